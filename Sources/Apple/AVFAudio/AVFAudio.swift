@@ -2,72 +2,71 @@ public import Foundation
 internal import SoundFile
 internal import Synchronization
 
-/// The audio session of a process, as far as haptic code sets it up: settings are kept and change
-/// nothing.
+/// The audio session of a process. Settings are stored and have no effect.
 ///
-/// Engines that are given one play as others do. Any thread may call.
+/// Engines with a session play like other engines. Any thread may call.
 open class AVAudioSession: NSObject, @unchecked Sendable {
-  /// What an application does with sound.
+  /// The use of audio by an application.
   public struct Category: RawRepresentable, Hashable, Sendable {
     /// The name on Apple's systems.
     public let rawValue: String
 
-    /// Makes a category of its name.
+    /// Creates a category from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// Sound that other applications' sound goes on beside.
+    /// Playback that mixes with other applications.
     public static let ambient = Category(rawValue: "AVAudioSessionCategoryAmbient")
-    /// Sound that silences other applications'.
+    /// Playback that silences other applications.
     public static let soloAmbient = Category(rawValue: "AVAudioSessionCategorySoloAmbient")
-    /// Recorded sound that is played.
+    /// Playback of recorded audio.
     public static let playback = Category(rawValue: "AVAudioSessionCategoryPlayback")
-    /// Recording alone.
+    /// Recording without playback.
     public static let record = Category(rawValue: "AVAudioSessionCategoryRecord")
-    /// Recording and playing.
+    /// Recording and playback.
     public static let playAndRecord = Category(rawValue: "AVAudioSessionCategoryPlayAndRecord")
-    /// Several outputs.
+    /// Several output routes.
     public static let multiRoute = Category(rawValue: "AVAudioSessionCategoryMultiRoute")
   }
 
-  /// How a category is used.
+  /// The specialized use of a category.
   public struct Mode: RawRepresentable, Hashable, Sendable {
     /// The name on Apple's systems.
     public let rawValue: String
 
-    /// Makes a mode of its name.
+    /// Creates a mode from its name.
     public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// No particular use.
+    /// No specialized use.
     public static let `default` = Mode(rawValue: "AVAudioSessionModeDefault")
-    /// A call.
+    /// A voice call.
     public static let voiceChat = Mode(rawValue: "AVAudioSessionModeVoiceChat")
-    /// A game's chat.
+    /// A voice chat in a game.
     public static let gameChat = Mode(rawValue: "AVAudioSessionModeGameChat")
-    /// A measurement of sound.
+    /// An audio measurement.
     public static let measurement = Mode(rawValue: "AVAudioSessionModeMeasurement")
-    /// Films.
+    /// Movie playback.
     public static let moviePlayback = Mode(rawValue: "AVAudioSessionModeMoviePlayback")
-    /// Speech that goes on.
+    /// Continuous speech.
     public static let spokenAudio = Mode(rawValue: "AVAudioSessionModeSpokenAudio")
   }
 
-  /// What else a category does.
+  /// The options of a category.
   public struct CategoryOptions: OptionSet, Sendable {
     /// The bits on Apple's systems.
     public let rawValue: UInt
 
-    /// Makes options of their bits.
+    /// Creates options from their bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Other applications' sound goes on.
+    /// Mixes with other applications.
     public static let mixWithOthers = CategoryOptions(rawValue: 1)
-    /// Other applications' sound becomes less loud.
+    /// Lowers the volume of other applications.
     public static let duckOthers = CategoryOptions(rawValue: 2)
     /// Bluetooth headsets.
     public static let allowBluetooth = CategoryOptions(rawValue: 4)
     /// The loudspeaker.
     public static let defaultToSpeaker = CategoryOptions(rawValue: 8)
-    /// Spoken sound of others pauses.
+    /// Pauses spoken audio of other applications.
     public static let interruptSpokenAudioAndMixWithOthers = CategoryOptions(rawValue: 17)
     /// Bluetooth loudspeakers.
     public static let allowBluetoothA2DP = CategoryOptions(rawValue: 32)
@@ -75,15 +74,15 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     public static let allowAirPlay = CategoryOptions(rawValue: 64)
   }
 
-  /// What else an activation does.
+  /// The options of an activation.
   public struct SetActiveOptions: OptionSet, Sendable {
     /// The bits on Apple's systems.
     public let rawValue: UInt
 
-    /// Makes options of their bits.
+    /// Creates options from their bits.
     public init(rawValue: UInt) { self.rawValue = rawValue }
 
-    /// Others are notified that they may go on.
+    /// Notifies other applications that they may resume.
     public static let notifyOthersOnDeactivation = SetActiveOptions(rawValue: 1)
   }
 
@@ -102,31 +101,32 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// The session of the process.
   open class func sharedInstance() -> AVAudioSession { shared }
 
-  /// The category that was set.
+  /// The stored category.
   open var category: Category { lock.withLock { settings.category } }
 
-  /// The mode that was set.
+  /// The stored mode.
   open var mode: Mode { lock.withLock { settings.mode } }
 
-  /// The options that were set.
+  /// The stored options.
   open var categoryOptions: CategoryOptions { lock.withLock { settings.options } }
 
-  /// Whether haptics play while sound is recorded, as was set; they always do here.
+  /// A Boolean value that indicates whether haptics play while audio is recorded. It has no effect:
+  /// they always do.
   open var allowHapticsAndSystemSoundsDuringRecording: Bool {
     lock.withLock { settings.allowsHapticsDuringRecording }
   }
 
-  /// Keeps a category.
+  /// Stores a category.
   open func setCategory(_ category: Category) throws {
     try setCategory(category, mode: .default, options: [])
   }
 
-  /// Keeps a category and options.
+  /// Stores a category and its options.
   open func setCategory(_ category: Category, options: CategoryOptions = []) throws {
     try setCategory(category, mode: .default, options: options)
   }
 
-  /// Keeps a category, a mode and options.
+  /// Stores a category, its mode, and its options.
   open func setCategory(_ category: Category, mode: Mode, options: CategoryOptions = []) throws {
     lock.withLock {
       settings.category = category
@@ -135,23 +135,23 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Keeps a mode.
+  /// Stores a mode.
   open func setMode(_ mode: Mode) throws { lock.withLock { settings.mode = mode } }
 
-  /// Keeps whether haptics play while sound is recorded.
+  /// Stores whether haptics play while audio is recorded.
   open func setAllowHapticsAndSystemSoundsDuringRecording(_ isAllowed: Bool) throws {
     lock.withLock { settings.allowsHapticsDuringRecording = isAllowed }
   }
 
-  /// Does nothing.
+  /// Has no effect.
   open func setActive(_ active: Bool, options: SetActiveOptions = []) throws {}
 
-  /// Posted where the session is interrupted; never here.
+  /// Posted when the session is interrupted; never on Linux.
   public class var interruptionNotification: Notification.Name {
     Notification.Name("AVAudioSessionInterruptionNotification")
   }
 
-  /// Posted where media services were reset; never here.
+  /// Posted when media services were reset; never on Linux.
   public class var mediaServicesWereResetNotification: Notification.Name {
     Notification.Name("AVAudioSessionMediaServicesWereResetNotification")
   }
@@ -160,40 +160,40 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
 /// A position in frames.
 public typealias AVAudioFramePosition = Int64
 
-/// What a player reports.
+/// The delegate of a player.
 public protocol AVAudioPlayerDelegate: AnyObject {
-  /// Never called: what a player's end sets off belongs to a phone.
+  /// Called at the end of a sound; never on Linux, because its effects belong to a phone.
   func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool)
 }
 
 extension AVAudioPlayerDelegate {
-  /// Does nothing.
+  /// Has no effect.
   public func audioPlayerDidFinishPlaying(_ player: AVAudioPlayer, successfully flag: Bool) {}
 }
 
-/// A player of a sound file that is silent and keeps its time, on the device's clock in a test that
-/// has one.
+/// A silent player of a sound file that keeps its time, on the device's clock in a test with a
+/// virtual device.
 ///
 /// Any thread may call.
 open class AVAudioPlayer: NSObject, @unchecked Sendable {
   private struct State {
     var offset = 0.0
-    /// When it was started, on the media clock; nil where it does not play.
+    /// The start on the media clock, in seconds, or nil while the player is stopped.
     var startTime: Double?
     var volume: Float = 1
     var loopCount = 0
   }
 
-  /// Where the sound comes from, or nil for data.
+  /// The URL of the sound, or nil for data.
   public let url: URL?
-  /// Seconds that the sound lasts, or 0 where the file is of a kind that cannot be read here.
+  /// The duration of the sound in seconds, or 0 if the file cannot be read here.
   public let duration: TimeInterval
-  /// Who wants reports; kept.
+  /// The delegate, which is never called.
   open weak var delegate: (any AVAudioPlayerDelegate)?
   private let lock = NSLock()
   private var state = State()
 
-  /// Makes a player of a file; throws where the file is not there.
+  /// Creates a player of a file. Throws an error if the file does not exist.
   public init(contentsOf url: URL) throws {
     guard FileManager.default.isReadableFile(atPath: url.path) else {
       throw CocoaError(.fileReadNoSuchFile, userInfo: [NSFilePathErrorKey: url.path])
@@ -203,16 +203,16 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     duration = sound.map { Double($0.frameCount) / $0.rate } ?? 0
   }
 
-  /// Makes a player of data, whose length is not known.
+  /// Creates a player of data with an unknown duration.
   public init(data: Data) throws {
     url = nil
     duration = 0
   }
 
-  /// Returns true.
+  /// Returns true; preparation is not needed.
   @discardableResult open func prepareToPlay() -> Bool { true }
 
-  /// Starts where it was; returns true.
+  /// Starts at the current position. Always succeeds.
   @discardableResult open func play() -> Bool {
     lock.withLock {
       if seconds(of: state) == nil {
@@ -222,7 +222,7 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     return true
   }
 
-  /// Stops, and stays where it is.
+  /// Stops at the current position.
   open func pause() {
     lock.withLock {
       state.offset = seconds(of: state) ?? state.offset
@@ -230,13 +230,13 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Stops, and stays where it is.
+  /// Stops at the current position.
   open func stop() { pause() }
 
-  /// Whether it plays.
+  /// A Boolean value that indicates whether the player is playing.
   open var isPlaying: Bool { lock.withLock { seconds(of: state) != nil } }
 
-  /// Seconds of the sound that have been played; 0 behind its end.
+  /// The position in seconds; 0 after the end.
   open var currentTime: TimeInterval {
     get { lock.withLock { seconds(of: state) ?? (state.startTime == nil ? state.offset : 0) } }
     set {
@@ -250,19 +250,19 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
     }
   }
 
-  /// How loud it is, 0…1; kept.
+  /// The volume, 0…1, which has no effect.
   open var volume: Float {
     get { lock.withLock { state.volume } }
     set { lock.withLock { state.volume = newValue } }
   }
 
-  /// How many times it is repeated; negative for ever.
+  /// The number of repetitions; negative to repeat forever.
   open var numberOfLoops: Int {
     get { lock.withLock { state.loopCount } }
     set { lock.withLock { state.loopCount = newValue } }
   }
 
-  /// Seconds into the sound, or nil where it does not play, or no longer: [lock].
+  /// Returns the position in seconds, or nil if the player is stopped or has ended: [lock].
   private func seconds(of state: State) -> Double? {
     guard let start = state.startTime else { return nil }
     let elapsed = state.offset + max(0, MediaTime.now - start)
@@ -274,16 +274,16 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
   }
 }
 
-/// The clock of what plays: the virtual device's where one is in place, else the system's.
+/// The clock of audio: that of the virtual device, or the system clock.
 package enum MediaTime {
   private static let virtualTime = Mutex<@Sendable () -> Double?>({ nil })
 
-  /// Sets where a virtual time comes from; nil of it is real time.
+  /// Sets the source of virtual time; nil from the source is real time.
   package static func setVirtualTime(_ virtual: @escaping @Sendable () -> Double?) {
     virtualTime.withLock { $0 = virtual }
   }
 
-  /// Seconds that only go forward.
+  /// The time on a monotonic clock, in seconds.
   package static var now: Double {
     virtualTime.withLock { $0 }() ?? ProcessInfo.processInfo.systemUptime
   }

@@ -1,2 +1,2 @@
-// Apple's AVFoundation passes AVFAudio on.
+// Apple's AVFoundation re-exports AVFAudio.
 @_exported public import AVFAudio

@@ -1,21 +1,21 @@
 @_exported public import Foundation
 internal import HapticManagement
 
-/// Performs haptic feedback, as a Mac's trackpad does: here as taps of Temblor's own.
+/// A performer of haptic feedback, as in a Mac's trackpad. It plays taps of Temblor.
 public protocol NSHapticFeedbackPerformer: AnyObject {
-  /// Plays a pattern at once, whatever the time.
+  /// Plays a pattern immediately, regardless of the performance time.
   func perform(
     _ pattern: NSHapticFeedbackManager.FeedbackPattern,
     performanceTime: NSHapticFeedbackManager.PerformanceTime)
 }
 
-/// Where an application gets its performer of haptic feedback.
+/// The source of haptic feedback performers.
 open class NSHapticFeedbackManager: NSObject {
-  /// What feedback is for: a dragged object that came into line, pressure that came to another
-  /// level, or anything else.
+  /// The purpose of feedback: an alignment of a dragged object, a change in the pressure level, or
+  /// any other purpose.
   public enum FeedbackPattern: Int, Sendable { case generic, alignment, levelChange }
 
-  /// When feedback is played; regarded as now.
+  /// The time of feedback; always now.
   public enum PerformanceTime: UInt, Sendable { case `default`, now, drawCompleted }
 
   private final class Performer: NSHapticFeedbackPerformer, Sendable {

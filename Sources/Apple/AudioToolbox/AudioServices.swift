@@ -8,11 +8,11 @@ public typealias SystemSoundID = UInt32
 /// The vibration of a phone: 0.4 s.
 public let kSystemSoundID_Vibrate: SystemSoundID = 4095
 
-/// Plays the haptics of a system sound: 1519, 1520, 1521 and the vibration; other sounds are
+/// Plays the haptics of a system sound: 1519, 1520, 1521, or the vibration. Other sounds are
 /// silent.
 ///
-/// 1519 is a light tap, 1520 a heavy one and 1521 three quick ones, as programs that use them
-/// describe them; Apple publishes none of the three. Any thread may call; returns at once.
+/// 1519 is a light tap, 1520 a heavy tap, and 1521 three quick taps, according to programs that use
+/// them; Apple publishes none of them. Any thread may call. Returns immediately.
 public func AudioServicesPlaySystemSound(_ inSystemSoundID: SystemSoundID) {
   EngineBackends.virtualForCall()?.append(.systemSound(Int(inSystemSoundID)))
   guard let pattern = hapticPattern(of: inSystemSoundID) else { return }
@@ -28,7 +28,7 @@ public func AudioServicesPlaySystemSoundWithCompletion(
   DispatchQueue.main.async(execute: inCompletionBlock)
 }
 
-/// Plays the haptics of an alert: as those of a system sound.
+/// Plays the haptics of an alert, which are those of a system sound.
 public func AudioServicesPlayAlertSound(_ inSystemSoundID: SystemSoundID) {
   AudioServicesPlaySystemSound(inSystemSoundID)
 }

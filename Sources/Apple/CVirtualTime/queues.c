@@ -1,4 +1,4 @@
-// dispatch_async, dispatch_after and timer sources: work that was handed on keeps its device.
+// dispatch_async, dispatch_after, and timer sources: dispatched work keeps its device.
 #if defined(__gnu_linux__)
 #define _GNU_SOURCE
 #include "shared.h"
@@ -30,7 +30,7 @@ static void drop(item *it) {
 
 static void call_block(void *block) { ((struct block *)block)->invoke(block); _Block_release(block); }
 
-/// On the queue: as work of the device.
+/// Runs on the queue, as work of the device.
 static void perform(void *context) {
   item *it = context;
   vt.enter(it->device, it->work, it->context);
@@ -43,14 +43,14 @@ void vt_async(void *queue, void *context, void (*work)(void *)) {
   next(queue, context, work);
 }
 
-/// In `advance(by:)`: to its queue.
+/// Runs in `advance(by:)`, and dispatches the work to its queue.
 static void fire(void *context) {
   item *it = context;
   vt.pending(it->device, 1);
   vt_async(it->queue, it, perform);
 }
 
-/// The jobs of the main actor, among others.
+/// Receives the jobs of the main actor, among others.
 void dispatch_async_f(void *queue, void *context, void (*work)(void *)) {
   void *device = vt_here();
   if (!device) return vt_async(queue, context, work);
@@ -65,7 +65,7 @@ static void finish(void *context) {
 
 void dispatch_after_f(uint64_t when, void *queue, void *context, void (*work)(void *));
 
-/// Its device has ended: what remains is waited for in real time.
+/// Runs if the device has ended: the remaining time is awaited in real time.
 static void leave(void *context, int64_t rest) {
   item *it = context;
   dispatch_after_f(dispatch_time(0, rest), it->queue, it, finish);
@@ -92,7 +92,8 @@ void dispatch_after_f(uint64_t when, void *queue, void *context, void (*work)(vo
   vt.schedule(device, vt_delay(device, when), fire, leave, make(device, queue, context, work));
 }
 
-// Timer sources are never armed but to fire at once, so that suspension and cancellation stay libdispatch's.
+// Timer sources are only armed to fire immediately, so libdispatch still handles suspension and
+// cancellation.
 typedef struct timer { struct timer *next; void *source; unsigned generation; } timer;
 typedef struct arming { void *device, *source; uint64_t interval; unsigned generation; } arming;
 static timer *timers;
@@ -100,7 +101,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*set_timer)(void *, uint64_t, uint64_t, uint64_t);
 long dispatch_source_testcancel(void *source);
 
-/// Counts the settings of a source, so that an older one is known: adds to it; 0 forgets the source.
+/// Counts the settings of a source, so that an obsolete setting can be detected. A change of 0 only
+/// reads the count.
 static unsigned setting(void *source, unsigned change) {
   pthread_mutex_lock(&lock);
   timer *it = timers;
@@ -150,7 +152,7 @@ void dispatch_source_set_timer(void *source, uint64_t start, uint64_t interval, 
   vt.schedule(device, vt_delay(device, start), due, leave_source, armed);
 }
 
-// What a source calls belongs to the device that it was given in.
+// Handlers of a source belong to the device in which they were set.
 void *dispatch_get_context(void *);
 void dispatch_set_context(void *, void *);
 void dispatch_set_finalizer_f(void *, void (*)(void *));

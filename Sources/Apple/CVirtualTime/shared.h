@@ -9,7 +9,8 @@
 #endif
 #endif
 
-// The function behind ours: libdispatch's, or the thread sanitizer's, which learns there what happens before what.
+// The next implementation: libdispatch's, or the thread sanitizer's, which derives the
+// happens-before relation from it.
 #ifdef VT_SANITIZED
 #define SANITIZED(name) \
   extern __typeof__(name) __interceptor_##name __attribute__((weak)); \
@@ -26,9 +27,9 @@
   __typeof__(&name) next = (__typeof__(&name))found
 
 extern vt_hooks vt;
-/// The device of this thread, or null: real time, and where XCTest or Swift Testing asks.
+/// The device of this thread, or null in real time and for calls by XCTest or Swift Testing.
 void *vt_here(void);
-/// From a deadline of libdispatch to the nanoseconds that it is away on a device.
+/// Returns the nanoseconds from the device's time to a deadline of libdispatch.
 int64_t vt_delay(void *device, uint64_t when);
-/// The system's dispatch_async_f.
+/// Calls the system's dispatch_async_f.
 void vt_async(void *queue, void *context, void (*work)(void *));

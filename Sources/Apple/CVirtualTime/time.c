@@ -1,4 +1,5 @@
-// Clocks: what Date, ContinuousClock and DispatchTime read, on threads whose work belongs to a device.
+// The clocks of Date, ContinuousClock, and DispatchTime, for threads whose work belongs to a
+// device.
 #if defined(__gnu_linux__)
 #define _GNU_SOURCE
 #include "shared.h"
@@ -32,7 +33,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *unused) {
 
 static int is_in(uintptr_t address, int i) { return address >= library[i].start && address < library[i].end; }
 
-/// Whether XCTest or Swift Testing asks: their limits of time stay real.
+/// Returns whether XCTest or Swift Testing is the caller. Their time limits remain in real time.
 static int asks_testing(void) {
   void *frames[8];
   int count = backtrace(frames, 8);
@@ -73,7 +74,8 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
   NEXT(clock_gettime);
   if (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME) {
     uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-    // Not libFoundation: it measures with it how long it has blocked a thread.
+    // Calls from libFoundation are excluded: it measures the time for which it has blocked a
+    // thread.
     void *device = is_in(caller, ESSENTIALS) || is_in(caller, CONCURRENCY) ? vt_here() : 0;
     if (device) {
       int64_t ns = value(device, clock);
@@ -98,7 +100,8 @@ uint64_t dispatch_walltime(const struct timespec *when, int64_t delta) {
   return next(&(struct timespec){ns / 1000000000, ns % 1000000000}, delta);
 }
 
-// The two highest bits name the clock: 11 is the negated wall time, 10 the time since boot, 0 the time up.
+// The two highest bits identify the clock: 11 is the negated wall time, 10 the time since boot, and
+// 0 the uptime.
 int64_t vt_delay(void *device, uint64_t when) {
   if (when == 0) return 0;
   int64_t delay;
@@ -108,7 +111,8 @@ int64_t vt_delay(void *device, uint64_t when) {
   return delay < 0 ? 0 : delay;
 }
 
-/// A deadline for what blocks its thread, which nothing could advance: as long, in real time.
+/// Returns a deadline of equal length in real time, for calls that block their thread: nothing
+/// could advance the device.
 static uint64_t real_deadline(uint64_t when) {
   NEXT(dispatch_time);
   void *device = when && when != ~0ull ? vt_here() : 0;

@@ -1,4 +1,5 @@
-// Timer of Foundation: in tests no run loop runs on the main thread, so that it would never fire by itself.
+// Foundation's Timer. In tests, no run loop runs on the main thread, so that a timer would never
+// fire.
 #if defined(__gnu_linux__)
 #define _GNU_SOURCE
 #include "shared.h"
@@ -16,14 +17,14 @@ void CFRetain(void *);
 void CFRelease(void *);
 extern char _dispatch_main_q[];
 
-/// Seconds from 1970 to 2001, where Core Foundation's time begins.
+/// The seconds from 1970 to 2001, the epoch of Core Foundation.
 static const double epoch = 978307200.0;
 
 typedef struct entry { struct entry *next; void *device, *timer; double date, interval; callback callback; } entry;
 static entry *entries;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/// Takes the entry of a timer from the list, or null.
+/// Removes the entry of a timer from the list, and returns it, or null.
 static entry *take(void *timer) {
   pthread_mutex_lock(&lock);
   entry **place = &entries;
@@ -94,7 +95,8 @@ void CFRunLoopAddTimer(void *loop, void *timer, const void *mode) {
   CFRetain(timer);
   vt.retain(it->device);
   double delay = (it->date + epoch) * 1e9 - (double)vt.clock(it->device, CLOCK_REALTIME);
-  // Dates are exact to a tenth of a microsecond: the whole microsecond was meant.
+  // Dates are exact to a tenth of a microsecond. Rounding to a microsecond restores the intended
+  // value.
   vt.schedule(it->device, delay > 0 ? (int64_t)(delay / 1000 + 0.5) * 1000 : 0, due, leave, it);
 }
 #endif

@@ -1,32 +1,33 @@
 @_exported public import Foundation
 @_exported public import Observation
 
-/// Values over time, as far as haptic code follows settings and notifications.
+/// A source of values over time, with the parts that haptic code uses for settings and
+/// notifications.
 ///
-/// Values come at once, on the thread that sends them; demand is not counted, and nothing ends by
-/// itself. Operators return an `AnyPublisher`.
+/// Values arrive immediately, on the sending thread. Demand is ignored, and publishers never
+/// complete. Operators return an `AnyPublisher`.
 public protocol Publisher<Output, Failure> {
-  /// What is sent.
+  /// The type of the values.
   associatedtype Output
-  /// How it may fail; nothing fails here.
+  /// The type of failures, which never occur.
   associatedtype Failure: Error
 
-  /// Calls a closure for each value, until what is returned is cancelled or released.
+  /// Calls a closure for each value, until the returned subscription is canceled or released.
   func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable
 }
 
-/// What can be cancelled.
+/// A cancelable activity.
 public protocol Cancellable {
-  /// Ends it; further calls do nothing.
+  /// Cancels the activity. Further calls have no effect.
   func cancel()
 }
 
-/// A subscription, which ends when it is cancelled or released.
+/// A subscription that ends when it is canceled or released.
 public final class AnyCancellable: Cancellable, Hashable, @unchecked Sendable {
   private let lock = NSLock()
   private var cancellation: (() -> Void)?
 
-  /// Calls a closure once, at the end.
+  /// Creates a subscription that calls a closure once at its end.
   public init(_ cancel: @escaping () -> Void) { cancellation = cancel }
 
   deinit { cancel() }
@@ -34,17 +35,17 @@ public final class AnyCancellable: Cancellable, Hashable, @unchecked Sendable {
   /// Ends the subscription.
   public func cancel() { lock.withLock { exchange(&cancellation, with: nil) }?() }
 
-  /// Keeps the subscription in a set.
+  /// Stores the subscription in a set.
   public func store(in set: inout Set<AnyCancellable>) { set.insert(self) }
 
-  /// Whether two are one.
+  /// Returns whether both are the same subscription.
   public static func == (left: AnyCancellable, right: AnyCancellable) -> Bool { left === right }
 
   /// Hashes the identity.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// A publisher of which only values are known.
+/// A type-erased publisher.
 public struct AnyPublisher<Output, Failure: Error>: Publisher {
   private let subscribe: (@escaping (Output) -> Void) -> AnyCancellable
 
@@ -59,12 +60,12 @@ public struct AnyPublisher<Output, Failure: Error>: Publisher {
 }
 
 extension Publisher {
-  /// The publisher without its type.
+  /// Returns the type-erased publisher.
   public func eraseToAnyPublisher() -> AnyPublisher<Output, Failure> {
     AnyPublisher { sink(receiveValue: $0) }
   }
 
-  /// Passes on what a closure makes of each value; nil is left out.
+  /// Publishes the results of a closure, except nil.
   public func compactMap<Value>(_ transform: @escaping (Output) -> Value?) -> AnyPublisher<
     Value, Failure
   > {
@@ -77,12 +78,12 @@ extension Publisher {
     }
   }
 
-  /// Passes on what a closure makes of each value.
+  /// Publishes the results of a closure.
   public func map<Value>(_ transform: @escaping (Output) -> Value) -> AnyPublisher<Value, Failure> {
     AnyPublisher { receive in sink { receive(transform($0)) } }
   }
 
-  /// Passes on the values that satisfy a condition.
+  /// Publishes the values that satisfy a condition.
   public func filter(_ isIncluded: @escaping (Output) -> Bool) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       sink {
@@ -93,13 +94,13 @@ extension Publisher {
     }
   }
 
-  /// Leaves the first values out.
+  /// Omits the first values.
   public func dropFirst(_ count: Int = 1) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
-      var left = count
+      var remaining = count
       return sink {
-        if left > 0 {
-          left -= 1
+        if remaining > 0 {
+          remaining -= 1
         } else {
           receive($0)
         }
@@ -107,7 +108,7 @@ extension Publisher {
     }
   }
 
-  /// Leaves values out that are equal to the one before.
+  /// Omits values that equal the preceding value.
   public func removeDuplicates() -> AnyPublisher<Output, Failure> where Output: Equatable {
     AnyPublisher { receive in
       var last: Output?
@@ -119,7 +120,8 @@ extension Publisher {
     }
   }
 
-  /// Passes values on later, on a queue or the main run loop, which stands for the main queue.
+  /// Publishes values asynchronously on a queue or on the main run loop, which is represented by
+  /// the main queue.
   public func receive(on scheduler: some Scheduler) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       sink { value in
@@ -129,7 +131,7 @@ extension Publisher {
     }
   }
 
-  /// Sets a property of an object, which is kept, to each value.
+  /// Assigns each value to a property of an object, which is retained.
   public func assign<Root>(to keyPath: ReferenceWritableKeyPath<Root, Output>, on object: Root)
     -> AnyCancellable
   {
@@ -137,16 +139,16 @@ extension Publisher {
   }
 }
 
-/// Carries a closure to another thread, as Combine does.
+/// A wrapper that transfers a closure to another thread, as Combine does.
 private final class UncheckedTransfer<Value>: @unchecked Sendable {
   let body: (Value) -> Void
 
   init(_ body: @escaping (Value) -> Void) { self.body = body }
 }
 
-/// Where values can be received.
+/// An executor of asynchronous values.
 public protocol Scheduler {
-  /// Runs a closure soon.
+  /// Runs a closure asynchronously.
   func schedule(_ action: @escaping @Sendable () -> Void)
 }
 
@@ -156,14 +158,14 @@ extension DispatchQueue: Scheduler {
 }
 
 extension RunLoop: Scheduler {
-  /// Runs a closure on the main queue: run loops do not run in tests.
+  /// Runs a closure on the main queue, because run loops don't run in tests.
   public func schedule(_ action: @escaping @Sendable () -> Void) {
     DispatchQueue.main.async(execute: action)
   }
 }
 
 extension NotificationCenter {
-  /// The notifications of a name, as they are posted.
+  /// Returns a publisher of the notifications with a name.
   public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> AnyPublisher<
     Notification, Never
   > {
@@ -175,9 +177,9 @@ extension NotificationCenter {
   }
 }
 
-/// A publisher that a program sends values through.
+/// A publisher through which a program sends values.
 public protocol Subject<Output, Failure>: AnyObject, Publisher {
-  /// Sends a value to all that follow it, in the order in which they came, on this thread.
+  /// Sends a value to all subscribers in the order of their subscriptions, on this thread.
   func send(_ value: Output)
 }
 
@@ -186,13 +188,13 @@ extension Subject where Output == Void {
   public func send() { send(()) }
 }
 
-/// Sends values to those who follow it at the time.
+/// Sends values to the current subscribers.
 public final class PassthroughSubject<Output, Failure: Error>: Subject, @unchecked Sendable {
   private let lock = NSLock()
   private var subscribers: [Int: (Output) -> Void] = [:]
   private var subscriberCount = 0
 
-  /// A subject that nobody follows.
+  /// Creates a subject without subscribers.
   public init() {}
 
   /// Sends a value.
@@ -216,16 +218,16 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject, @uncheck
   }
 }
 
-/// Keeps the last value, which those who come receive first.
+/// Sends values to the current subscribers, and the latest value to new subscribers.
 public final class CurrentValueSubject<Output, Failure: Error>: Subject, @unchecked Sendable {
   private let changes = PassthroughSubject<Output, Failure>()
   private let lock = NSLock()
   private var storedValue: Output
 
-  /// A subject with its first value.
+  /// Creates a subject with an initial value.
   public init(_ value: Output) { storedValue = value }
 
-  /// The last value; setting it sends it.
+  /// The latest value. Setting it sends it.
   public var value: Output {
     get { lock.withLock { storedValue } }
     set {
@@ -237,34 +239,34 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject, @unchec
   /// Sends a value.
   public func send(_ value: Output) { self.value = value }
 
-  /// Calls a closure for the last value and those to come.
+  /// Calls a closure for the latest value and for each later value.
   public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
     receiveValue(value)
     return changes.sink(receiveValue: receiveValue)
   }
 }
 
-/// An object whose changes can be followed.
+/// An object whose changes can be observed.
 public protocol ObservableObject: AnyObject {
-  /// What sends a signal before the object changes.
+  /// The type of the publisher that sends a signal before the object changes.
   associatedtype ObjectWillChangePublisher: Publisher = ObservableObjectPublisher
   where ObjectWillChangePublisher.Failure == Never
 
-  /// Sends a signal before a property changes that is `Published`.
+  /// The publisher that sends a signal before a `Published` property changes.
   var objectWillChange: ObjectWillChangePublisher { get }
 }
 
-/// Sends a signal before an object changes.
+/// A publisher that sends a signal before an object changes.
 public typealias ObservableObjectPublisher = PassthroughSubject<Void, Never>
 
 extension ObservableObject where ObjectWillChangePublisher == ObservableObjectPublisher {
-  /// The object's own publisher, made when it is first asked for.
+  /// The publisher of the object, created on first use.
   public var objectWillChange: ObservableObjectPublisher {
     ChangePublishers.shared.publisher(of: self)
   }
 }
 
-/// The publishers of objects, for as long as these are there.
+/// The publishers of objects for the lifetime of the objects.
 private final class ChangePublishers: @unchecked Sendable {
   static let shared = ChangePublishers()
 
@@ -301,9 +303,10 @@ private final class ChangePublishers: @unchecked Sendable {
 
 private protocol PublishedProperty { func connect(to publisher: ObservableObjectPublisher) }
 
-/// A property whose changes can be followed, by itself as `$name` and with its object.
+/// A property whose changes can be observed by `$name` and by its object.
 @propertyWrapper public struct Published<Value>: PublishedProperty {
-  /// The values of a property: that of now first, and each new one before it is set.
+  /// A publisher of the values of a property: the current value first, then each new value before
+  /// it is set.
   public typealias Publisher = AnyPublisher<Value, Never>
 
   private final class Storage: @unchecked Sendable {
@@ -317,10 +320,10 @@ private protocol PublishedProperty { func connect(to publisher: ObservableObject
 
   private let storage: Storage
 
-  /// Makes a property.
+  /// Creates a property with an initial value.
   public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
 
-  /// Makes a property.
+  /// Creates a property with an initial value.
   public init(initialValue: Value) { storage = Storage(initialValue) }
 
   /// The value.
@@ -333,7 +336,7 @@ private protocol PublishedProperty { func connect(to publisher: ObservableObject
     }
   }
 
-  /// The values of the property.
+  /// A publisher of the property's values.
   public var projectedValue: Publisher {
     Publisher { receive in
       receive(wrappedValue)

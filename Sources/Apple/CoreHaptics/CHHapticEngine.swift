@@ -1,58 +1,60 @@
-// Files that import Core Haptics alone use Foundation's types: on Apple's systems frameworks pass
-// on what their headers import, and Foundation passes Combine and Observation on.
+// Files that import only Core Haptics use Foundation's types. On Apple's systems, a framework
+// re-exports the imports of its headers, and Foundation re-exports Combine and Observation.
 @_exported public import Combine
 @_exported public import Foundation
 public import AVFAudio
 internal import HapticModel
 
-/// Plays haptic patterns: the interface of Apple's class of this name, on Temblor's engine.
+/// Plays haptic patterns: the interface of Apple's class of the same name, on Temblor's engine.
 ///
-/// Differences are listed in the article Compatibility.
+/// The article Compatibility lists the differences.
 open class CHHapticEngine: NSObject {
-  /// Called when a start or stop is done, with an error where it failed.
+  /// A handler that is called when a start or stop has finished, with an error if it failed.
   public typealias CompletionHandler = ((any Error)?) -> Void
-  /// Called when no player is active any more; returns what the engine does then.
+  /// A handler that is called when no player is active any more. It returns the action of the
+  /// engine.
   public typealias FinishedHandler = ((any Error)?) -> CHHapticEngine.FinishedAction
-  /// Called after a stop that the application did not request.
+  /// A handler that is called after a stop that the application did not request.
   public typealias StoppedHandler = (CHHapticEngine.StoppedReason) -> Void
-  /// Called when the engine was reset: players and registered audio are gone.
+  /// A handler that is called after a reset of the engine, in which players and registered audio
+  /// are lost.
   public typealias ResetHandler = () -> Void
 
-  /// What the engine does when all players have finished.
+  /// The action of an engine when all players have finished.
   public enum FinishedAction: Int, Sendable { case stopEngine = 1, leaveEngineRunning }
 
-  /// Why an engine stopped.
+  /// The reason for which an engine stopped.
   public enum StoppedReason: Int, Sendable {
-    /// The audio session was interrupted. Does not happen by itself here.
+    /// The audio session was interrupted. Only tests cause this on Linux.
     case audioSessionInterrupt = 1
-    /// The application was suspended. Does not happen by itself here.
+    /// The application was suspended. Only tests cause this on Linux.
     case applicationSuspended = 2
-    /// Nothing was played for two minutes, under auto shutdown.
+    /// The engine was idle for two minutes with auto shutdown enabled.
     case idleTimeout = 3
-    /// The handler of `notifyWhenPlayersFinished` asked for it.
+    /// The handler of `notifyWhenPlayersFinished` requested the stop.
     case notifyWhenFinished = 4
     /// The engine was released while it played.
     case engineDestroyed = 5
-    /// A game controller went away. Does not happen here.
+    /// A game controller was disconnected. Does not occur on Linux.
     case gameControllerDisconnect = 6
-    /// Anything else: the device was lost.
+    /// Any other reason: the device was lost.
     case systemError = -1
   }
 
   let backing: EngineBacking
 
-  /// What the output of this process can do: no haptics where no device can be opened.
+  /// Returns the capabilities of the output of this process: no haptics if no device can be opened.
   open class func capabilitiesForHardware() -> any CHHapticDeviceCapability {
     let isAvailable = EngineBackends.current.isAvailable
     return DeviceCapability(supportsHaptics: isAvailable, supportsAudio: isAvailable)
   }
 
-  /// Makes an engine that is not running; also spelled `CHHapticEngine()`.
+  /// Creates an engine that is not running; also spelled `CHHapticEngine()`.
   public init(andReturnError: () = ()) throws {
     backing = EngineBacking(backend: EngineBackends.currentForNewEngine())
   }
 
-  /// Makes an engine that is not running; the audio session is not regarded.
+  /// Creates an engine that is not running. The audio session is ignored.
   public init(audioSession: AVAudioSession?) throws {
     backing = EngineBacking(backend: EngineBackends.currentForNewEngine())
   }
@@ -61,15 +63,15 @@ open class CHHapticEngine: NSObject {
 
   deinit { backing.engineWasReleased() }
 
-  /// Starts the engine; returns when it runs.
+  /// Starts the engine, and returns when it is running.
   open func start() throws { try backing.start() }
 
-  /// Starts the engine, and calls a handler when it runs or cannot.
+  /// Starts the engine, and calls a handler when it is running or cannot start.
   open func start(completionHandler: (@Sendable ((any Error)?) -> Void)? = nil) {
     backing.startAsynchronously(completionHandler)
   }
 
-  /// Starts the engine; returns when it runs, on the caller's actor.
+  /// Starts the engine, and returns on the caller's actor when it is running.
   nonisolated(nonsending) open func start() async throws {
     let backing = backing
     try await withCheckedThrowingContinuation {
@@ -84,12 +86,12 @@ open class CHHapticEngine: NSObject {
     }
   }
 
-  /// Stops the engine; what plays fades out.
+  /// Stops the engine. Players fade out.
   open func stop(completionHandler: (@Sendable ((any Error)?) -> Void)? = nil) {
     backing.stopAsynchronously(completionHandler)
   }
 
-  /// Stops the engine; returns when it has stopped, on the caller's actor.
+  /// Stops the engine, and returns on the caller's actor when it has stopped.
   nonisolated(nonsending) open func stop() async throws {
     let backing = backing
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -102,60 +104,60 @@ open class CHHapticEngine: NSObject {
     backing.notifyWhenFinished(finishedHandler)
   }
 
-  /// Makes a player.
+  /// Returns a new player.
   open func makePlayer(with pattern: CHHapticPattern) throws -> any CHHapticPatternPlayer {
     PatternPlayerObject(try backing.makePlayer(pattern))
   }
 
-  /// Makes a player that can also be paused, sought, looped and slowed.
+  /// Returns a new player that can also be paused, sought, looped, and played at other rates.
   open func makeAdvancedPlayer(with pattern: CHHapticPattern) throws
     -> any CHHapticAdvancedPatternPlayer
   {
     AdvancedPatternPlayerObject(try backing.makePlayer(pattern))
   }
 
-  /// Plays an AHAP file once, starting the engine where it does not run.
+  /// Plays an AHAP file once. Starts the engine if it is not running.
   open func playPattern(from fileURL: URL) throws {
     try backing.playOnce(CHHapticPattern(contentsOf: fileURL))
   }
 
-  /// Plays AHAP text once, starting the engine where it does not run.
+  /// Plays AHAP text once. Starts the engine if it is not running.
   open func playPattern(from data: Data) throws {
     try backing.playOnce(CHHapticPattern(ahap: data))
   }
 
-  /// Reads a sound file and gives it a number that events can play it by.
+  /// Reads a sound file, and returns its number for events.
   open func registerAudioResource(_ resourceURL: URL, options: [AnyHashable: Any] = [:]) throws
     -> CHHapticAudioResourceID
   { try backing.registerResource(resourceURL, options: options) }
 
-  /// Forgets a sound file.
+  /// Removes a registered sound file.
   open func unregisterAudioResource(_ resourceID: CHHapticAudioResourceID) throws {
     try backing.unregisterResource(resourceID)
   }
 
-  /// Seconds on the engine's clock, which stops with the engine.
+  /// The time on the engine's clock, in seconds. The clock stops while the engine is stopped.
   open var currentTime: TimeInterval { backing.currentTime }
 
-  /// Is called for every stop that the application did not ask for.
+  /// The handler of stops that the application did not request.
   open var stoppedHandler: CHHapticEngine.StoppedHandler {
     get { backing.withState { $0.stoppedHandler } }
     set { backing.withState { $0.stoppedHandler = newValue } }
   }
 
-  /// Is called when the device was lost and has come back.
+  /// The handler of resets, which is called when a lost device has returned.
   open var resetHandler: CHHapticEngine.ResetHandler {
     get { backing.withState { $0.resetHandler ?? {} } }
     set { backing.withState { $0.resetHandler = newValue } }
   }
 
-  /// Whether audio events are left out; counts from the next start on.
+  /// A Boolean value that indicates whether audio events are omitted, from the next start on.
   open var playsHapticsOnly: Bool {
     get { backing.withState { $0.playsHapticsOnly } }
     set { backing.withState { $0.playsHapticsOnly = newValue } }
   }
 
-  /// Whether haptic events are left out; counts from the next start on.
+  /// A Boolean value that indicates whether haptic events are omitted, from the next start on.
   open var playsAudioOnly: Bool {
     get { backing.withState { $0.playsAudioOnly } }
     set {
@@ -164,25 +166,26 @@ open class CHHapticEngine: NSObject {
     }
   }
 
-  /// Whether audio is silent; acts at once.
+  /// A Boolean value that indicates whether audio is silent. Takes effect immediately.
   open var isMutedForAudio: Bool {
     get { backing.withState { $0.isMutedForAudio } }
     set { backing.setMuted(audio: newValue) }
   }
 
-  /// Whether haptics are silent; acts at once.
+  /// A Boolean value that indicates whether haptics are silent. Takes effect immediately.
   open var isMutedForHaptics: Bool {
     get { backing.withState { $0.isMutedForHaptics } }
     set { backing.setMuted(haptics: newValue) }
   }
 
-  /// Whether the engine stops by itself after two minutes without playing, and starts by itself.
+  /// A Boolean value that indicates whether the engine stops after two idle minutes and starts on
+  /// demand.
   open var isAutoShutdownEnabled: Bool {
     get { backing.withState { $0.isAutoShutdownEnabled } }
     set { backing.setAutoShutdown(newValue) }
   }
 
-  /// What was rendered since the last start, where the output is in memory.
+  /// Returns the samples since the last start, if the output is in memory.
   package func renderedSamples(ofChannel channel: Int) -> [Float] {
     backing.withState { $0.lastVirtualSession }?.samples(ofChannel: channel) ?? []
   }
@@ -192,35 +195,39 @@ open class CHHapticEngine: NSObject {
   package func simulateReset() { backing.requestReset() }
 }
 
-/// What the hardware can do.
+/// The capabilities of the hardware.
 public protocol CHHapticDeviceCapability: NSObjectProtocol {
-  /// Whether haptic events can be felt.
+  /// A Boolean value that indicates whether haptic events can be felt.
   var supportsHaptics: Bool { get }
-  /// Whether audio events can be heard.
+  /// A Boolean value that indicates whether audio events can be heard.
   var supportsAudio: Bool { get }
 
-  /// The range and default of an event's parameter. Throws `invalidParameterType` or
-  /// `invalidEventType` for what does not exist, and `invalidParameterType` for a parameter that
-  /// events of the type do not react to.
+  /// Returns the range and default of an event parameter.
+  ///
+  /// - Parameters:
+  ///   - inParameter: The parameter.
+  ///   - type: The type of the event.
+  /// - Throws: `invalidParameterType` or `invalidEventType` for an unknown identifier, and
+  ///   `invalidParameterType` for a parameter that has no effect on events of the type.
   func attributes(
     forEventParameter inParameter: CHHapticEvent.ParameterID,
     eventType type: CHHapticEvent.EventType
   )
     throws -> any CHHapticParameterAttributes
 
-  /// The range and neutral value of a control; throws `invalidParameterType` for what does not
-  /// exist.
+  /// Returns the range and neutral value of a control. Throws `invalidParameterType` for an unknown
+  /// identifier.
   func attributes(forDynamicParameter inParameter: CHHapticDynamicParameter.ID) throws
     -> any CHHapticParameterAttributes
 }
 
 /// The range and default of a parameter.
 public protocol CHHapticParameterAttributes: NSObjectProtocol {
-  /// The least value; lower ones count as it.
+  /// The minimum value. Lower values are clamped.
   var minValue: Float { get }
-  /// The greatest value; higher ones count as it.
+  /// The maximum value. Higher values are clamped.
   var maxValue: Float { get }
-  /// The value where none is given.
+  /// The default value.
   var defaultValue: Float { get }
 }
 

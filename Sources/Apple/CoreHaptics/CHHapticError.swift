@@ -4,19 +4,19 @@ public import Foundation
 /// The domain of all errors of this module.
 public let CoreHapticsErrorDomain = "com.apple.CoreHaptics"
 
-/// Why something could not be done: a code, and a sentence for a person.
+/// An error: a code, and a sentence for people.
 ///
-/// What is thrown is this structure; it matches `catch CHHapticError.notSupported` and casts to
-/// `NSError`. `NSLocalizedDescriptionKey` of `userInfo` holds the sentence.
+/// This structure is thrown. It matches `catch CHHapticError.notSupported` and casts to `NSError`.
+/// `NSLocalizedDescriptionKey` of `userInfo` contains the sentence.
 public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, Sendable {
   /// The domain of all errors of this module.
   public static var errorDomain: String { CoreHapticsErrorDomain }
 
-  /// What has to be put right.
+  /// The kind of the error.
   public let code: Code
   let error: NSError
 
-  /// Makes an error; without a description in `userInfo` it gets that of its code.
+  /// Creates an error. Without a description in `userInfo`, the error has that of its code.
   public init(_ code: Code, userInfo: [String: Any] = [:]) {
     self.code = code
     var userInfo = userInfo
@@ -26,19 +26,19 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
     error = NSError(domain: CoreHapticsErrorDomain, code: code.rawValue, userInfo: userInfo)
   }
 
-  /// What else is known: what was given, and the description.
+  /// The user information, including the description.
   public var userInfo: [String: Any] { error.userInfo }
 
   /// The code as a number.
   public var errorCode: Int { code.rawValue }
 
-  /// What an `NSError` made of this one knows.
+  /// The user information of a bridged `NSError`.
   public var errorUserInfo: [String: Any] { error.userInfo }
 
-  /// The sentence for a person: the one given, else that of the code.
+  /// The sentence for people: the given description, or that of the code.
   public var localizedDescription: String { error.localizedDescription }
 
-  /// Whether two errors have the same code and the same user information.
+  /// Returns whether two errors have the same code and the same user information.
   public static func == (left: CHHapticError, right: CHHapticError) -> Bool {
     left.error == right.error
   }
@@ -46,7 +46,7 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   /// Hashes the code.
   public func hash(into hasher: inout Hasher) { hasher.combine(code) }
 
-  /// What has to be put right, as the static properties of the error say.
+  /// The kind of an error, as in the static properties of the error.
   ///
   /// Source of the values: the header CHHapticErrors.h of Apple's SDK.
   public enum Code: Int, Sendable {
@@ -76,17 +76,17 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
     case memoryError = -4899
   }
 
-  /// A player was called while the engine is not running.
+  /// A player was used while the engine is not running.
   public static var engineNotRunning: Code { .engineNotRunning }
-  /// What was asked cannot be done with this, such as exporting registered sounds.
+  /// The operation is not possible with this object, such as exporting registered sounds.
   public static var operationNotPermitted: Code { .operationNotPermitted }
   /// The engine took too long to start.
   public static var engineStartTimeout: Code { .engineStartTimeout }
-  /// The hardware cannot do this.
+  /// The hardware does not support the operation.
   public static var notSupported: Code { .notSupported }
   /// The output could not be opened.
   public static var serverInitFailed: Code { .serverInitFailed }
-  /// The output failed while it ran.
+  /// The output failed while it was running.
   public static var serverInterrupted: Code { .serverInterrupted }
   /// The player belongs to an engine that was reset.
   public static var invalidPatternPlayer: Code { .invalidPatternPlayer }
@@ -96,15 +96,15 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   public static var invalidPatternDictionary: Code { .invalidPatternDictionary }
   /// The audio session cannot be used.
   public static var invalidAudioSession: Code { .invalidAudioSession }
-  /// A value an engine was given cannot be used.
+  /// A value that was given to an engine cannot be used.
   public static var invalidEngineParameter: Code { .invalidEngineParameter }
   /// The parameter does not exist.
   public static var invalidParameterType: Code { .invalidParameterType }
   /// The event type does not exist.
   public static var invalidEventType: Code { .invalidEventType }
-  /// The time of an event is negative or no number.
+  /// The time of an event is negative or not a number.
   public static var invalidEventTime: Code { .invalidEventTime }
-  /// The duration of an event is negative or no number.
+  /// The duration of an event is negative or not a number.
   public static var invalidEventDuration: Code { .invalidEventDuration }
   /// The sound cannot be used.
   public static var invalidAudioResource: Code { .invalidAudioResource }
@@ -114,9 +114,9 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   public static var badEventEntry: Code { .badEventEntry }
   /// A parameter or curve of a dictionary is malformed.
   public static var badParameterEntry: Code { .badParameterEntry }
-  /// A time is negative or no number.
+  /// A time is negative or not a number.
   public static var invalidTime: Code { .invalidTime }
-  /// There is no such file.
+  /// The file does not exist.
   public static var fileNotFound: Code { .fileNotFound }
   /// There is not enough power to play.
   public static var insufficientPower: Code { .insufficientPower }
@@ -129,19 +129,19 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
     self.init(code, userInfo: [NSLocalizedDescriptionKey: sentence])
   }
 
-  /// Makes the error of a text that is not a valid pattern: its line, column and reason.
+  /// Creates the error of an invalid pattern text, with line, column, and reason.
   init(_ error: InputError) {
     self.init(
       error.finding.errorCode.flatMap(Code.init(rawValue:)) ?? .invalidPatternData,
       error.description)
   }
 
-  /// One line: the code's name and number and the sentence.
+  /// One line with the name and number of the code and the sentence.
   public var description: String { "CHHapticError.\(code) (\(errorCode)): \(localizedDescription)" }
 }
 
 extension CHHapticError.Code {
-  /// Whether a caught error has this code, as in `catch CHHapticError.engineNotRunning`.
+  /// Returns whether a caught error has this code, as in `catch CHHapticError.engineNotRunning`.
   public static func ~= (code: CHHapticError.Code, error: any Error) -> Bool {
     (error as? CHHapticError)?.code == code
   }
@@ -176,18 +176,18 @@ extension CHHapticError.Code {
   }
 }
 
-/// Lets casts between this error and `NSError` succeed, as they do on Apple's systems. Without it,
-/// `catch let error as NSError` would let a ``CHHapticError`` through.
+/// Casts between this error and `NSError` succeed as on Apple's systems. Without the conformance,
+/// `catch let error as NSError` would not catch a ``CHHapticError``.
 extension CHHapticError: _ObjectiveCBridgeable {
-  /// The error as the class.
+  /// Returns the error as an `NSError`.
   public func _bridgeToObjectiveC() -> NSError { error }
 
-  /// Makes the structure of the class; a foreign error leaves nothing.
+  /// Creates the structure from an `NSError`; nil for an error of another domain.
   public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout CHHapticError?) {
     result = CHHapticError(source)
   }
 
-  /// Makes the structure of the class; false where the error is a foreign one.
+  /// Creates the structure from an `NSError`, and returns false for an error of another domain.
   public static func _conditionallyBridgeFromObjectiveC(
     _ source: NSError, result: inout CHHapticError?
   ) -> Bool {
@@ -195,7 +195,7 @@ extension CHHapticError: _ObjectiveCBridgeable {
     return result != nil
   }
 
-  /// Makes the structure of the class; a foreign error counts as unknown.
+  /// Creates the structure from an `NSError`. An error of another domain becomes `unknownError`.
   public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> CHHapticError {
     source.flatMap { CHHapticError($0) } ?? CHHapticError(.unknownError)
   }

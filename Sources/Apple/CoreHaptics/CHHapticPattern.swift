@@ -4,59 +4,59 @@ package import HapticModel
 internal import HapticPlayback
 internal import HapticRender
 
-/// A haptic and audio pattern: made once, played any number of times.
+/// A haptic and audio pattern that can be played any number of times.
 ///
-/// What is given is copied: later changes to an array, event or parameter change no pattern.
-/// Values outside their ranges are moved to the nearest bound; what cannot be played is refused
-/// with a ``CHHapticError``. Sound files are looked for when a player is made.
+/// The arguments are copied: later changes to an array, event, or parameter have no effect on the
+/// pattern. Values outside their ranges are clamped; content that cannot be played is rejected with
+/// a ``CHHapticError``. Sound files are opened when a player is created.
 open class CHHapticPattern: NSObject {
   let content: PatternContent
   let planCache = PlanCache()
 
-  /// Makes a pattern of events and steps of controls; either may be empty.
+  /// Creates a pattern of events and dynamic parameters; either array may be empty.
   public init(events: [CHHapticEvent], parameters: [CHHapticDynamicParameter]) throws {
     content = try PatternContent(events: events, parameters: parameters)
   }
 
-  /// Makes a pattern of events and curves; either may be empty.
+  /// Creates a pattern of events and curves; either array may be empty.
   public init(events: [CHHapticEvent], parameterCurves: [CHHapticParameterCurve]) throws {
     content = try PatternContent(events: events, curves: parameterCurves)
   }
 
-  /// Makes a pattern of nested dictionaries with the keys of AHAP.
+  /// Creates a pattern from nested dictionaries with the keys of AHAP, by the rules of AHAP text.
   ///
-  /// Keys may be `Key` values or strings at every level, values of a list any structure that names
-  /// one, numbers of any type, arrays and dictionaries Swift's or Foundation's. The rules are those
-  /// of AHAP text.
+  /// Keys may be `Key` values or strings at every level. Enumerated values may be of any type that
+  /// can be represented by their name. Numbers may be of any type, and arrays and dictionaries may
+  /// be Swift's or Foundation's.
   public init(dictionary patternDict: [CHHapticPattern.Key: Any]) throws {
     content = try PatternContent(dictionary: patternDict)
   }
 
-  /// Reads an AHAP file; its sound files are looked for in its folder and below.
+  /// Reads an AHAP file. Its sound files are resolved in its folder and below.
   public init(contentsOf ahapURL: URL) throws {
     EngineBackends.recordNewerAPI("CHHapticPattern(contentsOf:)", iOS: 16)
     content = try PatternContent(contentsOf: ahapURL)
   }
 
-  /// Reads an AHAP file; its sound files are looked for in its folder and below.
+  /// Reads an AHAP file. Its sound files are resolved in its folder and below.
   public convenience init(contentsOfURL ahapURL: URL) throws { try self.init(contentsOf: ahapURL) }
 
-  /// Reads AHAP text; it can have no sound files.
+  /// Reads AHAP text, which cannot have sound files.
   convenience init(ahap data: Data) throws {
     try self.init(PatternContent(SourceFile(Array(data), name: "pattern data")))
   }
 
-  /// Reads a file of any of the formats that is in memory; it can have no sound files.
+  /// Reads a file in memory, of any supported format. It cannot have sound files.
   package convenience init(_ file: SourceFile, formats: FormatRegistry) throws {
     try self.init(PatternContent(file, formats: formats))
   }
 
-  /// Reads a file of any of the formats; its sound files are looked for in its folder and below.
+  /// Reads a file of any supported format. Its sound files are resolved in its folder and below.
   package convenience init(contentsOf url: URL, formats: FormatRegistry) throws {
     try self.init(PatternContent(contentsOf: url, formats: formats))
   }
 
-  /// Makes a pattern of layers; it can have no sound files.
+  /// Creates a pattern from layers, which cannot have sound files.
   package convenience init(_ composition: HapticComposition) {
     self.init(PatternContent(composition))
   }
@@ -65,26 +65,26 @@ open class CHHapticPattern: NSObject {
 
   init(_ content: PatternContent) { self.content = content }
 
-  /// A pattern is made of events, a dictionary or a file.
+  /// Unavailable: a pattern requires events, a dictionary, or a file.
   @available(*, unavailable) public override init() {
     content = PatternContent(HapticComposition(HapticPattern()))
   }
 
   /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
   ///
-  /// Releases are not counted. The point where a loop returns to the beginning.
+  /// Releases are not included. A loop returns to the beginning at this time.
   open var duration: TimeInterval { content.composition.duration }
 
-  /// The pattern as nested dictionaries that `init(dictionary:)` and `JSONSerialization` take.
+  /// Returns the pattern as nested dictionaries for `init(dictionary:)` and `JSONSerialization`.
   ///
-  /// Names are strings, numbers `Double`, switches `Bool`, inner dictionaries keyed by `Key`.
-  /// Throws `operationNotPermitted` for registered sounds, and for several layers with parameters
-  /// or curves.
+  /// Names are strings, numbers are `Double`, switches are `Bool`, and inner dictionaries have keys
+  /// of type `Key`. Throws `operationNotPermitted` for registered sounds, and for several layers
+  /// with parameters or curves.
   open func exportDictionary() throws -> [CHHapticPattern.Key: Any] {
     try content.exportedDictionary()
   }
 
-  /// One line: how long it is and how many things it holds.
+  /// One line with the duration and the number of elements.
   open override var description: String {
     let patterns = content.composition.layers.map(\.pattern)
     func count(_ size: (HapticPattern) -> Int) -> Int { patterns.reduce(0) { $0 + size($1) } }
@@ -92,9 +92,9 @@ open class CHHapticPattern: NSObject {
       + "parameters \(count(\.parameters.count)), curves \(count(\.curves.count)))"
   }
 
-  /// The pattern compiled for each haptic bus of an engine. Compiled once for each kind of engine;
-  /// each time where it plays registered audio, since a registration belongs to one engine and may
-  /// change.
+  /// Returns the pattern compiled for each haptic bus of an engine. The plans are cached for each
+  /// kind of engine, unless the pattern plays registered audio: a registration belongs to one
+  /// engine and may change.
   func plans(for engine: PlaybackEngine, resources: [Int: AudioResource]) throws -> [RenderPlan] {
     var composition = content.composition
     var playsRegisteredAudio = false
@@ -124,63 +124,64 @@ open class CHHapticPattern: NSObject {
     return playsRegisteredAudio ? try compile() : try planCache.plans(for: engine, compile: compile)
   }
 
-  /// A key of the dictionaries that patterns are made of and exported as.
+  /// A key of the dictionaries that patterns are created from and exported as.
   ///
-  /// On Apple's systems keys and strings become each other in casts. Here that needs a type that
-  /// strings already become: so a key is the name itself, and
-  /// `jsonObject as? [CHHapticPattern.Key: Any]` gives what it gives there.
+  /// On Apple's systems, keys and strings can be cast to each other. Here, that requires a type to
+  /// which strings can already be cast. Therefore a key is the name itself, and `jsonObject as?
+  /// [CHHapticPattern.Key: Any]` gives the same result.
   public typealias Key = AnyHashable
 }
 
 extension CHHapticPattern.Key {
-  /// What a key is written as.
+  /// The type of a key's name.
   public typealias RawValue = String
 
-  /// Makes a key of its name, known or not.
+  /// Creates a key from its name, known or not.
   public init(rawValue: String) { self.init(rawValue) }
 
   /// The name of the key; of any other value, its description.
   public var rawValue: String { base as? String ?? String(describing: base) }
 
-  /// The version of Core Haptics a pattern needs: a number.
+  /// The version of Core Haptics that a pattern requires: a number.
   public static var version: CHHapticPattern.Key { .init(rawValue: "Version") }
   /// The entries of a pattern: an array of dictionaries.
   public static var pattern: CHHapticPattern.Key { .init(rawValue: "Pattern") }
   /// An entry that is an event: a dictionary.
   public static var event: CHHapticPattern.Key { .init(rawValue: "Event") }
-  /// What an event does: an `EventType` or its name.
+  /// The type of an event: an `EventType` or its name.
   public static var eventType: CHHapticPattern.Key { .init(rawValue: "EventType") }
-  /// Seconds from the start of the pattern, or of the curve for a control point.
+  /// The time from the start of the pattern, or of the curve for a control point, in seconds.
   public static var time: CHHapticPattern.Key { .init(rawValue: "Time") }
-  /// Seconds until release begins.
+  /// The time until the release, in seconds.
   public static var eventDuration: CHHapticPattern.Key { .init(rawValue: "EventDuration") }
-  /// The values of an event: an array of dictionaries.
+  /// The parameters of an event: an array of dictionaries.
   public static var eventParameters: CHHapticPattern.Key { .init(rawValue: "EventParameters") }
   /// The path of a sound file, relative to the pattern's folder.
   public static var eventWaveformPath: CHHapticPattern.Key { .init(rawValue: "EventWaveformPath") }
-  /// Whether a sound is ramped in and out: a Boolean.
+  /// The volume envelope of a sound: a Boolean value that indicates whether it fades in and out.
   public static var eventWaveformUseVolumeEnvelope: CHHapticPattern.Key {
     .init(rawValue: "EventWaveformUseVolumeEnvelope")
   }
-  /// Whether a sound repeats for the event's duration: a Boolean.
+  /// The looping of a sound: a Boolean value that indicates whether it repeats for the event's
+  /// duration.
   public static var eventWaveformLoopEnabled: CHHapticPattern.Key {
     .init(rawValue: "EventWaveformLoopEnabled")
   }
   /// An entry that is a dynamic parameter: a dictionary.
   public static var parameter: CHHapticPattern.Key { .init(rawValue: "Parameter") }
-  /// What a value is of: a `ParameterID`, an `ID` or its name.
+  /// The identifier of a parameter: a `ParameterID`, an `ID`, or its name.
   public static var parameterID: CHHapticPattern.Key { .init(rawValue: "ParameterID") }
   /// A value: a number.
   public static var parameterValue: CHHapticPattern.Key { .init(rawValue: "ParameterValue") }
   /// An entry that is a curve: a dictionary.
   public static var parameterCurve: CHHapticPattern.Key { .init(rawValue: "ParameterCurve") }
-  /// The corners of a curve: an array of dictionaries.
+  /// The control points of a curve: an array of dictionaries.
   public static var parameterCurveControlPoints: CHHapticPattern.Key {
     .init(rawValue: "ParameterCurveControlPoints")
   }
 }
 
-/// The plans of a pattern for the last kind of engine it was played by.
+/// A cache for the plans of a pattern, for the most recent kind of engine.
 final class PlanCache: Sendable {
   private let cached = Locked((rate: 0.0, profiles: [TransducerProfile](), plans: [RenderPlan]()))
 

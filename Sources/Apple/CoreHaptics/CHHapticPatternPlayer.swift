@@ -5,45 +5,46 @@ public import Foundation
 
 /// Plays one pattern, any number of times.
 ///
-/// Times are those of the engine's clock; 0 and times that have passed mean now.
+/// Times refer to the engine's clock. 0 and times in the past mean now.
 public protocol CHHapticPatternPlayer: NSObjectProtocol {
-  /// Plays from the beginning; a player that plays restarts.
+  /// Plays from the beginning. An active player restarts.
   func start(atTime time: TimeInterval) throws
-  /// Ends playing.
+  /// Stops playing.
   func stop(atTime time: TimeInterval) throws
-  /// Puts dynamic parameters in force; their own times count from `time`.
+  /// Applies dynamic parameters, whose own times are relative to `time`.
   func sendParameters(_ parameters: [CHHapticDynamicParameter], atTime time: TimeInterval) throws
-  /// Runs a parameter curve from a time on; its own time is not regarded.
+  /// Applies a parameter curve from a time on. The relative time of the curve is ignored.
   func scheduleParameterCurve(_ parameterCurve: CHHapticParameterCurve, atTime time: TimeInterval)
     throws
-  /// Stops at once and forgets what was to come.
+  /// Stops immediately and discards pending commands.
   func cancel() throws
-  /// Whether the player is silent while it goes on.
+  /// A Boolean value that indicates whether the player is silent while it continues.
   var isMuted: Bool { get set }
 }
 
-/// Plays one pattern, and can be paused, sought, looped and slowed.
+/// Plays one pattern, and can be paused, sought, looped, and played at other rates.
 public protocol CHHapticAdvancedPatternPlayer: CHHapticPatternPlayer {
   /// Pauses the pattern.
   func pause(atTime time: TimeInterval) throws
   /// Resumes the pattern.
   func resume(atTime time: TimeInterval) throws
-  /// Goes on at seconds of the pattern.
+  /// Continues at a time of the pattern, in seconds.
   func seek(toOffset offsetTime: TimeInterval) throws
-  /// Whether the pattern repeats.
+  /// A Boolean value that indicates whether the pattern repeats.
   var loopEnabled: Bool { get set }
-  /// Seconds of the pattern at which a loop returns; 0 is the pattern's end.
+  /// The time of the pattern at which a loop returns to the start, in seconds; 0 is the pattern's
+  /// end.
   var loopEnd: TimeInterval { get set }
-  /// How fast the pattern runs; values that are not positive are ignored.
+  /// The playback rate. Values that are not positive are ignored.
   var playbackRate: Float { get set }
-  /// Is called when the player ends.
+  /// The handler that is called when the player ends.
   var completionHandler: CHHapticAdvancedPatternPlayerCompletionHandler { get set }
 }
 
-/// What an advanced player calls when it has ended; the error says why it could not play.
+/// A handler that an advanced player calls when it has ended, with an error if it could not play.
 public typealias CHHapticAdvancedPatternPlayerCompletionHandler = ((any Error)?) -> Void
 
-/// The time that means now, wherever a player is given a time: 0.
+/// The time that means now wherever a player accepts a time: 0.
 public var CHHapticTimeImmediate: TimeInterval { 0 }
 
 class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
@@ -107,13 +108,13 @@ final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPa
   }
 }
 
-/// What a player is and does, behind the object the application holds. It belongs to its engine's
-/// sessions: each new one gets its own player with the settings of this.
+/// The state and behavior of a player, independent of the object that the application holds. Each
+/// session of the engine gets its own renderer player with the settings of this player.
 final class PlayerBacking: @unchecked Sendable {
   struct Settings {
     var isMuted = false
     var isLooping = false
-    /// Seconds, or nothing for the pattern's own end.
+    /// The end of the loop in seconds, or nil for the end of the pattern.
     var loopEnd: Double?
     var rate: Float = 1
   }
@@ -127,13 +128,13 @@ final class PlayerBacking: @unchecked Sendable {
   private var session: (any EngineSession)?
   private var player: PatternPlayer?
   private var reportedEndCount = 0
-  /// Starts that the engine counts and the player has not been sent yet.
+  /// The number of starts that have been registered with the engine but not yet sent to the player.
   private var startingCount = 0
-  /// The device that counts the player, where it is a virtual one, and the number there.
+  /// The virtual device that the player is registered with, or nil in real time.
   private let virtual: VirtualBackend?
   private let number: Int
 
-  /// A player of an engine; a virtual device may refuse one that is too many.
+  /// Creates a player of an engine. A virtual device may limit the number of players.
   init(_ engine: EngineBacking, _ pattern: CHHapticPattern, generation: Int) throws {
     self.engine = engine
     self.pattern = pattern
@@ -146,15 +147,15 @@ final class PlayerBacking: @unchecked Sendable {
 
   var settings: Settings { lock.withLock { storedSettings } }
 
-  /// Changes settings, at once where the player is in a session.
+  /// Changes the settings, immediately if the player is in a session.
   func change(_ body: (inout Settings) -> Void) {
     lock.withLock {
-      let before = storedSettings
+      let previous = storedSettings
       body(&storedSettings)
-      logChanges(from: before)
+      logChanges(from: previous)
       guard let player else { return }
-      // No space for a command means that the next start applies it.
-      try? applySettings(to: player, previous: before)
+      // If the command queue is full, the next start applies the settings.
+      try? applySettings(to: player, previous: previous)
     }
   }
 
@@ -165,7 +166,7 @@ final class PlayerBacking: @unchecked Sendable {
 
   func objectWasReleased() {
     lock.withLock {
-      // Nobody could end a loop any more, so the running pass is the last.
+      // Nobody can end the loop any more, so the current pass is the last.
       guard storedSettings.isLooping else { return }
       try? player?.loop(passCount: 1)
       log(.looping(false))
@@ -179,7 +180,7 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// How often it has ended since this was last asked.
+  /// Returns the number of ends since the last call.
   func drainEndCount() -> Int {
     lock.withLock {
       guard let player else { return 0 }
@@ -198,14 +199,14 @@ final class PlayerBacking: @unchecked Sendable {
     engine.call(.completion) { handler(error) }
   }
 
-  /// Compiles the pattern for the output that is there, so that errors are reported.
+  /// Checks that the pattern can be played, so that errors are reported before the start.
   func validate() throws {
     _ = try pattern.samples(at: 48_000, resources: engine.withState { $0.resources })
     let events = pattern.composition.layers.flatMap(\.pattern.events)
     log(.playerMade(eventCount: events.count))
-    let longest = events.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
-    if longest > HapticEvent.defaultDuration {
-      log(.violation(.longEvent(seconds: longest)))
+    let maximumDuration = events.filter(\.kind.isVibration).compactMap(\.duration).max() ?? 0
+    if maximumDuration > HapticEvent.defaultDuration {
+      log(.violation(.longEvent(seconds: maximumDuration)))
     }
   }
 
@@ -242,7 +243,7 @@ final class PlayerBacking: @unchecked Sendable {
   func cancel() throws {
     let player = try sessionPlayer()
     try command(.cancelled) { try player.cancel() }
-    // Settings that were on their way were forgotten with all else.
+    // The cancellation also discarded pending settings.
     try translatingErrors { try lock.withLock { try applySettings(to: player, previous: nil) } }
   }
 
@@ -278,7 +279,7 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// The player in the running session, made where there is none.
+  /// Returns the player in the running session, and creates it if necessary.
   private func sessionPlayer(startingIfAllowed: Bool = false) throws -> PatternPlayer {
     guard engine.withState({ $0.generation }) == generation else {
       log(.violation(.playerUsedAfterReset))
@@ -291,14 +292,14 @@ final class PlayerBacking: @unchecked Sendable {
         for: session.engine, resources: engine.withState { $0.resources })
       return try translatingErrors {
         let recorder = session as? VirtualSession
-        let made = try session.engine.player(
+        let newPlayer = try session.engine.player(
           for: plans, duration: pattern.duration, recordsChanges: recorder != nil)
-        recorder?.record(made, of: pattern.composition)
-        try applySettings(to: made, previous: Settings())
+        recorder?.record(newPlayer, of: pattern.composition)
+        try applySettings(to: newPlayer, previous: Settings())
         self.session = session
-        player = made
+        player = newPlayer
         reportedEndCount = 0
-        return made
+        return newPlayer
       }
     }
   }
@@ -316,7 +317,7 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// A time of the application on the clock of the session.
+  /// Converts a time of the application to the clock of the session.
   private func playbackTime(_ time: TimeInterval) -> PlaybackTime {
     guard time > 0, time.isFinite else { return .now }
     let elapsed = engine.withState { $0.elapsedSeconds }
@@ -351,7 +352,7 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  /// The virtual device's time at which a command takes effect, in seconds.
+  /// Returns the virtual device's time at which a command takes effect, in seconds.
   private func deviceTime(of time: PlaybackTime) -> Double {
     virtual == nil ? 0 : roundedToNanosecond(engine.deviceTime(of: time))
   }

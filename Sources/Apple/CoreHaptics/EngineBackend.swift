@@ -9,49 +9,55 @@ package import HapticRender
   internal import TransducerProfiles
 #endif
 
-/// Where engines play: an output, and the time that goes by there.
+/// The environment of engines: their output and its clock.
 package protocol EngineBackend: AnyObject, Sendable {
   var isAvailable: Bool { get }
 
   func open(_ request: SessionRequest) throws -> any EngineSession
 
-  /// Calls a closure once after some seconds of its time, on any thread.
+  /// Calls a closure once after a delay in seconds of the backend's time, on any thread.
   func schedule(after seconds: Double, _ body: @escaping @Sendable () -> Void)
 }
 
 package struct SessionRequest: Sendable {
   package var buses: RenderSettings.Buses
-  /// Called, on any thread, with false where the device went away or the output has ended, with
-  /// true where it is back.
+  /// A handler that is called on any thread, with false if the device was lost or the output has
+  /// ended, and with true if the device has returned.
   package var presenceHandler: @Sendable (Bool) -> Void
 }
 
 package protocol EngineSession: AnyObject, Sendable {
   var engine: PlaybackEngine { get }
 
-  /// Notes whether a player plays, is paused or waits for its start.
+  /// Updates whether a player plays, is paused, or waits for its start.
   func updateActivity(_ isActive: Bool)
 
-  /// Fades out and closes the output; returns when that is done.
+  /// Fades out, closes the output, and returns when it is closed.
   func close()
 }
 
 package enum EngineBackends {
-  /// The device of the test whose task this is, or of the engine whose handler runs.
+  /// The device of the test that the current task belongs to, or of the engine whose handler is
+  /// running.
   @TaskLocal package static var scoped: VirtualBackend?
 
   private static let installedBackend = Locked<(any EngineBackend)?>(nil)
   private static let runningTests = Locked<[VirtualBackend]>([])
   private static let environment: any EngineBackend = {
-    let asked = OutputConfiguration(ProcessInfo.processInfo.environment)
-    guard asked.output == nil else { return LiveBackend(asked) }
+    let configuration = OutputConfiguration(ProcessInfo.processInfo.environment)
+    guard configuration.output == nil else { return LiveBackend(configuration) }
     MediaTime.setVirtualTime { virtual?.now }
     return VirtualBackend.shared
   }()
 
-  /// The task's device, else that of the thread's work, else the one that was installed, else that
-  /// of the only test that runs, else what the environment names. Where several tests run and none
-  /// can be named, a device that belongs to no test.
+  /// The backend of an engine that is created now.
+  ///
+  /// 1. The device of the current task.
+  /// 2. The device of the work on the current thread.
+  /// 3. The installed device.
+  /// 4. The device of the only running test.
+  /// 5. The backend of the environment if no test is running; otherwise a device that belongs to no
+  ///    test.
   package static var current: any EngineBackend {
     if let scoped { return scoped }
     if let worker = WorkOwner.currentDevice { return worker }
@@ -66,7 +72,8 @@ package enum EngineBackends {
 
   package static var hasConcurrentTests: Bool { runningTests.withLock { $0.count > 1 } }
 
-  /// The backend of a new engine; running tests are notified where it could be any of theirs.
+  /// Returns the backend of a new engine. If it could belong to any of several tests, all of them
+  /// are notified.
   static func currentForNewEngine() -> any EngineBackend {
     let current = current
     if current === VirtualBackend.unattributed {
@@ -77,13 +84,13 @@ package enum EngineBackends {
     return current
   }
 
-  /// The virtual device that a call of now plays on, reported like a new engine's; nil in real
-  /// time.
+  /// Returns the virtual device for a call that plays now, with the same notification as for a new
+  /// engine; nil in real time.
   package static func virtualForCall() -> VirtualBackend? {
     currentForNewEngine() as? VirtualBackend
   }
 
-  /// The virtual device of here and now, or nil where engines play in real time.
+  /// The current virtual device, or nil if engines play in real time.
   package static var virtual: VirtualBackend? { current as? VirtualBackend }
 
   package static func recordNewerAPI(_ name: String, iOS major: Int, minor: Int = 0) {
@@ -91,16 +98,17 @@ package enum EngineBackends {
       .violation(.newerAPI(name, version: minor == 0 ? "\(major)" : "\(major).\(minor)")))
   }
 
-  /// Sets the backend of engines made from now on; nil returns to the environment's.
+  /// Sets the backend of engines that are created from now on; nil restores that of the
+  /// environment.
   package static func use(_ backend: (any EngineBackend)?) {
     _ = mediaTimeSetup
-    let old = installedBackend.withLock { installed in
-      let old = installed
+    let previous = installedBackend.withLock { installed in
+      let previous = installed
       installed = backend
-      return old
+      return previous
     }
-    if old !== backend {
-      (old as? VirtualBackend)?.releaseSharedObjects()
+    if previous !== backend {
+      (previous as? VirtualBackend)?.releaseSharedObjects()
     }
   }
 
@@ -110,10 +118,10 @@ package enum EngineBackends {
     runningTests.withLock { $0.append(backend) }
   }
 
-  /// Lets what plays beside haptics keep the virtual device's time.
+  /// Makes audio that accompanies haptics follow the virtual device's time.
   private static let mediaTimeSetup: Void = MediaTime.setVirtualTime { virtual?.now }
 
-  /// Ends the device of a test: engines that outlive it move to the next one.
+  /// Ends the device of a test. Engines that outlive the test move to the next device.
   package static func end(_ backend: VirtualBackend) {
     runningTests.withLock { $0.removeAll { $0 === backend } }
     backend.end()
@@ -121,9 +129,9 @@ package enum EngineBackends {
 }
 
 final class LiveBackend: EngineBackend {
-  /// Frames per second of outputs that have none of their own.
+  /// The sample rate of outputs without a rate of their own, in hertz.
   private static let defaultRate = 48_000
-  /// Seconds between two looks for a device that was not there.
+  /// The minimum interval between two checks for an unavailable device, in seconds.
   private static let pollInterval = 1.0
 
   private let configuration: OutputConfiguration
@@ -135,7 +143,8 @@ final class LiveBackend: EngineBackend {
     self.outputs = outputs
   }
 
-  /// Whether the output can be opened; once it could, it is believed to be there.
+  /// A Boolean value that indicates whether the output can be opened. After the first success, it
+  /// remains true.
   var isAvailable: Bool {
     guard configuration.problem == nil, let output = configuration.output else {
       return configuration.problem == nil
@@ -178,7 +187,7 @@ final class LiveBackend: EngineBackend {
 
 #if !SoundOutput
   extension OutputRegistry {
-    /// Nothing: outputs in real time are built with the package trait SoundOutput.
+    /// An empty registry: real-time outputs require the package trait SoundOutput.
     fileprivate static let standard = OutputRegistry([NullOutput()], defaultScheme: "null")
   }
 #endif
@@ -213,12 +222,12 @@ private final class LiveEngineSession: EngineSession {
   func close() { livePlayback.stop() }
 }
 
-/// What the environment says of output: `TEMBLOR_OUTPUT`, or `TEMBLOR_DEVICE`, `TEMBLOR_PROFILE`,
-/// `TEMBLOR_STRENGTH`.
+/// The output settings of the environment variables `TEMBLOR_OUTPUT` or `TEMBLOR_DEVICE`,
+/// `TEMBLOR_PROFILE`, and `TEMBLOR_STRENGTH`.
 struct OutputConfiguration: Sendable {
   private static let virtualName = "virtual"
 
-  /// Where sound goes; nil for output into memory.
+  /// The output, or nil for output into memory.
   var output: OutputName?
   var profileName: String?
   #if SoundOutput

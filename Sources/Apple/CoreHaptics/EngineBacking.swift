@@ -3,11 +3,12 @@ internal import Glibc
 internal import HapticPlayback
 internal import HapticRender
 
-/// What an engine is and does: its state, its session, its handlers. One lock guards the state; no
-/// handler is called and no session opened or closed under it. Handlers run one after another on a
-/// queue of the engine's own.
+/// The state and behavior of an engine: its session, players, resources, and handlers.
+///
+/// One lock guards the state. No handler is called, and no session is opened or closed, while the
+/// lock is held. Handlers run in series on a queue of the engine.
 final class EngineBacking: @unchecked Sendable {
-  /// Seconds without playing after which auto shutdown stops the engine.
+  /// The idle time after which auto shutdown stops the engine, in seconds.
   static let idleTimeout = 120.0
 
   struct State {
@@ -19,21 +20,22 @@ final class EngineBacking: @unchecked Sendable {
     var isMutedForHaptics = false
     var isAutoShutdownEnabled = false
     var session: (any EngineSession)?
-    /// A session whose device is away: it only waits for its return.
+    /// A session whose device was lost, and which waits for its return.
     var lostSession: (any EngineSession)?
-    /// Started, and not stopped by the application since: what a device of a test did to it ends
-    /// with that device.
+    /// A Boolean value that indicates whether the application has started the engine and not
+    /// stopped it since. Interruptions by a test's device do not change it.
     var isStartRequested = false
-    /// Seconds of sessions that have ended.
+    /// The total duration of past sessions, in seconds.
     var elapsedSeconds = 0.0
-    /// Grows at every reset; players of an older generation are dead.
+    /// The number of resets. Players of an earlier generation are invalid.
     var generation = 0
-    /// Grows at every start of playing, so that an idle timer can tell whether it is stale.
+    /// A number that increases with every start of a player, so that an idle timer can detect that
+    /// it is obsolete.
     var activityNumber = 0
-    /// The activity after which an idle timer runs, so that there is no second one.
+    /// The activity number for which an idle timer is running, so that there is only one.
     var watchedActivity = -1
     var finishedHandlers: [CHHapticEngine.FinishedHandler] = []
-    /// Players that play, are paused, or are about to start.
+    /// The players that play, are paused, or are about to start.
     var activePlayers: [ObjectIdentifier: PlayerBacking] = [:]
     var resources: [Int: AudioResource] = [:]
     var nextResourceID = 1
@@ -41,7 +43,7 @@ final class EngineBacking: @unchecked Sendable {
     var lastVirtualSession: VirtualSession?
   }
 
-  /// Where an engine plays, and its number there where that is a virtual device.
+  /// The backend of an engine, and the engine's number if the backend is a virtual device.
   private struct Registration: Sendable {
     var backend: any EngineBackend
     var number = 0
@@ -80,14 +82,14 @@ final class EngineBacking: @unchecked Sendable {
     (home.backend as? VirtualBackend)?.append(action, engine: home.number, player: player)
   }
 
-  /// Does something on the handler queue; what is made there belongs to the engine's device.
+  /// Runs a closure on the handler queue. Engines that it creates belong to the engine's device.
   func enqueue(_ body: @escaping @Sendable () -> Void) {
     guard let virtual else { return handlerQueue.async(execute: body) }
     virtual.recordWork(on: handlerQueue)
     handlerQueue.async { EngineBackends.$scoped.withValue(virtual, operation: body) }
   }
 
-  /// The virtual device's time at which a call takes effect, in seconds.
+  /// Returns the virtual device's time at which a call takes effect, in seconds.
   func deviceTime(of time: PlaybackTime) -> Double {
     (withState { $0.session } as? VirtualSession)?.deviceTime(of: time) ?? virtual?.now ?? 0
   }
@@ -103,9 +105,8 @@ final class EngineBacking: @unchecked Sendable {
     return result
   }
 
-  /// Leaves the device of a test that has ended, for the one that is in place now; throws
-  /// `operationNotPermitted` to a test that runs beside others and would share the engine with
-  /// another test.
+  /// Moves the engine from the device of a test that has ended to the current device. Throws
+  /// `operationNotPermitted` if several tests run and would share the engine.
   private func claimDevice() throws {
     guard let virtual, let owner = virtual.test else { return moveFromEndedDevice() }
     let scoped = EngineBackends.scoped
@@ -132,7 +133,7 @@ final class EngineBacking: @unchecked Sendable {
     register(with: EngineBackends.current)
   }
 
-  /// Opens the output; does nothing where the engine runs.
+  /// Opens the output, unless the engine is running.
   func start() throws {
     // Two threads that start at once must not open two outputs.
     transitionLock.lock()
@@ -158,7 +159,7 @@ final class EngineBacking: @unchecked Sendable {
       state.isStartRequested = true
       state.activityNumber += 1
       state.lastVirtualSession = session as? VirtualSession
-      // Nothing sounds yet, so that these hold from the first frame.
+      // Nothing sounds yet, so these settings apply from the first frame.
       if state.isMutedForHaptics {
         session.engine.setHapticsMuted(true)
       }
@@ -179,7 +180,7 @@ final class EngineBacking: @unchecked Sendable {
   }
 
   func startAsynchronously(_ handler: (@Sendable ((any Error)?) -> Void)?) {
-    // Here the task of the caller says which test it is.
+    // The caller's task identifies the test.
     do {
       try claimDevice()
     } catch {
@@ -187,7 +188,7 @@ final class EngineBacking: @unchecked Sendable {
       return
     }
     enqueue {
-      // A start that takes its time keeps nobody waiting here.
+      // A delayed start must not block this queue.
       if let virtual = self.virtual, self.withState({ $0.session == nil }) {
         let delay = virtual.popStartDelay()
         guard delay == 0 else {
@@ -216,9 +217,13 @@ final class EngineBacking: @unchecked Sendable {
     }
   }
 
-  /// Closes the output and ends what plays: [handler queue]. The stopped handler receives the
-  /// reason, nil where the application requested the stop, completion handlers the error; a reset
-  /// is the device's doing, without a reason.
+  /// Closes the output and ends all players: [handler queue].
+  ///
+  /// - Parameters:
+  ///   - reason: The reason for the stopped handler; nil if the application requested the stop, or
+  ///     for a reset.
+  ///   - error: The error for completion handlers.
+  ///   - isReset: A Boolean value that indicates whether the stop is part of a reset.
   private func stop(
     _ reason: CHHapticEngine.StoppedReason? = nil, error: (any Error)? = nil, isReset: Bool = false
   ) {
@@ -240,7 +245,7 @@ final class EngineBacking: @unchecked Sendable {
       }
       return result
     }
-    // A lost device is waited for; its session is closed by the reset.
+    // After a device was lost, the session waits for its return; the reset closes it.
     if reason != .systemError {
       session?.close()
     } else {
@@ -273,15 +278,15 @@ final class EngineBacking: @unchecked Sendable {
     }
   }
 
-  /// Stops as the system would: [any thread].
+  /// Stops the engine as the system would: [any thread].
   func interrupt(_ reason: CHHapticEngine.StoppedReason) {
     enqueue { self.stop(reason, error: CHHapticError(.serverInterrupted, userInfo: [:])) }
   }
 
-  /// Resets as the system would: [any thread].
+  /// Resets the engine as the system would: [any thread].
   func requestReset() { enqueue { self.reset() } }
 
-  /// Lets players and audio resources die, and calls the reset handler: [handler queue].
+  /// Invalidates players and audio resources, and calls the reset handler: [handler queue].
   private func reset() {
     stop(isReset: true)
     let (handler, lost) = withState { state in
@@ -354,7 +359,7 @@ final class EngineBacking: @unchecked Sendable {
       try claimDevice()
     }
     let player = try PlayerBacking(self, pattern, generation: withState { $0.generation })
-    // A pattern that cannot be played is reported now and not at its start.
+    // A pattern that cannot be played is reported now instead of at its start.
     try player.validate()
     return player
   }
@@ -365,7 +370,7 @@ final class EngineBacking: @unchecked Sendable {
     try player.start(at: 0)
   }
 
-  /// The session a player may use, which auto shutdown starts where there is none.
+  /// Returns the session for a player. Auto shutdown starts one if necessary.
   func runningSession(startingIfAllowed: Bool) throws -> any EngineSession {
     if virtual?.hasEnded == true, withState({ $0.isStartRequested }) {
       try start()
@@ -396,15 +401,15 @@ final class EngineBacking: @unchecked Sendable {
     enqueue { self.reportEnds() }
   }
 
-  /// Reports what has ended since the last look: [handler queue].
+  /// Reports the players that have ended since the last call: [handler queue].
   private func reportEnds() {
     for player in withState({ Array($0.activePlayers.values) }) {
-      let seen = withState { $0.activityNumber }
-      let ends = player.drainEndCount()
+      let previousActivity = withState { $0.activityNumber }
+      let endCount = player.drainEndCount()
       if !player.isActive {
         withState { state in
-          // A player was started meanwhile, perhaps this one; there will be another look.
-          guard state.activityNumber == seen else { return }
+          // A player was started in the meantime, perhaps this one; its update will be reported.
+          guard state.activityNumber == previousActivity else { return }
           state.activePlayers[ObjectIdentifier(player)] = nil
           state.activityNumber += 1
           if state.activePlayers.isEmpty {
@@ -412,7 +417,7 @@ final class EngineBacking: @unchecked Sendable {
           }
         }
       }
-      for _ in 0..<ends {
+      for _ in 0..<endCount {
         player.callCompletionHandler(nil)
       }
     }
@@ -432,34 +437,36 @@ final class EngineBacking: @unchecked Sendable {
   }
 }
 
-/// Notices handlers that belong to the main actor and are called off it. Code that was compiled
-/// with
-/// `-enable-actor-data-race-checks` asks the runtime where it runs, and the runtime ends the
-/// process where that is wrong. Its hook makes a report of it, for the time of a call.
+/// Detects handlers that belong to the main actor and are called on another executor.
+///
+/// Code that was compiled with `-enable-actor-data-race-checks` asks the runtime to check the
+/// executor, and the runtime ends the process if the check fails. A hook of the runtime records the
+/// failure instead, for the duration of a call.
 package enum IsolationMonitor {
   private typealias Original = @convention(thin) (UnownedSerialExecutor) -> Void
   private typealias Hook = @convention(thin) (UnownedSerialExecutor, Original) -> Void
 
-  /// Threads that call a handler, and whether it has been noticed.
+  /// The threads that are calling a handler, and whether a violation was detected.
   private static let violationsByThread = Locked<[UInt: Bool]>([:])
 
   private static var currentThread: UInt { UInt(pthread_self()) }
 
-  /// Whether the runtime has the hook; looked for once, and in place from then on.
+  /// A Boolean value that indicates whether the runtime has the hook. The hook is installed on
+  /// first use.
   package static let isAvailable: Bool = {
-    guard let place = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
+    guard let address = unsafe dlsym(unsafe dlopen(nil, RTLD_LAZY), "swift_task_checkIsolated_hook")
     else { return false }
     let hook: Hook = { executor, original in
       if !IsolationMonitor.recordViolation() {
         unsafe original(executor)
       }
     }
-    unsafe place.assumingMemoryBound(to: Hook?.self).pointee = hook
+    unsafe address.assumingMemoryBound(to: Hook?.self).pointee = hook
     return true
   }()
 
-  /// Notes that this thread is on the wrong executor; returns whether it calls a handler that is
-  /// watched.
+  /// Records that this thread is on the wrong executor, and returns whether it is calling a
+  /// monitored handler.
   private static func recordViolation() -> Bool {
     violationsByThread.withLock { calls in
       guard calls[currentThread] != nil else { return false }
@@ -468,7 +475,7 @@ package enum IsolationMonitor {
     }
   }
 
-  /// Calls a handler; returns whether it found itself on the wrong executor.
+  /// Calls a handler, and returns whether it ran on the wrong executor.
   static func detectingViolation<Result>(_ body: () -> Result) -> (result: Result, isNoticed: Bool)
   {
     guard isAvailable else { return (body(), false) }

@@ -6,9 +6,10 @@ import HapticModel
 import Reading
 
 struct PatternContent: Equatable, Sendable {
-  /// Events, parameters and curves in layers; values within their ranges, control points sorted.
+  /// The events, parameters, and curves in layers. Values are within their ranges, and control
+  /// points are sorted.
   var composition: HapticComposition
-  /// The folder in which the pattern's sound files are, where it was read from a file.
+  /// The folder of the pattern's sound files, if the pattern was read from a file.
   var folder: URL?
 
   init(_ composition: HapticComposition, folder: URL? = nil) {
@@ -16,8 +17,8 @@ struct PatternContent: Equatable, Sendable {
     self.folder = folder
   }
 
-  /// The layers as one pattern that plays the same; nil where they cannot be one. Parameters and
-  /// curves act on their own layer, so that only layers without any are one.
+  /// The layers as one equivalent pattern, or nil if there is none: parameters and curves act only
+  /// on their own layer, so only layers without them can be merged.
   var pattern: HapticPattern? { composition.isFlatteningExact ? composition.flattened : nil }
 
   var waveformPaths: [String] {
@@ -61,7 +62,7 @@ struct PatternContent: Equatable, Sendable {
       folder: url.absoluteURL.deletingLastPathComponent())
   }
 
-  /// The pattern as nested dictionaries: events first, then parameters, then curves.
+  /// Returns the pattern as nested dictionaries: events first, then parameters, then curves.
   func exportedDictionary() throws -> [CHHapticPattern.Key: Any] {
     guard let pattern else {
       throw CHHapticError(
@@ -86,7 +87,7 @@ struct PatternContent: Equatable, Sendable {
     return [.version: 1.0, .pattern: entries]
   }
 
-  /// Reads nested dictionaries by writing them as text, so that one reader judges both.
+  /// Reads nested dictionaries by writing them as text, so that one reader validates both.
   init(dictionary: [AnyHashable: Any]) throws {
     var writer = DictionaryJSONWriter()
     try writer.write(dictionary)
@@ -101,7 +102,8 @@ struct PatternContent: Equatable, Sendable {
     }
   }
 
-  /// Takes the values of events, parameters and curves, or refuses the first that cannot be played.
+  /// Copies the values of events, parameters, and curves, or throws an error for the first that
+  /// cannot be played.
   init(
     events: [CHHapticEvent], parameters: [CHHapticDynamicParameter] = [],
     curves: [CHHapticParameterCurve] = []
@@ -140,25 +142,25 @@ extension HapticEvent {
     return event
   }
 
-  /// Takes the values of an event; the place is what errors call it.
-  init(_ event: CHHapticEvent, path place: String) throws {
-    let kind = try Kind(event.type, path: place)
-    try Self.checkTime(event.relativeTime, path: "\(place).relativeTime", code: .invalidEventTime)
+  /// Copies the values of an event. Error messages refer to it by its path.
+  init(_ event: CHHapticEvent, path: String) throws {
+    let kind = try Kind(event.type, path: path)
+    try Self.checkTime(event.relativeTime, path: "\(path).relativeTime", code: .invalidEventTime)
     if let duration = event.explicitDuration {
-      try Self.checkTime(duration, path: "\(place).duration", code: .invalidEventDuration)
+      try Self.checkTime(duration, path: "\(path).duration", code: .invalidEventDuration)
     }
     var waveform: AudioWaveform?
     if let id = event.audioResourceID {
       waveform = AudioWaveform(path: AudioResourcePath.path(for: id))
     } else if kind.playsFile {
       throw CHHapticError(
-        .invalidAudioResource, "\(place): an \(kind.rawValue) event requires an audioResourceID")
+        .invalidAudioResource, "\(path): an \(kind.rawValue) event requires an audioResourceID")
     }
     var parameters = EventParameters()
     for (index, parameter) in event.eventParameters.enumerated() {
-      let place = "\(place).eventParameters[\(index)]"
-      let id = try EventParameterID(parameter.parameterID, path: place)
-      parameters[id] = try Self.clamped(parameter.value, to: id.range, path: "\(place).value")
+      let path = "\(path).eventParameters[\(index)]"
+      let id = try EventParameterID(parameter.parameterID, path: path)
+      parameters[id] = try Self.clamped(parameter.value, to: id.range, path: "\(path).value")
     }
     self.init(
       kind: kind, time: event.relativeTime, duration: event.explicitDuration,
@@ -166,19 +168,19 @@ extension HapticEvent {
       waveform: waveform)
   }
 
-  fileprivate static func checkTime(_ seconds: Double, path place: String, code: CHHapticError.Code)
+  fileprivate static func checkTime(_ seconds: Double, path: String, code: CHHapticError.Code)
     throws
   {
     guard seconds.isFinite, seconds >= 0 else {
-      throw CHHapticError(code, "\(place) is \(seconds); it must be 0 s or later")
+      throw CHHapticError(code, "\(path) is \(seconds); it must be 0 s or later")
     }
   }
 
-  /// A value moved to the nearest bound of a range; refuses NaN.
-  fileprivate static func clamped(_ value: Float, to range: ClosedRange<Float>, path place: String)
+  /// Returns a value clamped to a range. Throws an error for NaN.
+  fileprivate static func clamped(_ value: Float, to range: ClosedRange<Float>, path: String)
     throws -> Float
   {
-    guard !value.isNaN else { throw CHHapticError(.badParameterEntry, "\(place) is NaN") }
+    guard !value.isNaN else { throw CHHapticError(.badParameterEntry, "\(path) is NaN") }
     return min(max(value, range.lowerBound), range.upperBound)
   }
 }
@@ -188,11 +190,11 @@ extension DynamicParameter {
     [.parameterID: id.rawValue, .time: time, .parameterValue: value.shortestDouble]
   }
 
-  init(_ parameter: CHHapticDynamicParameter, path place: String) throws {
-    let id = try DynamicParameterID(parameter.parameterID, path: place)
+  init(_ parameter: CHHapticDynamicParameter, path: String) throws {
+    let id = try DynamicParameterID(parameter.parameterID, path: path)
     try HapticEvent.checkTime(
-      parameter.relativeTime, path: "\(place).relativeTime", code: .invalidTime)
-    let value = try HapticEvent.clamped(parameter.value, to: id.range, path: "\(place).value")
+      parameter.relativeTime, path: "\(path).relativeTime", code: .invalidTime)
+    let value = try HapticEvent.clamped(parameter.value, to: id.range, path: "\(path).value")
     self.init(id: id, value: value, time: parameter.relativeTime)
   }
 }
@@ -205,91 +207,93 @@ extension ParameterCurve {
     return [.parameterID: id.rawValue, .time: time, .parameterCurveControlPoints: points]
   }
 
-  init(_ curve: CHHapticParameterCurve, path place: String) throws {
-    let id = try DynamicParameterID(curve.parameterID, path: place)
-    try HapticEvent.checkTime(curve.relativeTime, path: "\(place).relativeTime", code: .invalidTime)
+  init(_ curve: CHHapticParameterCurve, path: String) throws {
+    let id = try DynamicParameterID(curve.parameterID, path: path)
+    try HapticEvent.checkTime(curve.relativeTime, path: "\(path).relativeTime", code: .invalidTime)
     let points = try curve.controlPoints.enumerated().map { index, point in
-      let place = "\(place).controlPoints[\(index)]"
+      let path = "\(path).controlPoints[\(index)]"
       try HapticEvent.checkTime(
-        point.relativeTime, path: "\(place).relativeTime", code: .invalidTime)
+        point.relativeTime, path: "\(path).relativeTime", code: .invalidTime)
       return ControlPoint(
         time: point.relativeTime,
-        value: try HapticEvent.clamped(point.value, to: id.range, path: "\(place).value"))
+        value: try HapticEvent.clamped(point.value, to: id.range, path: "\(path).value"))
     }
     self.init(id: id, time: curve.relativeTime, controlPoints: points.sorted { $0.time < $1.time })
   }
 }
 
 extension Float {
-  /// The number with the fewest digits that becomes this one again: 0.8, not 0.800000011920929.
+  /// The number with the fewest digits that converts to this value: 0.8, not 0.800000011920929.
   fileprivate var shortestDouble: Double { Double(description) ?? Double(self) }
 }
 
-// Values are taken at the time a pattern is made; changing an event or parameter later changes no
-// pattern. What is read from AHAP and what is made of values follows the same rules.
+// Values are copied when a pattern is created, so later changes to an event or parameter have no
+// effect. Patterns from AHAP and from values follow the same rules.
 
 extension RawRepresentable<String> {
-  /// What a name of Apple's stands for; the place is what errors call it.
-  fileprivate init(known name: String, _ noun: String, _ place: String?, _ code: CHHapticError.Code)
+  /// Creates the value with one of Apple's names. Error messages refer to it by its path.
+  fileprivate init(known name: String, _ noun: String, _ path: String?, _ code: CHHapticError.Code)
     throws
   {
-    guard let known = Self(rawValue: name) else {
+    guard let value = Self(rawValue: name) else {
       throw CHHapticError(
-        code, (place.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
+        code, (path.map { "\($0): " } ?? "") + "unknown \(noun) \(name.quoted())")
     }
-    self = known
+    self = value
   }
 }
 
 extension HapticEvent.Kind {
-  init(_ type: CHHapticEvent.EventType, path place: String? = nil) throws {
-    try self.init(known: type.rawValue, "event type", place, .invalidEventType)
+  init(_ type: CHHapticEvent.EventType, path: String? = nil) throws {
+    try self.init(known: type.rawValue, "event type", path, .invalidEventType)
   }
 }
 
 extension EventParameterID {
-  init(_ id: CHHapticEvent.ParameterID, path place: String? = nil) throws {
-    try self.init(known: id.rawValue, "event parameter", place, .invalidParameterType)
+  init(_ id: CHHapticEvent.ParameterID, path: String? = nil) throws {
+    try self.init(known: id.rawValue, "event parameter", path, .invalidParameterType)
   }
 }
 
 extension DynamicParameterID {
-  init(_ id: CHHapticDynamicParameter.ID, path place: String? = nil) throws {
-    try self.init(known: id.rawValue, "dynamic parameter", place, .invalidParameterType)
+  init(_ id: CHHapticDynamicParameter.ID, path: String? = nil) throws {
+    try self.init(known: id.rawValue, "dynamic parameter", path, .invalidParameterType)
   }
 }
 
 extension CHHapticError {
-  /// Makes the error of a dictionary: the way to the value instead of a line and column. What has
-  /// no place in JSON was written as something else and is named here by what it was.
-  fileprivate init(_ error: InputError, unrepresentable stranger: String?) {
+  /// Creates the error of a dictionary, with the path to the value instead of a line and column.
+  /// Values that JSON cannot represent were written as placeholders; the message describes the
+  /// original value.
+  fileprivate init(_ error: InputError, unrepresentable: String?) {
     let finding = error.finding
     var message = finding.message
     for written in ["an object", "null"] where message.hasSuffix(written) {
-      if let stranger {
-        message = message.dropLast(written.count) + stranger
+      if let unrepresentable {
+        message = message.dropLast(written.count) + unrepresentable
       }
     }
     let sentence =
       (finding.location.path.isEmpty ? "" : "\(finding.location.path): ") + message
       + (finding.suggestion.map { "; \($0)" } ?? "")
-    // A text of one's own that no reader takes is too large or too deep.
+    // A text that was written here can only be rejected because it is too large or too deep.
     let code = finding.rule == "syntax" ? nil : finding.errorCode.flatMap(Code.init(rawValue:))
     self.init(code ?? .invalidPatternDictionary, sentence)
   }
 }
 
-/// Writes dictionaries as JSON. Truth is 1 or 0, as it is on Apple's systems, where both are an
+/// Writes dictionaries as JSON. Booleans become 1 or 0, as on Apple's systems, where both are an
 /// `NSNumber`.
 private struct DictionaryJSONWriter {
   private static let depthLimit = 64
 
   private(set) var bytes: [UInt8] = []
-  /// What was no plain value, by its path as ``JSONValue/path`` writes it.
+  /// Descriptions of the values that JSON cannot represent, by path in the notation of
+  /// ``JSONValue/path``.
   private(set) var unrepresentableValues: [String: String] = [:]
   private var path: [String] = []
 
-  /// Writes a value, of a member or an element; refuses what is nested too deep.
+  /// Writes a value of an object or of an array. Throws an error if it is nested too deep.
   mutating func write(_ value: Any, isMember: Bool = true) throws {
     if let text = value as? String {
       write(text: text)
@@ -346,13 +350,13 @@ private struct DictionaryJSONWriter {
     bytes += writer.bytes
   }
 
-  /// Writes an object for a member, since null would count as absent.
-  private mutating func writePlaceholder(for stranger: String, isMember: Bool) {
-    unrepresentableValues[path.joined()] = stranger
+  /// Writes an object for a value of an object, because null would count as absent.
+  private mutating func writePlaceholder(for description: String, isMember: Bool) {
+    unrepresentableValues[path.joined()] = description
     bytes += (isMember ? "{}" : "null").utf8
   }
 
-  /// The number a value is, of whatever type, truth included.
+  /// Returns the number that a value of any numeric type represents, including Booleans.
   private static func number(of value: Any) -> Double? {
     switch value {
     case let number as Double: number
@@ -377,8 +381,8 @@ private struct DictionaryJSONWriter {
 }
 
 extension CHHapticPattern {
-  /// The sound files at a rate, by the paths that name them. A relative path is looked up in the
-  /// pattern's folder, or, where it has none, among the application's resources, and never outside.
+  /// Returns the sound files by path, resampled to a rate. A relative path is resolved in the
+  /// pattern's folder, or, without a folder, in the application's resources, but never outside.
   func samples(at rate: Double, resources: [Int: AudioResource]) throws -> [String: AudioBuffer] {
     let folder = SoundFolder(
       root: (content.folder ?? Bundle.main.resourceURL ?? Bundle.main.bundleURL).path)
@@ -411,9 +415,9 @@ extension CHHapticError {
   }
 }
 
-/// The path that stands for a registered sound in a pattern: one that no file can have.
+/// The path of a registered sound in a pattern, which no file can have.
 enum AudioResourcePath {
-  /// File names have no NUL, and readers of AHAP refuse it, so that no text can name a resource.
+  /// File names contain no NUL, and readers of AHAP reject it, so no text can name a resource.
   private static let prefix = "\0resource:"
 
   static func path(for id: CHHapticAudioResourceID) -> String { prefix + String(id) }
@@ -423,16 +427,18 @@ enum AudioResourcePath {
   }
 }
 
-/// A sound registered with an engine; greater than 0.
+/// The number of a sound that is registered with an engine; greater than 0.
 public typealias CHHapticAudioResourceID = Int
 
-/// A key of the options a sound is registered with.
+/// A key of the options for registering a sound.
 public typealias CHHapticAudioResourceKey = NSString
 
-/// Whether a registered sound is ramped in and out: a Boolean, true unless given.
+/// The option for the volume envelope of a registered sound: a Boolean value that indicates whether
+/// it fades in and out. Default: true.
 public let CHHapticAudioResourceKeyUseVolumeEnvelope = "EventWaveformUseVolumeEnvelope"
 
-/// Whether a registered sound repeats as a whole for the event's duration: a Boolean, else false.
+/// The option for looping a registered sound: a Boolean value that indicates whether the whole
+/// sound repeats for the event's duration. Default: false.
 public let CHHapticAudioResourceKeyLoopEnabled = "EventWaveformLoopEnabled"
 
 struct AudioResource: Sendable {
@@ -473,7 +479,7 @@ extension EngineBacking {
     }
   }
 
-  /// Forgets a sound file; players that were made with it keep it.
+  /// Removes a sound file. Players that were created with it keep it.
   func unregisterResource(_ number: Int) throws {
     let removed = withState { $0.resources.removeValue(forKey: number) }
     guard removed == nil else { return }

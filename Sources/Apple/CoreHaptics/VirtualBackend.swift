@@ -2,34 +2,35 @@ internal import Dispatch
 internal import Foundation
 internal import Glibc
 internal import Synchronization
-package import HapticModel
-package import HapticPlayback
+internal import HapticModel
+internal import HapticPlayback
 package import HapticRender
 
-/// Outputs in memory, in a time that only `advance` moves, with a record of all that happens.
+/// A device in memory, with a clock that only `advance` moves, and a log of all calls and events.
 package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// The backend of a process that requests virtual output.
   package static let shared = VirtualBackend()
-  /// The backend of engines that could be any of several tests'.
+  /// The backend of engines that cannot be attributed to one of several tests.
   package static let unattributed = VirtualBackend()
 
-  /// Rounds of handlers that cause others, before time goes on without them.
+  /// The maximum number of rounds of handlers that trigger other handlers, before the clock
+  /// advances without waiting for them.
   private static let maximumSettleRounds = 1_000
 
   let lock = NSRecursiveLock()
-  /// Frames per second.
+  /// The sample rate, in hertz.
   package let rate: Double
   private let profile: TransducerProfile
   private var clock = Duration.zero
   private var sessions: [ObjectIdentifier: VirtualSession] = [:]
-  /// Sessions in which a player plays, is paused or waits.
+  /// The sessions with a player that plays, is paused, or waits for its start.
   private var activeSessions: [ObjectIdentifier: VirtualSession] = [:]
   private var timers: [(due: Duration, body: @Sendable () -> Void)] = []
   private var nextTimer: Duration?
   private var waits: [Wait] = []
   private var waitCount = 0
   private var storedControlsWaits = false
-  /// Times of the system's clocks at the device's beginning, in nanoseconds.
+  /// The times of the system's clocks at the device's time 0, in nanoseconds.
   private let clockStarts = systemClocks.map { clock in
     var time = timespec()
     unsafe clock_gettime(clock, &time)
@@ -37,7 +38,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   }
   private static let systemClocks = [CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME]
   package let work = VirtualWork()
-  /// Handler queues that have been given work since they were last waited for.
+  /// The handler queues with work since they were last waited for.
   private var pendingQueues: [ObjectIdentifier: DispatchQueue] = [:]
   private var log: [HapticLogEntry] = []
   private var pastRecords: [SessionRecord] = []
@@ -51,8 +52,9 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var storedMisuse = TestMisuse()
   private var storedFaults = InjectedFaults()
 
-  /// A wait of the application: until when, in which order it was asked for, and what is called
-  /// then or at the end of the test with the time that remains.
+  /// A wait of the application: its due time, its number in the order of requests, and two
+  /// closures. `fire` is called at the due time; `cancel` is called if the test ends first, with
+  /// the remaining time.
   private struct Wait {
     var due: Duration
     var number: Int
@@ -62,23 +64,24 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   private struct WeakEngine { weak var backing: EngineBacking? }
 
-  /// What a test is refused for.
+  /// Misuse of the device for which a test fails.
   package struct TestMisuse: Sendable {
-    /// How many waits were due in a step that could not call them.
+    /// The number of waits that became due in a step that could not end them.
     package var missedWaitCount = 0
     /// The calls that blocked their threads in real time, in order.
     package var blockingCalls: [(call: String, seconds: Double)] = []
-    /// Engines that could be any of several tests'; not part of the record, which other tests'
-    /// engines would change.
+    /// The number of engines that could belong to any of several tests. They are not part of the
+    /// log, so that it does not depend on other tests.
     package var unattributedEngineCount = 0
-    /// Tests whose engines this one used, in order.
+    /// The tests whose engines this test used, in order.
     package var foreignEngineOwners: [String] = []
   }
 
   package struct InjectedFaults: Sendable {
     package var isConnected = true
     package var isInBackground = false
-    /// Whether handlers that are called off their actor are noticed, instead of ending the process.
+    /// A Boolean value that indicates whether handlers on the wrong actor are detected instead of
+    /// ending the process.
     package var detectsIsolationViolations = false
     package var supportsHaptics = true
     package var playerLimit = Int.max
@@ -125,12 +128,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Seconds that have gone by, to the nanosecond.
+  /// The elapsed time in seconds, rounded to the nanosecond.
   package var now: Double { lock.withLock { roundedToNanosecond(clock / .seconds(1)) } }
 
-  /// Lets time go by: everything is rendered, and handlers are called and have returned before it
-  /// does. Any sum of steps leads to the same time. Time in which nothing plays costs nothing. What
-  /// the application waits for is not called: nobody could wait for what it sets off.
+  /// Advances the virtual clock. Everything is rendered, and all handlers that become due have
+  /// returned when this method returns.
+  ///
+  /// Any division into steps leads to the same time. Silent intervals are free. Waits of the
+  /// application are not ended, because their continuations could not be awaited.
   package func advance(by duration: Duration) {
     settle()
     let end = end(of: duration)
@@ -147,7 +152,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock { clock + max(.zero, duration) }
   }
 
-  /// Lets time go by for a caller that is blocked meanwhile, without waiting for handlers.
+  /// Advances the virtual clock for a caller that is blocked, without waiting for handlers.
   func advanceBlocked(seconds: Double) {
     let end = lock.withLock { clock + .seconds(max(0, seconds)) }
     while let due = step(to: end) {
@@ -157,9 +162,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Moves the clock to what happens next, or to a wait of the application, which `takeWait()` then
-  /// returns; returns what is due then, or nil at the end.
-  package func step(to end: Duration, stopsAtWaits findsWaits: Bool = false)
+  /// Advances the clock to the next event.
+  ///
+  /// - Parameters:
+  ///   - end: The time at which the advance ends.
+  ///   - stopsAtWaits: A Boolean value that indicates whether to stop at waits of the application,
+  ///     which `popDueWait()` then returns.
+  /// - Returns: The closures that are due, or nil at the end.
+  package func step(to end: Duration, stopsAtWaits: Bool = false)
     -> [@Sendable () -> Void]?
   {
     lock.withLock {
@@ -168,10 +178,10 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       if let nextTimer {
         next = min(next, max(nextTimer, clock))
       }
-      if findsWaits, let wait = waits.map(\.due).min() {
+      if stopsAtWaits, let wait = waits.map(\.due).min() {
         next = min(next, max(wait, clock))
       }
-      // What plays is rendered by periods of the device's clock, so that handlers have their time.
+      // Sound is rendered by periods of the device's clock, so that handlers are called on time.
       if !activeSessions.isEmpty {
         next = min(next, nextPeriod)
       }
@@ -187,32 +197,36 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Whether what the application waits for follows the device's time; not where its test has
-  /// ended.
+  /// A Boolean value that indicates whether waits of the application follow the device's time. It
+  /// is false after the test has ended.
   package var controlsWaits: Bool {
     get { lock.withLock { storedControlsWaits && !isEnded } }
     set { lock.withLock { storedControlsWaits = newValue } }
   }
 
-  /// Calls a closure once when a time has come, or another at the end of the test, with the time
-  /// that remains.
+  /// Schedules a wait of the application.
+  ///
+  /// - Parameters:
+  ///   - delay: The time until the wait ends.
+  ///   - fire: Called once when the time has come.
+  ///   - cancel: Called instead if the test ends first, with the remaining time.
   package func scheduleWait(
     _ delay: Duration, fire: @escaping @Sendable () -> Void,
-    cancel leave: @escaping @Sendable (Duration) -> Void
+    cancel: @escaping @Sendable (Duration) -> Void
   ) {
     let isLate = lock.withLock {
       guard !isEnded else { return true }
       waitCount += 1
       waits.append(
-        Wait(due: clock + max(.zero, delay), number: waitCount, fire: fire, cancel: leave))
+        Wait(due: clock + max(.zero, delay), number: waitCount, fire: fire, cancel: cancel))
       return false
     }
     if isLate {
-      leave(delay)
+      cancel(delay)
     }
   }
 
-  /// Takes the first wait that is due, by time and then by the order in which they were asked for.
+  /// Removes and returns the first due wait, in the order of due times and requests.
   package func popDueWait() -> (@Sendable () -> Void)? {
     lock.withLock {
       let due = waits.indices.filter { waits[$0].due <= clock }
@@ -227,7 +241,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Nanoseconds on a clock of the system by its number in C, as they are in the device's time.
+  /// Returns the nanoseconds on a system clock, by its number in C, in the device's time.
   package func nanoseconds(onClock number: Int32) -> Int64? {
     guard let index = Self.systemClocks.firstIndex(of: number) else { return nil }
     let (seconds, attoseconds) = lock.withLock { clock.components }
@@ -243,8 +257,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     return .seconds(((clock / .seconds(1) / period + 1e-6).rounded(.down) + 1) * period)
   }
 
-  /// Waits until all handlers that were due have returned, and those they caused; returns whether
-  /// there were any.
+  /// Waits until all due handlers have returned, and the handlers that they triggered. Returns
+  /// whether there were any.
   @discardableResult package func settle() -> Bool {
     for round in 0..<Self.maximumSettleRounds {
       let queues = lock.withLock { exchange(&pendingQueues, with: [:]) }
@@ -256,7 +270,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     return true
   }
 
-  /// Waits for what a handler queue is given, before time goes on.
+  /// Registers work on a handler queue, so that the clock waits for it.
   func recordWork(on queue: DispatchQueue) {
     lock.withLock { pendingQueues[ObjectIdentifier(queue)] = queue }
   }
@@ -350,7 +364,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     set { lock.withLock { storedFaults = newValue } }
   }
 
-  /// Takes the delay that the next start has, in seconds; 0 where it has none.
+  /// Removes and returns the delay of the next start, in seconds; 0 if it is not delayed.
   func popStartDelay() -> Double {
     lock.withLock {
       guard case .delay(let seconds)? = storedFaults.starts.first else { return 0 }
@@ -361,8 +375,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   package var isInBackground: Bool { lock.withLock { storedFaults.isInBackground } }
 
-  /// Moves the application to the background or back: posts what a phone posts, and stops engines
-  /// behind it.
+  /// Moves the application to the background or back. Posts the notifications of a phone, and
+  /// interrupts engines in the background.
   package func setInBackground(_ isInBackground: Bool) {
     guard isInBackground != self.isInBackground else { return }
     post(isInBackground ? .willResignActive : .willEnterForeground)
@@ -373,7 +387,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
-  /// Posts a notification; what its observers make belongs to this device.
+  /// Posts a notification. Engines that its observers create belong to this device.
   private func post(_ notification: LifecycleNotification) {
     append(.application("\(notification)"))
     EngineBackends.$scoped.withValue(self) {
@@ -413,7 +427,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   package struct Test: Sendable {
     package var name: String
-    /// Whether no other test with a device runs meanwhile.
+    /// A Boolean value that indicates whether no other test with a device runs at the same time.
     package var runsAlone: Bool
 
     package init(name: String, runsAlone isAlone: Bool) {
@@ -439,21 +453,22 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   func recordUnattributedEngine() { lock.withLock { storedMisuse.unattributedEngineCount += 1 } }
 
-  /// One object of a kind for as long as the device is in place.
+  /// Returns the object of a type that is shared for the lifetime of the device, and creates it if
+  /// necessary.
   package func sharedObject<Kind: AnyObject>(_ kind: Kind.Type, make: () -> Kind) -> Kind {
-    if let found = lock.withLock({ sharedObjects[ObjectIdentifier(kind)] as? Kind }) {
-      return found
+    if let existing = lock.withLock({ sharedObjects[ObjectIdentifier(kind)] as? Kind }) {
+      return existing
     }
-    let made = make()
+    let object = make()
     return lock.withLock {
       if let found = sharedObjects[ObjectIdentifier(kind)] as? Kind { return found }
-      sharedObjects[ObjectIdentifier(kind)] = made
-      return made
+      sharedObjects[ObjectIdentifier(kind)] = object
+      return object
     }
   }
 
   func releaseSharedObjects() {
-    // What they hold may call back as it goes.
+    // The objects may call back while they are released.
     let slots = lock.withLock { exchange(&self.sharedObjects, with: [:]) }
     withExtendedLifetime(slots) {}
   }
@@ -463,7 +478,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   func end() {
     settle()
     releaseSharedObjects()
-    let (left, now) = lock.withLock {
+    let (remainingWaits, now) = lock.withLock {
       isEnded = true
       timers.removeAll()
       nextTimer = nil
@@ -471,216 +486,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       return (exchange(&waits, with: []), clock)
     }
     WorkOwner.withoutDevice {
-      for wait in left {
+      for wait in remainingWaits {
         wait.cancel(max(.zero, wait.due - now))
       }
     }
   }
 }
 
-/// What the players of a session did, frame by frame.
-package struct SessionRecord: Sendable {
-  /// The device's time of frame 0, in seconds.
-  package let origin: Double
-  package let rate: Double
-  package let playsHaptics: Bool
-  package let playsAudio: Bool
-  package var end: Int64 = 0
-  package var playerRecords: [(composition: HapticComposition, changes: [PlayerChange])] = []
-}
-
-/// A run in memory, rendered when somebody looks: what sounds with the clock, silence in one step.
-package final class VirtualSession: EngineSession, @unchecked Sendable {
-  static let periodSize = 64
-
-  /// The device's time at which frame 0 is due, in seconds.
-  package let origin: Double
-  /// Frames that are rendered behind skipped silence, so that gates are open again: 20 ms.
-  private let leadInFrameCount: Int
-  private let storedEngine: PlaybackEngine
-  private let timeSource = VirtualTimeSource()
-  private let sink: VirtualSink
-  private let loop: RenderLoop
-  let request: SessionRequest
-  private weak var backend: VirtualBackend?
-  private var isActive = false
-  private var isRunning = true
-  private(set) var record: SessionRecord
-  private var recordsChanges = true
-  /// The players that the renderer has, with their places in the record.
-  private var recordedPlayers: [(play: Int, player: RenderPlayer)] = []
-
-  init(
-    rate: Double, profile: TransducerProfile, _ request: SessionRequest, on backend: VirtualBackend,
-    at origin: Double
-  ) {
-    let engine = PlaybackEngine(
-      rate: rate, routing: OutputRouting(channelCount: 2, buses: request.buses), profiles: [profile]
-    )
-    storedEngine = engine
-    leadInFrameCount = Int(rate / 50)
-    sink = VirtualSink(
-      SinkFormat(
-        rate: rate, channelCount: engine.routing.channels.count, periodSize: Self.periodSize,
-        bufferSize: Self.periodSize))
-    loop = RenderLoop(engine: engine, sink: sink, time: timeSource)
-    self.request = request
-    self.backend = backend
-    self.origin = origin
-    record = SessionRecord(
-      origin: origin, rate: rate, playsHaptics: request.buses != .audio,
-      playsAudio: request.buses != .haptics)
-  }
-
-  package var engine: PlaybackEngine {
-    backend?.renderToNow(self)
-    return storedEngine
-  }
-
-  /// The device's time at which a command takes effect, in seconds.
-  package func deviceTime(of time: PlaybackTime) -> Double {
-    let rate = storedEngine.rate
-    let frame =
-      switch time {
-      case .now: Int64(0)
-      case .frame(let frame): frame
-      case .seconds(let seconds): Int64((min(max(seconds, 0), 1e9) * rate).rounded())
-      }
-    return deviceTime(ofFrame: max(frame, engine.position))
-  }
-
-  package func deviceTime(ofFrame frame: Int64) -> Double {
-    origin + Double(frame) / storedEngine.rate
-  }
-
-  package func updateActivity(_ isActive: Bool) { backend?.updateActivity(isActive, of: self) }
-
-  package func close() { backend?.close(self) }
-
-  package func samples(ofChannel channel: Int) -> [Float] {
-    guard let backend else { return sink.samples(ofChannel: channel) }
-    backend.renderToNow(self)
-    return backend.lock.withLock { sink.samples(ofChannel: channel) }
-  }
-
-  func record(_ player: PatternPlayer, of composition: HapticComposition) {
-    backend?.lock.withLock {
-      recordedPlayers.append((record.playerRecords.count, player.audioRenderPlayer))
-      record.playerRecords.append((composition, []))
-    }
-  }
-
-  /// Ends the record; what sounds on, nobody has.
-  func endRecord() {
-    backend?.renderToNow(self)
-    backend?.lock.withLock { recordsChanges = false }
-  }
-
-  func setActive(_ isActive: Bool) { self.isActive = isActive }
-
-  /// Renders the frames that are due at a time of the device: [lock].
-  func render(toDeviceTime seconds: Double) {
-    let rate = storedEngine.rate
-    // A thousandth of a frame, since times are kept to the nanosecond.
-    let end = Int64((max(0, seconds - origin) * rate + 1e-3).rounded(.down))
-    while isRunning {
-      let left = Int(end - storedEngine.position)
-      guard left > 0 else { return }
-      let isSilent = !isActive && sink.silentFrameCount >= min(sink.frameCount, Int(rate / 4))
-      if isSilent, left > leadInFrameCount {
-        runIteration(.missed(frameCount: left - leadInFrameCount))
-      } else {
-        runIteration(.ready(frameCount: min(left, Self.periodSize)))
-      }
-    }
-  }
-
-  /// Fades out and ends: [lock].
-  func finish() {
-    recordsChanges = false
-    loop.stop()
-    while isRunning {
-      runIteration(.ready(frameCount: Self.periodSize))
-    }
-  }
-
-  private func runIteration(_ readiness: SinkReadiness) {
-    sink.nextReadiness = readiness
-    let before = storedEngine.position
-    isRunning = loop.runIteration()
-    timeSource.advance(by: .seconds(Double(storedEngine.position - before) / storedEngine.rate))
-    if exchange(&loop.hasChanged, with: false) {
-      storedEngine.update()
-    }
-    guard recordsChanges else { return }
-    record.end = storedEngine.position
-    for (play, player) in recordedPlayers {
-      record.playerRecords[play].changes += player.drainChanges()
-    }
-    recordedPlayers.removeAll(where: \.player.isReleased)
-  }
-}
-
-/// Takes as many frames as it is set to, and keeps them.
-private final class VirtualSink: AudioSink {
-  /// Below this magnitude nothing is heard or felt: −120 dBFS.
-  private static let silenceThreshold: Float = 1e-6
-
-  let format: SinkFormat
-  var nextReadiness = SinkReadiness.interrupted
-  /// Frames of silence at the end of what was taken.
-  private(set) var silentFrameCount = 0
-  private(set) var frameCount = 0
-  /// Interleaved samples, each run with the frame at which it starts; between them is silence.
-  private var soundingRuns: [(start: Int, samples: [Float])] = []
-  private var isContiguous = false
-
-  init(_ format: SinkFormat) { self.format = format }
-
-  var delay: Int { 0 }
-
-  func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let readiness = nextReadiness
-    if case .missed(let count) = readiness {
-      frameCount += count
-      silentFrameCount += count
-      isContiguous = false
-      nextReadiness = .interrupted
-    }
-    return readiness
-  }
-
-  func write(_ frames: Span<Float>) {
-    if !isContiguous {
-      soundingRuns.append((frameCount, []))
-      isContiguous = true
-    }
-    let count = frames.count / format.channelCount
-    let isSilent = unsafe frames.withUnsafeBufferPointer { samples in
-      unsafe soundingRuns[soundingRuns.count - 1].samples.append(contentsOf: samples)
-      return unsafe !samples.contains { abs($0) > Self.silenceThreshold }
-    }
-    frameCount += count
-    silentFrameCount = isSilent ? silentFrameCount + count : 0
-  }
-
-  func finish(draining: Bool) {}
-
-  func drainEvents() -> [SinkEvent] { [] }
-
-  func samples(ofChannel channel: Int) -> [Float] {
-    var samples = [Float](repeating: 0, count: frameCount)
-    let channelCount = format.channelCount
-    for run in soundingRuns {
-      for index in 0..<run.samples.count / channelCount {
-        samples[run.start + index] = run.samples[index * channelCount + channel]
-      }
-    }
-    return samples
-  }
-}
-
-/// What an application is notified of as it goes to the background and comes back; the names on
+/// The notifications of an application that moves to the background or back, with their names on
 /// Apple's systems.
 package enum LifecycleNotification: String, Sendable {
   case willResignActive = "UIApplicationWillResignActiveNotification"
@@ -689,5 +502,5 @@ package enum LifecycleNotification: String, Sendable {
   case didBecomeActive = "UIApplicationDidBecomeActiveNotification"
 }
 
-/// A time to the nanosecond, so that sums of seconds can be compared.
+/// Returns a time rounded to the nanosecond, so that sums of seconds can be compared.
 package func roundedToNanosecond(_ seconds: Double) -> Double { (seconds * 1e9).rounded() / 1e9 }

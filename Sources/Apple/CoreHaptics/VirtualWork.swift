@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Work of a device that was handed on to tasks and queues.
+/// Counters of a device's work that was dispatched to tasks and queues.
 package final class VirtualWork: Sendable {
   private let pending = Atomic<Int>(0)
   private let startedTotal = Atomic<Int>(0)
@@ -9,7 +9,7 @@ package final class VirtualWork: Sendable {
 
   package init() {}
 
-  /// Counts work that was handed on, before it can begin.
+  /// Counts dispatched work before it can begin.
   package func begin() {
     startedTotal.add(1, ordering: .sequentiallyConsistent)
     pending.add(1, ordering: .sequentiallyConsistent)
@@ -19,7 +19,7 @@ package final class VirtualWork: Sendable {
 
   package var startedCount: Int { startedTotal.load(ordering: .sequentiallyConsistent) }
 
-  /// Whether nothing waits or runs but what has been given up.
+  /// A Boolean value that indicates whether no work is pending except abandoned work.
   package var isIdle: Bool {
     pending.load(ordering: .sequentiallyConsistent)
       <= abandoned.load(ordering: .sequentiallyConsistent)
@@ -27,15 +27,15 @@ package final class VirtualWork: Sendable {
 
   package var isComplete: Bool { pending.load(ordering: .sequentiallyConsistent) <= 0 }
 
-  /// Gives up what runs now, so that it is not waited for again.
+  /// Abandons the pending work, so that it is not awaited again.
   package func abandonPending() {
     abandoned.store(
       pending.load(ordering: .sequentiallyConsistent), ordering: .sequentiallyConsistent)
   }
 }
 
-/// The device whose work runs on a thread, for work that no task names: blocks of queues, jobs of
-/// detached tasks.
+/// The device whose work runs on a thread. It covers work without a task: blocks of queues and jobs
+/// of detached tasks.
 package enum WorkOwner {
   private static let key: pthread_key_t = {
     var key = pthread_key_t()
@@ -43,19 +43,19 @@ package enum WorkOwner {
     return key
   }()
 
-  /// What marks work that belongs to no device although a task names one.
+  /// A marker for work that belongs to no device although its task belongs to one.
   private static var noDevice: UnsafeMutableRawPointer? {
     unsafe UnsafeMutableRawPointer(bitPattern: 1)
   }
 
-  /// The device whose time it is on this thread; nil is real time.
+  /// The device whose time applies on this thread; nil is real time.
   package static var timeDevice: VirtualBackend? {
     guard let currentDevice, currentDevice.controlsWaits else { return nil }
     return currentDevice
   }
 
-  /// The device whose work this thread does: of the task, else of the thread; nil where its test
-  /// has ended.
+  /// The device whose work runs on this thread: that of the task, or that of the thread. Nil after
+  /// its test has ended.
   package static var currentDevice: VirtualBackend? {
     let mark = unsafe pthread_getspecific(key)
     if unsafe mark == noDevice { return nil }
@@ -77,7 +77,7 @@ package enum WorkOwner {
     }
   }
 
-  /// Does what belongs to no device, in real time.
+  /// Runs a closure that belongs to no device, in real time.
   package static func withoutDevice<Result>(perform body: () -> Result) -> Result {
     unsafe withMark(noDevice, perform: body)
   }
@@ -85,9 +85,9 @@ package enum WorkOwner {
   private static func withMark<Result>(_ mark: UnsafeMutableRawPointer?, perform body: () -> Result)
     -> Result
   {
-    let before = unsafe pthread_getspecific(key)
+    let previous = unsafe pthread_getspecific(key)
     unsafe pthread_setspecific(key, mark)
-    defer { unsafe pthread_setspecific(key, before) }
+    defer { unsafe pthread_setspecific(key, previous) }
     return body()
   }
 }

@@ -1,11 +1,11 @@
 internal import Synchronization
 @_exported public import CoreHaptics
 
-/// What an application asked of haptics on a device, and what happened to it, in order.
+/// The calls of an application on a virtual device, and the events of the device, in order.
 public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStringConvertible {
-  /// One call, or one thing that happened.
+  /// A call or event.
   public typealias Entry = HapticLogEntry
-  /// What can be called and can happen.
+  /// The kind of a call or event.
   public typealias Action = HapticLogEntry.Action
   /// A handler of the application.
   public typealias Handler = HapticLogEntry.Handler
@@ -18,7 +18,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
 
   /// The first index, 0.
   public var startIndex: Int { 0 }
-  /// One behind the last index.
+  /// The index after the last index.
   public var endIndex: Int { entries.count }
   /// An entry by its index.
   public subscript(index: Int) -> Entry { entries[index] }
@@ -28,16 +28,16 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     isEmpty ? "nothing happened" : entries.map(\.description).joined(separator: "\n")
   }
 
-  /// What was called and happened, without times and numbers.
+  /// The calls and events without times and numbers.
   public var actions: [Action] { entries.map(\.action) }
 
-  /// How many engines were made.
+  /// The number of engines that were created.
   public var engineCount: Int { entries.count { $0.action == .engineMade } }
 
-  /// How many starts of engines succeeded.
+  /// The number of successful engine starts.
   public var startCount: Int { entries.count { $0.action == .engineStarted } }
 
-  /// How many players were made.
+  /// The number of players that were created.
   public var playerCount: Int {
     entries.count {
       if case .playerMade = $0.action {
@@ -48,7 +48,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     }
   }
 
-  /// How many times players were started.
+  /// The number of player starts.
   public var playerStartCount: Int {
     entries.count {
       if case .started = $0.action {
@@ -59,7 +59,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     }
   }
 
-  /// The values that were sent of a dynamic parameter, in order.
+  /// Returns the values that were sent for a dynamic parameter, in order.
   public func values(of id: CHHapticDynamicParameter.ID) -> [Float] {
     actions.compactMap {
       if case .sent(id, let value, _) = $0 {
@@ -103,7 +103,8 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     }
   }
 
-  /// Why engines stopped, in order; nil where the application requested it.
+  /// The reasons for which engines stopped, in order; nil for a stop that the application
+  /// requested.
   public var stops: [CHHapticEngine.StoppedReason?] {
     actions.compactMap {
       if case .engineStopped(let reason) = $0 {
@@ -114,7 +115,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
     }
   }
 
-  /// What works on a virtual device and breaks on a phone, in order.
+  /// The uses that work on a virtual device but fail on a phone, in order.
   public var violations: [HapticViolation] {
     actions.compactMap {
       if case .violation(let found) = $0 {
@@ -219,23 +220,23 @@ extension HapticLogEntry.GeneratorCall: CustomStringConvertible {
   }
 }
 
-/// A rule of phones that a virtual device does not enforce by itself.
+/// A rule of phones that a virtual device does not enforce.
 public enum HapticRule: Hashable, Sendable {
-  /// Handlers that belong to the main actor are not called off it. Needs
-  /// `-enable-actor-data-race-checks` when the application is compiled;
-  /// ``VirtualHapticDevice/ruleProblem`` says whether it can be checked.
+  /// Handlers that belong to the main actor run on it. The check requires that the application is
+  /// compiled with `-enable-actor-data-race-checks`; ``VirtualHapticDevice/ruleProblem`` reports
+  /// whether it is possible.
   case handlersOnTheirActor
   /// An engine has a reset handler when it starts.
   case resetHandler
-  /// An engine that plays is kept.
+  /// An engine is not released while it plays.
   case keptEngine
-  /// Continuous events last 30 s at most.
+  /// Continuous events last at most 30 s.
   case eventLength
   /// Players are not used after a reset.
   case playersAfterReset
   /// Feedback generators are called on the main thread.
   case generatorsOnMainThread
-  /// No member is used that is newer than a version of iOS, such as 15 or 17.4.
+  /// No declaration requires a newer version of iOS than the given one, such as 15 or 17.4.
   case iOS(Double)
 
   func forbids(_ breach: HapticViolation) -> Bool {
@@ -254,26 +255,25 @@ public enum HapticRule: Hashable, Sendable {
 }
 
 extension Set<HapticRule> {
-  /// All rules but that about a version of iOS.
+  /// All rules except that of an iOS version.
   public static let all: Set<HapticRule> = [
     .handlersOnTheirActor, .resetHandler, .keptEngine, .eventLength, .playersAfterReset,
     .generatorsOnMainThread,
   ]
 }
 
-/// What works on a virtual device and breaks on a phone.
+/// A use that works on a virtual device but fails on a phone.
 public typealias HapticViolation = HapticLogEntry.Violation
 
 extension HapticLogEntry.Violation: CustomStringConvertible {
-  /// One sentence that says what to do.
+  /// One sentence with a remedy.
   public var description: String {
     switch self {
     case .handlerOffMainActor(let handler):
       """
       the \(handler.rawValue) handler belongs to the main actor and was called off it, which \
-      traps on a 
+      traps on a phone; write { @Sendable … in Task { @MainActor in … } }
       """
-        + "phone; write { @Sendable … in Task { @MainActor in … } }"
     case .noResetHandler:
       "an engine was started without a reset handler; set one before the first start"
     case .engineReleased:
@@ -291,10 +291,10 @@ extension HapticLogEntry.Violation: CustomStringConvertible {
 }
 
 extension VirtualHapticDevice {
-  /// The rules of phones that a test checks; none at first.
+  /// The rules of phones that a test checks; none by default.
   ///
-  /// Set before the application makes its first engine. The trait `.virtualHaptics(rules:)` sets
-  /// it, and fails the test for each breach.
+  /// Set the rules before the application creates its first engine. The trait
+  /// `.virtualHaptics(rules:)` sets them, and fails the test for each violation.
   public var rules: Set<HapticRule> {
     get { ruleStorage.rules.withLock { $0 } }
     set {
@@ -305,8 +305,8 @@ extension VirtualHapticDevice {
 
   private var ruleStorage: RuleStorage { backend.sharedObject(RuleStorage.self) { RuleStorage() } }
 
-  /// The breaches of the rules so far, in order; the release of an engine counts once time has gone
-  /// on.
+  /// The violations of the rules so far, in order. The release of an engine counts once the clock
+  /// has advanced.
   public var violations: [HapticViolation] {
     let rules = rules
     let now = now
@@ -314,13 +314,13 @@ extension VirtualHapticDevice {
       guard case .violation(let breach) = entry.action,
         rules.contains(where: { $0.forbids(breach) })
       else { return nil }
-      // What a test releases as it ends is not what an application failed to keep.
+      // An engine that is released at the end of a test was not lost by the application.
       if breach == .engineReleased, entry.time >= now { return nil }
       return breach
     }
   }
 
-  /// Why a rule cannot be checked, or nil where all can.
+  /// The reason for which a rule cannot be checked, or nil.
   public var ruleProblem: String? {
     guard rules.contains(.handlersOnTheirActor) else { return nil }
     return IsolationMonitor.isAvailable

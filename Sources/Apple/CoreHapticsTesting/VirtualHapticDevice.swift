@@ -3,13 +3,13 @@ public import HapticRender
 
 /// A device in virtual time for tests of code that uses Core Haptics: no sound card, no waiting.
 ///
-/// Engines made while it is in place, by `makeEngine` or by `CHHapticEngine()` after `install`,
-/// play into memory, and their clocks go on only by `advance`. Handlers have been called when
-/// `advance` returns.
+/// Engines that are created with `makeEngine`, or with `CHHapticEngine()` after `install`, play
+/// into memory, and only `advance` moves their clocks. Handlers have been called when `advance`
+/// returns.
 public final class VirtualHapticDevice: Sendable {
   package let backend: VirtualBackend
 
-  /// A device that is there, at time 0.
+  /// Creates a connected device at time 0.
   public init(rate: Double = 48_000, profile: TransducerProfile = .phone) {
     backend = VirtualBackend(rate: rate, profile: profile)
   }
@@ -19,16 +19,16 @@ public final class VirtualHapticDevice: Sendable {
   /// The device of a process that runs with `TEMBLOR_OUTPUT=virtual`.
   public static let shared = VirtualHapticDevice(.shared)
 
-  /// Lets `CHHapticEngine()` make engines on this device, from now on, in the whole process.
+  /// Makes `CHHapticEngine()` create engines on this device, in the whole process.
   public func install() { EngineBackends.use(backend) }
 
-  /// Lets `CHHapticEngine()` make engines on what the environment names again.
+  /// Makes `CHHapticEngine()` create engines on the output of the environment again.
   public static func uninstall() { EngineBackends.use(nil) }
 
-  /// The device of the test whose task this is, the one that is installed, or that of the only test
-  /// that runs.
+  /// The device of the test of the current task, the installed device, or the device of the only
+  /// running test.
   ///
-  /// Nil where engines play in real time, and where several tests run and none can be named.
+  /// Nil if engines play in real time, or if several tests run and the current one is unknown.
   public static var current: VirtualHapticDevice? {
     guard let backend = EngineBackends.virtual, backend !== VirtualBackend.unattributed else {
       return nil
@@ -36,30 +36,30 @@ public final class VirtualHapticDevice: Sendable {
     return VirtualHapticDevice(backend)
   }
 
-  /// Makes an engine on this device.
+  /// Returns a new engine on this device.
   public func makeEngine() -> CHHapticEngine { CHHapticEngine(backend: backend) }
 
-  /// Seconds that have gone by.
+  /// The elapsed time, in seconds.
   public var now: Double { backend.now }
 
-  /// Lets time go by, and calls every handler that is due in it.
+  /// Advances the virtual clock, and calls every handler that becomes due.
   ///
-  /// Any number of steps of any length leads to the same time; negative and non-finite ones are
-  /// none. What the application waits with is not moved: a test in which a wait was due fails; use
-  /// ``advance(by:)`` there.
+  /// Any division into steps leads to the same time; negative and non-finite steps are ignored.
+  /// Waits of the application are not advanced: if a wait becomes due, the test fails. In that
+  /// case, use ``advance(by:)``.
   public func advance(seconds: Double) {
     backend.advance(by: seconds.isFinite ? .seconds(seconds) : .zero)
   }
 
-  /// What an engine has rendered since it was last started: the samples of one of two channels.
+  /// Returns the samples of one of two channels that an engine has rendered since its last start.
   public func samples(of engine: CHHapticEngine, channel: Int = 0) -> [Float] {
     engine.renderedSamples(ofChannel: channel)
   }
 
-  /// Takes the device away: engines stop with `systemError`, and cannot be started.
+  /// Disconnects the device: engines stop with `systemError` and cannot be started.
   public func disconnect() { backend.setConnected(false) }
 
-  /// Brings the device back: engines that were stopped by its loss are reset.
+  /// Reconnects the device: engines that stopped because of its loss are reset.
   public func reconnect() { backend.setConnected(true) }
 
   /// Stops an engine as the system does.
@@ -74,7 +74,7 @@ public final class VirtualHapticDevice: Sendable {
     backend.settle()
   }
 
-  /// The engines that exist on the device, by number; also those that an application keeps private.
+  /// The engines on the device by number, including those that an application keeps private.
   public var engines: [EngineState] {
     backend.engineStates.map {
       EngineState(
@@ -83,86 +83,86 @@ public final class VirtualHapticDevice: Sendable {
     }
   }
 
-  /// What was asked of the device and what happened, in order.
+  /// The calls on the device, and its events, in order.
   public var log: HapticLog { HapticLog(entries: backend.logEntries) }
 
-  /// What was played up to now, event by event; O(n) in what was ever played.
+  /// The haptics that were played so far. O(*n*) in everything that was ever played.
   public var played: PlayedHaptics { PlayedHaptics(backend.sessionRecords) }
 
-  /// Lets the next start of an engine throw this code, whichever engine it is; called again, the
-  /// one after it too.
+  /// Makes the next start of any engine throw an error of this code. Each further call affects one
+  /// more start.
   public func failNextStart(_ code: CHHapticError.Code = .serverInitFailed) {
     backend.faults.starts.append(.fail(code))
   }
 
-  /// Lets the next start of an engine take some seconds of the device's time.
+  /// Delays the next start of an engine by some seconds of the device's time.
   ///
-  /// A start that blocks its caller moves the clock; one with a handler is done when the time has
-  /// come.
+  /// A blocking start advances the clock. A start with a handler completes when the time has come.
   public func delayNextStart(by seconds: Double) {
     backend.faults.starts.append(.delay(seconds: seconds))
   }
 
-  /// Whether the device plays haptics at all, as `capabilitiesForHardware()` reports; true at
-  /// first.
+  /// A Boolean value that indicates whether the device plays haptics, as reported by
+  /// `capabilitiesForHardware()`. Default: true.
   ///
-  /// Where it does not, starts throw `notSupported`.
+  /// If it is false, starts throw `notSupported`.
   public var supportsHaptics: Bool {
     get { backend.faults.supportsHaptics }
     set { backend.faults.supportsHaptics = newValue }
   }
 
-  /// The most players at a time; one more throws `resourceNotAvailable`. No limit at first.
+  /// The maximum number of simultaneous players. An additional player throws
+  /// `resourceNotAvailable`. Unlimited by default.
   public var playerLimit: Int {
     get { backend.faults.playerLimit }
     set { backend.faults.playerLimit = newValue }
   }
 
-  /// Stops every engine that runs as the system does, by default as for a phone call.
+  /// Stops every running engine as the system does, by default as for a phone call.
   ///
-  /// Stopped handlers have been called when it returns.
+  /// Stopped handlers have been called when the method returns.
   public func interrupt(_ reason: CHHapticEngine.StoppedReason = .audioSessionInterrupt) {
     backend.interruptAll(reason)
   }
 
   /// Moves the application to the background: posts `willResignActive` and `didEnterBackground` of
-  /// `UIApplication`, and stops the engines that still run with `applicationSuspended`.
+  /// `UIApplication`, and stops the remaining engines with `applicationSuspended`.
   ///
-  /// Observers and stopped handlers have been called when it returns. Notifications reach all
-  /// objects of the process, so that a test that runs beside others fails: give it
-  /// `.virtualHaptics(.alone)`. Does nothing in the background.
+  /// Observers and stopped handlers have been called when the method returns. Notifications reach
+  /// all objects of the process, so a test that runs in parallel with other tests fails: use
+  /// `.virtualHaptics(.alone)`. Has no effect in the background.
   public func background() { backend.setInBackground(true) }
 
-  /// Brings the application back: posts `willEnterForeground` and `didBecomeActive`; the
-  /// application starts engines.
+  /// Moves the application to the foreground: posts `willEnterForeground` and `didBecomeActive`.
+  /// The application starts its engines.
   ///
-  /// Observers have been called when it returns. Does nothing in front.
+  /// Observers have been called when the method returns. Has no effect in the foreground.
   public func foreground() { backend.setInBackground(false) }
 
-  /// Resets every engine, as after a failure of the system's haptic server: players are dead.
+  /// Resets every engine, as after a failure of the system's haptic server, which invalidates
+  /// players.
   ///
-  /// Reset handlers have been called when it returns.
+  /// Reset handlers have been called when the method returns.
   public func reset() { backend.resetAll() }
 
-  /// Loses media services, and has them back some seconds of the device's time later.
+  /// Interrupts media services for some seconds of the device's time.
   ///
-  /// Engines stop with `systemError` now, starts throw `serverInitFailed` until then, and engines
-  /// are reset then.
+  /// Engines stop with `systemError`, starts throw `serverInitFailed` during the interruption, and
+  /// engines are reset at its end.
   public func loseMediaServices(for seconds: Double = 0.5) {
     backend.setConnected(false)
     let backend = backend
     backend.schedule(after: seconds) { backend.setConnected(true) }
   }
 
-  /// Lets time go by, and waits until what handlers and waits of the application set off has run.
+  /// Advances the virtual clock, and waits until the work that handlers and waits of the
+  /// application triggered has finished.
   ///
-  /// With the trait `.virtualHaptics` of `HapticTesting`, what the application waits with
-  /// (`Task.sleep`, clocks,
-  /// `asyncAfter`, `Timer`) waits in the device's time: each wait ends at its own time, in order,
-  /// and what it sets off has run before time goes on.
+  /// With the trait `.virtualHaptics` of `HapticTesting`, waits of the application (`Task.sleep`,
+  /// clocks, `asyncAfter`, `Timer`) follow the device's time: each wait ends at its own time, in
+  /// order, and the work that it triggers has finished before the clock continues.
   ///
-  /// - Returns: Whether everything became quiet; false where something runs all the time, which is
-  ///   waited for no longer than 2 s.
+  /// - Returns: Whether all work has finished; false if some work is endless, after at most 2 s.
   @discardableResult nonisolated(nonsending) public func advance(by duration: Duration) async
     -> Bool
   {
@@ -192,24 +192,25 @@ public final class VirtualHapticDevice: Sendable {
     return await RuntimeQuiescence.settle(backend)
   }
 
-  /// Waits that may end at one time before the rest is left to the next step.
+  /// The maximum number of waits that may end at one time before the others are left to the next
+  /// step.
   private static let maximumSimultaneousWaits = 10_000
 
-  /// A clock that goes on with the device, for applications that are given their clock.
+  /// A clock that follows the device, for applications whose clock can be injected.
   public var clock: VirtualHapticClock { VirtualHapticClock(backend) }
 }
 
-/// An engine of an application, as a test sees it.
+/// The state of an engine.
 public struct EngineState: Equatable, Sendable, CustomStringConvertible {
   /// The engine's number on its device, from 1, in the order in which engines were made.
   public var number: Int
-  /// Whether it was started and has not stopped.
+  /// A Boolean value that indicates whether the engine is running.
   public var isRunning: Bool
-  /// Seconds on its own clock, `currentTime`.
+  /// The time on the engine's own clock, `currentTime`, in seconds.
   public var currentTime: Double
-  /// Players that play, are paused, or wait for their start.
+  /// The number of players that play, are paused, or wait for their start.
   public var activePlayerCount: Int
-  /// Whether the application has set a reset handler.
+  /// A Boolean value that indicates whether the application has set a reset handler.
   public var hasResetHandler: Bool
 
   /// One line, such as `engine 1: running, 0.500 s, 1 active player, no reset handler`.
@@ -223,24 +224,24 @@ public struct EngineState: Equatable, Sendable, CustomStringConvertible {
 func formattedThousandths(_ value: Double) -> String {
   guard abs(value) < 1e12 else { return "\(value)" }
   let scaled = Int((value * 1_000).rounded())
-  let rest = String(abs(scaled) % 1_000)
+  let fractionDigits = String(abs(scaled) % 1_000)
   return "\(scaled < 0 ? "-" : "")\(abs(scaled) / 1_000)."
-    + String(repeating: "0", count: 3 - rest.count) + rest
+    + String(repeating: "0", count: 3 - fractionDigits.count) + fractionDigits
 }
 
-/// A clock that goes on with a virtual device.
+/// A clock that follows a virtual device.
 public struct VirtualHapticClock: Clock {
   /// A time of the device.
   public struct Instant: InstantProtocol {
     var offset: Duration
 
-    /// The time some seconds later.
+    /// Returns the instant after a duration.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-    /// The seconds to another time.
+    /// Returns the duration to another instant.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-    /// Whether a time is before another.
+    /// Returns whether an instant is before another.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
@@ -251,13 +252,13 @@ public struct VirtualHapticClock: Clock {
   /// The device's time.
   public var now: Instant { Instant(offset: .seconds(backend.now)) }
 
-  /// The shortest step.
+  /// The minimum step.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
-  /// Returns when the device's time has come, or throws where the task is cancelled.
+  /// Returns at a time of the device, or throws an error if the task is canceled.
   public func sleep(until deadline: Instant, tolerance: Duration?) async throws {
     try Task.checkCancellation()
-    // A stream ends where its reader is cancelled, too.
+    // The stream also ends if its reader is canceled.
     let (awaited, end) = AsyncStream<Void>.makeStream()
     let seconds = (deadline.offset - now.offset) / .seconds(1)
     if seconds <= 0 {

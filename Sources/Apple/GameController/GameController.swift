@@ -1,15 +1,15 @@
 public import CoreHaptics
 public import Foundation
 
-/// Where in a controller, or in which, haptics are felt.
+/// The location of haptics in a controller.
 public struct GCHapticsLocality: RawRepresentable, Hashable, Sendable {
   /// The name on Apple's systems.
   public let rawValue: String
 
-  /// Makes a locality of its name.
+  /// Creates a locality from its name.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// What the controller does by default.
+  /// The default of the controller.
   public static let `default` = GCHapticsLocality(rawValue: "Default")
   /// All actuators.
   public static let all = GCHapticsLocality(rawValue: "All")
@@ -27,42 +27,42 @@ public struct GCHapticsLocality: RawRepresentable, Hashable, Sendable {
   public static let rightTrigger = GCHapticsLocality(rawValue: "RightTrigger")
 }
 
-/// The value of durations that do not end.
+/// The duration of haptics without end.
 public let GCHapticDurationInfinite: Float = .infinity
 
 /// The haptics of a controller.
 open class GCDeviceHaptics: NSObject {
-  /// Where engines can be made for.
+  /// The localities for which engines can be created.
   open var supportedLocalities: Set<GCHapticsLocality> { [.default, .all] }
 
-  /// Makes an engine on the output of the process; nil for a place that the controller does not
-  /// have.
+  /// Creates an engine on the output of the process, or returns nil for a locality that the
+  /// controller does not have.
   open func createEngine(withLocality locality: GCHapticsLocality) -> CHHapticEngine? {
     supportedLocalities.contains(locality) ? try? CHHapticEngine() : nil
   }
 }
 
-/// A game controller, as far as its haptics go.
+/// A game controller, with the parts that haptic code uses.
 ///
-/// None is ever connected by itself: `controllers()` is empty. A test makes one, and gives it
-/// haptics or none.
+/// No controller is ever connected: `controllers()` is empty. A test creates a controller, with or
+/// without haptics.
 open class GCController: NSObject {
-  /// The controllers that are connected: none.
+  /// The connected controllers: none.
   open class func controllers() -> [GCController] { [] }
 
-  /// The controller that was used last: none.
+  /// The most recently used controller: none.
   open class var current: GCController? { nil }
 
-  /// The haptics of the controller, or nil where it has none.
+  /// The haptics of the controller, or nil.
   open var haptics: GCDeviceHaptics?
 
-  /// The name of the maker, or nil.
+  /// The name of the vendor, or nil.
   open var vendorName: String?
 
-  /// Makes a controller without haptics.
+  /// Creates a controller without haptics.
   public override init() { super.init() }
 
-  /// Makes a controller with haptics, for tests.
+  /// Creates a controller with haptics, for tests.
   public convenience init(haptics: GCDeviceHaptics?) {
     self.init()
     self.haptics = haptics
@@ -70,9 +70,9 @@ open class GCController: NSObject {
 }
 
 extension Notification.Name {
-  /// Posted where a controller was connected; never here.
+  /// Posted when a controller was connected; never on Linux.
   public static let GCControllerDidConnect = Notification.Name("GCControllerDidConnectNotification")
-  /// Posted where a controller was disconnected; never here.
+  /// Posted when a controller was disconnected; never on Linux.
   public static let GCControllerDidDisconnect = Notification.Name(
     "GCControllerDidDisconnectNotification")
 }

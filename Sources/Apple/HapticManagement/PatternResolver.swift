@@ -3,41 +3,41 @@ public import Foundation
 public import HapticFormats
 internal import ShippedFiles
 
-/// Finds pattern files by name: the place where a manager looks them up.
+/// Finds patterns by name for a manager.
 public struct PatternResolver: Sendable {
-  /// Where the content of a pattern's file is.
+  /// The source of a pattern's content.
   public enum Source: Sendable {
-    /// In a file.
+    /// A file.
     case file(URL)
-    /// In memory.
+    /// A text in memory.
     case text(Data)
   }
 
-  /// The names there are; no other is ever asked for.
+  /// The known names. No other names are resolved.
   public var names: [String]
-  /// The place of a pattern; nothing where it is missing.
+  /// Returns the source of a pattern, or nil if it is missing.
   public var source: @Sendable (_ name: String) throws -> Source?
 
-  /// The formats that the patterns may be of.
+  /// The formats of the patterns.
   public var formats: FormatRegistry
 
-  /// A resolver for some names.
+  /// Creates a resolver.
   public init(
     names: [String], formats: FormatRegistry = .apple,
-    source place: @escaping @Sendable (_ name: String) throws -> Source?
+    source: @escaping @Sendable (_ name: String) throws -> Source?
   ) {
     self.names = names
     self.formats = formats
-    self.source = place
+    self.source = source
   }
 
-  /// The patterns that come with Temblor.
+  /// The patterns that are shipped with Temblor.
   public static let shipped = PatternResolver(names: ShippedPatterns.names) { name in
     ShippedPatterns.text(named: name).map { .text(Data($0)) }
   }
 
-  /// The files of a folder whose endings are those of a format, by their names without it; of two
-  /// with one name the first in alphabetical order.
+  /// Returns a resolver for the pattern files of a folder, by their names without extension. Of
+  /// several files with the same name, the first in alphabetical order is used.
   public static func folder(_ url: URL, formats: FormatRegistry = .apple) -> PatternResolver {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
     let patterns = files.sorted().filter { formats.format(forFileName: $0) != nil }
@@ -48,7 +48,7 @@ public struct PatternResolver: Sendable {
   }
 }
 
-/// Patterns by name, each parsed once and kept; what cannot be read is skipped and remembered.
+/// A cache of patterns by name. Each pattern is parsed once; errors are cached, too.
 package final class ParsedPatternCache: @unchecked Sendable {
   package static let shipped = ParsedPatternCache(.shipped)
 

@@ -2,36 +2,36 @@
 internal import CoreHaptics
 public import Testing
 
-/// Gives each test, and each case of a test with arguments, a virtual device of its own.
+/// Gives each test, and each case of a test with arguments, its own virtual device.
 ///
-/// Engines, feedback generators and `HapticManager.shared` play on it, wherever the test's task
-/// makes or uses them, and begin again with the next test. Breaches of its rules fail the test.
+/// Engines, feedback generators, and `HapticManager.shared` use the device of the test's task, and
+/// start anew with the next test. Violations of the device's rules fail the test.
 public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
-  /// Whether other tests with a device may run meanwhile.
+  /// The policy for other tests with a device.
   public enum Sharing: Sendable {
-    /// Tests run side by side; engines are made in tasks and on queues that the test set off, and
-    /// no two tests use one.
+    /// Tests run in parallel. Engines are created in tasks and on queues of the test, and no two
+    /// tests share an engine.
     case parallel
-    /// No other test with a device runs; engines may be made anywhere, and outlive their test, such
-    /// as a singleton's.
+    /// No other test with a device runs. Engines may be created anywhere, and may outlive their
+    /// test, such as that of a singleton.
     case alone
   }
 
-  /// What follows the device's time.
+  /// The scope of the device's time.
   public enum Time: Sendable {
-    /// All that the application waits with, and its clocks.
+    /// All waits of the application, and its clocks.
     case virtual
-    /// Haptics alone: for tests that wait for a server or a process.
+    /// Only haptics, for tests that wait for a server or a process.
     case haptics
   }
 
-  /// The trait of a suite is that of its tests.
+  /// The trait of a suite applies to all of its tests.
   public let isRecursive = true
   let sharing: Sharing
   let rules: Set<HapticRule>
   let time: Time
 
-  /// Runs a test on a device of its own.
+  /// Runs a test on its own device.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   )
@@ -49,7 +49,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     }
   }
 
-  /// Fails the test for breaches, and for engines that cannot be attributed to a test.
+  /// Fails the test for violations, and for engines that cannot be attributed to a test.
   private func reportProblems(on device: VirtualHapticDevice, at location: SourceLocation) {
     device.backend.settle()
     let mistakes = device.backend.misuse
@@ -60,8 +60,8 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     if let problem = device.ruleProblem {
       Issue.record("\(problem).", severity: .warning, sourceLocation: location)
     }
-    for other in mistakes.foreignEngineOwners {
-      fail(Self.foreignEngineMessage(test: other))
+    for owner in mistakes.foreignEngineOwners {
+      fail(Self.foreignEngineMessage(test: owner))
     }
     if sharing == .parallel,
       device.log.contains(where: {
@@ -81,7 +81,8 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
       fail(Self.missedWaitMessage)
     }
     guard mistakes.unattributedEngineCount > 0 else { return }
-    // Where the test's own engines are there, the stray one is likely another test's.
+    // If the test created engines of its own, the unattributed engine probably belongs to another
+    // test.
     Issue.record(
       """
       An engine was made on a thread that belongs to no test while several tests with devices ran\
@@ -121,20 +122,20 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == VirtualHapticsTrait {
-  /// A device of the test's own; tests with it run side by side.
+  /// A device for each test. Tests run in parallel.
   public static var virtualHaptics: Self { .virtualHaptics() }
 
-  /// A device of the test's own, whose test fails where it breaks one of the rules of phones, such
-  /// as `.all`.
+  /// A device for each test, which fails if it violates one of the given rules of phones, such as
+  /// `.all`.
   public static func virtualHaptics(
     _ sharing: VirtualHapticsTrait.Sharing = .parallel, rules: Set<HapticRule> = [],
     time: VirtualHapticsTrait.Time = .virtual
   ) -> Self { Self(sharing: sharing, rules: rules, time: time) }
 }
 
-/// The device of the test that runs, which has the trait `.virtualHaptics`.
+/// The device of the current test, which requires the trait `.virtualHaptics`.
 ///
-/// Without the trait the test fails with a sentence, and what is returned plays nothing.
+/// Without the trait, the test fails, and the returned device plays nothing.
 public var hapticDevice: VirtualHapticDevice {
   if let device = VirtualHapticDevice.current { return device }
   Issue.record(
@@ -142,7 +143,7 @@ public var hapticDevice: VirtualHapticDevice {
   return VirtualHapticDevice()
 }
 
-/// Lets many tests pass together, or one alone, in the order in which they come.
+/// Admits several tests at once, or one test exclusively, in the order of their requests.
 actor DeviceGate {
   static let shared = DeviceGate()
 
@@ -178,11 +179,9 @@ actor DeviceGate {
   }
 }
 
-/// Expects that what was played is what its snapshot keeps, or writes the snapshot; see
-/// `HapticSnapshot`.
+/// Expects that haptics match a snapshot, or writes the snapshot; see `HapticSnapshot`.
 ///
-/// By default the snapshot has the name of the test function; it is kept beside the file of the
-/// test.
+/// By default, the snapshot has the name of the test function. It is stored next to the test file.
 public func expectHaptics(
   _ played: PlayedHaptics, named name: String? = nil,
   within tolerance: HapticTolerance = .perceptible,
@@ -196,8 +195,7 @@ public func expectHaptics(
   }
 }
 
-/// Expects that what was played from a time of the device on, in seconds, is what an AHAP file
-/// plays.
+/// Expects that haptics from a time of the device on, in seconds, match those of an AHAP file.
 public func expectHaptics(
   _ played: PlayedHaptics, equal url: URL, from start: Double = 0,
   within tolerance: HapticTolerance = .perceptible,

@@ -2,12 +2,14 @@ internal import CVirtualTime
 internal import CoreHaptics
 internal import CoreHapticsTesting
 
-/// What an application waits with and reads the time by, in the time of its test's device. Waits
-/// and clocks of Dispatch, Foundation and the concurrency runtime arrive in functions of
-/// CVirtualTime, which stand before those of the system in the test's program. The device is that
-/// of the calling task, or of the work that handed the call on.
+/// Waits and clocks of an application in the time of its test's device.
+///
+/// Functions of CVirtualTime replace those of Dispatch, Foundation, and the concurrency runtime in
+/// the test's program. They use the device of the calling task, or of the work that triggered the
+/// call.
 enum VirtualTime {
-  /// Whether the functions are in place; they are from the first look on.
+  /// A Boolean value that indicates whether the functions are installed, which happens on first
+  /// use.
   static let isInstalled: Bool = {
     guard RuntimeQuiescence.countsJobs else { return false }
     let hooks = unsafe vt_hooks(

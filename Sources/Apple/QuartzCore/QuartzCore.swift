@@ -1,10 +1,10 @@
 internal import AVFAudio
 
-/// Seconds, as Core Foundation counts them.
+/// A time in seconds.
 public typealias CFTimeInterval = Double
 
-/// Seconds on a clock that only goes forward: the virtual device's in a test that has one, else the
-/// system's.
+/// Returns the time on a monotonic clock, in seconds: that of the virtual device in a test,
+/// otherwise the system clock.
 ///
 /// Any thread may call.
 public func CACurrentMediaTime() -> CFTimeInterval { MediaTime.now }

@@ -1,23 +1,24 @@
 internal import HapticManagement
 
-/// Feedback that a view plays when a value changes, as a value that can be compared.
+/// The feedback that a view plays when a value changes.
 ///
-/// `SensoryFeedbackScreen` plays it in tests. Apple publishes nothing about how it feels: what an
-/// iPhone's generators have plays as these do, all else as a selection's tick.
+/// `SensoryFeedbackScreen` plays it in tests. Apple does not publish its haptics: feedback that
+/// corresponds to an iPhone's generator plays the same pattern, and other feedback plays the tick
+/// of a selection.
 public struct SensoryFeedback: Equatable, Sendable {
-  /// The weight of what collides.
+  /// The weight of colliding objects.
   public enum Weight: String, Sendable { case light, medium, heavy }
 
-  /// The stiffness of what collides: what does not give way, something between, and what gives way.
+  /// The stiffness of colliding objects, from rigid to soft.
   public enum Flexibility: String, Sendable { case rigid, solid, soft }
 
-  /// What is pressed; iOS 26.
+  /// The control that is pressed; iOS 26.
   public enum PressFeedback: String, Sendable { case button, buttonIconOnly, slider, tab, toggle }
 
-  /// What is released; iOS 26.
+  /// The control that is released; iOS 26.
   public enum ReleaseFeedback: String, Sendable { case slider }
 
-  /// What a value has come to; iOS 26.
+  /// The new state of a value; iOS 26.
   public enum SelectionFeedback: String, Sendable { case on, off, minimum, maximum }
 
   private enum Kind: Equatable {
@@ -30,37 +31,37 @@ public struct SensoryFeedback: Equatable, Sendable {
 
   private let kind: Kind
 
-  /// It succeeded.
+  /// A task succeeded.
   public static let success = SensoryFeedback(kind: .success)
-  /// It is to be minded.
+  /// A task ended with a warning.
   public static let warning = SensoryFeedback(kind: .warning)
-  /// It failed.
+  /// A task failed.
   public static let error = SensoryFeedback(kind: .error)
-  /// A choice changed.
+  /// A selection changed.
   public static let selection = SensoryFeedback(kind: .selection)
-  /// A value grew beyond a threshold.
+  /// A value increased past a threshold.
   public static let increase = SensoryFeedback(kind: .increase)
-  /// A value fell below a threshold.
+  /// A value decreased past a threshold.
   public static let decrease = SensoryFeedback(kind: .decrease)
   /// An activity starts.
   public static let start = SensoryFeedback(kind: .start)
   /// An activity ends.
   public static let stop = SensoryFeedback(kind: .stop)
-  /// A dragged thing came into line.
+  /// A dragged object was aligned.
   public static let alignment = SensoryFeedback(kind: .alignment)
-  /// Pressure came to another level.
+  /// The pressure level changed.
   public static let levelChange = SensoryFeedback(kind: .levelChange)
   /// A drawn path was closed.
   public static let pathComplete = SensoryFeedback(kind: .pathComplete)
-  /// A collision of things of middle weight.
+  /// A collision of objects of medium weight.
   public static let impact = SensoryFeedback.impact()
 
-  /// A collision of things of a weight, with an intensity of 0…1.
+  /// A collision of objects of a weight, with an intensity of 0…1.
   public static func impact(weight: Weight = .medium, intensity: Double = 1) -> SensoryFeedback {
     SensoryFeedback(kind: .weight(weight, intensity))
   }
 
-  /// A collision of things of a stiffness, with an intensity of 0…1.
+  /// A collision of objects of a stiffness, with an intensity of 0…1.
   public static func impact(flexibility: Flexibility, intensity: Double = 1) -> SensoryFeedback {
     SensoryFeedback(kind: .flexibility(flexibility, intensity))
   }
@@ -108,8 +109,8 @@ public struct SensoryFeedback: Equatable, Sendable {
   }
 }
 
-/// Looks at a view for a test: plays the feedback of its modifiers as the values change that they
-/// watch.
+/// Evaluates a view in a test, and plays the feedback of its modifiers when the observed values
+/// change.
 ///
 /// ```swift
 /// let screen = SensoryFeedbackScreen { SaveButton(model: model) }
@@ -118,29 +119,30 @@ public struct SensoryFeedback: Equatable, Sendable {
 /// #expect(hapticDevice.log.generators == [.notification(.success)])
 /// ```
 ///
-/// Temblor's own, for tests: on Apple's systems the screen is the screen.
+/// The class is Temblor's own; on Apple's systems the screen evaluates the view.
 @preconcurrency @MainActor public final class SensoryFeedbackScreen {
   private let content: () -> any View
   private var observersByPath: [String: ValueObserver] = [:]
 
-  /// Looks at a view for the first time: what `onAppear` is given is called, no feedback is played.
+  /// Evaluates a view for the first time. `onAppear` closures are called, and no feedback is
+  /// played.
   public init(@ViewBuilder _ content: @escaping () -> some View) {
     self.content = content
     update()
   }
 
-  /// Looks at the view again: what watches a value that has changed since the last look is called,
-  /// innermost first.
+  /// Evaluates the view again, and calls the observers of values that have changed since the last
+  /// evaluation, innermost first.
   public func update() {
-    var found = ObserverCollector()
-    found.visit(content())
-    let before = observersByPath
-    observersByPath = Dictionary(found.observers) { $1 }
-    for (place, watch) in found.observers {
-      if let old = before[place] {
-        watch.onUpdate(old.trigger)
+    var collector = ObserverCollector()
+    collector.visit(content())
+    let previous = observersByPath
+    observersByPath = Dictionary(collector.observers) { $1 }
+    for (path, observer) in collector.observers {
+      if let previousObserver = previous[path] {
+        observer.onUpdate(previousObserver.trigger)
       } else {
-        watch.onAppear()
+        observer.onAppear()
       }
     }
   }
@@ -148,16 +150,16 @@ public struct SensoryFeedback: Equatable, Sendable {
 
 @MainActor struct ValueObserver {
   let trigger: Any
-  /// Called when the view is first seen.
+  /// Called when the view first appears.
   let onAppear: () -> Void
-  /// Called with the trigger of the last look.
+  /// Called with the value of the last evaluation.
   let onUpdate: (Any) -> Void
 
   init<T: Equatable>(
-    trigger: T, onAppear appears: @escaping () -> Void, _ action: @escaping (T, T) -> Void
+    trigger: T, onAppear: @escaping () -> Void, _ action: @escaping (T, T) -> Void
   ) {
     self.trigger = trigger
-    self.onAppear = appears
+    self.onAppear = onAppear
     onUpdate = { old in
       if let old = old as? T, old != trigger {
         action(old, trigger)
@@ -166,24 +168,24 @@ public struct SensoryFeedback: Equatable, Sendable {
   }
 }
 
-/// The watches of a view by their place in it, innermost first.
+/// The observers of a view by their path in it, innermost first.
 @MainActor struct ObserverCollector {
   private(set) var observers: [(String, ValueObserver)] = []
   private var path = ""
 
-  mutating func append(_ watch: ValueObserver) {
-    observers.append(("\(path)#\(observers.count)", watch))
+  mutating func append(_ observer: ValueObserver) {
+    observers.append(("\(path)#\(observers.count)", observer))
   }
 
   mutating func visit(_ view: any View, at step: String = "") {
-    let outer = path
+    let outerPath = path
     path += "/\(type(of: view))\(step)"
     if let view = view as? any ObservableView {
       view.collectObservers(into: &self)
     } else {
       visit(body(of: view))
     }
-    path = outer
+    path = outerPath
   }
 
   private func body(of view: some View) -> any View { view.body }

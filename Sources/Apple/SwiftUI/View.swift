@@ -1,29 +1,29 @@
 @_exported public import UIKit
 
-/// A view, as far as modifiers for haptics are written on it: nothing is shown.
+/// A view with modifiers for haptics; it is not displayed.
 ///
-/// `SensoryFeedbackScreen` looks at bodies for modifiers that play feedback.
+/// `SensoryFeedbackScreen` evaluates bodies to find modifiers that play feedback.
 @preconcurrency @MainActor public protocol View {
-  /// What the body is.
+  /// The type of the body.
   associatedtype Body: View
 
   /// The content of the view.
   @ViewBuilder var body: Body { get }
 }
 
-/// A change of views.
+/// A modifier of views.
 @preconcurrency @MainActor public protocol ViewModifier {
-  /// What the body is.
+  /// The type of the body.
   associatedtype Body: View
 
-  /// The view that is changed.
+  /// The type of the modified view.
   typealias Content = AnyView
 
-  /// The changed view.
+  /// Returns the modified view.
   @ViewBuilder func body(content: Content) -> Body
 }
 
-/// A view without its type.
+/// A type-erased view.
 public struct AnyView: View, ObservableView {
   private let view: any View
   private var observer: ValueObserver?
@@ -31,9 +31,9 @@ public struct AnyView: View, ObservableView {
   /// Erases a view's type.
   public init(_ view: any View) { self.view = view }
 
-  init(_ view: any View, _ watch: ValueObserver) {
+  init(_ view: any View, _ observer: ValueObserver) {
     self.view = view
-    self.observer = watch
+    self.observer = observer
   }
 
   /// The view.
@@ -47,16 +47,16 @@ public struct AnyView: View, ObservableView {
   }
 }
 
-/// No view.
+/// A view without content.
 public typealias EmptyView = ViewGroup
 
-/// One of several views, several, or none.
+/// Any number of views.
 public struct ViewGroup: View, ObservableView {
   private let views: [any View]
-  /// Which branch of a condition it is.
+  /// The branch of a condition that the views belong to.
   private let branch: Int
 
-  /// Makes no view.
+  /// Creates an empty group.
   public init() { self.init([]) }
 
   init(_ views: [any View], branch: Int = 0) {
@@ -74,15 +74,15 @@ public struct ViewGroup: View, ObservableView {
   }
 }
 
-/// Makes one view of several, and of conditions.
+/// Builds views from expressions and conditions.
 @preconcurrency @MainActor @resultBuilder public struct ViewBuilder {
-  /// Takes a view.
+  /// Returns a view.
   public static func buildExpression<Content: View>(_ view: Content) -> Content { view }
-  /// No view.
+  /// Returns an empty view.
   public static func buildBlock() -> EmptyView { EmptyView() }
-  /// One view.
+  /// Returns a view.
   public static func buildBlock<Content: View>(_ view: Content) -> Content { view }
-  /// Several views.
+  /// Returns a group of views.
   public static func buildBlock<First: View, each Rest: View>(
     _ first: First, _ rest: repeat each Rest
   ) -> ViewGroup {
@@ -90,36 +90,36 @@ public struct ViewGroup: View, ObservableView {
     repeat views.append(each rest)
     return ViewGroup(views)
   }
-  /// A view where a condition holds.
+  /// Returns the view of a condition without an alternative.
   public static func buildIf<Content: View>(_ view: Content?) -> ViewGroup {
     ViewGroup(view.map { [$0] } ?? [], branch: 1)
   }
-  /// The view where a condition holds.
+  /// Returns the view of the first branch of a condition.
   public static func buildEither<Content: View>(first view: Content) -> ViewGroup {
     ViewGroup([view], branch: 1)
   }
-  /// The view where it does not.
+  /// Returns the view of the second branch of a condition.
   public static func buildEither<Content: View>(second view: Content) -> ViewGroup {
     ViewGroup([view], branch: 2)
   }
-  /// A view of newer systems.
+  /// Returns a view with limited availability.
   public static func buildLimitedAvailability<Content: View>(_ view: Content) -> AnyView {
     AnyView(view)
   }
 }
 
 extension View {
-  /// Returns the view as a modifier changes it.
+  /// Returns the view with a modifier applied.
   public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> some View {
     AnyView(modifier.body(content: AnyView(self)))
   }
 
-  /// Returns the view; nobody taps it.
+  /// Returns the view. The gesture never occurs.
   public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View {
     self
   }
 
-  /// Calls a closure when a screen first looks at the view.
+  /// Calls a closure when the view is first evaluated.
   public func onAppear(perform action: (() -> Void)? = nil) -> some View {
     AnyView(self, ValueObserver(trigger: 0, onAppear: action ?? {}) { (_: Int, _: Int) in })
   }
@@ -147,7 +147,7 @@ extension View {
     -> some View
   { onChange(of: value, initial: initial) { _, _ in action() } }
 
-  /// Calls a closure with a value when it has changed.
+  /// Calls a closure with the new value when a value has changed.
   public func onChange<Value: Equatable>(
     of value: Value, perform action: @escaping (_ newValue: Value) -> Void
   )
@@ -159,7 +159,7 @@ extension View {
     onChange(of: trigger) { _, _ in feedback.play() }
   }
 
-  /// Plays feedback when a value has changed as a condition says.
+  /// Plays feedback when a value has changed and a condition of both values holds.
   public func sensoryFeedback<T: Equatable>(
     _ feedback: SensoryFeedback, trigger: T,
     condition: @escaping (_ oldValue: T, _ newValue: T) -> Bool
@@ -182,12 +182,12 @@ extension View {
     }
   }
 
-  /// Plays what a closure returns when a value has changed.
+  /// Plays the feedback that a closure returns when a value has changed.
   public func sensoryFeedback<T: Equatable>(
     trigger: T, _ feedback: @escaping (_ oldValue: T, _ newValue: T) -> SensoryFeedback?
   ) -> some View { onChange(of: trigger) { feedback($0, $1)?.play() } }
 
-  /// Plays what a closure returns when a value has changed.
+  /// Plays the feedback that a closure returns when a value has changed.
   public func sensoryFeedback<T: Equatable>(
     trigger: T, _ feedback: @escaping () -> SensoryFeedback?
   ) -> some View {
@@ -195,13 +195,13 @@ extension View {
   }
 }
 
-/// A setting in the user's defaults: of truth values, numbers and text.
+/// A setting in the user's defaults: a Boolean, a number, or a text.
 @propertyWrapper public struct AppStorage<Value> {
   private let key: String
   private let store: UserDefaults?
   private let defaultValue: Value
 
-  /// A setting that has a value where none is remembered.
+  /// Creates a setting with a default value.
   public init(wrappedValue: Value, _ key: String, store: UserDefaults? = nil)
   where Value: LosslessStringConvertible {
     self.key = key
@@ -209,24 +209,24 @@ extension View {
     defaultValue = wrappedValue
   }
 
-  /// The remembered value.
+  /// The stored value, or the default value.
   public var wrappedValue: Value {
     get { (store ?? .standard).object(forKey: key) as? Value ?? defaultValue }
     nonmutating set { (store ?? .standard).set(newValue, forKey: key) }
   }
 
-  /// The value for views that change it.
+  /// A binding to the value.
   public var projectedValue: Binding<Value> {
     Binding(get: { wrappedValue }, set: { wrappedValue = $0 })
   }
 }
 
-/// A value that another owns.
+/// A value that is stored elsewhere.
 @propertyWrapper public struct Binding<Value> {
   private let get: () -> Value
   private let set: (Value) -> Void
 
-  /// A value that closures read and write.
+  /// Creates a binding from closures that read and write the value.
   public init(get: @escaping () -> Value, set: @escaping (Value) -> Void) {
     self.get = get
     self.set = set
@@ -242,7 +242,7 @@ extension View {
   public var projectedValue: Binding<Value> { self }
 }
 
-/// A value of a view, kept as long as the view is.
+/// A value that is stored as long as its view exists.
 @propertyWrapper public struct State<Value> {
   private final class Storage {
     var value: Value
@@ -252,7 +252,7 @@ extension View {
 
   private let storage: Storage
 
-  /// Makes a value.
+  /// Creates a state with an initial value.
   public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
 
   /// The value.
@@ -261,20 +261,20 @@ extension View {
     nonmutating set { storage.value = newValue }
   }
 
-  /// The value for views that change it.
+  /// A binding to the value.
   public var projectedValue: Binding<Value> {
     Binding(get: { wrappedValue }, set: { wrappedValue = $0 })
   }
 }
 
-/// An object that a view follows.
+/// An object that a view observes.
 @propertyWrapper public struct ObservedObject<Object: ObservableObject> {
   /// The object.
   public var wrappedValue: Object
 
-  /// Follows an object.
+  /// Observes an object.
   public init(wrappedValue: Object) { self.wrappedValue = wrappedValue }
 }
 
-/// An object that a view makes and follows.
+/// An object that a view creates and observes.
 public typealias StateObject = ObservedObject

@@ -1,39 +1,38 @@
 internal import CoreHaptics
 public import Foundation
 
-/// The application, as far as haptic code follows its life: a test moves it to the background and
+/// The application, with the parts that haptic code uses. A test moves it to the background and
 /// back.
 @preconcurrency @MainActor open class UIApplication: UIResponder {
-  /// Whether the application is in front, receives nothing, or is not in front; raw values are
-  /// UIKit's.
+  /// The state of the application. Raw values are UIKit's.
   public enum State: Int, Sendable { case active, inactive, background }
 
   /// The application of this process.
   open class var shared: UIApplication { application }
   private static let application = UIApplication()
 
-  /// Where it is: active, but in the background where the virtual device of a test is.
+  /// The state: in the background if the test's virtual device is, otherwise active.
   open var applicationState: State {
     EngineBackends.virtual?.isInBackground == true ? .background : .active
   }
 
-  /// Whether the screen stays on; kept, and not regarded.
+  /// A Boolean value that indicates whether the screen stays on. The value has no effect.
   open var isIdleTimerDisabled = false
 
-  /// Posted where the application has become active: by the virtual device, as are the others.
+  /// Posted by the virtual device when the application has become active.
   public nonisolated static let didBecomeActiveNotification = notification("DidBecomeActive")
 
-  /// Posted where the application is about to become inactive.
+  /// Posted by the virtual device when the application is about to become inactive.
   public nonisolated static let willResignActiveNotification = notification("WillResignActive")
 
-  /// Posted where the application has gone to the background.
+  /// Posted by the virtual device when the application has entered the background.
   public nonisolated static let didEnterBackgroundNotification = notification("DidEnterBackground")
 
-  /// Posted where the application is about to come from the background.
+  /// Posted by the virtual device when the application is about to leave the background.
   public nonisolated static let willEnterForegroundNotification = notification(
     "WillEnterForeground")
 
-  /// Posted where the application is about to end; never here.
+  /// Posted when the application is about to terminate; never on Linux.
   public nonisolated static let willTerminateNotification = notification("WillTerminate")
 
   private nonisolated static func notification(_ name: String) -> Notification.Name {
@@ -41,13 +40,13 @@ public import Foundation
   }
 }
 
-/// What an object of an application receives events as.
+/// The base class of objects that receive events.
 @preconcurrency @MainActor open class UIResponder: NSObject {
-  /// Makes a responder.
+  /// Creates a responder.
   public nonisolated override init() { super.init() }
 }
 
-/// The device, as far as haptic code asks what it can do.
+/// The device, with the properties that haptic code uses.
 @preconcurrency @MainActor open class UIDevice: NSObject {
   /// The device of this process.
   open class var current: UIDevice { device }
@@ -59,94 +58,94 @@ public import Foundation
   /// The kind of device.
   open var userInterfaceIdiom: UIUserInterfaceIdiom { .phone }
 
-  /// A value by its name: `_feedbackSupportLevel`, which old code asks for, is 2 where haptics are
-  /// there, else 0.
+  /// Returns a value by its key: `_feedbackSupportLevel`, which older code uses, is 2 if haptics
+  /// are available, otherwise 0.
   open func value(forKey key: String) -> Any? {
     guard key == "_feedbackSupportLevel" || key == "feedbackSupportLevel" else { return nil }
     return CHHapticEngine.capabilitiesForHardware().supportsHaptics ? 2 : 0
   }
 }
 
-/// A kind of device; raw values are UIKit's.
+/// A kind of device. Raw values are UIKit's.
 public enum UIUserInterfaceIdiom: Int, Sendable { case unspecified = -1, phone, pad }
 
-/// What the user has chosen, as far as haptic code regards it; nothing is chosen here.
+/// The accessibility settings that haptic code uses. All are off.
 public enum UIAccessibility {
-  /// Whether motion is to be reduced.
+  /// A Boolean value that indicates whether motion is reduced.
   public static var isReduceMotionEnabled: Bool { false }
-  /// Whether the screen is read aloud.
+  /// A Boolean value that indicates whether VoiceOver is running.
   public static var isVoiceOverRunning: Bool { false }
-  /// Whether a switch is used.
+  /// A Boolean value that indicates whether Switch Control is running.
   public static var isSwitchControlRunning: Bool { false }
 }
 
-/// A view, as far as feedback generators are given one: nothing is shown.
+/// A view for feedback generators; it is not displayed.
 @preconcurrency @MainActor open class UIView: UIResponder {
-  /// The background, which nobody sees.
+  /// The background color, which is not displayed.
   open var backgroundColor: UIColor?
 
-  /// Makes a view.
+  /// Creates a view.
   public nonisolated override init() { super.init() }
 
-  /// Makes a view; the frame is not regarded.
+  /// Creates a view. The frame is ignored.
   public convenience init(frame: CGRect) { self.init() }
 }
 
 /// A view controller, whose methods a test may call.
 @preconcurrency @MainActor open class UIViewController: UIResponder {
-  /// A view, made when it is first asked for.
+  /// The view, created on first use.
   open lazy var view = UIView()
 
-  /// Makes a controller.
+  /// Creates a controller.
   public nonisolated override init() { super.init() }
 
-  /// Makes a controller; file and bundle are not regarded.
+  /// Creates a controller. File and bundle are ignored.
   public nonisolated init(nibName nibNameOrNil: String?, bundle nibBundleOrNil: Bundle?) {
     super.init()
   }
 
-  /// Makes nothing: controllers are not decoded here.
+  /// Returns nil: controllers cannot be decoded here.
   public nonisolated required init?(coder: NSCoder) { nil }
 
-  /// Does nothing.
+  /// Has no effect.
   open func viewDidLoad() {}
-  /// Does nothing.
+  /// Has no effect.
   open func viewWillAppear(_ animated: Bool) {}
-  /// Does nothing.
+  /// Has no effect.
   open func viewDidAppear(_ animated: Bool) {}
-  /// Does nothing.
+  /// Has no effect.
   open func viewWillDisappear(_ animated: Bool) {}
-  /// Does nothing.
+  /// Has no effect.
   open func viewDidDisappear(_ animated: Bool) {}
 }
 
-/// A colour as four numbers.
+/// A color with four components.
 open class UIColor: NSObject, @unchecked Sendable {
   private let components: [CGFloat]
 
-  /// A colour of red, green, blue and opacity, 0…1.
+  /// Creates a color from red, green, blue, and opacity, 0…1.
   public init(red: CGFloat, green: CGFloat, blue: CGFloat, alpha: CGFloat) {
     components = [red, green, blue, alpha]
   }
 
-  /// A grey with an opacity, 0…1.
+  /// Creates a gray with an opacity, 0…1.
   public convenience init(white: CGFloat, alpha: CGFloat) {
     self.init(red: white, green: white, blue: white, alpha: alpha)
   }
 
-  /// Whether all four numbers are equal.
+  /// Returns whether all four components are equal.
   open override func isEqual(_ object: Any?) -> Bool {
     (object as? UIColor)?.components == components
   }
 
-  /// Hashes the numbers.
+  /// The hash of the components.
   open override var hash: Int { components.hashValue }
 
   /// Black.
   open class var black: UIColor { UIColor(white: 0, alpha: 1) }
   /// White.
   open class var white: UIColor { UIColor(white: 1, alpha: 1) }
-  /// Nothing.
+  /// Transparent black.
   open class var clear: UIColor { UIColor(white: 0, alpha: 0) }
   /// Red.
   open class var red: UIColor { UIColor(red: 1, green: 0, blue: 0, alpha: 1) }

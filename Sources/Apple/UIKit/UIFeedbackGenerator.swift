@@ -4,22 +4,22 @@
 internal import CoreHaptics
 package import HapticManagement
 
-/// What feedback generators have in common: the interface of UIKit's class of this name.
+/// The base class of feedback generators: the interface of UIKit's class of the same name.
 ///
-/// What they play is Temblor's own, from the shipped patterns: the number of taps is that which
-/// Apple publishes, their strength and sharpness are not measured on any device. All generators of
-/// a process share one engine, which starts at the first use and stops by itself; in a test with a
-/// virtual device they share one of that device. Where there is no device they are silent.
+/// Generators play shipped patterns of Temblor. The number of taps is as published by Apple; their
+/// strength and sharpness are not measured on any device. All generators of a process share one
+/// engine, which starts on first use and stops when idle; in a test, they share an engine of the
+/// virtual device. Without a device they are silent.
 @preconcurrency @MainActor open class UIFeedbackGenerator: NSObject {
   private nonisolated let ownLifecycle: EngineLifecycle?
 
-  /// The engine that plays, started and restarted where it must be.
+  /// The engine of the generator.
   var lifecycle: EngineLifecycle { ownLifecycle ?? .shared }
 
-  /// Makes a generator.
+  /// Creates a generator.
   public nonisolated override init() { ownLifecycle = nil }
 
-  /// Makes a generator for a view, which is not regarded; iOS 17.5.
+  /// Creates a generator for a view, which is ignored; iOS 17.5.
   public convenience init(view: UIView) {
     self.init()
     EngineBackends.recordNewerAPI("UIFeedbackGenerator(view:)", iOS: 17, minor: 5)
@@ -27,7 +27,7 @@ package import HapticManagement
 
   package nonisolated init(lifecycle life: EngineLifecycle) { ownLifecycle = life }
 
-  /// Starts the engine, so that the first feedback comes without delay; need not be called.
+  /// Starts the engine, so that the first feedback is not delayed. Calling it is optional.
   open func prepare() {
     EngineBackends.virtual?.append(.prepared(.init(name: generatorName)))
     lifecycle.prepare()
@@ -35,8 +35,8 @@ package import HapticManagement
 
   nonisolated var generatorName: String { "generator" }
 
-  /// Plays a shipped pattern at a part of its strength, 0…1, and writes the call down where there
-  /// is a record.
+  /// Plays a shipped pattern with a factor on its intensity, 0…1, and logs the call on a virtual
+  /// device.
   func play(_ pattern: String, as name: String? = nil, intensity: CGFloat = 1) {
     if !MainQueue.isCurrent {
       EngineBackends.virtual?.append(.violation(.generatorOffMainThread))
@@ -45,7 +45,7 @@ package import HapticManagement
   }
 }
 
-/// The main queue, which a test process may serve from any thread.
+/// The main queue, which any thread of a test process may serve.
 private enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -58,24 +58,24 @@ private enum MainQueue {
 
 /// Feedback for a collision: one tap.
 open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
-  /// The weight of what collides, or its stiffness: soft things give way, rigid ones do not.
+  /// The style of an impact: a weight, or a stiffness.
   public enum FeedbackStyle: Int, Sendable { case light, medium, heavy, soft, rigid }
 
   private nonisolated let style: FeedbackStyle
 
-  /// Makes a generator of the medium style.
+  /// Creates a generator of the medium style.
   public nonisolated override init() {
     style = .medium
     super.init()
   }
 
-  /// Makes a generator of a style.
+  /// Creates a generator of a style.
   public init(style: UIImpactFeedbackGenerator.FeedbackStyle) {
     self.style = style
     super.init()
   }
 
-  /// Makes a generator of a style for a view, which is not regarded; iOS 17.5.
+  /// Creates a generator of a style for a view, which is ignored; iOS 17.5.
   public convenience init(style: UIImpactFeedbackGenerator.FeedbackStyle, view: UIView) {
     self.init(style: style)
     EngineBackends.recordNewerAPI("UIImpactFeedbackGenerator(style:view:)", iOS: 17, minor: 5)
@@ -93,36 +93,35 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
   /// Plays the style's tap.
   open func impactOccurred() { play("\(style)") }
 
-  /// Plays the style's tap at a part of its strength, 0…1; values outside are moved into it, NaN
-  /// plays nothing.
+  /// Plays the style's tap with a factor on its intensity, clamped to 0…1. NaN plays nothing.
   open func impactOccurred(intensity: CGFloat) { play("\(style)", intensity: intensity) }
 
-  /// Plays the style's tap; the place is not regarded; iOS 17.5.
+  /// Plays the style's tap. The location is ignored; iOS 17.5.
   open func impactOccurred(at location: CGPoint) {
     EngineBackends.recordNewerAPI("impactOccurred(at:)", iOS: 17, minor: 5)
     impactOccurred()
   }
 
-  /// Plays the style's tap at a part of its strength; the place is not regarded; iOS 17.5.
+  /// Plays the style's tap with a factor on its intensity. The location is ignored; iOS 17.5.
   open func impactOccurred(intensity: CGFloat, at location: CGPoint) {
     EngineBackends.recordNewerAPI("impactOccurred(intensity:at:)", iOS: 17, minor: 5)
     impactOccurred(intensity: intensity)
   }
 }
 
-/// Feedback for how something ended.
+/// Feedback for the result of a task.
 open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
-  /// How it ended: well or with something to mind, two taps, or not at all, four taps.
+  /// The result: two taps for a success or a warning, four taps for an error.
   public enum FeedbackType: Int, Sendable { case success, warning, error }
 
   nonisolated override var generatorName: String { "notification" }
 
-  /// Plays the taps.
+  /// Plays the taps of a result.
   open func notificationOccurred(_ notificationType: UINotificationFeedbackGenerator.FeedbackType) {
     play("\(notificationType)")
   }
 
-  /// Plays the taps; the place is not regarded; iOS 17.5.
+  /// Plays the taps of a result. The location is ignored; iOS 17.5.
   open func notificationOccurred(
     _ notificationType: UINotificationFeedbackGenerator.FeedbackType, at location: CGPoint
   ) {
@@ -131,31 +130,31 @@ open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
   }
 }
 
-/// Feedback for a choice that changes: the faintest tick.
+/// Feedback for a changed selection: the faintest tick.
 open class UISelectionFeedbackGenerator: UIFeedbackGenerator {
   nonisolated override var generatorName: String { "selection" }
 
   /// Plays the tick.
   open func selectionChanged() { play("selection") }
 
-  /// Plays the tick; the place is not regarded; iOS 17.5.
+  /// Plays the tick. The location is ignored; iOS 17.5.
   open func selectionChanged(at location: CGPoint) {
     EngineBackends.recordNewerAPI("selectionChanged(at:)", iOS: 17, minor: 5)
     selectionChanged()
   }
 }
 
-/// Feedback for drawing; iOS 17.5. Apple publishes nothing about how it feels.
+/// Feedback for drawing; iOS 17.5. Apple does not publish its haptics.
 open class UICanvasFeedbackGenerator: UIFeedbackGenerator {
   nonisolated override var generatorName: String { "canvas" }
 
-  /// Plays the tick of a selection: an object came into line.
+  /// Plays the tick of a selection, for an alignment.
   open func alignmentOccurred(at location: CGPoint) {
     EngineBackends.recordNewerAPI("UICanvasFeedbackGenerator", iOS: 17, minor: 5)
     play("selection", as: "alignment")
   }
 
-  /// Plays a light tap: a path was closed.
+  /// Plays a light tap, for a closed path.
   open func pathCompleted(at location: CGPoint) {
     EngineBackends.recordNewerAPI("UICanvasFeedbackGenerator", iOS: 17, minor: 5)
     play("light", as: "path-completed")

@@ -1,20 +1,20 @@
 @_exported public import Foundation
 internal import HapticManagement
 
-/// The haptics of a watch; raw values are WatchKit's.
+/// A haptic of a watch. Raw values are WatchKit's.
 public enum WKHapticType: Int, Sendable {
-  /// Something to look at; a value that went up, or down.
+  /// A notification, or an increased or decreased value.
   case notification = 0, directionUp, directionDown
-  /// How it ended, or that it is to be tried again.
+  /// A success, a failure, or a request to retry.
   case success = 3, failure, retry
-  /// An activity that starts, or ends; a tick.
+  /// The start or end of an activity, or a tick.
   case start = 6, stop, click
-  /// The next turn.
+  /// A navigation instruction.
   case navigationLeftTurn = 9, navigationRightTurn, navigationGenericManeuver
-  /// A depth under water.
+  /// A depth warning under water.
   case underwaterDepthPrompt = 12, underwaterDepthCriticalPrompt
 
-  /// The shipped pattern that stands for it; Apple publishes none of them.
+  /// The shipped pattern that represents the haptic. Apple does not publish the originals.
   fileprivate var pattern: String {
     switch self {
     case .success, .start, .directionUp: "success"
@@ -26,14 +26,14 @@ public enum WKHapticType: Int, Sendable {
   }
 }
 
-/// A watch, as far as haptics are played on it.
+/// A watch, with the parts that haptic code uses.
 open class WKInterfaceDevice: NSObject, @unchecked Sendable {
   private static let shared = WKInterfaceDevice()
 
   /// The watch of this process.
   open class func current() -> WKInterfaceDevice { shared }
 
-  /// Plays the shipped pattern that stands for a haptic of the watch; any thread may call.
+  /// Plays the shipped pattern for a haptic. Any thread may call.
   open func play(_ type: WKHapticType) {
     EngineLifecycle.shared.play(shipped: type.pattern, as: "watch \(type)")
   }

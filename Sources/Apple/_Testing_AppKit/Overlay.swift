@@ -1,2 +1,2 @@
-// A file that imports both Testing and AppKit imports this module, too: the compiler looks for it
-// by its name. On Apple's systems it attaches images to tests; here there are none.
+// A file that imports both Testing and AppKit also imports this module, which the compiler finds by
+// its name. On Apple's systems it attaches images to tests; this one is empty.

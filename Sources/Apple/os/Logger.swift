@@ -2,41 +2,41 @@ internal import Foundation
 
 /// Writes messages to standard error, one line each.
 ///
-/// Managers of haptics report through it what failed. Any thread may call.
+/// Any thread may call.
 public struct Logger: Sendable {
   private let prefix: String
 
-  /// A logger of an application's part.
+  /// Creates a logger for a subsystem and a category.
   public init(subsystem: String, category: String) { prefix = "[\(subsystem):\(category)] " }
 
-  /// A logger without a part.
+  /// Creates a logger without a subsystem.
   public init() { prefix = "" }
 
-  /// Writes a message of a development build.
+  /// Writes a debug message.
   public func debug(_ message: OSLogMessage) { write(level: "debug", message: message) }
 
-  /// Writes a message that helps.
+  /// Writes an informational message.
   public func info(_ message: OSLogMessage) { write(level: "info", message: message) }
 
-  /// Writes a message worth a look.
+  /// Writes a notable message.
   public func notice(_ message: OSLogMessage) { write(level: "notice", message: message) }
 
-  /// Writes a message worth a look.
+  /// Writes a notable message.
   public func log(_ message: OSLogMessage) { write(level: "notice", message: message) }
 
-  /// Writes a message of a development build.
+  /// Writes a debug message.
   public func trace(_ message: OSLogMessage) { write(level: "debug", message: message) }
 
-  /// Writes a message about what may fail.
+  /// Writes a warning.
   public func warning(_ message: OSLogMessage) { write(level: "warning", message: message) }
 
-  /// Writes a message about what failed.
+  /// Writes an error.
   public func error(_ message: OSLogMessage) { write(level: "error", message: message) }
 
-  /// Writes a message about a fault of the program.
+  /// Writes an error of the program itself.
   public func fault(_ message: OSLogMessage) { write(level: "fault", message: message) }
 
-  /// Writes a message about what must not happen.
+  /// Writes a critical error.
   public func critical(_ message: OSLogMessage) { write(level: "critical", message: message) }
 
   private func write(level: String, message: OSLogMessage) {
@@ -44,15 +44,15 @@ public struct Logger: Sendable {
   }
 }
 
-/// How much of a value a log may show; all is shown here.
+/// The privacy of a value in a log. All values are shown here.
 public struct OSLogPrivacy: Sendable {
-  /// All of it.
+  /// The value is shown.
   public static let `public` = OSLogPrivacy()
-  /// Nothing, on Apple's systems.
+  /// The value is hidden on Apple's systems.
   public static let `private` = OSLogPrivacy()
-  /// Nothing, on Apple's systems.
+  /// The value is hidden on Apple's systems.
   public static let sensitive = OSLogPrivacy()
-  /// As the system decides.
+  /// The system decides.
   public static let auto = OSLogPrivacy()
 }
 
@@ -60,23 +60,23 @@ public struct OSLogPrivacy: Sendable {
 public struct OSLogMessage: ExpressibleByStringInterpolation, Sendable {
   let text: String
 
-  /// A message without values.
+  /// Creates a message without values.
   public init(stringLiteral value: String) { text = value }
 
-  /// A message with values.
+  /// Creates a message with values.
   public init(stringInterpolation: StringInterpolation) { text = stringInterpolation.text }
 
   /// The parts of a message.
   public struct StringInterpolation: StringInterpolationProtocol {
     var text = ""
 
-    /// An empty message.
+    /// Creates an empty message.
     public init(literalCapacity: Int, interpolationCount: Int) {}
 
-    /// Adds text.
+    /// Appends text.
     public mutating func appendLiteral(_ literal: String) { text += literal }
 
-    /// Adds a value.
+    /// Appends a value.
     public mutating func appendInterpolation<Value>(
       _ value: @autoclosure () -> Value, privacy: OSLogPrivacy = .auto
     ) {

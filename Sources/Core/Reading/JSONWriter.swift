@@ -1,7 +1,7 @@
 /// Writes one JSON value as text.
 ///
-/// Objects and arrays are written by closures, which are handed the writer of their contents; so
-/// commas, brackets and keys cannot go wrong.
+/// Closures write the contents of objects and arrays through a nested writer, so that commas,
+/// brackets, and keys are always correct.
 ///
 /// ```swift
 /// var json = JSONWriter()
@@ -11,12 +11,11 @@
 /// }
 /// ```
 ///
-/// The text moves into the writer of a container's contents and back, so only the innermost can
-/// write.
+/// The text moves into the nested writer and back, so that only the innermost writer can write.
 public struct JSONWriter: ~Copyable {
-  /// How the contents of an object or array are set.
+  /// The layout of the contents of an object or array.
   public enum Layout: Sendable {
-    /// Each on a line of its own, two spaces further in.
+    /// One member or element per line, indented by two spaces.
     case multiline
     /// All on one line, with spaces.
     case singleLine
@@ -24,28 +23,32 @@ public struct JSONWriter: ~Copyable {
     case compact
   }
 
-  /// The text so far; a complete document once one value has been written.
+  /// The text so far. It is a complete document after one value has been written.
   public private(set) var bytes: [UInt8] = []
   private var layout: Layout
   private var depth = 0
   private var isEmpty = true
 
-  /// Makes an empty writer with the layout of all containers that are given no other.
+  /// Creates an empty writer with a default layout for all containers.
   public init(layout: Layout = .multiline) { self.layout = layout }
 
-  /// The text, with a line break at its end.
+  /// Returns the text with a final line break.
   public consuming func finish() -> [UInt8] {
     bytes.append(UInt8(ascii: "\n"))
     return bytes
   }
 
-  /// Writes an object, in a layout of its own where one is given.
+  /// Writes an object.
+  ///
+  /// - Parameters:
+  ///   - layout: The layout of the object, or nil for that of the writer.
+  ///   - contents: Writes the members.
   public mutating func object<E: Error>(
     layout: Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
   )
     throws(E)
   {
-    let outer = openContainer("{", layout: layout)
+    let outerLayout = openContainer("{", layout: layout)
     var writer = JSONObjectWriter(output: detach())
     do {
       try contents(&writer)
@@ -54,16 +57,20 @@ public struct JSONWriter: ~Copyable {
       throw error
     }
     self = writer.output
-    closeContainer("}", restoring: outer)
+    closeContainer("}", restoring: outerLayout)
   }
 
-  /// Writes an array, in a layout of its own where one is given.
+  /// Writes an array.
+  ///
+  /// - Parameters:
+  ///   - layout: The layout of the array, or nil for that of the writer.
+  ///   - contents: Writes the elements.
   public mutating func array<E: Error>(
     layout: Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
   )
     throws(E)
   {
-    let outer = openContainer("[", layout: layout)
+    let outerLayout = openContainer("[", layout: layout)
     var writer = JSONArrayWriter(output: detach())
     do {
       try contents(&writer)
@@ -72,7 +79,7 @@ public struct JSONWriter: ~Copyable {
       throw error
     }
     self = writer.output
-    closeContainer("]", restoring: outer)
+    closeContainer("]", restoring: outerLayout)
   }
 
   /// Writes a string.
@@ -93,10 +100,9 @@ public struct JSONWriter: ~Copyable {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
-  /// kept.
+  /// Writes a copy of a value with its order, its duplicate keys, and the digits of its numbers.
   public mutating func value(copying value: JSONValue) {
-    // As deep as the document's limit, which recursion can take.
+    // The depth of recursion is limited by the maximum depth of a document.
     switch value.kind {
     case .object:
       object { object in
@@ -118,34 +124,35 @@ public struct JSONWriter: ~Copyable {
   }
 
   private mutating func detach() -> JSONWriter {
-    var taken = JSONWriter(layout: layout)
-    swap(&taken, &self)
-    return taken
+    var detached = JSONWriter(layout: layout)
+    swap(&detached, &self)
+    return detached
   }
 
-  private mutating func openContainer(_ bracket: Unicode.Scalar, layout inner: Layout?) -> Layout {
+  private mutating func openContainer(_ bracket: Unicode.Scalar, layout: Layout?) -> Layout {
     bytes.append(UInt8(ascii: bracket))
-    let outer = layout
-    // A container on one line cannot hold one on several.
-    if layout == .multiline, let inner {
-      layout = inner
+    let outerLayout = self.layout
+    // A container on one line cannot contain one on several lines.
+    if outerLayout == .multiline, let layout {
+      self.layout = layout
     }
     depth += 1
     isEmpty = true
-    return outer
+    return outerLayout
   }
 
-  private mutating func closeContainer(_ bracket: Unicode.Scalar, restoring outer: Layout) {
+  private mutating func closeContainer(_ bracket: Unicode.Scalar, restoring outerLayout: Layout) {
     depth -= 1
     if !isEmpty {
       writeLineBreak(padding: bracket == "]" ? "" : " ")
     }
     bytes.append(UInt8(ascii: bracket))
-    layout = outer
+    layout = outerLayout
     isEmpty = false
   }
 
-  /// Goes to the place of the next element, or of a member's value.
+  /// Writes the comma and the white space before the next element or member, and the key of a
+  /// member.
   fileprivate mutating func writeSeparator(key: String? = nil) {
     if !isEmpty {
       bytes.append(UInt8(ascii: ","))
@@ -199,14 +206,18 @@ public struct JSONObjectWriter: ~Copyable {
     output.writeVerbatim("null".utf8)
   }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
-  /// kept.
+  /// Writes a copy of a value with its order, its duplicate keys, and the digits of its numbers.
   public mutating func member(_ key: String, copying value: JSONValue) {
     output.writeSeparator(key: key)
     output.value(copying: value)
   }
 
-  /// Writes an object, in a layout of its own where one is given.
+  /// Writes a member that is an object.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the member.
+  ///   - layout: The layout of the object, or nil for that of the writer.
+  ///   - contents: Writes the members of the object.
   public mutating func object<E: Error>(
     _ key: String, layout: JSONWriter.Layout? = nil,
     _ contents: (inout JSONObjectWriter) throws(E) -> Void
@@ -215,7 +226,12 @@ public struct JSONObjectWriter: ~Copyable {
     try output.object(layout: layout, contents)
   }
 
-  /// Writes an array, in a layout of its own where one is given.
+  /// Writes a member that is an array.
+  ///
+  /// - Parameters:
+  ///   - key: The key of the member.
+  ///   - layout: The layout of the array, or nil for that of the writer.
+  ///   - contents: Writes the elements.
   public mutating func array<E: Error>(
     _ key: String, layout: JSONWriter.Layout? = nil,
     _ contents: (inout JSONArrayWriter) throws(E) -> Void
@@ -241,14 +257,17 @@ public struct JSONArrayWriter: ~Copyable {
     output.writeVerbatim("null".utf8)
   }
 
-  /// Writes a value as another document has it: order, repeated keys and the digits of numbers
-  /// kept.
+  /// Writes a copy of a value with its order, its duplicate keys, and the digits of its numbers.
   public mutating func element(copying value: JSONValue) {
     output.writeSeparator()
     output.value(copying: value)
   }
 
-  /// Writes an object, in a layout of its own where one is given.
+  /// Writes an element that is an object.
+  ///
+  /// - Parameters:
+  ///   - layout: The layout of the object, or nil for that of the writer.
+  ///   - contents: Writes the members.
   public mutating func object<E: Error>(
     layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
   ) throws(E) {
@@ -256,7 +275,11 @@ public struct JSONArrayWriter: ~Copyable {
     try output.object(layout: layout, contents)
   }
 
-  /// Writes an array, in a layout of its own where one is given.
+  /// Writes an element that is an array.
+  ///
+  /// - Parameters:
+  ///   - layout: The layout of the array, or nil for that of the writer.
+  ///   - contents: Writes the elements.
   public mutating func array<E: Error>(
     layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
   ) throws(E) {
@@ -265,14 +288,15 @@ public struct JSONArrayWriter: ~Copyable {
   }
 }
 
-/// A value of Swift that is one scalar of JSON.
+/// A Swift value that is one JSON scalar.
 public protocol JSONWritable {
-  /// Writes the value; a number as the shortest decimal that reads back equal, it must be finite.
+  /// Writes the value. A number must be finite; it is written as the shortest decimal that reads
+  /// back equal.
   func write(to json: inout JSONWriter)
 }
 
 extension String: JSONWritable {
-  /// Writes the text with its quotes.
+  /// Writes the text in quotes.
   public func write(to json: inout JSONWriter) { json.string(self) }
 }
 

@@ -1,23 +1,26 @@
 internal import CMath
 
-/// How strong a signal is at each time: the amplitude of the sine in it.
+/// The level of a signal over time: the amplitude of the equivalent sine.
 ///
-/// The magnitude of the analytic signal, squared and averaged under a Hann window of two steps. For
-/// a sine of 40 Hz or more that has lasted 50 ms it is the amplitude within 0.05 dB; a sound of
-/// many frequencies has the amplitude of the sine that is as powerful. No value exceeds what the
-/// samples within 12.5 ms reach, so that silence next to a tap is silent.
+/// The envelope is the magnitude of the analytic signal, squared and averaged under a Hann window
+/// of two steps. For a sine of 40 Hz or more that has lasted 50 ms, it is the amplitude within 0.05
+/// dB. For a broadband sound, it is the amplitude of the sine of equal power. No value exceeds the
+/// peak of the samples within 12.5 ms, so that silence next to a tap stays silent.
 public struct AmplitudeEnvelope: Equatable, Sendable {
-  /// Amplitudes, usually 0…1; value k is at time k · step.
+  /// The amplitudes, usually 0…1. Value k belongs to the time k · step.
   public let values: [Float]
-  /// Seconds between values.
+  /// The interval between values, in seconds.
   public let step: Double
 
-  /// Half a period of the lowest tone that is followed without a ripple, 20 Hz is 25 ms.
+  /// Half of the window of the peak limit, in seconds: half a period of 20 Hz, the lowest tone that
+  /// is followed without ripple.
   private static let peakHalfWindow = 0.0125
 
-  /// Measures the mean of a signal's channels; non-finite samples count as silence.
+  /// Measures the mean of a signal's channels. Non-finite samples count as silence.
   ///
-  /// - Parameter step: Seconds between values, positive; at least one frame.
+  /// - Parameters:
+  ///   - signal: The signal to measure.
+  ///   - step: The interval between values, in seconds; positive, and at least one frame.
   public init(of signal: Signal, step: Double = 0.001) {
     precondition(step > 0, "an envelope needs a positive step")
     let rate = signal.rate
@@ -43,7 +46,8 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     }
   }
 
-  /// The amplitude at a time, on a line between values; 0 before and behind the signal.
+  /// Returns the amplitude at a time in seconds, interpolated linearly; 0 before and after the
+  /// signal.
   public func value(at seconds: Double) -> Float {
     let place = seconds / step
     guard place >= 0, place <= Double(values.count - 1) else { return 0 }
@@ -53,10 +57,10 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     return values[index] * (1 - share) + values[index + 1] * share
   }
 
-  /// The greatest amplitude.
+  /// The maximum of the envelope.
   public var peak: Float { values.max() ?? 0 }
 
-  /// The mean under a Hann window of so many frames to each side.
+  /// Returns the mean of powers under a Hann window, given its center and half width in frames.
   private static func hannMean(of powers: [Float], around center: Double, halfWidth reach: Double)
     -> Float
   {
@@ -65,7 +69,8 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     guard first <= last else { return 0 }
     var sum = Float(0)
     var weights = Float(0)
-    // The window's cosine, turned from one frame to the next.
+    // The cosine of the window follows from the two previous values: cos(n + 1)θ = 2 cos θ · cos nθ
+    // − cos(n − 1)θ.
     let turn = Float(2 * cos(.pi / reach))
     var older = Float(cos(.pi * (Double(first) - center - 1) / reach))
     var newer = Float(cos(.pi * (Double(first) - center) / reach))
@@ -78,7 +83,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
     return weights > 0 ? max(0, sum / weights) : powers[min(first, powers.count - 1)]
   }
 
-  /// The greatest magnitude around each value, with 2 % for what lies between samples.
+  /// Returns the maximum magnitude around each value, raised by 2 % for peaks between samples.
   private static func slidingMaximum(of samples: [Float], rate: Double, step: Double) -> [Float] {
     let count = Int(Double(samples.count - 1) / rate / step) + 1
     var cells = [Float](repeating: 0, count: count + 1)
@@ -94,20 +99,22 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   }
 }
 
-/// The frequency of a low tone over time, for 30 to 600 Hz; nil where there is no tone.
+/// The frequency of a low tone over time, from 30 to 600 Hz.
 ///
-/// The mean turn of the analytic signal within 12 ms to each side, weighted by its power. A place
-/// counts as a tone where the signal turned on by 2 ms still agrees with itself, which noise does
-/// not. The frequency of a steady or gliding sine is within 0.5 %.
+/// The frequency is the mean phase advance of the analytic signal within 12 ms to each side,
+/// weighted by power. A point is a tone if the phase advance over 2 ms is coherent, which that of
+/// noise is not. The frequency of a steady or gliding sine is within 0.5 %.
 public struct FrequencyTrack: Equatable, Sendable {
   /// A tone at a time.
   public struct Point: Equatable, Sendable {
-    /// Seconds from the start, and the frequency.
-    public var time, hertz: Double
-    /// The amplitude, as in the envelope.
+    /// The time from the start, in seconds.
+    public var time: Double
+    /// The frequency, in hertz.
+    public var hertz: Double
+    /// The amplitude, measured as in ``AmplitudeEnvelope``.
     public var amplitude: Float
 
-    /// Makes a point.
+    /// Creates a point.
     public init(time: Double, hertz: Double, amplitude: Float) {
       self.time = time
       self.hertz = hertz
@@ -115,23 +122,25 @@ public struct FrequencyTrack: Equatable, Sendable {
     }
   }
 
-  /// The places where there is a tone, in order; neighbours of one tone are a step apart.
+  /// The tones by time. Points of one tone are one step apart; there are none without a tone.
   public let points: [Point]
-  /// Seconds between points of one tone.
+  /// The interval between points of one tone, in seconds.
   public let step: Double
 
-  /// Seconds that are looked at to each side: a period of 80 Hz.
+  /// Half of the averaging window, in seconds: a period of 80 Hz.
   private static let halfWindow = 0.012
-  /// The seconds after which a tone must still agree with itself.
+  /// The interval over which a tone must remain coherent, in seconds.
   private static let coherenceLag = 0.002
-  /// How well: noise of 700 Hz bandwidth reaches about 0.25.
+  /// The minimum coherence of a tone. Noise of 700 Hz bandwidth reaches about 0.25.
   private static let minimumCoherence = 0.9
-  /// Weaker tones are taken for silence: −80 dB.
+  /// The minimum amplitude of a tone: −80 dB.
   private static let minimumAmplitude = Float(1e-4)
 
-  /// Follows the tone in the mean of a signal's channels; non-finite samples count as silence.
+  /// Tracks the tone in the mean of a signal's channels. Non-finite samples count as silence.
   ///
-  /// - Parameter step: Seconds between points, positive; at least half a millisecond.
+  /// - Parameters:
+  ///   - signal: The signal to measure.
+  ///   - step: The interval between points, in seconds; positive, and at least half a millisecond.
   public init(of signal: Signal, step: Double = 0.005) {
     precondition(step > 0, "a track needs a positive step")
     let low = TactileBandSignal(of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
@@ -158,7 +167,7 @@ public struct FrequencyTrack: Equatable, Sendable {
     guard amplitude > minimumAmplitude else { return nil }
     let reach = Self.halfWindow * rate
     let lag = max(1, Int((Self.coherenceLag * rate).rounded()))
-    // Two samples a lag apart stand symmetrically about the centre.
+    // The two samples of each product are symmetric about the center.
     let near = phaseAdvance(of: track, around: center, halfWidth: reach, lag: 1)
     let far = phaseAdvance(of: track, around: center, halfWidth: reach, lag: lag)
     guard near.power > 0, far.agreement > minimumCoherence else { return nil }

@@ -1,21 +1,23 @@
 internal import CMath
 
-/// Turns a real signal into a complex one whose magnitude is the amplitude of the tone in it.
+/// A filter that converts a real signal to an analytic signal, whose magnitude is the amplitude of
+/// a tone.
 ///
-/// A linear-phase filter of ±50 ms: its real part takes the local mean away, its imaginary part is
-/// a Hilbert transformer under a Hann window. Both are exact to 0.05 dB from 40 Hz to 40 Hz below
-/// half the rate; below 20 Hz they fade out. Sound further away than 50 ms has no influence.
+/// The filter is linear-phase and ±50 ms long. Its real part removes the local mean; its imaginary
+/// part is a Hilbert transformer under a Hann window. Both are exact to 0.05 dB from 40 Hz to 40 Hz
+/// below half the rate, and fade out below 20 Hz. Sound more than 50 ms away has no influence.
 struct AnalyticFilter: ~Copyable {
-  /// How far the filter looks to each side; the main lobe of its window then ends at 20 Hz.
+  /// Half of the filter's length, in seconds. The main lobe of its window ends at 20 Hz.
   static let halfLengthSeconds = 0.05
 
   private let halfLength: Int
   private var transform: FourierTransform
-  private let realResponse, imaginaryResponse: [Float]
+  private let realResponse: [Float]
+  private let imaginaryResponse: [Float]
 
   init(rate: Double, count: Int) {
     halfLength = max(1, Int((Self.halfLengthSeconds * rate).rounded()))
-    // A block four times as long as the filter wastes little on the overlap.
+    // With a block of four filter lengths, the overlap costs little.
     let length = FourierTransform.fastLength(atLeast: min(count + 2 * halfLength, 8 * halfLength))
     transform = FourierTransform(length: max(length, 4 * halfLength))
     var real = [Float](repeating: 0, count: transform.length)
@@ -34,12 +36,17 @@ struct AnalyticFilter: ~Copyable {
       real[index] /= Float(sum)
     }
     real[0] += 1
-    // An even response has a real spectrum, an odd one an imaginary one.
+    // An even impulse response has a real spectrum, an odd one an imaginary spectrum.
     realResponse = transform.forward(real).map { $0.real }
     imaginaryResponse = transform.forward(imaginary).map { $0.imaginary }
   }
 
-  /// Filters a signal with silence around it, block by block.
+  /// Filters a signal that is surrounded by silence, block by block.
+  ///
+  /// - Parameters:
+  ///   - samples: The signal to filter.
+  ///   - body: A closure that receives the index of a block's first sample, and both parts of the
+  ///     block.
   mutating func filter(
     _ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void
   ) {
@@ -90,18 +97,22 @@ extension FourierTransform {
   }
 }
 
-/// The part of a signal that a body feels, at a rate of a few kilohertz, so that it is quick to
-/// study.
+/// The tactile band of a signal at a rate of a few kilohertz.
 ///
-/// A linear-phase Kaiser filter passes up to 0.36 of the new rate within 0.01 dB and takes away
-/// what lies above half of it by 70 dB.
+/// A linear-phase Kaiser filter passes up to 0.36 of the new rate within 0.01 dB and attenuates
+/// everything above half the new rate by 70 dB.
 package struct TactileBandSignal {
-  /// What is left of the signal; sample k is at time k / rate.
+  /// The decimated signal. Sample k belongs to the time k / rate.
   package let samples: [Float]
-  /// Frames per second.
+  /// The new sample rate, in hertz.
   package let rate: Double
 
-  /// - Parameter least: The new rate is at least so many frames per second, where the old one is.
+  /// Decimates a signal by the greatest whole factor that keeps a minimum rate.
+  ///
+  /// - Parameters:
+  ///   - signal: The signal to decimate.
+  ///   - rate: The sample rate of the signal, in hertz.
+  ///   - least: The minimum of the new rate, in hertz. A slower signal is not changed.
   package init(of signal: [Float], rate: Double, minimumRate least: Double = 2_000) {
     let factor = max(1, Int(rate / least))
     self.rate = rate / Double(factor)
@@ -111,7 +122,7 @@ package struct TactileBandSignal {
     }
     let taps = Self.taps(factor: factor)
     let half = taps.count / 2
-    // Zeros around the signal spare the loop the question where it ends.
+    // Silence around the signal saves the range checks of the loop.
     var padded = [Float](repeating: 0, count: half)
     padded.reserveCapacity(signal.count + 2 * half + factor)
     padded += signal
@@ -126,13 +137,13 @@ package struct TactileBandSignal {
     samples = output
   }
 
-  /// Output samples that the filter reaches to each side.
+  /// Half of the filter's length, in output samples.
   private static let halfLength = 16
 
-  /// The filter's cut-off as a share of the new rate; its transition is 0.07 to each side.
+  /// The cutoff frequency relative to the new rate. The transition band extends 0.07 to each side.
   package static let normalizedCutoff = 0.43
 
-  /// The window's shape: side lobes 70 dB down.
+  /// The shape of the Kaiser window: side lobes at −70 dB.
   private static let kaiserBeta = 6.76
 
   private static func taps(factor: Int) -> [Float] {
@@ -148,15 +159,16 @@ package struct TactileBandSignal {
   }
 }
 
-/// Windows made of the modified Bessel function.
+/// Windows based on the modified Bessel function. Source: J. Kaiser, R. Schafer, "On the use of the
+/// I0-sinh window for spectrum analysis", IEEE Transactions on ASSP 28, 1980.
 enum KaiserWindow {
-  /// The Kaiser window at a place from −1 to 1, where it is 1 in the middle.
+  /// Returns the Kaiser window at a position from −1 to 1; it is 1 at 0.
   static func value(at place: Double, beta: Double) -> Double {
     besselI0(beta * max(0, 1 - place * place).squareRoot()) / besselI0(beta)
   }
 
-  /// The Kaiser–Bessel-derived window: two of them half a length apart have squares that add up to
-  /// 1.
+  /// Returns the Kaiser–Bessel-derived window. The squares of two such windows, half a length
+  /// apart, add up to 1.
   static func kaiserBesselDerived(length: Int, beta: Double) -> [Float] {
     let half = length / 2
     var sums = [0.0]
@@ -168,7 +180,7 @@ enum KaiserWindow {
     return rising + rising.reversed()
   }
 
-  /// The modified Bessel function of the first kind and order zero.
+  /// Returns the modified Bessel function of the first kind and order zero, by its power series.
   private static func besselI0(_ x: Double) -> Double {
     var term = 1.0
     var sum = 1.0
@@ -182,7 +194,7 @@ enum KaiserWindow {
   }
 }
 
-/// The sum of products, eight at a time.
+/// Sums of products, computed eight at a time.
 package enum DotProduct {
   package static func of(_ samples: Span<Float>, from start: Int, _ taps: Span<Float>) -> Float {
     precondition(start >= 0 && start + taps.count <= samples.count, "the taps must fit")
@@ -207,21 +219,27 @@ package enum DotProduct {
   }
 }
 
-/// A signal at a rate of about 4 kHz: its spectrum up to 1.4 kHz, in phase.
+/// A signal decimated to about 4 kHz with its phase kept, exact up to 1.4 kHz.
 ///
-/// Blocks are transformed, cut and transformed back at the lower rate; the cut is a raised cosine
-/// from 0.36 to 0.46 of the new rate. Time O(n log n) of a block of 16,384 new samples.
+/// Each block is transformed, limited to the new band, and transformed back at the lower rate. The
+/// band limit is a raised cosine from 0.36 to 0.46 of the new rate. The time is O(n log n) for
+/// blocks of 16,384 new samples.
 package struct LowRateSignal {
   package let samples: [Float]
-  /// Frames per second: the old rate over a whole number.
+  /// The new sample rate, in hertz: the old rate divided by a whole number.
   package let rate: Double
 
-  /// New samples of one block, and of what the cut reaches to each side of it.
+  /// The length of a block, in new samples.
   private static let blockLength = 16_384
+  /// The length of the overlap on each side of a block, in new samples.
   private static let blockMargin = 192
 
-  /// - Parameter target: Frames per second that the new rate is near; slower signals stay as they
-  ///   are.
+  /// Decimates a signal.
+  ///
+  /// - Parameters:
+  ///   - signal: The signal to decimate.
+  ///   - rate: The sample rate of the signal, in hertz.
+  ///   - target: The approximate new rate, in hertz. A slower signal is not changed.
   package init(of signal: [Float], rate: Double, targetRate target: Double = 4_000) {
     let factor = max(1, Int((rate / target).rounded()))
     self.rate = rate / Double(factor)

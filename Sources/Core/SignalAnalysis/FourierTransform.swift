@@ -4,45 +4,51 @@
   internal import CMath
 #endif
 
-/// The discrete Fourier transform of real samples and its inverse, by KISS FFT where there is a
-/// system.
+/// The discrete Fourier transform of real samples, and its inverse.
 ///
-/// One value may be used by one thread at a time; make one and use it for all blocks.
+/// The transform uses KISS FFT where the system provides it. Create a transform once and use it for
+/// all blocks.
+///
+/// - Note: A transform may be used by one thread at a time.
 public struct FourierTransform: ~Copyable {
-  /// Samples in a block; even.
+  /// The number of samples in a block; even.
   public let length: Int
   private let forwardPlan: Plan
   private var backwardPlan: Plan?
 
   /// Prepares transforms of a length.
   ///
-  /// - Parameter length: A positive even number; products of 2, 3 and 5 are fast.
+  /// - Parameter length: A positive even number. Products of 2, 3, and 5 are fast.
   public init(length: Int) {
     precondition(length > 0 && length % 2 == 0, "a transform needs a positive even length")
     self.length = length
     forwardPlan = Plan(length: length, isInverse: false)
   }
 
-  /// The next even length at or above one whose only factors are those that are fast.
+  /// Returns the next even length, at or above a length, that is a product of 2, 3, and 5.
   public static func fastLength(atLeast length: Int) -> Int {
     2 * Plan.fastLength(atLeast: (max(2, length) + 1) / 2)
   }
 
-  /// Bins of a spectrum: those from 0 Hz to half the rate, both included.
+  /// The number of bins of a spectrum, from 0 Hz to half the rate inclusive.
   public var binCount: Int { length / 2 + 1 }
 
-  /// Bin k becomes `Σ samples[n] · exp(−2πi·k·n / length)`, unscaled.
+  /// Transforms a block: bin k is `Σ samples[n] · exp(−2πi·k·n / length)`, unscaled.
   ///
-  /// - Parameter bins: `binCount` of them.
+  /// - Parameters:
+  ///   - samples: `length` samples.
+  ///   - bins: `binCount` bins, which receive the spectrum.
   public mutating func forward(_ samples: Span<Float>, into bins: inout MutableSpan<ComplexNumber>)
   {
     precondition(samples.count == length && bins.count == binCount, "the lengths must fit")
     forwardPlan.forward(samples, into: &bins)
   }
 
-  /// Undoes `forward`, its scale included.
+  /// Inverts `forward`, including its scale.
   ///
-  /// - Parameter bins: `binCount` of them; the imaginary parts of the first and last are ignored.
+  /// - Parameters:
+  ///   - bins: `binCount` bins. The imaginary parts of the first and last are ignored.
+  ///   - samples: `length` samples, which receive the signal.
   public mutating func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>)
   {
     precondition(samples.count == length && bins.count == binCount, "the lengths must fit")
@@ -55,7 +61,7 @@ public struct FourierTransform: ~Copyable {
     }
   }
 
-  /// The spectrum of an array, which is cut or followed by silence to fit.
+  /// Returns the spectrum of an array, which is truncated or padded with zeros to the length.
   public mutating func forward(_ samples: [Float]) -> [ComplexNumber] {
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: binCount)
     var span = bins.mutableSpan
@@ -65,7 +71,7 @@ public struct FourierTransform: ~Copyable {
     return bins
   }
 
-  /// The samples of a spectrum of `binCount` bins.
+  /// Returns the samples of a spectrum of `binCount` bins.
   public mutating func backward(_ bins: [ComplexNumber]) -> [Float] {
     var samples = [Float](repeating: 0, count: length)
     var span = samples.mutableSpan
@@ -74,7 +80,7 @@ public struct FourierTransform: ~Copyable {
   }
 
   #if canImport(CKissFFT)
-    /// The factors of one direction, with the library's scratch memory.
+    /// The plan of one direction, including the library's scratch memory.
     @safe private final class Plan {
       private let memory: UnsafeMutableRawBufferPointer
       private let handle: OpaquePointer?
@@ -84,7 +90,7 @@ public struct FourierTransform: ~Copyable {
       }
 
       init(length: Int, isInverse: Bool) {
-        // Without memory, the library says how many bytes a plan takes.
+        // Without memory, the library returns the number of bytes that a plan requires.
         var size = 0
         _ = unsafe kiss_fftr_alloc(Int32(length), isInverse ? 1 : 0, nil, &size)
         unsafe memory = .allocate(byteCount: size, alignment: 16)
@@ -95,7 +101,7 @@ public struct FourierTransform: ~Copyable {
         guard let handle = unsafe handle else { return }
         unsafe samples.withUnsafeBufferPointer { samples in
           unsafe bins.withUnsafeMutableBufferPointer { bins in
-            // Both are two floats, the real part first.
+            // Both types consist of two floats, the real part first.
             unsafe bins.withMemoryRebound(to: kiss_fft_cpx.self) { bins in
               unsafe kiss_fftr(handle, samples.baseAddress, bins.baseAddress)
             }
@@ -103,7 +109,7 @@ public struct FourierTransform: ~Copyable {
         }
       }
 
-      /// The samples come out multiplied by the plan's length.
+      /// Returns the samples multiplied by the plan's length.
       func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
         guard let handle = unsafe handle else { return }
         unsafe bins.withUnsafeBufferPointer { bins in
@@ -118,14 +124,15 @@ public struct FourierTransform: ~Copyable {
       deinit { unsafe memory.deallocate() }
     }
   #else
-    /// A transform of half as many complex numbers by factors (J. Cooley, J. Tukey, 1965): each
-    /// stage reads one array and writes the other, in order.
+    /// A mixed-radix transform of half as many complex numbers. Each stage reads one array and
+    /// writes the other in order. Source: J. Cooley, J. Tukey, "An algorithm for the machine
+    /// calculation of complex Fourier series", Mathematics of Computation 19, 1965.
     private struct Plan {
       private let length: Int
       private let turns: [ComplexNumber]
       private var factors: [Int] = []
 
-      /// The next number whose only factors are 2, 3 and 5.
+      /// Returns the next number, at or above a length, that is a product of 2, 3, and 5.
       static func fastLength(atLeast length: Int) -> Int {
         var fast = length
         while factors(of: fast).reduce(1, *) < fast {
@@ -146,7 +153,11 @@ public struct FourierTransform: ~Copyable {
         return factors
       }
 
-      /// - Parameter length: Twice a product of 2, 3 and 5.
+      /// Prepares a plan.
+      ///
+      /// - Parameters:
+      ///   - length: Twice a product of 2, 3, and 5.
+      ///   - isInverse: Pass true for the inverse transform.
       init(length: Int, isInverse: Bool) {
         self.length = length
         factors = Self.factors(of: length / 2)
@@ -198,7 +209,7 @@ public struct FourierTransform: ~Copyable {
         }
       }
 
-      /// The samples come out multiplied by the plan's length.
+      /// Returns the samples multiplied by the plan's length.
       func backward(_ bins: Span<ComplexNumber>, into samples: inout MutableSpan<Float>) {
         let half = length / 2
         let packed = transformed(
@@ -225,10 +236,12 @@ public struct FourierTransform: ~Copyable {
 
 /// A complex number in single precision.
 public struct ComplexNumber: Equatable, Sendable, BitwiseCopyable {
-  /// The real and the imaginary part.
-  public var real, imaginary: Float
+  /// The real part.
+  public var real: Float
+  /// The imaginary part.
+  public var imaginary: Float
 
-  /// Makes a number of its parts.
+  /// Creates a number from its real and imaginary parts.
   public init(_ real: Float = 0, _ imaginary: Float = 0) {
     self.real = real
     self.imaginary = imaginary
@@ -236,10 +249,10 @@ public struct ComplexNumber: Equatable, Sendable, BitwiseCopyable {
 
   /// The square of the magnitude.
   public var power: Float { real * real + imaginary * imaginary }
-  /// The number mirrored on the real axis.
+  /// The complex conjugate.
   public var conjugate: ComplexNumber { ComplexNumber(real, -imaginary) }
 
-  /// The product.
+  /// Returns the product of two numbers.
   public static func * (left: ComplexNumber, right: ComplexNumber) -> ComplexNumber {
     ComplexNumber(
       left.real * right.real - left.imaginary * right.imaginary,

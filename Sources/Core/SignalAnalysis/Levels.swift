@@ -1,22 +1,26 @@
 internal import CEBUR128
 internal import CMath
 
-/// How strong a signal is as a whole.
+/// The levels of a whole signal: peaks, RMS value, DC offset, and loudness.
 public struct Levels: Equatable, Sendable {
-  /// The greatest magnitude of a sample, 1 for full scale, and that between samples as well, after
-  /// ITU-R BS.1770.
-  public var samplePeak, truePeak: Double
-  /// The root of the mean square, and the mean, of all samples.
-  public var rms, dc: Double
-  /// Integrated loudness after ITU-R BS.1770 and EBU R 128 in LUFS; nil below −70 LUFS.
+  /// The maximum magnitude of a sample; 1 is full scale.
+  public var samplePeak: Double
+  /// The maximum magnitude including the values between samples, after ITU-R BS.1770.
+  public var truePeak: Double
+  /// The root mean square of all samples.
+  public var rms: Double
+  /// The mean of all samples.
+  public var dc: Double
+  /// The integrated loudness after ITU-R BS.1770 and EBU R 128, in LUFS; nil below −70 LUFS.
   ///
-  /// A sound shorter than 0.4 s is measured as if silence followed up to 0.4 s. K-weighting takes
-  /// away what lies below 40 Hz, so that haptic sounds read lower than they feel.
+  /// A sound shorter than 0.4 s is measured as if silence followed up to 0.4 s. K-weighting
+  /// attenuates frequencies below 40 Hz, so that haptic sounds read lower than they feel.
   public var integratedLoudness: Double?
-  /// Samples that were infinite, undefined or beyond 240 dB; all else takes them for silence.
+  /// The number of samples that are infinite, NaN, or beyond 240 dB. All other levels count them as
+  /// silence.
   public var nonFiniteCount: Int
 
-  /// Makes levels.
+  /// Creates levels.
   public init(
     samplePeak: Double, truePeak: Double, rms: Double, dc: Double, integratedLoudness: Double?,
     nonFiniteCount: Int
@@ -29,7 +33,8 @@ public struct Levels: Equatable, Sendable {
     self.nonFiniteCount = nonFiniteCount
   }
 
-  /// The levels of channels of one length as a whole: greatest peaks, mean square and mean of all.
+  /// Combines the levels of channels of equal length: maximum peaks, mean square, and mean of all
+  /// samples.
   public init(joining channels: [Levels], integratedLoudness: Double?) {
     let share = 1 / Double(max(1, channels.count))
     self.init(
@@ -40,10 +45,10 @@ public struct Levels: Equatable, Sendable {
       nonFiniteCount: channels.reduce(0) { $0 + $1.nonFiniteCount })
   }
 
-  /// Measures all channels of a signal together: greatest peaks, mean square, mean and loudness.
+  /// Measures all channels of a signal together.
   ///
-  /// - Throws: An `AnalysisError` for a rate that is not an integer from 16 to 2,822,400, and for
-  ///   no channels or more than 64.
+  /// - Throws: An `AnalysisError` for a rate that is not a whole number from 16 to 2,822,400, and
+  ///   for no channels or more than 64.
   public init(of signal: Signal) throws(AnalysisError) {
     let channels = signal.channels
     var measurement = try LevelMeasurement(channelCount: channels.count, rate: signal.rate)
@@ -61,21 +66,23 @@ public struct Levels: Equatable, Sendable {
     self = measurement.finish().whole
   }
 
-  /// The peak as a multiple of the RMS value; nil for silence.
+  /// The ratio of the peak to the RMS value; nil for silence.
   public var crestFactor: Double? { rms > 0 ? samplePeak / rms : nil }
-  /// The sample peak in dB re full scale.
+  /// The sample peak, in decibels relative to full scale.
   public var samplePeakDecibels: Double { Decibels.of(amplitude: samplePeak) }
-  /// The true peak in dB re full scale, known as dBTP.
+  /// The true peak, in decibels relative to full scale (dBTP).
   public var truePeakDecibels: Double { Decibels.of(amplitude: truePeak) }
-  /// The RMS value in dB re full scale; a full-scale sine has −3.01.
+  /// The RMS value, in decibels relative to full scale. A full-scale sine has −3.01.
   public var rmsDecibels: Double { Decibels.of(amplitude: rms) }
-  /// The crest factor in dB; nil for silence.
+  /// The crest factor, in decibels; nil for silence.
   public var crestFactorDecibels: Double? { crestFactor.map { Decibels.of(amplitude: $0) } }
 }
 
-/// Measures a signal of any length block by block, in memory that does not grow with it.
+/// Measures the levels of a signal of any length, block by block.
 ///
-/// Only loudness keeps a number for each 100 ms. One value may be used by one thread at a time.
+/// The memory does not grow with the signal, except for one number for each 100 ms of loudness.
+///
+/// - Note: A measurement may be used by one thread at a time.
 public struct LevelMeasurement: ~Copyable {
   private var meters: [ChannelMeasurement] = []
   private var combinedLoudness: LoudnessMeasurement?
@@ -83,8 +90,8 @@ public struct LevelMeasurement: ~Copyable {
   /// Starts a measurement.
   ///
   /// - Parameters:
-  ///   - channelCount: 1 to 64.
-  ///   - rate: A whole number of frames per second, 16 to 2,822,400.
+  ///   - channelCount: The number of channels, 1 to 64.
+  ///   - rate: The sample rate in hertz, a whole number from 16 to 2,822,400.
   public init(channelCount: Int, rate: Double) throws(AnalysisError) {
     let together = try LoudnessMeasurement(channelCount: channelCount, rate: rate)
     if channelCount > 1 {
@@ -96,7 +103,7 @@ public struct LevelMeasurement: ~Copyable {
     }
   }
 
-  /// Takes in interleaved samples, a whole number of frames.
+  /// Adds interleaved samples, a whole number of frames.
   public mutating func add(_ interleaved: Span<Float>) {
     for channel in meters.indices {
       meters[channel].add(interleaved, channel: channel, channelCount: meters.count)
@@ -104,10 +111,10 @@ public struct LevelMeasurement: ~Copyable {
     combinedLoudness?.add(interleaved)
   }
 
-  /// The figures of all that was added.
+  /// Returns the levels of all samples that were added.
   ///
-  /// The whole has the greatest peaks, the mean and mean square of all samples, and the loudness of
-  /// the channels together.
+  /// The whole has the maximum peaks, the mean and mean square of all samples, and the loudness of
+  /// all channels together.
   public consuming func finish() -> (whole: Levels, channels: [Levels]) {
     let channels = meters.indices.map { meters[$0].finish().levels }
     guard let combinedLoudness, !channels.isEmpty else { return (channels[0], channels) }
@@ -116,18 +123,19 @@ public struct LevelMeasurement: ~Copyable {
   }
 }
 
-/// Measures one channel block by block: its levels, without loudness, and its spectrum.
+/// Measures one channel block by block: its levels without loudness, and its spectrum.
 ///
-/// Several of them can share the work of a sound of many channels. One value may be used by one
-/// thread at a time.
+/// Several measurements can share the work of a sound of many channels.
+///
+/// - Note: A measurement may be used by one thread at a time.
 public final class ChannelMeasurement {
-  /// Frames that are measured at once: a few kilobytes.
+  /// The number of frames that are measured at once: a few kilobytes.
   private static let blockLength = 64 * TruePeakMeter.segmentLength
 
   private let loudness: LoudnessMeasurement?
   private var spectrum: SpectrumMeasurement?
   private var truePeak: TruePeakMeter
-  /// The last samples of the block before, then the block that is being filled.
+  /// The last samples of the previous block, then the block that is being filled.
   private var buffer: [Float]
   private var filledCount = 0
   private var sampleSum = 0.0
@@ -136,10 +144,10 @@ public final class ChannelMeasurement {
   private var frameCount = 0
   private var nonFiniteCount = 0
 
-  /// Starts a measurement.
+  /// Starts a measurement without loudness.
   public convenience init(rate: Double) { self.init(rate: rate, loudness: nil) }
 
-  /// Starts a measurement of levels with loudness, else with a spectrum.
+  /// Starts a measurement of levels with loudness, or without loudness but with a spectrum.
   init(rate: Double, loudness: LoudnessMeasurement?) {
     self.loudness = loudness
     spectrum = loudness == nil ? SpectrumMeasurement(rate: rate) : nil
@@ -147,7 +155,7 @@ public final class ChannelMeasurement {
     buffer = [Float](repeating: 0, count: TruePeakMeter.historyLength + Self.blockLength)
   }
 
-  /// Takes in one channel of interleaved samples, a whole number of frames.
+  /// Adds one channel of interleaved samples, a whole number of frames.
   public func add(_ interleaved: Span<Float>, channel: Int, channelCount: Int) {
     precondition(channel >= 0 && channel < channelCount, "the channel must be there")
     var place = channel
@@ -168,10 +176,11 @@ public final class ChannelMeasurement {
     }
   }
 
-  /// The figures of all that was added; nothing can be added afterwards.
+  /// Returns the results for all samples that were added. No samples can be added afterward.
   public func finish() -> (levels: Levels, spectrum: Spectrum?) {
     measureBlock()
-    // What lies behind the last samples is heard as well; the silence counts for nothing else.
+    // The interpolation continues after the last samples. The silence has no effect on the other
+    // levels.
     for index in 0..<TruePeakMeter.segmentLength {
       buffer[TruePeakMeter.historyLength + index] = 0
     }
@@ -252,22 +261,26 @@ public final class ChannelMeasurement {
   }
 }
 
-/// The integrated loudness of channels that count alike, by libebur128.
+/// The integrated loudness of channels of equal weight, by libebur128.
 ///
-/// ITU-R BS.1770 gates blocks of 0.4 s; a shorter sound is followed by silence up to 0.4 s. Memory
-/// grows by some bytes for each 100 ms. One value may be used by one thread at a time.
+/// ITU-R BS.1770 gates blocks of 0.4 s; a shorter sound is padded with silence to 0.4 s. The memory
+/// grows by some bytes for each 100 ms.
+///
+/// - Note: A measurement may be used by one thread at a time.
 @safe public final class LoudnessMeasurement {
   private let state: UnsafeMutablePointer<ebur128_state>
-  private let channelCount, rate: Int
+  private let channelCount: Int
+  private let rate: Int
   private var frameCount = 0
 
   /// Starts a measurement.
   ///
-  /// Weights of surround loudspeakers mean nothing for transducers, so no channel has one.
+  /// The surround weights of loudspeakers do not apply to transducers, so all channels have the
+  /// weight 1.
   ///
   /// - Parameters:
-  ///   - channelCount: 1 to 64.
-  ///   - rate: A whole number of frames per second, 16 to 2,822,400.
+  ///   - channelCount: The number of channels, 1 to 64.
+  ///   - rate: The sample rate in hertz, a whole number from 16 to 2,822,400.
   public init(channelCount: Int, rate: Double) throws(AnalysisError) {
     guard rate == rate.rounded(), rate >= 16, rate <= 2_822_400 else {
       throw AnalysisError(
@@ -281,7 +294,7 @@ public final class ChannelMeasurement {
       throw AnalysisError(
         .unsupportedChannelCount, "loudness requires 1 to 64 channels, not \(channelCount)")
     }
-    // The left one's weight is 1.
+    // The weight of the left channel is 1.
     for channel in 0..<UInt32(channelCount) {
       _ = unsafe ebur128_set_channel(state, channel, Int32(EBUR128_LEFT.rawValue))
     }
@@ -290,7 +303,7 @@ public final class ChannelMeasurement {
     self.rate = Int(rate)
   }
 
-  /// Takes in interleaved samples, a whole number of frames.
+  /// Adds interleaved samples, a whole number of frames.
   public func add(_ interleaved: Span<Float>) {
     guard !NonFiniteSamples.areAllValid(interleaved) else {
       feed(interleaved)
@@ -310,9 +323,10 @@ public final class ChannelMeasurement {
     frameCount += count
   }
 
-  /// LUFS of all that was added; nil where no block reaches −70 LUFS.
+  /// Returns the loudness of all samples that were added, in LUFS; nil if no block reaches −70
+  /// LUFS.
   public func finish() -> Double? {
-    // libebur128's first gating block.
+    // The length of libebur128's first gating block.
     let missing = 4 * ((rate + 5) / 10) - frameCount
     if missing > 0, frameCount > 0 {
       let silence = [Float](repeating: 0, count: missing * channelCount)
@@ -329,19 +343,21 @@ public final class ChannelMeasurement {
   }
 }
 
-/// The greatest magnitude of a signal between its samples, after ITU-R BS.1770.
+/// The maximum magnitude of a signal including the values between its samples, after ITU-R BS.1770.
 ///
-/// Interpolates to four times the rate, or twice from 96 kHz on, or not at all from 192 kHz on, by
-/// libebur128's windowed sinc of 49 taps. Samples whose neighbourhood is too weak for a new peak
-/// are passed over, which changes no result.
+/// The meter interpolates to four times the rate, from 96 kHz to twice the rate, and from 192 kHz
+/// not at all. The interpolator is libebur128's windowed sinc of 49 taps. Segments that are too
+/// weak for a new peak are skipped, which does not change the result.
 struct TruePeakMeter {
-  /// Samples before a block that its interpolation needs, rounded up to a multiple of eight.
+  /// The number of preceding samples that the interpolation requires, rounded up to a multiple of
+  /// eight.
   static let historyLength = 24
-  /// Samples that are passed over, or not, together: more than `history`.
+  /// The number of samples that are skipped or interpolated together: more than `historyLength`.
   static let segmentLength = 64
 
   private(set) var peak = Float(0)
-  /// The taps of each phase, the newest sample's first; the phase of the samples has none.
+  /// The taps of each phase, that of the latest sample first. The phase of the samples themselves
+  /// has none.
   private let phaseTaps: [[Float]]
   private let maximumGain: Float
   private var previousPeak = Float(0)
@@ -349,7 +365,7 @@ struct TruePeakMeter {
   init(rate: Double) {
     let factor = rate < 96_000 ? 4 : rate < 192_000 ? 2 : 1
     phaseTaps = (1..<factor).map { Self.taps(of: $0, factor: factor) }
-    // 2 % for rounding.
+    // The 2 % are for rounding.
     maximumGain = 1.02 * (phaseTaps.map { $0.reduce(0) { $0 + abs($1) } }.max() ?? 0)
   }
 
@@ -361,7 +377,11 @@ struct TruePeakMeter {
     }
   }
 
-  /// - Parameter samples: Where it begins; `history` earlier samples must lie before.
+  /// Measures a segment.
+  ///
+  /// - Parameters:
+  ///   - samples: The segment's first sample, with `historyLength` samples before it.
+  ///   - greatest: The maximum magnitude of the segment.
   mutating func add(_ samples: UnsafeRawPointer, peak greatest: Float) {
     peak = max(peak, greatest)
     if max(greatest, previousPeak) * maximumGain > peak {
@@ -385,7 +405,7 @@ struct TruePeakMeter {
 }
 
 extension SIMD8<Float> {
-  /// The numbers without their signs.
+  /// The magnitudes of the elements.
   var magnitudes: SIMD8<Float> {
     unsafe unsafeBitCast(
       unsafe unsafeBitCast(self, to: SIMD8<UInt32>.self) & SIMD8<UInt32>(repeating: 0x7FFF_FFFF),

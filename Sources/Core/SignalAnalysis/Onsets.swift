@@ -1,16 +1,22 @@
 internal import CMath
 
-/// The attacks of transients and of continuous events in a signal, by rising time.
+/// The onsets of transients and of continuous events in a signal, by time.
 ///
-/// An attack is where a signal becomes stronger in a way its past did not let expect, and reaches
-/// half its strength within 30 ms: slower rises are fades. So is a burst on a steady tone that goes
-/// on behind it, though the burst may be against the tone's phase and take from its level. Works on
-/// what lies below 0.7 kHz. Attacks closer than 9 ms are one, and so are those within a period of a
-/// slow wave, or within 20 ms while the level keeps rising.
+/// An onset is a time at which a signal grows in a way that its past does not predict, and reaches
+/// half of its level within 30 ms; slower rises are fades. A burst on a steady tone is an onset
+/// even if its phase is opposite and lowers the level.
+///
+/// 1. The signal is decimated to its tactile band, below 0.7 kHz.
+/// 2. A linear predictor, fitted to the last 50 ms, predicts each sample 5 ms ahead. Tones and
+///    their fades are predictable; onsets are not.
+/// 3. At each large prediction error, the change point is located, and a burst on a steady tone or
+///    an ordinary onset is confirmed from the levels before and after.
+/// 4. Onsets closer than 9 ms are merged, as are onsets within a period of a slow wave, or within
+///    20 ms while the level keeps rising.
 public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   private let onsets: [Onset]
 
-  /// Finds the attacks in the mean of a signal's channels; non-finite samples count as silence.
+  /// Finds the onsets in the mean of a signal's channels. Non-finite samples count as silence.
   public init(in signal: Signal) {
     let low = TactileBandSignal(of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
     var predictor = LinearPredictor(low.samples)
@@ -26,36 +32,42 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
   public var startIndex: Int { 0 }
   /// The number of onsets.
   public var endIndex: Int { onsets.count }
-  /// One of the onsets.
+  /// Returns the onset at a position.
   public subscript(position: Int) -> Onset { onsets[position] }
 }
 
-/// The search through magnitudes and prediction residuals at a low rate.
+/// The search through magnitudes and prediction errors of a decimated signal.
 private struct OnsetSearch {
-  /// Two attacks closer than this are one.
+  /// The minimum interval between two onsets, in seconds.
   static let minimumSpacing = 0.009
-  /// The longest period, in seconds, in which a slow wave has one attack.
+  /// The maximum period of a slow wave that has only one onset, in seconds.
   static let maximumPeriod = 0.05
-  /// A rise that takes longer to half its height is a fade.
+  /// The maximum time to half of the level, in seconds. A slower rise is a fade.
   static let maximumAttack = 0.03
-  /// Seconds of a pause between two attacks.
+  /// The duration of a pause between two onsets, in seconds.
   static let pauseDuration = 0.0013
-  /// Seconds of the longest burst that is looked for beside a tone.
+  /// The maximum duration of a burst on a tone, in seconds.
   static let maximumBurstDuration = 0.045
-  /// The least strength of a burst beside a tone, as a share of the tone's.
+  /// The minimum amplitude of a burst on a tone, relative to the tone.
   static let minimumBurstRatio = 0.3
-  /// The share of the level that must have been unexpected.
+  /// The minimum prediction error of an onset, relative to the level.
   static let minimumUnpredictability = 0.3
-  /// How much stronger the signal must become.
+  /// The minimum growth of the level at an onset.
   static let minimumGrowth = 1.2
-  /// How many times the middle of what was unexpected before: noise reaches five times by chance.
+  /// The minimum ratio of the prediction error to the median error before. Noise reaches five by
+  /// chance.
   static let minimumProminence = 7.0
-  /// The share of the signal's peak below which nothing is looked for: −46 dB.
+  /// The minimum level of an onset relative to the signal's peak: −46 dB.
   static let minimumPeakRatio = 0.005
-  /// The amplitude below which nothing is looked for: some steps of 16 bits.
+  /// The minimum amplitude of an onset: some steps of 16 bits.
   static let minimumAmplitude = 5e-4
 
-  let samples, magnitudes, residual: [Double]
+  /// The decimated signal.
+  let samples: [Double]
+  /// The magnitudes of the samples.
+  let magnitudes: [Double]
+  /// The magnitudes of the prediction errors.
+  let residual: [Double]
   let rate: Double
 
   func onsets() -> [Onset] {
@@ -83,8 +95,8 @@ private struct OnsetSearch {
     return onsets
   }
 
-  /// Whether an attack is a further period of the one before: within a period of the wave behind
-  /// it, or within 20 ms while the level goes on rising as it began to.
+  /// Returns true if an onset continues the previous one: within a period of the wave that starts
+  /// there, or within 20 ms while the level keeps rising.
   private func isContinuation(of last: Onset?, _ onset: Onset) -> Bool {
     guard let last, onset.time - last.time < Self.maximumPeriod else { return false }
     let first = Int(last.time * rate)
@@ -108,11 +120,12 @@ private struct OnsetSearch {
     values[range.clamped(to: values.indices)].max() ?? 0
   }
 
-  /// The frame about an index where the residual grows most between the 3 ms before and behind it.
+  /// Returns the frame near an index with the greatest growth of the residual from the 3 ms before
+  /// to the 3 ms after.
   private func changePoint(near index: Int) -> Int {
     let width = frames(0.003)
     let height = maximum(of: residual, in: index..<index + LinearPredictor.horizon)
-    // A twentieth of the height is nothing yet.
+    // Growth from below a twentieth of the height does not count.
     let nothing = height * height * 0.002_5 * Double(width)
     func energy(_ range: Range<Int>) -> Double {
       residual[range.clamped(to: residual.indices)].reduce(nothing) { $0 + $1 * $1 }
@@ -127,14 +140,14 @@ private struct OnsetSearch {
     return best.frame
   }
 
-  /// The burst that begins at a change, if one lies on a steady tone that then goes on, and in how
-  /// many frames nothing else begins.
+  /// Returns the burst that begins at a change, and the number of frames without another onset.
   ///
-  /// It is what is left beside the tone of the 60 ms before, so the phase in which it meets the
-  /// tone does not matter.
+  /// The burst must be on a steady tone that continues after it. It is measured as the residual of
+  /// the tone fitted to the preceding 60 ms, so that its phase relative to the tone does not
+  /// matter.
   private func burst(at index: Int, floor: Double) -> (onset: Onset, length: Int)? {
     let known = frames(0.06)
-    // The filter of the low rate has announced the change a little before.
+    // The linear-phase decimation filter shows the change slightly early.
     let end = index - frames(0.001)
     let behind = index + frames(Self.maximumBurstDuration)
     let pause = frames(0.012)
@@ -150,7 +163,7 @@ private struct OnsetSearch {
       last > frames(0.004),
       beside[(last + 1)...].prefix(pause).allSatisfy({ $0 < 0.25 * strength })
     else { return nil }
-    // A tone that pauses and goes on starts behind the pause.
+    // A tone that pauses starts again after the pause.
     guard
       maximum(of: magnitudes, in: index + last / 4..<index + last - last / 4) > 0.15
         * tone.amplitude
@@ -165,16 +178,17 @@ private struct OnsetSearch {
     let after = maximum(of: magnitudes, in: index..<index + frames(0.01))
     guard after > floor, rise > Self.minimumUnpredictability * after else { return nil }
     let before = maximum(of: magnitudes, in: max(0, index - frames(0.008))..<index)
-    // Behind a pause a start may be as strong as what was before it.
+    // After a pause, an onset may be as strong as the signal before.
     let isFromPause =
       rise > 0.8 * after && after > 0.7 * before
       && maximum(of: magnitudes, in: max(0, index - frames(Self.pauseDuration))..<index) < 0.03
         * after
     guard isFromPause || after > Self.minimumGrowth * before else { return nil }
-    // Where a tone bends, the residual grows without a start; a start then needs twice the level.
+    // Where a tone changes its frequency, the residual grows without an onset. There, an onset
+    // requires twice the level.
     let near = maximum(of: residual, in: max(0, index - frames(0.005))..<index)
     guard isFromPause || rise > 2 * near || after > 2 * before else { return nil }
-    // The level goes on rising for so long as it does not fall by a tenth.
+    // The level is rising until it falls by a tenth.
     var peak = 0.0
     let half = frames(0.006)
     var place = index
@@ -186,7 +200,7 @@ private struct OnsetSearch {
     }
     let early = maximum(of: magnitudes, in: index..<index + frames(Self.maximumAttack))
     guard early > 0.5 * peak else { return nil }
-    // In a tone that changes frequency, the level gives a better time than the residual.
+    // In a tone that changes its frequency, the level gives a better time than the residual.
     let isClear = rise > 4 * near
     let risen =
       (index..<magnitudes.count).first { magnitudes[$0] > Self.minimumGrowth * before } ?? index
@@ -194,14 +208,15 @@ private struct OnsetSearch {
       time: isClear ? onsetTime(at: index, rise: rise) : Double(risen) / rate, strength: early)
   }
 
-  /// The median of the residual in the 50 ms before.
+  /// Returns the median of the residual over the preceding 50 ms.
   private func medianResidual(before index: Int) -> Double {
     let range = (index - frames(0.05)..<index - 1).clamped(to: residual.indices)
     guard range.count > 8 else { return 0 }
     return residual[range].sorted()[range.count / 2]
   }
 
-  /// Where the residual rises, a twentieth of its height, on a line between frames.
+  /// Returns the time at which the residual rises to a twentieth of its height, interpolated
+  /// linearly between frames.
   private func onsetTime(at index: Int, rise: Double) -> Double {
     let ground = index > 0 ? residual[index - 1] : 0
     let level = max(rise * 0.05, ground)
@@ -215,18 +230,19 @@ private struct OnsetSearch {
   }
 }
 
-/// A steady sine, fitted to a segment that holds little else.
+/// A steady sine, fitted to a segment that contains little else.
 private struct SteadyTone {
   private let phaseIncrement: Double
   private let start: Int
-  private let sineAmplitude, cosineAmplitude: Double
+  private let sineAmplitude: Double
+  private let cosineAmplitude: Double
 
-  /// The part of the power that may be something else.
+  /// The maximum fraction of the power that the sine may leave.
   private static let maximumResidual = 0.03
 
   init?(_ segment: ArraySlice<Double>) {
-    // Of a sine, the neighbours of a value at a distance add up to the value times twice the cosine
-    // of the turn between.
+    // For a sine, x[n − k] + x[n + k] = 2 cos(kω) · x[n]. The least-squares estimate of cos(kω)
+    // yields ω.
     let gap = 4
     var products = 0.0
     var squares = 0.0
@@ -272,30 +288,32 @@ private struct SteadyTone {
   }
 }
 
-/// A moment at which something begins to be felt.
+/// A time at which an event begins to be felt.
 public struct Onset: Equatable, Sendable {
-  /// Seconds from the start of the signal, and the amplitude that is reached.
-  public var time, strength: Double
+  /// The time from the start of the signal, in seconds.
+  public var time: Double
+  /// The amplitude that the event reaches.
+  public var strength: Double
 
-  /// Makes an onset.
+  /// Creates an onset.
   public init(time: Double, strength: Double) {
     self.time = time
     self.strength = strength
   }
 }
 
-/// How far a low signal departs from what its last 50 ms let expect.
+/// The prediction error of a low-rate signal.
 ///
-/// Each sample is foretold 5 ms ahead by the linear prediction that fits the window best. Steady
-/// and gliding tones, their sums and their fades can be foretold; what begins cannot.
+/// Each sample is predicted 5 ms ahead by the linear prediction that fits the last 50 ms best.
+/// Steady and gliding tones, their sums, and their fades are predictable; onsets are not.
 struct LinearPredictor: ~Copyable {
-  /// Frames that are foretold: 5 ms at 2 kHz.
+  /// The prediction distance, in frames: 5 ms at 2 kHz.
   static let horizon = 10
-  /// Frames of the window: 50 ms at 2 kHz, the least distance of two taps that are resolved.
+  /// The length of the window, in frames: 50 ms at 2 kHz.
   private static let windowLength = 100
-  /// Earlier values that a sample is foretold from: enough for four tones.
+  /// The number of preceding values that predict a sample: enough for four tones.
   private static let order = 8
-  /// Frames between those values: further apart, low tones differ more.
+  /// The interval between these values, in frames. A wider interval separates low tones better.
   private static let tapSpacing = 2
 
   private let samples: [Double]
@@ -314,7 +332,7 @@ struct LinearPredictor: ~Copyable {
     }
   }
 
-  /// The sample (0) or one of the values it is foretold from.
+  /// Returns the sample (0), or one of the values that predict it (1…order).
   private func regressor(_ which: Int, at index: Int) -> Double {
     let place = which == 0 ? index : index - Self.horizon - Self.tapSpacing * (which - 1)
     return place < 0 ? 0 : samples[place]
@@ -332,7 +350,7 @@ struct LinearPredictor: ~Copyable {
     }
   }
 
-  /// The least-squares prediction, by Cholesky's method.
+  /// Returns the least-squares prediction, by Cholesky factorization of the normal equations.
   private mutating func prediction(at index: Int) -> Double {
     let order = Self.order
     let size = order + 1
@@ -343,8 +361,8 @@ struct LinearPredictor: ~Copyable {
       energy += regressor(row, at: index) * regressor(row, at: index)
     }
     guard trace > 1e-9, energy > 1e-9 else { return 0 }
-    // Keeps what cannot be resolved, or was learnt from much weaker sound, from growing without
-    // bound.
+    // The ridge bounds coefficients that are not resolved, or that were fitted to a much weaker
+    // signal.
     let ridge = trace / Double(order) * 1e-6 + energy * 1e-2
     for row in 0..<order {
       for column in 0...row {

@@ -1,13 +1,13 @@
 internal import CMath
 
-/// A sound or a vibration: channels of one length at a sample rate.
+/// A sound or a vibration: channels of equal length at a sample rate.
 public struct Signal: Equatable, Sendable {
-  /// The samples of each channel, usually in −1…1; all of one length.
+  /// The samples of each channel, usually in −1…1; all of equal length.
   public let channels: [[Float]]
-  /// Frames per second.
+  /// The sample rate, in hertz.
   public let rate: Double
 
-  /// Makes a signal; channels that are shorter than the longest end in silence.
+  /// Creates a signal. Shorter channels are padded with silence.
   public init(channels: [[Float]], rate: Double) {
     precondition(rate > 0, "a signal needs a positive rate")
     let length = channels.map { $0.count }.max() ?? 0
@@ -17,10 +17,10 @@ public struct Signal: Equatable, Sendable {
     self.rate = rate
   }
 
-  /// Makes a signal of one channel.
+  /// Creates a signal of one channel.
   public init(_ samples: [Float], rate: Double) { self.init(channels: [samples], rate: rate) }
 
-  /// Makes a signal from interleaved samples; a frame that is not whole is left out.
+  /// Creates a signal from interleaved samples. An incomplete last frame is dropped.
   public init(interleaved samples: [Float], channelCount: Int, rate: Double) {
     precondition(channelCount > 0, "a signal needs a channel")
     let length = samples.count / channelCount
@@ -30,12 +30,12 @@ public struct Signal: Equatable, Sendable {
     self.init(channels: channels, rate: rate)
   }
 
-  /// Frames in the signal.
+  /// The number of frames.
   public var frameCount: Int { channels.first?.count ?? 0 }
-  /// Seconds from the first frame to the end of the last.
+  /// The duration, in seconds.
   public var duration: Double { Double(frameCount) / rate }
 
-  /// The samples frame by frame, as files hold them.
+  /// The samples frame by frame, in the order of sound files.
   public var interleaved: [Float] {
     guard channels.count > 1 else { return channels.first ?? [] }
     var samples: [Float] = []
@@ -48,7 +48,7 @@ public struct Signal: Equatable, Sendable {
     return samples
   }
 
-  /// The mean of the channels: what is drawn and compared where one curve stands for all.
+  /// The mean of the channels, for plots and comparisons of a single curve.
   public var mono: [Float] {
     guard let first = channels.first, channels.count > 1 else { return channels.first ?? [] }
     let share = 1 / Float(channels.count)
@@ -56,18 +56,19 @@ public struct Signal: Equatable, Sendable {
   }
 }
 
-/// Samples that are not finite or far beyond full scale.
+/// Handling of samples that are not finite or far beyond full scale.
 enum NonFiniteSamples {
-  /// The greatest magnitude that is taken for a sample: 240 dB above full scale.
+  /// The maximum magnitude of a valid sample: 240 dB above full scale.
   static let maximumMagnitude = Float(1e12)
 
-  /// The samples with silence for those that are infinite, undefined or beyond the limit.
+  /// Returns the samples with silence in place of those that are infinite, NaN, or beyond the
+  /// maximum.
   static func replaced(in samples: [Float]) -> [Float] {
     guard !areAllValid(samples.span) else { return samples }
     return samples.map { isValid($0) ? $0 : 0 }
   }
 
-  /// Whether one sample counts; no comparison holds for a sample that is undefined.
+  /// Returns true if a sample is valid. The comparison is false for NaN.
   static func isValid(_ sample: Float) -> Bool { abs(sample) <= maximumMagnitude }
 
   static func areAllValid(_ samples: Span<Float>) -> Bool {
@@ -76,45 +77,45 @@ enum NonFiniteSamples {
   }
 }
 
-/// Why a signal cannot be measured.
+/// The reason why a signal cannot be measured.
 public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What can be done about it.
+  /// The kind of an error, which implies the remedy.
   public enum Kind: String, Sendable {
-    /// The rate is outside of what is measured: resample.
+    /// The rate is out of range: resample.
     case unsupportedRate
-    /// There are too many channels, or none: measure some of them.
+    /// There are no channels or too many: measure some of them.
     case unsupportedChannelCount
-    /// The signal is too long: take a part of it.
+    /// The signal is too long: measure an excerpt.
     case unsupportedLength
     /// The profile cannot be rendered: choose another.
     case unsupportedProfile
   }
 
-  /// What can be done about it.
+  /// The kind of the error.
   public var kind: Kind
-  /// One line for the user, without the name of what is measured.
+  /// One line for the user, without the name of the signal.
   public var description: String
 
-  /// Makes an error.
+  /// Creates an error.
   public init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
   }
 }
 
-/// Levels of amplitudes and powers.
+/// Conversions between decibels, amplitudes, and powers.
 public enum Decibels {
-  /// What silence is given instead of negative infinity.
+  /// The level of silence, in place of negative infinity.
   public static let silence = -200.0
 
-  /// The factor on amplitudes that decibels stand for: 10^(decibels / 20).
+  /// Returns the amplitude factor of a level in decibels: 10^(decibels / 20).
   public static func factor(_ decibels: Double) -> Double { pow(10, decibels / 20) }
 
-  /// 20 · log10 of an amplitude, at least −200.
+  /// Returns the level of an amplitude, 20 · log10, at least −200.
   public static func of(amplitude: Double) -> Double {
     amplitude > 1e-10 ? 20 * log10(amplitude) : silence
   }
 
-  /// 10 · log10 of a power, at least −200.
+  /// Returns the level of a power, 10 · log10, at least −200.
   public static func of(power: Double) -> Double { power > 1e-20 ? 10 * log10(power) : silence }
 }

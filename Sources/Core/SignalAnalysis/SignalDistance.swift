@@ -1,25 +1,30 @@
-/// How one signal must be moved to fit another.
+/// Alignment of one signal with another in time.
 public enum SignalAlignment {
-  /// How one signal lies against another.
+  /// The lag at which two signals match best.
   public struct Match: Equatable, Sendable {
-    /// Seconds by which the second comes later than the first; negative where it comes earlier.
+    /// The delay of the second signal relative to the first, in seconds; negative if it is earlier.
     public var lag: Double
-    /// How well they fit there: 1 for equal shapes, 0 for nothing in common, −1 for opposites.
+    /// The normalized correlation at the lag: 1 for equal shapes, 0 for unrelated signals, −1 for
+    /// opposite polarity.
     public var correlation: Double
 
-    /// Makes an alignment.
+    /// Creates a match.
     public init(lag: Double, correlation: Double) {
       self.lag = lag
       self.correlation = correlation
     }
   }
 
-  /// The lag at which two signals fit best, to a small part of a frame.
+  /// Returns the lag at which two signals match best, to a fraction of a frame.
   ///
-  /// The peak of the cross-correlation, on the parabola through its neighbours. Nothing where one
-  /// is silent.
+  /// The lag is that of the cross-correlation's peak, refined by a parabola through its neighbors.
   ///
-  /// - Parameter maximumLag: Seconds that are searched to each side.
+  /// - Parameters:
+  ///   - first: The reference.
+  ///   - second: The signal to align, of any length.
+  ///   - rate: The sample rate of both signals, in hertz.
+  ///   - maximumLag: The maximum lag to each side, in seconds.
+  /// - Returns: The best match, or nil if a signal is silent.
   public static func bestMatch(
     _ first: [Float], _ second: [Float], rate: Double, maximumLag: Double = 0.5
   )
@@ -57,9 +62,9 @@ public enum SignalAlignment {
   }
 }
 
-/// The sums of products of two signals at each lag, block by block by Fourier transforms.
+/// The cross-correlation of two signals, block by block by Fourier transforms.
 package enum CrossCorrelation {
-  /// `Σ first[n] · second[n + lag]` for lags from −reach to reach.
+  /// Returns `Σ first[n] · second[n + lag]` for all lags from −maximumLag to maximumLag, in frames.
   package static func of(_ first: [Float], _ second: [Float], maximumLag reach: Int) -> [Float] {
     let shortest = max(1, min(first.count, second.count + reach))
     let blockLength = min(shortest, max(2 * reach, 8_192))

@@ -2,33 +2,36 @@ internal import CMath
 
 /// The level of a signal over time and frequency.
 public struct Spectrogram: Equatable, Sendable {
-  /// Less than this is shown as this.
+  /// The minimum level, which represents everything below it.
   public static let minimumDecibels = Float(-140)
 
-  /// The middles of frames in seconds, and those of bins in hertz.
-  public let frameTimes, frequencies: [Double]
-  /// Levels by frame and bin, in dB re a full-scale sine.
+  /// The centers of the frames, in seconds.
+  public let frameTimes: [Double]
+  /// The centers of the bins, in hertz.
+  public let frequencies: [Double]
+  /// The levels by frame and bin, in decibels relative to a full-scale sine.
   public let decibels: [[Float]]
 
-  /// Measures the mean of a signal's channels under Hann windows; non-finite samples count as
+  /// Measures the mean of a signal's channels under Hann windows. Non-finite samples count as
   /// silence.
   ///
   /// - Parameters:
-  ///   - window: Seconds that one frame looks at: longer frames resolve frequency, shorter ones
+  ///   - signal: The signal to measure.
+  ///   - window: The length of a frame, in seconds. Longer frames resolve frequency, shorter frames
   ///     time.
-  ///   - step: Seconds between frames.
-  ///   - hertz: The highest frequency of interest.
+  ///   - step: The interval between frames, in seconds.
+  ///   - hertz: The maximum frequency.
   public init(
     of signal: Signal, window: Double = 0.05, step: Double = 0.005, upTo hertz: Double = 500
   ) {
     precondition(window > 0 && step > 0, "a spectrogram needs a positive window and step")
     let samples = signal.mono
     let rate = signal.rate
-    // 0.36 of the lower rate passes unharmed.
+    // The decimation filter passes up to 0.36 of the lower rate.
     let low = TactileBandSignal(
       of: NonFiniteSamples.replaced(in: samples), rate: rate, minimumRate: hertz / 0.36)
     let length = max(4, Int((window * low.rate).rounded()))
-    // Twice the length puts a bin next to every tone.
+    // Zero padding to twice the length puts a bin near every tone.
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: 2 * length))
     let shape = (0..<length).map { index in
       Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(length)))
@@ -53,7 +56,7 @@ public struct Spectrogram: Equatable, Sendable {
       transform.forward(frame, into: &bins)
       levels.append(
         (0..<binCount).map { bin in
-          // An offset has no negative frequency to be counted with.
+          // A DC offset has no counterpart at negative frequencies.
           let factor = bin == 0 ? scale / 2 : scale
           return 10 * log10f(max(least, bins[bin].power * factor * factor))
         })
@@ -62,18 +65,21 @@ public struct Spectrogram: Equatable, Sendable {
   }
 }
 
-/// The power density of what goes on all the time in a signal.
+/// The power spectral density of the stationary noise in a signal.
 package struct NoiseSpectralDensity {
-  /// Power of each of 257 bins from 0 to half the rate: the mean square of a sample where it is
-  /// white.
+  /// The power of each of 257 bins from 0 to half the rate. For white noise, each is the mean
+  /// square of a sample.
   package var powers: [Double]
 
-  /// Samples of a frame: 128 ms at 4 kHz.
+  /// The length of a frame, in samples: 128 ms at 4 kHz.
   package static let frameLength = 512
 
   /// Measures frames of 512 samples, half overlapped, under a Hann window.
-  /// - Parameter quantile: Which of a bin's values over time counts, divided by what an exponential
-  ///   law, that of a periodogram, makes of it; nil for the mean.
+  ///
+  /// - Parameters:
+  ///   - samples: The signal to measure.
+  ///   - quantile: The quantile of each bin's powers over time, divided by that quantile of the
+  ///     exponential distribution, which a periodogram of noise has; nil for the mean.
   package init(of samples: [Float], quantile: Double? = 0.5) {
     let frame = Self.frameLength
     let window = (0..<frame).map { Float(0.5 - 0.5 * cos(2 * .pi * Double($0) / Double(frame))) }
@@ -83,7 +89,7 @@ package struct NoiseSpectralDensity {
     while padded.count < 2 * frame {
       padded += samples.isEmpty ? [0] : samples
     }
-    // Ten minutes of frames would say no more than a minute's.
+    // More frames than a minute's do not improve the estimate.
     let count = (padded.count - frame) / (frame / 2) + 1
     let step = max(1, count / 1_024) * (frame / 2)
     var columns = [[Float]](repeating: [], count: transform.binCount)
@@ -120,18 +126,19 @@ package struct NoiseSpectralDensity {
     return sum / Double(max(1, powers.count - 1))
   }
 
-  /// The power at a place from 0, for 0 Hz, to 1, for half the rate.
+  /// Returns the power at a normalized frequency: 0 for 0 Hz, 1 for half the rate.
   package func power(atNormalizedFrequency place: Double) -> Double {
     let position = min(1, max(0, place)) * Double(powers.count - 1)
     let low = min(Int(position), powers.count - 2)
     return powers[low] + (position - Double(low)) * (powers[low + 1] - powers[low])
   }
 
-  /// The filter that makes the noise white: the error of predicting a sample from the last ones.
+  /// Returns the filter that whitens the noise: the error of predicting a sample from the preceding
+  /// samples.
   ///
-  /// The Levinson–Durbin recursion on the autocorrelation of the spectrum.
+  /// The filter is computed by the Levinson–Durbin recursion on the autocorrelation.
   ///
-  /// - Returns: `order + 1` taps, the first 1.
+  /// - Returns: `order + 1` taps, the first of which is 1.
   package func whitener(order: Int = 32) -> [Float] {
     let last = powers.count - 1
     var correlations = (0...order).map { lag -> Double in

@@ -1,21 +1,24 @@
-/// How the power of a signal is spread over frequency.
+/// The power spectrum of a signal.
 ///
-/// Welch's method: frames under a Kaiser–Bessel-derived window, each half its length after the one
-/// before, with silence around the signal. The windows' squares add up to 1, so that all bins
-/// together hold exactly the signal's mean square. The power of a constant offset is in the bin at
-/// 0 Hz alone.
+/// The spectrum is measured by Welch's method, with silence around the signal. Frames overlap by
+/// half under a Kaiser–Bessel-derived window. The windows' squares add up to 1, so that all bins
+/// together have exactly the signal's mean square. The power of a DC offset is only in the bin at 0
+/// Hz.
 public struct Spectrum: Equatable, Sendable {
-  /// The middle of each bin in hertz.
+  /// The center of each bin, in hertz.
   public let frequencies: [Double]
-  /// The part of the mean square in each bin, in full scale squared; a full-scale sine has 0.5.
+  /// The fraction of the mean square in each bin, relative to full scale squared. A full-scale sine
+  /// has 0.5.
   public let powers: [Double]
-  /// Seconds that were measured.
+  /// The duration that was measured, in seconds.
   public let duration: Double
 
-  /// Measures a signal, the mean of the powers of its channels; non-finite samples count as
-  /// silence.
+  /// Measures the mean power of a signal's channels. Non-finite samples count as silence.
   ///
-  /// - Parameter window: Seconds of a frame; bins are its inverse apart, or somewhat closer.
+  /// - Parameters:
+  ///   - signal: The signal to measure.
+  ///   - window: The length of a frame, in seconds. The distance of bins is its inverse or slightly
+  ///     less.
   public init(of signal: Signal, window: Double = 0.5) {
     let spectra = (signal.channels.isEmpty ? [[]] : signal.channels).map { samples in
       var measurement = SpectrumMeasurement(rate: signal.rate, window: window)
@@ -25,14 +28,20 @@ public struct Spectrum: Equatable, Sendable {
     self = Spectrum(averaging: spectra) ?? Spectrum(frequencies: [], powers: [], duration: 0)
   }
 
-  /// Makes a spectrum.
+  /// Creates a spectrum.
+  ///
+  /// - Parameters:
+  ///   - frequencies: The center of each bin in hertz, evenly spaced from 0.
+  ///   - powers: The mean square in each bin.
+  ///   - duration: The duration that was measured, in seconds.
   public init(frequencies: [Double], powers: [Double], duration: Double) {
     self.frequencies = frequencies
     self.powers = powers
     self.duration = duration
   }
 
-  /// The mean of spectra of one length and rate, as of a sound's channels; nil for no spectra.
+  /// Averages spectra of equal length and rate, such as those of a sound's channels; nil for no
+  /// spectra.
   public init?(averaging spectra: [Spectrum]) {
     guard let first = spectra.first else { return nil }
     var powers = first.powers
@@ -49,21 +58,22 @@ public struct Spectrum: Equatable, Sendable {
   /// The mean square of the signal.
   public var power: Double { powers.reduce(0, +) }
 
-  /// The mean frequency of what vibrates, weighted by power: a constant offset does not count. Nil
-  /// where nothing vibrates.
+  /// The mean frequency of the vibration, weighted by power, without the DC offset; nil without
+  /// vibration.
   public var centroid: Double? {
     let power = powers.dropFirst().reduce(0, +)
     guard power > 0 else { return nil }
     return zip(frequencies, powers).dropFirst().reduce(0) { $0 + $1.0 * $1.1 } / power
   }
 
-  /// The part of the mean square between two frequencies; a bin on the edge counts by its share.
+  /// Returns the mean square between two frequencies. A bin at an edge counts in proportion to its
+  /// overlap.
   public func power(in band: ClosedRange<Double>) -> Double {
     guard let nyquist = frequencies.last, frequencies.count > 1 else { return 0 }
     let width = frequencies[1]
     var sum = 0.0
     for (frequency, power) in zip(frequencies, powers) {
-      // The first bin and the last are half as wide.
+      // The first and last bins are half as wide.
       let bin = max(0, frequency - width / 2)...min(nyquist, frequency + width / 2)
       let low = max(band.lowerBound, bin.lowerBound)
       let high = min(band.upperBound, bin.upperBound)
@@ -74,22 +84,22 @@ public struct Spectrum: Equatable, Sendable {
     return sum
   }
 
-  /// The energy between two frequencies: power times seconds.
+  /// Returns the energy between two frequencies: power times seconds.
   public func energy(in band: ClosedRange<Double>) -> Double { power(in: band) * duration }
 }
 
-/// Measures the spectrum of a signal of any length block by block, in memory that does not grow.
+/// Measures the spectrum of a signal of any length, block by block.
 ///
-/// All samples must be finite.
+/// The memory does not grow with the signal. All samples must be finite.
 public struct SpectrumMeasurement: ~Copyable {
-  /// The window's shape: 60 dB down three bins off.
+  /// The shape of the Kaiser window: −60 dB three bins away.
   private static let kaiserBeta = 2.0 * .pi
 
   private let rate: Double
   private let hop: Int
   private var transform: FourierTransform
   private let window: [Float]
-  /// The last half of the frame before and the half that is being filled.
+  /// The last half of the previous frame, then the half that is being filled.
   private var samples: [Float]
   private var filledCount = 0
   private var frame: [Float]
@@ -100,8 +110,10 @@ public struct SpectrumMeasurement: ~Copyable {
 
   /// Starts a measurement.
   ///
-  /// - Parameter window: Seconds of a frame, at most 16; bins are its inverse apart, or somewhat
-  ///   closer.
+  /// - Parameters:
+  ///   - rate: The sample rate, in hertz.
+  ///   - window: The length of a frame in seconds, at most 16. The distance of bins is its inverse
+  ///     or slightly less.
   public init(rate: Double, window: Double = 0.5) {
     precondition(rate > 0 && window > 0, "a spectrum needs a positive rate and window")
     let hop = FourierTransform.fastLength(atLeast: Int((min(window, 16) * rate / 2).rounded(.up)))
@@ -115,7 +127,7 @@ public struct SpectrumMeasurement: ~Copyable {
     powerSums = [Double](repeating: 0, count: bins.count)
   }
 
-  /// Takes in the next samples.
+  /// Adds samples.
   public mutating func add(_ next: Span<Float>) {
     var place = 0
     while place < next.count {
@@ -138,16 +150,17 @@ public struct SpectrumMeasurement: ~Copyable {
     }
   }
 
-  /// The spectrum of all that was added.
+  /// Returns the spectrum of all samples that were added.
   public consuming func finish() -> Spectrum {
-    // The last samples are part of two frames as well.
+    // The last samples are part of two frames.
     for _ in 0..<2 {
       for index in filledCount..<hop {
         samples[hop + index] = 0
       }
       measureFrame()
     }
-    // Negative frequencies are the same once more, but for those of 0 Hz and half the rate.
+    // All bins have a counterpart at negative frequencies, except those at 0 Hz and at half the
+    // rate.
     let scale = 1 / Double(2 * hop) / Double(max(1, sampleCount))
     var powers = powerSums.indices.map { bin in
       powerSums[bin] * scale * (bin == 0 || bin == powerSums.count - 1 ? 1 : 2)
@@ -158,11 +171,11 @@ public struct SpectrumMeasurement: ~Copyable {
       duration: Double(sampleCount) / rate)
   }
 
-  /// Brings the power of an offset, which the window spreads over low frequencies, back to 0 Hz.
+  /// Moves the power of a DC offset, which the window spreads over low frequencies, back to 0 Hz.
   private mutating func collectDCLeakage(in powers: inout [Double]) {
     let mean = sampleSum / Double(max(1, sampleCount))
     transform.forward(window, into: &bins)
-    // Beyond this the window is 100 dB down.
+    // Beyond 16 bins, the window is below −100 dB.
     for bin in 1..<min(16, powers.count) {
       let length = Double(2 * hop)
       let spread = 2 * mean * mean * Double(bins[bin].power) * 2 / (length * length)

@@ -1,23 +1,29 @@
 internal import CMath
 
-/// How much a body feels of a vibration at each frequency, on the scale of acceleration.
+/// The sensitivity of a body to vibration at each frequency, as a factor on acceleration.
 ///
-/// A weighting is a factor on acceleration. It says something about a signal only in so far as the
-/// transducer's acceleration is proportional to the samples over the band in question.
+/// The weighting of a signal is meaningful only as far as the transducer's acceleration is
+/// proportional to the samples over the band.
 public struct VibrotactileWeighting: Equatable, Sendable {
-  /// What it is called, and what part of the body it is about.
-  public let name, bodyPart: String
+  /// The name of the weighting, as users type it.
+  public let name: String
+  /// The part of the body to which the weighting applies.
+  public let bodyPart: String
   private let curve: Curve
 
-  /// A point of a threshold curve: hertz, and dB of acceleration.
-  struct Threshold: Equatable, Sendable { var hertz, decibels: Double }
+  /// A point of a threshold curve.
+  struct Threshold: Equatable, Sendable {
+    var hertz: Double
+    /// The threshold of acceleration, in decibels.
+    var decibels: Double
+  }
 
   private enum Curve: Equatable {
     case thresholds([Threshold])
     case filter(WeightingFilter)
   }
 
-  /// The factor at a frequency.
+  /// Returns the factor at a frequency.
   public func gain(atHertz hertz: Double) -> Double {
     switch curve {
     case .thresholds(let points): Self.gain(points, hertz)
@@ -25,7 +31,8 @@ public struct VibrotactileWeighting: Equatable, Sendable {
     }
   }
 
-  /// The inverse of the threshold at 100 Hz over that at a frequency, on lines over log frequency.
+  /// Returns the ratio of the threshold at 100 Hz to that at a frequency, with linear interpolation
+  /// over log frequency.
   private static func gain(_ points: [Threshold], _ hertz: Double) -> Double {
     guard let first = points.first, let last = points.last, hertz >= first.hertz,
       hertz <= last.hertz
@@ -42,14 +49,14 @@ public struct VibrotactileWeighting: Equatable, Sendable {
     return low.decibels + share * (high.decibels - low.decibels)
   }
 
-  /// The weightings there are; the first is used where none is named.
+  /// All weightings. The first is the default.
   public static let all = [hand, handArm, wholeBody]
 
-  /// The skin of a hand that holds a device: the inverse of the threshold of feeling, 1 at 100 Hz.
+  /// The skin of a hand that holds a device: the inverse of the detection threshold, 1 at 100 Hz.
   ///
-  /// The curve is Android's, by which it makes vibrations of all frequencies feel equally strong:
-  /// `BasicToPwleSegmentAdapter.java` in `frameworks/base`, 20 to 400 Hz of its 41 points. Between
-  /// 40 and 250 Hz it is even within 4 dB. Outside of the points nothing is felt.
+  /// The curve is that by which Android equalizes the sensation of vibrations:
+  /// `BasicToPwleSegmentAdapter.java` in `frameworks/base`, 20 to 400 Hz of its 41 points. It is
+  /// flat within 4 dB from 40 to 250 Hz. Outside of the points, the factor is 0.
   public static let hand = VibrotactileWeighting(
     name: "hand", bodyPart: "hand that holds a device",
     curve: .thresholds(
@@ -72,7 +79,7 @@ public struct VibrotactileWeighting: Equatable, Sendable {
         transition: .init(hertz: 15.915_494, quality: 0.64)
       )))
 
-  /// A seated or standing body on what shakes it up and down: Wk of ISO 2631-1:1997.
+  /// A seated or standing body under vertical vibration: Wk of ISO 2631-1:1997.
   public static let wholeBody = VibrotactileWeighting(
     name: "whole-body", bodyPart: "whole body on a shaken seat or floor",
     curve: .filter(
@@ -81,22 +88,30 @@ public struct VibrotactileWeighting: Equatable, Sendable {
         step: .init(low: .init(hertz: 2.37, quality: 0.91), high: .init(hertz: 3.35, quality: 0.91))
       )))
 
-  /// The weighting of a name.
+  /// Returns the weighting with a name, or nil if there is none.
   public static func named(_ name: String) -> VibrotactileWeighting? {
     all.first { $0.name == name }
   }
 }
 
-/// A frequency weighting of ISO 8041, given by corner frequencies and qualities.
+/// A frequency weighting of ISO 8041, defined by corner frequencies and quality factors.
 ///
-/// The magnitude of its analogue filters is computed, so it is exact at every rate.
+/// The gain is the magnitude of the analog filters, so it is exact at every sample rate.
 struct WeightingFilter: Equatable, Sendable {
-  struct Corner: Equatable, Sendable { var hertz, quality: Double }
-  struct Step: Equatable, Sendable { var low, high: Corner }
+  struct Corner: Equatable, Sendable {
+    var hertz: Double
+    var quality: Double
+  }
+  struct Step: Equatable, Sendable {
+    var low: Corner
+    var high: Corner
+  }
 
-  /// The corners of Butterworth filters of second order.
-  var highPassHertz, lowPassHertz: Double
-  /// Where acceleration gives way to velocity.
+  /// The corner of the high-pass, a second-order Butterworth filter.
+  var highPassHertz: Double
+  /// The corner of the low-pass, a second-order Butterworth filter.
+  var lowPassHertz: Double
+  /// The transition from acceleration to velocity.
   var transition: Corner
   var step: Step?
 
@@ -117,7 +132,7 @@ struct WeightingFilter: Equatable, Sendable {
     return band * turned * upward
   }
 
-  /// |1 + s/(Q·ω) + (s/ω)²| at a frequency relative to ω.
+  /// Returns |1 + s/(Q·ω) + (s/ω)²| at a frequency relative to ω.
   private static func secondOrderMagnitude(ratio: Double, quality: Double) -> Double {
     let real = 1 - ratio * ratio
     let imaginary = ratio / quality
@@ -125,15 +140,17 @@ struct WeightingFilter: Equatable, Sendable {
   }
 }
 
-/// How strongly a body feels a signal.
+/// The perceived strength of a signal.
 ///
-/// The power of each frequency is multiplied by the square of a weighting. The result is relative:
-/// what full scale means as acceleration, only the transducer knows.
+/// The power at each frequency is multiplied by the square of a weighting. The result is relative:
+/// the acceleration at full scale depends on the transducer.
 public struct WeightedEnergy: Equatable, Sendable {
-  /// The weighted mean square, in full scale squared, and seconds that were measured.
-  public var power, duration: Double
+  /// The weighted mean square, relative to full scale squared.
+  public var power: Double
+  /// The duration that was measured, in seconds.
+  public var duration: Double
 
-  /// Weighs a spectrum.
+  /// Weights a spectrum.
   public init(of spectrum: Spectrum, weighting: VibrotactileWeighting = .hand) {
     power = zip(spectrum.frequencies, spectrum.powers).reduce(0) { sum, bin in
       let gain = weighting.gain(atHertz: bin.0)
@@ -142,15 +159,15 @@ public struct WeightedEnergy: Equatable, Sendable {
     duration = spectrum.duration
   }
 
-  /// Weighs a signal, the mean of its channels' powers; non-finite samples count as silence.
+  /// Weights a signal, by the mean power of its channels. Non-finite samples count as silence.
   public init(of signal: Signal, weighting: VibrotactileWeighting = .hand) {
     self.init(of: Spectrum(of: signal), weighting: weighting)
   }
 
   /// The weighted RMS value; 1 is full scale.
   public var rms: Double { power.squareRoot() }
-  /// The weighted RMS value in dB; a full-scale sine where the weighting is 1 has −3.01.
+  /// The weighted RMS value, in decibels. A full-scale sine has −3.01 where the weighting is 1.
   public var decibels: Double { Decibels.of(power: power) }
-  /// The weighted power times the duration, in full scale squared seconds: silence adds nothing.
+  /// The weighted power times the duration, in full scale squared seconds. Silence adds nothing.
   public var energy: Double { power * duration }
 }

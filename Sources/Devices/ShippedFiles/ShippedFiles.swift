@@ -1,16 +1,16 @@
 internal import CShippedFiles
 
-/// The files of a folder that the program carries, so that they are found from anywhere.
+/// The files of a folder that are embedded in the program, so that they are always found.
 @safe package struct ShippedFiles: Sendable {
-  /// The profiles, ordered as they are listed.
+  /// The profiles, in the order of lists.
   package static let profiles = unsafe ShippedFiles(temblor_profiles)
   /// The parts of pages.
   package static let pageParts = unsafe ShippedFiles(temblor_page)
   fileprivate static let patterns = unsafe ShippedFiles(temblor_patterns)
 
-  /// The names of the files, with their endings.
+  /// The names of the files, with their extensions.
   package let names: [String]
-  /// The table in the program, which lasts as long as it runs.
+  /// The table in the program's read-only data.
   nonisolated(unsafe) private let table: UnsafePointer<temblor_file>
 
   private init(_ table: UnsafePointer<temblor_file>) {
@@ -22,7 +22,7 @@ internal import CShippedFiles
     unsafe self.table = table
   }
 
-  /// The bytes of a file, or nil where none has the name.
+  /// Returns the contents of a file; nil if no file has this name.
   package func bytes(named name: String) -> [UInt8]? {
     guard let index = names.firstIndex(of: name), let text = unsafe table[index].text else {
       return nil
@@ -35,12 +35,12 @@ internal import CShippedFiles
   }
 }
 
-/// The patterns that come with Temblor.
+/// The patterns that are part of Temblor.
 public enum ShippedPatterns {
-  /// Their names, sorted.
+  /// The names of the patterns, sorted.
   public static let names = ShippedFiles.patterns.names.map { String($0.dropLast(5)) }
 
-  /// The AHAP text of a pattern, or nothing where none has the name.
+  /// Returns the AHAP text of a pattern; nil if no pattern has this name.
   public static func text(named name: String) -> [UInt8]? {
     ShippedFiles.patterns.bytes(named: name + ".ahap")
   }

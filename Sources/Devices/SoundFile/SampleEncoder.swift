@@ -1,35 +1,36 @@
 internal import CSampleKernels
 
-/// Turns samples in −1…1 into the bytes that files and devices take.
+/// Converts samples in −1…1 to the bytes of files and devices.
 ///
-/// One encoder serves one stream: its dither goes on, so the numbers do not depend on how a stream
-/// is cut into blocks.
+/// One encoder serves one stream. Its dither continues from block to block, so the result does not
+/// depend on the block size.
 public struct SampleEncoder: Sendable {
-  /// How samples are laid down.
+  /// The encoding.
   public let encoding: SampleEncoding
   private var dither: Dither
 
-  /// An encoder at the beginning of a stream.
+  /// Creates an encoder at the beginning of a stream.
   public init(_ encoding: SampleEncoding, dither: Dither = Dither()) {
     self.encoding = encoding
     self.dither = dither
   }
 
-  /// An encoder for another encoding that goes on with the dither of this one.
+  /// Returns an encoder for another encoding that continues the dither of this one.
   public func continued(as encoding: SampleEncoding) -> SampleEncoder {
     SampleEncoder(encoding, dither: dither)
   }
 
-  /// Lays samples down from the beginning of a buffer, which has space for all of them.
+  /// Encodes samples to the start of a buffer, which must have space for all of them. Allocates no
+  /// memory.
   ///
-  /// Whole numbers are clamped to the range of their size, and NaN is silent. Allocates nothing.
+  /// Integers are clamped to their range, and NaN becomes silence.
   public mutating func encode(_ samples: Span<Float>, into bytes: inout MutableRawSpan) {
     unsafe bytes.withUnsafeMutableBytes { unsafe encode(samples, into: $0) }
   }
 
-  /// The same into memory; it has space for all samples, at any alignment.
+  /// Encodes samples to memory at any alignment, which must have space for all of them.
   public mutating func encode(_ samples: Span<Float>, into bytes: UnsafeMutableRawBufferPointer) {
-    // The length is checked once for all; every store below stays within it.
+    // The length is checked once; every store below stays within it.
     precondition(bytes.count >= samples.count * encoding.byteCount, "the buffer is too short")
     guard let start = bytes.baseAddress else { return }
     switch encoding {
@@ -60,32 +61,32 @@ public struct SampleEncoder: Sendable {
     }
   }
 
-  /// A sample as the nearest whole number of −steps…steps, of two that are as near the one further
-  /// from 0.
+  /// Returns the sample as the nearest integer in −steps…steps; halves are rounded away from zero.
   static func quantized(_ sample: Float, steps: Double) -> Int32 {
     guard sample == sample else { return 0 }
     let value = min(max(Double(sample) * steps, -steps), steps)
-    // Rounding by the C library would be a call; the rest behind the point is exact.
+    // The C library's rounding would be a function call; the remainder after the decimal point is
+    // exact.
     let whole = Int32(value)
     let rest = value - Double(whole)
     return whole &+ (rest >= 0.5 ? 1 : (rest <= -0.5 ? -1 : 0))
   }
 }
 
-/// How one sample lies in memory, in the byte order of this machine.
+/// The representation of one sample in memory, in this machine's byte order.
 public enum SampleEncoding: String, CaseIterable, Sendable {
   /// 32-bit floating point.
   case float
-  /// 32-bit whole numbers.
+  /// 32-bit integers.
   case s32
-  /// 24-bit whole numbers in the lower bytes of four, the sign continued into the fourth.
+  /// 24-bit integers in the lower bytes of four, with the sign extended into the fourth.
   case s24
-  /// 24-bit whole numbers in three bytes.
+  /// 24-bit integers in three bytes.
   case s24Packed = "s24_3"
-  /// 16-bit whole numbers, dithered.
+  /// 16-bit integers, dithered.
   case s16
 
-  /// Bytes of a sample.
+  /// The size of a sample in bytes.
   public var byteCount: Int {
     switch self {
     case .float, .s32, .s24: 4
@@ -97,15 +98,16 @@ public enum SampleEncoding: String, CaseIterable, Sendable {
 
 /// Rounds samples to 16 bits with triangular dither from a seeded generator.
 ///
-/// The noise of two uniform numbers, together two steps wide, makes the rounding error independent
-/// of the signal. Digital silence stays silent. Equal seeds give equal numbers.
+/// The sum of two uniform random numbers, two steps wide, makes the rounding error independent of
+/// the signal (Lipshitz, Wannamaker, and Vanderkooy, "Quantization and dither: a theoretical
+/// survey", 1992). Digital silence stays silent. Equal seeds give equal results.
 public struct Dither: Sendable {
   private var state: UInt64
 
-  /// A generator at the beginning of a seed's sequence.
+  /// Creates a generator at the beginning of a seed's sequence.
   public init(seed: UInt64 = 0x7e3b_10f5) { state = seed }
 
-  /// A sample in −1…1 as a 16-bit number; NaN is silent.
+  /// Returns a sample in −1…1 as a 16-bit integer; NaN is silent.
   public mutating func quantize(_ sample: Float) -> Int16 {
     guard sample != 0, sample == sample else { return 0 }
     let noise = Float(next() & 0xFFFF) + Float(next() & 0xFFFF)
@@ -115,7 +117,7 @@ public struct Dither: Sendable {
     return Int16(min(max(whole, -32_768), 32_767))
   }
 
-  /// Samples in −1…1 as 16-bit numbers, in memory for all of them at any alignment.
+  /// Quantizes samples in −1…1 to 16-bit integers, in memory for all of them at any alignment.
   @unsafe mutating func quantize(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
     unsafe samples.withUnsafeBufferPointer { samples in
       guard let first = samples.baseAddress else { return }
@@ -123,7 +125,7 @@ public struct Dither: Sendable {
     }
   }
 
-  /// The upper half of SplitMix64 (Steele, Lea, Flood 2014).
+  /// Returns the upper half of a number of SplitMix64 (Steele, Lea, and Flood, 2014).
   private mutating func next() -> UInt32 {
     state &+= 0x9e37_79b9_7f4a_7c15
     var z = state

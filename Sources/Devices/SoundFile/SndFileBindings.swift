@@ -4,21 +4,23 @@
   internal import Synchronization
   internal import SystemSupport
 
-  /// The funnel to libsndfile: one function for each call, results checked, errors in our words.
+  /// The calls of libsndfile, one function for each, with checked results and the program's own
+  /// messages.
   enum SndFileBindings {
     static let isAvailable = temblor_has_sndfile()
 
-    /// `sf_format_check`: whether a format can be written.
+    /// Calls `sf_format_check`, and returns whether a format can be written.
     static func canWrite(_ info: SF_INFO) -> Bool {
       guard isAvailable else { return true }
       var info = info
       return unsafe sf_format_check(&info) != 0
     }
 
-    /// What libsndfile keeps once for the process: why the last opening failed.
+    /// A lock for the reason of the last failed opening, which libsndfile stores once for the
+    /// process.
     private static let openLock = Mutex(())
 
-    /// `sf_open_fd`, leaving the descriptor open when the handle closes.
+    /// Calls `sf_open_fd`; the descriptor stays open when the handle closes.
     static func open(descriptor: Int32, mode: Int, info: inout SF_INFO, path: String)
       throws(SoundFileError)
       -> OpaquePointer
@@ -28,7 +30,7 @@
           kind: .systemRefused, path: path,
           description: "needs libsndfile; install the package libsndfile1")
       }
-      // Libsndfile closes what it cannot open, even where it is to leave the descriptor open.
+      // If opening fails, libsndfile closes the descriptor even when it should stay open.
       let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
       guard own >= 0 else { throw SoundFileError.system(path, "cannot be opened") }
       var opened = info
@@ -43,17 +45,19 @@
       return unsafe try result.get()
     }
 
-    /// `sf_set_string`; a format that holds no such tag ignores it.
+    /// Calls `sf_set_string`; a format without this tag ignores it.
     static func setTag(_ tag: Int, _ text: String, of handle: OpaquePointer) {
       _ = unsafe sf_set_string(handle, Int32(tag), text)
     }
 
-    /// `sf_command` with `SFC_SET_ADD_PEAK_CHUNK`: without the chunk, which holds the time of day.
+    /// Calls `sf_command` with `SFC_SET_ADD_PEAK_CHUNK` to omit the chunk, which contains the time
+    /// of day.
     static func omitPeakChunk(of handle: OpaquePointer) {
       _ = unsafe sf_command(handle, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
     }
 
-    /// `sf_command` with `SFC_SET_COMPRESSION_LEVEL`: as small as FLAC gets, with the same samples.
+    /// Calls `sf_command` with `SFC_SET_COMPRESSION_LEVEL` for the smallest FLAC with the same
+    /// samples.
     static func setMaximumCompression(_ handle: OpaquePointer) {
       var level = 1.0
       _ = unsafe sf_command(
@@ -73,7 +77,7 @@
       }
     }
 
-    /// `sf_readf_float`: frames read, 0 at the end.
+    /// Calls `sf_readf_float`, and returns the number of frames; 0 at the end.
     static func read(
       _ samples: inout MutableSpan<Float>, frameCount: Int, from handle: OpaquePointer
     ) -> Int {
@@ -82,14 +86,14 @@
       }
     }
 
-    /// `sf_error` and `sf_strerror`: what reading met, if anything.
+    /// Calls `sf_error` and `sf_strerror`, and returns the error of reading; nil if there is none.
     static func readError(of handle: OpaquePointer) -> String? {
       guard unsafe sf_error(handle) > 0 else { return nil }
       return unsafe String(cString: sf_strerror(handle))
     }
 
-    /// `sf_command` with `SFC_GET_FORMAT_INFO`: libsndfile's name for a container or a way of
-    /// storing.
+    /// Calls `sf_command` with `SFC_GET_FORMAT_INFO`, and returns libsndfile's name for a container
+    /// or an encoding.
     static func name(ofFormat code: Int32) -> String {
       var info = unsafe SF_FORMAT_INFO()
       unsafe info.format = code
@@ -99,7 +103,7 @@
       return unsafe String(cString: name)
     }
 
-    /// `sf_close`, which writes the header's final figures.
+    /// Calls `sf_close`, which completes the header.
     static func close(_ handle: OpaquePointer, path: String) throws(SoundFileError) {
       errno = 0
       let number = unsafe sf_close(handle)
@@ -108,8 +112,9 @@
       }
     }
 
-    /// What the last call met: the system's reason where it gave one, else libsndfile's words.
-    private static func error(_ said: @autoclosure () -> String, path: String, reading: Bool)
+    /// Returns the error of the last call, with the system's reason if there is one, else
+    /// libsndfile's message.
+    private static func error(_ message: @autoclosure () -> String, path: String, reading: Bool)
       -> SoundFileError
     {
       let system = errno
@@ -123,14 +128,14 @@
         return SoundFileError(
           kind: .systemRefused, path: path, description: "cannot write: \(reason)")
       }
-      let said = said()
-      // What it says of its own structure where a header was read and its figures make no sound.
-      if reading, said.mentions("SF_INFO") { return .invalidHeader(path) }
+      let message = message()
+      // libsndfile names its own structure if the values of a valid header are impossible.
+      if reading, message.mentions("SF_INFO") { return .invalidHeader(path) }
       return SoundFileError(
         kind: reading ? .notSound : .unsupportedFormat, path: path,
         description: reading
-          ? "is not a readable sound file (libsndfile: \(said))"
-          : "cannot be written in this format (libsndfile: \(said))")
+          ? "is not a readable sound file (libsndfile: \(message))"
+          : "cannot be written in this format (libsndfile: \(message))")
     }
 
     private static func message(of handle: OpaquePointer?) -> String {

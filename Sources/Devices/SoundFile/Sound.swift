@@ -4,31 +4,34 @@
 
 /// A decoded sound file: interleaved samples at a rate.
 public struct Sound: Equatable, Sendable {
-  /// The most samples a sound may have: about 12 minutes of 48 kHz stereo.
+  /// The maximum number of samples: about 12 minutes of 48 kHz stereo.
   public static let maximumSampleCount = 72_000_000
 
-  /// Interleaved samples, usually in −1…1.
+  /// The interleaved samples, usually in −1…1.
   public var interleaved: [Float]
-  /// Channels in each frame.
+  /// The number of channels.
   public var channelCount: Int
-  /// Frames per second.
+  /// The sample rate in hertz.
   public var rate: Double
-  /// How much less than announced the file held that the sound was read from, if it did.
+  /// The truncation of the file that the sound was read from; nil if it was complete.
   public var truncation: SoundTruncation?
 
-  /// Makes a sound.
+  /// Creates a sound.
   public init(interleaved: [Float], channelCount: Int, rate: Double) {
     self.interleaved = interleaved
     self.channelCount = channelCount
     self.rate = rate
   }
 
-  /// Frames in the sound.
+  /// The number of frames.
   public var frameCount: Int { interleaved.count / max(1, channelCount) }
 
-  /// Decodes a whole open file, which stays open; errors call it by the path.
+  /// Decodes an open file, which stays open.
   ///
-  /// - Throws: `notSound`, `damaged`, or `tooLong` before anything long is read.
+  /// - Parameters:
+  ///   - descriptor: The open file.
+  ///   - path: The name of the file in messages.
+  /// - Throws: `notSound`, `damaged`, or `tooLong`; the last before a long file is read.
   public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
     let truncation = SoundTruncation(readingDescriptor: descriptor)
     var reader = try SoundFileReader(readingDescriptor: descriptor, path: path)
@@ -41,7 +44,7 @@ public struct Sound: Equatable, Sendable {
         minutes
         """
     )
-    // The header may promise less than there is.
+    // The header may state fewer frames than the file contains.
     guard reader.frameCount <= Self.maximumSampleCount / channels else { throw tooLong }
     var samples: [Float] = []
     let chunk = max(1, 65_536 / channels)
@@ -57,10 +60,15 @@ public struct Sound: Equatable, Sendable {
     self.truncation = truncation
   }
 
-  /// The sound at another rate, by libsamplerate's medium sinc converter.
+  /// Returns the sound at another sample rate, converted by libsamplerate's
+  /// `SRC_SINC_MEDIUM_QUALITY`.
   ///
-  /// The corresponding C function is `src_simple`. Without the package trait SoundOutput along
-  /// straight lines.
+  /// The corresponding C function is `src_simple`. Without the package trait SoundOutput, the
+  /// conversion is linear interpolation.
+  ///
+  /// - Parameters:
+  ///   - newRate: The sample rate in hertz.
+  ///   - path: The name of the file in messages.
   public func resampled(to newRate: Double, path: String) throws(SoundFileError) -> Sound {
     guard newRate != rate, frameCount > 0 else { return self }
     let ratio = newRate / rate
@@ -130,25 +138,27 @@ public struct Sound: Equatable, Sendable {
 #if SoundOutput
   import CSndFile
 
-  /// A sound file being read, block by block, through libsndfile.
+  /// A sound file that is read block by block through libsndfile.
   @safe public struct SoundFileReader: ~Copyable {
-    /// Channels in each frame.
+    /// The number of channels.
     public let channelCount: Int
-    /// Frames per second.
+    /// The sample rate in hertz.
     public let rate: Double
-    /// Frames the header promises; there may be fewer, or more.
+    /// The number of frames in the header; the file may contain fewer or more.
     public let frameCount: Int64
-    /// What kind of file it is, in libsndfile's words, such as "WAV (Microsoft)".
+    /// The type of the file in libsndfile's words, such as "WAV (Microsoft)".
     public let container: String
-    /// How samples are stored, in libsndfile's words, such as "Signed 16 bit PCM".
+    /// The encoding of samples in libsndfile's words, such as "Signed 16 bit PCM".
     public let encoding: String
 
     private let handle: OpaquePointer
     private let path: String
 
-    /// Starts to read a file, which stays open for as long as it is read, and after; errors call it
-    /// by the path.
+    /// Starts to read a file, which stays open.
     ///
+    /// - Parameters:
+    ///   - descriptor: The open file.
+    ///   - path: The name of the file in messages.
     /// - Throws: `notSound`.
     public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
       var info = SF_INFO()
@@ -167,18 +177,18 @@ public struct Sound: Equatable, Sendable {
       self.path = path
     }
 
-    /// Reads the next samples.
+    /// Reads the next frames.
     ///
-    /// - Parameter samples: Space for interleaved samples, usually in −1…1; filled by whole frames.
-    /// - Returns: Frames that were read: fewer than there is space for only at the end, then 0.
-    /// - Throws: `damaged` where the file cannot be decoded any further.
+    /// - Parameter samples: The space for interleaved samples, usually in −1…1.
+    /// - Returns: The number of frames; less than there is space for only at the end, then 0.
+    /// - Throws: `damaged` if the rest of the file cannot be decoded.
     public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int
     {
-      let room = samples.count / channelCount
-      let count = unsafe SndFileBindings.read(&samples, frameCount: room, from: handle)
-      if count < room, let said = unsafe SndFileBindings.readError(of: handle) {
+      let capacity = samples.count / channelCount
+      let count = unsafe SndFileBindings.read(&samples, frameCount: capacity, from: handle)
+      if count < capacity, let message = unsafe SndFileBindings.readError(of: handle) {
         throw SoundFileError(
-          kind: .damaged, path: path, description: "is damaged (libsndfile: \(said))")
+          kind: .damaged, path: path, description: "is damaged (libsndfile: \(message))")
       }
       return max(0, count)
     }

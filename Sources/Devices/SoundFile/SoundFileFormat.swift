@@ -3,28 +3,29 @@ internal import Glibc
 #if SoundOutput
   import CSndFile
 
-  /// A container with a way of storing samples.
+  /// A container with a sample format.
   public struct SoundFileFormat: Equatable, Sendable {
-    /// A kind of file, named by its usual ending; W64 is Sony's 64-bit WAVE, RF64 that of the EBU.
+    /// A file type, named by its usual extension. W64 is Sony's 64-bit WAVE; RF64 is that of the
+    /// EBU.
     ///
-    /// A WAVE becomes RF64 beyond 4 GiB. Ogg Vorbis stores no whole samples, and a random serial
-    /// number in each stream.
+    /// A WAVE beyond 4 GiB becomes an RF64. Ogg Vorbis stores no exact samples, and each stream has
+    /// a random serial number.
     public enum Container: String, CaseIterable, Sendable {
       case wav, flac, aiff, w64, rf64, caf, ogg
     }
 
-    /// The kind of file.
+    /// The file type.
     public var container: Container
-    /// How a sample is stored; Ogg ignores it.
+    /// The sample format; Ogg ignores it.
     public var sampleFormat: SampleFormat
 
-    /// Makes a format; whether it exists is asked when a file is opened.
-    public init(container: Container, sampleFormat samples: SampleFormat) {
+    /// Creates a format; whether it is supported is checked when a file is opened.
+    public init(container: Container, sampleFormat: SampleFormat) {
       self.container = container
-      self.sampleFormat = samples
+      self.sampleFormat = sampleFormat
     }
 
-    /// The container a file name's ending stands for, in any case, or nothing.
+    /// Returns the container for the extension of a file name, in any case; nil for an unknown one.
     public static func container(ofName name: String) -> Container? {
       guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
       let ending = name[name.index(after: dot)...].lowercased()
@@ -32,7 +33,8 @@ internal import Glibc
         ?? ["wave": Container.wav, "aif": .aiff, "aifc": .aiff, "oga": .ogg][ending]
     }
 
-    /// Why no file of the format can have a rate and some channels, or nothing where it can.
+    /// Returns the reason that the format does not support a sample rate and a number of channels;
+    /// nil if it does.
     public func unsupportedReason(rate: Int, channelCount: Int) -> String? {
       if isWritable(rate: rate, channelCount: channelCount) { return nil }
       let kind = container.rawValue
@@ -43,10 +45,10 @@ internal import Glibc
         let names = stored.map(\.rawValue).joined(separator: " or ")
         return "\(kind) holds \(names) samples, not \(sampleFormat.rawValue)"
       }
-      if let most = (1..<max(1, channelCount)).last(where: {
+      if let maximumCount = (1..<max(1, channelCount)).last(where: {
         isWritable(rate: rate, channelCount: $0)
       }) {
-        return "\(kind) holds at most \(most) channels, not \(channelCount)"
+        return "\(kind) holds at most \(maximumCount) channels, not \(channelCount)"
       }
       return "\(kind) holds no sound of \(rate) Hz"
     }
@@ -60,7 +62,7 @@ internal import Glibc
     }
 
     func libsndfileFormat(frameCount: Int64, channelCount: Int) -> Int32 {
-      // RIFF counts bytes in 32 bits; a mebibyte is left for headers and tags.
+      // RIFF has 32-bit sizes; a mebibyte is reserved for headers and tags.
       let size = frameCount * Int64(channelCount * sampleFormat.byteCount)
       let isHuge = size > 0xFFFF_FFFF - 0x10_0000
       let major =
@@ -88,12 +90,12 @@ internal import Glibc
     }
   }
 
-  /// How one sample is stored: as a whole number of 16 bits, dithered, of 24 or 32 bits, or as
+  /// The representation of a stored sample: dithered 16-bit integers, 24- or 32-bit integers, or
   /// 32-bit floating point.
   public enum SampleFormat: String, CaseIterable, Sendable {
     case s16, s24, s32, float
 
-    /// Bytes of a sample in an uncompressed file.
+    /// The size of a sample in an uncompressed file, in bytes.
     public var byteCount: Int { self == .s24 ? 3 : encoding.byteCount }
 
     var encoding: SampleEncoding {
@@ -106,18 +108,18 @@ internal import Glibc
     }
   }
 
-  /// Text that a sound file carries about itself.
+  /// The text tags of a sound file.
   ///
-  /// No date is ever written, so that equal renderings are equal files.
+  /// No date is written, so that equal renderings are equal files.
   public struct SoundFileTags: Equatable, Sendable {
-    /// What is heard.
+    /// The title of the sound.
     public var title: String
-    /// What made the file.
+    /// The name of the program.
     public var software: String
-    /// How it was made.
+    /// A comment about the rendering.
     public var comment: String
 
-    /// Makes tags; an empty text is left out.
+    /// Creates tags; an empty text is omitted.
     public init(title: String = "", software: String = "", comment: String = "") {
       self.title = title
       self.software = software
@@ -126,47 +128,47 @@ internal import Glibc
   }
 #endif
 
-/// Why a sound file could not be read or written.
+/// An error of reading or writing a sound file.
 public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What can be done about it.
+  /// The kind of an error, which determines the remedy.
   public enum Kind: String, Sendable {
-    /// The name's ending names no format that can be written: choose another.
+    /// The extension is not that of a supported format: choose another.
     case unknownExtension
-    /// The format cannot hold these samples, channels or rate: choose another.
+    /// The format does not support these samples, channels, or sample rate: choose another.
     case unsupportedFormat
-    /// The file holds no sound that can be read.
+    /// The file contains no readable sound.
     case notSound
-    /// The file breaks off or cannot be decoded any further: get a whole one.
+    /// The file is truncated or cannot be decoded further: obtain a complete one.
     case damaged
-    /// The sound is longer than a pattern may play.
+    /// The sound exceeds the maximum length for patterns.
     case tooLong
-    /// The path leads out of the folder that sounds are read from.
+    /// The path leads out of the folder for sounds.
     case outside
-    /// There is no file of the name.
+    /// No file has this name.
     case missing
-    /// The name is that of a folder, a pipe or a device.
+    /// The path leads to a folder, a pipe, or a device.
     case notAFile
     /// The disk is full.
     case diskFull
-    /// The system refused.
+    /// The system refused the operation.
     case systemRefused
   }
 
-  /// What can be done about it.
+  /// The kind, which determines the remedy.
   public var kind: Kind
   /// The file, as the user named it.
   public var path: String
-  /// One line for the user, without the path.
+  /// The message for the user on one line, without the path.
   public var description: String
 
-  /// Makes an error.
+  /// Creates an error.
   public init(kind: Kind, path: String, description: String) {
     self.kind = kind
     self.path = path
     self.description = description
   }
 
-  /// A header without a rate or with no possible number of channels.
+  /// Returns the error for a header without a sample rate or with an impossible number of channels.
   static func invalidHeader(_ path: String) -> SoundFileError {
     SoundFileError(
       kind: .notSound, path: path,

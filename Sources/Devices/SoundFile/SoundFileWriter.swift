@@ -3,8 +3,8 @@
   internal import Glibc
   internal import SystemSupport
 
-  /// A sound file being written, block by block, through libsndfile; where that is not there, a
-  /// plain WAV.
+  /// A sound file that is written block by block, through libsndfile or, without it, as a plain
+  /// WAV.
   @safe public struct SoundFileWriter: ~Copyable {
     private var handle: OpaquePointer?
     private let descriptor: Int32
@@ -17,12 +17,16 @@
     private var int32Samples: [Int32] = []
     private var plainWAV: PlainWAV?
 
-    /// Starts a file.
+    /// Creates a file.
     ///
     /// - Parameters:
-    ///   - descriptor: An open file that can be sought; it stays open after `close()`.
-    ///   - path: The name the user knows the file by, for errors.
-    ///   - frameCount: The length to come, which decides whether a WAVE needs 64-bit sizes.
+    ///   - descriptor: An open, seekable file, which stays open after `close()`.
+    ///   - path: The name of the file in messages.
+    ///   - format: The format.
+    ///   - rate: The sample rate in hertz.
+    ///   - channelCount: The number of channels.
+    ///   - frameCount: The expected length, which decides whether a WAVE needs 64-bit sizes.
+    ///   - tags: The tags.
     public init(
       descriptor: Int32, path: String, format: SoundFileFormat, rate: Int, channelCount: Int,
       frameCount: Int64,
@@ -63,10 +67,15 @@
       }
     }
 
-    /// Starts a file of its own, which replaces one that is there and is closed by `close()`.
+    /// Creates a file at a path, which replaces an existing file. `close()` closes it.
     ///
-    /// - Parameter frameCount: The length to come where it is known, which decides whether a WAVE
-    ///   needs 64-bit sizes.
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - format: The format.
+    ///   - rate: The sample rate in hertz.
+    ///   - channelCount: The number of channels.
+    ///   - frameCount: The expected length, or 0; it decides whether a WAVE needs 64-bit sizes.
+    ///   - tags: The tags.
     public init(
       path: String, format: SoundFileFormat, rate: Int, channelCount: Int, frameCount: Int64 = 0,
       tags: SoundFileTags = SoundFileTags()
@@ -101,7 +110,7 @@
       case .s24, .s32:
         encoder.encode(samples, growing: &int32Samples)
         if format.sampleFormat == .s24 {
-          // libsndfile takes 24 bits as the upper ones of 32.
+          // libsndfile expects 24-bit samples in the upper bits of 32.
           var span = int32Samples.mutableSpan
           for index in samples.indices {
             span[index] &<<= 8
@@ -112,7 +121,7 @@
       }
     }
 
-    /// Completes the file's header and releases it; nothing can be written afterwards.
+    /// Completes the header and closes the file; no samples can be written afterward.
     public mutating func close() throws(SoundFileError) {
       try plainWAV?.finish()
       if plainWAV != nil, ownsDescriptor {
@@ -143,18 +152,22 @@
   }
 
   extension SoundFileWriter {
-    /// A whole sound file in memory, with the samples of a file on disk; FLAC is compressed as much
-    /// as it can be.
+    /// Returns a sound file in memory, with the same samples as a file on disk. FLAC has maximum
+    /// compression.
     ///
     /// - Parameters:
     ///   - samples: Interleaved samples in −1…1, a whole number of frames.
-    ///   - name: What errors call the file.
+    ///   - format: The format.
+    ///   - rate: The sample rate in hertz.
+    ///   - channelCount: The number of channels.
+    ///   - name: The name of the file in messages.
+    ///   - tags: The tags.
     public static func bytes(
       of samples: Span<Float>, format: SoundFileFormat, rate: Int, channelCount: Int,
       name: String = "sound",
       tags: SoundFileTags = SoundFileTags()
     ) throws(SoundFileError) -> [UInt8] {
-      // libsndfile seeks: a file without a name, which is gone when it is closed.
+      // libsndfile needs a seekable file: an unnamed one, which disappears when it is closed.
       guard let file = unsafe tmpfile() else {
         throw SoundFileError.system(name, "cannot be created")
       }
@@ -177,7 +190,7 @@
     }
   }
 
-  /// A WAV file without tags, for where libsndfile is not there.
+  /// A WAV file without tags, for systems without libsndfile.
   struct PlainWAV {
     private let descriptor: Int32
     private let path: String
@@ -190,16 +203,16 @@
     private static let headerSize = 44
 
     init(
-      _ descriptor: Int32, path: String, sampleFormat samples: SampleFormat, rate: Int,
+      _ descriptor: Int32, path: String, sampleFormat: SampleFormat, rate: Int,
       channelCount: Int
     ) {
-      let encoding = samples == .s24 ? SampleEncoding.s24Packed : samples.encoding
+      let encoding = sampleFormat == .s24 ? SampleEncoding.s24Packed : sampleFormat.encoding
       self.descriptor = descriptor
       self.path = path
       self.rate = rate
       sampleSize = encoding.byteCount
       frameSize = encoding.byteCount * channelCount
-      isFloat = samples == .float
+      isFloat = sampleFormat == .float
       encoder = SampleEncoder(encoding)
     }
 
@@ -225,23 +238,23 @@
       try write(header + Array("data".utf8) + number(byteCount, 4), at: 0)
     }
 
-    private func write(_ bytes: [UInt8], at place: Int) throws(SoundFileError) {
-      var done = 0
-      while done < bytes.count {
+    private func write(_ bytes: [UInt8], at offset: Int) throws(SoundFileError) {
+      var writtenCount = 0
+      while writtenCount < bytes.count {
         let count = unsafe bytes.withUnsafeBytes { buffer in
           unsafe pwrite(
-            descriptor, buffer.baseAddress?.advanced(by: done), bytes.count - done,
-            off_t(place + done))
+            descriptor, buffer.baseAddress?.advanced(by: writtenCount), bytes.count - writtenCount,
+            off_t(offset + writtenCount))
         }
         if count < 0 && errno == EINTR { continue }
         guard count > 0 else { throw SoundFileError.system(path, "cannot be written") }
-        done += count
+        writtenCount += count
       }
     }
   }
 
   extension SampleEncoder {
-    /// Encodes into the beginning of an array, which grows where it must.
+    /// Encodes samples to the start of an array, which grows as needed.
     fileprivate mutating func encode<Number: FixedWidthInteger & BitwiseCopyable>(
       _ samples: Span<Float>, growing stored: inout [Number]
     ) {
@@ -249,32 +262,32 @@
         stored = Array(repeating: 0, count: samples.count)
       }
       var span = stored.mutableSpan
-      // Every pattern of bytes is a whole number.
+      // Every bit pattern is a valid integer.
       var bytes = unsafe span.mutableBytes
       encode(samples, into: &bytes)
     }
   }
 
-  /// The time of day in an RF64 file of floating-point samples, which libsndfile cannot leave out.
+  /// The time of day in an RF64 file of floating-point samples, which libsndfile cannot omit.
   enum PeakChunk {
-    /// Sets the time to 0, so that equal sounds are equal files. The chunk's fields are, after its
-    /// name and size, a version and the time, four bytes each.
+    /// Sets the time to 0, so that equal sounds are equal files. After its name and size, the chunk
+    /// has a version and the time, four bytes each.
     static func eraseTime(in descriptor: Int32, path: String) throws(SoundFileError) {
-      var place = off_t(12)
+      var offset = off_t(12)
       var head: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0]
-      while unsafe pread(descriptor, &head, head.count, place) == head.count {
+      while unsafe pread(descriptor, &head, head.count, offset) == head.count {
         let name = String(decoding: head[..<4], as: UTF8.self)
-        // Zeros are what stands where a full disk kept the header from being written.
+        // The header consists of zeros if a full disk prevented it from being written.
         if name == "data" || head.allSatisfy({ $0 == 0 }) { return }
         if name == "PEAK" {
           let time: [UInt8] = [0, 0, 0, 0]
-          guard unsafe pwrite(descriptor, time, time.count, place + 12) == time.count else {
+          guard unsafe pwrite(descriptor, time, time.count, offset + 12) == time.count else {
             throw SoundFileError.system(path, "cannot write")
           }
           return
         }
         let size = head[4...].reversed().reduce(off_t(0)) { $0 << 8 | off_t($1) }
-        place += 8 + size + size & 1
+        offset += 8 + size + size & 1
       }
     }
   }

@@ -1,28 +1,28 @@
 internal import Glibc
 internal import SystemSupport
 
-/// The sound files in a folder and below it, and nothing outside, whatever a path or a link says.
+/// The sound files in a folder and its subfolders, and no others, whatever a path or a link states.
 ///
-/// For the paths that patterns name: they may come from anywhere.
+/// Patterns may come from anyone, and so may the paths in them.
 public struct SoundFolder: Equatable, Sendable {
-  /// The folder; it may be a link itself.
+  /// The folder, which may itself be a link.
   public let root: String
 
-  /// Makes the folder of some patterns; whether it exists is found out when a sound is read.
+  /// Creates the folder for the sounds of patterns. Its existence is checked when a sound is read.
   public init(root: String) { self.root = root }
 
-  /// Decodes a whole file.
+  /// Decodes a file.
   ///
-  /// - Parameter path: Relative to the root. Links are followed as far as they stay below the root.
-  /// - Throws: `outside`, `missing` or `notAFile`, or what `Sound.init(contentsOf:)` throws.
+  /// - Parameter path: The path relative to the root. Links are followed within the root.
+  /// - Throws: `outside`, `missing`, `notAFile`, or an error of `Sound.init(contentsOf:)`.
   public func sound(at path: String) throws(SoundFileError) -> Sound {
     try Sound(contentsOf: file(at: path), named: path, flags: O_NOFOLLOW)
   }
 
-  /// The real path of a file, links followed; the file is not opened.
+  /// Returns the real path of a file, with links followed, without opening the file.
   ///
-  /// - Parameter path: Relative to the root. Links are followed as far as they stay below the root.
-  /// - Throws: `outside`, `missing` or `notAFile`.
+  /// - Parameter path: The path relative to the root. Links are followed within the root.
+  /// - Throws: `outside`, `missing`, or `notAFile`.
   public func file(at path: String) throws(SoundFileError) -> String {
     let outside = SoundFileError(
       kind: .outside, path: path, description: "is outside the folder of the pattern")
@@ -33,7 +33,7 @@ public struct SoundFolder: Equatable, Sendable {
       throw SoundFileError(
         kind: .missing, path: path, description: "was not found in the folder of the pattern")
     }
-    // Links may lead anywhere, so the real path decides.
+    // A link may lead anywhere, so the real path decides.
     guard real.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/") else { throw outside }
     guard FileSystem.entry(at: real) == .file else {
       throw SoundFileError(kind: .notAFile, path: path, description: "is not a regular file")
@@ -41,16 +41,16 @@ public struct SoundFolder: Equatable, Sendable {
     return real
   }
 
-  /// The path of a file that was probably meant by one that is missing, or nothing.
+  /// Returns the path of a file that a wrong path probably means; nil if there is none.
   ///
-  /// Another case, a missing ending, and a folder that does not exist here, as the bundle of an
-  /// app, are recognised. Nothing outside the root is looked at.
+  /// It recognizes different case, a missing extension, and a folder that does not exist here, such
+  /// as an app's bundle. It does not search outside the root.
   public func suggestion(for path: String) -> String? {
     guard !path.hasPrefix("/"), !path.split(separator: "/").contains("..") else { return nil }
     let name = FileSystem.name(of: path).lowercased()
     guard !name.isEmpty else { return nil }
     var folders = [""]
-    // The folder itself may be of another case.
+    // The case of the folder may differ too.
     for part in path.split(separator: "/").dropLast() {
       guard let folder = folders.last,
         let found = names(in: folder).first(where: { $0.lowercased() == part.lowercased() })
@@ -80,23 +80,23 @@ public struct SoundFolder: Equatable, Sendable {
   }
 
   private func names(in folder: String) -> [String] {
-    let place = FileSystem.join(root, folder)
-    return (try? FileSystem.names(in: place.isEmpty ? "." : place)) ?? []
+    let path = FileSystem.join(root, folder)
+    return (try? FileSystem.names(in: path.isEmpty ? "." : path)) ?? []
   }
 }
 
 extension Sound {
-  /// Decodes a whole file at a path.
+  /// Decodes the file at a path.
   ///
-  /// - Throws: `missing`, `notAFile`, `systemRefused`, or what `init(readingDescriptor:path:)`
-  ///   throws.
+  /// - Throws: `missing`, `notAFile`, `systemRefused`, or an error of
+  ///   `init(readingDescriptor:path:)`.
   public init(contentsOf path: String) throws(SoundFileError) {
     try self.init(contentsOf: path, named: path, flags: 0)
   }
 
   fileprivate init(contentsOf path: String, named name: String, flags: Int32) throws(SoundFileError)
   {
-    // A pipe must not keep the caller waiting for a writer.
+    // A pipe must not block the caller until a writer opens it.
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR {

@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// A sound file that holds less than its header announces.
+/// The truncation of a sound file that contains fewer samples than its header states.
 public struct SoundTruncation: Equatable, Sendable {
-  /// Bytes of samples that the header announces.
+  /// The size of the samples in the header, in bytes.
   public let expectedByteCount: UInt64
-  /// Bytes of samples that the file holds.
+  /// The size of the samples in the file, in bytes.
   public let foundByteCount: UInt64
 
-  /// Lengths that programs write where they cannot go back to the header: FFmpeg and others, and
+  /// The lengths that programs write if they cannot return to the header: FFmpeg and others, and
   /// SoX.
   private static let unknownLengths: Set<UInt64> = [0xFFFF_FFFF, 0x7FFF_F000]
-  /// Chunks that are looked at; files of music programs have some tens.
+  /// The maximum number of chunks to examine; files of music programs have some tens.
   private static let maximumChunkCount = 10_000
 
-  /// Compares the announced length of a WAV, RF64 or AIFF file with that of the file.
+  /// Compares the length in the header of a WAV, RF64, or AIFF file with that of the file.
   ///
-  /// Reads some bytes of each chunk before the samples; the position of the descriptor stays.
-  /// Nothing where the file is whole, where its header leaves the length open, or where it is of
-  /// another kind.
+  /// It reads some bytes of each chunk before the samples and keeps the position of the descriptor.
+  /// The result is nil if the file is complete, its header does not state the length, or it has
+  /// another type.
   public init?(readingDescriptor descriptor: Int32) {
     let start = lseek(descriptor, 0, SEEK_CUR)
     var status = stat()
@@ -29,20 +29,20 @@ public struct SoundTruncation: Equatable, Sendable {
     let isWAV = ["RIFF", "RF64"].contains(mark) && kind == "WAVE"
     guard isWAV || mark == "FORM" && ["AIFF", "AIFC"].contains(kind) else { return nil }
     var announced: UInt64?
-    var place = start + 12
+    var offset = start + 12
     for _ in 0..<Self.maximumChunkCount {
-      guard let chunk = Self.bytes(of: descriptor, at: place, count: 8) else { return nil }
+      guard let chunk = Self.bytes(of: descriptor, at: offset, count: 8) else { return nil }
       let length = Self.integer(chunk[4..<8], isLittleEndian: isWAV)
       switch Self.chunkName(chunk[0..<4]) {
       case "ds64":
-        // The length of an RF64 file, which its own chunk has no room for.
-        announced = Self.bytes(of: descriptor, at: place + 16, count: 8).map {
+        // An RF64 file states its length here, since its data chunk has only 32 bits for it.
+        announced = Self.bytes(of: descriptor, at: offset + 16, count: 8).map {
           Self.integer($0[...], isLittleEndian: true)
         }
       case "data", "SSND":
         let isOpen = Self.unknownLengths.contains(length)
         guard let expected = isOpen ? announced : length else { return nil }
-        let found = UInt64(max(0, status.st_size - (place + 8)))
+        let found = UInt64(max(0, status.st_size - (offset + 8)))
         guard found < expected else { return nil }
         expectedByteCount = expected
         foundByteCount = found
@@ -50,27 +50,27 @@ public struct SoundTruncation: Equatable, Sendable {
       default:
         break
       }
-      place += 8 + Int(length + length % 2)
+      offset += 8 + Int(length + length % 2)
     }
     return nil
   }
 
-  /// What a message says after the name of the file.
+  /// The part of a message after the name of the file.
   public var text: String {
     "has \(foundByteCount) of the \(expectedByteCount) bytes of samples that its header announces"
   }
 
-  private static func bytes(of descriptor: Int32, at place: Int, count: Int) -> [UInt8]? {
+  private static func bytes(of descriptor: Int32, at offset: Int, count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
-    return unsafe pread(descriptor, &bytes, count, place) == count ? bytes : nil
+    return unsafe pread(descriptor, &bytes, count, offset) == count ? bytes : nil
   }
 
   private static func chunkName(_ bytes: ArraySlice<UInt8>) -> String {
     String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func integer(_ bytes: ArraySlice<UInt8>, isLittleEndian isLittle: Bool) -> UInt64 {
-    let ordered = isLittle ? Array(bytes.reversed()) : Array(bytes)
+  private static func integer(_ bytes: ArraySlice<UInt8>, isLittleEndian: Bool) -> UInt64 {
+    let ordered = isLittleEndian ? Array(bytes.reversed()) : Array(bytes)
     return ordered.reduce(0) { $0 << 8 | UInt64($1) }
   }
 }

@@ -1,16 +1,16 @@
 #if !SoundOutput
   internal import Glibc
 
-  /// A WAV file, read without libsndfile: PCM of 8 to 32 bits and floating point.
+  /// A WAV file that is read without libsndfile: PCM of 8 to 32 bits and floating point.
   ///
-  /// Stands in where the package is built without its trait SoundOutput; other kinds of files are
+  /// It is used if the package is built without its trait SoundOutput; other types of files are
   /// refused.
   public struct SoundFileReader: ~Copyable {
-    /// Channels in each frame.
+    /// The number of channels.
     public let channelCount: Int
-    /// Frames per second.
+    /// The sample rate in hertz.
     public let rate: Double
-    /// Frames in the file.
+    /// The number of frames in the file.
     public let frameCount: Int64
 
     private let layout: Layout
@@ -24,12 +24,12 @@
       var byteCount = 0
     }
 
-    /// The most bytes of a file: those of the longest sound in 64 bits, and its header.
+    /// The maximum size of a file in bytes: the longest sound in 64 bits, and its header.
     private static let longest = 8 * Sound.longest + 65_536
 
     /// Reads a file from its start.
     ///
-    /// - Throws: `notSound`, `damaged` or `tooLong`.
+    /// - Throws: `notSound`, `damaged`, or `tooLong`.
     public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
       let bytes = try Self.bytes(of: descriptor, path: path)
       let refused = SoundFileError(
@@ -78,7 +78,7 @@
       throw refused
     }
 
-    /// Reads the next samples; returns frames that were read, 0 at the end.
+    /// Reads the next frames, and returns their number; 0 at the end.
     public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int
     {
       let size = layout.byteCount

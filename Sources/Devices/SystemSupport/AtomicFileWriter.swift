@@ -1,31 +1,36 @@
 internal import Glibc
 internal import Synchronization
 
-/// A file that takes its name only when it is complete, so that failure leaves the old one whole.
-/// Until `commit()` the bytes have no name where the file system supports that, so that even a
-/// process that is killed leaves nothing. Elsewhere they are in a hidden file beside, which is
-/// removed on failure and interruption, and by a later run where the process was killed.
+/// Writes a file that gets its name only when it is complete, so that a failure leaves the old file
+/// intact.
+///
+/// Until `commit()`, the file has no name, if the file system supports that; even a process that is
+/// killed leaves no trace. Otherwise, it is a hidden file in the same folder, which is removed
+/// after a failure or an interruption, and by a later run if the process was killed.
 package struct AtomicFileWriter: ~Copyable {
-  /// Where the bytes go; it can be sought.
+  /// The seekable file to write to.
   package let descriptor: Int32
-  /// The name the user knows the file by.
+  /// The path as the user named it.
   private let path: String
-  /// The same with links followed: a link keeps pointing where it points.
+  /// The path with links followed, so that a link keeps its target.
   private let destination: String
-  /// The name of the bytes before they are committed, where they have one.
+  /// The path of the file before it is committed; nil while it has no name.
   private var hiddenPath: String?
-  /// Where the hidden name is noted for a signal that ends the process at once.
+  /// The slot of the hidden path, from which a signal that ends the process removes the file.
   private let unfinishedSlot: Int?
 
-  /// Starts a file, whose folder must exist; named, it has a hidden name at once, as on file
-  /// systems that need one.
-  package init(_ path: String, allowsUnnamed mayBeUnnamed: Bool = true) throws(FileError) {
+  /// Creates a file in an existing folder.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - mayBeUnnamed: False to use a hidden name at once, as on file systems that require one.
+  package init(_ path: String, allowsUnnamed: Bool = true) throws(FileError) {
     let target = try FileSystem.destination(of: path)
     switch FileSystem.entry(at: target) {
     case .missing: break
     case .file: try Self.checkPermission(target, path)
     case .folder: throw FileError(path, "is a folder; give a file name")
-    // To replace the name of a device would be to remove the device.
+    // Replacing the name of a device would remove the device.
     case .other: throw FileError(path, "is a device or a pipe; only files can be written")
     }
     guard SignalHandling.beginFile() else {
@@ -33,7 +38,7 @@ package struct AtomicFileWriter: ~Copyable {
     }
     let folder = FileSystem.folder(of: target)
     var descriptor: Int32 = -1
-    if mayBeUnnamed, unsafe access(Self.descriptorFolder, X_OK) == 0 {
+    if allowsUnnamed, unsafe access(Self.descriptorFolder, X_OK) == 0 {
       descriptor = unsafe open(
         folder.isEmpty ? "." : folder, Self.unnamedFileFlags | O_RDWR | O_CLOEXEC, 0o666)
     }
@@ -45,7 +50,7 @@ package struct AtomicFileWriter: ~Copyable {
       SignalHandling.endFile()
       throw error
     }
-    // Shows other processes that somebody still writes.
+    // The lock shows other processes that the file is still being written.
     flock(descriptor, LOCK_EX | LOCK_NB)
     Self.copyAttributes(from: target, to: descriptor)
     self.descriptor = descriptor
@@ -54,12 +59,12 @@ package struct AtomicFileWriter: ~Copyable {
     unfinishedSlot = hiddenPath.flatMap { SignalHandling.register(unfinishedPath: $0) }
   }
 
-  /// `O_TMPFILE` of Linux, which C spells as a sum.
+  /// The flags of `O_TMPFILE`, a macro that Swift does not import.
   private static let unnamedFileFlags = 0o20_000_000 | O_DIRECTORY
-  /// Where the system keeps the names of open files.
+  /// The folder with the names of open files.
   private static let descriptorFolder = "/proc/self/fd"
 
-  /// A file that its owner has made read-only is not replaced, though its folder would allow it.
+  /// Refuses to replace a read-only file even if its folder permits it.
   private static func checkPermission(_ target: String, _ path: String) throws(FileError) {
     var status = stat()
     guard unsafe stat(target, &status) == 0 else { return }
@@ -69,7 +74,7 @@ package struct AtomicFileWriter: ~Copyable {
     throw FileError(path, "is read-only; allow writing with 'chmod u+w', or choose another file")
   }
 
-  /// Gives the new file the permissions and, where the system allows it, the owner of the old one.
+  /// Copies the permissions of the old file and, if the system permits it, its owner.
   private static func copyAttributes(from target: String, to descriptor: Int32) {
     var status = stat()
     guard unsafe stat(target, &status) == 0 else { return }
@@ -77,10 +82,12 @@ package struct AtomicFileWriter: ~Copyable {
     fchmod(descriptor, status.st_mode & 0o777)
   }
 
-  /// Gives the file its name. Flushed bytes are on the disk before they replace an old file, so
-  /// that not even a power failure loses both; needless for what can be made again.
+  /// Gives the file its name.
   ///
-  /// - Parameter replaces: False to fail if a file of the name exists by now.
+  /// - Parameters:
+  ///   - isFlushed: True to write the bytes to the disk before they replace an old file, so that a
+  ///     power failure does not lose both; unnecessary for files that can be regenerated.
+  ///   - replaces: False to fail if a file with that name exists.
   package mutating func commit(isFlushed: Bool = true, replaces: Bool = true) throws(FileError) {
     guard replaces else { return try commitNew() }
     let replaces = unsafe access(destination, F_OK) == 0
@@ -100,7 +107,7 @@ package struct AtomicFileWriter: ~Copyable {
     }
   }
 
-  /// Gives the file its name unless another file has it, in one step of the system.
+  /// Gives the file its name in one atomic step, unless another file has it.
   private mutating func commitNew() throws(FileError) {
     let isNamed =
       if let hiddenPath {
@@ -147,17 +154,18 @@ package struct AtomicFileWriter: ~Copyable {
   }
 }
 
-/// The names of files that are not complete yet.
+/// Operations on the hidden names of incomplete files.
 enum HiddenFile {
-  /// What every name starts with; sixteen hexadecimal digits follow.
+  /// The prefix of every hidden name; sixteen hexadecimal digits follow.
   static let prefix = ".temblor-"
   private static let digitCount = 16
-  /// Seconds after which a file that nobody holds was left by a process that was killed.
+  /// The age in seconds after which an unlocked file counts as left by a killed process.
   static let staleSeconds = 60
 
   private static let searchedFolders = Mutex<Set<String>>([])
 
-  /// Creates a file of a new name in a folder; nothing, with `errno`, where that cannot be.
+  /// Creates a file with a new name in a folder. Returns nil on failure, with the reason in
+  /// `errno`.
   static func create(in folder: String, descriptor: inout Int32) -> String? {
     withNewName(in: folder) { name in
       descriptor = unsafe open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
@@ -165,22 +173,23 @@ enum HiddenFile {
     }
   }
 
-  /// Gives an open file without a name a new one in a folder; nothing, with `errno`, where that
-  /// cannot be.
+  /// Gives an unnamed file a new name in a folder. Returns nil on failure, with the reason in
+  /// `errno`.
   static func link(_ descriptor: Int32, in folder: String) -> String? {
     withNewName(in: folder) { link(descriptor, to: $0) }
   }
 
-  /// Gives an open file without a name one that is free.
+  /// Gives an unnamed file a name that is not in use.
   static func link(_ descriptor: Int32, to path: String) -> Bool {
     unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
   }
 
-  /// Renames a file unless the new name is in use; false, with `errno`, otherwise.
+  /// Renames a file unless the new name is in use. Returns false on failure, with the reason in
+  /// `errno`.
   static func rename(_ name: String, toUnused target: String) -> Bool {
     if unsafe Glibc.link(name, target) == 0 { return unsafe unlink(name) == 0 }
     guard errno != EEXIST else { return false }
-    // Some file systems have no second names.
+    // Some file systems do not support hard links.
     guard unsafe access(target, F_OK) != 0 else {
       errno = EEXIST
       return false
@@ -188,7 +197,7 @@ enum HiddenFile {
     return unsafe Glibc.rename(name, target) == 0
   }
 
-  /// Tries names until one is free.
+  /// Tries random names until one is free.
   private static func withNewName(in folder: String, _ make: (String) -> Bool) -> String? {
     removeStale(in: folder)
     for _ in 0..<8 {
@@ -201,7 +210,7 @@ enum HiddenFile {
     return nil
   }
 
-  /// Removes what killed processes left in a folder, once for each folder.
+  /// Removes the files that killed processes left in a folder, once for each folder.
   private static func removeStale(in folder: String) {
     guard searchedFolders.withLock({ $0.insert(folder).inserted }) else { return }
     let names = (try? FileSystem.allNames(in: folder.isEmpty ? "." : folder)) ?? []
@@ -216,7 +225,7 @@ enum HiddenFile {
     return digits.count == digitCount && digits.allSatisfy { "0123456789abcdef".contains($0) }
   }
 
-  /// Removes a file that is this user's, is not new, and is held by no writer.
+  /// Removes a file if it belongs to this user, is old enough, and is not locked by a writer.
   private static func removeIfStale(_ path: String) {
     let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
     guard descriptor >= 0 else { return }

@@ -1,14 +1,14 @@
-/// Rows of fields under named columns, read and written as RFC 4180 describes.
+/// A table of text fields in named columns, read and written as in RFC 4180.
 package struct CSVTable: Equatable, Sendable {
-  /// What a text must not exceed, so that reading it is bounded work.
+  /// The maximum number of rows, which bounds the work of reading.
   package static let maximumRowCount = 100_000
   package static let maximumFieldLength = 65_536
   package static let maximumColumnCount = 256
 
   package struct Row: Equatable, Sendable {
-    /// The line of the text the row begins on; the first is 1.
+    /// The line of the file on which the row begins, counted from 1.
     package let line: Int
-    /// As many as the table has columns.
+    /// The fields, one for each column.
     package let fields: [String]
   }
 
@@ -17,7 +17,7 @@ package struct CSVTable: Equatable, Sendable {
     package var column: String?
     package let reason: String
 
-    /// `line 3, column 'level': …`.
+    /// The message, such as `line 3, column 'level': …`.
     package var description: String {
       "line \(line)" + (column.map { ", column \($0.inQuotes)" } ?? "") + ": " + reason
     }
@@ -28,8 +28,8 @@ package struct CSVTable: Equatable, Sendable {
 
   package init(columns: [String]) { self.columns = columns }
 
-  /// Reads UTF-8, with or without a byte order mark, with lines that end in LF or CR LF; empty
-  /// lines are skipped.
+  /// Parses UTF-8 text with or without a byte order mark. Lines end in LF or CR LF, and empty lines
+  /// are skipped.
   package init(_ bytes: [UInt8]) throws(Problem) {
     var reader = CSVReader(bytes)
     guard let names = try reader.row(columns: []) else {
@@ -58,8 +58,7 @@ package struct CSVTable: Equatable, Sendable {
     }
   }
 
-  /// Adds a row, which begins a line behind the last one unless a field before it holds a line
-  /// break.
+  /// Appends a row. Its line number assumes that no earlier field contains a line break.
   package mutating func append(_ fields: [String]) {
     precondition(fields.count == columns.count, "A row has a field for each column.")
     rows.append(Row(line: rows.count + 2, fields: fields))
@@ -68,9 +67,9 @@ package struct CSVTable: Equatable, Sendable {
   /// The table with its column names, in lines that end in CR LF.
   package var text: String { ([columns] + rows.map(\.fields)).map(Self.lineText).joined() }
 
-  /// One row as it stands in a file, with its line end.
+  /// Returns one row as a line of a file, with its line end.
   package static func lineText(_ fields: [String]) -> String {
-    // A lone empty field would be an empty line.
+    // A single empty field would be an empty line.
     guard fields != [""] else { return "\"\"\r\n" }
     return fields.map(quoted).joined(separator: ",") + "\r\n"
   }
@@ -102,7 +101,7 @@ private struct CSVReader {
 
   private var nextByte: UInt8? { index < bytes.count ? bytes[index] : nil }
 
-  /// The next row that is not an empty line, or nil at the end.
+  /// Returns the next row that is not an empty line; nil at the end.
   mutating func row(columns: [String]) throws(CSVTable.Problem) -> CSVTable.Row? {
     while skipLineEnd() {}
     guard nextByte != nil else { return nil }
@@ -189,6 +188,6 @@ private struct CSVReader {
 }
 
 extension Double {
-  /// The number with at most so many decimal places, as sentences have it.
+  /// The number with at most this many decimal places.
   package func text(places: Int) -> String { NumberFormatting.rounded(self, places: places) }
 }

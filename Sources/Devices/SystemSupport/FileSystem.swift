@@ -13,14 +13,14 @@ package enum FileSystem {
     }
   }
 
-  /// When a file was changed last, as `2026-11-22 17:58 UTC`; nil where that is not known.
+  /// Returns the time of the last change in the form `2026-11-22 17:58 UTC`; nil if it is unknown.
   package static func modificationTimeText(of path: String) -> String? {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
     return CalendarTime(seconds: status.st_mtim.tv_sec).formatted("%Y-%m-%d %H:%M UTC")
   }
 
-  /// The part of a folder's disk that may still be filled, 0 to 1; 1 where that is not known.
+  /// Returns the free fraction of a folder's disk, 0 to 1; 1 if it is unknown.
   package static func freeFraction(of folder: String) -> Double {
     var status = statvfs()
     guard unsafe statvfs(folder.isEmpty ? "." : folder, &status) == 0, status.f_blocks > 0 else {
@@ -34,7 +34,11 @@ package enum FileSystem {
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// Reads a file, pipe or standard input (`-`) to its end; bytes beyond a limit are an error.
+  /// Reads a file, a pipe, or standard input (`-`) to its end.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - limit: The maximum number of bytes; a longer input is an error.
   package static func read(_ path: String, limit: Int = 1 << 28) throws(FileError) -> [UInt8] {
     if path == "-" {
       return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
@@ -57,7 +61,7 @@ package enum FileSystem {
     var size = 65_536
     if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
       guard status.st_size <= limit else { throw tooLarge(name, limit) }
-      // One byte more shows the end without another turn.
+      // The additional byte detects the end without another iteration.
       size = Int(status.st_size) + 1
     }
     var bytes: [UInt8] = []
@@ -69,8 +73,14 @@ package enum FileSystem {
     return bytes
   }
 
-  /// Appends the next bytes of an open file, which come in place; false where the file ended before
-  /// the count.
+  /// Appends the next bytes of an open file.
+  ///
+  /// - Parameters:
+  ///   - bytes: The array to append to, without a copy in between.
+  ///   - count: The number of bytes.
+  ///   - descriptor: The open file.
+  ///   - name: The name of the file in messages.
+  /// - Returns: False if the file ended before the count.
   package static func append(
     to bytes: inout [UInt8], _ count: Int, of descriptor: Int32, name: String
   )
@@ -102,14 +112,14 @@ package enum FileSystem {
     FileError(name, "is too large; the limit is \(limit >> 20) MiB")
   }
 
-  /// The names in a folder, sorted by their bytes, without those that start with a dot.
+  /// Returns the names in a folder in byte order, without names that start with a dot.
   package static func names(in folder: String) throws(FileError) -> [String] {
     try allNames(in: folder).filter { !$0.hasPrefix(".") }.sorted {
       $0.utf8.lexicographicallyPrecedes($1.utf8)
     }
   }
 
-  /// All names in a folder, in any order.
+  /// Returns all names in a folder, in no particular order.
   static func allNames(in folder: String) throws(FileError) -> [String] {
     guard let handle = unsafe opendir(folder) else { throw .system(folder, "cannot be opened") }
     defer { unsafe closedir(handle) }
@@ -123,7 +133,7 @@ package enum FileSystem {
     return names
   }
 
-  /// Makes a folder and those above it, where they are missing.
+  /// Creates a folder, including missing parent folders.
   package static func makeFolder(_ path: String) throws(FileError) {
     if path.isEmpty || entry(at: path) == .folder { return }
     try makeFolder(folder(of: path))
@@ -143,23 +153,22 @@ package enum FileSystem {
     return unsafe String(cString: real)
   }
 
-  /// Where a file of this path is, or would be created: links followed, also one that leads to
-  /// nothing yet.
+  /// Returns the path of a file with links followed, even a link to a file that does not exist yet.
   package static func destination(of path: String) throws(FileError) -> String {
     if let real = realPath(path) { return real }
-    var place = path
+    var current = path
     for _ in 0..<40 {
-      guard isLink(place) else { return place }
+      guard isLink(current) else { return current }
       var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-      let count = unsafe readlink(place, &buffer, buffer.count)
+      let count = unsafe readlink(current, &buffer, buffer.count)
       guard count > 0 else { throw .system(path, "cannot be followed") }
       let next = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      place = next.hasPrefix("/") ? next : join(folder(of: place), next)
+      current = next.hasPrefix("/") ? next : join(folder(of: current), next)
     }
     throw .system(path, "cannot be followed", code: ELOOP)
   }
 
-  /// The part before the last slash, or nothing for a name in the current folder.
+  /// Returns the part before the last slash; empty for a name in the current folder.
   package static func folder(of path: String) -> String {
     guard let slash = path.lastIndex(of: "/") else { return "" }
     return slash == path.startIndex ? "/" : String(path[..<slash])
@@ -169,7 +178,7 @@ package enum FileSystem {
     path.split(separator: "/").last.map(String.init) ?? path
   }
 
-  /// The part behind the last slash, without its ending.
+  /// Returns the part after the last slash, without its extension.
   package static func stem(of path: String) -> String {
     let name = name(of: path)
     guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return name }
@@ -181,14 +190,14 @@ package enum FileSystem {
   }
 }
 
-/// Why a file could not be read or written, in a line that starts with its name.
+/// An error about a file; its message starts with the file's name.
 public struct FileError: Error, Equatable, CustomStringConvertible {
-  /// The file, as it was named.
+  /// The path as the user named it.
   public var path: String
-  /// What is wrong, without the name: `cannot be opened: No such file or directory`.
+  /// The problem, without the name: `cannot be opened: No such file or directory`.
   public var reason: String
 
-  /// An error about a file.
+  /// Creates an error about a file.
   public init(_ path: String, _ reason: String) {
     self.path = path
     self.reason = reason
@@ -199,16 +208,16 @@ public struct FileError: Error, Equatable, CustomStringConvertible {
     return FileError(path, "\(what): \(reason)")
   }
 
-  /// The name and the reason, on one line.
+  /// The path and the reason, on one line.
   public var description: String { "\(path): \(reason)".printable }
 }
 
-/// By what a changed or replaced file is distinguished from the old one.
+/// The properties of a file that change when it is modified or replaced.
 package struct FileStamp: Equatable {
-  /// Device, number, size, seconds and nanoseconds of the last change.
+  /// The device, inode, and size, and the seconds and nanoseconds of the last change.
   private let statusFields: [Int]
 
-  /// The stamp of a file, links followed, or nothing where there is none.
+  /// Reads the stamp of a file, following links; nil if there is no file.
   package init?(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
@@ -218,13 +227,14 @@ package struct FileStamp: Equatable {
   }
 }
 
-/// A file by what it is, whatever it is called: links, `..` and case make no other file of it.
+/// The identity of a file, independent of its name: links, `..`, and case lead to the same
+/// identity.
 package struct FileIdentity: Hashable, Sendable {
   private let device: dev_t
   private let inode: ino_t
 
-  /// What a path leads to, or nothing where there is no file: a folder may be read and written at
-  /// once.
+  /// Reads the identity of the file at a path. It is nil if there is no file, and for a folder,
+  /// which may be both input and output.
   package init?(_ path: String) {
     var status = stat()
     guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return nil }
@@ -233,11 +243,11 @@ package struct FileIdentity: Hashable, Sendable {
   }
 }
 
-/// The files that a command reads, so that it writes none of them.
+/// The input files of a command, which none of its outputs may overwrite.
 package struct InputOverwriteCheck: Sendable {
   private var inputs: Set<FileIdentity> = []
 
-  /// Guards some files; a path that leads nowhere is no file to lose.
+  /// Creates a check for some paths; paths without a file are ignored.
   package init(reading paths: some Sequence<String> = [String]()) { addInputs(paths) }
 
   package mutating func addInputs(_ paths: some Sequence<String>) {
@@ -250,7 +260,7 @@ package struct InputOverwriteCheck: Sendable {
 
   package func isInput(_ path: String) -> Bool { FileIdentity(path).map(inputs.contains) ?? false }
 
-  /// What keeps a file from being created at a path: a folder above it is missing or is not a
+  /// Returns the reason that a file cannot be created at a path: its folder is missing or is not a
   /// folder.
   package static func obstacle(to path: String) -> String? {
     var path = path
@@ -266,7 +276,7 @@ package struct InputOverwriteCheck: Sendable {
     }
   }
 
-  /// A path by which two outputs that do not exist yet can be compared.
+  /// Returns a path by which two outputs that do not exist yet can be compared.
   package static func comparablePath(of path: String) -> String {
     if let real = FileSystem.realPath(path) { return real }
     let folder = FileSystem.folder(of: path)
@@ -275,21 +285,24 @@ package struct InputOverwriteCheck: Sendable {
 }
 
 package struct CalendarTime: Equatable, Sendable {
-  /// Seconds since the beginning of 1970, in universal time.
+  /// The number of seconds since 1970-01-01, UTC.
   package var seconds: Int
 
   package init(seconds: Int) { self.seconds = seconds }
 
   package static var now: CalendarTime { CalendarTime(seconds: time(nil)) }
 
-  /// `2026-01-31T12:00:00Z`.
+  /// The time in the form `2026-01-31T12:00:00Z`.
   package var text: String { formatted("%Y-%m-%dT%H:%M:%SZ") }
 
-  /// `20260131-120000`: what the name of a file may hold.
+  /// The time in the form `20260131-120000`, for the name of a file.
   package var fileNameText: String { formatted("%Y%m%d-%H%M%S") }
 
-  /// The time, or that where the user is, in a format of strftime(3) that makes 31 bytes of text at
-  /// most.
+  /// Returns the time as formatted by strftime(3).
+  ///
+  /// - Parameters:
+  ///   - format: A format whose result has at most 31 bytes.
+  ///   - isLocal: True for local time, false for UTC.
   package func formatted(_ format: String, isLocal: Bool = false) -> String {
     var moment = time_t(seconds)
     var fields = unsafe tm()

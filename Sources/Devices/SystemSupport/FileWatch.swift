@@ -1,8 +1,10 @@
 internal import Glibc
 
-/// Reports when files were written or removed, without looking at them in between. The folders are
-/// watched, so a file may be replaced, as editors do, and may come and go with its folder. A link
-/// is followed, and watched itself; links among the folders above are followed once.
+/// Reports written and removed files without polling.
+///
+/// It watches folders, so that a file may be replaced, as editors do, and may appear and disappear
+/// with its folder. A link is watched together with its target; links among the parent folders are
+/// resolved once.
 package final class FileWatch {
   package struct Change: Equatable {
     package enum Kind { case written, removed }
@@ -16,28 +18,30 @@ package final class FileWatch {
     }
   }
 
-  /// Readable when something happened, which may be nothing that matters.
+  /// A descriptor that is readable when something may have happened.
   package var descriptor: Int32 { folderWatches.descriptor }
 
-  /// Quiet after which a file counts as written: editors do several things in a row.
+  /// The time without events after which a file counts as written, since editors perform several
+  /// steps in a row.
   private let settleTime: Duration
   private let folderWatches: FolderWatches
   private var files: [File] = []
   private var missingFolders: [(folder: String, name: String)] = []
 
-  /// Whether something may have happened without a notification.
+  /// A Boolean value that indicates whether events may have been missed.
   private var needsRescan = false
 
-  /// Watches files that need not exist; make it before reading them, so that no change is missed.
-  package init(_ paths: [String], settleTime settling: Duration = .milliseconds(30))
+  /// Starts to watch files, which need not exist. Create the watch before reading the files, so
+  /// that no change is missed.
+  package init(_ paths: [String], settleTime: Duration = .milliseconds(30))
     throws(FileError)
   {
-    self.settleTime = settling
+    self.settleTime = settleTime
     folderWatches = try FolderWatches()
     try watch(paths)
   }
 
-  /// Watches these files from now on; those that were watched already stay without a gap.
+  /// Replaces the watched files; files that were watched before are watched without a gap.
   package func watch(_ paths: [String]) throws(FileError) {
     let old = files
     files = []
@@ -46,14 +50,15 @@ package final class FileWatch {
     }
     folderWatches.removeAll()
     try watchFolders()
-    // What is new is as it should be; the others may have changed while nobody watched.
+    // New files are up to date; the others may have changed in between.
     needsRescan = !old.isEmpty
     for index in files.indices where !old.contains(where: { $0.path == files[index].path }) {
       files[index].stamp = FileStamp(files[index].path)
     }
   }
 
-  /// How long to wait at most before asking for changes; nothing where the descriptor will tell.
+  /// Returns the maximum time until `changes(at:)` should be called; nil if the descriptor signals
+  /// it.
   package func timeout(at now: Duration) -> Duration? {
     if needsRescan { return .zero }
     return files.compactMap { $0.eventBurst?.end }.min().map { max(.zero, $0 - now) }
@@ -80,7 +85,7 @@ package final class FileWatch {
     return files.indices.compactMap { files[$0].settledChange(at: now) }
   }
 
-  /// Watches where the files are now, and notes those that are not what they were.
+  /// Watches the current locations of the files, and records those that have changed.
   private func rescan(at now: Duration) throws(FileError) {
     needsRescan = false
     folderWatches.removeAll()
@@ -94,17 +99,16 @@ package final class FileWatch {
     missingFolders = []
     for index in files.indices {
       files[index].locations = File.locations(of: files[index].path)
-      for place in files[index].locations {
-        try watchFolder(place.folder)
+      for location in files[index].locations {
+        try watchFolder(location.folder)
       }
     }
   }
 
-  /// Watches a folder and, for their own fate, those above; or the first one that would have to
-  /// appear.
+  /// Watches a folder and, for moves and removals, its parents; or the closest parent in which a
+  /// missing folder would appear.
   private func watchFolder(_ folder: String) throws(FileError) {
-    // Who makes and removes the folder faster than it can be watched has to be waited for
-    // elsewhere.
+    // A folder that appears and disappears faster than it can be watched ends the attempts.
     for _ in 0..<100 {
       var path = "/"
       var gap: (folder: String, name: String)?
@@ -124,7 +128,7 @@ package final class FileWatch {
         return
       }
       let isThere = try folderWatches.add(gap.folder, .arrivals)
-      // It may have come while it was not waited for yet.
+      // The folder may have appeared before it was watched.
       let next = FileSystem.join(gap.folder, gap.name)
       if isThere && FileSystem.entry(at: next) != .folder {
         missingFolders.append(gap)
@@ -134,25 +138,25 @@ package final class FileWatch {
   }
 
   struct File {
-    /// A name in a folder, by its whole path.
+    /// A file name within a folder's absolute path.
     struct Location: Equatable {
       var folder: String
       var name: String
     }
 
     let path: String
-    /// Where the file is: by its name and, for a link, by what it leads to.
+    /// The locations of the file: its own and, for a link, its target's.
     var locations: [Location] = []
-    /// How the file was when its last change was reported; nothing where it was missing.
+    /// The state of the file when its last change was reported; nil if it was missing.
     var stamp: FileStamp?
-    /// From when to when events happen in a row that have not settled yet.
+    /// The start and the end of a series of events that has not settled yet.
     var eventBurst: (start: Duration, end: Duration)?
 
     init(_ path: String) { self.path = path }
 
-    /// Time that is given to a writer who has not closed the file yet.
+    /// The settle time while a writer has not closed the file yet.
     static let openFileSettleTime = Duration.milliseconds(300)
-    /// Time after which a file that never comes to rest is reported all the same.
+    /// The maximum time before a file that never settles is reported.
     static let maximumBurstDuration = Duration.seconds(1)
 
     static func locations(of path: String) -> [Location] {
@@ -166,7 +170,7 @@ package final class FileWatch {
     }
 
     private static func location(of path: String) -> Location {
-      // Slashes in a row and at the end mean nothing.
+      // Repeated and trailing slashes have no meaning.
       let names = path.split(separator: "/")
       return Location(
         folder: "/" + names.dropLast().joined(separator: "/"),
@@ -177,15 +181,15 @@ package final class FileWatch {
       locations.contains { $0.name == name && folders.contains($0.folder) }
     }
 
-    mutating func recordEvent(at now: Duration, settleTime settling: Duration, isUnfinished: Bool) {
+    mutating func recordEvent(at now: Duration, settleTime: Duration, isUnfinished: Bool) {
       let start = eventBurst?.start ?? now
-      // Nobody writes to a link; it is complete when it is there.
+      // A link is not written to; it is complete when it exists.
       let isOpen = isUnfinished && !FileSystem.isLink(path)
-      let end = now + (isOpen ? max(settling, Self.openFileSettleTime) : settling)
+      let end = now + (isOpen ? max(settleTime, Self.openFileSettleTime) : settleTime)
       eventBurst = (start, min(end, start + Self.maximumBurstDuration))
     }
 
-    /// The change, where the burst is over and there is one to tell.
+    /// Returns the change of a settled file, if there is one.
     mutating func settledChange(at now: Duration) -> Change? {
       guard let eventBurst, now >= eventBurst.end else { return nil }
       self.eventBurst = nil
@@ -197,24 +201,25 @@ package final class FileWatch {
   }
 }
 
-/// What happens in folders, as the system reports it through inotify(7).
+/// The events in folders, as reported by inotify(7).
 final class FolderWatches {
   enum Scope {
-    /// That it is moved or removed itself; quiet otherwise.
+    /// Moves and removals of the folder itself.
     case folderItself
-    /// That a name appears in it, too.
+    /// Also names that appear in the folder.
     case arrivals
     case files
   }
 
   enum Event: Equatable {
-    /// A file or folder of this name; `isUnfinished` where more is likely to be written.
+    /// An event for a file or folder with this name; `isUnfinished` means that more writes are
+    /// likely.
     case name(String, folders: [String], isUnfinished: Bool)
-    /// A folder went away, or more happened than the system remembers: look at everything again.
+    /// A folder disappeared, or the system dropped events: check all files again.
     case rescanNeeded
   }
 
-  /// Readable when something happened.
+  /// A descriptor that is readable when an event has occurred.
   let descriptor: Int32
   private var folders: [Int32: [String]] = [:]
 
@@ -227,7 +232,7 @@ final class FolderWatches {
 
   deinit { close(descriptor) }
 
-  /// Watches a folder, in addition to what is reported of it already; false where there is none.
+  /// Watches a folder in addition to its earlier scopes. Returns false if it does not exist.
   func add(_ folder: String, _ interest: Scope) throws(FileError) -> Bool {
     let own = IN_MOVE_SELF | IN_DELETE_SELF
     let arrivals = IN_CREATE | IN_MOVED_TO
@@ -251,7 +256,7 @@ final class FolderWatches {
     case ENOSPC:
       let limit = "/proc/sys/fs/inotify/max_user_watches"
       throw FileError(folder, "cannot be watched: all watches are in use (see \(limit))")
-    // One that may be passed and not be read can still lead to the folder in question.
+    // A folder that can be traversed but not read can still lead to the watched folder.
     case EACCES where interest == .folderItself:
       return true
     default:
@@ -266,7 +271,7 @@ final class FolderWatches {
     folders = [:]
   }
 
-  /// What happened since the last call, oldest first, without waiting.
+  /// Returns the events since the last call, oldest first, without waiting.
   func events() -> [Event] {
     var events: [Event] = []
     var bytes = [UInt8](repeating: 0, count: 16_384)
@@ -277,7 +282,8 @@ final class FolderWatches {
       unsafe bytes.withUnsafeBytes { buffer in
         var start = 0
         while start + Self.headerLength <= count {
-          // struct inotify_event: watch, mask, cookie, length of the name, the name.
+          // The fields of `struct inotify_event` are the watch, the mask, a cookie, the length of
+          // the name, and the name.
           let watch = unsafe buffer.loadUnaligned(fromByteOffset: start, as: Int32.self)
           let mask = unsafe buffer.loadUnaligned(fromByteOffset: start + 4, as: UInt32.self)
           let length = unsafe Int(buffer.loadUnaligned(fromByteOffset: start + 12, as: UInt32.self))

@@ -9,20 +9,20 @@ package enum JSONElement: JSONRepresentable {
   case integer(Int)
   case bool(Bool)
   case array([JSONElement])
-  /// A list on one line.
+  /// An array on one line.
   case inlineArray([JSONElement])
   case object(JSONObject)
-  /// An object that is written by a closure, in a layout of its own where one is given.
+  /// An object that a closure writes, optionally in its own layout.
   case customObject(JSONWriter.Layout? = nil, (inout JSONObjectWriter) -> Void)
 
   package var json: JSONElement { self }
 
-  /// An object on one line.
+  /// Returns an object on one line.
   package static func inlineObject(_ fields: JSONObject) -> JSONElement {
     .customObject(.singleLine, fields.write)
   }
 
-  /// A number; null where there is none, or it is not finite.
+  /// Returns a number, or null if it is nil or not finite.
   package static func finiteNumber(_ number: Double?) -> JSONElement {
     number.map { $0.isFinite ? .number($0) : .null } ?? .null
   }
@@ -41,14 +41,14 @@ package enum JSONElement: JSONRepresentable {
       object.member(key, flag)
     case .array(let list):
       object.array(key) { array in
-        for piece in list {
-          piece.write(to: &array)
+        for element in list {
+          element.write(to: &array)
         }
       }
     case .inlineArray(let list):
       object.array(key, layout: .singleLine) { array in
-        for piece in list {
-          piece.write(to: &array)
+        for element in list {
+          element.write(to: &array)
         }
       }
     case .object(let fields):
@@ -80,7 +80,7 @@ extension Array: JSONRepresentable where Element: JSONRepresentable {
   package var json: JSONElement { .array(map(\.json)) }
 }
 
-/// The members of an object in their order; one whose value is nil is left out.
+/// The members of an object in order; a member whose value is nil is omitted.
 package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable {
   private var members: [(key: String, value: JSONElement)]
 
@@ -96,7 +96,8 @@ package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable {
     return sum
   }
 
-  /// Texts, numbers and flags with their keys, those of inner objects too; lists are left out.
+  /// The text of strings, numbers, and Booleans with their keys, including those of nested objects;
+  /// arrays are omitted.
   package var csvCells: [(key: String, text: String)] {
     members.flatMap { key, value -> [(key: String, text: String)] in
       switch value {
@@ -125,7 +126,7 @@ package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable {
 }
 
 extension FileLocation {
-  /// Line and column, or byte and bit; nothing for a whole file.
+  /// The line and column, or the byte and bit; empty for a whole file.
   package var positionFields: JSONObject {
     switch position {
     case .wholeFile: [:]

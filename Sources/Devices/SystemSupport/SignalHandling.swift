@@ -1,24 +1,25 @@
 internal import Glibc
 internal import Synchronization
 
-/// Lets work be ended in order when Ctrl-C, termination or hang-up end the program. While no file
-/// is unfinished and nobody asked for notice, a signal ends the program as it ends any other, even
-/// one that waits for its standard input. A second signal ends it in any case, and removes files
-/// that are unfinished.
+/// Lets the program end in good order on Ctrl-C, termination, and hang-up.
+///
+/// Without an unfinished file or a listener, a signal ends the program as usual, even while it
+/// waits for standard input. Otherwise, the program finishes its work first. A second signal always
+/// ends it, and removes unfinished files.
 package enum SignalHandling {
   package static var isInterruptRequested: Bool { interruptRequest.load(ordering: .relaxed) }
 
-  /// Starts noting signals; one that is ignored, as under `nohup`, stays ignored.
+  /// Installs the handlers; a signal that is ignored, as under `nohup`, stays ignored.
   package static func installHandlers() {
-    // Made now, because a signal handler may not.
+    // The globals are initialized here, because a signal handler must not do that.
     _ = interruptRequest.load(ordering: .relaxed)
     _ = unfinishedFileCount.load(ordering: .relaxed)
     _ = listenerCount.load(ordering: .relaxed)
     _ = recordedSignal.load(ordering: .relaxed)
     _ = unfinishedPaths[0].load(ordering: .relaxed)
     TerminalMode.initializeState()
-    // A file beyond the shell's limit is then an error of the write that can be reported and
-    // cleaned up after.
+    // A file beyond the shell's limit becomes an error of the write, which can be reported and
+    // cleaned up.
     _ = signal(SIGXFSZ, SIG_IGN)
     for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
       _ = signal(number, handleSignal)
@@ -32,8 +33,8 @@ package enum SignalHandling {
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Announces a file that must be finished or removed, which `end()` follows; false where it is
-  /// too late to begin one.
+  /// Announces an unfinished file; `endFile()` must follow. Returns false if the program is already
+  /// ending.
   static func beginFile() -> Bool {
     unfinishedFileCount.add(1, ordering: .sequentiallyConsistent)
     if !interruptRequest.load(ordering: .sequentiallyConsistent) { return true }
@@ -43,39 +44,38 @@ package enum SignalHandling {
 
   static func endFile() { unfinishedFileCount.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Notes a file that is to be removed where the process is ended at once; what `forget` takes,
-  /// nil beyond the limit.
+  /// Registers a file to remove if the process ends at once. Returns its slot for `unregister`; nil
+  /// if all slots are in use.
   static func register(unfinishedPath path: String) -> Int? {
-    // Never moved while noted, since a handler may be reading it.
+    // The text does not move while it is registered, since a handler may be reading it.
     let text = unsafe strdup(path)
-    for place in 0..<unfinishedPaths.count
-    where unfinishedPaths[place].compareExchange(
+    for slot in 0..<unfinishedPaths.count
+    where unfinishedPaths[slot].compareExchange(
       expected: 0, desired: UInt(bitPattern: text), ordering: .sequentiallyConsistent
     ).exchanged {
-      return place
+      return slot
     }
     unsafe free(text)
     return nil
   }
 
-  static func unregister(unfinishedSlot place: Int?) {
-    guard let place else { return }
-    let text = unfinishedPaths[place].exchange(0, ordering: .sequentiallyConsistent)
+  static func unregister(unfinishedSlot: Int?) {
+    guard let unfinishedSlot else { return }
+    let text = unfinishedPaths[unfinishedSlot].exchange(0, ordering: .sequentiallyConsistent)
     unsafe free(UnsafeMutableRawPointer(bitPattern: text))
   }
 
-  /// Removes the files that were noted: [also a signal handler].
+  /// Removes the registered files: [also a signal handler].
   private static func removeUnfinished() {
-    for place in 0..<unfinishedPaths.count {
-      let text = unfinishedPaths[place].load(ordering: .sequentiallyConsistent)
+    for slot in 0..<unfinishedPaths.count {
+      let text = unfinishedPaths[slot].load(ordering: .sequentiallyConsistent)
       if let path = unsafe UnsafePointer<CChar>(bitPattern: text) {
         unsafe unlink(path)
       }
     }
   }
 
-  /// Asks that the first signal be reported through the answered descriptor, which it makes
-  /// readable.
+  /// Adds a listener for the first signal, which makes the returned descriptor readable.
   static func addListener() -> Int32 {
     let descriptor = listenerSignal.descriptor
     listenerCount.add(1, ordering: .sequentiallyConsistent)
@@ -84,8 +84,8 @@ package enum SignalHandling {
 
   static func removeListener() { listenerCount.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Ends the process by the signal a listener was notified of, so that a shell sees it; else
-  /// returns.
+  /// Ends the process by the signal that a listener received, so that the shell sees it; without
+  /// one, returns.
   package static func terminateByRecordedSignal() {
     let number = recordedSignal.load(ordering: .sequentiallyConsistent)
     if number != 0 {
@@ -93,7 +93,8 @@ package enum SignalHandling {
     }
   }
 
-  /// The handler: either it sees a file that `begin()` announced, or `begin()` sees the request.
+  /// The signal handler. Either it sees the file that `beginFile()` announced, or `beginFile()`
+  /// sees the request.
   private static let handleSignal: @convention(c) (Int32) -> Void = { number in
     let code = errno
     defer { errno = code }
@@ -108,7 +109,8 @@ package enum SignalHandling {
     if unfinishedFileCount.load(ordering: .sequentiallyConsistent) > 0, isFirst {
       return
     }
-    // A terminal that closes hangs up, and so does its shell: the second is not an impatient user.
+    // A closing terminal and its shell both send a hang-up, so the second one does not come from an
+    // impatient user.
     if !isFirst && number == SIGHUP { return }
     removeUnfinished()
     TerminalMode.restore()
@@ -123,12 +125,14 @@ package enum SignalHandling {
     unsafe sigemptyset(&only)
     unsafe sigaddset(&only, number)
     unsafe pthread_sigmask(SIG_UNBLOCK, &only, nil)
-    // The first process of a container outlives a default action; shells count signals from 128.
+    // The first process of a container survives the default action; shells report a signal as 128
+    // plus its number.
     _exit(128 + number)
   }
 }
 
-/// Paths of unfinished files, as addresses of C strings, in memory that a signal handler can read.
+/// The paths of unfinished files, as addresses of C strings, in memory that a signal handler can
+/// read.
 private let unfinishedPaths = InlineArray<256, Atomic<UInt>> { _ in Atomic(0) }
 private let interruptRequest = Atomic(false)
 private let unfinishedFileCount = Atomic(0)
@@ -136,14 +140,14 @@ private let listenerCount = Atomic(0)
 private let recordedSignal = Atomic<Int32>(0)
 private let listenerSignal = SignalFlag()
 
-/// Tells a verb of the first signal that asks to stop, so that it can fade out and end; a second
-/// ends it at once. When the verb returns, the program ends by that signal.
+/// Reports the first signal that requests an end, so that a command can fade out and end; a second
+/// signal ends it at once. When the command returns, the program ends by the first signal.
 package struct InterruptSignal: ~Copyable {
-  /// Readable from the first signal on; nothing is to be read from it. Below zero where none was
-  /// left.
+  /// A descriptor that is readable after the first signal; do not read from it. It is negative if
+  /// no descriptor was left.
   package let descriptor: Int32
 
-  /// Asks for notice; a signal before that ends the program.
+  /// Adds a listener; a signal before this ends the program.
   package init() { descriptor = SignalHandling.addListener() }
 
   package var isRaised: Bool { SignalHandling.isInterruptRequested }
@@ -151,13 +155,14 @@ package struct InterruptSignal: ~Copyable {
   deinit { SignalHandling.removeListener() }
 }
 
-/// A descriptor that a signal handler can make readable, for as long as the process runs.
+/// A flag that a signal handler can raise, with a descriptor that lives as long as the process.
 struct SignalFlag: Sendable {
-  /// Readable while the flag is raised.
+  /// A descriptor that is readable while the flag is raised.
   let descriptor: Int32
   private let writeDescriptor: Int32
 
-  /// A flag that is not raised; where no descriptor is left, one below zero, which is never ready.
+  /// Creates a flag that is not raised; if no descriptor is left, one with a negative descriptor,
+  /// which never becomes ready.
   init() {
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)
@@ -169,7 +174,7 @@ struct SignalFlag: Sendable {
     writeDescriptor = ends[1]
   }
 
-  /// Raises the flag: [any thread, also a signal handler], one system call.
+  /// Raises the flag with one system call: [any thread, also a signal handler].
   func raise() { _ = unsafe write(writeDescriptor, "!", 1) }
 
   func lower() {

@@ -1,12 +1,14 @@
 internal import Glibc
 internal import Synchronization
 
-/// The terminal's modes while keys are read singly, kept where a signal handler can give them back.
-/// While in force, Ctrl-Z and a quit signal give the usual modes back first, and continuing takes
-/// them again. Nothing touches a terminal that another job has.
+/// The terminal's raw mode, in which keys are read one by one, and its restoration, even by a
+/// signal handler.
+///
+/// In raw mode, Ctrl-Z and a quit signal restore the original mode first, and continuing the
+/// process enters raw mode again. A terminal that belongs to another job is not changed.
 package enum TerminalMode {
-  /// Readable when the process was continued, perhaps with the terminal again, and when the window
-  /// changed its size.
+  /// A descriptor that is readable after the process was continued, perhaps with the terminal, or
+  /// the window was resized.
   package static var wakeDescriptor: Int32 { wakeFlag.descriptor }
 
   package static func lowerWake() { wakeFlag.lower() }
@@ -17,14 +19,17 @@ package enum TerminalMode {
     _ = isLineShown.load(ordering: .relaxed)
   }
 
-  /// Takes charge of a terminal, whose modes change with the first `enter()`; one at a time. False
-  /// where it is not a terminal, not the one that controls this process, or taken already.
+  /// Claims a terminal, one at a time, whose mode changes with the first `enter()`.
+  ///
+  /// - Parameter descriptor: The terminal.
+  /// - Returns: False if it is not a terminal, does not control this process, or is already
+  ///   claimed.
   package static func begin(on descriptor: Int32) -> Bool {
     initializeState()
     guard isatty(descriptor) == 1, tcgetpgrp(descriptor) >= 0 else { return false }
     guard !isTerminalClaimed.exchange(true, ordering: .sequentiallyConsistent) else { return false }
     lowerWake()
-    // Never freed, since a handler may be looking at it: some hundred bytes each time.
+    // This memory of some hundred bytes is never freed, since a handler may be reading it.
     let modes = UnsafeMutablePointer<SavedTerminalModes>.allocate(capacity: 1)
     unsafe modes.initialize(to: SavedTerminalModes(descriptor: descriptor))
     activeModes.store(UInt(bitPattern: modes), ordering: .sequentiallyConsistent)
@@ -34,7 +39,7 @@ package enum TerminalMode {
     return true
   }
 
-  /// Restores the terminal; the signals have their default actions again.
+  /// Restores the terminal and the default actions of the signals.
   package static func end() {
     restore()
     activeModes.store(0, ordering: .sequentiallyConsistent)
@@ -44,12 +49,12 @@ package enum TerminalMode {
     isTerminalClaimed.store(false, ordering: .sequentiallyConsistent)
   }
 
-  /// Notes whether standard error, a terminal, shows a line that is to go before the process stops.
+  /// Sets whether standard error, a terminal, shows a line to erase before the process stops.
   package static func setLineShown(_ isShown: Bool) {
     isLineShown.store(isShown, ordering: .sequentiallyConsistent)
   }
 
-  /// Takes that line away; its owner writes all of it again: [also a signal handler].
+  /// Erases that line, which its owner draws again later: [also a signal handler].
   fileprivate static func eraseLine() {
     guard isLineShown.load(ordering: .sequentiallyConsistent), isForeground(STDERR_FILENO) else {
       return
@@ -58,13 +63,12 @@ package enum TerminalMode {
     _ = unsafe write(STDERR_FILENO, erasing.utf8Start, erasing.utf8CodeUnitCount)
   }
 
-  /// Whether this process is in the job that has the terminal: [also a signal handler].
+  /// Returns whether this process is in the terminal's foreground job: [also a signal handler].
   package static func isForeground(_ descriptor: Int32) -> Bool {
     tcgetpgrp(descriptor) == getpgrp()
   }
 
-  /// Makes sure that keys come singly where the terminal is in the foreground, and answers whether
-  /// it is.
+  /// Enters raw mode if this job is in the foreground, and returns whether it is.
   package static func enter() -> Bool {
     guard let modes = unsafe current, isForeground(unsafe modes.pointee.descriptor) else {
       isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
@@ -76,7 +80,7 @@ package enum TerminalMode {
     return true
   }
 
-  /// Gives the usual modes back until the next `enter()`: [also a signal handler].
+  /// Restores the original mode until the next `enter()`: [also a signal handler].
   package static func restore() {
     let wasEntered = isRawModeEntered.exchange(false, ordering: .sequentiallyConsistent)
     guard wasEntered, let modes = unsafe current else { return }
@@ -85,12 +89,11 @@ package enum TerminalMode {
     }
   }
 
-  /// Sets the modes again, since the process that stopped or continued the process may have set
-  /// others.
+  /// Enters raw mode again, since another process may have changed the mode.
   fileprivate static func reenter() {
     guard let modes = unsafe current else { return }
     isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
-    // Before the first entry the usual modes are not known yet, and here they are not to be read.
+    // Before the first entry, the original mode is unknown, and a signal handler must not read it.
     if unsafe modes.pointee.areSaved {
       _ = enter()
     }
@@ -103,7 +106,8 @@ package enum TerminalMode {
 
 private struct SavedTerminalModes {
   let descriptor: Int32
-  /// Whether the modes were read; while another job has the terminal it is in modes of that job.
+  /// A Boolean value that indicates whether the original mode was read, which must happen in the
+  /// foreground.
   var areSaved = false
   var original = termios()
   var raw = termios()
@@ -114,21 +118,21 @@ private struct SavedTerminalModes {
     if !areSaved {
       guard unsafe tcgetattr(descriptor, &original) == 0 else { return }
       raw = original
-      // Signals stay; without IEXTEN Ctrl-V and Ctrl-O are keys too.
+      // Signals remain enabled; without IEXTEN, Ctrl-V and Ctrl-O are keys too.
       raw.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
-      // A read never waits, even if somebody else took the key.
+      // A read never blocks, even if another process has read the key.
       unsafe withUnsafeMutableBytes(of: &raw.c_cc) {
         unsafe $0[Int(VMIN)] = 0
         unsafe $0[Int(VTIME)] = 0
       }
       areSaved = true
     }
-    // Marked first, so that a signal in between gives back once too often rather than never.
+    // The mark comes first, so that a signal in between restores once too often rather than never.
     isRawModeEntered.store(true, ordering: .sequentiallyConsistent)
     _ = unsafe tcsetattr(descriptor, TCSANOW, &raw)
   }
 
-  /// Sets the usual modes; keys that were typed ahead stay for the next reader.
+  /// Sets the original mode; keys that were typed ahead remain for the next reader.
   mutating func restore() { _ = unsafe tcsetattr(descriptor, TCSANOW, &original) }
 }
 
@@ -162,7 +166,7 @@ private let handleStop: @convention(c) (Int32) -> Void = { number in
 
 private func handleRepeatedStop(_ number: Int32) { handleStop(number) }
 
-/// Takes the terminal again after a stop that left no time to give it back.
+/// Enters raw mode again, also after a stop that left no time to restore the terminal.
 private let handleContinue: @convention(c) (Int32) -> Void = { _ in
   let code = errno
   defer { errno = code }
@@ -176,7 +180,7 @@ private let handleResize: @convention(c) (Int32) -> Void = { _ in
   wakeFlag.raise()
 }
 
-/// Quits at once, as the signal asks, with the terminal given back.
+/// Restores the terminal and quits.
 private let handleQuit: @convention(c) (Int32) -> Void = { number in
   TerminalMode.restore()
   _ = signal(number, SIG_DFL)

@@ -1,12 +1,12 @@
 internal import CMath
 
 extension String {
-  /// The text on one line, safe on a terminal: what a file is called or says of itself may hold
-  /// controls.
+  /// The text on one line, safe for a terminal: names and contents of files may contain control
+  /// characters.
   package var printable: String { unicodeScalars.map { $0.printable }.joined() }
 
-  /// The text between quotes, safe on a terminal: control characters escaped, at most 80
-  /// characters.
+  /// The text in quotes, safe for a terminal: control characters are escaped, and the length is
+  /// limited to 80 characters.
   package var inQuotes: String {
     "'" + unicodeScalars.prefix(80).map { $0.printable }.joined()
       + (unicodeScalars.count > 80 ? "…'" : "'")
@@ -18,14 +18,13 @@ extension String {
     "²": "^2",
   ]
 
-  /// The text with the program's own signs in ASCII; what files are called or say of themselves
-  /// stays as it is.
+  /// The text with the program's own symbols in ASCII; text from files is not changed.
   package var asASCII: String {
     if utf8.allSatisfy({ $0 < 0x80 }) { return self }
     var text = ""
     for scalar in unicodeScalars {
       switch scalar {
-      // Bars of block elements: under half of a column, and more.
+      // Bars of block elements: less than half a column, and more.
       case "\u{2581}"..."\u{2583}", "\u{258D}"..."\u{258F}":
         text += ":"
       case "\u{2584}"..."\u{258C}":
@@ -52,8 +51,10 @@ extension Unicode.Scalar {
 }
 
 extension StringProtocol {
-  /// Where a text that is not empty first stands in this one, byte for byte, or nil. The search of
-  /// the standard library comes with its regular expressions, a megabyte of the program.
+  /// Returns the range of the first occurrence of a nonempty text, byte by byte; nil if there is
+  /// none.
+  ///
+  /// The standard library's search would link its regular expressions, a megabyte of the program.
   package func byteRange(of text: String) -> Range<Index>? {
     for start in utf8.indices where utf8[start...].starts(with: text.utf8) {
       return start..<utf8.index(start, offsetBy: text.utf8.count)
@@ -65,19 +66,20 @@ extension StringProtocol {
 }
 
 extension [String] {
-  /// `a`, `a or b`, `a, b or c`.
+  /// The list as text: `a`, `a or b`, `a, b or c`.
   package var joinedWithOr: String {
     count < 2 ? joined() : dropLast().joined(separator: ", ") + " or " + self[count - 1]
   }
 }
 
 package enum Suggestion {
-  /// `; did you mean '--output'?`, or nothing where no name is near.
+  /// Returns a question such as `; did you mean '--output'?`; empty if no name is similar.
   package static func question(for word: String, among names: [String]) -> String {
     nearest(to: word, among: names).map { "; did you mean '\($0)'?" } ?? ""
   }
 
-  /// The nearest name: at most a third of its letters wrong, or begun and not finished.
+  /// Returns the most similar name: at most a third of its letters differ, or the word is its
+  /// beginning.
   package static func nearest(to word: String, among names: [String]) -> String? {
     let typed = comparableLetters(of: word)
     guard !typed.isEmpty, typed.count <= 64 else { return nil }
@@ -86,7 +88,7 @@ package enum Suggestion {
       let target = comparableLetters(of: name)
       let limit = max(1, target.count / 3)
       let isBegun = typed.count >= 2 && target.starts(with: typed)
-      // Words are at least as far apart as their lengths are.
+      // The edit distance is at least the difference of the lengths.
       guard isBegun || abs(typed.count - target.count) <= limit else { continue }
       let distance = editDistance(typed, target)
       let isNear = distance <= limit && distance < target.count
@@ -96,7 +98,7 @@ package enum Suggestion {
     return best?.name
   }
 
-  /// Dashes and case do not make a word another one.
+  /// Returns the letters of a word in lowercase, without leading dashes.
   private static func comparableLetters(of word: String) -> [UInt8] {
     Array(word.lowercased().utf8.drop { $0 == UInt8(ascii: "-") })
   }
@@ -121,38 +123,38 @@ package enum Suggestion {
 }
 
 package enum NumberFormatting {
-  /// `2.22 s`.
+  /// The form `2.22 s`.
   package static func seconds(_ seconds: Double) -> String { "\(rounded(seconds, places: 3)) s" }
 
-  /// A magnitude in decibels relative to full scale; silence is −200.
+  /// The level of a magnitude in dBFS; −200 for silence.
   package static func decibels(_ magnitude: Float) -> Double {
     magnitude > 1e-10 ? 20 * log10(Double(magnitude)) : -200
   }
 
   package static func amplitude(decibels: Double) -> Double { pow(10, decibels / 20) }
 
-  /// What is left of 1 after so many time constants.
+  /// The exponential decay from 1 after a number of time constants.
   package static func decay(timeConstants constants: Double) -> Double { exp(-constants) }
 
-  /// `peak -3.2 dBFS`, or `silent`.
+  /// The form `peak -3.2 dBFS`, or `silent`.
   package static func peak(_ magnitude: Float) -> String {
     magnitude > 1e-10 ? "peak \(rounded(decibels(magnitude), places: 1)) dBFS" : "silent"
   }
 
-  /// `-2.1 dB`; `0 dB` for a factor of 1.
+  /// The form `-2.1 dB`; `0 dB` for a factor of 1.
   package static func gain(_ factor: Double) -> String {
     let decibels = rounded(decibels(Float(factor)), places: 1)
     return (decibels == "-0" ? "0" : decibels) + " dB"
   }
 
-  /// A number with at most some decimal places.
+  /// The number with at most this many decimal places.
   package static func rounded(_ value: Double, places: Int) -> String {
     let scale = pow(10, Double(places))
-    // Adding 0 takes the sign from a zero.
+    // Adding 0 turns a negative zero into zero.
     return plain((value * scale).rounded() / scale + 0)
   }
 
-  /// A number with exactly some decimal places, so that a column lines up.
+  /// The number with exactly this many decimal places, so that columns align.
   package static func fixed(_ value: Double, places: Int) -> String {
     let parts = rounded(value, places: places).split(separator: ".")
     let decimals = parts.count > 1 ? parts[1] : ""
@@ -161,7 +163,7 @@ package enum NumberFormatting {
         ? "." + decimals + String(repeating: "0", count: max(0, places - decimals.count)) : "")
   }
 
-  /// A number with all its places: `8` rather than `8.0`.
+  /// The number with all its digits: `8` rather than `8.0`.
   package static func plain(_ value: Double) -> String {
     let text = "\(value)"
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

@@ -1,21 +1,25 @@
 internal import Glibc
 internal import Synchronization
 
-/// Runs independent work on all cores.
+/// Runs independent jobs on all cores.
 package enum WorkerPool {
   package static var workerCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-  /// Does pieces of work on as many threads as there are cores and returns when all are done;
-  /// meanwhile another closure is called on the calling thread now and then, with the number of
-  /// pieces done.
+  /// Runs jobs on as many threads as there are cores, and returns when all are complete.
+  ///
+  /// - Parameters:
+  ///   - pieces: The number of jobs.
+  ///   - work: A closure that runs one job, by its number.
+  ///   - meanwhile: A closure that is called on the calling thread every few milliseconds, with the
+  ///     number of completed jobs.
   package static func run(
-    jobCount pieces: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
+    jobCount: Int, work: @escaping @Sendable (Int) -> Void, meanwhile: (Int) -> Void
   ) {
-    let crew = WorkQueue(jobCount: pieces, work: work)
+    let queue = WorkQueue(jobCount: jobCount, work: work)
     var threads: [pthread_t] = []
-    for _ in 0..<min(workerCount, pieces) {
+    for _ in 0..<min(workerCount, jobCount) {
       var thread = pthread_t()
-      let argument = unsafe Unmanaged.passRetained(crew).toOpaque()
+      let argument = unsafe Unmanaged.passRetained(queue).toOpaque()
       let status = unsafe pthread_create(
         &thread, nil,
         { raw in
@@ -30,11 +34,11 @@ package enum WorkerPool {
       }
     }
     if threads.isEmpty {
-      crew.processJobs()
+      queue.processJobs()
     }
-    while crew.completedCount < pieces {
-      meanwhile(crew.completedCount)
-      // Short beside any batch, long beside the cost of looking.
+    while queue.completedCount < jobCount {
+      meanwhile(queue.completedCount)
+      // Short compared with any batch, long compared with the cost of a check.
       usleep(3_000)
     }
     for thread in threads {
@@ -48,8 +52,8 @@ package enum WorkerPool {
     private let nextJob = Atomic(0)
     private let completed = Atomic(0)
 
-    init(jobCount pieces: Int, work: @escaping @Sendable (Int) -> Void) {
-      self.jobCount = pieces
+    init(jobCount: Int, work: @escaping @Sendable (Int) -> Void) {
+      self.jobCount = jobCount
       self.work = work
     }
 
@@ -57,17 +61,17 @@ package enum WorkerPool {
 
     func processJobs() {
       while true {
-        let piece = nextJob.add(1, ordering: .relaxed).oldValue
-        guard piece < jobCount else { return }
-        work(piece)
+        let job = nextJob.add(1, ordering: .relaxed).oldValue
+        guard job < jobCount else { return }
+        work(job)
         completed.add(1, ordering: .releasing)
       }
     }
   }
 }
 
-/// Chance that can be repeated: Steele, Lea and Flood, "Fast splittable pseudorandom number
-/// generators", 2014.
+/// A random number generator with a seed: Steele, Lea, and Flood, "Fast splittable pseudorandom
+/// number generators", 2014.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 

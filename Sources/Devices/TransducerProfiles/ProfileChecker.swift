@@ -1,8 +1,7 @@
 import HapticRender
 public import Reading
 
-/// Reads the text of a profile or an array by its table, and notes everything that is wrong with
-/// it.
+/// Reads the text of a profile or an array by its schema, and collects all findings.
 struct ProfileChecker: JSONSchemaReader {
   static let writesShortNumbers = true
 
@@ -12,13 +11,12 @@ struct ProfileChecker: JSONSchemaReader {
     unknownKey: .unknownKey,
     unknownValue: .invalidValue, emptyText: .invalidValue, checksRepeatedKeys: true)
   var log = FindingLog(maximumCountPerRule: ProfileRules.findingLimit)
-  /// Gives the profile of a word in an array, or why it cannot be used; nil where a text names
-  /// none.
+  /// The source of the profiles that an array names, or nil for texts that name none.
   var profileSource: ProfileSource?
 
   typealias ProfileSource = @Sendable (String) throws(SourceError) -> TransducerProfile
 
-  /// Why a profile cannot be used, and what to do.
+  /// The reason why a named profile cannot be used, and the remedy.
   struct SourceError: Error {
     var reason: String
     var hint: String?
@@ -29,10 +27,10 @@ struct ProfileChecker: JSONSchemaReader {
     self.profileSource = source
   }
 
-  /// What was found so far, in the order of the text.
+  /// The findings so far, in the order of the text.
   var findings: [Finding] { log.findings(in: document) }
 
-  /// Why the text is refused: its first error, or nothing.
+  /// The first error, which rejects the text, or nil.
   var inputError: InputError? {
     findings.first { $0.severity == .error }.map {
       InputError($0, otherErrorCount: log.errorCount - 1)
@@ -67,7 +65,7 @@ struct ProfileChecker: JSONSchemaReader {
 
   mutating func reportUnknownKey(_ member: JSONValue, in shape: JSONSchema) {
     guard let name = member.key, let object = member.parent else { return }
-    let names = JSONNameList(shape.keys(in: object).known.map { $0.name })
+    let names = JSONNameList(shape.keys(in: object).permitted.map { $0.name })
     log.add(
       .unknownKey, at: member, offset: member.keyOffset, "unknown key \(name.quoted())",
       suggestion: names.suggestion(for: name) ?? "valid keys: "
@@ -86,8 +84,10 @@ struct ProfileChecker: JSONSchemaReader {
         + names.names.joined(separator: ", "))
   }
 
-  /// Whether a number of an object is not below another; an error where it is. Where absent, their
-  /// defaults count.
+  /// Checks that a number of an object is not below another, and adds an error if it is. An absent
+  /// number has its default.
+  ///
+  /// - Returns: True if the numbers are in order.
   mutating func checkOrder(
     of object: JSONValue, _ low: String, _ high: String,
     defaults usual: (low: Double, high: Double)? = nil
@@ -109,7 +109,8 @@ struct ProfileChecker: JSONSchemaReader {
     checkDrive(of: root)
   }
 
-  /// The law of sensation needs a threshold curve; other laws use one for hardware alone.
+  /// Checks that the intensity law "sensation" has a threshold curve, and that other laws have one
+  /// only with hardware.
   private mutating func checkThresholds(of root: JSONValue) {
     guard root.kind == .object else { return }
     let list = root["thresholds"]
@@ -127,7 +128,7 @@ struct ProfileChecker: JSONSchemaReader {
         "drive.equalSensation is false, but the intensity law is \"sensation\"",
         suggestion: "remove the key, or choose the law \"power\"")
     }
-    // An invalid law is an error of its own.
+    // An invalid law is a separate error.
     guard let list, law == nil || law?.string == "power" else { return }
     guard root["hardware"] == nil || sensation?.boolean == false else { return }
     log.add(
@@ -151,7 +152,7 @@ struct ProfileChecker: JSONSchemaReader {
     }
   }
 
-  /// A figure can be an estimate only where it is given.
+  /// Checks that each estimated property has a value.
   private mutating func checkEstimates(of root: JSONValue) {
     guard let hardware = root["hardware"], let list = hardware["estimated"] else { return }
     for element in list.elements {
@@ -164,7 +165,8 @@ struct ProfileChecker: JSONSchemaReader {
     }
   }
 
-  /// What is fitted to hardware needs the hardware, and the figures that the fit is made from.
+  /// Checks that drive and amplifier have hardware, and equalization the properties that it
+  /// requires.
   private mutating func checkDrive(of root: JSONValue) {
     guard let hardware = root["hardware"] else {
       for key in ["drive", "amplifier"] {
@@ -192,8 +194,8 @@ struct ProfileChecker: JSONSchemaReader {
       "drive.highPass is \(hertz.shortText), above frequency.low, \(low.shortText)")
   }
 
-  /// What is known of a hand alone is not asked of a seat or of ears, and levels above a threshold
-  /// need an acceleration.
+  /// Checks that settings measured for a hand are not applied to a seat or to ears, and that levels
+  /// above a threshold have an acceleration.
   private mutating func checkSensation(of root: JSONValue, _ hardware: JSONValue) {
     let drive = root["drive"]
     let contours = drive?["contours"].flatMap { $0.string == "converging" ? $0 : nil }
@@ -226,13 +228,15 @@ struct ProfileChecker: JSONSchemaReader {
 }
 
 extension ProfileChecker {
-  /// What vibration is felt at, in hertz; beyond it an event is a push or a sound.
+  /// The frequencies at which vibration is felt, in hertz. Events beyond them are a push or a
+  /// sound.
   static let tactileRange = 1.0...1_000.0
 
-  /// Notes what is allowed and may not be what was meant.
+  /// Adds warnings about values that are valid but probably not intended.
   ///
-  /// - Parameter stem: What the file is called without its ending, or nothing where that says
-  ///   nothing.
+  /// - Parameters:
+  ///   - profile: The profile that was read.
+  ///   - stem: The file's name without its extension, or nil if the name is not significant.
   mutating func warn(_ profile: TransducerProfile, stem: String?) {
     let root = document.root
     if let stem, stem != profile.name, let name = root["name"] {
@@ -324,14 +328,15 @@ extension ProfileChecker {
 
   // MARK: - Values together
 
-  /// An excursion, in millimetres, below which nothing of a watt or more is built.
+  /// The minimum excursion of a transducer of one watt or more, in millimeters.
   private static let minimumExcursion = 0.01
-  /// The ratio of peak to continuous power beyond which a digit is probably wrong.
+  /// The maximum plausible ratio of peak to continuous power. A higher one is probably a wrong
+  /// digit.
   private static let maximumPowerRatio = 20.0
-  /// Powers of amplifiers, in watts.
+  /// The plausible powers of amplifiers, in watts.
   private static let amplifierPowers = 0.1...10_000.0
 
-  /// Notes values that are allowed each by itself, and hardly together.
+  /// Adds warnings about values that are valid alone, but implausible together.
   private mutating func warnAboutPlausibility(of profile: TransducerProfile) {
     let root = document.root
     if let value = root["hardware"]?["excursion"], let excursion = value.number,
@@ -382,12 +387,13 @@ extension ProfileChecker {
 
   // MARK: - The fit to hardware
 
-  /// The ratio of half an octave; below it little of sharpness is left to feel.
+  /// The minimum ratio of the band's ends: half an octave. In a narrower band, sharpness is hardly
+  /// felt.
   private static let minimumBandRatio = 2.0.squareRoot()
-  /// The frame rate at which the fit is looked at.
+  /// The sample rate at which the fit is examined, in hertz.
   private static let fitRate = 48_000.0
 
-  /// Notes where the fit to hardware leaves little, or rests on little.
+  /// Adds warnings about a narrow band, missing limits, and estimates that the fit depends on.
   mutating func warnAboutFit(of profile: TransducerProfile) {
     guard let hardware = profile.hardware, let value = document.root["hardware"] else { return }
     warnAboutNarrowBand(of: profile)
@@ -440,21 +446,21 @@ extension ProfileChecker {
 }
 
 extension Double {
-  /// A whole number of thousandths as a number.
+  /// The value in thousandths as text.
   fileprivate var thousandths: String { (self / 1_000).shortText }
 }
 
 extension ClosedRange<Double> {
-  /// `20–80 Hz`.
+  /// The range as text, for example `20–80 Hz`.
   var hertzText: String { "\(lowerBound.shortText)–\(upperBound.shortText) Hz" }
 }
 
-/// The rules that profiles and arrays are checked for.
+/// The rules for profiles and arrays.
 public enum ProfileRules {
-  /// How many findings of one rule are kept; the rest is counted.
+  /// The maximum number of findings of a rule. Further findings are counted.
   static let findingLimit = 100
 
-  /// The rules, in the order in which they are listed.
+  /// The rules, in the order of their list.
   public static let all: [Rule] = [
     .syntax, .trailingComma, .duplicateKey, .wrongType, .missingKey, .unknownKey, .outOfRange,
     .invalidValue,

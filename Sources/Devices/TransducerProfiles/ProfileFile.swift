@@ -2,27 +2,29 @@ public import HapticRender
 public import Reading
 internal import ShippedFiles
 
-/// The profiles that come with Temblor, embedded so that they are found from any folder.
+/// The profiles that come with Temblor. They are embedded, so that they are available in any
+/// folder.
 public enum ProfileCatalog {
-  /// Their names: the default, the one for listening, real transducers, others' mappings.
+  /// The names of the profiles: the default, the one for listening, real transducers, and vendors'
+  /// mappings.
   public static let names = ShippedFiles.profiles.names.map { String($0.dropLast(5)) }
 
-  /// A profile, or nothing where none has the name; its text is read at every call.
+  /// Returns a profile, or nil if there is none with the name. The text is read at every call.
   public static func profile(named name: String) -> TransducerProfile? {
     guard let text = text(named: name) else { return nil }
     // The tests read every shipped text.
     return try? ProfileFile.read(text: text, name: name)
   }
 
-  /// The JSON text of a profile, or nothing where none has the name.
+  /// Returns the JSON text of a profile, or nil if there is none with the name.
   public static func text(named name: String) -> [UInt8]? {
     ShippedFiles.profiles.bytes(named: name + ".json")
   }
 }
 
-/// Profiles as JSON text, for people to write.
+/// Profiles as JSON text.
 ///
-/// Only `name`, `summary` and `frequency` must be there; the rest has the defaults of
+/// Only `name`, `summary`, and `frequency` are required; all other keys have the defaults of
 /// `TransducerProfile`. `Profiles/README.md` lists the keys with units and ranges.
 ///
 /// ```json
@@ -33,30 +35,31 @@ public enum ProfileCatalog {
 /// }
 /// ```
 public enum ProfileFile {
-  /// The most bytes a profile's text may have.
+  /// The maximum size of a profile's text, in bytes.
   public static let maximumByteCount = 1 << 20
 
-  /// Whether a word for a profile is the path of a file, and not a name: it has a slash, or ends in
-  /// `.json`.
+  /// Returns true if an argument is the path of a file instead of a name: it contains a slash or
+  /// ends in `.json`.
   public static func isPath(_ word: String) -> Bool {
     word.contains("/") || word.hasSuffix(".json")
   }
 
-  /// Reads a profile; nothing is guessed, and anything wrong refuses the text.
+  /// Reads a profile. Any error rejects the text.
   ///
-  /// - Parameter text: UTF-8, at most `maximumByteCount`.
-  /// - Parameter name: What errors call the text, usually the file's path.
+  /// - Parameters:
+  ///   - text: The UTF-8 text, at most `maximumByteCount`.
+  ///   - name: The name of the text in errors, usually the file's path.
   public static func read(text: [UInt8], name: String) throws(InputError) -> TransducerProfile {
     try ProfileCheckResult(text: text, name: name, warns: false).outcome.get()
   }
 
-  /// Writes a profile so that it reads back equal; what has its default value is left out.
+  /// Writes a profile so that it reads back equal. Default values are omitted.
   ///
-  /// All figures must be finite. Keys have a fixed order, so equal profiles give equal bytes.
+  /// All values must be finite. The order of keys is fixed, so equal profiles have equal bytes.
   ///
   /// - Parameters:
   ///   - profile: The profile.
-  ///   - schema: Where editors find the schema, written as `$schema`; nothing by itself.
+  ///   - schema: The location of the schema for editors, written as `$schema`, or nil for none.
   public static func write(_ profile: TransducerProfile, schema: String? = nil) -> [UInt8] {
     var json = JSONWriter()
     json.object { file in
@@ -78,32 +81,31 @@ public enum ProfileFile {
     }
   }
 
-  /// A profile that says nothing; its frequency is always given.
+  /// A profile without data. Its frequency is always written.
   static let empty = TransducerProfile(
     name: "", summary: "", frequency: TransducerProfile.phone.frequency)
 }
 
-/// Everything there is to say about a profile's text.
+/// The result of checking a profile's text.
 public struct ProfileCheckResult: Sendable {
-  /// The profile, or why the text is refused.
+  /// The profile, or the error that rejects the text.
   public var outcome: Result<TransducerProfile, InputError>
-  /// What the text names as its schema, for editors.
+  /// The schema that the text names for editors.
   public var schema: String?
-  /// What was found, in the order of the text; at most 100 of a rule, and one that counts the rest.
+  /// The findings in the order of the text: at most 100 of each rule, and one that counts the rest.
   public var findings: [Finding] = []
 
   /// Checks a text.
   ///
   /// - Parameters:
-  ///   - text: UTF-8, at most `ProfileFile.maximumByteCount`.
-  ///   - name: What findings call the text, usually the file's path.
-  ///   - stem: What the file is called without its ending, where the profile should be called so
-  ///     too.
+  ///   - text: The UTF-8 text, at most `ProfileFile.maximumByteCount`.
+  ///   - name: The name of the text in findings, usually the file's path.
+  ///   - stem: The file's name without its extension, if the profile should have that name.
   public init(text: [UInt8], name: String, stem: String? = nil) {
     self.init(text: text, name: name, stem: stem, warns: true)
   }
 
-  /// Checks a text, with warnings or for errors alone.
+  /// Checks a text for errors and, if requested, for warnings.
   init(text: [UInt8], name: String, stem: String? = nil, warns: Bool) {
     do throws(InputError) {
       let document = try ProfileFile.document(text, name: name)
@@ -126,19 +128,19 @@ public struct ProfileCheckResult: Sendable {
     }
   }
 
-  /// The profile, or nothing where the text is refused.
+  /// The profile, or nil if the text is rejected.
   public var profile: TransducerProfile? { try? outcome.get() }
 }
 
-/// What profiles are called.
+/// The rules for names of profiles.
 public enum ProfileName {
-  /// The most letters a name has.
+  /// The maximum length of a name.
   static let maximumLength = 40
   static let pattern = "^[a-z0-9-]{1,\(maximumLength)}$"
-  /// What to do about one that is none.
+  /// The remedy for an invalid name.
   public static let advice = "use up to \(maximumLength) characters of a–z, 0–9 and -"
 
-  /// Whether a text can be the name of a profile; one that can names no folder and hides no file.
+  /// Returns true if a text is a valid name. A valid name contains no folder and is not hidden.
   public static func isValid(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.count <= maximumLength
       && text.utf8.allSatisfy { byte in

@@ -4,10 +4,10 @@ import Reading
 typealias ProfileObjectSchema<Owner> = JSONObjectSchema<Owner, ProfileChecker>
 typealias ProfileProperty<Owner> = JSONProperty<Owner, ProfileChecker>
 
-/// The keys of a profile: a row for each, which reads, writes, checks and documents it. A new key
-/// stands here with its range and has a row in `Profiles/README.md`.
+/// The schema of a profile. Each property reads, writes, checks, and documents one key. A new key
+/// is added here with its range, and to `Profiles/README.md`.
 enum ProfileKeys {
-  /// The key under which JSON editors look for a schema.
+  /// The key with which JSON editors locate a schema.
   static let schemaKey = "$schema"
 
   static let profile = ProfileObjectSchema<TransducerProfile>(
@@ -41,7 +41,7 @@ enum ProfileKeys {
       ) { $1(&$0.partials) },
       .object(
         "transient", transient, "Waveform of transients.",
-        usual: { TransientShape(frequency: $0.frequency, level: $0.level) }
+        default: { TransientShape(frequency: $0.frequency, level: $0.level) }
       ) { $1(&$0.transient) },
       .value(
         "duck", .number(0...1), default: 1, "Gain of continuous events while a transient sounds."
@@ -219,7 +219,7 @@ enum ProfileKeys {
     }
     return true
   }
-  /// The keys of a burst's length that `duration` takes the place of.
+  /// The keys of a burst's length that `duration` replaces.
   static let replacedByDuration = ["cycles", "minDuration", "maxDuration"]
 
   private static let threshold = ProfileObjectSchema<TransducerProfile.Threshold>(
@@ -488,7 +488,7 @@ enum ProfileKeys {
   private static let defaultDrive = DriveSettings()
 }
 
-/// The law and the figure that goes with it, apart; the law is read first.
+/// The law and its parameter as separate properties. The law is read first.
 extension IntensityMapping {
   fileprivate enum Law: String, JSONEnumeration { case power, sensation }
 
@@ -534,7 +534,7 @@ extension IntensityMapping {
   }
 }
 
-/// The length by its keys; the default length has none.
+/// The length by its keys. The default length has none.
 extension TransientShape {
   fileprivate static var defaultCycles: (count: Double, seconds: ClosedRange<Double>) {
     if case .cycles(let count, let range) = defaultLength {
@@ -623,7 +623,7 @@ extension TransducerHardware {
   }
 }
 
-/// The values at sharpness 0 and 1, or the two ends of a range.
+/// The values at sharpness 0 and 1, or the ends of a range.
 struct ProfileEndpoints: Sendable {
   var low: Double
   var high: Double
@@ -641,7 +641,8 @@ extension ContactSite: JSONEnumeration {}
 extension TransducerMeasurement.Sensor: JSONEnumeration {}
 
 extension JSONProperty where Reader == ProfileChecker {
-  /// `low` and `high` of one range, on one line; absent they are left out.
+  /// Returns the property for the ends of a range, `low` and `high`, on one line. If absent, they
+  /// are omitted.
   fileprivate static func endpoints(
     _ name: String, _ range: ClosedRange<Double>, low: String, high: String,
     isAscending: Bool = true,
@@ -659,25 +660,25 @@ extension JSONProperty where Reader == ProfileChecker {
   }
 }
 
-/// The ranges of a profile's figures: wide enough for any transducer, narrow enough to catch a
-/// slip.
+/// The ranges of a profile's values: wide enough for any transducer, and narrow enough to detect
+/// mistakes.
 public enum ProfileLimits {
-  /// Frequencies that are rendered, in hertz.
+  /// The frequencies that are rendered, in hertz.
   public static let hertzRange = 0.1...20_000.0
-  /// Frequencies that makers publish, in hertz.
+  /// The frequencies that manufacturers publish, in hertz.
   static let publishedHertzRange = 0.1...100_000.0
-  /// Amplitudes of one event; the greatest lies just below the ceiling of the output, −1 dBFS.
+  /// The amplitudes of an event. The maximum is just below the output ceiling of −1 dBFS.
   static let levelRange = 0.001...Renderer.maximumLevel
-  /// Frequencies of partials, and what they glide to, as multiples.
+  /// The relative frequencies of partials, including those to which they glide.
   static let ratioRange = 0.01...100.0
-  /// How many partials an event may have: each is a voice.
+  /// The number of partials of an event. Each is a voice.
   static let partialCountRange = 1...16
-  /// Lengths of bursts in seconds.
+  /// The durations of bursts, in seconds.
   static let durationRange = 0.001...1.0
-  /// Quality factors.
+  /// The quality factors.
   static let qualityFactorRange = 0.1...1_000.0
-  /// Powers in watts.
+  /// The powers, in watts.
   static let powerRange = 0.001...100_000.0
-  /// How many points a curve may have: two make a line.
+  /// The number of points of a curve. Two points are a line.
   static let pointCountRange = 2...1_000
 }

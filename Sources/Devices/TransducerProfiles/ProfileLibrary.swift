@@ -2,23 +2,24 @@ internal import Glibc
 import HapticRender
 import Reading
 
-/// The profiles that can be named: a user's own, the machine's, and those that come with Temblor.
+/// The profiles that can be named: the user's, the system's, and those that come with Temblor.
 ///
-/// The first folder that has the file `NAME.json` decides, so a file may stand for a shipped
-/// profile. A folder that is not there, or that this process may not enter, is passed over.
+/// The first folder with a file `NAME.json` determines the profile, so a file can replace a shipped
+/// profile. Folders that do not exist, or that this process cannot access, are skipped.
 public struct ProfileLibrary: Equatable, Sendable {
-  /// The folder of the user's own profiles, where new ones go; nothing where none is known.
+  /// The folder of the user's profiles, to which new ones are written; nil if it is unknown.
   public var userFolder: String?
-  /// The folders of the machine, the most important first.
+  /// The folders of the system, the most important first.
   public var systemFolders: [String]
 
-  /// Makes a library of folders, which need not exist.
+  /// Creates a library of folders, which need not exist.
   public init(userFolder: String?, systemFolders: [String] = []) {
     self.userFolder = userFolder
     self.systemFolders = systemFolders
   }
 
-  /// The profile with a name, or nothing; a miss costs one call to the system for each folder.
+  /// Returns the profile with a name, or nil. Without a match, it costs one system call for each
+  /// folder.
   public func entry(named name: String) -> ProfileEntry? {
     guard ProfileName.isValid(name) else { return nil }
     for (folder, origin) in folders {
@@ -31,9 +32,9 @@ public struct ProfileLibrary: Equatable, Sendable {
     return ProfileEntry(name: name, origin: .shipped)
   }
 
-  /// Every profile there is, a user's own by name, then the machine's, then the shipped ones.
+  /// Returns all profiles: the user's by name, then the system's, then the shipped ones.
   ///
-  /// No file is opened; each entry says which others of its name it hides.
+  /// No file is opened. Each entry states which others of its name it shadows.
   public func entries() -> [ProfileEntry] {
     var entries: [ProfileEntry] = []
     func add(_ entry: ProfileEntry) {
@@ -54,8 +55,8 @@ public struct ProfileLibrary: Equatable, Sendable {
     return entries
   }
 
-  /// The profiles whose name or product has all the words of a text, or else whose summary has;
-  /// capitals, hyphens and spaces do not count. Reads every profile.
+  /// Returns the profiles whose name or product contains all words of a text, or else those whose
+  /// summary does. Case, hyphens, and spaces are ignored. All profiles are read.
   public func entries(matching text: String) -> [ProfileEntry] {
     let words = text.split { $0 == " " || $0 == "," }.map(Self.normalized).filter { !$0.isEmpty }
     guard words.contains(where: { $0.utf8.count > 2 }) else { return [] }
@@ -76,11 +77,10 @@ public struct ProfileLibrary: Equatable, Sendable {
     return named.isEmpty ? found { $1.summary } : named
   }
 
-  /// Returns the profiles of which a text spells whole words, one after the other, of the name or
-  /// of the product.
+  /// Returns the profiles whose name or product contains the text as a sequence of whole words.
   ///
-  /// Capitals, hyphens and spaces do not count: `BST-1` and `bst1` spell two words of
-  /// `dayton-bst-1`. A part of a word, such as `phon`, spells nothing. Reads every profile.
+  /// Case, hyphens, and spaces are ignored: `BST-1` and `bst1` match two words of `dayton-bst-1`.
+  /// Part of a word, such as `phon`, does not match. All profiles are read.
   ///
   /// - Parameter text: At least three letters or digits.
   public func entries(spelled text: String) -> [ProfileEntry] {
@@ -95,7 +95,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  /// Returns true if letters are a run of whole words of a name.
+  /// Returns true if letters are a sequence of whole words of a name.
   private static func spells(_ letters: String, wordsOf name: String) -> Bool {
     let words = name.lowercased().split { !$0.isLetter && !$0.isNumber }
     return words.indices.contains { start in
@@ -112,7 +112,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     text.lowercased().filter { $0.isLetter || $0.isNumber }
   }
 
-  /// The files in the folders whose names no profile can have, so that nothing finds them.
+  /// Returns the files in the folders with invalid names, which no profile can have.
   public func misnamedFiles() -> [String] {
     folders.flatMap { folder, _ in
       Self.stems(in: folder).filter { !ProfileName.isValid($0) && !$0.hasSuffix(".schema") }.map {
@@ -121,7 +121,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  /// Where a user's own profile of a name is kept, or nothing where no folder is known.
+  /// Returns the path of the user's profile with a name, or nil if the folder is unknown.
   public func userPath(of name: String) -> String? {
     userFolder.map { Self.path(of: name, in: $0) }
   }
@@ -130,7 +130,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     (userFolder.map { [($0, .user)] } ?? []) + systemFolders.map { ($0, .system) }
   }
 
-  /// The names of the files that end in `.json`, without that ending, sorted by their bytes.
+  /// Returns the names of all files that end in `.json`, without the extension, sorted by bytes.
   private static func stems(in folder: String) -> [String] {
     ProfileFileSystem.names(in: folder).filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }.map {
       String($0.dropLast(5))
@@ -141,7 +141,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     path(in: folder, name + ".json")
   }
 
-  /// The library of this process's environment.
+  /// Returns the library for the environment of this process.
   public static func fromEnvironment() -> ProfileLibrary {
     ProfileLibrary { name in
       guard let value = unsafe getenv(name) else { return nil }
@@ -149,11 +149,11 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
-  /// The library of an environment: `temblor/profiles` below `XDG_CONFIG_HOME` and
+  /// Creates the library for an environment: `temblor/profiles` in `XDG_CONFIG_HOME` and
   /// `XDG_CONFIG_DIRS`.
   ///
-  /// Where these are unset or empty they are `$HOME/.config` and `/etc/xdg`; paths that are not
-  /// absolute are ignored. Source: XDG Base Directory Specification 0.8.
+  /// If these are unset or empty, their defaults are `$HOME/.config` and `/etc/xdg`. Relative paths
+  /// are ignored. Source: XDG Base Directory Specification 0.8.
   public init(environment value: (String) -> String?) {
     let list = value("XDG_CONFIG_DIRS") ?? ""
     let system = (list.isEmpty ? "/etc/xdg" : list).split(separator: ":").filter { $0.first == "/" }
@@ -162,7 +162,7 @@ public struct ProfileLibrary: Equatable, Sendable {
       systemFolders: system.map { Self.path(in: String($0), "temblor/profiles") })
   }
 
-  /// The folder of a user's settings, `temblor` below `XDG_CONFIG_HOME`, in an environment.
+  /// Returns the folder of the user's settings in an environment, `temblor` in `XDG_CONFIG_HOME`.
   static func settingsFolder(_ value: (String) -> String?) -> String? {
     func absolute(_ name: String) -> String? {
       value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
@@ -176,45 +176,48 @@ public struct ProfileLibrary: Equatable, Sendable {
   }
 }
 
-/// A profile that can be named, and where it comes from.
+/// A profile that can be named, and its origin.
 public struct ProfileEntry: Equatable, Sendable {
-  /// Who put a profile there.
+  /// The origin of a profile.
   public enum Origin: String, Sendable {
-    /// The user, in a folder of their own.
+    /// The user's folder.
     case user
-    /// The administrator of the machine.
+    /// A folder of the system.
     case system
-    /// It comes with Temblor.
+    /// A profile that comes with Temblor.
     case shipped
   }
 
-  /// What people type: the name of the file, whatever stands under `name` in it.
+  /// The name that users type: that of the file, regardless of `name` in its text.
   public var name: String
-  /// Who put it there.
+  /// The origin of the profile.
   public var origin: Origin
-  /// The file; nothing for a shipped profile.
+  /// The path of the file; nil for a shipped profile.
   public var path: String?
-  /// Where the profiles come from that cannot be named because of this one.
+  /// The origins of the profiles with the same name that this one shadows.
   public var shadowed: [Origin] = []
 
-  /// What errors call its text: the file's path, or the name.
+  /// The name of the text in errors: the file's path, or the profile's name.
   public var sourceName: String { path ?? name }
 
-  /// The text, read at every call.
+  /// Returns the text, which is read at every call.
   public func text() throws(ProfileFileError) -> [UInt8] {
     if let path { return try ProfileFileSystem.read(path) }
     return ProfileCatalog.text(named: name) ?? []
   }
 }
 
-/// What the library asks of the file system.
+/// File system operations of the library.
 enum ProfileFileSystem {
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Whether a path stays in a folder: by its text, and with links followed where it leads to
-  /// something.
+  /// Returns true if a path stays in a folder: by its text and, for an existing file, with links
+  /// resolved.
   ///
-  /// - Parameter word: The path as it was written, relative to the folder.
+  /// - Parameters:
+  ///   - path: The path to check.
+  ///   - word: The path as it was written, relative to the folder.
+  ///   - folder: The folder.
   static func contains(_ path: String, asWritten word: String, in folder: String) -> Bool {
     guard !word.hasPrefix("/"), !word.split(separator: "/").contains("..") else { return false }
     guard let root = realPath(folder.isEmpty ? "." : folder), let real = realPath(path) else {
@@ -229,7 +232,7 @@ enum ProfileFileSystem {
     return unsafe String(cString: real)
   }
 
-  /// The names in a folder, sorted by their bytes; none where it cannot be read.
+  /// Returns the names in a folder, sorted by bytes; none if it cannot be read.
   static func names(in folder: String) -> [String] {
     guard let handle = unsafe opendir(folder) else { return [] }
     defer { unsafe closedir(handle) }
@@ -243,7 +246,7 @@ enum ProfileFileSystem {
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// Reads a file; never waits for the other end of a pipe.
+  /// Reads a file, without blocking on a pipe.
   static func read(_ path: String) throws(ProfileFileError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .systemError(path, "cannot be opened") }
@@ -274,34 +277,34 @@ extension ProfileFileError {
   }
 }
 
-/// Why a file of a profile could not be read, though it is there.
+/// The reason why an existing profile file cannot be read.
 public struct ProfileFileError: Error, Equatable, CustomStringConvertible, Sendable {
-  /// What has to be done.
+  /// The kind of an error, which implies the remedy.
   public enum Kind: Equatable, Sendable {
-    /// Give this process the right to read it, or repair the disk.
+    /// The file cannot be accessed: grant this process the right to read it, or repair the disk.
     case access
-    /// Put a file there: this is a folder, a device or a pipe.
+    /// The path is a folder, a device, or a pipe: use a regular file.
     case noFile
-    /// Make it smaller.
+    /// The file is too large: make it smaller.
     case tooLarge
   }
 
-  /// What has to be done.
+  /// The kind of the error.
   public var kind: Kind
-  /// The file.
+  /// The path of the file.
   public var path: String
-  /// What is wrong, without a full stop.
+  /// The reason, without a full stop.
   public var reason: String
 
   /// One line: `FILE: REASON`.
   public var description: String { "\(path): \(reason)" }
 }
 
-/// The JSON Schema of profiles, for editors and other programs: draft 2020-12.
+/// The JSON Schema of profiles for editors and other programs, draft 2020-12.
 ///
-/// It says what the reader says, but for values that are compared with each other.
+/// The schema accepts the texts that the reader accepts, except for comparisons of values.
 public enum ProfileSchema {
-  /// The text, the same as `Profiles/profile.schema.json`.
+  /// Returns the text, which equals `Profiles/profile.schema.json`.
   public static func text() -> [UInt8] {
     var json = JSONWriter()
     json.object { schema in
@@ -385,7 +388,8 @@ extension JSONObjectWriter {
     }
   }
 
-  /// Which keys go with which word; without the word, those of the first.
+  /// Writes the keys that are valid for each value of the discriminator. Without a value, those of
+  /// the first are valid.
   private mutating func branches(of choice: JSONSchema.Discriminator) {
     guard let usual = choice.variants.first else { return }
     array("allOf") { list in
@@ -409,8 +413,8 @@ extension JSONObjectWriter {
     }
   }
 
-  /// The law of sensation needs thresholds; without it they are for hardware on which all is felt
-  /// equally.
+  /// Writes the conditions for thresholds: required for the law of sensation; otherwise only valid
+  /// with hardware on which all frequencies are felt equally.
   fileprivate mutating func thresholdConditions() {
     object("if") { condition in
       condition.object("properties", layout: .singleLine) { properties in

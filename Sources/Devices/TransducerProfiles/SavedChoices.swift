@@ -1,7 +1,7 @@
 internal import HapticRender
 public import Reading
 
-/// What a user chose once for all commands, as a file of JSON.
+/// The user's saved settings for all commands, as a JSON file.
 ///
 /// ```json
 /// {
@@ -12,26 +12,27 @@ public import Reading
 /// }
 /// ```
 public struct SavedSettings: Equatable, Sendable {
-  /// The output, by the name to open it by.
+  /// The name of the output device.
   public var device: String?
-  /// A profile's name, or the absolute path of its file.
+  /// The name of a profile, or the absolute path of its file.
   public var profile: String?
   /// The channels of haptics, numbered from 1; empty for all.
   public var hapticChannels: [Int] = []
-  /// Channels with settings of their own, as `--channel` takes them; empty where `haptics` is not.
+  /// The channels with their own settings, in the form of `--channel`; empty if `hapticChannels` is
+  /// not.
   public var channelSettings: [String] = []
-  /// The factor on everything, 0 to 1.
+  /// The strength of all output, 0 to 1.
   public var strength: Double?
 
-  /// No choices.
+  /// Creates empty settings.
   public init() {}
 
-  /// Reads a text; as with profiles, anything wrong refuses it.
+  /// Reads a text. As with profiles, any error rejects it.
   ///
   /// - Parameters:
-  ///   - text: UTF-8, at most `ProfileFile.maximumByteCount`.
-  ///   - name: What errors call the text, usually the file's path.
-  ///   - library: Where the profile must be.
+  ///   - text: The UTF-8 text, at most `ProfileFile.maximumByteCount`.
+  ///   - name: The name of the text in errors, usually the file's path.
+  ///   - library: The library that must contain the profile.
   public init(text: [UInt8], name: String, library: ProfileLibrary) throws(InputError) {
     var checker = ProfileChecker(
       try ProfileFile.document(text, name: name),
@@ -40,11 +41,11 @@ public struct SavedSettings: Equatable, Sendable {
     if let error = checker.inputError { throw error }
   }
 
-  /// The text that reads back equal.
+  /// The text, which reads back equal.
   public var text: [UInt8] { Self.table.text(self) }
 
-  /// The file in an environment, `temblor/config.json` below `XDG_CONFIG_HOME`; nil where no folder
-  /// is known.
+  /// Returns the path of the file in an environment, `temblor/config.json` in `XDG_CONFIG_HOME`;
+  /// nil if no folder is known.
   public static func path(environment value: (String) -> String?) -> String? {
     ProfileLibrary.settingsFolder(value).map { ProfileLibrary.path(in: $0, "config.json") }
   }

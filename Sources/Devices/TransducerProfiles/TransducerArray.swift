@@ -3,36 +3,36 @@ internal import HapticModel
 public import HapticRender
 public import Reading
 
-/// Several transducers on one interface: where each is, and how it is driven.
+/// Several transducers on one interface, with their positions and profiles.
 public struct TransducerArray: Equatable, Sendable {
-  /// How the transducers lie to each other, which says what a position is.
+  /// The arrangement of the transducers, which determines the meaning of a position.
   public enum Layout: String, CaseIterable, Sendable {
-    /// In a row; a position is a number in any unit.
+    /// A row. A position is a number in any unit.
     case line
-    /// Around somebody; a position is an angle in degrees.
+    /// A ring around a person. A position is an angle in degrees.
     case ring
-    /// Spread out; a position has two coordinates in metres.
+    /// A plane. A position has two coordinates in meters.
     case plane
   }
 
-  /// One of the transducers.
+  /// A transducer of the array.
   public struct Transducer: Equatable, Sendable {
-    /// The channel it is driven by, numbered from 1.
+    /// The output channel, numbered from 1.
     public var channel: Int
-    /// Where it is.
+    /// The position in the array.
     public var position: ArrayPosition
-    /// How patterns become sound for it.
+    /// The profile of the transducer.
     public var profile: TransducerProfile
-    /// A factor on what it is driven by, in decibels.
+    /// The gain, in decibels.
     public var gain: Double
-    /// Seconds by which it is driven later.
+    /// The delay of the signal, in seconds.
     public var delay: Double
-    /// Whether its polarity is inverted.
+    /// A Boolean value that indicates whether the polarity is inverted.
     public var isInverted: Bool
-    /// The place of patterns that is felt here, by its number or its name; nil for all.
+    /// The body location of patterns that is felt here, by its number or its name; nil for all.
     public var bodyLocation: String?
 
-    /// Makes a transducer.
+    /// Creates a transducer.
     public init(
       channel: Int, position: ArrayPosition, profile: TransducerProfile = .phone, gain: Double = 0,
       delay: Double = 0,
@@ -47,24 +47,25 @@ public struct TransducerArray: Equatable, Sendable {
     }
   }
 
-  /// What people call it.
+  /// The display name.
   public var name: String
-  /// How the transducers lie to each other.
+  /// The arrangement of the transducers.
   public var layout: Layout
-  /// The transducers, in the order of their haptic buses; no two share a channel or a place.
+  /// The transducers, in the order of their haptic buses. All channels and positions are distinct.
   public var transducers: [Transducer]
 
-  /// Makes an array.
+  /// Creates an array.
   public init(name: String, layout: Layout = .line, transducers: [Transducer]) {
     self.name = name
     self.layout = layout
     self.transducers = transducers
   }
 
-  /// The gain of each transducer for a position, all zero but one or two on a line and a ring.
+  /// Returns the gain of each transducer for a position. On a line and a ring, only one or two are
+  /// not zero.
   ///
-  /// On a line or a ring the two neighbours share the power by sine and cosine; beyond the ends of
-  /// a line its last transducer has it all.
+  /// On a line or a ring, the two neighbors of the position divide the power by sine and cosine.
+  /// Beyond the ends of a line, the last transducer has the whole power.
   public func gains(at position: ArrayPosition) -> [Double] {
     switch layout {
     case .line: lineGains(at: position.x)
@@ -73,16 +74,16 @@ public struct TransducerArray: Equatable, Sendable {
     }
   }
 
-  /// Distances below this are one place, in the unit of the layout.
+  /// The distance below which positions coincide, in the unit of the layout.
   static let coincidenceDistance = 1e-6
 
-  /// The way around a ring, in degrees.
+  /// The angle of a ring, in degrees.
   static let fullTurnDegrees = 360.0
 
-  /// The angle from 0 up to 360.
+  /// Returns an angle in 0..<360.
   static func normalizedAngle(_ degrees: Double) -> Double {
     let rest = fmod(degrees, fullTurnDegrees)
-    // A tiny negative angle rounds to a whole turn.
+    // A tiny negative angle would be rounded to a full turn.
     return rest < 0 ? (rest + fullTurnDegrees < fullTurnDegrees ? rest + fullTurnDegrees : 0) : rest
   }
 
@@ -124,9 +125,11 @@ public struct TransducerArray: Equatable, Sendable {
     return gains
   }
 
-  /// Distance-based amplitude panning with 6 dB for each doubling of the distance. Source: Lossius,
-  /// Baltazar, de la Hogue, "DBAP – Distance-Based Amplitude Panning", ICMC 2009; the spatial blur
-  /// is a fifth of the mean distance to the nearest neighbour.
+  /// Returns the gains on a plane by distance-based amplitude panning, with 6 dB for each doubling
+  /// of the distance. The spatial blur is a fifth of the mean distance to the nearest neighbor.
+  ///
+  /// Source: T. Lossius, P. Baltazar, T. de la Hogue, "DBAP – Distance-Based Amplitude Panning",
+  /// ICMC 2009.
   private func planeGains(at position: ArrayPosition) -> [Double] {
     guard transducers.count > 1 else { return transducers.map { _ in 1 } }
     let places = transducers.map { $0.position }
@@ -135,7 +138,7 @@ public struct TransducerArray: Equatable, Sendable {
         ?? .infinity
     }
     let blur = 0.2 * nearest.reduce(0, +) / Double(places.count)
-    // Relative to the nearest, so that no square leaves the range of numbers.
+    // Distances relative to the nearest keep all squares finite.
     let distances = places.map { hypot($0.distance(to: position), blur) }
     let least = distances.min() ?? 1
     let powers = distances.map { (least / $0) * (least / $0) }
@@ -146,50 +149,50 @@ public struct TransducerArray: Equatable, Sendable {
   private static func pan(
     _ share: Double, between low: Int, and high: Int, in gains: inout [Double]
   ) {
-    // At the places themselves, exactly 1 and 0.
+    // At the positions of the transducers, the gains are exactly 1 and 0.
     gains[low] = share >= 1 ? 0 : cos(share * .pi / 2)
     gains[high] = share <= 0 ? 0 : sin(share * .pi / 2)
   }
 }
 
-/// A place in an array: along its line, around its ring in degrees, or on its plane in metres.
+/// A position in an array: on its line, around its ring in degrees, or on its plane in meters.
 public struct ArrayPosition: Equatable, Sendable {
-  /// The place on a line, the angle on a ring, or the first coordinate on a plane.
+  /// The position on a line, the angle on a ring, or the first coordinate on a plane.
   public var x: Double
-  /// The second coordinate on a plane; 0 elsewhere.
+  /// The second coordinate on a plane; otherwise 0.
   public var y: Double
 
-  /// Makes a position.
+  /// Creates a position.
   public init(_ x: Double, _ y: Double = 0) {
     self.x = x
     self.y = y
   }
 
-  /// The position a share of the way from this one to another, in a straight line.
+  /// Returns the position at a fraction of the straight path from this position to another.
   ///
-  /// On a ring the way is that of the numbers: from 350 to 370 leads through 0.
+  /// On a ring, the path follows the numbers: from 350 to 370, it leads through 360.
   public func interpolated(_ share: Double, toward end: ArrayPosition) -> ArrayPosition {
-    // Exact at both ends.
+    // This form is exact at both ends.
     ArrayPosition(x * (1 - share) + end.x * share, y * (1 - share) + end.y * share)
   }
 
   func distance(to other: ArrayPosition) -> Double { hypot(x - other.x, y - other.y) }
 }
 
-/// Everything there is to say about an array's text, the profiles it names included.
+/// The result of checking an array's text and the profiles that it names.
 public struct ArrayCheckResult: Sendable {
-  /// The array, or why the text is refused.
+  /// The array, or the error that rejects the text.
   public var outcome: Result<TransducerArray, InputError>
-  /// Its faults, in the order of the text; at most 100 of a rule, and one that counts the rest.
+  /// The findings in the order of the text: at most 100 of each rule, and one that counts the rest.
   public var findings: [Finding] = []
 
-  /// Checks a text, and reads the profiles it names.
+  /// Checks a text, and reads the profiles that it names.
   ///
   /// - Parameters:
-  ///   - text: UTF-8, at most `ProfileFile.maximumByteCount`.
-  ///   - name: What findings call the text, usually the file's path.
-  ///   - folder: Where the paths of profiles begin; nothing for the working folder.
-  ///   - library: Where the names of profiles are looked up.
+  ///   - text: The UTF-8 text, at most `ProfileFile.maximumByteCount`.
+  ///   - name: The name of the text in findings, usually the file's path.
+  ///   - folder: The folder to which paths of profiles are relative, or nil for the working folder.
+  ///   - library: The library of named profiles.
   public init(text: [UInt8], name: String, folder: String?, library: ProfileLibrary) {
     do throws(InputError) {
       let document = try ProfileFile.document(text, name: name)
@@ -212,7 +215,7 @@ public struct ArrayCheckResult: Sendable {
     }
   }
 
-  /// Whether a text is meant to be an array: it is an object that has transducers.
+  /// Returns true if a text is meant to be an array: an object with transducers.
   public static func isArrayText(_ text: [UInt8]) -> Bool {
     (try? ProfileFile.document(text, name: ""))?.root["transducers"] != nil
   }
@@ -231,9 +234,9 @@ extension ArrayPosition {
 }
 
 enum ArraySchema {
-  /// The delays of a transducer, in seconds.
+  /// The delay of a transducer, in seconds.
   static let delayRange = 0.0...1.0
-  /// The gains of a transducer, in decibels.
+  /// The gain of a transducer, in decibels.
   static let gainRange = -120.0...24.0
 
   static func array(_ layout: TransducerArray.Layout) -> ProfileObjectSchema<TransducerArray> {
@@ -311,7 +314,7 @@ enum ArraySchema {
 }
 
 extension ProfileChecker {
-  /// The profile of a transducer; one that cannot be had is a fault.
+  /// Returns the profile of a transducer, or adds an error and returns the default.
   mutating func profile(_ word: String, at value: JSONValue) -> TransducerProfile {
     guard let profileSource else { return .phone }
     do {
@@ -333,7 +336,7 @@ extension ProfileChecker {
     }
   }
 
-  /// No two transducers are at one place, between which nothing could lie.
+  /// Checks that no two transducers have the same position.
   mutating func checkPositions(of transducers: [JSONValue], layout: TransducerArray.Layout) {
     let array = TransducerArray(name: "", layout: layout, transducers: [])
     var seen: [ArrayPosition] = []
@@ -352,9 +355,10 @@ extension ProfileChecker {
 }
 
 extension ProfileLibrary {
-  /// The profiles that a text names: those of the library, or files beside the text's own.
+  /// Returns the source of profiles that a text names: those of the library, and files in the
+  /// folder of the text.
   ///
-  /// - Parameter folder: Where relative paths begin; nothing for the working folder.
+  /// - Parameter folder: The folder to which paths are relative, or nil for the working folder.
   func profileSource(inFolder folder: String?) -> ProfileChecker.ProfileSource {
     { (word) throws(ProfileChecker.SourceError) in
       func unusable(_ reason: String) -> ProfileChecker.SourceError {
@@ -393,36 +397,40 @@ extension ProfileLibrary {
   }
 }
 
-/// Where a pattern is felt in an array: positions over its time, with linear interpolation.
+/// The position of a pattern in an array over time, with linear interpolation.
 public struct PanPath: Equatable, Sendable {
   /// A position at a time.
   public struct Point: Equatable, Sendable {
-    /// Seconds of the pattern.
+    /// The time in the pattern, in seconds.
     public var time: Double
-    /// Where it is felt then.
+    /// The position at that time.
     public var position: ArrayPosition
 
-    /// Makes a point.
+    /// Creates a point.
     public init(time: Double, position: ArrayPosition) {
       self.time = time
       self.position = position
     }
   }
 
-  /// The points by rising time; the first holds before it, and the last behind it.
+  /// The points by time. The first and the last position are held before and after them.
   public var points: [Point]
 
-  /// Makes a path through points by rising time.
+  /// Creates a path through points by time.
   public init(_ points: [Point]) { self.points = points }
 
-  /// One position all the time.
+  /// Creates a path with a constant position.
   public init(at position: ArrayPosition) { points = [Point(time: 0, position: position)] }
 
-  /// What the haptic bus of each transducer gets over the pattern, at a rate.
+  /// Returns the gain of each transducer's haptic bus over the pattern.
   ///
-  /// Between two points the gains follow the law in straight pieces, 36 or more for each gap
-  /// between transducers, so that the sum of their squares stays within 0.001 of 1 where frames
+  /// Between two points, the gains follow the pan law in straight segments, at least 36 between
+  /// neighboring transducers. The sum of their squares stays within 0.001 of 1 as far as the frames
   /// suffice.
+  ///
+  /// - Parameters:
+  ///   - array: The array.
+  ///   - rate: The sample rate, in hertz.
   public func sendGains(on array: TransducerArray, rate: Double) -> [SendAutomation] {
     var corners: [(frame: Int64, gains: [Double])] = []
     func add(_ frame: Int64, _ position: ArrayPosition) {
@@ -432,7 +440,7 @@ public struct PanPath: Equatable, Sendable {
       let start = FrameConversion.frame(seconds: point.time, rate: rate)
       let length = FrameConversion.frame(seconds: next.time, rate: rate) - start
       for share in array.breakpoints(from: point.position, to: next.position) {
-        // A corner lies on a frame, with the gains of that frame.
+        // Each breakpoint is on a frame, with the gains of that frame.
         let frame = Int64((share * Double(length)).rounded())
         let exact = length > 0 ? Double(frame) / Double(length) : 0
         add(start + frame, point.position.interpolated(exact, toward: next.position))
@@ -450,20 +458,20 @@ public struct PanPath: Equatable, Sendable {
 extension TransducerArray {
   private static let stepsPerSegment = 36
 
-  /// The shares of a segment at which the gains have corners, from 0 up to but without 1.
+  /// Returns the fractions of a path at which the gains have breakpoints, in 0..<1.
   func breakpoints(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
     guard start != end else { return [0] }
     var breaks = [0.0]
     let way = end.x - start.x
     switch layout {
     case .plane:
-      // The way may come close to each, where the gains turn quickly.
+      // The path may come close to each transducer, where the gains change quickly.
       let count = 4 * transducers.count
       breaks += (1..<count).map { Double($0) / Double(count) }
     case .line:
       breaks += transducers.map { ($0.position.x - start.x) / way }
     case .ring:
-      // Every time the way comes by a transducer, whole turns included.
+      // The path may pass a transducer several times in full turns.
       let low = min(start.x, end.x)
       let firstTurn = Self.fullTurnDegrees * ((low / Self.fullTurnDegrees).rounded(.down) - 1)
       for transducer in transducers {

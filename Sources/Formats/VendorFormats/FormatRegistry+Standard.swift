@@ -2,7 +2,7 @@ public import HapticFormats
 import Reading
 
 extension FormatRegistry {
-  /// The formats of this package.
+  /// All formats of this package.
   public static let standard = FormatRegistry(
     apple.formats + [
       .hapticClip, .lofeltVoices, .he, .oh, .androidXML, .androidArrays, .vibrate, .hjif, .hmpg,
@@ -12,9 +12,18 @@ extension FormatRegistry {
 }
 
 extension HapticFormat {
-  /// A format of texts in JSON, which are known by their keys.
+  /// Returns a format of JSON texts that are recognized by their keys.
   ///
-  /// - Parameter shape: The order and layout of canonical texts, in which unknown keys are kept.
+  /// - Parameters:
+  ///   - id: The identifier.
+  ///   - title: The title in listings.
+  ///   - endings: The filename extensions.
+  ///   - rules: The rules, in listing order.
+  ///   - dialects: The dialects that can be written.
+  ///   - matches: Returns whether an outline is that of a file of this format.
+  ///   - read: Reads a parsed text.
+  ///   - write: Writes a composition; nil if the format is only read.
+  ///   - shape: Returns the order and layout of canonical texts, in which unknown keys are kept.
   static func json(
     _ id: String, title: String, endings: [String], rules: [Rule], dialects: [String] = [],
     matches isMarked: @escaping @Sendable (JSONOutline) -> Bool,

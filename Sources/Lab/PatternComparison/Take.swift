@@ -4,33 +4,41 @@ public import HapticRender
 public import SignalAnalysis
 internal import SystemSupport
 
-/// One of the things that are compared: a pattern as a profile renders it, or a recording.
+/// A pattern rendered for a profile, or a recording, that is compared with another take.
 public struct Take: Sendable {
-  /// Where the samples come from.
+  /// The source of the samples.
   public enum Source: Equatable, Sendable {
-    /// A composition of one or more layers, rendered.
+    /// A rendered composition of one or more layers.
     case pattern(HapticComposition)
-    /// A sound file, whose events are not known.
+    /// A sound file with unknown events.
     case sound
   }
 
-  /// What messages call the take: a file's or a pattern's name.
+  /// The name of the take in messages: that of a file or a pattern.
   public var name: String
-  /// Where the samples come from.
+  /// The source of the samples.
   public var source: Source
-  /// What is heard.
+  /// The samples.
   public var signal: Signal
-  /// Seconds until a pattern is over and silent, or of a recording; the signal of a pattern has
-  /// silence behind that.
+  /// The duration of a pattern until it is silent, or of a recording, in seconds. The signal of a
+  /// pattern has trailing silence in addition.
   public var duration: Double
-  /// What a pattern was rendered with; a sound is looked at as if it were made with it.
+  /// The profile of a pattern's rendering. A sound is analyzed as if it were made for this profile.
   public var profile: TransducerProfile
-  /// The text of the pattern's file, for a reader; nil for sounds.
+  /// The text of the pattern's file for a reader, or nil for a sound.
   public var sourceText: String?
-  /// What the pattern's file says it feels like.
+  /// The description in the pattern's file of the way it feels.
   public var feeling: String?
 
-  /// Makes a take.
+  /// Creates a take.
+  ///
+  /// - Parameters:
+  ///   - name: The name in messages.
+  ///   - source: The source of the samples.
+  ///   - signal: The samples.
+  ///   - profile: The profile.
+  ///   - text: The text of the pattern's file.
+  ///   - feeling: The description of the way the pattern feels.
   public init(
     name: String, source: Source, signal: Signal, profile: TransducerProfile, text: String? = nil,
     feeling: String? = nil
@@ -44,32 +52,32 @@ public struct Take: Sendable {
     self.feeling = feeling
   }
 
-  /// What the takes of a row are called: A, B, C … Z, then A2 and so on.
+  /// Returns the label of the take at an index: A, B, C … Z, and then A2 and so on.
   public static func letter(at index: Int) -> String {
     let letter = String(UnicodeScalar(UInt8(ascii: "A") + UInt8(index % 26)))
     return index < 26 ? letter : letter + "\(index / 26 + 1)"
   }
 
-  /// The composition, where it is one.
+  /// The composition, or nil for a sound.
   public var composition: HapticComposition? {
     if case .pattern(let composition) = source { return composition }
     return nil
   }
 }
 
-/// What is measured of one take, to compare with another's.
+/// The measurements of a take.
 public struct TakeMeasurements: Equatable, Sendable {
-  /// One figure; what silence, or a sound too short or too quiet, does not have is nil.
+  /// A measurement. Its value is nil for silence, and for sounds that are too short or too quiet.
   public struct Measurement: Equatable, Sendable {
-    /// What tables call it.
+    /// The name in tables.
     public let name: String
-    /// Its key in JSON.
+    /// The key in JSON.
     public let key: String
-    /// `s`, `Hz`, a unit of level, or nothing for a count.
+    /// The unit, such as `s`, `Hz`, or a unit of level; empty for a count.
     public let unit: String
-    /// The decimal places that tables show.
+    /// The number of decimals in tables.
     public let decimalPlaces: Int
-    /// How much it is, in `unit`.
+    /// The value, in `unit`.
     public let value: Double?
 
     /// The value without its unit, or a dash.
@@ -77,18 +85,19 @@ public struct TakeMeasurements: Equatable, Sendable {
       value.map { NumberFormatting.fixed($0, places: decimalPlaces) } ?? "–"
     }
 
-    /// How much more it is than another, or `=`; empty where either has no value.
-    package func formattedChange(from other: Measurement) -> String {
-      guard let value, let before = other.value else { return "" }
-      let text = NumberFormatting.fixed(value - before, places: decimalPlaces)
+    /// Returns the difference from another measurement, or `=`; an empty string if a value is
+    /// missing.
+    package func formattedChange(from reference: Measurement) -> String {
+      guard let value, let referenceValue = reference.value else { return "" }
+      let text = NumberFormatting.fixed(value - referenceValue, places: decimalPlaces)
       if !text.contains(where: { ("1"..."9").contains($0) }) { return "=" }
-      return value > before ? "+" + text : text
+      return value > referenceValue ? "+" + text : text
     }
   }
 
-  /// The figures in the order of tables, of every take the same.
+  /// The measurements, in the order of tables. Every take has the same measurements.
   public let measurements: [Measurement]
-  /// How many channels there are.
+  /// The number of channels.
   public let channelCount: Int
 
   /// Measures a take.
@@ -97,23 +106,23 @@ public struct TakeMeasurements: Equatable, Sendable {
     channelCount = signal.channels.count
     let mono = Signal(signal.mono, rate: signal.rate)
     let levels = try? Levels(of: signal)
-    func known(_ decibels: Double?) -> Double? {
+    func finite(_ decibels: Double?) -> Double? {
       decibels.flatMap { $0.isFinite && $0 > Decibels.silence ? $0 : nil }
     }
-    let peak = known(levels?.samplePeakDecibels)
+    let peak = finite(levels?.samplePeakDecibels)
     let spectrum = peak.map { _ in Spectrum(of: mono) }
     let rows: [(String, String, String, Int, Double?)] = [
       ("length", "duration", "s", 3, signal.duration), ("peak", "peakDecibels", "dBFS", 1, peak),
-      // The root mean square; that of a full-scale square wave is 0.
-      ("RMS", "rmsDecibels", "dBFS", 1, known(levels?.rmsDecibels)),
-      ("loudness", "loudnessLUFS", "LUFS", 1, known(levels?.integratedLoudness)),
-      // The level that a body feels.
+      // The RMS level of a full-scale square wave is 0.
+      ("RMS", "rmsDecibels", "dBFS", 1, finite(levels?.rmsDecibels)),
+      ("loudness", "loudnessLUFS", "LUFS", 1, finite(levels?.integratedLoudness)),
+      // The level weighted by the hand's sensitivity.
       (
         "weighted level", "weightedDecibels", "dB", 1,
-        spectrum.flatMap { known(WeightedEnergy(of: $0).decibels) }
+        spectrum.flatMap { finite(WeightedEnergy(of: $0).decibels) }
       ),
       ("dominant frequency", "strongestHertz", "Hz", 0, spectrum.flatMap(Self.peakCenter)),
-      // That of the power below 1 kHz.
+      // The centroid of the power below 1 kHz.
       ("spectral centroid", "spectrumHertz", "Hz", 0, spectrum.flatMap(FrequencyPair.centroid)),
       ("onsets", "onsets", "", 0, Double(Onsets(in: mono).count)),
     ]
@@ -124,20 +133,21 @@ public struct TakeMeasurements: Equatable, Sendable {
     }
   }
 
-  /// The value with a key.
+  /// Returns the value with a JSON key.
   package subscript(key: String) -> Double? { measurements.first { $0.key == key }?.value }
 
-  /// The middle of the highest peak down to half its power, which stays where the peak is broad.
+  /// Returns the center frequency of the highest peak, down to half its power. For a broad peak, it
+  /// is more stable than the maximum.
   private static func peakCenter(of spectrum: Spectrum) -> Double? {
     let powers = spectrum.powers
-    guard let top = powers.indices.max(by: { powers[$0] < powers[$1] }) else { return nil }
-    let half = powers[top] / 2
-    var first = top
-    var last = top
-    while first > 0, powers[first - 1] >= half {
+    guard let maximumIndex = powers.indices.max(by: { powers[$0] < powers[$1] }) else { return nil }
+    let halfPower = powers[maximumIndex] / 2
+    var first = maximumIndex
+    var last = maximumIndex
+    while first > 0, powers[first - 1] >= halfPower {
       first -= 1
     }
-    while last < powers.count - 1, powers[last + 1] >= half {
+    while last < powers.count - 1, powers[last + 1] >= halfPower {
       last += 1
     }
     let sum = powers[first...last].reduce(0, +)
@@ -146,40 +156,46 @@ public struct TakeMeasurements: Equatable, Sendable {
   }
 }
 
-/// By what takes are made equally strong before they are judged by ear.
+/// The measure by which takes are matched before listening.
 public enum LevelMatch: String, CaseIterable, Sendable {
-  /// Not at all.
+  /// No matching.
   case none
-  /// By loudness in LUFS: what is heard.
+  /// The perceived loudness, in LUFS.
   case loudness
-  /// By weighted energy: what is felt. Users call it `felt`.
+  /// The energy weighted by the hand's sensitivity. The name of this case for users is `felt`.
   case weighted = "felt"
 
-  /// A factor for each signal, after which all are as strong as the weakest.
+  /// Returns a gain for each signal that makes it as strong as the weakest one.
   ///
-  /// No factor is above 1, so nothing is raised past a ceiling that it kept. A silent signal keeps
-  /// 1 and does not count as the weakest. Where a signal that is not silent has no loudness, which
-  /// needs more than −70 LUFS, all are matched by weighted energy instead, since levels must be of
-  /// one kind.
+  /// No gain exceeds 1, so signals don't exceed their ceilings. A silent signal has a gain of 1 and
+  /// does not count as the weakest. If a signal has no loudness because it is below −70 LUFS, all
+  /// signals are matched by weighted energy instead.
   public func gains(for signals: [Signal]) -> [Double] {
     let loudness = self == .loudness ? signals.map(Self.loudness) : []
     let isComplete =
       self == .loudness && zip(signals, loudness).allSatisfy { $1 != nil || Self.isSilent($0) }
-    let levels = self == .none ? [] : isComplete ? loudness : signals.map(Self.weightedLevel)
+    let levels: [Double?]
+    if self == .none {
+      levels = []
+    } else {
+      levels = isComplete ? loudness : signals.map(Self.weightedLevel)
+    }
     guard let weakest = levels.compactMap(\.self).min() else { return signals.map { _ in 1 } }
     return levels.map { level in level.map { min(1, Decibels.factor(weakest - $0)) } ?? 1 }
   }
 
-  /// A factor for each take, as for its signal.
+  /// Returns a gain for each take that makes it as strong as the weakest one.
   public func gains(for takes: [Take]) -> [Double] { gains(for: takes.map(\.signal)) }
 
+  /// Returns the integrated loudness in LUFS, or nil if it is too low.
   static func loudness(of signal: Signal) -> Double? {
     (try? Levels(of: signal))?.integratedLoudness
   }
 
-  /// The level a hand feels over all channels, in decibels; nil for silence.
+  /// Returns the weighted level of all channels in decibels, or nil for silence.
   ///
-  /// The energy of the whole, not its mean, so that silence behind a sound makes it no weaker.
+  /// The level is that of the total energy, not of its mean, so trailing silence does not affect
+  /// it.
   static func weightedLevel(of signal: Signal) -> Double? {
     let energy = WeightedEnergy(of: signal).energy
     return energy > 1e-20 ? 10 * log10(energy) : nil

@@ -4,29 +4,43 @@ public import PatternComparison
 internal import SignalAnalysis
 internal import SignalPlots
 
-/// A comparison as one page that can be sent to a colleague: heard, seen, read and blindly judged.
+/// A self-contained HTML page of a comparison, with players, figures, a list of differences, and a
+/// blind test.
+///
+/// 1. `PageTake` collects the sounds, events and measurements of each take.
+/// 2. `ReportPair` collects the differences of each pair of takes.
+/// 3. `ReportPage` fills the template with markup for readers without script, and with JSON for the
+///    script.
 public struct ComparisonReport: Sendable {
-  /// The program and its version, as `Temblor 1.0`.
+  /// The program and its version, such as `Temblor 1.0`.
   public var generator: String
-  /// The command that makes the report again; empty where there is none.
+  /// The command that generates the report again, or an empty text.
   public var command: String
-  /// By what the page makes the takes equally strong where its reader asks for it.
+  /// The measure by which the page equalizes the levels of takes on request.
   public var levelMatch: LevelMatch
-  /// How takes are compared for which no comparison is given.
+  /// The options of comparisons that are not passed to `html(takes:comparisons:sounds:)`.
   public var options: ComparisonOptions
-  /// What the takes are judged by; the page says whether they are within it.
+  /// The tolerance that the page checks the takes against, or nil.
   public var tolerance: Tolerance?
-  /// Where each take is from, in the takes' order; nil where that is not known.
+  /// The origin of each take, or nil if it is unknown.
   public var origins: [TakeOrigin?]
-  /// The address of a studio page that takes are opened in; nil where readers have none.
+  /// The URL of a studio page that can open takes, or nil.
   public var studioAddress: String?
 
-  /// Makes a report.
+  /// Creates a report.
+  ///
+  /// - Parameters:
+  ///   - generator: The program and its version, such as `Temblor 1.0`.
+  ///   - command: The command that generates the report again, or an empty text.
+  ///   - levelMatch: The measure by which the page equalizes the levels of takes on request.
+  ///   - options: The options of comparisons that are not passed to `html(takes:comparisons:sounds:)`.
+  ///   - tolerance: The tolerance that the page checks the takes against, or nil.
+  ///   - origins: The origin of each take, or nil if it is unknown.
+  ///   - studioAddress: The URL of a studio page that can open takes, or nil.
   public init(
     generator: String, command: String = "", levelMatch: LevelMatch = .loudness,
     options: ComparisonOptions = ComparisonOptions(), tolerance: Tolerance? = nil,
-    origins: [TakeOrigin?] = [],
-    studioAddress studio: String? = nil
+    origins: [TakeOrigin?] = [], studioAddress: String? = nil
   ) {
     self.generator = generator
     self.command = command
@@ -34,25 +48,22 @@ public struct ComparisonReport: Sendable {
     self.options = options
     self.tolerance = tolerance
     self.origins = origins
-    self.studioAddress = studio
+    self.studioAddress = studioAddress
   }
 
-  /// The most takes of one report: any two of them are compared, which are 240 comparisons.
+  /// The maximum number of takes in a report, which has 240 ordered pairs.
   public static let maximumTakeCount = 16
 
-  /// The whole page; equal takes give equal bytes.
+  /// Returns the page. The bytes are reproducible.
   ///
   /// - Parameters:
-  ///   - takes: What is compared, the reference first; two to `maximumTakeCount`, all at one rate.
-  ///   - comparisons: Each other take against the first, in the takes' order; without them they are
-  ///     made here.
-  ///   - sounds: What the page plays of each take, in the takes' order; without them the takes' own
-  ///     signals.
+  ///   - takes: The takes, with the reference first: 2 to `maximumTakeCount` at one sample rate.
+  ///   - comparisons: The comparisons of each take with the first. If empty, they are computed.
+  ///   - sounds: The sounds of each take. With nil, the page plays the signals of the takes.
   /// - Throws: `nothingToShow`, `tooMany`, `tooLarge` or `notDrawn`.
-  public func html(takes: [Take], comparisons: [Comparison] = [], sounds: [PageSounds]? = nil)
-    throws(ReviewPageError)
-    -> [UInt8]
-  {
+  public func html(
+    takes: [Take], comparisons: [Comparison] = [], sounds: [PageSounds]? = nil
+  ) throws(ReviewPageError) -> [UInt8] {
     guard takes.count > 1 else {
       throw ReviewPageError(.nothingToShow, "a report compares at least two takes")
     }
@@ -60,64 +71,81 @@ public struct ComparisonReport: Sendable {
       throw ReviewPageError(
         .tooMany, "a report shows at most \(Self.maximumTakeCount) takes, not \(takes.count)")
     }
-    let measurements =
-      comparisons.first.map { [$0.measurements[0]] + comparisons.map { $0.measurements[1] } }
-      ?? takes.map(TakeMeasurements.init)
+    let measurements: [TakeMeasurements]
+    if let first = comparisons.first {
+      measurements = [first.measurements[0]] + comparisons.map { $0.measurements[1] }
+    } else {
+      measurements = takes.map(TakeMeasurements.init)
+    }
     let hasTracks = takes.contains { !$0.containsOnlyEvents }
-    var shown = try PageTake.makeTakes(takes, sounds: sounds, measurements: measurements) { _ in
+    var pageTakes = try PageTake.makeTakes(takes, sounds: sounds, measurements: measurements) { _ in
       hasTracks
     }
-    setGains(of: &shown, takes: takes, sounds: sounds)
-    for (index, origin) in origins.enumerated().prefix(shown.count) {
-      shown[index].origin = origin
+    setGains(of: &pageTakes, takes: takes, sounds: sounds)
+    for (index, origin) in origins.enumerated().prefix(pageTakes.count) {
+      pageTakes[index].origin = origin
     }
     let pairs = pairs(of: takes, existing: comparisons, measurements: measurements)
-    return ReportPage(report: self, takes: shown, pairs: pairs, profile: takes[0].profile).html()
+    return ReportPage(report: self, takes: pageTakes, pairs: pairs, profile: takes[0].profile)
+      .html()
   }
 
-  /// For each sound of each take the factor that makes it as strong as the weakest.
-  private func setGains(of shown: inout [PageTake], takes: [Take], sounds: [PageSounds]?) {
-    let actuator = levelMatch.gains(for: sounds?.map(\.actuator) ?? takes.map(\.signal))
+  /// Sets the gains that reduce each sound to the level of the weakest take.
+  private func setGains(of pageTakes: inout [PageTake], takes: [Take], sounds: [PageSounds]?) {
+    let actuatorGains = levelMatch.gains(for: sounds?.map(\.actuator) ?? takes.map(\.signal))
     let speakers = sounds?.compactMap(\.speaker) ?? []
-    let speaker = speakers.count == takes.count ? levelMatch.gains(for: speakers) : []
-    for index in shown.indices {
-      shown[index].gains = [actuator[index]] + (speaker.isEmpty ? [] : [speaker[index]])
+    let speakerGains = speakers.count == takes.count ? levelMatch.gains(for: speakers) : []
+    for index in pageTakes.indices {
+      pageTakes[index].gains = [actuatorGains[index]]
+      if !speakerGains.isEmpty {
+        pageTakes[index].gains.append(speakerGains[index])
+      }
     }
   }
 
+  /// Returns the ordered pairs of all takes.
+  ///
+  /// - Parameters:
+  ///   - takes: The takes.
+  ///   - existing: The comparisons of each take with the first, or an empty array.
+  ///   - measurements: The measurements of each take.
   private func pairs(
-    of takes: [Take], existing made: [Comparison], measurements: [TakeMeasurements]
-  )
-    -> [ReportPair]
-  {
+    of takes: [Take], existing: [Comparison], measurements: [TakeMeasurements]
+  ) -> [ReportPair] {
     takes.indices.flatMap { reference in
-      takes.indices.filter { $0 != reference }.map { other in
-        let isMade = reference == 0 && made.count == takes.count - 1
-        var options = made.first?.options ?? options
+      takes.indices.filter { $0 != reference }.map { candidate in
+        let exists = reference == 0 && existing.count == takes.count - 1
+        var options = existing.first?.options ?? options
         options.referenceLabel = Take.letter(at: reference)
-        options.candidateLabel = Take.letter(at: other)
+        options.candidateLabel = Take.letter(at: candidate)
         let comparison =
-          isMade
-          ? made[other - 1]
+          exists
+          ? existing[candidate - 1]
           : Comparison(
-            takes[reference], takes[other], options: options,
+            takes[reference], takes[candidate], options: options,
             referenceMeasurements: measurements[reference])
-        return ReportPair(comparison, reference: reference, candidate: other, tolerance: tolerance)
+        return ReportPair(
+          comparison, reference: reference, candidate: candidate, tolerance: tolerance)
       }
     }
   }
 }
 
-/// Where a take is from, so that pages of files of one name can be distinguished.
+/// The file of a take, which distinguishes takes with the same name.
 public struct TakeOrigin: Equatable, Sendable {
-  /// The file as it was named.
+  /// The path of the file, as the user typed it.
   public var path: String
-  /// When the file was changed last, for a reader; nil where there is no file.
+  /// The modification time of the file as text, or nil without a file.
   public var modified: String?
-  /// The SHA-256 of the file's bytes in hexadecimal.
+  /// The SHA-256 of the bytes of the file, in hexadecimal.
   public var sha256: String
 
-  /// Makes an origin.
+  /// Creates an origin.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file, as the user typed it.
+  ///   - modified: The modification time of the file as text, or nil without a file.
+  ///   - bytes: The bytes of the file.
   public init(path: String, modified: String? = nil, bytes: [UInt8]) {
     self.path = path
     self.modified = modified
@@ -125,57 +153,71 @@ public struct TakeOrigin: Equatable, Sendable {
   }
 }
 
+/// The differences between two takes of a report.
 struct ReportPair {
+  /// A difference in a report.
   struct Finding {
     let text: FindingText
     let kind: String
-    /// Seconds of the reference.
+    /// The time range in the reference, in seconds.
     let timeRange: ClosedRange<Double>
+    /// A Boolean value that indicates whether the difference affects the whole take.
     let isOverall: Bool
-    /// In steps that are just noticed.
+    /// The size in just-noticeable differences.
     let significance: Double
   }
 
-  /// The places of the two among the takes.
+  /// The index of the reference among the takes.
   let reference: Int
+  /// The index of the candidate among the takes.
   let candidate: Int
-  /// How many seconds later the other take comes as a whole, and is moved back by.
+  /// The delay of the candidate, in seconds, which the page compensates.
   let candidateDelay: Double
+  /// A sentence for takes that are equal, or nil.
   let verdict: String?
-  /// What the comparison came to, in a sentence.
+  /// A sentence that summarizes the differences.
   let summary: String
-  /// What exceeds the tolerance, a line each; nil where there is none.
+  /// The lines about differences beyond the tolerance, or nil without a tolerance.
   let excesses: [String]?
-  /// What differs, the strongest first.
+  /// The differences by descending significance.
   let findings: [Finding]
 
-  init(_ comparison: Comparison, reference: Int, candidate other: Int, tolerance: Tolerance? = nil)
-  {
+  /// Collects the differences of a comparison.
+  ///
+  /// - Parameters:
+  ///   - comparison: The comparison.
+  ///   - reference: The index of the reference among the takes.
+  ///   - candidate: The index of the candidate among the takes.
+  ///   - tolerance: The tolerance to check, or nil.
+  init(
+    _ comparison: Comparison, reference: Int, candidate: Int, tolerance: Tolerance? = nil
+  ) {
     self.reference = reference
-    self.candidate = other
+    self.candidate = candidate
     candidateDelay = comparison.alignment.seconds
     verdict = comparison.verdict
     summary = ComparisonSummary.text(of: comparison)
     excesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
-    findings = comparison.differences.sorted { $0.significance > $1.significance }.map {
-      difference in
-      Finding(
+    let differences = comparison.differences.sorted { $0.significance > $1.significance }
+    findings = differences.map { difference in
+    Finding(
         text: FindingText(difference, of: comparison), kind: difference.kind.rawValue,
         timeRange: Self.timeRange(of: difference), isOverall: difference.isOverall,
         significance: difference.significance.isFinite ? difference.significance : 999)
     }
   }
 
-  /// When a difference is felt: of another duration, between the two ends.
+  /// Returns the range in which a difference is perceptible. For a different duration, the range is
+  /// between the two ends of the event.
   private static func timeRange(of difference: Difference) -> ClosedRange<Double> {
     guard difference.kind == .duration, difference.referenceEvents.count == 1,
-      let before = difference.before,
-      let after = difference.after
+      let before = difference.before, let after = difference.after
     else { return difference.range }
     let start = difference.range.lowerBound
     return start + min(before, after)...start + max(before, after)
   }
 
+  /// The pair for the script of the page.
   var fields: JSONObject {
     [
       "shift": roundedForPage(candidateDelay), "summary": summary, "verdict": verdict,
@@ -194,9 +236,9 @@ struct ReportPair {
   }
 }
 
-/// Why a page cannot be made.
+/// The reason that a page cannot be generated.
 public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What can be done about it.
+  /// The cause of an error, which determines the remedy.
   public enum Kind: String, Sendable {
     /// The page would be too large for a browser: show less.
     case tooLarge
@@ -204,88 +246,97 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
     case nothingToShow
     /// There are more takes than a page can distinguish: name fewer.
     case tooMany
-    /// A picture or a sound could not be made.
+    /// A figure or a sound could not be generated.
     case notDrawn
   }
 
-  /// What can be done about it.
+  /// The cause of the error.
   public var kind: Kind
-  /// One line for the user.
+  /// A one-line message for the user.
   public var description: String
 
-  /// Makes an error.
+  /// Creates an error of a kind with a message.
   public init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
   }
 }
 
+/// The contents of a report's page.
 struct ReportPage {
   let report: ComparisonReport
   let takes: [PageTake]
+  /// The ordered pairs of all takes. The first is that of the first two takes.
   let pairs: [ReportPair]
   let profile: TransducerProfile
 
   func html() -> [UInt8] {
     let page = Page(
       template: PageResource.reportPage, script: PageResource.reportScript,
-      style: PageResource.reportStyle,
-      generator: report.generator, title: "\(takes[0].name) and \(takes[1].name) · Temblor",
-      takes: takes)
-    let first = pairs[0]
-    let picture = OverlayPicture(
-      takes[0], takes[1], candidateDelay: first.candidateDelay, profile: profile
-    ).markup
+      style: PageResource.reportStyle, generator: report.generator,
+        title: "\(takes[0].name) and \(takes[1].name) · Temblor", takes: takes)
+      let pair = pairs[0]
+      let picture = OverlayPicture(
+        takes[0], takes[1], candidateDelay: pair.candidateDelay, profile: profile
+      )
     return page.html(
       texts: [
-        "names": takeNames, "verdict": Self.verdict(first).escapedForMarkup,
-        "summary": first.summary.escapedForMarkup,
-        "picture": picture, "findings": Self.findingRows(first), "measures": measurementTable,
+        "names": takeNames, "verdict": Self.verdict(pair).escapedForMarkup,
+        "summary": pair.summary.escapedForMarkup, "picture": picture.markup,
+        "findings": Self.findingRows(pair), "measures": measurementTable,
         "sources": sourceListings,
-      ], data: embeddedData)
+        ], data: embeddedData)
   }
 
   private var takeNames: String {
-    takes.indices.map { "<b>\(takeTag($0)) \(takes[$0].name.escapedForMarkup)</b>" }.joined(
-      separator: " ")
+    let names = takes.indices.map { index in
+      "<b>\(takeTag(index)) \(takes[index].name.escapedForMarkup)</b>"
+    }
+    return names.joined(separator: " ")
   }
 
+  /// Returns the colored letter of the take with an index.
   private func takeTag(_ index: Int) -> String {
     "<span class=\"tag k\(index % 4)\">\(takes[index].letter)</span>"
   }
 
   static func verdict(_ pair: ReportPair) -> String {
+    if pair.findings.isEmpty { return "No difference" }
     let count = pair.findings.count { $0.significance >= 1 }
-    return pair.findings.isEmpty
-      ? "No difference" : "\(count) perceptible difference\(count == 1 ? "" : "s")"
+    return "\(count) perceptible difference\(count == 1 ? "" : "s")"
   }
 
   private static func findingRows(_ pair: ReportPair) -> String {
     guard !pair.findings.isEmpty else {
-      let words = pair.verdict ?? "The two takes are equal."
-      return "<li class=\"row low\">\(words.escapedForMarkup)</li>\n"
-    }
-    return pair.findings.enumerated().map { index, finding in
+      let sentence = pair.verdict ?? "The two takes are equal."
+      return "<li class=\"row low\">\(sentence.escapedForMarkup)</li>\n"
+      }
+      let rows = pair.findings.enumerated().map { index, finding in
       let text = finding.text
       return "<li class=\"row\(finding.significance < 1 ? " low" : "")\">"
         + "<span class=\"n\">\(index + 1)</span><span class=\"what\"><b>"
         + "\(text.title.escapedForMarkup)</b><span>\(text.detail.escapedForMarkup)</span></span>"
         + "<span></span><span class=\"amount\">\(text.amount.escapedForMarkup)</span>"
         + "<span class=\"when\">\(text.timeText.escapedForMarkup)</span></li>\n"
-    }.joined()
+        }
+        return rows.joined()
   }
 
+  /// The measurements of the first take, which define the rows of the table.
   private var measurements: [TakeMeasurements.Measurement] { takes[0].measurements.measurements }
 
   private var measurementTable: String {
     let heads = takes.indices.map { "<th scope=\"col\">\(takeTag($0))</th>" }
-    let rows = measurements.enumerated().map { row, figure in
+    let rows = measurements.enumerated().map { row, rowMeasurement in
       let cells = takes.map { take in
-        let figure = take.measurements.measurements[row]
-        let unit = figure.value == nil || figure.unit.isEmpty ? "" : " " + figure.unit
-        return "<td>\(String(figure.formattedValue.map { $0 == "-" ? "−" : $0 }) + unit)</td>"
+        let measurement = take.measurements.measurements[row]
+        let hasUnit = measurement.value != nil && !measurement.unit.isEmpty
+        let unit = hasUnit ? " " + measurement.unit : ""
+        let value = String(measurement.formattedValue.map { $0 == "-" ? "−" : $0 })
+        return "<td>\(value + unit)</td>"
       }
-      return "<tr><th scope=\"row\">\(figure.name.capitalizedFirst)</th>\(cells.joined())</tr>\n"
+      let name = rowMeasurement.name.capitalizedFirst
+      return "<tr><th scope=\"row\">\(name)</th>\(cells.joined())</tr>\n"
     }
     return "<table class=\"m\"><thead><tr><td></td>\(heads.joined())</tr></thead>\n<tbody>\n"
       + rows.joined()
@@ -293,19 +344,19 @@ struct ReportPage {
   }
 
   private var sourceListings: String {
-    takes.enumerated().compactMap { index, take in
+    let listings = takes.enumerated().compactMap { index, take -> String? in
+      guard let sourceText = take.sourceText else { return nil }
       let name = take.name.escapedForMarkup
-      return take.sourceText.map {
+      return """
+        <figure><figcaption>\(takeTag(index)) \(name)</figcaption><pre id="source-\(index)" \
+        tabindex="0" aria-label="Source of \(name)">\(sourceText.escapedForContent)</pre></figure>
+
         """
-        <figure><figcaption>\(takeTag(index)) \(name)</figcaption><pre id=\"source-\(index)\" \
-        tabindex=\"0\" 
-        """
-          + "aria-label=\"Source of \(name)\">\($0.escapedForContent)</pre></figure>\n"
-      }
-    }.joined()
+    }
+    return listings.joined()
   }
 
-  /// `0.5 dB, 5 ms and 2 %`.
+  /// Returns the limits of a tolerance, such as `0.5 dB, 5 ms and 2 %`.
   static func toleranceText(_ tolerance: Tolerance) -> String {
     func text(_ value: Double) -> String { SentenceFormatting.number(value, places: 3) }
     return
@@ -315,6 +366,7 @@ struct ReportPage {
       """
   }
 
+  /// The JSON for the script of the page.
   private var embeddedData: [UInt8] {
     EmbeddedJSON.object([
       "origin": ["program": report.generator, "renderingModel": RenderPlan.modelVersion]
@@ -322,13 +374,13 @@ struct ReportPage {
       "profile": profile.fields, "studio": report.studioAddress,
       "levelMatch": report.levelMatch.rawValue,
       "command": report.command, "tolerance": report.tolerance.map(Self.toleranceText),
-      "measures": measurements.map { figure -> JSONObject in
+      "measures": measurements.map { measurement -> JSONObject in
         [
-          "name": figure.name.capitalizedFirst, "member": figure.key, "unit": figure.unit,
-          "places": figure.decimalPlaces,
+          "name": measurement.name.capitalizedFirst, "member": measurement.key,
+          "unit": measurement.unit, "places": measurement.decimalPlaces,
         ]
       },
-      // A blind test's record names the files.
+      // The record of a blind test identifies the files by their hashes.
       "takes": takes.map { $0.fields() + ["sha256": $0.sourceHash] },
       "pairs": pairs.reduce([:] as JSONObject) {
         $0 + ["\($1.reference)-\($1.candidate)": $1.fields]
@@ -338,13 +390,14 @@ struct ReportPage {
 }
 
 extension TransducerProfile {
+  /// The profile for the script of a page.
   var fields: JSONObject {
-    func scale(_ law: FrequencyMapping) -> JSONObject {
-      ["low": law.low, "high": law.high, "scale": law.scale.rawValue]
+    func mappingFields(_ mapping: FrequencyMapping) -> JSONObject {
+      ["low": mapping.low, "high": mapping.high, "scale": mapping.scale.rawValue]
     }
     return [
-      "name": name, "summary": summary, "continuous": scale(frequency),
-      "transient": scale(transient.frequency),
+      "name": name, "summary": summary, "continuous": mappingFields(frequency),
+      "transient": mappingFields(transient.frequency),
     ]
   }
 }

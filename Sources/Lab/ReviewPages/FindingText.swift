@@ -5,29 +5,30 @@ internal import SignalAnalysis
 internal import SignalPlots
 internal import SystemSupport
 
-/// A difference in the words of a list: what and how, by how much, when.
+/// The texts of a difference in a list.
 struct FindingText: Equatable {
-  /// What differs, as `Second transient 50 ms later`.
+  /// The title, such as `Second transient 50 ms later`.
   let title: String
-  /// How, as `onset 1.2 → 1.25 s`; may be empty.
+  /// The values before and after, such as `onset 1.2 → 1.25 s`; may be empty.
   let detail: String
-  /// By how much, as `+50 ms`.
+  /// The amount, such as `+50 ms`.
   let amount: String
-  /// When, as `1.2 – 1.25 s`.
+  /// The time range, such as `1.2 – 1.25 s`.
   let timeText: String
 
-  /// From how many seconds on places in time are minutes and seconds.
+  /// The minimum duration of takes whose times are in minutes and seconds, in seconds.
   private static let minimumSecondsForMinutes = 120.0
 
+  /// Describes a difference of a comparison.
   init(_ difference: Difference, of comparison: Comparison) {
     let sentence = Self.heading(from: difference.sentence, label: comparison.options.candidateLabel)
     amount = Self.amount(of: difference)
-    timeText = Self.timeText(
-      of: difference,
-      usesMinutes: comparison.takes.contains { $0.signal.duration >= Self.minimumSecondsForMinutes }
-    )
-    if let control = Self.controlTitle(of: difference, in: comparison) {
-      title = control
+    let usesMinutes = comparison.takes.contains { take in
+      take.signal.duration >= Self.minimumSecondsForMinutes
+    }
+    timeText = Self.timeText(of: difference, usesMinutes: usesMinutes)
+    if let controlTitle = Self.controlTitle(of: difference, in: comparison) {
+      title = controlTitle
       detail = sentence
       return
     }
@@ -42,7 +43,8 @@ struct FindingText: Equatable {
       difference.isPresence ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
   }
 
-  /// The events that differ, as `second transient`; nil where it is not about events.
+  /// Returns the events that differ, such as `second transient`, or nil if the difference is not one
+  /// of events.
   private static func subject(of difference: Difference, in comparison: Comparison) -> String? {
     let (indices, composition) = events(of: difference, in: comparison)
     guard let composition, !indices.isEmpty else {
@@ -55,28 +57,28 @@ struct FindingText: Equatable {
     }
     let kinds = Set(indices.map { events[$0].kind })
     guard kinds.count == 1, let kind = kinds.first else { return "\(indices.count) events" }
-    let same = events.indices.filter { events[$0].kind == kind }.sorted {
-      (events[$0].time, $0) < (events[$1].time, $1)
-    }
-    let places = indices.compactMap { same.firstIndex(of: $0) }.sorted()
+    let indicesOfKind = events.indices.filter { events[$0].kind == kind }
+    let indicesByTime = indicesOfKind.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
+    let ordinals = indices.compactMap { indicesByTime.firstIndex(of: $0) }.sorted()
     let isAdded = difference.kind == .added
-    if places.count > 1 {
-      guard places.count < 4, !isAdded else { return "\(places.count) \(kind.noun)s" }
-      return "\(kind.noun)s \(places.map { "\($0 + 1)" }.joinedWithAnd)"
+    if ordinals.count > 1 {
+      guard ordinals.count < 4, !isAdded else { return "\(ordinals.count) \(kind.noun)s" }
+      return "\(kind.noun)s \(ordinals.map { "\($0 + 1)" }.joinedWithAnd)"
     }
-    if isAdded || same.count == 1 { return kind.noun }
-    return "\(SentenceFormatting.ordinalText((places.first ?? 0) + 1)) \(kind.noun)"
+    if isAdded || indicesByTime.count == 1 { return kind.noun }
+    return "\(SentenceFormatting.ordinalText((ordinals.first ?? 0) + 1)) \(kind.noun)"
   }
 
-  /// The places of the events that differ, and the pattern that they are of: the one that has them.
-  private static func events(of difference: Difference, in comparison: Comparison) -> (
-    indices: [Int], composition: HapticComposition?
-  ) {
+  /// Returns the indices of the events that differ, and the pattern that contains them.
+  private static func events(
+    of difference: Difference, in comparison: Comparison
+  ) -> (indices: [Int], composition: HapticComposition?) {
     difference.kind == .added
       ? (difference.candidateEvents, comparison.candidate.composition)
       : (difference.referenceEvents, comparison.reference.composition)
   }
 
+  /// Returns the change of the events, such as `50 ms later`, or nil if only a sentence describes it.
   private static func predicate(of difference: Difference) -> String? {
     switch difference.kind {
     case .missing:
@@ -96,30 +98,31 @@ struct FindingText: Equatable {
     }
   }
 
-  /// `22–40 dB`; nil where one figure says it.
+  /// Returns a range of magnitudes, such as `22–40 dB`, or nil if both ends are displayed equally.
   private static func rangeText(of spread: ClosedRange<Double>, unit: Difference.Unit) -> String? {
     let scale = unit == .seconds ? 1_000.0 : 1
-    let sizes = [spread.lowerBound, spread.upperBound].map { abs($0) * scale }.sorted()
-    let texts = sizes.map { number($0, decimalPlaces: sizes[1] < 9.95 ? 1 : 0) }
-    return texts[0] == texts[1]
-      ? nil : "\(texts[0])–\(texts[1]) \(unit == .seconds ? "ms" : unit.rawValue)"
+    let magnitudes = [spread.lowerBound, spread.upperBound].map { abs($0) * scale }.sorted()
+    let texts = magnitudes.map { number($0, decimalPlaces: magnitudes[1] < 9.95 ? 1 : 0) }
+    if texts[0] == texts[1] { return nil }
+    return "\(texts[0])–\(texts[1]) \(unit == .seconds ? "ms" : unit.rawValue)"
   }
 
-  /// What sentences say of a curve or step that only one take has, and the word of a heading for
-  /// it.
-  private static let presencePhrases: [(says: String, word: String)] = [
+  /// The verbs in sentences about a control that only one take has, and the words of a title.
+  private static let presencePhrases: [(verb: String, titleWord: String)] = [
     ("lacks", "missing"), ("does not set", "missing"), ("has an extra", "added"), ("sets", "added"),
   ]
 
-  private static func controlTitle(of difference: Difference, in comparison: Comparison) -> String?
-  {
+  /// Returns the title of a difference of a control, such as `Intensity curve raised`, or nil.
+  private static func controlTitle(
+    of difference: Difference, in comparison: Comparison
+  ) -> String? {
     guard difference.kind == .curve || difference.kind == .parameter else { return nil }
     let noun = difference.kind == .curve ? "curve" : "control"
     let label = comparison.options.candidateLabel
-    let presence = presencePhrases.first(where: {
-      difference.sentence.hasPrefix("\(label) \($0.says) ")
-    })
-    let change = presence?.word ?? (difference.amount < 0 ? "lowered" : "raised")
+    let presencePhrase = presencePhrases.first { phrase in
+      difference.sentence.hasPrefix("\(label) \(phrase.verb) ")
+    }
+    let change = presencePhrase?.titleWord ?? (difference.amount < 0 ? "lowered" : "raised")
     switch difference.unit {
     case .decibels: return "Intensity \(noun) \(change)"
     case .percent: return "Sharpness \(noun) \(change)"
@@ -127,26 +130,26 @@ struct FindingText: Equatable {
     }
   }
 
-  /// A sentence as a heading: without the name of the take and its full stop.
+  /// Returns a sentence as a title: without the label of the take and the full stop.
   private static func heading(from sentence: String, label: String) -> String {
     var text = sentence[...]
     if text.hasSuffix(".") {
       text = text.dropLast()
     }
-    while let owner = text.byteRange(of: " of \(label)'s ") {
-      text.replaceSubrange(owner, with: " of the ")
+    while let possessive = text.byteRange(of: " of \(label)'s ") {
+      text.replaceSubrange(possessive, with: " of the ")
     }
-    for starts in [
-      ["'s ", " has ", " is ", " as a whole ", " "].map { label + $0 },
-      ["a ", "an ", "the ", "The "],
-    ] {
-      if let start = starts.first(where: { text.hasPrefix($0) }) {
-        text = text.dropFirst(start.count)
+    let subjects = ["'s ", " has ", " is ", " as a whole ", " "].map { label + $0 }
+    let articles = ["a ", "an ", "the ", "The "]
+    for prefixes in [subjects, articles] {
+      if let prefix = prefixes.first(where: { text.hasPrefix($0) }) {
+        text = text.dropFirst(prefix.count)
       }
     }
     return String(text).capitalizedFirst
   }
 
+  /// Returns the values of an added or missing event, or the values before and after.
   private static func detail(of difference: Difference, in comparison: Comparison) -> String {
     if difference.isPresence {
       let (indices, composition) = events(of: difference, in: comparison)
@@ -167,9 +170,12 @@ struct FindingText: Equatable {
       return "onset \(values) s"
     case .frequency:
       guard isPattern else { return "\(values) Hz" }
-      let law = comparison.reference.profile.frequency
-      let hertz = [before, after].map { number(law.hertz(atSharpness: $0), decimalPlaces: 0) }
-      return (0...1).contains(before) && (0...1).contains(after)
+      let mapping = comparison.reference.profile.frequency
+      let hertz = [before, after].map { sharpness in
+        number(mapping.hertz(atSharpness: sharpness), decimalPlaces: 0)
+      }
+      let areSharpnesses = (0...1).contains(before) && (0...1).contains(after)
+      return areSharpnesses
         ? "sharpness \(values), \(hertz[0]) → \(hertz[1]) Hz" : "\(values) Hz"
     case .duration, .length:
       return "\(difference.kind.rawValue) \(values) s"
@@ -178,7 +184,8 @@ struct FindingText: Equatable {
     }
   }
 
-  /// Intensity and sharpness of an event as written, the controls, and what comes of both.
+  /// Returns the intensity and sharpness of an event, with the effect of the intensity control, such
+  /// as `intensity 0.8 × 0.5 = 0.4, sharpness 0.6`.
   private static func valuesText(ofEvent index: Int, in composition: HapticComposition) -> String {
     let events = composition.layers.flatMap { layer in
       layer.pattern.events.map { ($0, layer.pattern) }
@@ -186,23 +193,23 @@ struct FindingText: Equatable {
     guard events.indices.contains(index) else { return "" }
     let (event, pattern) = events[index]
     let isHaptic = event.kind.isHaptic
-    let strength = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
-    let tone = Double(event.value(of: isHaptic ? .hapticSharpness : .audioBrightness))
+    let intensity = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
+    let sharpness = Double(event.value(of: isHaptic ? .hapticSharpness : .audioBrightness))
     func control(_ id: DynamicParameterID) -> Double {
       ControlTimeline(of: id, in: pattern).value(at: event.time)
     }
     let factor = control(isHaptic ? .hapticIntensityControl : .audioVolumeControl)
-    let shift = control(isHaptic ? .hapticSharpnessControl : .audioBrightnessControl)
-    return "\(isHaptic ? "intensity" : "volume") \(number(strength, decimalPlaces: 2))"
-      + (abs(factor - 1) < 0.004
-        ? ""
-        : " × \(number(factor, decimalPlaces: 2)) = \(number(strength * factor, decimalPlaces: 2))")
-        + """
-        , \(isHaptic ? "sharpness" : "brightness") \
-        \(number(min(max(0, tone + shift), 1), decimalPlaces: 2))
-        """
+    let offset = control(isHaptic ? .hapticSharpnessControl : .audioBrightnessControl)
+    var text = "\(isHaptic ? "intensity" : "volume") \(number(intensity, decimalPlaces: 2))"
+    if abs(factor - 1) >= 0.004 {
+      let product = number(intensity * factor, decimalPlaces: 2)
+      text += " × \(number(factor, decimalPlaces: 2)) = \(product)"
+    }
+    let shiftedSharpness = number(min(max(0, sharpness + offset), 1), decimalPlaces: 2)
+    return text + ", \(isHaptic ? "sharpness" : "brightness") \(shiftedSharpness)"
   }
 
+  /// Returns the signed amount of a difference, such as `+50 ms`.
   private static func amount(of difference: Difference) -> String {
     if let spread = difference.spread, rangeText(of: spread, unit: difference.unit) != nil {
       return SentenceFormatting.spread(
@@ -211,98 +218,116 @@ struct FindingText: Equatable {
     if difference.isPresence {
       return difference.kind == .added ? "added" : "missing"
     }
-    let size = SentenceFormatting.magnitude(difference.amount, unit: difference.unit)
+    let magnitude = SentenceFormatting.magnitude(difference.amount, unit: difference.unit)
     switch difference.unit {
     case .none: return ""
-    case .fullScale: return size
-    default: return (difference.amount < 0 ? "−" : "+") + size
+    case .fullScale: return magnitude
+    default: return (difference.amount < 0 ? "−" : "+") + magnitude
     }
   }
 
-  private static func timeText(of difference: Difference, usesMinutes hasMinutes: Bool) -> String {
-    func place(_ seconds: Double) -> String {
-      guard hasMinutes else { return number(seconds, decimalPlaces: 3) }
-      let rest = number(seconds.truncatingRemainder(dividingBy: 60), decimalPlaces: 3)
-      return "\(Int(seconds / 60)):\(rest.prefix { $0 != "." }.count < 2 ? "0" : "")\(rest)"
+  /// Returns the time of a difference: a point, a range, or a shift.
+  private static func timeText(of difference: Difference, usesMinutes: Bool) -> String {
+    func time(_ seconds: Double) -> String {
+      guard usesMinutes else { return number(seconds, decimalPlaces: 3) }
+      let secondsText = number(seconds.truncatingRemainder(dividingBy: 60), decimalPlaces: 3)
+      let integerDigits = secondsText.prefix { $0 != "." }
+      return "\(Int(seconds / 60)):\(integerDigits.count < 2 ? "0" : "")\(secondsText)"
     }
-    let unit = hasMinutes ? "min" : "s"
+    let unit = usesMinutes ? "min" : "s"
     if difference.isOverall { return "throughout" }
     let start = difference.range.lowerBound
     let end = difference.range.upperBound
     if difference.kind == .time, let before = difference.before, let after = difference.after {
-      return "\(place(before)) → \(place(after)) \(unit)"
+      return "\(time(before)) → \(time(after)) \(unit)"
     }
-    guard end - start > 0.06 else { return "\(place(start)) \(unit)" }
-    return "\(place(start)) – \(place(end)) \(unit)"
+    guard end - start > 0.06 else { return "\(time(start)) \(unit)" }
+    return "\(time(start)) – \(time(end)) \(unit)"
   }
 
-  private static func number(_ value: Double, decimalPlaces places: Int) -> String {
-    SentenceFormatting.number(value, places: places)
+  private static func number(_ value: Double, decimalPlaces: Int) -> String {
+    SentenceFormatting.number(value, places: decimalPlaces)
   }
 }
 
 extension Difference {
-  /// Whether only one take has something.
+  /// A Boolean value that indicates whether only one take has the events.
   fileprivate var isPresence: Bool { kind == .missing || kind == .added }
 }
 
-/// What a comparison came to in one sentence, for a reader who wants no list.
+/// A one-sentence summary of a comparison.
 enum ComparisonSummary {
-  /// The least difference of two ends, in seconds, that is worth a word.
+  /// The minimum difference of the durations that the summary mentions, in seconds.
   private static let minimumEndDifference = 0.02
 
-  /// `B is stronger and duller, lacks an event and ends 0.2 s later.`
+  /// Returns a sentence such as `B is stronger and duller, lacks an event and ends 0.2 s later.`
   static func text(of comparison: Comparison) -> String {
     let label = comparison.options.candidateLabel
-    let felt = comparison.differences.filter(\.isNoticeable)
-    guard !felt.isEmpty else {
-      return comparison.differences.isEmpty
-        ? comparison.verdict ?? "\(label) is equal to \(comparison.options.referenceLabel)."
-        : """
-        \(label) feels like \(comparison.options.referenceLabel): no difference is above the \
-        threshold.
-        """
-    }
-    let qualities = [
-      comparative(
-        of: felt.filter { $0.unit == .decibels && $0.kind != .spectrum }, more: "stronger",
-        less: "weaker"),
-      comparative(
-        of: felt.filter { $0.unit == .percent && $0.kind != .tempo && $0.kind != .pan },
-        more: "sharper", less: "duller"),
-      comparative(of: felt.filter { $0.kind == .tempo }, more: "slower", less: "faster"),
-    ].compactMap(\.self)
-    var parts = qualities.isEmpty ? [] : ["is \(qualities.joinedWithAnd)"]
-    for (kind, verb) in [(Difference.Kind.missing, "lacks"), (.added, "has")] {
-      let count = felt.filter { $0.kind == kind }.reduce(0) {
-        $0 + max(1, (kind == .missing ? $1.referenceEvents : $1.candidateEvents).count)
+    let referenceLabel = comparison.options.referenceLabel
+    let noticeable = comparison.differences.filter(\.isNoticeable)
+    guard !noticeable.isEmpty else {
+      guard comparison.differences.isEmpty else {
+        return "\(label) feels like \(referenceLabel): no difference is above the threshold."
       }
-      let extra = kind == .added ? "extra " : ""
-      if count > 0 {
-        parts.append("\(verb) \(count == 1 ? "an \(extra)event" : "\(count) \(extra)events")")
-      }
+      return comparison.verdict ?? "\(label) is equal to \(referenceLabel)."
     }
-    let times = felt.filter { $0.kind == .time }
-    let ends = comparison.measurements.map { $0["duration"] ?? 0 }
-    let end = ends[1] - ends[0]
-    if abs(end) >= minimumEndDifference {
-      parts.append(
-        "ends \(SentenceFormatting.magnitude(end, unit: .seconds)) \(end > 0 ? "later" : "earlier")"
-      )
-    } else if !times.isEmpty {
-      let count = times.reduce(0) { $0 + max(1, $1.referenceEvents.count) }
-      parts.append("moves \(count == 1 ? "one event" : "\(count) events")")
+    let comparatives = comparatives(of: noticeable)
+    var predicates = comparatives.isEmpty ? [] : ["is \(comparatives.joinedWithAnd)"]
+    predicates += presencePredicates(of: noticeable)
+    let timeDifferences = noticeable.filter { $0.kind == .time }
+    let durations = comparison.measurements.map { $0["duration"] ?? 0 }
+    let endDifference = durations[1] - durations[0]
+    if abs(endDifference) >= minimumEndDifference {
+      let magnitude = SentenceFormatting.magnitude(endDifference, unit: .seconds)
+      predicates.append("ends \(magnitude) \(endDifference > 0 ? "later" : "earlier")")
+    } else if !timeDifferences.isEmpty {
+      let count = timeDifferences.reduce(0) { $0 + max(1, $1.referenceEvents.count) }
+      predicates.append("moves \(count == 1 ? "one event" : "\(count) events")")
     }
-    return "\(label) \(parts.isEmpty ? "differs in its details" : parts.joinedWithAnd)."
+    return "\(label) \(predicates.isEmpty ? "differs in its details" : predicates.joinedWithAnd)."
   }
 
-  /// What is more or less; where it is both, that it is so in parts.
-  private static func comparative(of differences: [Difference], more: String, less: String)
-    -> String?
-  {
+  /// Returns comparatives such as `stronger` and `duller`.
+  private static func comparatives(of differences: [Difference]) -> [String] {
+    let levels = differences.filter { $0.unit == .decibels && $0.kind != .spectrum }
+    let sharpnesses = differences.filter { difference in
+      difference.unit == .percent && difference.kind != .tempo && difference.kind != .pan
+    }
+    let tempos = differences.filter { $0.kind == .tempo }
+    let comparatives = [
+      comparative(of: levels, more: "stronger", less: "weaker"),
+      comparative(of: sharpnesses, more: "sharper", less: "duller"),
+      comparative(of: tempos, more: "slower", less: "faster"),
+    ]
+    return comparatives.compactMap(\.self)
+  }
+
+  /// Returns predicates such as `lacks an event` and `has 2 extra events`.
+  private static func presencePredicates(of differences: [Difference]) -> [String] {
+    let missingCount = differences.filter { $0.kind == .missing }.reduce(0) { count, difference in
+      count + max(1, difference.referenceEvents.count)
+    }
+    let addedCount = differences.filter { $0.kind == .added }.reduce(0) { count, difference in
+      count + max(1, difference.candidateEvents.count)
+    }
+    var predicates: [String] = []
+    if missingCount > 0 {
+      predicates.append("lacks \(missingCount == 1 ? "an event" : "\(missingCount) events")")
+    }
+    if addedCount > 0 {
+      predicates.append("has \(addedCount == 1 ? "an extra event" : "\(addedCount) extra events")")
+    }
+    return predicates
+  }
+
+  /// Returns the comparative of differences, or both with `partly` if their signs differ.
+  private static func comparative(
+    of differences: [Difference], more: String, less: String
+  ) -> String? {
     guard !differences.isEmpty else { return nil }
     let isMore = differences.contains { ($0.spread?.upperBound ?? $0.amount) > 0 }
     let isLess = differences.contains { ($0.spread?.lowerBound ?? $0.amount) < 0 }
-    return isMore && isLess ? "partly \(more), partly \(less)" : isMore ? more : less
+    if isMore && isLess { return "partly \(more), partly \(less)" }
+    return isMore ? more : less
   }
 }

@@ -3,32 +3,46 @@ internal import HapticRender
 internal import SignalPlots
 internal import SystemSupport
 
-/// Two takes on one another, for readers without script: what both have is grey, what only one has
-/// is in its colour. The page's style colours it; its script draws the same with more detail.
+/// A figure of two overlaid takes for readers without script: the common part is gray, and each
+/// excess has the color of its take.
+///
+/// The style sheet of the page defines the colors. The script of the page draws a more detailed
+/// version.
 struct OverlayPicture {
   private let reference: PageTake
   private let candidate: PageTake
-  /// By how many seconds the other take is later.
+  /// The delay of the candidate to compensate, in seconds.
   private let candidateDelay: Double
   private let profile: TransducerProfile
+  /// The length of the time axis, in seconds.
   private let duration: Double
 
   private static let size = (width: 1_140.0, height: 348.0)
   private static let margin = (left: 58.0, right: 58.0)
   private static let intensityLane = (top: 22.0, bottom: 210.0)
   private static let sharpnessLane = (top: 250.0, bottom: 320.0)
-  /// CSS pixels between two places of a curve.
+  /// The distance of two points of a curve, in CSS pixels.
   private static let columnWidth = 4.0
 
-  init(_ one: PageTake, _ other: PageTake, candidateDelay shift: Double, profile: TransducerProfile)
-  {
-    self.reference = one
-    self.candidate = other
-    self.candidateDelay = shift
+  /// Creates a figure.
+  ///
+  /// - Parameters:
+  ///   - reference: The first take.
+  ///   - candidate: The second take.
+  ///   - candidateDelay: The delay of the second take to compensate, in seconds.
+  ///   - profile: The profile whose frequencies label the sharpness axis.
+  init(
+    _ reference: PageTake, _ candidate: PageTake, candidateDelay: Double,
+    profile: TransducerProfile
+  ) {
+    self.reference = reference
+    self.candidate = candidate
+    self.candidateDelay = candidateDelay
     self.profile = profile
-    duration = max(one.soundDuration, other.soundDuration - shift, 0.02)
+    duration = max(reference.soundDuration, candidate.soundDuration - candidateDelay, 0.02)
   }
 
+  /// The figure as SVG.
   var markup: String {
     let (width, height) = Self.size
     let name = "\(reference.name) and \(candidate.name) on one time axis."
@@ -61,12 +75,13 @@ struct OverlayPicture {
     "\(Self.number(x(atTime: seconds))) \(Self.number(y))"
   }
 
+  /// The titles, axes and labels of both lanes, and the labels of the time axis.
   private var axesMarkup: String {
     let left = Self.margin.left
     let right = Self.size.width - Self.margin.right
-    let isOfPatterns = reference.events != nil && candidate.events != nil
+    let haveEvents = reference.events != nil && candidate.events != nil
     var markup = ""
-    let titles = isOfPatterns ? ["Intensity", "Sharpness"] : ["Level", "Frequency"]
+    let titles = haveEvents ? ["Intensity", "Sharpness"] : ["Level", "Frequency"]
     for (lane, title) in zip([Self.intensityLane, Self.sharpnessLane], titles) {
       markup += "<text class=\"lane\" x=\"\(Int(left))\" y=\"\(Int(lane.top - 7))\">\(title)</text>"
       markup += lineMarkup(class: "axis", x1: left, y1: lane.bottom, x2: right, y2: lane.bottom)
@@ -74,86 +89,91 @@ struct OverlayPicture {
     let hertz = [profile.frequency.low, profile.frequency.high].map {
       NumberFormatting.rounded($0, places: 0) + " Hz"
     }
-    let ends =
-      isOfPatterns
-      ? [("0", "1", "", ""), ("0", "1", hertz[0], hertz[1])]
-      : [("−60", "0 dBFS", "", ""), ("", "", "30 Hz", "600 Hz")]
-    for (place, texts) in zip([Self.intensityY, Self.sharpnessY], ends) {
-      for (value, low, high) in [(0.0, texts.0, texts.2), (1.0, texts.1, texts.3)] {
-        let y = Self.number(place(value) + 4)
-        markup += "<text x=\"\(Int(left - 8))\" y=\"\(y)\" text-anchor=\"end\">\(low)</text>"
-        markup += "<text x=\"\(Int(right + 8))\" y=\"\(y)\">\(high)</text>"
+    // The left and right labels of the values 0 and 1 in each lane.
+    let intensityLabels = haveEvents ? [("0", ""), ("1", "")] : [("−60", ""), ("0 dBFS", "")]
+    let sharpnessLabels =
+      haveEvents ? [("0", hertz[0]), ("1", hertz[1])] : [("", "30 Hz"), ("", "600 Hz")]
+    let lanes = [(Self.intensityY, intensityLabels), (Self.sharpnessY, sharpnessLabels)]
+    for (laneY, labels) in lanes {
+      for (value, (leftLabel, rightLabel)) in zip([0.0, 1.0], labels) {
+        let y = Self.number(laneY(value) + 4)
+        markup += "<text x=\"\(Int(left - 8))\" y=\"\(y)\" text-anchor=\"end\">\(leftLabel)</text>"
+        markup += "<text x=\"\(Int(right + 8))\" y=\"\(y)\">\(rightLabel)</text>"
       }
     }
     let ticks = AxisTick.roundTicks(in: 0...duration, atMost: 12)
     for (index, tick) in ticks.enumerated() {
-      markup +=
-        "<text x=\"\(Self.number(x(atTime: tick.value)))\" y=\"\(Int(Self.sharpnessLane.bottom + 18))\" "
-        + "text-anchor=\"middle\">\(tick.label)\(index == ticks.count - 1 ? " s" : "")</text>"
+      let x = Self.number(x(atTime: tick.value))
+      let y = Int(Self.sharpnessLane.bottom + 18)
+      let unit = index == ticks.count - 1 ? " s" : ""
+      markup += "<text x=\"\(x)\" y=\"\(y)\" text-anchor=\"middle\">\(tick.label)\(unit)</text>"
     }
     return markup
   }
 
-  private func lineMarkup(class name: String, x1: Double, y1: Double, x2: Double, y2: Double)
-    -> String
-  {
+  private func lineMarkup(
+    class name: String, x1: Double, y1: Double, x2: Double, y2: Double
+  ) -> String {
     "<line class=\"\(name)\" x1=\"\(Self.number(x1))\" y1=\"\(Self.number(y1))\" "
       + "x2=\"\(Self.number(x2))\" y2=\"\(Self.number(y2))\"/>"
   }
 
+  /// The areas of intensity and the lines of sharpness.
   private var areasMarkup: String {
     let count = Int((Self.size.width - Self.margin.left - Self.margin.right) / Self.columnWidth)
     let times = (0...count).map { Double($0) / Double(count) * duration }
-    let first = times.map { reference.intensity(at: $0) }
-    let second = times.map { candidate.intensity(at: $0 + candidateDelay) }
-    let both = zip(first, second).map(min)
-    var markup = areaMarkup(class: "both-area", times: times, values: both, over: nil)
-    markup += areaMarkup(class: "a-area", times: times, values: first, over: second)
-    markup += areaMarkup(class: "b-area", times: times, values: second, over: first)
+    let referenceValues = times.map { reference.intensity(at: $0) }
+    let candidateValues = times.map { candidate.intensity(at: $0 + candidateDelay) }
+    let minima = zip(referenceValues, candidateValues).map(min)
+    var markup = areaMarkup(class: "both-area", times: times, values: minima, over: nil)
+    markup += areaMarkup(
+      class: "a-area", times: times, values: referenceValues, over: candidateValues)
+    markup += areaMarkup(
+      class: "b-area", times: times, values: candidateValues, over: referenceValues)
     for (name, take, delay) in [("a-line", reference, 0), ("b-line", candidate, candidateDelay)] {
-      let tones = times.map { take.sharpness(at: $0 + delay) }
-      let lines = tones.indices.runs { tones[$0] != nil }.map { run in
-        "M"
-          + run.map { pathPoint(atTime: times[$0], y: Self.sharpnessY(tones[$0] ?? 0)) }.joined(
-            separator: "L")
+      let sharpnesses = times.map { take.sharpness(at: $0 + delay) }
+      let lines = sharpnesses.indices.runs { sharpnesses[$0] != nil }.map { run in
+        let points = run.map { index in
+          pathPoint(atTime: times[index], y: Self.sharpnessY(sharpnesses[index] ?? 0))
+        }
+        return "M" + points.joined(separator: "L")
       }
       markup += "<path class=\"\(name)\" d=\"\(lines.joined())\"/>"
     }
     return markup
   }
 
-  /// What is above another curve, or above the ground.
+  /// Returns the area between a curve and a lower curve, or the baseline for nil.
   private func areaMarkup(
-    class name: String, times: [Double], values: [Double], over others: [Double]?
-  )
-    -> String
-  {
-    let runs = values.indices.runs { values[$0] > (others?[$0] ?? 0) + 0.005 }
-    let path = runs.filter { $0.count > 1 }.map { run in
+    class name: String, times: [Double], values: [Double], over lowerValues: [Double]?
+  ) -> String {
+    let runs = values.indices.runs { values[$0] > (lowerValues?[$0] ?? 0) + 0.005 }
+    let areas = runs.filter { $0.count > 1 }.map { run in
       let top = run.map { pathPoint(atTime: times[$0], y: Self.intensityY(values[$0])) }
       let bottom = run.reversed().map {
-        pathPoint(atTime: times[$0], y: Self.intensityY(others?[$0] ?? 0))
-      }
-      return "M" + (top + bottom).joined(separator: "L") + "Z"
-    }.joined()
-    return path.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(path)\"/>"
+        pathPoint(atTime: times[$0], y: Self.intensityY(lowerValues?[$0] ?? 0))
+        }
+        return "M" + (top + bottom).joined(separator: "L") + "Z"
+        }
+        return areas.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(areas.joined())\"/>"
   }
 
+  /// Returns the stems and heads of the first 500 transients of a take.
   private func transientsMarkup(of take: PageTake, class name: String, delay: Double) -> String {
     let transients = (take.events ?? []).filter { $0.kind.isTransient }.prefix(500)
-    return transients.map { event in
+    let markups = transients.map { event in
       guard let point = event.points.first else { return "" }
-      let place = x(atTime: point.time - delay)
-      let heights = [Self.intensityY(point.intensity), Self.sharpnessY(point.sharpness)]
-      let heads = heights.map {
+      let x = x(atTime: point.time - delay)
+      let headYs = [Self.intensityY(point.intensity), Self.sharpnessY(point.sharpness)]
+      let heads = headYs.map { y in
         """
-        <circle class=\"head \(name)\" cx=\"\(Self.number(place))\" cy=\"\(Self.number($0))\" \
-        r=\"5\"/>
+        <circle class="head \(name)" cx="\(Self.number(x))" cy="\(Self.number(y))" r="5"/>
         """
       }
-      return lineMarkup(
-        class: "stem \(name)", x1: place, y1: Self.intensityLane.bottom, x2: place, y2: heights[0])
-        + heads.joined()
-    }.joined()
+      let stem = lineMarkup(
+        class: "stem \(name)", x1: x, y1: Self.intensityLane.bottom, x2: x, y2: headYs[0])
+      return stem + heads.joined()
+      }
+      return markups.joined()
   }
 }

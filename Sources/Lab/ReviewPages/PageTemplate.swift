@@ -3,29 +3,35 @@ internal import SystemSupport
 internal import ShippedFiles
 internal import SignalPlots
 
-/// A page with places to fill, each written `{{name}}`.
+/// A template with placeholders of the form `{{name}}`.
 ///
-/// What is filled in is never searched for places, so that no text can ask for another's.
+/// Inserted contents are not searched for placeholders, so that no text can insert another.
 struct PageTemplate {
   private let text: [UInt8]
 
   init(_ text: [UInt8]) { self.text = text }
 
-  /// The page with every place filled; a name without a filling stays empty.
-  func filled(with fillings: [String: [UInt8]]) -> [UInt8] {
+  /// Returns the page with contents by placeholder name. Placeholders without contents are removed.
+  func filled(with contents: [String: [UInt8]]) -> [UInt8] {
     var page: [UInt8] = []
-    page.reserveCapacity(fillings.reduce(text.count) { $0 + $1.value.count })
+    page.reserveCapacity(contents.reduce(text.count) { $0 + $1.value.count })
     var index = 0
     while index < text.count {
-      let place = placeholder(at: index)
-      page += place.map { fillings[$0.name] ?? [] } ?? [text[index]]
-      index = place?.end ?? index + 1
+      if let placeholder = placeholder(at: index) {
+        page += contents[placeholder.name] ?? []
+        index = placeholder.end
+      } else {
+        page.append(text[index])
+        index += 1
+      }
     }
     return page
   }
 
+  /// The names of all placeholders.
   var placeholderNames: [String] { text.indices.compactMap { placeholder(at: $0)?.name } }
 
+  /// Returns the placeholder that starts at an index, or nil.
   private func placeholder(at index: Int) -> (name: String, end: Int)? {
     guard text[index...].starts(with: "{{".utf8) else { return nil }
     let name = text[(index + 2)...].prefix {
@@ -36,6 +42,7 @@ struct PageTemplate {
   }
 }
 
+/// The templates, scripts and style sheets of pages, assembled from the shipped files.
 enum PageResource {
   static let reportPage = contents(ofFiles: "report.html")
   static let galleryPage = contents(ofFiles: "gallery.html")
@@ -52,31 +59,30 @@ enum PageResource {
   static let studioStyle = styleSheet(from: contents(ofFiles: "page.css studio.css"))
   static let studioScript = scriptBlock(
     from: contents(
-      ofFiles: """
-        text.js keys.js studio-core.js studio-state.js studio-draw.js studio-edit.js \
-        studio-sound.js studio-files.js
-        """
-          + " studio-text.js studio-fields.js studio.js"))
+      ofFiles: "text.js keys.js studio-core.js studio-state.js studio-draw.js studio-edit.js"
+        + " studio-sound.js studio-files.js studio-text.js studio-fields.js studio.js"))
   static let studioWorklet = scriptBlock(
     from: contents(ofFiles: "studio-core.js studio-worklet.js"))
   static let studioWorker = scriptBlock(from: contents(ofFiles: "studio-core.js studio-worker.js"))
-  /// The renderer as WebAssembly: the base64 text of its gzip form.
+  /// The renderer as WebAssembly: the Base64 text of its gzip-compressed module.
   static let studioModule = Base64.encoded(contents(ofFiles: "studio.module"))
-  /// What both pages do: words, sound, patterns, drawing, player, keys.
+  /// The scripts of reports and galleries: text, sound, patterns, drawing, player, keys.
   private static let sharedScriptFiles =
     "text.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
 
+  /// Returns the concatenated contents of files, whose names are separated by spaces.
   private static func contents(ofFiles names: String) -> [UInt8] {
     names.split(separator: " ").flatMap { ShippedFiles.pageParts.bytes(named: String($0)) ?? [] }
   }
 
-  /// One script, in a block of its own, so that nothing in it has a global name.
+  /// Returns a script in a block, so that its declarations are not global, without comments and
+  /// indentation.
   ///
-  /// Comments and indentation stay in the sources; no line of these continues a string.
-  static func scriptBlock(from text: [UInt8]) -> [UInt8] {
+  /// - Precondition: No line of the source continues a string of the previous line.
+  static func scriptBlock(from source: [UInt8]) -> [UInt8] {
     var isInComment = false
     var script = Array("\"use strict\";\n{\n".utf8)
-    for line in String(decoding: text, as: UTF8.self).split(separator: "\n") {
+    for line in String(decoding: source, as: UTF8.self).split(separator: "\n") {
       let code = line.drop(while: \.isWhitespace)
       if code.hasPrefix("/*") {
         isInComment = true
@@ -91,16 +97,18 @@ enum PageResource {
     return script + Array("}\n".utf8)
   }
 
-  static func styleSheet(from text: [UInt8]) -> [UInt8] {
-    Array(
-      String(decoding: text, as: UTF8.self).split(separator: "\n").compactMap { line in
-        let rule = line.drop(while: \.isWhitespace)
-        return rule.isEmpty || rule.hasPrefix("/*") ? nil : String(rule)
-      }.joined(separator: "\n").utf8)
+  /// Returns a style sheet without comments and indentation.
+  static func styleSheet(from source: [UInt8]) -> [UInt8] {
+    let lines = String(decoding: source, as: UTF8.self).split(separator: "\n")
+    let rules = lines.compactMap { line -> String? in
+      let rule = line.drop(while: \.isWhitespace)
+      return rule.isEmpty || rule.hasPrefix("/*") ? nil : String(rule)
+    }
+    return Array(rules.joined(separator: "\n").utf8)
   }
 }
 
-/// A page: its frame, and what all kinds of pages fill in.
+/// A page: a template with the contents that all kinds of pages have.
 struct Page {
   let template: [UInt8]
   let script: [UInt8]
@@ -108,46 +116,57 @@ struct Page {
   let generator: String
   let title: String
   var takes: [PageTake] = []
-  /// What its policy allows beside its own script and style.
+  /// The additions to the content security policy: sources of scripts, and directives.
   var additionalPolicy = ""
 
+  /// Returns the page.
+  ///
   /// - Parameters:
-  ///   - texts: Markup by the names of places.
-  ///   - parts: Other contents by the names of places.
-  func html(texts: [String: String] = [:], contents parts: [String: [UInt8]] = [:], data: [UInt8])
-    -> [UInt8]
-  {
+  ///   - texts: Markup by placeholder name.
+  ///   - contents: Other contents by placeholder name.
+  ///   - data: The JSON for the script.
+  func html(
+    texts: [String: String] = [:], contents: [String: [UInt8]] = [:], data: [UInt8]
+  ) -> [UInt8] {
     var texts = texts
     texts["policy"] = ContentSecurityPolicy.text(
       script: script, style: style, additionalPolicy: additionalPolicy)
     texts["generator"] = generator.escapedForMarkup
     texts["title"] = title.escapedForMarkup
-    var fillings = parts.merging(texts.mapValues { Array($0.utf8) }) { $1 }
-    fillings["style"] = style
-    fillings["script"] = script
-    fillings["data"] = data
-    fillings["sounds"] = takes.enumerated().flatMap { index, take in
-      take.sounds.enumerated().flatMap { $1.element(id: "sound-\(index)-\($0)") }
+    var allContents = contents.merging(texts.mapValues { Array($0.utf8) }) { $1 }
+    allContents["style"] = style
+    allContents["script"] = script
+    allContents["data"] = data
+    allContents["sounds"] = takes.enumerated().flatMap { takeIndex, take in
+      take.sounds.enumerated().flatMap { soundIndex, sound in
+        sound.element(id: "sound-\(takeIndex)-\(soundIndex)")
+      }
     }
-    return PageTemplate(template).filled(with: fillings)
+    return PageTemplate(template).filled(with: allContents)
   }
 }
 
-/// What a page may load and run: its own script and style, pictures within it, and nothing else.
+/// The Content Security Policy of a page, which allows only its own script and style sheet and
+/// embedded images.
 ///
-/// The script and the style are named by their hashes, so that markup which slipped in through a
-/// text could run nothing.
+/// Script and style sheet are identified by their hashes, so that markup injected by a text cannot
+/// run.
 enum ContentSecurityPolicy {
-  /// The value of the policy for a page with one script and one style.
+  /// Returns the policy of a page with one script and one style sheet.
   ///
-  /// - Parameter allowances: Further sources of scripts, and directives behind them.
-  static func text(script: [UInt8], style: [UInt8], additionalPolicy allowances: String = "")
-    -> String
-  {
+  /// - Parameters:
+  ///   - script: The script.
+  ///   - style: The style sheet.
+  ///   - additionalPolicy: More sources of scripts, optionally followed by directives.
+  static func text(
+    script: [UInt8], style: [UInt8], additionalPolicy: String = ""
+  ) -> String {
     "default-src 'none'; img-src data:; style-src '\(hashSource(of: style))'; "
-      + "script-src '\(hashSource(of: script))'\(allowances); base-uri 'none'; form-action 'none'"
+      + "script-src '\(hashSource(of: script))'\(additionalPolicy); "
+      + "base-uri 'none'; form-action 'none'"
   }
 
+  /// Returns the SHA-256 of a text as a source expression.
   static func hashSource(of text: [UInt8]) -> String {
     let digits = Array(SHA256.hash(of: text))
     let hash = stride(from: 0, to: digits.count, by: 2).compactMap {
@@ -158,13 +177,12 @@ enum ContentSecurityPolicy {
 }
 
 extension String {
-  /// The text as the content of an element, where quotation marks are letters.
+  /// The text escaped for the contents of an element, where quotation marks have no meaning.
   var escapedForContent: String { replacingScalars([("&", "&amp;"), ("<", "&lt;")]) }
 }
 
 enum JSONLayout {
-  /// A text of JSON without spaces and line breaks between its values; other texts stay as they
-  /// are.
+/// Returns JSON without whitespace between values. A text that is not JSON is returned unchanged.
   static func compact(_ text: String) -> String {
     guard (try? JSONDocument(text: Array(text.utf8), name: "text")) != nil else { return text }
     var isString = false
@@ -185,9 +203,9 @@ enum JSONLayout {
 }
 
 enum EmbeddedJSON {
-  /// The JSON text of an object, in which no `<` can end its element.
+  /// Returns an object as JSON for a script element, with `<` escaped, which could end the element.
   static func object(_ fields: JSONObject) -> [UInt8] {
-    // Outside of strings JSON has no such sign.
+  // In JSON, `<` occurs only in strings.
     Array(fields.compactLine.replacingScalars([("<", #"\u003c"#)]).utf8)
   }
 }

@@ -2,20 +2,22 @@ internal import SystemSupport
 internal import ShippedFiles
 internal import SignalPlots
 
-/// A page that plays, shows and changes patterns with the renderer itself, compiled to WebAssembly.
+/// A self-contained HTML page that plays, shows and edits patterns with the renderer, compiled to
+/// WebAssembly.
 ///
-/// It is one file that needs no network; patterns stand in it as the bytes of their files.
+/// The page needs no network. It contains the bytes of the patterns' files.
 public struct StudioPage: Sendable {
   /// A pattern that the page opens with.
   public struct Slot: Sendable {
-    /// What the page calls it, with its ending.
+    /// The file name of the pattern, with its extension.
     public var name: String
-    /// The bytes of its file, of any format that is read.
+    /// The bytes of the file, in any format that can be read.
     public var bytes: [UInt8]
-    /// Where the page saves it, relative to its own address; nil where only the browser does.
+    /// The URL to which the page saves the pattern, relative to its own; nil to save in the browser
+    /// only.
     public var address: String?
 
-    /// A pattern.
+    /// Creates a slot from a file name, the bytes of the file, and the URL for saving it.
     public init(name: String, bytes: [UInt8], address: String? = nil) {
       self.name = name
       self.bytes = bytes
@@ -23,29 +25,32 @@ public struct StudioPage: Sendable {
     }
   }
 
-  /// Patterns that a page holds: A and B.
+  /// The maximum number of patterns in a page: A and B.
   public static let maximumSlotCount = 2
 
-  /// The program that makes the page, with its version.
+  /// The program that generates the page, with its version.
   public var generator: String
-  /// The name of the profile that the page begins with.
+  /// The name of the initial profile.
   public var profileName: String
-  /// The file of that profile; nil for a shipped one, which the page has.
+  /// The bytes of the profile's file, or nil for a shipped profile, which the page contains.
   public var profileData: [UInt8]?
 
-  /// A page of a generator and a profile.
-  public init(
-    generator: String, profileName profile: String, profileData profileText: [UInt8]? = nil
-  ) {
+  /// Creates a page.
+  ///
+  /// - Parameters:
+  ///   - generator: The program that generates the page, with its version.
+  ///   - profileName: The name of the initial profile.
+  ///   - profileData: The bytes of the profile's file, or nil for a shipped profile.
+  public init(generator: String, profileName: String, profileData: [UInt8]? = nil) {
     self.generator = generator
-    self.profileName = profile
-    self.profileData = profileText
+    self.profileName = profileName
+    self.profileData = profileData
   }
 
-  /// The page as HTML; the same input gives the same bytes.
+  /// Returns the page. The bytes are reproducible.
   ///
-  /// - Parameter slots: None, A, or A and B.
-  /// - Throws: `tooMany`.
+  /// - Parameter slots: No patterns, A, or A and B.
+  /// - Throws: `tooMany` for more than `maximumSlotCount` patterns.
   public func html(_ slots: [Slot]) throws(ReviewPageError) -> [UInt8] {
     guard slots.count <= Self.maximumSlotCount else {
       throw ReviewPageError(
@@ -57,15 +62,15 @@ public struct StudioPage: Sendable {
       "profileText": profileData.map { String(decoding: Base64.encoded($0), as: UTF8.self) },
       "slots": slots.map(\.fields),
     ])
-    let served = slots.contains { $0.address != nil } ? "'self'" : "'none'"
+    let connectSource = slots.contains { $0.address != nil } ? "'self'" : "'none'"
     let page = Page(
       template: PageResource.studioPage, script: PageResource.studioScript,
-      style: PageResource.studioStyle,
-      generator: generator, title: slots.isEmpty ? "Studio" : names,
-      // The renderer runs in an audio worklet and a worker, whose scripts are addresses of their
-      // own text.
+      style: PageResource.studioStyle, generator: generator,
+      title: slots.isEmpty ? "Studio" : names,
+      // The renderer runs in an audio worklet and a worker, whose scripts are data URLs.
       additionalPolicy:
-        " 'strict-dynamic' data: 'wasm-unsafe-eval'; worker-src data:; connect-src \(served)")
+        " 'strict-dynamic' data: 'wasm-unsafe-eval'; worker-src data:; connect-src \(connectSource)"
+      )
     return page.html(
       contents: [
         "worklet": PageResource.studioWorklet, "worker": PageResource.studioWorker,
@@ -75,9 +80,11 @@ public struct StudioPage: Sendable {
 }
 
 extension StudioPage.Slot {
-  /// By what a server knows whether the file is still the one the page was made of: its SHA-256.
+  /// Returns the entity tag of a file, its SHA-256, by which a server detects that the file changed
+  /// after the page was generated.
   public static func entityTag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }
 
+  /// The slot for the script of the page.
   fileprivate var fields: JSONObject {
     [
       "name": name, "text": String(decoding: Base64.encoded(bytes), as: UTF8.self),

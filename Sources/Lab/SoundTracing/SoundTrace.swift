@@ -3,23 +3,23 @@ public import HapticModel
 public import HapticRender
 public import SignalAnalysis
 
-/// How a sound becomes a pattern.
+/// Options of the conversion from a sound to a pattern.
 public struct TracingOptions: Equatable, Sendable {
-  /// What a sound is taken for.
+  /// The interpretation of a sound.
   public enum Kind: String, CaseIterable, Sendable {
-    /// What fits: vibration where most power is in the profile's band and the pattern explains it.
+    /// Vibration if most power is in the profile's band and the pattern explains it, else sound.
     case automatic
-    /// A recording of a transducer, or of a rendering: the profile's laws are inverted.
+    /// A recording of a transducer or of a rendering: the profile's mapping is inverted.
     case vibration
     /// Any other sound: levels and centroids of its octaves.
     case sound
   }
 
-  /// What of a sound is followed; of vibration everything is.
+  /// The part of a sound to follow. Of vibration, everything is followed.
   public enum Style: String, CaseIterable, Sendable {
-    /// Everything.
+    /// The whole sound.
     case full
-    /// What strikes; the rest stays behind it.
+    /// Impacts, with everything else attenuated.
     case impacts
     /// Bass and beat.
     case music
@@ -27,75 +27,97 @@ public struct TracingOptions: Equatable, Sendable {
     case voice
   }
 
-  /// Which events are wanted.
-  public enum EventSelection: String, CaseIterable, Sendable { case all, transients, continuous }
+  /// The events to trace.
+  public enum EventSelection: String, CaseIterable, Sendable {
+    /// All events.
+    case all
+    /// Only transients.
+    case transients
+    /// Only continuous events.
+    case continuous
+  }
 
-  /// What the sound is taken for.
+  /// The interpretation of the sound.
   public var kind: Kind
-  /// What of a sound is followed.
+  /// The part of the sound to follow.
   public var style: Style
-  /// The most events, at least 0, or nil for all that are found; the weakest are left out.
+  /// The maximum number of events, or nil for all events. The weakest events are omitted.
   public var eventLimit: Int?
-  /// How far curves may be from what was found, in decibels of level, above 0; nil for 1 of
-  /// vibration and 3 of sounds.
+  /// The maximum deviation of curves in decibels of level, above 0; nil for 1 dB for vibration and
+  /// 3 dB for sounds.
   public var tolerance: Double?
-  /// The level relative to the loudest below which nothing counts, in decibels, below 0.
+  /// The minimum level relative to the loudest, in decibels, below 0.
   ///
-  /// Continuous events end at −36 at the latest; of sounds, transients end at −34 and continuous
+  /// Continuous events end at −36 at the latest. In sounds, transients end at −34 and continuous
   /// events at −30.
   public var threshold: Double
-  /// Which events are wanted.
+  /// The events to trace.
   public var eventSelection: EventSelection
 
-  /// The threshold where none is given.
+  /// The default threshold, in decibels.
   public static let defaultThreshold = -42.0
 
-  /// Makes options; the defaults trace everything.
+  /// Creates options. The defaults trace everything.
+  ///
+  /// - Parameters:
+  ///   - kind: The interpretation of the sound.
+  ///   - style: The part of the sound to follow.
+  ///   - eventLimit: The maximum number of events.
+  ///   - tolerance: The maximum deviation of curves, in decibels.
+  ///   - threshold: The minimum level relative to the loudest, in decibels.
+  ///   - eventSelection: The events to trace.
   public init(
-    kind: Kind = .automatic, style: Style = .full, eventLimit: Int? = nil, tolerance: Double? = nil,
-    threshold: Double = defaultThreshold, eventSelection parts: EventSelection = .all
+    kind: Kind = .automatic, style: Style = .full, eventLimit: Int? = nil,
+    tolerance: Double? = nil, threshold: Double = defaultThreshold,
+    eventSelection: EventSelection = .all
   ) {
     self.kind = kind
     self.style = style
     self.eventLimit = eventLimit
     self.tolerance = tolerance
     self.threshold = threshold
-    self.eventSelection = parts
+    self.eventSelection = eventSelection
   }
 }
 
-/// A sound as a pattern, with what was found and what was left out.
+/// The pattern of a sound, with statistics about the conversion.
+///
+/// 1. A sound whose power is mostly in the profile's band is traced as vibration
+///    (`VibrationTrace`).
+/// 2. If the events do not explain the sound, it is traced as any sound (`WidebandTrace`).
+/// 3. The strongest events are selected, and become events and curves (`TracedPattern`).
+/// 4. The pattern is rendered and compared with the sound.
 public struct SoundTrace: Sendable {
-  /// What the sound was taken for: vibration or sound.
-  public let kind: TracingOptions.Kind
-  /// Transients, continuous events, and the curves that move them.
-  public let pattern: HapticPattern
-  /// Transients and continuous events that were found and left out because of the limit.
-  public let omittedCount: Int
-  /// How well the pattern's own rendering agrees with the sound.
-  public let agreement: Agreement
-
-  /// What a rendering has in common with a sound, by levels over 10 ms of vibration and over 20 ms
-  /// of other sounds.
+  /// The agreement of a rendering with a sound, by levels over 10 ms for vibration and 20 ms for
+  /// other sounds.
   public struct Agreement: Equatable, Sendable {
-    /// The correlation of both, −1…1; 0 where one is silent or constant.
+    /// The correlation of the levels, −1…1; 0 if either is silent or constant.
     public var correlation: Double
-    /// The root mean square of their differences in decibels, where either is heard; of sounds with
-    /// their mean taken off.
+    /// The root mean square of the difference of the levels, in decibels, where either is audible.
+    /// For sounds, the mean difference is subtracted.
     public var decibels: Double
 
-    /// Makes an agreement.
+    /// Creates an agreement.
     public init(correlation: Double, decibels: Double) {
       self.correlation = correlation
       self.decibels = decibels
     }
   }
 
-  /// Transients of the pattern.
+  /// The interpretation of the sound: vibration or sound.
+  public let kind: TracingOptions.Kind
+  /// The pattern: transients, continuous events, and the curves that control them.
+  public let pattern: HapticPattern
+  /// The number of events that were omitted because of the limit.
+  public let omittedCount: Int
+  /// The agreement of the rendered pattern with the sound.
+  public let agreement: Agreement
+
+  /// The number of transients in the pattern.
   public var transientCount: Int { pattern.events.count { $0.kind == .hapticTransient } }
-  /// Continuous events of the pattern.
+  /// The number of continuous events in the pattern.
   public var continuousCount: Int { pattern.events.count { $0.kind == .hapticContinuous } }
-  /// Control points of the pattern's curves.
+  /// The number of control points in the pattern's curves.
   public var pointCount: Int { pattern.curves.reduce(0) { $0 + $1.controlPoints.count } }
 
   /// The maximum length of a sound, in seconds.
@@ -103,119 +125,171 @@ public struct SoundTrace: Sendable {
   /// The supported sample rates, in hertz.
   public static let supportedRates = 500.0...1_000_000
 
-  /// The part of the power that must be below 3.5 times the profile's highest frequency in
-  /// vibration, and what the pattern may leave of it.
+  /// The minimum fraction of a vibration's power below 3.5 times the profile's highest frequency.
   private static let minimumInBandFraction = 0.8
+  /// The maximum fraction of a vibration's power that the pattern does not explain.
   private static let maximumUnexplainedFraction = 0.25
-  /// The tolerances of curves, in decibels.
+  /// The default tolerances of curves, in decibels.
   private static let tolerances = (vibration: 1.0, sound: 3.0)
 
-  /// Traces the mean of a signal's channels; samples that are not finite count as silence.
+  /// The events of a trace.
+  private struct Events {
+    var transients: [TracedTransient]
+    var continuous: [TracedContinuous]
+
+    var count: Int { transients.count + continuous.count }
+
+    /// Removes the events that are not selected.
+    mutating func select(_ selection: TracingOptions.EventSelection) {
+      if selection == .transients {
+        continuous = []
+      }
+      if selection == .continuous {
+        transients = []
+      }
+    }
+
+    /// Removes the weakest events above a limit.
+    mutating func limit(to maximumCount: Int) {
+      guard count > maximumCount else { return }
+      let weights =
+        transients.map(TracedPattern.weight) + continuous.map(TracedPattern.weight)
+      let order = weights.indices.sorted { weights[$0] > weights[$1] }
+      let kept = Set(order.prefix(max(0, maximumCount)))
+      let transientCount = transients.count
+      transients = transients.indices.filter(kept.contains).map { transients[$0] }
+      continuous = continuous.indices.filter { kept.contains($0 + transientCount) }.map {
+        continuous[$0]
+      }
+    }
+  }
+
+  /// Traces the mean of a signal's channels. Samples that are not finite count as silence.
   ///
-  /// About 100 times faster than the sound lasts, in about 50 bytes a sample.
+  /// The conversion is about 100 times faster than real time, and uses about 50 bytes per sample.
   ///
   /// - Parameters:
-  ///   - signal: A sound of at most `longest` seconds.
-  ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
+  ///   - signal: A sound of at most `maximumDuration` seconds.
+  ///   - profile: The profile with which the vibration was rendered, or for which the pattern is.
+  ///   - options: The options of the conversion.
   /// - Throws: An `AnalysisError` for a sound that is too long, a rate out of range, and a profile
   ///   that cannot be rendered.
   public init(
     of signal: Signal, profile: TransducerProfile = .phone,
     options: TracingOptions = TracingOptions()
-  )
-    throws(AnalysisError)
-  {
-    guard Self.supportedRates.contains(signal.rate) else {
-      throw AnalysisError(.unsupportedRate, "has \(signal.rate) Hz; 500 to 1000000 Hz are traced")
+  ) throws(AnalysisError) {
+    try Self.check(signal)
+    let samples = Self.withoutOffset(signal.mono)
+    let dictionary = try AtomDictionary(profile, soundRate: signal.rate)
+    let trace = Self.trace(
+      samples, rate: signal.rate, dictionary: dictionary, options: options)
+    kind = trace.kind
+    var events = trace.events
+    events.select(options.eventSelection)
+    let tracedCount = events.count
+    if let limit = options.eventLimit {
+      events.limit(to: limit)
     }
-    guard signal.duration <= Self.maximumDuration else {
-      throw AnalysisError(
-        .unsupportedLength,
-        "lasts \(Int(signal.duration)) s; at most \(Int(Self.maximumDuration)) s are traced")
-    }
-    var samples = signal.mono.map { abs($0) < 1e6 ? $0 : 0 }
-    // An offset that begins with the sound does not count as an onset.
-    let mean = Float(samples.reduce(0) { $0 + Double($1) } / Double(max(1, samples.count)))
-    for index in samples.indices {
-      samples[index] -= mean
-    }
-    let table = try AtomDictionary(profile, soundRate: signal.rate)
-    var transients: [TracedTransient] = []
-    var continuous: [TracedContinuous] = []
-    var kind = options.kind
-    if kind != .sound, kind == .vibration || Self.isInBand(samples, rate: signal.rate, table) {
-      let trace = VibrationTrace(
-        of: samples, rate: signal.rate, dictionary: table, threshold: options.threshold)
-      transients = trace.transients
-      continuous = trace.continuous
-      if kind == .automatic {
-        kind = trace.unexplainedFraction <= Self.maximumUnexplainedFraction ? .vibration : .sound
-      }
-    } else {
-      kind = .sound
-    }
-    if kind == .sound {
-      let trace = WidebandTrace(
-        of: samples, rate: signal.rate, dictionary: table, style: options.style,
-        threshold: options.threshold)
-      transients = trace.transients
-      continuous = trace.continuous
-    }
-    self.kind = kind
-    if options.eventSelection == .transients {
-      continuous = []
-    }
-    if options.eventSelection == .continuous {
-      transients = []
-    }
-    let found = transients.count + continuous.count
-    if let limit = options.eventLimit, found > limit {
-      let weights = transients.map(TracedPattern.weight) + continuous.map(TracedPattern.weight)
-      let kept = Set(weights.indices.sorted { weights[$0] > weights[$1] }.prefix(max(0, limit)))
-      let tapCount = transients.count
-      transients = transients.indices.filter(kept.contains).map { transients[$0] }
-      continuous = continuous.indices.filter { kept.contains($0 + tapCount) }.map { continuous[$0] }
-    }
-    omittedCount = found - transients.count - continuous.count
-    let tolerance =
-      options.tolerance ?? (kind == .vibration ? Self.tolerances.vibration : Self.tolerances.sound)
+    omittedCount = tracedCount - events.count
+    let isVibration = trace.kind == .vibration
+    let defaultTolerance = isVibration ? Self.tolerances.vibration : Self.tolerances.sound
     pattern =
-      TracedPattern(transients: transients, continuous: continuous, tolerance: tolerance).pattern
+      TracedPattern(
+        transients: events.transients, continuous: events.continuous,
+        tolerance: options.tolerance ?? defaultTolerance
+      ).pattern
     agreement = try Agreement(
       of: samples, rate: signal.rate, pattern: pattern, profile: profile,
-      isVibration: kind == .vibration)
+      isVibration: isVibration)
   }
 
-  private static func isInBand(_ samples: [Float], rate: Double, _ table: AtomDictionary) -> Bool {
+  private static func check(_ signal: Signal) throws(AnalysisError) {
+    guard supportedRates.contains(signal.rate) else {
+      throw AnalysisError(.unsupportedRate, "has \(signal.rate) Hz; 500 to 1000000 Hz are traced")
+    }
+    guard signal.duration <= maximumDuration else {
+      throw AnalysisError(
+        .unsupportedLength,
+        "lasts \(Int(signal.duration)) s; at most \(Int(maximumDuration)) s are traced")
+    }
+  }
+
+  /// Returns finite samples without their mean. A DC offset that starts with the sound is not an
+  /// onset.
+  private static func withoutOffset(_ samples: [Float]) -> [Float] {
+    let finite = samples.map { abs($0) < 1e6 ? $0 : 0 }
+    let mean = Float(finite.reduce(0) { $0 + Double($1) } / Double(max(1, finite.count)))
+    return finite.map { $0 - mean }
+  }
+
+  /// Returns the interpretation of a sound and its events.
+  private static func trace(
+    _ samples: [Float], rate: Double, dictionary: AtomDictionary, options: TracingOptions
+  ) -> (kind: TracingOptions.Kind, events: Events) {
+    let isVibration =
+      options.kind == .vibration
+      || options.kind == .automatic && isInBand(samples, rate: rate, dictionary)
+    if isVibration {
+      let trace = VibrationTrace(
+        of: samples, rate: rate, dictionary: dictionary, threshold: options.threshold)
+      let isExplained = trace.unexplainedFraction <= maximumUnexplainedFraction
+      if options.kind == .vibration || isExplained {
+        return (
+          .vibration, Events(transients: trace.transients, continuous: trace.continuous)
+        )
+      }
+    }
+    let trace = WidebandTrace(
+      of: samples, rate: rate, dictionary: dictionary, style: options.style,
+      threshold: options.threshold)
+    return (.sound, Events(transients: trace.transients, continuous: trace.continuous))
+  }
+
+  /// Returns true if most of the power is in the band of a profile.
+  private static func isInBand(
+    _ samples: [Float], rate: Double, _ dictionary: AtomDictionary
+  ) -> Bool {
     let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.1)
-    return spectrum.power(in: 0...3.5 * table.toneBand.upperBound) > minimumInBandFraction
-      * spectrum.power
+    let power = spectrum.power(in: 0...3.5 * dictionary.toneBand.upperBound)
+    return power > minimumInBandFraction * spectrum.power
   }
 }
 
 extension SoundTrace.Agreement {
-  /// Levels in a second.
+  /// The number of levels per second.
   private static let levelRate = 200.0
+  /// The sample rate of the rendering, in hertz.
+  private static let renderingRate = 8_000.0
+  /// The minimum audible level relative to the maximum.
+  private static let minimumRelativeLevel = 0.05
 
+  /// Renders a pattern and compares it with a sound.
+  ///
+  /// - Parameters:
+  ///   - samples: The sound.
+  ///   - rate: The sample rate of the sound, in hertz.
+  ///   - pattern: The traced pattern.
+  ///   - profile: The profile for the rendering.
+  ///   - isVibration: Pass true to compare absolute levels in the tactile band.
   init(
     of samples: [Float], rate: Double, pattern: HapticPattern, profile: TransducerProfile,
     isVibration: Bool
-  )
-    throws(AnalysisError)
-  {
-    let least = 8_000.0
-    let rendering = try pattern.rendered(profile, rate: least).0
-    let low = isVibration ? TactileBandSignal(of: samples, rate: rate) : nil
-    let one = Self.levels(
-      low?.samples ?? samples, rate: low?.rate ?? rate, over: isVibration ? 0.01 : 0.02)
-    let other = Self.levels(rendering, rate: least, over: isVibration ? 0.01 : 0.02)
-    let first = one + [Double](repeating: 0, count: max(0, other.count - one.count))
-    let second = other + [Double](repeating: 0, count: max(0, one.count - other.count))
+  ) throws(AnalysisError) {
+    let rendering = try pattern.rendered(profile, rate: Self.renderingRate).0
+    let decimated = isVibration ? TactileBandSignal(of: samples, rate: rate) : nil
+    let window = isVibration ? 0.01 : 0.02
+    var soundLevels = Self.levels(
+      decimated?.samples ?? samples, rate: decimated?.rate ?? rate, over: window)
+    var renderedLevels = Self.levels(rendering, rate: Self.renderingRate, over: window)
+    let count = max(soundLevels.count, renderedLevels.count)
+    soundLevels += [Double](repeating: 0, count: count - soundLevels.count)
+    renderedLevels += [Double](repeating: 0, count: count - renderedLevels.count)
     self.init(
-      correlation: Self.correlation(first, second),
-      decibels: Self.levelDifference(first, second, isAbsolute: isVibration))
+      correlation: Self.correlation(soundLevels, renderedLevels),
+      decibels: Self.levelDifference(soundLevels, renderedLevels, isAbsolute: isVibration))
   }
 
+  /// Returns the RMS levels of a signal above 20 Hz.
   private static func levels(_ samples: [Float], rate: Double, over seconds: Double) -> [Double] {
     let highPass = Biquad(hertz: 20, isHighPass: true, rate: rate)
     let silence = [Float](repeating: 0, count: Int(0.05 * rate))
@@ -226,51 +300,64 @@ extension SoundTrace.Agreement {
     }
   }
 
-  private static func correlation(_ one: [Double], _ other: [Double]) -> Double {
-    guard !one.isEmpty else { return 0 }
-    let first = one.reduce(0, +) / Double(one.count)
-    let second = other.reduce(0, +) / Double(other.count)
-    var own = 0.0
-    var foreign = 0.0
-    var both = 0.0
-    for (left, right) in zip(one, other) {
-      own += (left - first) * (left - first)
-      foreign += (right - second) * (right - second)
-      both += (left - first) * (right - second)
+  /// Returns the correlation coefficient of two series.
+  private static func correlation(_ first: [Double], _ second: [Double]) -> Double {
+    guard !first.isEmpty else { return 0 }
+    let firstMean = first.reduce(0, +) / Double(first.count)
+    let secondMean = second.reduce(0, +) / Double(second.count)
+    var firstVariance = 0.0
+    var secondVariance = 0.0
+    var covariance = 0.0
+    for (firstValue, secondValue) in zip(first, second) {
+      firstVariance += (firstValue - firstMean) * (firstValue - firstMean)
+      secondVariance += (secondValue - secondMean) * (secondValue - secondMean)
+      covariance += (firstValue - firstMean) * (secondValue - secondMean)
     }
-    return own * foreign > 1e-24 ? both / (own * foreign).squareRoot() : 0
+    let product = firstVariance * secondVariance
+    return product > 1e-24 ? covariance / product.squareRoot() : 0
   }
 
-  private static func levelDifference(_ one: [Double], _ other: [Double], isAbsolute: Bool)
-    -> Double
-  {
-    let top = one.max() ?? 0
-    let otherTop = other.max() ?? 0
-    guard top > 0, otherTop > 0 else { return 0 }
-    let scale = isAbsolute ? 1 : top / otherTop
-    let differences = zip(one, other).filter { max($0, $1 * scale) > 0.05 * top }.map {
-      20 * log10(($1 * scale + 0.01 * top) / ($0 + 0.01 * top))
+  /// Returns the root mean square of the difference of two series of levels, in decibels.
+  ///
+  /// - Parameters:
+  ///   - sound: The levels of the sound.
+  ///   - rendering: The levels of the rendering.
+  ///   - isAbsolute: Pass false to scale the rendering to the maximum of the sound, and to subtract
+  ///     the mean difference.
+  private static func levelDifference(
+    _ sound: [Double], _ rendering: [Double], isAbsolute: Bool
+  ) -> Double {
+    let maximum = sound.max() ?? 0
+    let renderedMaximum = rendering.max() ?? 0
+    guard maximum > 0, renderedMaximum > 0 else { return 0 }
+    let scale = isAbsolute ? 1 : maximum / renderedMaximum
+    let audible = zip(sound, rendering).filter {
+      max($0, $1 * scale) > minimumRelativeLevel * maximum
+    }
+    let differences = audible.map {
+      20 * log10(($1 * scale + 0.01 * maximum) / ($0 + 0.01 * maximum))
     }
     guard !differences.isEmpty else { return 0 }
-    let mean = isAbsolute ? 0 : differences.reduce(0, +) / Double(differences.count)
-    return (differences.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(differences.count))
-      .squareRoot()
+    let count = Double(differences.count)
+    let mean = isAbsolute ? 0 : differences.reduce(0, +) / count
+    return (differences.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / count).squareRoot()
   }
 }
 
 extension HapticComposition {
-  /// Makes a pattern of a sound: the events and curves whose rendering resembles it.
+  /// Creates a composition from a sound: the events and curves whose rendering resembles it.
   ///
   /// - Parameters:
-  ///   - sound: A recording of vibration, or any other sound of at most an hour; channels are
+  ///   - sound: A recording of vibration, or any other sound of at most an hour. Channels are
   ///     averaged.
-  ///   - profile: The profile that the vibration was made with, or that the pattern is made for.
+  ///   - profile: The profile with which the vibration was rendered, or for which the pattern is.
+  ///   - options: The options of the conversion.
   /// - Throws: An `AnalysisError` for a sound that cannot be traced, and a profile that cannot be
   ///   rendered.
   public init(
     tracing sound: Signal, profile: TransducerProfile = .phone,
     options: TracingOptions = TracingOptions()
-  )
-    throws(AnalysisError)
-  { self.init(try SoundTrace(of: sound, profile: profile, options: options).pattern) }
+  ) throws(AnalysisError) {
+    self.init(try SoundTrace(of: sound, profile: profile, options: options).pattern)
+  }
 }

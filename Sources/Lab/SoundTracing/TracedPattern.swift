@@ -1,30 +1,46 @@
 internal import CMath
 internal import HapticModel
 
-/// Transients and continuous events as the events and curves of a pattern.
+/// A pattern of traced transients and continuous events.
 ///
-/// A hum is one continuous event, with curves where it moves. A curve acts on transients too: each
-/// is divided by the control at its onset, and where that does not suffice, the control passes
-/// through the needed value for ±1 ms.
+/// 1. Each traced tone becomes one continuous event. Where its intensity or sharpness moves, a
+///    curve follows it, simplified to a tolerance.
+/// 2. Curves act on transients as well. The intensity of each transient is divided by the control
+///    at its onset, and the control is subtracted from its sharpness. Where that leaves the range
+///    of the parameters, the control passes through the required value for ±1 ms.
 struct TracedPattern {
   private(set) var pattern = HapticPattern()
   private var intensityControl = ControlTrack(neutralValue: 1)
   private var sharpnessControl = ControlTrack(neutralValue: 0)
 
-  /// The part of intensity, and the sharpness, within which a hum does not move.
-  private let intensityTolerance, sharpnessTolerance: Double
+  /// The tolerance of intensity, relative to the intensity.
+  private let intensityTolerance: Double
+  /// The tolerance of sharpness.
+  private let sharpnessTolerance: Double
+  /// The minimum tolerance of intensity.
   private static let minimumIntensityTolerance = 0.02
+  /// The interval between values of a curve before its simplification, in seconds.
+  private static let curveStep = 0.002
+  /// The minimum fraction of values within the tolerance of a constant.
+  private static let minimumConstantFraction = 0.97
+  /// The minimum number of values of a continuous event.
+  private static let minimumValueCount = 4
 
-  /// - Parameter tolerance: How far lines may be from what was found, in decibels of felt level.
+  /// Creates a pattern.
+  ///
+  /// - Parameters:
+  ///   - transients: The traced transients.
+  ///   - continuous: The traced continuous events.
+  ///   - tolerance: The maximum deviation of curves, in decibels of felt level.
   init(transients: [TracedTransient], continuous: [TracedContinuous], tolerance: Double) {
-    // Level follows the square of intensity in most profiles.
+    // In most profiles, the level is proportional to the square of intensity.
     intensityTolerance = (pow(10, tolerance / 20) - 1) / 2
     sharpnessTolerance = 0.05 * max(1, tolerance)
-    for hum in continuous {
-      add(hum)
+    for event in continuous {
+      add(event)
     }
-    for tap in transients {
-      add(tap)
+    for transient in transients {
+      add(transient)
     }
     pattern.events.sort { ($0.time, $0.kind.rawValue) < ($1.time, $1.kind.rawValue) }
     pattern.curves =
@@ -32,112 +48,155 @@ struct TracedPattern {
       + sharpnessControl.curves(.hapticSharpnessControl)
   }
 
-  /// What an event weighs where only some may be kept: intensity squared, by 25 ms.
-  static func weight(of tap: TracedTransient) -> Double { tap.intensity * tap.intensity }
-  static func weight(of hum: TracedContinuous) -> Double {
-    hum.intensities.reduce(0) { $0 + $1 * $1 } * hum.step / 0.025
+  /// Returns the weight of a transient if the number of events is limited: its squared intensity.
+  static func weight(of transient: TracedTransient) -> Double {
+    transient.intensity * transient.intensity
   }
 
-  private mutating func add(_ hum: TracedContinuous) {
-    let skipped = max(0, Int((-hum.start / hum.step).rounded(.up)))
-    let levels = Array(hum.intensities.dropFirst(skipped))
-    let tones = Array(hum.sharpnesses.dropFirst(skipped))
-    let start = hum.start + Double(skipped) * hum.step
-    guard Double(levels.count) * hum.step <= HapticEvent.defaultDuration else {
-      let half = levels.count / 2
-      for part in [0..<half, half..<levels.count] {
-        add(
-          TracedContinuous(
-            start: start + Double(part.lowerBound) * hum.step, step: hum.step,
-            intensities: Array(levels[part]),
-            sharpnesses: Array(tones[part])))
+  /// Returns the weight of a continuous event: its squared intensity, summed over units of 25 ms.
+  static func weight(of event: TracedContinuous) -> Double {
+    event.intensities.reduce(0) { $0 + $1 * $1 } * event.step / 0.025
+  }
+
+  // MARK: - Continuous events
+
+  private mutating func add(_ event: TracedContinuous) {
+    let event = event.trimmedToStart
+    let duration = Double(event.intensities.count) * event.step
+    guard duration <= HapticEvent.defaultDuration else {
+      for half in event.halves {
+        add(half)
       }
       return
     }
-    guard levels.count >= 4, let greatest = levels.max(), greatest > 0 else { return }
-    let sorted = levels.sorted()
-    let top = sorted[min(sorted.count - 1, Int(0.995 * Double(sorted.count)))]
-    let median = sorted[sorted.count / 2]
-    func tolerance(_ level: Double) -> Double {
-      max(Self.minimumIntensityTolerance, intensityTolerance * level)
+    let levels = event.intensities
+    guard levels.count >= Self.minimumValueCount, let maximum = levels.max(), maximum > 0 else {
+      return
     }
-    func share(_ count: Int, of all: Int) -> Double { Double(count) / Double(max(1, all)) }
-    let isFlat =
-      levels.allSatisfy { abs($0 - median) < 1.6 * tolerance($0) }
-      || share(levels.count { abs($0 - median) < tolerance($0) }, of: levels.count) > 0.97
-    let loud = levels.indices.filter { levels[$0] > 0.35 * top }
-    let middle = loud.map { tones[$0] }.sorted()[loud.count / 2]
-    let isSteady =
-      share(loud.count { abs(tones[$0] - middle) < sharpnessTolerance }, of: loud.count) > 0.97
-    let weights = levels.map { $0 + 1e-6 }
-    let mean = zip(tones, weights).reduce(0) { $0 + $1.0 * $1.1 } / weights.reduce(0, +)
-    let own = (intensity: isFlat ? median : top, sharpness: isSteady ? middle : mean)
-    let event = HapticEvent(
-      kind: .hapticContinuous, time: Self.rounded(seconds: start),
-      duration: Self.rounded(seconds: Double(levels.count) * hum.step),
-      parameters: [
-        .hapticIntensity: Self.rounded(value: own.intensity),
-        .hapticSharpness: Self.rounded(value: own.sharpness),
-      ])
-    pattern.events.append(event)
-    // Every 2 ms.
-    let step = max(1, Int(0.002 / hum.step))
+    let intensity = baseIntensity(of: levels)
+    let sharpness = baseSharpness(of: event, peak: intensity.peak)
+    pattern.events.append(
+      HapticEvent(
+        kind: .hapticContinuous, time: Self.rounded(seconds: event.start),
+        duration: Self.rounded(seconds: duration),
+        parameters: [
+          .hapticIntensity: Self.rounded(value: intensity.value),
+          .hapticSharpness: Self.rounded(value: sharpness.value),
+        ]))
+    let step = max(1, Int(Self.curveStep / event.step))
     let indices = Array(stride(from: 0, to: levels.count, by: step))
-    let times = indices.map { start + Double($0) * hum.step }
-    if !isFlat {
-      intensityControl.append(
-        Self.simplified(
-          times, indices.map { levels[$0] }, within: indices.map { tolerance(levels[$0]) }
-        ).map {
-          (times[$0], min(1, levels[indices[$0]] / own.intensity))
-        })
+    let times = indices.map { event.start + Double($0) * event.step }
+    if !intensity.isConstant {
+      let values = indices.map { levels[$0] }
+      let tolerances = values.map { tolerance(ofIntensity: $0) }
+      let kept = Self.simplified(times, values, within: tolerances)
+      intensityControl.append(kept.map { (times[$0], min(1, values[$0] / intensity.value)) })
     }
-    if !isSteady {
-      let within = indices.map { sharpnessTolerance * min(6, max(1, top / max(levels[$0], 1e-3))) }
-      sharpnessControl.append(
-        Self.simplified(times, indices.map { tones[$0] }, within: within).map {
-          (times[$0], tones[indices[$0]] - own.sharpness)
-        })
+    if !sharpness.isConstant {
+      let values = indices.map { event.sharpnesses[$0] }
+      // The sharpness of a weak tone is less exact, and felt less.
+      let tolerances = indices.map {
+        sharpnessTolerance * min(6, max(1, intensity.peak / max(levels[$0], 1e-3)))
+      }
+      let kept = Self.simplified(times, values, within: tolerances)
+      sharpnessControl.append(kept.map { (times[$0], values[$0] - sharpness.value) })
     }
   }
 
-  private mutating func add(_ tap: TracedTransient) {
-    let time = max(0, tap.time)
-    if intensityControl.value(at: time) < tap.intensity {
-      intensityControl.pass(through: min(1, tap.intensity), at: time)
+  private func tolerance(ofIntensity intensity: Double) -> Double {
+    max(Self.minimumIntensityTolerance, intensityTolerance * intensity)
+  }
+
+  /// Returns the intensity of an event: the median if it is constant, or the peak. The peak ignores
+  /// the highest 0.5 % of the values.
+  private func baseIntensity(
+    of levels: [Double]
+  ) -> (value: Double, peak: Double, isConstant: Bool) {
+    let sorted = levels.sorted()
+    let peak = sorted[min(sorted.count - 1, Int(0.995 * Double(sorted.count)))]
+    let median = sorted[sorted.count / 2]
+    let isNearlyConstant = levels.allSatisfy {
+      abs($0 - median) < 1.6 * tolerance(ofIntensity: $0)
     }
-    let tone = tap.sharpness - sharpnessControl.value(at: time)
-    if tone < -0.03 || tone > 1.03 {
+    let constantCount = levels.count { abs($0 - median) < tolerance(ofIntensity: $0) }
+    let isConstant =
+      isNearlyConstant
+      || Self.fraction(constantCount, of: levels.count) > Self.minimumConstantFraction
+    return (isConstant ? median : peak, peak, isConstant)
+  }
+
+  /// Returns the sharpness of an event: the median of its loud part if it is constant, or the mean
+  /// weighted by intensity.
+  private func baseSharpness(
+    of event: TracedContinuous, peak: Double
+  ) -> (value: Double, isConstant: Bool) {
+    let levels = event.intensities
+    let sharpnesses = event.sharpnesses
+    let loud = levels.indices.filter { levels[$0] > 0.35 * peak }
+    let median = loud.map { sharpnesses[$0] }.sorted()[loud.count / 2]
+    let constantCount = loud.count { abs(sharpnesses[$0] - median) < sharpnessTolerance }
+    if Self.fraction(constantCount, of: loud.count) > Self.minimumConstantFraction {
+      return (median, true)
+    }
+    let weights = levels.map { $0 + 1e-6 }
+    let sum = zip(sharpnesses, weights).reduce(0) { $0 + $1.0 * $1.1 }
+    return (sum / weights.reduce(0, +), false)
+  }
+
+  private static func fraction(_ count: Int, of total: Int) -> Double {
+    Double(count) / Double(max(1, total))
+  }
+
+  // MARK: - Transients
+
+  private mutating func add(_ transient: TracedTransient) {
+    let time = max(0, transient.time)
+    if intensityControl.value(at: time) < transient.intensity {
+      intensityControl.pass(through: min(1, transient.intensity), at: time)
+    }
+    let requiredSharpness = transient.sharpness - sharpnessControl.value(at: time)
+    if requiredSharpness < -0.03 || requiredSharpness > 1.03 {
       sharpnessControl.pass(through: 0, at: time)
     }
-    let own = min(1, tap.intensity / max(intensityControl.value(at: time), 1e-3))
+    let intensity = min(1, transient.intensity / max(intensityControl.value(at: time), 1e-3))
+    let sharpness = min(1, max(0, transient.sharpness - sharpnessControl.value(at: time)))
     pattern.events.append(
       HapticEvent(
         kind: .hapticTransient, time: Self.rounded(seconds: time),
         parameters: [
-          .hapticIntensity: Self.rounded(value: own),
-          .hapticSharpness: Self.rounded(
-            value: min(1, max(0, tap.sharpness - sharpnessControl.value(at: time)))),
+          .hapticIntensity: Self.rounded(value: intensity),
+          .hapticSharpness: Self.rounded(value: sharpness),
         ]))
   }
 
-  /// Times to a tenth of a millisecond, values to a thousandth: what files are read by people with.
+  // MARK: - Rounding and simplification
+
+  /// Rounds a time to a tenth of a millisecond, so that files are readable.
   static func rounded(seconds: Double) -> Double { (max(0, seconds) * 1e4).rounded() / 1e4 }
+
+  /// Rounds a value to a thousandth.
   static func rounded(value: Double) -> Float { Float((value * 1_000).rounded() / 1_000) }
 
-  /// The fewest points found so that none is farther from the lines than its tolerance (D. Douglas,
-  /// T. Peucker, 1973).
-  private static func simplified(_ times: [Double], _ values: [Double], within tolerances: [Double])
-    -> [Int]
-  {
+  /// Returns the indices of the points of a simplified line, within a tolerance of each point.
+  ///
+  /// Source: D. Douglas, T. Peucker, "Algorithms for the reduction of the number of points required
+  /// to represent a digitized line", Cartographica 10, 1973.
+  ///
+  /// - Parameters:
+  ///   - times: The times of the points.
+  ///   - values: The values of the points.
+  ///   - tolerances: The tolerance of each value.
+  private static func simplified(
+    _ times: [Double], _ values: [Double], within tolerances: [Double]
+  ) -> [Int] {
     var kept = [0, times.count - 1]
     var stack = [(0, times.count - 1)]
     while let (first, last) = stack.popLast() {
       guard last - first > 1 else { continue }
       var worst = (excess: 1.0, index: -1)
       for index in first + 1..<last {
-        let share = (times[index] - times[first]) / (times[last] - times[first])
-        let line = values[first] + (values[last] - values[first]) * share
+        let fraction = (times[index] - times[first]) / (times[last] - times[first])
+        let line = values[first] + (values[last] - values[first]) * fraction
         let excess = abs(line - values[index]) / tolerances[index]
         if excess > worst.excess {
           worst = (excess, index)
@@ -151,22 +210,45 @@ struct TracedPattern {
   }
 }
 
-/// The lines of a control over a pattern, by rising time; it rests between them.
+extension TracedContinuous {
+  /// The event without values before the start of the sound.
+  fileprivate var trimmedToStart: TracedContinuous {
+    let skippedCount = max(0, Int((-start / step).rounded(.up)))
+    return TracedContinuous(
+      start: start + Double(skippedCount) * step, step: step,
+      intensities: Array(intensities.dropFirst(skippedCount)),
+      sharpnesses: Array(sharpnesses.dropFirst(skippedCount)))
+  }
+
+  /// Both halves of the event.
+  fileprivate var halves: [TracedContinuous] {
+    let half = intensities.count / 2
+    return [0..<half, half..<intensities.count].map { range in
+      TracedContinuous(
+        start: start + Double(range.lowerBound) * step, step: step,
+        intensities: Array(intensities[range]), sharpnesses: Array(sharpnesses[range]))
+    }
+  }
+}
+
+/// The value of a control over a pattern: segments of straight lines by time, with a neutral value
+/// between them.
 private struct ControlTrack {
   typealias Point = (time: Double, value: Double)
   let neutralValue: Double
   private var segments: [[Point]] = []
 
-  /// Seconds in which a control returns behind its hum, and passes through a value.
+  /// The duration of the return to neutral after a segment, and of each side of a passage through a
+  /// value, in seconds.
   private static let returnDuration = 0.001
-  /// Points of a curve at most; curves in pieces share an end. Source: Apple's documentation of
-  /// `CHHapticParameterCurve`.
+  /// The maximum number of points of a curve. Longer lines are divided into curves that share an
+  /// end point. Source: Apple's documentation of `CHHapticParameterCurve`.
   private static let maximumPointCount = 16
 
-  init(neutralValue rest: Double) { self.neutralValue = rest }
+  init(neutralValue: Double) { self.neutralValue = neutralValue }
 
+  /// Appends a segment. The previous segment returns to neutral, unless this one follows at once.
   mutating func append(_ line: [Point]) {
-    // The one before returns, unless this one follows at once.
     if let last = segments.last?.last, line[0].time - last.time > 3 * Self.returnDuration {
       returnToNeutral()
     }
@@ -178,60 +260,70 @@ private struct ControlTrack {
     segments[segments.count - 1].append((last.time + Self.returnDuration, neutralValue))
   }
 
+  /// Returns the index of the segment at a time, or nil if there is none.
   private func index(at time: Double) -> Int? {
     segments.firstIndex { $0[0].time - 1e-9 <= time && time <= $0[$0.count - 1].time }
   }
 
+  /// Returns the value of a line at a time.
   private static func value(_ line: [Point], at time: Double) -> Double {
     guard let next = line.firstIndex(where: { $0.time > time }), next > 0 else {
       return time < line[0].time ? line[0].value : line[line.count - 1].value
     }
-    let from = line[next - 1]
-    let to = line[next]
-    return from.value + (to.value - from.value) * (time - from.time)
-      / max(to.time - from.time, 1e-9)
+    let start = line[next - 1]
+    let end = line[next]
+    return start.value + (end.value - start.value) * (time - start.time)
+      / max(end.time - start.time, 1e-9)
   }
 
+  /// Returns the value of the control at a time.
   func value(at time: Double) -> Double {
     index(at: time).map { Self.value(segments[$0], at: time) } ?? neutralValue
   }
 
+  /// Makes the segment at a time pass through a value, if there is a segment.
   mutating func pass(through value: Double, at time: Double) {
     guard let index = index(at: time) else { return }
     let line = segments[index]
-    let first = max(line[0].time, time - Self.returnDuration)
-    let last = min(line[line.count - 1].time, time + Self.returnDuration)
-    let points = [
-      (first, Self.value(line, at: first)), (time, value), (last, Self.value(line, at: last)),
+    let start = max(line[0].time, time - Self.returnDuration)
+    let end = min(line[line.count - 1].time, time + Self.returnDuration)
+    let passage: [Point] = [
+      (start, Self.value(line, at: start)), (time, value), (end, Self.value(line, at: end)),
     ]
     segments[index] =
-      line.prefix { $0.time < first } + points.map { (time: $0.0, value: $0.1) }
-      + line.drop { $0.time <= last }
+      line.prefix { $0.time < start } + passage + line.drop { $0.time <= end }
   }
 
+  /// Returns the parameter curves of the control.
   func curves(_ id: DynamicParameterID) -> [ParameterCurve] {
     var closed = self
     closed.returnToNeutral()
-    return closed.segments.flatMap { line -> [ParameterCurve] in
-      // One point at each time, the last.
-      let points = line.indices.filter { index in
-        index + 1 == line.count
-          || TracedPattern.rounded(seconds: line[index].time)
-            < TracedPattern.rounded(seconds: line[index + 1].time)
-      }.map { line[$0] }
-      return stride(from: 0, to: max(1, points.count - 1), by: Self.maximumPointCount - 1).map {
-        first in
-        let start = TracedPattern.rounded(seconds: points[first].time)
-        return ParameterCurve(
-          id: id, time: start,
-          controlPoints: points[first..<min(points.count, first + Self.maximumPointCount)].map {
-            point in
-            .init(
-              time: TracedPattern.rounded(
-                seconds: TracedPattern.rounded(seconds: point.time) - start),
-              value: TracedPattern.rounded(value: point.value))
-          })
+    return closed.segments.flatMap { Self.curves(id, of: Self.withDistinctTimes($0)) }
+  }
+
+  /// Returns the last point at each rounded time.
+  private static func withDistinctTimes(_ line: [Point]) -> [Point] {
+    line.indices.filter { index in
+      guard index + 1 < line.count else { return true }
+      let time = TracedPattern.rounded(seconds: line[index].time)
+      return time < TracedPattern.rounded(seconds: line[index + 1].time)
+    }.map { line[$0] }
+  }
+
+  /// Returns the curves of a line.
+  private static func curves(_ id: DynamicParameterID, of points: [Point]) -> [ParameterCurve] {
+    let firstIndices = stride(
+      from: 0, to: max(1, points.count - 1), by: maximumPointCount - 1)
+    return firstIndices.map { first in
+      let start = TracedPattern.rounded(seconds: points[first].time)
+      let end = min(points.count, first + maximumPointCount)
+      let controlPoints = points[first..<end].map { point in
+        let time = TracedPattern.rounded(seconds: point.time) - start
+        return ParameterCurve.ControlPoint(
+          time: TracedPattern.rounded(seconds: time),
+          value: TracedPattern.rounded(value: point.value))
       }
+      return ParameterCurve(id: id, time: start, controlPoints: controlPoints)
     }
   }
 }

@@ -3,28 +3,34 @@ internal import CMath
 internal import SignalAnalysis
 internal import SystemSupport
 
-/// The signal that a transducer is measured with: a sweep at half of the level, one at the level,
-/// then tones and bursts to feel.
+/// The signal to measure a transducer: two sweeps, then tones and bursts to feel.
 ///
-/// The sweeps are exponential sines after Farina, "Simultaneous measurement of impulse response and
-/// distortion with a swept-sine technique", AES 108th convention, 2000. Two levels show what is not
-/// linear. The signal follows from its figures alone, at any rate, so that a recording is
-/// understood without the file that was played.
+///     margin │ quiet sweep │ pause │ loud sweep │ pause │ 6 tones │ 6 bursts │ margin
+///
+/// The sweeps are exponential sines. Their different levels show nonlinearity. The signal is a
+/// function of its parameters at any sample rate, so that a recording can be measured without the
+/// file that was played.
+///
+/// Source: A. Farina, "Simultaneous measurement of impulse response and distortion with a
+/// swept-sine technique", AES 108th convention, 2000.
 public struct SweepSignal: Equatable, Sendable {
-  /// The frequencies a sweep goes through, in hertz.
+  /// The frequencies of a sweep, in hertz.
   public let band: ClosedRange<Double>
-  /// Seconds of one sweep, and its peak in decibels relative to full scale.
-  public let sweepDuration, level: Double
-  /// Between which frequencies the tones and bursts lie.
+  /// The duration of a sweep, in seconds.
+  public let sweepDuration: Double
+  /// The peak level of the loud sweep, in dBFS.
+  public let level: Double
+  /// The frequencies of the tones and bursts, in hertz.
   public let toneBand: ClosedRange<Double>
-  /// Whether tones and bursts follow the sweeps.
+  /// A Boolean value that indicates whether tones and bursts follow the sweeps.
   public let hasTones: Bool
 
-  /// The default frequencies of a sweep: one octave beyond what shakers are made for.
+  /// The default frequencies of a sweep: an octave beyond those of tactile transducers.
   public static let defaultBand = 10.0...1_000.0
-  /// Its seconds: long enough to lift a resonance out of noise as strong as itself.
+  /// The default duration of a sweep in seconds: enough to measure a resonance in noise of equal
+  /// level.
   public static let defaultDuration = 6.0
-  /// Its level: a quarter of full scale, a sixteenth of full power.
+  /// The default level in dBFS: a quarter of full scale, a sixteenth of full power.
   public static let defaultLevel = -12.0
   /// The accepted levels, in dBFS.
   public static let levelRange = -40.0 ... -3.0
@@ -32,161 +38,172 @@ public struct SweepSignal: Equatable, Sendable {
   public static let durationRange = 0.5...30.0
   /// The accepted frequencies, in hertz.
   public static let frequencyRange = 1.0...10_000.0
+  /// The accepted ratios of the last to the first frequency.
+  private static let bandRatioRange = 4.0...1_000.0
+  /// The minimum duration of a sweep, in periods of its lowest frequency.
+  private static let minimumPeriodCount = 5.0
 
-  /// Makes a signal.
+  // MARK: - Creation
+
+  /// Creates a signal.
   ///
   /// - Parameters:
-  ///   - band: Hertz from and to.
-  ///   - duration: Seconds of each sweep, 0.5…30.
-  ///   - level: Peak in dBFS, −40…−3.
-  ///   - toneBand: Cut to the sweep's own band.
-  ///   - hasTones: Whether tones and bursts follow the sweeps.
-  /// - Throws: `unsuitableSignal` for figures outside their limits.
+  ///   - band: The frequencies of a sweep, in hertz.
+  ///   - sweepDuration: The duration of each sweep in seconds, 0.5…30.
+  ///   - level: The peak level in dBFS, −40…−3.
+  ///   - toneBand: The frequencies of the tones, which are clamped to the band.
+  ///   - hasTones: Pass true for tones and bursts after the sweeps.
+  /// - Throws: `unsuitableSignal` for values out of range.
   public init(
-    band: ClosedRange<Double> = defaultBand, sweepDuration duration: Double = defaultDuration,
-    level: Double = defaultLevel,
-    toneBand: ClosedRange<Double>? = nil, hasTones: Bool = true
+    band: ClosedRange<Double> = defaultBand, sweepDuration: Double = defaultDuration,
+    level: Double = defaultLevel, toneBand: ClosedRange<Double>? = nil, hasTones: Bool = true
   ) throws(CalibrationError) {
-    func refusal(_ text: String) -> CalibrationError { CalibrationError(.unsuitableSignal, text) }
     guard Self.frequencyRange.contains(band.lowerBound),
       Self.frequencyRange.contains(band.upperBound)
-    else {
-      throw refusal("sweep frequencies must be 1 to 10000 Hz")
+    else { throw Self.error("sweep frequencies must be 1 to 10000 Hz") }
+    guard Self.bandRatioRange.contains(band.upperBound / band.lowerBound) else {
+      throw Self.error("the end frequency must be 4 to 1000 times the start frequency")
     }
-    let ratio = band.upperBound / band.lowerBound
-    guard (4...1_000).contains(ratio) else {
-      throw refusal("the end frequency must be 4 to 1000 times the start frequency")
+    guard Self.durationRange.contains(sweepDuration) else {
+      throw Self.error("the sweep duration must be 0.5 to 30 s")
     }
-    guard Self.durationRange.contains(duration) else {
-      throw refusal("the sweep duration must be 0.5 to 30 s")
-    }
-    guard duration * band.lowerBound >= 5 else {
-      throw refusal("the sweep must last at least five periods of its lowest frequency")
+    guard sweepDuration * band.lowerBound >= Self.minimumPeriodCount else {
+      throw Self.error("the sweep must last at least five periods of its lowest frequency")
     }
     guard Self.levelRange.contains(level) else {
-      throw refusal("the sweep level must be -40 to -3 dBFS")
+      throw Self.error("the sweep level must be -40 to -3 dBFS")
     }
     self.band = band
-    self.sweepDuration = duration
+    self.sweepDuration = sweepDuration
     self.level = level
     self.toneBand = (toneBand ?? band).clamped(to: band)
     self.hasTones = hasTones
   }
 
-  /// Seconds of the signal of a quick check.
+  /// The duration of the signal of a quick check, in seconds.
   public static let quickCheckDuration = 5.0
-  /// How far its sweeps reach around the resonance, as a factor, and their lowest frequency in
-  /// hertz.
+  /// The ratio of the highest frequency of a quick check to the resonance.
   private static let quickCheckRatio = 4.0
+  /// The minimum frequency of a quick check, in hertz.
   private static let quickCheckMinimumHertz = 7.0
 
-  /// The signal of a quick check: short sweeps two octaves around the resonance of a profile, 5 s
-  /// in all.
+  /// Creates the signal of a quick check: short sweeps two octaves around the resonance of a
+  /// profile, 5 s in total.
   ///
-  /// - Throws: `unsuitableSignal` where the profile has no resonance, or one that such sweeps
-  ///   cannot reach.
+  /// - Parameters:
+  ///   - profile: The profile of the transducer.
+  ///   - level: The peak level, in dBFS.
+  /// - Throws: `unsuitableSignal` if the profile has no resonance, or one that such sweeps cannot
+  ///   measure.
   public init(checking profile: TransducerProfile, level: Double = defaultLevel)
     throws(CalibrationError)
   {
     guard let model = profile.hardware?.model else {
-      throw CalibrationError(
-        .unsuitableSignal,
-        "\(profile.name) has no resonance and quality to check; calibrate it first")
+      throw Self.error("\(profile.name) has no resonance and quality to check; calibrate it first")
     }
     let low = max(Self.quickCheckMinimumHertz, model.resonance / Self.quickCheckRatio)
+    let high = max(4 * low, model.resonance * Self.quickCheckRatio)
     let duration = (Self.quickCheckDuration - Self.margin) / 2 - Self.pause
-    try self.init(
-      band: low...max(4 * low, model.resonance * Self.quickCheckRatio), sweepDuration: duration,
-      level: level,
-      hasTones: false)
+    try self.init(band: low...high, sweepDuration: duration, level: level, hasTones: false)
   }
 
-  /// The peak as a factor of full scale.
+  private static func error(_ text: String) -> CalibrationError {
+    CalibrationError(.unsuitableSignal, text)
+  }
+
+  // MARK: - Timing
+
+  /// The peak, relative to full scale.
   public var amplitude: Double { Decibels.factor(level) }
 
-  /// What the first sweep's amplitude is of the second's.
+  /// The ratio of the quiet to the loud sweep's amplitude.
   static let quietRatio = 0.5
-  /// Seconds of silence at both ends, and behind each sweep, in which the transducer stops.
+  /// The duration of the silence at both ends, in seconds.
   static let margin = 0.5
+  /// The duration of the silence after a sweep, in which the transducer stops, in seconds.
   static let pause = 1.5
-  /// How many tones there are, and bursts, and seconds from one to the next.
+  /// The number of tones, and of bursts.
   static let toneCount = 6
+  /// The interval between tones and between bursts, in seconds.
   static let toneSpacing = 0.5
 
-  /// Seconds from the beginning to that of the first sweep.
+  /// The start of the first sweep, in seconds.
   var firstSweepTime: Double { Self.margin }
-  /// Seconds from the beginning of one sweep to that of the other.
+  /// The interval between the starts of both sweeps, in seconds.
   public var sweepSpacing: Double { sweepDuration + Self.pause }
-  /// Seconds from the beginning to the end of all that a measurement needs.
+  /// The duration of the part that a measurement requires, in seconds.
   public var measuredDuration: Double { Self.margin + 2 * sweepSpacing }
-  /// Seconds of the whole signal.
+  /// The duration of the whole signal, in seconds.
   public var totalDuration: Double {
-    hasTones
-      ? measuredDuration + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.margin
-      : measuredDuration
+    guard hasTones else { return measuredDuration }
+    return measuredDuration + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.margin
   }
 
-  /// Periods of the lowest frequency in which a sweep comes up, so that the high-pass does not
+  /// The fade-in of a sweep, in periods of the lowest frequency. A shorter one makes the high-pass
   /// overshoot.
   private static let attackPeriods = 1.5
-  /// Seconds in which sweeps and tones end, and behind a sweep until the high-pass has settled.
+  /// The fade-out of sweeps and tones, in seconds.
   private static let release = 0.01
+  /// The time after a sweep until the high-pass has settled, in seconds.
   private static let settling = 0.25
-  /// Periods of a burst.
+  /// The duration of a burst, in periods.
   private static let burstPeriods = 3.0
 
-  /// The whole signal.
+  // MARK: - Samples
+
+  /// Returns the samples of the signal.
   ///
-  /// - Parameter rate: Frames per second, at least 2.5 times the highest frequency.
-  /// - Parameter isWhole: Whether the tones and bursts are there too, which a measurement does not
-  ///   need.
-  /// - Throws: `unsuitableSignal` where the rate is too low.
-  public func samples(rate: Double, includesTones isWhole: Bool = true) throws(CalibrationError)
+  /// - Parameters:
+  ///   - rate: The sample rate in hertz, at least 2.5 times the highest frequency.
+  ///   - includesTones: Pass false to omit the tones and bursts, which a measurement does not
+  ///     require.
+  /// - Throws: `unsuitableSignal` for a rate that is too low.
+  public func samples(rate: Double, includesTones: Bool = true) throws(CalibrationError)
     -> [Float]
   {
     try check(rate: rate)
-    let isWhole = isWhole && hasTones
-    let seconds = isWhole ? totalDuration : measuredDuration
-    var signal = [Double](repeating: 0, count: Int((seconds * rate).rounded(.up)))
-    let sweep = rawSweep(rate: rate)
-    Self.add(
-      sweep.map { Self.quietRatio * $0 }, at: Int((firstSweepTime * rate).rounded()), to: &signal)
-    Self.add(sweep, at: Int(((firstSweepTime + sweepSpacing) * rate).rounded()), to: &signal)
-    if isWhole {
+    let includesTones = includesTones && hasTones
+    let duration = includesTones ? totalDuration : measuredDuration
+    var signal = [Double](repeating: 0, count: Int((duration * rate).rounded(.up)))
+
+    func add(_ samples: [Double], at seconds: Double) {
+      let start = Int((seconds * rate).rounded())
+      for index in samples.indices where start + index < signal.count {
+        signal[start + index] += samples[index]
+      }
+    }
+
+    let sweep = unfilteredSweep(rate: rate)
+    add(sweep.map { Self.quietRatio * $0 }, at: firstSweepTime)
+    add(sweep, at: firstSweepTime + sweepSpacing)
+    if includesTones {
       for index in 0..<Self.toneCount {
-        let tone = measuredDuration + Double(index) * Self.toneSpacing
-        Self.add(steadyTone(index, rate: rate), at: Int((tone * rate).rounded()), to: &signal)
-        let burst = tone + Double(Self.toneCount) * Self.toneSpacing
-        Self.add(self.burst(rate: rate), at: Int((burst * rate).rounded()), to: &signal)
+        let toneTime = measuredDuration + Double(index) * Self.toneSpacing
+        add(steadyTone(index, rate: rate), at: toneTime)
+        add(burst(rate: rate), at: toneTime + Double(Self.toneCount) * Self.toneSpacing)
       }
     }
     return filtered(signal, rate: rate)
   }
 
-  /// The louder sweep as it is in the signal, and what the high-pass adds behind it.
-  /// - Parameter rate: Frames per second; need not be whole, so that a clock's error can be
-  ///   followed.
+  /// Returns the loud sweep as it is in the signal, including the decay of the high-pass.
+  ///
+  /// - Parameter rate: The sample rate in hertz, not necessarily whole, so that it can include the
+  ///   error of a clock.
   func sweep(rate: Double) -> [Float] {
     let silence = [Double](repeating: 0, count: Int(Self.settling * rate))
-    return filtered(rawSweep(rate: rate) + silence, rate: rate)
+    return filtered(unfilteredSweep(rate: rate) + silence, rate: rate)
   }
 
+  /// Checks that a sample rate is high enough.
   func check(rate: Double) throws(CalibrationError) {
     guard rate >= 2.5 * band.upperBound else {
-      let needed = (2.5 * band.upperBound).text(places: 0)
-      throw CalibrationError(
-        .unsuitableSignal,
+      let required = (2.5 * band.upperBound).text(places: 0)
+      throw Self.error(
         """
-        a sweep up to \(band.upperBound.text(places: 1)) Hz needs \(needed) frames per second, not \
-        \(rate.text(places: 0))
-        """
-      )
-    }
-  }
-
-  private static func add(_ part: [Double], at start: Int, to signal: inout [Double]) {
-    for index in part.indices where start + index < signal.count {
-      signal[start + index] += part[index]
+        a sweep up to \(band.upperBound.text(places: 1)) Hz needs \(required) frames per second, \
+        not \(rate.text(places: 0))
+        """)
     }
   }
 
@@ -195,51 +212,59 @@ public struct SweepSignal: Equatable, Sendable {
     return signal.map { Float(filter.process($0)) }
   }
 
-  private func rawSweep(rate: Double) -> [Double] {
-    let pace = sweepDuration / log(band.upperBound / band.lowerBound)
-    let turn = 2 * Double.pi * band.lowerBound * pace
-    return sampled(rate: rate, duration: sweepDuration) {
-      amplitude * fadeGain(at: $0, of: sweepDuration) * sin(turn * expm1($0 / pace))
+  /// Returns an exponential sine: its frequency grows by e in each time constant.
+  private func unfilteredSweep(rate: Double) -> [Double] {
+    let timeConstant = sweepDuration / log(band.upperBound / band.lowerBound)
+    let phaseScale = 2 * Double.pi * band.lowerBound * timeConstant
+    return sampled(rate: rate, duration: sweepDuration) { time in
+      let phase = phaseScale * expm1(time / timeConstant)
+      return amplitude * fadeGain(at: time, of: sweepDuration) * sin(phase)
     }
   }
 
-  private func sampled(rate: Double, duration seconds: Double, _ value: (Double) -> Double)
-    -> [Double]
-  {
-    (0..<Int(seconds * rate)).map { value(Double($0) / rate) }
-  }
-
   private func steadyTone(_ index: Int, rate: Double) -> [Double] {
-    let place = Double(index) / Double(Self.toneCount - 1)
-    let hertz = toneBand.lowerBound * pow(toneBand.upperBound / toneBand.lowerBound, place)
-    let seconds = 0.9 * Self.toneSpacing
-    return sampled(rate: rate, duration: seconds) {
-      amplitude * fadeGain(at: $0, of: seconds) * sin(2 * .pi * hertz * $0)
+    let position = Double(index) / Double(Self.toneCount - 1)
+    let hertz = toneBand.lowerBound * pow(toneBand.upperBound / toneBand.lowerBound, position)
+    let duration = 0.9 * Self.toneSpacing
+    return sampled(rate: rate, duration: duration) { time in
+      amplitude * fadeGain(at: time, of: duration) * sin(2 * .pi * hertz * time)
     }
   }
 
   private func burst(rate: Double) -> [Double] {
     let hertz = (toneBand.lowerBound * toneBand.upperBound).squareRoot()
-    let seconds = min(Self.burstPeriods / hertz, 0.9 * Self.toneSpacing)
-    return sampled(rate: rate, duration: seconds) { time in
-      let swell = sin(.pi * time / seconds)
-      return amplitude * swell * swell * sin(2 * .pi * hertz * time)
+    let duration = min(Self.burstPeriods / hertz, 0.9 * Self.toneSpacing)
+    return sampled(rate: rate, duration: duration) { time in
+      let window = sin(.pi * time / duration)
+      return amplitude * window * window * sin(2 * .pi * hertz * time)
     }
   }
 
-  private func fadeGain(at time: Double, of seconds: Double) -> Double {
-    let attack = min(Self.attackPeriods / band.lowerBound, seconds / 8)
+  private func sampled(
+    rate: Double, duration: Double, _ value: (Double) -> Double
+  ) -> [Double] {
+    (0..<Int(duration * rate)).map { value(Double($0) / rate) }
+  }
+
+  /// Returns the gain of the raised-cosine fade-in and fade-out.
+  private func fadeGain(at time: Double, of duration: Double) -> Double {
+    let attack = min(Self.attackPeriods / band.lowerBound, duration / 8)
     if time < attack { return 0.5 - 0.5 * cos(.pi * time / attack) }
-    let left = seconds - time
-    return left < Self.release ? 0.5 - 0.5 * cos(.pi * left / Self.release) : 1
+    let remaining = duration - time
+    guard remaining < Self.release else { return 1 }
+    return 0.5 - 0.5 * cos(.pi * remaining / Self.release)
   }
 }
 
-/// A Butterworth high-pass of second order, so that ramps move nothing below the sweep.
+/// A Butterworth high-pass of second order, which removes movement below the sweep that the fades
+/// would cause.
 ///
-/// By the bilinear transform, its corner kept in place.
+/// The filter is a bilinear transform with a prewarped corner, in direct form II.
 struct SweepHighPass {
-  private let gain, firstFeedback, secondFeedback: Double
+  private let gain: Double
+  private let firstFeedback: Double
+  private let secondFeedback: Double
+  /// The two previous values of the recursion, the latest first.
   private var state = (0.0, 0.0)
 
   init(hertz: Double, rate: Double) {
@@ -250,63 +275,9 @@ struct SweepHighPass {
   }
 
   mutating func process(_ input: Double) -> Double {
-    let inner = input - firstFeedback * state.0 - secondFeedback * state.1
-    let output = gain * (inner - 2 * state.0 + state.1)
-    state = (inner, state.0)
+    let value = input - firstFeedback * state.0 - secondFeedback * state.1
+    let output = gain * (value - 2 * state.0 + state.1)
+    state = (value, state.0)
     return output
-  }
-}
-
-/// What of a signal a profile's transducer can take, by what is known of it.
-///
-/// Sweeps pass so slowly that the model's steady movement is what they reach.
-public struct SweepLimits: Equatable, Sendable {
-  private let name: String
-  private let limits: TransducerLimits?
-  private let model: TransducerModel?
-
-  /// Decibels that are kept to the limits.
-  private static let headroom = 1.0
-
-  /// Takes the limits from a profile; one without hardware has none. The rate decides nothing that
-  /// is asked here.
-  public init(_ profile: TransducerProfile, rate: Double = 48_000) {
-    let settings = profile.transducerSettings(rate: rate)
-    name = profile.name
-    limits = settings?.limits
-    model = settings?.model
-  }
-
-  /// Whether anything is known that a signal could be held to.
-  public var hasLimits: Bool { limits?.excursion != nil || limits?.power != nil }
-
-  /// By how many decibels a signal is too strong; below zero is what it could be stronger.
-  public func excess(of signal: SweepSignal) -> Double {
-    excess(ofAmplitude: signal.amplitude, within: signal.band)
-  }
-
-  func excess(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
-    var excess = -Double.infinity
-    if let excursion = limits?.excursion, let model {
-      let moved = amplitude * model.maximumDisplacement(in: band)
-      excess = max(excess, Decibels.of(amplitude: moved / excursion) + Self.headroom)
-    }
-    if let power = limits?.power {
-      excess = max(excess, Decibels.of(power: amplitude * amplitude * power) + Self.headroom)
-    }
-    return excess
-  }
-
-  /// Refuses a signal that is beyond the limits.
-  public func check(_ signal: SweepSignal) throws(CalibrationError) {
-    let excess = self.excess(of: signal)
-    guard excess > 0 else { return }
-    let level = ((signal.level - excess) * 10).rounded(.down) / 10
-    throw CalibrationError(
-      .tooStrong,
-      "a sweep at \(signal.level.text(places: 1)) dBFS is \(excess.text(places: 1)) dB too strong for \(name); "
-        + (level >= SweepSignal.levelRange.lowerBound
-          ? "use '--level \(level.text(places: 1))'"
-          : "lower the amplifier gain and set amplifier.power in the profile"))
   }
 }

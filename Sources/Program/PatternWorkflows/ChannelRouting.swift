@@ -3,162 +3,199 @@ public import TransducerProfiles
 internal import HapticModel
 internal import SystemSupport
 
-/// What each channel carries.
+/// The assignment of haptics and audio to output channels.
 ///
-/// What is not said is as usual: on one channel everything, on more the haptics on all and the two
-/// sides of the audio on the first two. A pattern of as many places as channels have haptics is
-/// felt on one channel for each, where no channel names its place and no array pans it.
+/// Without settings, one channel carries everything. With several channels, all carry the haptics,
+/// and the first two the left and the right side of the audio.
+///
+/// If a pattern has as many body locations as there are haptic channels, each channel carries one
+/// of them, unless a channel names a body location or an array is panned.
 public struct ChannelRouting: Sendable {
-  /// A channel that carries something.
+  /// A channel with its gain.
   public struct ChannelGain: Equatable, Sendable {
-    /// The channel, from 0.
+    /// The index of the channel, from 0.
     public var index: Int
-    /// A factor.
+    /// The linear gain.
     public var gain: Float
 
-    /// A channel with a factor.
+    /// Creates a channel with a gain.
     public init(index: Int, gain: Float = 1) {
       self.index = index
       self.gain = gain
     }
   }
 
-  /// Settings of one channel, which outrank the lists.
+  /// The settings of one channel. They take precedence over the lists of channels.
   public struct ChannelSettings: Sendable {
-    /// The channel, from 0.
+    /// The index of the channel, from 0.
     public var index: Int
-    /// What it carries; nothing where the lists say it.
+    /// The content of the channel, or nil for that of the lists.
     public var content: (hasHaptics: Bool, audio: OutputRouting.Channel.Audio)?
-    /// The profile of its transducer, where it has one of its own.
+    /// The profile of the channel's transducer, or nil for the default profile.
     public var profile: TransducerProfile?
-    /// The place of patterns that it carries, by its number or its name; nil for all.
+    /// The body location that the channel carries, by its number or name; nil for all.
     public var source: String?
-    /// A factor.
+    /// The linear gain.
     public var gain: Float = 1
-    /// Seconds.
+    /// The delay, in seconds.
     public var delay = 0.0
-    /// Whether its polarity is reversed.
+    /// A Boolean value that indicates whether the polarity is inverted.
     public var isInverted = false
-    /// Its filters, one behind the other.
+    /// The filters, in series.
     public var filters: [ChannelFilter] = []
 
-    /// A channel whose settings are the usual ones.
+    /// Creates default settings for a channel.
     public init(index: Int) { self.index = index }
   }
 
-  /// The channels of haptics; nothing for all.
+  /// The channels with haptics, or nil for all.
   public var hapticChannels: [ChannelGain]?
-  /// The channels of audio, left and right in turn; one channel alone carries both. Nothing for the
-  /// first two.
+  /// The channels with audio, alternately left and right, or nil for the first two. A single
+  /// channel carries both sides.
   public var audioChannels: [ChannelGain]?
-  /// Settings of single channels.
+  /// The settings of individual channels.
   public var channelSettings: [ChannelSettings] = []
-  /// The transducers, where a file says what they are; it stands in the place of `haptics` and
-  /// `channels`.
+  /// The array of transducers, which replaces `hapticChannels` and `channelSettings`; nil without
+  /// an array.
   public var array: TransducerArray?
-  /// Where patterns are felt in the array; nothing for all transducers alike.
+  /// The path of the pattern across the array, or nil to play all transducers alike.
   public var panPath: PanPath?
 
-  /// The usual routing.
+  /// Creates the default routing.
   public init() {}
 
-  /// What each haptic bus gets of a pattern, at a rate; none for all of it.
+  /// Returns the send gain of each haptic bus over time; empty for constant gains of 1.
   public func sendGains(rate: Double) -> [SendAutomation] {
     guard let array, let panPath else { return [] }
     return panPath.sendGains(on: array, rate: rate)
   }
 
-  /// Channels there must be for all that is said.
+  /// The minimum number of channels that the settings refer to.
   public var minimumChannelCount: Int {
     let indices =
       [hapticChannels, audioChannels].flatMap { $0?.map(\.index) ?? [] }
       + channelSettings.map(\.index)
-    return (indices + (array?.transducers.map { $0.channel - 1 } ?? [])).max().map { $0 + 1 } ?? 1
+    let arrayIndices = array?.transducers.map { $0.channel - 1 } ?? []
+    guard let maximumIndex = (indices + arrayIndices).max() else { return 1 }
+    return maximumIndex + 1
   }
 
-  /// Whether any transducer has a profile of its own.
+  /// A Boolean value that indicates whether any transducer has a profile of its own.
   public var hasChannelProfiles: Bool {
-    array != nil || self.channelSettings.contains { $0.profile != nil }
+    array != nil || channelSettings.contains { $0.profile != nil }
   }
 
-  /// The routing on some channels with what each drives, and the profile of each haptic bus.
+  /// Returns the routing on a number of channels, with the profile of each haptic bus.
   ///
   /// - Parameters:
-  ///   - rate: Frames per second, by which delays are whole frames.
-  ///   - profile: The profile of channels that have none of their own.
-  ///   - placeCount: Places of what is played.
+  ///   - channelCount: The number of channels.
+  ///   - rate: The sample rate in hertz, by which delays become whole frames.
+  ///   - profile: The profile of channels without a profile of their own.
+  ///   - buses: The parts of the pattern that are rendered.
+  ///   - bodyLocationCount: The number of body locations of the pattern.
   public func resolved(
     channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all,
-    bodyLocationCount placeCount: Int = 0
+    bodyLocationCount: Int = 0
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
-    if let hapticChannels, buses != .audio {
-      for index in channels.indices {
-        channels[index].hapticBus = nil
-      }
-      for entry in hapticChannels where entry.index < channels.count {
-        channels[entry.index].hapticBus = 0
-        channels[entry.index].hapticGain = entry.gain
-      }
+    if buses != .audio {
+      assignHaptics(to: &channels)
     }
-    if let audioChannels, buses != .haptics {
-      for index in channels.indices {
-        channels[index].audio = .none
-      }
-      let sides: [OutputRouting.Channel.Audio] =
-        audioChannels.count == 1 ? [.both] : [.left, .right]
-      for (place, entry) in audioChannels.enumerated() where entry.index < channels.count {
-        channels[entry.index].audio = sides[place % sides.count]
-        channels[entry.index].audioGain = entry.gain
-      }
+    if buses != .haptics {
+      assignAudio(to: &channels)
     }
-    for word in self.channelSettings where word.index < channels.count {
-      if let content = word.content {
-        channels[word.index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
-        channels[word.index].audio = buses == .haptics ? .none : content.audio
-      }
-      channels[word.index].hapticGain *= word.gain
-      channels[word.index].audioGain *= word.gain
-      channels[word.index].delay = Int(FrameConversion.frame(seconds: word.delay, rate: rate))
-      channels[word.index].isInverted = word.isInverted
-      channels[word.index].filters = word.filters
-    }
+    applySettings(to: &channels, rate: rate, buses: buses)
     if let array {
       return Self.resolved(
         array: array, channels: channels, rate: rate, buses: buses,
-        bodyLocationCount: panPath == nil ? placeCount : 0)
+        bodyLocationCount: panPath == nil ? bodyLocationCount : 0)
     }
-    let felt = channels.indices.filter { channels[$0].hapticBus != nil }
-    let distributesPlaces =
-      placeCount > 1 && felt.count == placeCount
-      && !self.channelSettings.contains { $0.source != nil }
-    var profiles: [TransducerProfile] = []
-    for (place, index) in felt.enumerated() {
-      let own = self.channelSettings.first { $0.index == index }
-      var wanted = own?.profile ?? profile
-      wanted.bodyLocation = distributesPlaces ? "\(place + 1)" : own?.source
-      let bus = profiles.firstIndex(of: wanted) ?? profiles.count
-      if bus == profiles.count {
-        profiles.append(wanted)
-      }
-      channels[index].hapticBus = bus
-    }
+    let profiles = assignProfiles(
+      to: &channels, default: profile, bodyLocationCount: bodyLocationCount)
     let routing = OutputRouting(channels: channels).fitted(to: profiles)
     return (routing, profiles.isEmpty ? [profile] : profiles)
   }
 
-  /// The routing with a haptic bus for each transducer.
-  private static func resolved(
-    array: TransducerArray, channels usual: [OutputRouting.Channel], rate: Double,
-    buses: RenderSettings.Buses,
-    bodyLocationCount placeCount: Int
-  ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
-    var channels = usual
+  /// Applies the list of channels with haptics.
+  private func assignHaptics(to channels: inout [OutputRouting.Channel]) {
+    guard let hapticChannels else { return }
     for index in channels.indices {
       channels[index].hapticBus = nil
     }
-    for (bus, transducer) in array.transducers.enumerated() where transducer.channel <= usual.count
-    {
+    for entry in hapticChannels where entry.index < channels.count {
+      channels[entry.index].hapticBus = 0
+      channels[entry.index].hapticGain = entry.gain
+    }
+  }
+
+  /// Applies the list of channels with audio.
+  private func assignAudio(to channels: inout [OutputRouting.Channel]) {
+    guard let audioChannels else { return }
+    for index in channels.indices {
+      channels[index].audio = .none
+    }
+    let sides: [OutputRouting.Channel.Audio] =
+      audioChannels.count == 1 ? [.both] : [.left, .right]
+    for (position, entry) in audioChannels.enumerated() where entry.index < channels.count {
+      channels[entry.index].audio = sides[position % sides.count]
+      channels[entry.index].audioGain = entry.gain
+    }
+  }
+
+  /// Applies the settings of individual channels.
+  private func applySettings(
+    to channels: inout [OutputRouting.Channel], rate: Double, buses: RenderSettings.Buses
+  ) {
+    for settings in channelSettings where settings.index < channels.count {
+      let index = settings.index
+      if let content = settings.content {
+        channels[index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
+        channels[index].audio = buses == .haptics ? .none : content.audio
+      }
+      channels[index].hapticGain *= settings.gain
+      channels[index].audioGain *= settings.gain
+      channels[index].delay = Int(FrameConversion.frame(seconds: settings.delay, rate: rate))
+      channels[index].isInverted = settings.isInverted
+      channels[index].filters = settings.filters
+    }
+  }
+
+  /// Assigns a haptic bus to each distinct profile of a haptic channel. Returns the profiles.
+  private func assignProfiles(
+    to channels: inout [OutputRouting.Channel], default profile: TransducerProfile,
+    bodyLocationCount: Int
+  ) -> [TransducerProfile] {
+    let hapticIndices = channels.indices.filter { channels[$0].hapticBus != nil }
+    let distributesBodyLocations =
+      bodyLocationCount > 1 && hapticIndices.count == bodyLocationCount
+      && !channelSettings.contains { $0.source != nil }
+    var profiles: [TransducerProfile] = []
+    for (position, index) in hapticIndices.enumerated() {
+      let settings = channelSettings.first { $0.index == index }
+      var channelProfile = settings?.profile ?? profile
+      channelProfile.bodyLocation =
+        distributesBodyLocations ? "\(position + 1)" : settings?.source
+      let bus = profiles.firstIndex(of: channelProfile) ?? profiles.count
+      if bus == profiles.count {
+        profiles.append(channelProfile)
+      }
+      channels[index].hapticBus = bus
+    }
+    return profiles
+  }
+
+  /// Returns the routing with a haptic bus for each transducer of an array.
+  private static func resolved(
+    array: TransducerArray, channels: [OutputRouting.Channel], rate: Double,
+    buses: RenderSettings.Buses,
+    bodyLocationCount: Int
+  ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
+    var channels = channels
+    for index in channels.indices {
+      channels[index].hapticBus = nil
+    }
+    for (bus, transducer) in array.transducers.enumerated()
+    where transducer.channel <= channels.count {
       let index = transducer.channel - 1
       let gain = Float(NumberFormatting.amplitude(decibels: transducer.gain))
       if buses != .audio {
@@ -169,12 +206,12 @@ public struct ChannelRouting: Sendable {
       channels[index].delay = Int(FrameConversion.frame(seconds: transducer.delay, rate: rate))
       channels[index].isInverted = transducer.isInverted
     }
-    let distributesPlaces =
-      placeCount > 1 && placeCount == array.transducers.count
+    let distributesBodyLocations =
+      bodyLocationCount > 1 && bodyLocationCount == array.transducers.count
       && !array.transducers.contains { $0.bodyLocation != nil }
     let profiles = array.transducers.enumerated().map { bus, transducer in
       var profile = transducer.profile
-      profile.bodyLocation = distributesPlaces ? "\(bus + 1)" : transducer.bodyLocation
+      profile.bodyLocation = distributesBodyLocations ? "\(bus + 1)" : transducer.bodyLocation
       return profile
     }
     return (OutputRouting(channels: channels).fitted(to: profiles), profiles)
@@ -182,28 +219,27 @@ public struct ChannelRouting: Sendable {
 }
 
 extension ArrayPosition {
-  /// Positions are within this of 0.
+  /// The maximum magnitude of a position on a line or a plane.
   private static let maximumMagnitude = 1e6
-  /// Ten turns either way around a ring.
+  /// The maximum magnitude of an angle in degrees: ten turns around a ring.
   private static let maximumDegrees = 3_600.0
 
-  /// Reads a number, or on a plane two with a slash between; nothing for any other text.
+  /// Parses a number, or two numbers with a slash for a plane; nil for any other text.
   package init?(_ text: String, in layout: TransducerArray.Layout) {
     let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Double($0) }
-    let found = numbers.compactMap { $0 }.filter {
-      $0.magnitude <= (layout == .ring ? Self.maximumDegrees : Self.maximumMagnitude)
-    }
-    guard found.count == numbers.count else { return nil }
-    switch (layout, found.count) {
-    case (.plane, 2): self.init(found[0], found[1])
-    case (.line, 1), (.ring, 1): self.init(found[0])
+    let maximum = layout == .ring ? Self.maximumDegrees : Self.maximumMagnitude
+    let coordinates = numbers.compactMap { $0 }.filter { $0.magnitude <= maximum }
+    guard coordinates.count == numbers.count else { return nil }
+    switch (layout, coordinates.count) {
+    case (.plane, 2): self.init(coordinates[0], coordinates[1])
+    case (.line, 1), (.ring, 1): self.init(coordinates[0])
     default: return nil
     }
   }
 }
 
 extension TransducerArray.Layout {
-  /// What a position is in this layout, for messages.
+  /// The description of a position for messages.
   package var positionDescription: String {
     switch self {
     case .line: "a position on the line, such as -0.5"

@@ -3,22 +3,24 @@ internal import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
-/// What is heard: A and B in step, of which one sounds, while their patterns, the profile and the
-/// controls change.
+/// Live sound for A/B comparison: two synchronized slots, one of them audible, whose patterns,
+/// profile, and controls can change during playback.
 ///
-/// One thread does everything, between the blocks of an audio worklet. Taking a plan over takes
-/// memory for its voices and a look at those that may sound where it begins.
+/// A single thread calls all functions between the blocks of an audio worklet. Loading a plan
+/// allocates memory for its voices and visits the events that may sound at its start.
 final class LiveSound {
+  /// The maximum number of frames in a block.
   static let blockLength = 4_096
 
   let rate: Double
+  /// The renderer of the current profile.
   private var stage: LiveStage
-  /// What was heard for another profile, for the block in which it fades out.
+  /// The stage of the previous profile, for the block in which it fades out.
   private var fadingStage: LiveStage?
   private var audibleSlot = 0
   private var isPlaying = false
   private var isLooping = true
-  /// The frames of a pass; an end of 0 is that of the longest pattern.
+  /// The frames of a pass. An end of 0 stands for the end of the longest pattern.
   private var loopRange: (start: Int64, end: Int64) = (0, 0)
   private var controls: [(id: DynamicParameterID, value: Double)] = [
     (.hapticIntensityControl, 1), (.hapticSharpnessControl, 0),
@@ -31,35 +33,40 @@ final class LiveSound {
     stage = LiveStage(profile: .phone, rate: rate)
   }
 
-  /// The frame of the pattern that comes next.
+  /// The next frame of the audible pattern.
   var position: Int64 { stage.position(of: audibleSlot) }
 
-  /// Whether the pattern that is heard runs.
+  /// A Boolean value that indicates whether the audible pattern is playing.
   var isRunning: Bool { stage.players[audibleSlot]?.withStatus { $0.phase == .playing } ?? false }
 
-  /// Takes a compiled pattern over where the one before it is, without a step in the sound.
+  /// Loads a plan and plays it from the position of the previous one, with a crossfade.
   func load(_ slot: Int, _ plan: RenderPlan, profile: TransducerProfile) {
-    let place = stage.players[slot] == nil ? position : stage.position(of: slot)
+    let startPosition = stage.players[slot] == nil ? position : stage.position(of: slot)
     if profile != stage.profile {
-      let old = stage
-      stage = LiveStage(profile: profile, rate: rate)
-      for other in old.players.indices where other != slot {
-        guard let plan = old.players[other]?.plan else { continue }
-        stage.setPlan(plan, slot: other)
-        if isPlaying {
-          start(other, from: old.position(of: other))
-        }
-      }
-      if isPlaying {
-        fadingStage = old
-      }
+      replaceStage(profile: profile, keepingPlansExcept: slot)
     }
-    let replaces = stage.players[slot] != nil
+    let replacesPlan = stage.players[slot] != nil
     stage.setPlan(plan, slot: slot)
     guard isPlaying else { return }
-    start(slot, from: place, fadesIn: replaces)
-    // The longest of all decides where a pass ends.
+    start(slot, from: startPosition, fadesIn: replacesPlan)
+    // The end of the pass depends on the longest of all patterns.
     send { $0 == slot ? nil : loopCommand(of: $1) }
+  }
+
+  /// Creates a stage for another profile. The previous stage fades out.
+  private func replaceStage(profile: TransducerProfile, keepingPlansExcept replacedSlot: Int) {
+    let oldStage = stage
+    stage = LiveStage(profile: profile, rate: rate)
+    for slot in oldStage.players.indices where slot != replacedSlot {
+      guard let plan = oldStage.players[slot]?.plan else { continue }
+      stage.setPlan(plan, slot: slot)
+      if isPlaying {
+        start(slot, from: oldStage.position(of: slot))
+      }
+    }
+    if isPlaying {
+      fadingStage = oldStage
+    }
   }
 
   /// Plays both patterns from a frame, or stops them.
@@ -71,32 +78,39 @@ final class LiveSound {
     }
   }
 
-  /// Repeats a part of the patterns, or all where the end is 0; or plays to the end once.
+  /// Sets the loop.
+  ///
+  /// - Parameters:
+  ///   - isLooping: True to repeat, false to play to the end once.
+  ///   - start: The first frame of a pass.
+  ///   - end: The frame after the pass, or 0 for the end of the longest pattern.
   func setLoop(_ isLooping: Bool, from start: Int64, to end: Int64) {
     self.isLooping = isLooping
     loopRange = (max(0, start), max(0, end))
     send { loopCommand(of: $1) }
   }
 
+  /// Selects the audible slot, with a crossfade.
   func setAudibleSlot(_ slot: Int) {
     audibleSlot = slot
     send { .gain($1, $0 == slot ? 1 : 0, at: 0) }
   }
 
-  /// Sets the live control of intensity, 0, or sharpness, 1.
+  /// Sets a live control: 0 is intensity, 1 is sharpness.
   func setControl(_ index: Int, _ value: Double) {
     controls[index].value = value
     send { .control($1, controls[index].id, value: value, at: 0) }
   }
 
+  /// Returns the command that sets the loop of a player.
   private func loopCommand(of player: RenderPlayer) -> RenderCommand {
     let plans = stage.players.compactMap { $0?.plan }
     let end = loopRange.end > 0 ? loopRange.end : RenderPlan.commonLoopLength(of: plans)
-    let entry = loopRange.start > 0 ? stage.makeCue(player, at: loopRange.start) : nil
-    return .loop(player, passCount: isLooping ? nil : 1, from: entry, end: end, at: 0)
+    let startCue = loopRange.start > 0 ? stage.makeCue(player, at: loopRange.start) : nil
+    return .loop(player, passCount: isLooping ? nil : 1, from: startCue, end: end, at: 0)
   }
 
-  /// Sends a command to the player of each slot, where there is one.
+  /// Sends a command to the player of each slot that has one.
   private func send(_ command: (Int, RenderPlayer) -> RenderCommand?) {
     for (slot, player) in stage.players.enumerated() {
       if let player, let command = command(slot, player) {
@@ -105,7 +119,12 @@ final class LiveSound {
     }
   }
 
-  /// - Parameter fadesIn: Whether it takes the place of a player that fades out meanwhile.
+  /// Starts the player of a slot.
+  ///
+  /// - Parameters:
+  ///   - slot: The slot.
+  ///   - frame: The first frame.
+  ///   - fadesIn: True to fade in, while the previous player fades out.
   private func start(_ slot: Int, from frame: Int64, fadesIn: Bool = false) {
     guard let player = stage.players[slot] else { return }
     var commands = [loopCommand(of: player)]
@@ -114,76 +133,26 @@ final class LiveSound {
     }
     let gain: Double = slot == audibleSlot ? 1 : 0
     commands.append(.gain(player, fadesIn ? 0 : gain, over: 0, at: 0))
-    commands.append(.start(player, at: 0, from: frame > 0 ? stage.makeCue(player, at: frame) : nil))
+    let startCue = frame > 0 ? stage.makeCue(player, at: frame) : nil
+    commands.append(.start(player, at: 0, from: startCue))
     if fadesIn {
       commands.append(.gain(player, gain, over: stage.fadeLength, at: 0))
     }
     stage.send(commands)
   }
 
-  /// Renders the next frames, at most `blockLength`, and gives their place.
+  /// Renders the next frames, at most `blockLength`, and returns their address.
   func render(_ count: Int) -> UnsafeMutablePointer<Float> {
     let count = min(max(0, count), Self.blockLength)
     stage.render(into: block, count)
     if let fadingStage {
       fadingStage.render(into: fadeBlock, count)
       for frame in 0..<count {
-        let share = Float(frame + 1) / Float(count)
-        block[frame] = fadeBlock[frame] + (block[frame] - fadeBlock[frame]) * share
+        let weight = Float(frame + 1) / Float(count)
+        block[frame] = fadeBlock[frame] + (block[frame] - fadeBlock[frame]) * weight
       }
       self.fadingStage = nil
     }
     return unsafe block.address
-  }
-}
-
-/// A renderer for one profile's hardware, with a player for each slot.
-private final class LiveStage {
-  let profile: TransducerProfile
-  private(set) var players: [RenderPlayer?] = [nil, nil]
-  private let port = RendererPort(channelCount: 1)
-  private var renderer: Renderer
-  /// What the renderer may still read.
-  private var retired: [RenderPlayer] = []
-  private var cues: [SharedCuePoint] = []
-
-  init(profile: TransducerProfile, rate: Double) {
-    self.profile = profile
-    let routing = OutputRouting().fitted(to: [profile])
-    renderer = Renderer(
-      rate: rate, settings: RenderSettings(routing: routing, passCount: nil), port: port)
-  }
-
-  func position(of slot: Int) -> Int64 {
-    players[slot]?.withStatus { $0.position.load(ordering: .relaxed) } ?? 0
-  }
-
-  /// Puts a player of a plan in the place of another, which fades out.
-  func setPlan(_ plan: RenderPlan, slot: Int) {
-    let player = RenderPlayer(plan: plan)
-    retired.removeAll { $0.isReleased }
-    send([.add(player)])
-    if let old = players[slot] {
-      send([.remove(old)])
-      retired.append(old)
-    }
-    players[slot] = player
-  }
-
-  /// Frames in which a player that is removed fades out.
-  var fadeLength: Int { renderer.fadeLength }
-
-  func send(_ commands: [RenderCommand]) { _ = port.send(commands) }
-
-  func makeCue(_ player: RenderPlayer, at frame: Int64) -> SharedCuePoint {
-    cues.removeAll { $0.isReleased }
-    let cue = SharedCuePoint(of: player.plan, at: frame)
-    cues.append(cue)
-    return cue
-  }
-
-  func render(into block: borrowing FixedBuffer<Float>, _ count: Int) {
-    var frames = unsafe block.view.slice(from: 0, count: count).mutableSpan
-    renderer.render(into: &frames)
   }
 }

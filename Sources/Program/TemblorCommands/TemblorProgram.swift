@@ -10,6 +10,7 @@
 @_exported public import PatternWorkflows
 @_exported public import Reading
 @_exported public import ReviewPages
+@_exported package import RumblePad
 @_exported public import ShippedFiles
 @_exported public import SignalAnalysis
 @_exported public import SignalPlots

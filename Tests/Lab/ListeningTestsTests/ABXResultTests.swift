@@ -73,7 +73,7 @@ struct ABXResultTests {
       (5, 5, .significant), (4, 5, .notSignificant), (8, 9, .significant),
       (7, 7, .highlySignificant),
       (6, 6, .significant), (0, 5, .belowChance), (1, 5, .notSignificant), (0, 4, .tooFewTrials),
-      (0, 0, .nothing),
+      (0, 0, .noTrials),
     ]
     for (right, count, conclusion) in cases {
       let result = ABXResult(correctCount: right, trialCount: count, plannedCount: count)

@@ -1,25 +1,29 @@
 #pragma once
 #include <stdint.h>
 
-/// What a program gives, so that waits and clocks of its tests follow the time of a virtual device.
+/// The functions that a program provides, so that waits and clocks of its tests follow the time of
+/// a virtual device.
 ///
-/// A device is an opaque pointer; each function may be called on any thread.
+/// A device is an opaque pointer. Each function may be called on any thread.
 typedef struct vt_hooks {
-  /// The device whose work runs on this thread, not retained; null: real time.
+  /// Returns the device whose work runs on this thread, not retained, or null in real time.
   void *(*current)(void);
   void (*retain)(void *device);
   void (*release)(void *device);
-  /// Nanoseconds on a clock of the device: CLOCK_REALTIME, CLOCK_MONOTONIC or CLOCK_BOOTTIME.
+  /// Returns the nanoseconds on a clock of the device: CLOCK_REALTIME, CLOCK_MONOTONIC, or
+  /// CLOCK_BOOTTIME.
   int64_t (*clock)(void *device, int clock);
-  /// Calls `fire` once after nanoseconds of the device's time, or `leave` with those that remain when it has ended.
+  /// Calls `fire` once after nanoseconds of the device's time, or `leave` with the remaining
+  /// nanoseconds if the device ends first.
   void (*schedule)(void *device, int64_t delay, void (*fire)(void *), void (*leave)(void *, int64_t), void *context);
   /// Calls a function as work of the device.
   void (*enter)(void *device, void (*body)(void *), void *context);
-  /// Counts work of the device that was handed on, and that has been done.
+  /// Counts dispatched work of the device (1), or finished work (-1).
   void (*pending)(void *device, int change);
-  /// Notes a call that blocks its thread in real time, and for how many nanoseconds.
+  /// Records a call that blocks its thread in real time for a number of nanoseconds.
   void (*blocked)(void *device, const char *call, int64_t nanoseconds);
 } vt_hooks;
 
-/// Puts the hooks in place for good; returns whether the functions of this module stand before those of the system.
+/// Installs the hooks permanently. Returns 1 if the functions of this module precede those of the
+/// system.
 int vt_install(vt_hooks hooks);

@@ -1,7 +1,7 @@
 package import HapticModel
-package import Reading
+import Reading
 
-/// What can be set of the parts of a pattern, by its name in paths.
+/// A field of a part of a pattern, by its name in paths.
 package enum AHAPField: String, CaseIterable, Sendable {
   case time, value, duration, intensity, sharpness, attack, decay, sustained, release, volume, pan,
     pitch, brightness
@@ -34,17 +34,17 @@ package enum AHAPField: String, CaseIterable, Sendable {
     .id: "ParameterID",
   ]
 
-  /// The event parameter that the field is; nil for those that are keys.
+  /// The event parameter of the field, or nil for a field that is a key.
   package var parameter: EventParameterID? { Self.parametersByField[self] }
 
-  /// The key of a field that is not an event parameter.
+  /// The JSON key of a field that is not an event parameter.
   var jsonKey: String { Self.jsonKeysByField[self] ?? "ParameterValue" }
 
-  /// Whether the pattern holds the number as a `Float`.
+  /// A Boolean value that indicates whether the pattern stores the number as a `Float`.
   var isSinglePrecision: Bool { self == .value || parameter != nil }
 }
 
-/// A part of a text that a path leads to, and a field of it.
+/// A resolved path: the part of a text that it leads to, and optionally a field of it.
 struct AHAPPath {
   enum Part: String {
     case event, parameter, curve, point
@@ -71,52 +71,58 @@ struct AHAPPath {
   let text: String
   let editor: AHAPEditor
   let part: Part
-  /// The object that has the fields: the event and not its entry.
+  /// The object that has the fields: for an event, the event instead of its entry.
   let value: JSONValue
   let field: AHAPField?
 
+  /// Resolves a path.
   init(_ text: String, in editor: AHAPEditor) throws(InputError) {
     var points: [Int: [JSONValue]] = [:]
     try self.init(text, in: editor, points: &points)
   }
 
-  /// - Parameter points: The control points of curves that were asked for before.
+  /// Resolves a path.
+  ///
+  /// - Parameters:
+  ///   - text: The path, such as `events[3].time`.
+  ///   - editor: The text with its parts.
+  ///   - points: A cache of the control points of curves.
   init(_ text: String, in editor: AHAPEditor, points: inout [Int: [JSONValue]]) throws(InputError) {
-    let words = Self.steps(of: text)
-    var steps = words[...]
-    func refused(_ message: String, _ suggestion: String? = nil) -> InputError {
+    var steps = Self.steps(of: text)[...]
+    func error(_ message: String, _ suggestion: String? = nil) -> InputError {
       editor.changeError(at: text, message: message, suggestion: suggestion)
     }
     guard let first = steps.popFirst(), let index = first.index else {
-      throw refused(
+      throw error(
         "the path is not valid",
         "write events[3], parameters[0], curves[0].points[2] or a field of them")
     }
-    let lists: [(name: String, part: Part, values: [Int])] = [
+    let lists: [(name: String, part: Part, valueIndices: [Int])] = [
       ("events", .event, editor.eventValueIndices),
       ("parameters", .parameter, editor.parameterValueIndices),
       ("curves", .curve, editor.curveValueIndices),
     ]
-    guard let found = lists.first(where: { $0.name == first.name }) else {
-      throw refused(
+    guard let list = lists.first(where: { $0.name == first.name }) else {
+      throw error(
         "unknown list \(first.name.quoted())",
         JSONNameList(lists.map { $0.name }).suggestion(for: first.name)
           ?? "use events, parameters or curves"
       )
     }
-    guard index < found.values.count else {
-      throw refused(Self.missingText(for: first, count: found.values.count, owner: "the pattern"))
+    guard index < list.valueIndices.count else {
+      throw error(
+        Self.missingText(for: first, count: list.valueIndices.count, owner: "the pattern"))
     }
-    var part = found.part
-    var place = found.values[index]
+    var part = list.part
+    var valueIndex = list.valueIndices[index]
     if part == .curve, let step = steps.first, step.name == "points", let number = step.index {
-      let list = points[index] ?? editor.controlPoints(ofCurve: index)
-      points[index] = list
-      guard number < list.count else {
-        throw refused(Self.missingText(for: step, count: list.count, owner: "the curve"))
+      let controlPoints = points[index] ?? editor.controlPoints(ofCurve: index)
+      points[index] = controlPoints
+      guard number < controlPoints.count else {
+        throw error(Self.missingText(for: step, count: controlPoints.count, owner: "the curve"))
       }
       part = .point
-      place = list[number].index
+      valueIndex = controlPoints[number].index
       steps = steps.dropFirst()
     }
     var field: AHAPField?
@@ -124,25 +130,28 @@ struct AHAPPath {
       field = step.index == nil ? part.fields.first { $0.rawValue == step.name } : nil
       guard field != nil else {
         let names = JSONNameList(part.fields.map { $0.rawValue })
-        throw refused(
+        throw error(
           "unknown field of \(part.noun)",
           names.suggestion(for: step.name) ?? "use \(names.names.joined(separator: ", "))")
       }
     }
-    guard steps.isEmpty else { throw refused("the path has more after a field", "end it there") }
+    guard steps.isEmpty else { throw error("the path has more after a field", "end it there") }
     self.text = text
     self.editor = editor
     self.part = part
     self.field = field
-    value = editor.value(at: place)
+    value = editor.value(at: valueIndex)
   }
 
+  /// Creates the error for an invalid change at the path.
   func error(_ message: String, suggestion: String? = nil) -> InputError {
     editor.changeError(at: text, message: message, suggestion: suggestion)
   }
 
+  /// A name with an optional index in brackets.
   private typealias Step = (name: String, index: Int?)
 
+  /// Returns the message for an index out of range.
   private static func missingText(for step: Step, count: Int, owner: String) -> String {
     guard count > 0 else { return "\(owner) has no \(step.name)" }
     let last = count == 1 ? "" : " to \(step.name)[\(count - 1)]"
@@ -153,23 +162,23 @@ struct AHAPPath {
       """
   }
 
-  /// The steps of a path; empty where it is not one.
+  /// Returns the steps of a path; empty for an invalid path.
   private static func steps(of text: String) -> [Step] {
-    var words: [Step] = []
-    for word in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
-      let name = word.prefix { $0 != UInt8(ascii: "[") }
-      let rest = word[name.endIndex...]
+    var steps: [Step] = []
+    for part in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
+      let name = part.prefix { $0 != UInt8(ascii: "[") }
+      let subscriptText = part[name.endIndex...]
       var index: Int?
-      if !rest.isEmpty {
-        let digits = rest.dropFirst().dropLast()
-        guard rest.last == UInt8(ascii: "]"), 1...9 ~= digits.count,
+      if !subscriptText.isEmpty {
+        let digits = subscriptText.dropFirst().dropLast()
+        guard subscriptText.last == UInt8(ascii: "]"), 1...9 ~= digits.count,
           digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 })
         else { return [] }
         index = digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
       }
       guard !name.isEmpty else { return [] }
-      words.append((String(decoding: name, as: UTF8.self), index))
+      steps.append((String(decoding: name, as: UTF8.self), index))
     }
-    return words
+    return steps
   }
 }

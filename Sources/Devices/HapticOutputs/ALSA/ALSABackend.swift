@@ -4,21 +4,22 @@ internal import SoundFile
 internal import SystemSupport
 public import HapticPlayback
 
-/// ALSA's playback devices: cards, sound servers and files, whatever its configuration has a name
-/// for.
+/// The playback devices of ALSA: sound cards, sound servers, files, and every other name in its
+/// configuration.
 public struct ALSABackend: OutputBackend {
-  /// Makes the backend.
+  /// Creates the backend.
   public init() {}
 
-  /// `alsa`.
+  /// The scheme `alsa`.
   public var scheme: String { "alsa" }
-  /// A device, as ALSA's configuration names it, or by a name that lasts.
+  /// The placeholder `DEVICE`: a name from ALSA's configuration, or a persistent name.
   public var parameter: String? { "DEVICE" }
 
-  /// All devices that have a name: the default first, then sound servers and cards, then the rest.
+  /// Returns all devices that have a name: the default first, then sound servers and cards, then
+  /// all others.
   ///
-  /// The sinks of PipeWire and PulseAudio are among them. Nothing is played, a device in use is
-  /// left alone, and one that does not answer within 2 s has that as its problem.
+  /// The sinks of PipeWire and PulseAudio are included. Probing plays nothing and skips devices in
+  /// use; a device that does not respond within 2 s has that as its error.
   public func outputs(probing: Bool) -> [OutputListing] {
     var devices = [
       OutputListing(name: "default", description: "Default device of the ALSA configuration")
@@ -37,7 +38,7 @@ public struct ALSABackend: OutputBackend {
     if probing {
       devices = devices.map(probed)
     }
-    // Sorting keeps no order of equals.
+    // `sorted` is not guaranteed to be stable.
     return devices.enumerated().sorted {
       (Self.sortRank(of: $0.element.name), $0.offset) < (
         Self.sortRank(of: $1.element.name), $1.offset
@@ -45,8 +46,8 @@ public struct ALSABackend: OutputBackend {
     }.map(\.element)
   }
 
-  /// The entry with its capabilities, asked on a thread of its own that is left behind where the
-  /// device hangs.
+  /// Returns the entry with its capabilities, which are read on a separate thread. The thread is
+  /// abandoned if the device hangs.
   public func probed(_ listing: OutputListing) -> OutputListing {
     // A server's plug-in has the same capabilities for every sink.
     if NamedSink(device: listing.name) != nil { return listing }
@@ -63,14 +64,12 @@ public struct ALSABackend: OutputBackend {
     return failed
   }
 
-  /// Plug-ins of the configuration that convert for other devices: nobody plays on them by their
-  /// name.
+  /// Plug-ins that convert audio for other devices; nobody plays on them by name.
   private static let conversionPlugins: Set<String> = [
     "lavrate", "samplerate", "speexrate", "speex", "upmix", "vdownmix", "oss",
   ]
 
-  /// How long a device may take to say what it can do; a sound server that is asleep needs a
-  /// second.
+  /// The timeout of a probe; a sound server that is asleep needs a second.
   private static let probeTimeout = Duration.seconds(2)
 
   private static func probe(_ device: inout OutputListing) {
@@ -88,7 +87,7 @@ public struct ALSABackend: OutputBackend {
     }
   }
 
-  /// Where a name belongs in the list; the smallest comes first.
+  /// Returns the position of a kind of device in the list; the smallest comes first.
   private static func sortRank(of name: String) -> Int {
     switch name.prefix(while: { $0 != ":" }) {
     case "default": 0
@@ -99,15 +98,21 @@ public struct ALSABackend: OutputBackend {
     }
   }
 
-  /// Whether the device can be opened, which is tried.
+  /// Returns whether the device can be opened, by opening it.
   public func isAvailable(_ name: String) -> Bool {
     (try? ALSASink(PCMRequest(device: name))) != nil
   }
 
-  /// The silence before the first frame: several times what PulseAudio was seen to swallow.
+  /// The silence before the first frame: several times the amount that PulseAudio was observed to
+  /// drop.
   private static let warmUpDuration = Duration.milliseconds(50)
 
-  /// Opens a device; the sink goes by the device's clock as far as it has one.
+  /// Opens a device.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the device.
+  ///   - request: The requested properties.
+  ///   - time: The clock for the times that the device does not measure.
   public func open(_ name: String, _ request: OutputRequest, time: any TimeSource)
     throws(OutputError)
     -> sending OpenedOutput
@@ -144,9 +149,9 @@ public struct ALSABackend: OutputBackend {
   }
 }
 
-/// The funnel to the library's lists of names: one function for each list.
+/// The calls that list device names, one function for each list of the library.
 enum DeviceNameBindings {
-  /// `snd_device_name_hint`: what the configuration has names for and can play.
+  /// Calls `snd_device_name_hint`, and returns the configured devices that can play.
   static func namedDevices() -> [OutputListing] {
     LibraryErrors.silence()
     var list: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
@@ -158,7 +163,7 @@ enum DeviceNameBindings {
     var index = 0
     while let hint = unsafe list[index] {
       index += 1
-      // A name without a direction goes both ways.
+      // A name without a direction is valid for both.
       guard let name = unsafe hintText("NAME", of: hint),
         unsafe hintText("IOID", of: hint) ?? "Output" == "Output"
       else {
@@ -170,8 +175,8 @@ enum DeviceNameBindings {
     return devices
   }
 
-  /// `snd_card_next` and `snd_ctl_pcm_next_device`: the cards themselves, also those without a
-  /// name.
+  /// Calls `snd_card_next` and `snd_ctl_pcm_next_device`, and returns the devices of all cards,
+  /// including those without a configured name.
   static func cardDevices() -> [OutputListing] {
     LibraryErrors.silence()
     var devices: [OutputListing] = []
@@ -189,7 +194,7 @@ enum DeviceNameBindings {
         defer { unsafe snd_pcm_info_free(information) }
         unsafe snd_pcm_info_set_device(information, UInt32(number))
         unsafe snd_pcm_info_set_stream(information, SND_PCM_STREAM_PLAYBACK)
-        // A device that only records has no such stream.
+        // A capture-only device has no playback stream.
         guard unsafe snd_ctl_pcm_info(control, information) == 0 else { continue }
         let name = unsafe snd_pcm_info_get_name(information).map { unsafe String(cString: $0) }
         let lasting =
@@ -214,15 +219,16 @@ enum DeviceNameBindings {
   }
 }
 
-/// Names of sound cards that hold whatever the order in which cards are connected. `card:ID` is a
-/// card by the kernel's
-/// `id`, `usb:VENDOR:PRODUCT` the first one by its numbers in hexadecimal, and
-/// `usb:VENDOR:PRODUCT:SERIAL` the one with that serial number.
+/// The names of sound cards that do not depend on the order in which cards are connected: `card:ID`
+/// by the kernel's `id`, `usb:VENDOR:PRODUCT` for the first card with these hexadecimal numbers,
+/// and `usb:VENDOR:PRODUCT:SERIAL` for the card with a serial number.
 enum PersistentDeviceName {
-  /// The name by which ALSA opens the card that is meant now; nil where it is away, the name itself
-  /// for another one.
+  /// Returns the name by which ALSA opens a device.
   ///
-  /// - Parameter root: In front of `/proc` and `/sys`.
+  /// - Parameters:
+  ///   - name: A persistent name, or any other name, which is returned unchanged.
+  ///   - root: The prefix of `/proc` and `/sys`.
+  /// - Returns: The current name; nil if the card is not connected.
   static func alsaName(for name: String, root: String = "") -> String? {
     if name.hasPrefix("card:") { return "plughw:CARD=" + name.dropFirst(5) }
     guard name.hasPrefix("usb:") else { return name }
@@ -235,7 +241,7 @@ enum PersistentDeviceName {
     }.map { "plughw:\($0)" }
   }
 
-  /// What a USB card is called here; nil for another one.
+  /// Returns the persistent name of a USB card; nil for other cards.
   static func persistentName(ofCard card: Int, root: String = "") -> String? {
     firstLine(ofFile: "\(root)/proc/asound/card\(card)/usbid").map {
       "usb:" + $0 + (serialNumber(ofCard: card, root: root).map { ":" + $0 } ?? "")
@@ -247,7 +253,7 @@ enum PersistentDeviceName {
     return names.compactMap { $0.hasPrefix("card") ? Int($0.dropFirst(4)) : nil }.sorted()
   }
 
-  /// The card's device is an interface of what has the number.
+  /// The card's device is an interface; its parent has the serial number.
   private static func serialNumber(ofCard card: Int, root: String) -> String? {
     firstLine(ofFile: "\(root)/sys/class/sound/card\(card)/device/../serial")
   }

@@ -3,15 +3,15 @@ internal import SoundFile
 internal import SystemSupport
 public import HapticPlayback
 
-/// A recording device of ALSA that is emptied whenever there is time.
+/// A capture device of ALSA that is read without waiting.
 ///
-/// Frames that were lost end a recording: nothing is made up for them. Belongs to one thread.
+/// A recording ends when frames are lost; they are not replaced. It belongs to one thread.
 public final class ALSACapture {
-  /// Frames per second.
+  /// The sample rate in hertz.
   public let rate: Int
-  /// Interleaved channels.
+  /// The number of interleaved channels.
   public let channelCount: Int
-  /// Frames that were read.
+  /// The number of frames that were read.
   public private(set) var frameCount = 0
 
   private let device: String
@@ -23,18 +23,27 @@ public final class ALSACapture {
   private var bytes: [UInt8]
   private var startTime: Duration?
 
-  /// Opens a device; it records from `start()` on, delivers about every period, and holds what
-  /// comes in the time of patience, both in seconds: a busy machine has that long to come back.
+  /// Opens a device, which records after `start()`.
+  ///
+  /// - Parameters:
+  ///   - device: The name of the device.
+  ///   - rate: The sample rate in hertz.
+  ///   - channelCount: The number of channels.
+  ///   - period: The interval between deliveries in seconds.
+  ///   - patience: The length of the buffer in seconds, which is how long a busy machine may delay
+  ///     reading.
+  ///   - timekeeper: The clock.
+  ///   - interception: The results to force in tests.
   package init(
-    _ device: String, rate: Int, channelCount: Int, periodSeconds period: Double = 0.01,
-    bufferSeconds patience: Double = 2,
-    clock timekeeper: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
+    _ device: String, rate: Int, channelCount: Int, periodSeconds: Double = 0.01,
+    bufferSeconds: Double = 2,
+    clock: any TimeSource = SystemTimeSource(), interception: PCMInterception? = nil
   ) throws(OutputError) {
     do {
       let pcm = try PCM(opening: device, for: .capture, interception: interception)
       let granted = try Self.negotiate(
-        pcm, device: device, rate: rate, channelCount: channelCount, periodSeconds: period,
-        bufferSeconds: patience)
+        pcm, device: device, rate: rate, channelCount: channelCount, periodSeconds: periodSeconds,
+        bufferSeconds: bufferSeconds)
       self.pcm = pcm
       decoder = SampleDecoder(encoding: granted.encoding)
       frameSize = granted.encoding.byteCount * channelCount
@@ -50,10 +59,10 @@ public final class ALSACapture {
     self.device = device
     self.rate = rate
     self.channelCount = channelCount
-    self.clock = timekeeper
+    self.clock = clock
   }
 
-  /// Begins to record.
+  /// Starts recording.
   public func start() throws(OutputError) {
     do {
       try pcm.start()
@@ -63,16 +72,16 @@ public final class ALSACapture {
     }
   }
 
-  /// Appends what was recorded since the last call; never waits.
+  /// Appends the frames since the last call. It never waits.
   ///
-  /// - Throws: `gap` where the device lost frames, because this was called too seldom.
+  /// - Throws: `overrun` if the device lost frames because reading was too infrequent.
   public func read(into samples: inout [Float]) throws(OutputError) {
     do {
       while true {
-        let most = min(bytes.count / frameSize, readableFrameCount)
-        guard most > 0 else { return }
+        let maximumCount = min(bytes.count / frameSize, readableFrameCount)
+        guard maximumCount > 0 else { return }
         var span = bytes.mutableSpan
-        let count = try pcm.read(into: &span, frameCount: most)
+        let count = try pcm.read(into: &span, frameCount: maximumCount)
         guard count > 0 else { return }
         decoder.decode(bytes.span.extracting(first: count * frameSize), into: &samples)
         frameCount += count
@@ -82,7 +91,8 @@ public final class ALSACapture {
     }
   }
 
-  /// The moment at which the first frame was recorded, by the device's own account, or nothing yet.
+  /// Returns the time at which the first frame was recorded, as measured by the device; nil if
+  /// there is none yet.
   public func firstFrameTime() -> Duration? {
     guard let startTime else { return nil }
     if isFasterThanRealTime { return startTime }
@@ -90,11 +100,11 @@ public final class ALSACapture {
     return clock.now - .seconds(Double(frameCount + waiting) / Double(rate))
   }
 
-  /// Stops at once.
+  /// Stops recording at once.
   public func stop() { pcm.drop() }
 
-  /// Frames that may be read: all there are, or those of the time that went by where nothing else
-  /// paces.
+  /// The number of frames that may be read: for a device that is faster than real time, those that
+  /// the clock has reached.
   private var readableFrameCount: Int {
     guard isFasterThanRealTime else { return .max }
     guard let startTime else { return 0 }
@@ -102,8 +112,8 @@ public final class ALSACapture {
   }
 
   private static func negotiate(
-    _ pcm: PCM, device: String, rate: Int, channelCount: Int, periodSeconds period: Double,
-    bufferSeconds patience: Double
+    _ pcm: PCM, device: String, rate: Int, channelCount: Int, periodSeconds: Double,
+    bufferSeconds: Double
   ) throws -> (encoding: SampleEncoding, periodSize: Int) {
     func refusal(_ text: String) -> OutputError {
       OutputError(.unsupportedFormat, output: device, text)
@@ -128,8 +138,8 @@ public final class ALSACapture {
       throw refusal("does not support 16-, 24- or 32-bit capture")
     }
     try pcm.set(encoding)
-    try pcm.set(periodSizeNear: max(16, Int(period * Double(rate))))
-    try pcm.set(bufferSizeNear: Int(patience * Double(rate)))
+    try pcm.set(periodSizeNear: max(16, Int(periodSeconds * Double(rate))))
+    try pcm.set(bufferSizeNear: Int(bufferSeconds * Double(rate)))
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
     try pcm.prepare()
@@ -157,11 +167,11 @@ public final class ALSACapture {
   }
 }
 
-/// Brings what a device recorded into −1…1.
+/// Converts a device's samples to floating point in −1…1.
 struct SampleDecoder {
   let encoding: SampleEncoding
 
-  /// Appends the samples of some bytes, whole ones only.
+  /// Appends the samples of some bytes; an incomplete sample at the end is ignored.
   func decode(_ bytes: Span<UInt8>, into samples: inout [Float]) {
     let size = encoding.byteCount
     for start in stride(from: 0, through: bytes.count - size, by: size) {
@@ -177,25 +187,26 @@ struct SampleDecoder {
     }
   }
 
-  private func sample(fromBits number: UInt32) -> Float {
+  private func sample(fromBits bits: UInt32) -> Float {
     switch encoding {
-    case .float: Float(bitPattern: number)
-    case .s32: Float(Int32(bitPattern: number)) / 2_147_483_648
-    // The upper byte of four may hold anything.
-    case .s24, .s24Packed: Float(Int32(bitPattern: number << 8)) / 2_147_483_648
-    case .s16: Float(Int16(truncatingIfNeeded: number)) / 32_768
+    case .float: Float(bitPattern: bits)
+    case .s32: Float(Int32(bitPattern: bits)) / 2_147_483_648
+    // The most significant byte of four is undefined.
+    case .s24, .s24Packed: Float(Int32(bitPattern: bits << 8)) / 2_147_483_648
+    case .s16: Float(Int16(truncatingIfNeeded: bits)) / 32_768
     }
   }
 }
 
-/// A recording device of ALSA that goes on by itself where it loses frames, is unplugged or its
-/// server ends.
+/// A capture device of ALSA that reconnects after lost frames, a disconnection, or the end of its
+/// server.
 ///
-/// Opened again at most twice a second. Belongs to one thread, which a device that hangs keeps.
+/// It reopens the device at most twice a second. It belongs to one thread, which a hanging device
+/// blocks.
 public final class LiveCapture: CaptureSource {
-  /// Frames per second.
+  /// The sample rate in hertz.
   public let rate: Double
-  /// Interleaved channels: 2, or 1.
+  /// The number of interleaved channels, 1 or 2.
   public let channelCount: Int
 
   private let reopen: () throws(OutputError) -> ALSACapture
@@ -205,13 +216,19 @@ public final class LiveCapture: CaptureSource {
   private var nextAttempt: Duration = .zero
 
   private static let retryInterval = Duration.milliseconds(500)
-  /// Seconds that the device may hold.
+  /// The length of the device's buffer in seconds.
   private static let bufferSeconds = 0.25
 
-  /// Opens a device with two channels, or one where it has no other, at the first of the rates that
-  /// it has, and begins to record; it delivers about every period, in seconds.
+  /// Opens a device at the first sample rate that it supports, with two channels or else one, and
+  /// starts recording.
   ///
-  /// - Throws: `OutputError` of the first rate where no combination is to be had.
+  /// - Parameters:
+  ///   - device: The name of the device.
+  ///   - rates: The sample rates to try, in hertz.
+  ///   - period: The interval between deliveries in seconds.
+  ///   - time: The clock.
+  ///   - interception: The results to force in tests.
+  /// - Throws: The error for the first rate if no combination is supported.
   package init(
     _ device: String, rates: [Int], periodSeconds period: Double,
     clock time: any TimeSource = SystemTimeSource(),
@@ -245,7 +262,7 @@ public final class LiveCapture: CaptureSource {
 
   deinit { capture?.stop() }
 
-  /// Appends what was recorded since the last call, or tries to open a device that is lost.
+  /// Appends the frames since the last call, or tries to reopen a lost device.
   public func read(into samples: inout [Float]) -> CaptureEvent? {
     do throws(OutputError) {
       if let capture {

@@ -4,9 +4,10 @@ internal import HapticPlayback
 internal import SoundFile
 internal import Synchronization
 
-/// An open PCM and the funnel to it: one function for each call of the library, results checked. A
-/// call that a signal interrupted is made again. Nothing here waits, allocates or frees except
-/// where it says.
+/// An open PCM of ALSA, with one function for each call of the library.
+///
+/// Every result is checked, and a call that a signal interrupted is repeated. Nothing waits,
+/// allocates, or frees except where stated.
 @safe final class PCM {
   enum State { case prepared, running, underrun, suspended, disconnected, other }
 
@@ -17,7 +18,7 @@ internal import Synchronization
 
   enum Direction { case playback, capture }
 
-  /// `snd_pcm_open`, never waiting; nothing is converted behind our back.
+  /// Calls `snd_pcm_open` without waiting and without automatic conversions.
   init(opening device: String, for direction: Direction = .playback, interception: PCMInterception?)
     throws(PCMFailure)
   {
@@ -40,8 +41,8 @@ internal import Synchronization
 
   deinit { close() }
 
-  /// `snd_pcm_close`: returns when the device is closed, also where others refer to it; later calls
-  /// do nothing.
+  /// Calls `snd_pcm_close`, and returns when the device is closed, even if other references exist.
+  /// Later calls have no effect.
   func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
     unsafe snd_pcm_hw_params_free(hardwareParameters)
@@ -72,7 +73,7 @@ internal import Synchronization
     }
   }
 
-  /// `snd_pcm_open` for capture: whether the device exists for recording.
+  /// Calls `snd_pcm_open` for capture, and returns whether the device can record.
   static func canCapture(_ device: String) -> Bool {
     var pcm: OpaquePointer?
     let result = unsafe snd_pcm_open(&pcm, device, SND_PCM_STREAM_CAPTURE, Int32(SND_PCM_NONBLOCK))
@@ -81,7 +82,7 @@ internal import Synchronization
     return true
   }
 
-  /// Calls, or takes the result that is forced, and throws what is below zero.
+  /// Performs a call, or uses the forced result, and throws a negative result.
   @discardableResult func check<Number: BinaryInteger>(_ call: PCMCall, _ body: () -> Number)
     throws(PCMFailure) -> Int
   {
@@ -103,36 +104,38 @@ internal import Synchronization
     }
   }
 
-  /// `snd_pcm_avail`: frames that can be written, as exactly as the device knows.
+  /// Calls `snd_pcm_avail`: the free space in frames, as exactly as the device knows it.
   func available() throws(PCMFailure) -> Int {
     try check(.available) { unsafe snd_pcm_avail(handle) }
   }
 
-  /// `snd_pcm_delay`: frames until a frame written now is heard; below zero after an underrun.
+  /// Calls `snd_pcm_delay`: the number of frames until a frame written now is heard; negative after
+  /// an underrun.
   func delay() throws(PCMFailure) -> Int {
     var frames: snd_pcm_sframes_t = 0
     try check(.delay) { unsafe snd_pcm_delay(handle, &frames) }
     return frames
   }
 
-  /// `snd_pcm_prepare`: empties the buffer and makes the PCM ready to be filled.
+  /// Calls `snd_pcm_prepare`, which empties the buffer so that it can be filled.
   func prepare() throws(PCMFailure) { try check(.prepare) { unsafe snd_pcm_prepare(handle) } }
 
   func start() throws(PCMFailure) { try check(.start) { unsafe snd_pcm_start(handle) } }
 
-  /// `snd_pcm_resume`: goes on after a suspension with what the buffer holds.
+  /// Calls `snd_pcm_resume`, which continues after a suspension with the contents of the buffer.
   func resume() throws(PCMFailure) { try check(.resume) { unsafe snd_pcm_resume(handle) } }
 
   func drop() { _ = unsafe snd_pcm_drop(handle) }
 
-  /// `snd_pcm_writei`: frames taken, none where there is no space.
+  /// Calls `snd_pcm_writei`, and returns the number of accepted frames; 0 without space.
   func write(_ bytes: UnsafeRawPointer, frameCount: Int) throws(PCMFailure) -> Int {
     try checkTransfer(.write) {
       unsafe snd_pcm_writei(handle, bytes, snd_pcm_uframes_t(frameCount))
     }
   }
 
-  /// `snd_pcm_mmap_begin`: where the next frames go, at most as many as asked for.
+  /// Calls `snd_pcm_mmap_begin`, and returns the location for the next frames, at most
+  /// `frameCount`; nil without space.
   @unsafe func mapBegin(frameCount: Int) throws(PCMFailure) -> (
     start: UnsafeMutableRawPointer, offset: Int, frameCount: Int
   )? {
@@ -153,7 +156,7 @@ internal import Synchronization
     }
   }
 
-  /// A device that has no space now has not failed.
+  /// Performs a transfer; a device without space has not failed.
   func checkTransfer(_ call: PCMCall, _ body: () -> Int) throws(PCMFailure) -> Int {
     do {
       return try check(call, body)
@@ -165,26 +168,27 @@ internal import Synchronization
 
   var descriptorCount: Int { max(0, Int(unsafe snd_pcm_poll_descriptors_count(handle))) }
 
-  /// `snd_pcm_poll_descriptors`: puts what is to be watched at the end of an array, from an index
-  /// on.
-  func pollDescriptors(into watched: inout [PollDescriptor], from start: Int) throws(PCMFailure) {
-    let count = UInt32(clamping: watched.count - start)
-    let found = try check(.descriptors) {
-      unsafe watched.withUnsafeMutableBytes { bytes -> Int32 in
-        // A watched descriptor has the layout of C's pollfd.
+  /// Calls `snd_pcm_poll_descriptors`, which stores the device's descriptors in an array, from an
+  /// index on.
+  func pollDescriptors(into entries: inout [PollDescriptor], from start: Int) throws(PCMFailure) {
+    let capacity = UInt32(clamping: entries.count - start)
+    let count = try check(.descriptors) {
+      unsafe entries.withUnsafeMutableBytes { bytes -> Int32 in
+        // A `PollDescriptor` has the layout of C's `pollfd`.
         guard let first = unsafe bytes.assumingMemoryBound(to: pollfd.self).baseAddress else {
           return 0
         }
-        return unsafe snd_pcm_poll_descriptors(handle, first + start, count)
+        return unsafe snd_pcm_poll_descriptors(handle, first + start, capacity)
       }
     }
-    // poll(2) passes over a descriptor below zero.
-    for index in (start + found)..<max(watched.count, start + found) {
-      watched[index].descriptor = -1
+    // poll(2) ignores negative descriptors.
+    for index in (start + count)..<max(entries.count, start + count) {
+      entries[index].descriptor = -1
     }
   }
 
-  /// `snd_pcm_poll_descriptors_revents`: the events the PCM makes of those its descriptors got.
+  /// Calls `snd_pcm_poll_descriptors_revents`, which translates the events of the descriptors to
+  /// those of the PCM.
   func receivedEvents(_ watched: inout [PollDescriptor], from start: Int) throws(PCMFailure)
     -> Int16
   {
@@ -201,8 +205,8 @@ internal import Synchronization
     return Int16(truncatingIfNeeded: events)
   }
 
-  /// `snd_pcm_readi`: frames that were there, none where there are none yet; there is space for all
-  /// that are asked for.
+  /// Calls `snd_pcm_readi`, and returns the number of frames; 0 if there are none yet. There must
+  /// be space for `frameCount` frames.
   func read(into bytes: inout MutableSpan<UInt8>, frameCount: Int) throws(PCMFailure) -> Int {
     let frames = snd_pcm_uframes_t(frameCount)
     return try checkTransfer(.read) {
@@ -213,7 +217,8 @@ internal import Synchronization
     }
   }
 
-  /// `snd_pcm_hw_params_any`, then `…_set_rate_resample`: everything the device can do by itself.
+  /// Calls `snd_pcm_hw_params_any` and `…_set_rate_resample`, so that the parameters cover the
+  /// device's own capabilities.
   func startNegotiation() throws(PCMFailure) {
     try check(.hardwareParametersAny) { unsafe snd_pcm_hw_params_any(handle, hardwareParameters) }
     try check(.setResampling) {
@@ -271,17 +276,17 @@ internal import Synchronization
     return Int(rate)
   }
 
-  func set(periodSizeNear length: Int) throws(PCMFailure) {
-    var length = snd_pcm_uframes_t(clamping: length)
+  func set(periodSizeNear size: Int) throws(PCMFailure) {
+    var size = snd_pcm_uframes_t(clamping: size)
     try check(.setPeriodSize) {
-      unsafe snd_pcm_hw_params_set_period_size_near(handle, hardwareParameters, &length, nil)
+      unsafe snd_pcm_hw_params_set_period_size_near(handle, hardwareParameters, &size, nil)
     }
   }
 
-  func set(bufferSizeNear length: Int) throws(PCMFailure) {
-    var length = snd_pcm_uframes_t(clamping: length)
+  func set(bufferSizeNear size: Int) throws(PCMFailure) {
+    var size = snd_pcm_uframes_t(clamping: size)
     try check(.setBufferSize) {
-      unsafe snd_pcm_hw_params_set_buffer_size_near(handle, hardwareParameters, &length)
+      unsafe snd_pcm_hw_params_set_buffer_size_near(handle, hardwareParameters, &size)
     }
   }
 
@@ -290,42 +295,42 @@ internal import Synchronization
   }
 
   func channelCounts() throws(PCMFailure) -> ClosedRange<Int> {
-    var least: UInt32 = 0
-    var most: UInt32 = 0
+    var minimum: UInt32 = 0
+    var maximum: UInt32 = 0
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_channels_min(hardwareParameters, &least)
+      unsafe snd_pcm_hw_params_get_channels_min(hardwareParameters, &minimum)
     }
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_channels_max(hardwareParameters, &most)
+      unsafe snd_pcm_hw_params_get_channels_max(hardwareParameters, &maximum)
     }
-    return Int(least)...max(Int(least), Int(most))
+    return Int(minimum)...max(Int(minimum), Int(maximum))
   }
 
   func rates() throws(PCMFailure) -> ClosedRange<Int> {
-    var least: UInt32 = 0
-    var most: UInt32 = 0
+    var minimum: UInt32 = 0
+    var maximum: UInt32 = 0
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_rate_min(hardwareParameters, &least, nil)
+      unsafe snd_pcm_hw_params_get_rate_min(hardwareParameters, &minimum, nil)
     }
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_rate_max(hardwareParameters, &most, nil)
+      unsafe snd_pcm_hw_params_get_rate_max(hardwareParameters, &maximum, nil)
     }
-    return Int(least)...max(Int(least), Int(most))
+    return Int(minimum)...max(Int(minimum), Int(maximum))
   }
 
   func periodSizes() throws(PCMFailure) -> ClosedRange<Int> {
-    var least: snd_pcm_uframes_t = 0
-    var most: snd_pcm_uframes_t = 0
+    var minimum: snd_pcm_uframes_t = 0
+    var maximum: snd_pcm_uframes_t = 0
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size_min(hardwareParameters, &least, nil)
+      unsafe snd_pcm_hw_params_get_period_size_min(hardwareParameters, &minimum, nil)
     }
     try check(.getParameter) {
-      unsafe snd_pcm_hw_params_get_period_size_max(hardwareParameters, &most, nil)
+      unsafe snd_pcm_hw_params_get_period_size_max(hardwareParameters, &maximum, nil)
     }
-    return Int(clamping: least)...max(Int(clamping: least), Int(clamping: most))
+    return Int(clamping: minimum)...max(Int(clamping: minimum), Int(clamping: maximum))
   }
 
-  /// `snd_pcm_hw_params`: the parameters become those of the device, which is prepared by it.
+  /// Calls `snd_pcm_hw_params`, which configures and prepares the device.
   func finishNegotiation() throws(PCMFailure) -> (periodSize: Int, bufferSize: Int) {
     try check(.hardwareParameters) { unsafe snd_pcm_hw_params(handle, hardwareParameters) }
     var period: snd_pcm_uframes_t = 0
@@ -339,8 +344,8 @@ internal import Synchronization
     return (Int(clamping: period), Int(clamping: buffer))
   }
 
-  /// `snd_pcm_sw_params`: woken by a period, started by hand, stopped when dry, silent beyond the
-  /// last frame.
+  /// Calls `snd_pcm_sw_params`: wake-up after each period, explicit start, stop on underrun, and
+  /// silence after the last frame.
   func setSoftwareParameters(periodSize: Int, bufferSize: Int) throws(PCMFailure) {
     var software: OpaquePointer?
     try check(.softwareParameters) { unsafe snd_pcm_sw_params_malloc(&software) }
@@ -360,8 +365,8 @@ internal import Synchronization
     try check(.softwareParameters) {
       unsafe snd_pcm_sw_params_set_avail_min(handle, software, period)
     }
-    // The device overwrites what it played with silence, so that a late writer leaves no echo. A
-    // plug-in that cannot do this needs it no less, but has no say in it.
+    // The device overwrites played frames with silence, so that a late writer causes no echo. A
+    // plug-in may not support this.
     _ = unsafe snd_pcm_sw_params_set_silence_threshold(handle, software, 0)
     _ = unsafe snd_pcm_sw_params_set_silence_size(handle, software, boundary)
     do {
@@ -372,13 +377,14 @@ internal import Synchronization
     }
   }
 
-  /// `snd_pcm_type`: whether the PCM is a sound card's itself.
+  /// A Boolean value that indicates whether the PCM is a sound card itself, by `snd_pcm_type`.
   var isSoundCard: Bool { unsafe snd_pcm_type(handle) == SND_PCM_TYPE_HW }
 
-  /// `snd_pcm_type`: whether the PCM is of a plug-in that brings frames elsewhere.
+  /// A Boolean value that indicates whether the PCM is an external plug-in, by `snd_pcm_type`.
   var isExternalPlugin: Bool { unsafe snd_pcm_type(handle) == SND_PCM_TYPE_IOPLUG }
 
-  /// `snd_pcm_dump`: how the library describes a PCM and those beneath it; allocates.
+  /// Calls `snd_pcm_dump`, and returns the library's description of the PCM and its slaves. It
+  /// allocates memory.
   func dumpText() -> String {
     if unsafe snd_pcm_type(handle) == SND_PCM_TYPE_NULL { return "Null PCM" }
     var output: OpaquePointer?
@@ -388,13 +394,13 @@ internal import Synchronization
     var text: UnsafeMutablePointer<CChar>?
     let length = unsafe snd_output_buffer_string(output, &text)
     guard let text = unsafe text else { return "" }
-    // The library does not end this text with a zero.
+    // The library does not terminate this text.
     let bytes = unsafe UnsafeBufferPointer(start: text, count: Int(length))
     return unsafe String(decoding: UnsafeRawBufferPointer(bytes), as: UTF8.self)
   }
 }
 
-/// The calls of the library that can fail, by the names its documentation has.
+/// The calls of the library that can fail, by their names in its documentation.
 package enum PCMCall: String, CaseIterable, Sendable {
   case open = "snd_pcm_open"
   case close = "snd_pcm_close"
@@ -424,7 +430,7 @@ package enum PCMCall: String, CaseIterable, Sendable {
 
 package struct PCMFailure: Error, Equatable, Sendable {
   package var call: PCMCall
-  /// The reason, positive, as errno has it.
+  /// The reason as a positive error number of `errno`.
   package var code: Int32
 
   package init(_ call: PCMCall, code: Int32) {
@@ -433,21 +439,22 @@ package struct PCMFailure: Error, Equatable, Sendable {
   }
 }
 
-/// Stands between a sink and the library, so that tests can force what a device seldom does.
+/// An interception of the library's calls, with which tests force rare results.
 package struct PCMInterception: Sendable {
-  /// What became of opening a device.
+  /// The result of opening a device.
   @safe package enum Opening {
     case notIntercepted
-    /// A PCM that was made elsewhere and is closed by who asked for it.
+    /// A PCM that was opened elsewhere and is closed by its owner.
     case opened(OpaquePointer)
-    /// Refused, with the reason as errno has it.
+    /// A refusal with an error number of `errno`.
     case refused(Int32)
   }
 
   package var open: @Sendable (_ device: String) -> Opening
-  /// The result of a call instead of calling, as the library gives it: an error below zero.
+  /// A closure that returns the result to use instead of a call, negative for an error; nil to call
+  /// the library.
   package var result: @Sendable (PCMCall) -> Int?
-  /// Whether opening again and closing, beside the thread that renders, ever return.
+  /// A closure that returns whether reopening and closing, on their own threads, ever return.
   package var callReturns: @Sendable (PCMCall) -> Bool = { _ in true }
 
   package init(
@@ -459,26 +466,26 @@ package struct PCMInterception: Sendable {
   }
 }
 
-/// What libraries say on their own account: the program's messages are the only ones.
+/// Silences the messages that libraries print themselves, so that only the program's messages
+/// appear.
 enum LibraryErrors {
   private static let silenced: Void = temblor_alsa_be_silent()
   private static let silencedJack: Void = { _ = silenceJack(RTLD_NOW) }()
   private static let isJackSilenced = Atomic<Bool>(false)
 
-  /// `snd_lib_error_set_handler`, once.
+  /// Calls `snd_lib_error_set_handler` once.
   static func silence() { _ = silenced }
 
-  /// `jack_set_error_function` and `jack_set_info_function`, once, where the plug-in's library is
-  /// there.
+  /// Calls `jack_set_error_function` and `jack_set_info_function` once, if the library exists.
   static func silenceJack() { _ = silencedJack }
 
-  /// The same where the library has been loaded, for a device of any name.
+  /// Silences libjack if any device has loaded it.
   static func silenceLoadedJack() {
     guard !isJackSilenced.load(ordering: .relaxed) else { return }
     isJackSilenced.store(silenceJack(RTLD_NOW | RTLD_NOLOAD), ordering: .relaxed)
   }
 
-  /// Returns whether the library is there; it stays loaded then, so that it stays silent.
+  /// Silences libjack, which stays loaded afterward. Returns whether it exists.
   private static func silenceJack(_ mode: Int32) -> Bool {
     typealias Handler = @convention(c) (UnsafePointer<CChar>?) -> Void
     typealias Setter = @convention(c) (Handler?) -> Void

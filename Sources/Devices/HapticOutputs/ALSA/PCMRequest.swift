@@ -4,35 +4,38 @@ package import SoundFile
 internal import SystemSupport
 
 package struct PCMRequest: Equatable, Sendable {
-  /// The name of the device as ALSA's configuration has it, or one that lasts: `card:ID`,
-  /// `usb:VENDOR:PRODUCT` or
-  /// `usb:VENDOR:PRODUCT:SERIAL`, which is looked for at each opening.
+  /// The name of the device in ALSA's configuration, or a persistent name, which is resolved at
+  /// each opening: `card:ID`, `usb:VENDOR:PRODUCT`, or `usb:VENDOR:PRODUCT:SERIAL`.
   package var device: String
-  /// Frames per second.
+  /// The sample rate in hertz.
   package var rate: Int
-  /// Whether the device's nearest rate will do where it refuses this one.
+  /// A Boolean value that indicates whether the device may use its nearest rate if it does not
+  /// support this one.
   package var allowsOtherRate: Bool
   package var channels: OutputRequest.Channels
-  /// How samples are stored; nothing takes the best that the device has itself.
+  /// The encoding of samples; nil for the best that the device supports itself.
   package var encoding: SampleEncoding?
-  /// How frames get there; nothing takes mapped memory where the device has it.
+  /// The access to the device's buffer; nil for memory mapping if the device supports it.
   package var access: PCMAccess?
-  /// Frames between two wake-ups at the rate asked for; at another, as many as last as long.
+  /// The number of frames between two wake-ups at the requested rate; at another rate, the same
+  /// duration.
   package var periodSize: Int
-  /// Frames that fit in all at the rate asked for; at another, as many as last as long.
+  /// The number of frames in the buffer at the requested rate; at another rate, the same duration.
   package var bufferSize: Int
-  /// Silence before the first frame, and after a reconnection, on devices that are not sound cards.
-  /// A sound server that starts a stream reads what it is behind by at once, and drops what comes
-  /// too late for that: milliseconds, or half a second on a busy machine. Silence therefore goes on
-  /// until the device has taken frames in time for as long as this.
+  /// The duration of silence before the first frame and after a reconnection, on devices that are
+  /// not sound cards.
+  ///
+  /// A sound server that starts a stream reads all frames up to its own position at once, and drops
+  /// frames that come too late: milliseconds, or half a second on a busy machine. The silence
+  /// therefore continues until the device has accepted frames in time for this duration.
   package var warmUpDuration: Duration
 
-  /// Makes a request; by default for a buffer of 20 ms in four periods, at any rate.
+  /// Creates a request; by default, for a buffer of 20 ms in four periods, at any rate.
   package init(
     device: String = "default", rate: Int = 48_000, allowsOtherRate: Bool = false,
     channels: OutputRequest.Channels = .atLeast(2), encoding: SampleEncoding? = nil,
     access: PCMAccess? = nil,
-    periodSize: Int? = nil, bufferSize: Int? = nil, warmUpDuration leadIn: Duration = .zero
+    periodSize: Int? = nil, bufferSize: Int? = nil, warmUpDuration: Duration = .zero
   ) {
     self.device = device
     self.rate = rate
@@ -42,11 +45,11 @@ package struct PCMRequest: Equatable, Sendable {
     self.access = access
     self.periodSize = periodSize ?? rate / 200
     self.bufferSize = bufferSize ?? rate / 50
-    self.warmUpDuration = leadIn
+    self.warmUpDuration = warmUpDuration
   }
 }
 
-/// What a device granted, read back from it.
+/// The configuration that a device granted.
 package struct PCMConfiguration: Equatable, Sendable {
   package var rate: Int
   package var channelCount: Int
@@ -54,13 +57,15 @@ package struct PCMConfiguration: Equatable, Sendable {
   package var access: PCMAccess
   package var periodSize: Int
   package var bufferSize: Int
-  /// Whether a sound card plays the frames without a sound server between.
+  /// A Boolean value that indicates whether a sound card plays the frames without a sound server.
   package var isHardware: Bool
-  /// Whether the device takes frames faster than time goes by, so that the clock holds them back.
+  /// A Boolean value that indicates whether the device accepts frames faster than real time, so
+  /// that the clock must pace it.
   package var isFasterThanRealTime: Bool
   /// A Boolean value that indicates whether the device is a stream of PulseAudio or PipeWire.
   package var isServerStream: Bool
-  /// Whether the device is a client of JACK, which loses its connections when it is stopped.
+  /// A Boolean value that indicates whether the device is a client of JACK, which loses its
+  /// connections when it is stopped.
   package var isJACKClient: Bool
 }
 
@@ -70,7 +75,7 @@ package enum PCMAccess: String, CaseIterable, Sendable {
 }
 
 struct PCMNegotiation {
-  /// Rates that are tried one by one to find what a device supports.
+  /// The sample rates that are tested to list the rates of a device.
   static let commonRates = [
     8_000, 11_025, 16_000, 22_050, 32_000, 44_100, 48_000, 88_200, 96_000, 176_400, 192_000,
   ]
@@ -79,7 +84,7 @@ struct PCMNegotiation {
 
   func open(interception: PCMInterception?) throws(OutputError) -> DeviceReconnector.OpenedDevice {
     do {
-      // Looked for at each opening.
+      // The name is resolved at each opening.
       guard let name = PersistentDeviceName.alsaName(for: request.device) else {
         throw OutputError(PCMFailure(.open, code: ENOENT), device: request.device)
       }
@@ -101,7 +106,7 @@ struct PCMNegotiation {
     if failure == PCMFailure(.open, code: ENOENT),
       request.device.prefix(while: { $0 != ":" }) == "jack"
     {
-      // The plug-in tells so of a server that does not run.
+      // The plug-in returns this error if the server does not run.
       return OutputError(PCMFailure(.open, code: ECONNREFUSED), device: request.device)
     }
     guard failure.call == .open, error.kind == .notFound, PCM.canCapture(request.device) else {
@@ -118,10 +123,10 @@ struct PCMNegotiation {
     let encoding = try chooseEncoding(pcm)
     pcm.preferWholePeriods()
     let scale = Double(rate) / Double(max(1, request.rate))
-    let wanted = Int((Double(request.periodSize) * scale).rounded())
-    try pcm.set(periodSizeNear: max(1, wanted))
+    let wantedPeriodSize = Int((Double(request.periodSize) * scale).rounded())
+    try pcm.set(periodSizeNear: max(1, wantedPeriodSize))
     try pcm.set(
-      bufferSizeNear: max(2 * wanted, Int((Double(request.bufferSize) * scale).rounded())))
+      bufferSizeNear: max(2 * wantedPeriodSize, Int((Double(request.bufferSize) * scale).rounded())))
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     guard periodSize > 0, bufferSize >= periodSize else {
       throw unsupportedFormat(
@@ -139,7 +144,7 @@ struct PCMNegotiation {
       isJACKClient: anatomy.mentions("JACK"))
   }
 
-  /// Mapped memory, but not that of a plug-in, where the library only emulates it.
+  /// Chooses memory mapping, except for external plug-ins, where the library only emulates it.
   private func chooseAccess(_ pcm: PCM) throws -> PCMAccess {
     let wanted: [PCMAccess] =
       if let access = request.access {
@@ -214,7 +219,7 @@ struct PCMNegotiation {
     OutputError(.unsupportedFormat, output: request.device, text)
   }
 
-  /// The counts a device has within a range, up to 64.
+  /// Returns the numbers of channels that a device supports within a range, up to 64.
   static func channelCounts(of pcm: PCM, in range: ClosedRange<Int>) -> [Int] {
     guard range.lowerBound <= 64 else { return [range.lowerBound] }
     return (max(1, range.lowerBound)...max(1, min(64, range.upperBound))).filter {
@@ -222,7 +227,8 @@ struct PCMNegotiation {
     }
   }
 
-  /// The common rates a device has, or the ends of its range where it has none of them.
+  /// Returns the common sample rates that a device supports, or the ends of its range if it
+  /// supports none of them.
   static func rates(of pcm: PCM) throws(PCMFailure) -> [Int] {
     let common = commonRates.filter { pcm.supports(rate: $0) }
     guard common.isEmpty else { return common }
@@ -230,7 +236,7 @@ struct PCMNegotiation {
     return range.count == 1 ? [range.lowerBound] : [range.lowerBound, range.upperBound]
   }
 
-  /// Numbers as words: 'a, b and c', runs as 'a to b'.
+  /// Returns numbers as text: `a, b and c`, and a run as `a to b`.
   static func listText(_ numbers: [Int]) -> String {
     if numbers.count > 2, let first = numbers.first, let last = numbers.last,
       last - first == numbers.count - 1
@@ -243,7 +249,7 @@ struct PCMNegotiation {
 }
 
 extension OutputError {
-  /// The error that a failed call amounts to; the one place where error numbers get a meaning.
+  /// Creates the error for a failed call. This is the only place that interprets error numbers.
   init(_ failure: PCMFailure, device: String) {
     let (kind, text) = Self.kindAndText(of: failure)
     self.init(kind, output: device, text)

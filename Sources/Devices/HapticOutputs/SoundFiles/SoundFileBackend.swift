@@ -2,44 +2,44 @@ public import HapticPlayback
 public import SoundFile
 internal import Synchronization
 
-/// WAVE files that grow as the sound would be heard.
+/// An output that writes WAVE files in real time.
 public final class SoundFileBackend: OutputBackend {
   private static let defaultFormat = SampleFormat.s16
 
   private let openCounts = Mutex<[String: Int]>([:])
 
-  /// Makes the backend.
+  /// Creates the backend.
   public init() {}
 
-  /// `wav`.
+  /// The scheme `wav`.
   public static let scheme = "wav"
-  /// `wav`.
+  /// The scheme `wav`.
   public var scheme: String { Self.scheme }
-  /// The file.
+  /// The placeholder `FILE`.
   public var parameter: String? { "FILE" }
 
-  /// The form of the names, since files have none before they are written.
+  /// Returns the form of the names, since files have no names before they are written.
   public func outputs(probing: Bool) -> [OutputListing] {
     [OutputListing(name: "wav:FILE", description: "Writes a WAVE file in real time")]
   }
 
-  /// Starts a file, by default of 16 bits; one that is there is replaced.
+  /// Creates a file, by default with 16 bits, which replaces an existing file.
   ///
-  /// A path that was opened before gets a number before its extension: no file of a run replaces
-  /// another.
+  /// A path that was opened before gets a number before its extension, so that no file of a run
+  /// replaces another.
   public func open(_ name: String, _ request: OutputRequest, time: any TimeSource)
     throws(OutputError)
     -> sending OpenedOutput
   {
-    let samples = try request.encoding.map { word throws(OutputError) in
-      if let format = SampleFormat(rawValue: word) { return format }
+    let requestedFormat = try request.encoding.map { encoding throws(OutputError) in
+      if let format = SampleFormat(rawValue: encoding) { return format }
       throw OutputError(
         .unsupportedFormat, output: name,
-        "wav does not hold \(word) samples; use "
+        "wav does not hold \(encoding) samples; use "
           + SampleFormat.allCases.map(\.rawValue).joined(separator: ", "))
     }
     let path = numberedPath(name)
-    let format = samples ?? Self.defaultFormat
+    let format = requestedFormat ?? Self.defaultFormat
     do throws(SoundFileError) {
       return OpenedOutput(
         sink: try SoundFileSink(
@@ -69,17 +69,18 @@ public final class SoundFileBackend: OutputBackend {
 }
 
 extension OutputRegistry {
-  /// ALSA's devices, WAVE files and nothing; names without a scheme are ALSA's.
+  /// The registry with ALSA's devices, WAVE files, and the null output; names without a scheme
+  /// belong to ALSA.
   public static let standard = OutputRegistry(
     [ALSABackend(), SoundFileBackend(), NullOutput()], defaultScheme: "alsa")
 }
 
-/// Writes every frame into a sound file, at the pace of a clock.
+/// A sink that writes every frame to a sound file, at the pace of a clock.
 ///
-/// With the machine's clock the file grows as the sound would be heard; with virtual time it is
-/// written as fast as it can be. What goes wrong is an event, after which the sink has ended.
+/// With the machine's clock, the file grows in real time; with virtual time, it is written as fast
+/// as possible. An error is reported as an event and ends the sink.
 public final class SoundFileSink: AudioSink {
-  /// What it takes.
+  /// The granted format.
   public let format: SinkFormat
   private let path: String
   private var pacer: SinkPacer
@@ -87,7 +88,7 @@ public final class SoundFileSink: AudioSink {
   private var events: [SinkEvent] = []
   private let silence: [Float]
 
-  /// Starts a file at a path, replacing one that is there; `finish(draining:)` closes it.
+  /// Creates a file at a path, which replaces an existing file; `finish(draining:)` closes it.
   public init(
     _ format: SinkFormat, path: String, storedAs fileFormat: SoundFileFormat,
     time: any TimeSource = SystemTimeSource()
@@ -100,26 +101,25 @@ public final class SoundFileSink: AudioSink {
     silence = Array(repeating: 0, count: format.periodSize * format.channelCount)
   }
 
-  /// Frames that the clock has not reached.
+  /// The number of frames that the clock has not reached.
   public var delay: Int { pacer.delay }
 
-  /// Waits for the clock; frames that were missed are silence in the file.
+  /// Waits for the clock; missed frames are written as silence.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     guard writer != nil else { return .ended }
     let readiness = pacer.wait(wake)
     if case .missed(let frameCount) = readiness {
       let silence = silence
-      var left = frameCount
-      while left > 0 {
-        let count = min(left, format.periodSize)
+      var remaining = frameCount
+      while remaining > 0 {
+        let count = min(remaining, format.periodSize)
         writeToFile(silence.span.extracting(first: count * format.channelCount))
-        left -= count
+        remaining -= count
       }
     }
     return readiness
   }
 
-  /// Writes frames.
   public func write(_ frames: Span<Float>) {
     writeToFile(frames)
     pacer.recordWritten(frames.count / format.channelCount)
@@ -135,7 +135,7 @@ public final class SoundFileSink: AudioSink {
     writer = nil
   }
 
-  /// Takes what went wrong.
+  /// Returns the errors as events.
   public func drainEvents() -> [SinkEvent] { exchange(&events, with: []) }
 
   private func writeToFile(_ frames: Span<Float>) {
@@ -152,22 +152,22 @@ public final class SoundFileSink: AudioSink {
   }
 }
 
-/// Empties a recording into a sound file on a thread of its own, so that playing never waits for a
+/// Writes a recording to a sound file on a separate thread, so that playback never waits for a
 /// disk.
 ///
 /// Errors are reported once and do not affect playback.
 public final class RecordingWriter: Sendable {
-  /// What became of a recording.
+  /// The result of a recording.
   public struct Outcome: Equatable, Sendable {
-    /// Frames in the file.
+    /// The number of frames in the file.
     public var frameCount: Int64
-    /// Frames that the writing was too slow for.
+    /// The number of frames that were dropped because the disk was too slow.
     public var droppedFrameCount: Int64
-    /// Why writing ended early, or was first interrupted; files hold what was written, where they
-    /// could be completed.
+    /// The error that ended or first interrupted the recording; files contain the frames that were
+    /// written before, if they could be completed.
     public var failure: SoundFileError?
 
-    /// Makes an outcome.
+    /// Creates an outcome.
     public init(frameCount: Int64, droppedFrameCount: Int64 = 0, failure: SoundFileError? = nil) {
       self.frameCount = frameCount
       self.droppedFrameCount = droppedFrameCount
@@ -175,28 +175,28 @@ public final class RecordingWriter: Sendable {
     }
   }
 
-  /// Where the next file is due, takes the one before, which is complete, and opens the next;
-  /// before each write only throws where the file must not grow.
+  /// If the next file is due, finishes the current file and opens the next; before each write,
+  /// throws if the file must not grow.
   ///
-  /// Returns the descriptor of the file. After an error nothing is written until the next is due.
-  /// Called on the writing thread.
+  /// Returns the descriptor of the file. After an error, frames are not written until the next file
+  /// is due. It is called on the writing thread.
   public typealias FileRotation = @Sendable (_ isDue: Bool) throws(SoundFileError) -> Int32
 
-  /// Time between two looks at the recording: a small part of what it holds.
+  /// The interval between two reads of the recording: a small part of its capacity.
   static let pollInterval = Duration.milliseconds(200)
-  /// Bytes a WAVE can count, without a mebibyte for headers and tags.
+  /// The maximum size of a WAVE in bytes, minus a mebibyte for headers and tags.
   static let maximumByteCount: Int64 = 0xFFFF_FFFF - 0x10_0000
 
   private let shared: Shared
   private let thread: BackgroundThread
   private let hasGivenUp = Atomic<Bool>(false)
 
-  /// What both threads use; one touches the writer, then the other.
+  /// The state that both threads use; only one at a time uses the writer.
   private final class Shared: @unchecked Sendable {
     let recording: RecordingBuffer
     let wake = WakeSignal.makeOrInert()
     let isFinishing = Atomic<Bool>(false)
-    /// Frames of a file, and what is reported where there is no other.
+    /// The maximum number of frames in a file, and the error to report if no other file follows.
     let limit: (frameCount: Int64, error: SoundFileError)
     let openWriter: @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter
     let rotateFile: FileRotation?
@@ -204,10 +204,10 @@ public final class RecordingWriter: Sendable {
     var writer: SoundFileWriter
     var samples: [Float]
     var outcome = Outcome(frameCount: 0)
-    /// Frames since the file was due, written or not.
+    /// The number of frames since the file was due, written or not.
     var framesInFile: Int64 = 0
     var isStopped = false
-    /// Why it is, or was before the first frame of this file.
+    /// The error that stopped this file, or the previous file before the first frame of this one.
     var failure: SoundFileError?
 
     init(
@@ -254,7 +254,7 @@ public final class RecordingWriter: Sendable {
       }
     }
 
-    /// Begins the next file; returns false where there is none.
+    /// Begins the next file; returns false if there is none.
     private func beginNextFile() -> Bool {
       guard let rotateFile else {
         fail(limit.error)
@@ -293,7 +293,7 @@ public final class RecordingWriter: Sendable {
       guard !isStopped else { return }
       isStopped = true
       outcome.failure = outcome.failure ?? error
-      // File after file without space is one failure.
+      // A full disk over several files is one failure.
       if failure?.description != error.description {
         failureHandler(error)
       }
@@ -301,15 +301,21 @@ public final class RecordingWriter: Sendable {
     }
   }
 
-  /// Starts a file and the thread that fills it.
+  /// Creates a file and the thread that writes it.
   ///
   /// - Parameters:
-  ///   - descriptor: An open file that can be sought; it stays open.
-  ///   - maximumFrameCount: Frames beyond which nothing is recorded, or the next file is; nil means
-  ///     no limit but the format's.
-  ///   - failureHandler: Called when nothing more is written, on the writing thread: at most once
-  ///     for a file.
-  ///   - change: Opens the next file; nil where there is one. No frame is lost between two.
+  ///   - recording: The frames to write.
+  ///   - rate: The sample rate in hertz.
+  ///   - descriptor: An open, seekable file, which stays open.
+  ///   - path: The name of the file in messages.
+  ///   - format: The format of the file.
+  ///   - maximumFrameCount: The number of frames after which recording ends or the next file
+  ///     begins; nil for no limit except the format's.
+  ///   - tags: The tags of the file.
+  ///   - failureHandler: A closure that is called on the writing thread when writing stops, at most
+  ///     once for each file.
+  ///   - rotateFile: A closure that opens the next file; nil for a single file. No frame is lost
+  ///     between two files.
   public init(
     _ recording: RecordingBuffer, rate: Int, to descriptor: Int32, path: String,
     storedAs format: SoundFileFormat,
@@ -350,12 +356,11 @@ public final class RecordingWriter: Sendable {
     }
   }
 
-  /// Writes what is left and completes the file; every later call answers the same.
+  /// Writes the remaining frames and completes the file, after recording has ended. Later calls
+  /// return the same result.
   ///
-  /// To be called when nothing is recorded any more.
-  ///
-  /// - Parameter limit: How long the disk may take; nil means no limit.
-  /// - Returns: What became of it; nil where the disk took longer.
+  /// - Parameter limit: The timeout for the disk; nil to wait indefinitely.
+  /// - Returns: The result; nil if the disk took longer.
   @discardableResult public func finish(within limit: Duration? = nil) -> Outcome? {
     shared.isFinishing.store(true, ordering: .releasing)
     shared.wake.raise()

@@ -2,19 +2,19 @@ public import HapticModel
 public import HapticRender
 internal import Synchronization
 
-/// A pattern loaded into an engine, to be started, stopped and changed at exact times, any number
-/// of times.
+/// Starts, stops, and changes a loaded pattern at exact times, any number of times.
 ///
 /// Every call may come from any thread and returns at once. Calls take effect in the order of their
-/// times, and of one time in the order they were made. A pattern that plays goes on to its end when
-/// its player is released, a loop to the end of its pass; one that is paused is forgotten.
+/// times; calls for the same time, in the order in which they were made. After a player is
+/// released, its pattern plays to the end, and a loop to the end of the running pass. A paused
+/// pattern is discarded.
 public final class PatternPlayer: Sendable {
-  /// The shortest pass of a loop, in seconds.
+  /// The minimum duration of a loop's pass, in seconds.
   public static let minimumLoopDuration = 0.01
 
   private let playerSet: PlayerSet
   var core: PlayerCore { playerSet.cores[0] }
-  /// The part that lays the audio.
+  /// The render player of the first bus, which also renders the audio.
   package var audioRenderPlayer: RenderPlayer { core.renderPlayers[0] }
   private var engine: PlaybackEngine { playerSet.engine }
 
@@ -23,7 +23,7 @@ public final class PatternPlayer: Sendable {
   }
 
   deinit {
-    // Nobody could end it any more, so the running pass is the last.
+    // No call can end the loop after this point, so the running pass is the last.
     if core.withState({ $0.isEndless }) {
       try? loop(passCount: 1)
     }
@@ -31,31 +31,31 @@ public final class PatternPlayer: Sendable {
     engine.update()
   }
 
-  /// What the player does, as of the last block.
+  /// The playback phase, as of the last block.
   public var phase: PlayerStatus.Phase { core.phase }
 
-  /// Seconds of the pattern that have run, as of the last block.
+  /// The elapsed time of the pattern in seconds, as of the last block.
   public var position: Double { core.position }
 
   /// The pattern's duration in seconds.
   public var duration: Double { core.duration }
 
-  /// How often it has ended, by itself or by a stop.
+  /// The number of times that the pattern ended or was stopped.
   public var endCount: Int { core.endCount }
 
-  /// Whether a start is still to come.
+  /// A Boolean value that indicates whether a start is scheduled.
   public var isWaitingToStart: Bool { core.isWaitingToStart }
 
-  /// The engine's frame of the last end.
+  /// The engine's frame at which the pattern last ended.
   public var endFrame: Int64 { core.endFrame }
 
-  /// The engine's frame of the last start, or nothing before the first.
+  /// The engine's frame at which the pattern last started; nil before the first start.
   public var startFrame: Int64? { core.startFrame }
 
-  /// Voices that found no space, in all.
+  /// The total number of voices that were dropped because all were in use.
   public var droppedVoiceCount: Int { core.droppedVoiceCount }
 
-  /// Is called once for each end, on the driver's control thread; it must not wait.
+  /// A closure that is called once for each end, on the driver's control thread. It must not block.
   public var endHandler: (@Sendable () -> Void)? {
     get { core.withState { $0.endHandler } }
     set { core.withState { $0.endHandler = newValue } }
@@ -68,8 +68,14 @@ public final class PatternPlayer: Sendable {
     }
   }
 
-  /// Calls back once: when the player has ended more often than a number of times, when nothing
-  /// drives the engine any more, or at `resume(_:)`; at once where that is so.
+  /// Calls a closure once, as soon as the player has ended more often than `count` times, no driver
+  /// runs the engine any more, or `resumeWaiter(_:)` is called.
+  ///
+  /// - Parameters:
+  ///   - waiter: The ID from `makeWaiterID()`.
+  ///   - count: The number of ends that do not count.
+  ///   - resume: The closure. If a condition already holds, it is called before this method
+  ///     returns.
   package func wait(_ waiter: Int, afterEndCount count: Int, resume: @escaping @Sendable () -> Void)
   {
     core.withState { $0.waiters[waiter] = (count, resume) }
@@ -80,14 +86,18 @@ public final class PatternPlayer: Sendable {
     core.withState { $0.waiters.removeValue(forKey: waiter)?.resume }?()
   }
 
-  /// Plays from the beginning, from where the last seek led, or from a time of the pattern;
-  /// restarts where it plays.
+  /// Starts or restarts the pattern.
+  ///
+  /// - Parameters:
+  ///   - time: The time at which the pattern starts.
+  ///   - offset: The position in the pattern in seconds; nil for the position of the last seek, or
+  ///     the beginning.
   public func start(at time: PlaybackTime = .now, from offset: Double? = nil) throws(PlaybackError)
   {
     try playerSet.start(at: time, from: offset)
   }
 
-  /// Ends playing; what sounds fades out within 2 ms.
+  /// Stops the pattern; active voices fade out within 2 ms.
   public func stop(at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.send(at: time) { .stop($0, at: $1) }
   }
@@ -102,25 +112,33 @@ public final class PatternPlayer: Sendable {
     try playerSet.send(at: time) { .resume($0, at: $1) }
   }
 
-  /// Goes on at a time of the pattern; a player that does not play starts there next.
+  /// Moves to a position in the pattern. A player that does not play starts there next.
   ///
-  /// At or behind the end it ends, or, in a loop, returns to its beginning. Looks at every event
-  /// before the place.
+  /// A position at or after the end ends the pattern, or returns a loop to its beginning.
+  ///
+  /// - Parameters:
+  ///   - offset: The position in seconds.
+  ///   - time: The time of the move.
+  /// - Complexity: O(*n*) in the number of events before the position.
   public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.seek(to: offset, at: time)
   }
 
-  /// Stops at once and forgets every call that waits for its time.
+  /// Stops at once and discards every scheduled call.
   public func cancel() throws(PlaybackError) {
     try playerSet.send(at: .now) { part, _ in .cancel(part) }
   }
 
-  /// Sets how often a start runs through the pattern, the running pass included, or nothing for
-  /// endlessly; what sounds where a further pass begins fades in.
+  /// Sets the number of passes of each start. Voices that are active at the start of a later pass
+  /// fade in.
   ///
-  /// Without a start further passes begin at the pattern's loop point or its beginning; without an
-  /// end those that are not the last end at its loop point or its own end. Both are in seconds of
-  /// the pattern.
+  /// - Parameters:
+  ///   - passCount: The number of passes, including the running pass; nil for an endless loop.
+  ///   - start: The position in seconds at which later passes begin; nil for the pattern's loop
+  ///     start, or its beginning.
+  ///   - end: The position in seconds at which all passes except the last end; nil for the
+  ///     pattern's loop end, or its end.
+  ///   - time: The time of the change.
   public func loop(
     passCount: Int?, from start: Double? = nil, end: Double? = nil, at time: PlaybackTime = .now
   )
@@ -136,7 +154,7 @@ public final class PatternPlayer: Sendable {
     core.withState { $0.isEndless = passCount == nil }
   }
 
-  /// Sets how fast the pattern runs, 1/64 to 64, without changing any pitch.
+  /// Sets the playback rate, 1/64 to 64, without changing the pitch.
   ///
   /// A rate that is not positive is ignored.
   public func setPlaybackRate(_ rate: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
@@ -144,7 +162,12 @@ public final class PatternPlayer: Sendable {
     try playerSet.send(at: time) { .playbackRate($0, rate, at: $1) }
   }
 
-  /// Moves the player's own gain, 0 or more, over some seconds, or over 2 ms, which do not click.
+  /// Changes the player's gain.
+  ///
+  /// - Parameters:
+  ///   - gain: The gain, 0 or more.
+  ///   - ramp: The duration of the change in seconds; nil for 2 ms, which avoids a click.
+  ///   - time: The start of the change.
   public func setGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
@@ -158,7 +181,7 @@ public final class PatternPlayer: Sendable {
     }
   }
 
-  /// Mutes the player while it plays on, or unmutes it.
+  /// Mutes or unmutes the player, which continues to play.
   public func setMuted(_ isMuted: Bool, at time: PlaybackTime = .now) throws(PlaybackError) {
     let gain = core.withState { state in
       state.isMuted = isMuted
@@ -167,10 +190,9 @@ public final class PatternPlayer: Sendable {
     try sendGain(isMuted ? 0 : gain, at: time)
   }
 
-  /// Puts a dynamic parameter in force, replacing what the pattern itself says until its next
-  /// change.
+  /// Sets a dynamic parameter, which replaces the pattern's own value until the pattern changes it.
   ///
-  /// Attack, decay and release act on events that start later.
+  /// Attack, decay, and release affect events that start later.
   public func set(_ id: DynamicParameterID, to value: Float, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
@@ -178,12 +200,12 @@ public final class PatternPlayer: Sendable {
     try playerSet.send(at: time) { .control($0, id, value: value, at: $1) }
   }
 
-  /// Runs a parameter curve from a time on; its own time is not regarded.
+  /// Runs a parameter curve from a time on. The curve's own time is ignored.
   public func schedule(_ curve: ParameterCurve, at time: PlaybackTime = .now) throws(PlaybackError)
   {
-    let asked = time.frame(rate: engine.rate)
-    // What is to start now starts with the next block; its points count from there.
-    let start = max(asked, engine.position)
+    let requestedFrame = time.frame(rate: engine.rate)
+    // A curve for now starts with the next block, and its points count from there.
+    let start = max(requestedFrame, engine.position)
     let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }.map {
       point in
       (
@@ -214,33 +236,37 @@ public final class PatternPlayer: Sendable {
     try playerSet.send(at: time) { .gain($0, gain, over: length, at: $1) }
   }
 
-  /// Moves what each haptic bus gets of the pattern, all in the same frames; audio stays as it is.
+  /// Changes the send gain of each haptic bus in the same frames. Audio is not affected.
   ///
-  /// Each list of factors for the buses takes an equal part of the ramp, in seconds; 0 sets the
-  /// last list at once. A later call takes the place of an earlier one whose moves are not over.
+  /// A later call replaces an earlier one whose changes are not complete.
+  ///
+  /// - Parameters:
+  ///   - steps: The send gains of all buses, one list for each equal part of the ramp.
+  ///   - ramp: The duration of all steps in seconds; 0 sets the last list at once.
+  ///   - time: The start of the first step.
   public func setSendGains(_ steps: [[Double]], over ramp: Double = 0, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
-    let asked = time.frame(rate: engine.rate)
+    let requestedFrame = time.frame(rate: engine.rate)
     let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
     let steps = length > 0 ? steps : Array(steps.suffix(1))
     guard !steps.isEmpty else { return }
-    // What is to move now moves with the next block; its steps count from there.
-    let start = steps.count > 1 ? max(asked, engine.position) : asked
+    // Changes for now start with the next block, and their steps count from there.
+    let start = steps.count > 1 ? max(requestedFrame, engine.position) : requestedFrame
     let serial = core.withState { state in
       state.sendGainSerial += 1
       return state.sendGainSerial
     }
     var commands: [RenderCommand] = []
-    for (index, shares) in steps.enumerated() {
-      let begin = length * Int64(index) / Int64(steps.count)
-      let end = length * Int64(index + 1) / Int64(steps.count)
-      for (bus, part) in core.renderPlayers.enumerated() {
-        let share = bus < shares.count ? shares[bus] : 1
+    for (index, gains) in steps.enumerated() {
+      let stepStart = length * Int64(index) / Int64(steps.count)
+      let stepEnd = length * Int64(index + 1) / Int64(steps.count)
+      for (bus, renderPlayer) in core.renderPlayers.enumerated() {
+        let gain = bus < gains.count ? gains[bus] : 1
         commands.append(
           .sendGain(
-            part, share.isFinite ? max(0, share) : 0, over: Int(end - begin), serial: serial,
-            at: start + begin)
+            renderPlayer, gain.isFinite ? max(0, gain) : 0, over: Int(stepEnd - stepStart), serial: serial,
+            at: start + stepStart)
         )
       }
     }
@@ -248,21 +274,21 @@ public final class PatternPlayer: Sendable {
   }
 }
 
-/// Why the engine did not take a command, and what to do.
+/// An error that the engine reports, with its remedy.
 public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What to do.
+  /// The remedy for an error.
   public enum Kind: String, Sendable {
-    /// Wait until commands that were sent have been done, or send fewer.
+    /// Wait until earlier commands are complete, or send fewer.
     case tooManyCommands
     /// Release players that are no longer needed.
     case tooManyPlayers
-    /// Close files or end threads, or raise the limits of the process.
+    /// Close files, end threads, or raise the limits of the process.
     case noResources
   }
 
-  /// What to do.
+  /// The remedy.
   public var kind: Kind
-  /// One line for the user.
+  /// The message for the user, on one line.
   public var description: String
 
   static let tooManyCommands = PlaybackError(
@@ -277,16 +303,17 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
     kind: .tooManyPlayers, description: "too many patterns loaded; release some")
 }
 
-/// When something is to happen, on the engine's clock.
+/// A time on the engine's clock.
 public enum PlaybackTime: Equatable, Sendable {
-  /// As soon as possible: with the next block.
+  /// The next block.
   case now
-  /// At a frame; one that has been rendered already means now.
+  /// A frame; a frame that has been rendered means now.
   case frame(Int64)
-  /// Seconds after the engine's frame 0; a time that has passed means now.
+  /// The number of seconds after the engine's frame 0; a time in the past means now.
   case seconds(Double)
 
-  /// The frame at a rate; 0, which is always past, for now and for NaN.
+  /// Returns the frame at a sample rate. For `now` and NaN, the frame is 0, which is always in the
+  /// past.
   func frame(rate: Double) -> Int64 {
     switch self {
     case .now:
@@ -295,18 +322,18 @@ public enum PlaybackTime: Equatable, Sendable {
       return max(0, frame)
     case .seconds(let seconds):
       guard seconds > 0 else { return 0 }
-      // Thirty years fit, and no session lasts as long.
+      // 1e9 seconds are 30 years, longer than any session.
       return Int64((min(seconds, 1e9) * rate).rounded())
     }
   }
 }
 
-/// Players that are commanded together, all their parts in one frame.
+/// Players that receive their commands together, all their render players in the same frame.
 struct PlayerSet: Sendable {
   let cores: [PlayerCore]
   let engine: PlaybackEngine
 
-  /// A part with the number of its player, and its own among all parts.
+  /// A render player with the index of its pattern player and its own index in the set.
   struct Member {
     let playerIndex: Int
     let renderPlayer: RenderPlayer
@@ -320,13 +347,13 @@ struct PlayerSet: Sendable {
 
   func start(at time: PlaybackTime, from offset: Double?) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
-    let entries = offset.map { self.cuePoints(at: $0) }
+    let cuePoints = offset.map { self.cuePoints(at: $0) }
     for core in cores {
       core.withState { $0.startCount += 1 }
     }
     do throws(PlaybackError) {
-      try send(keeping: entries ?? []) {
-        .start($0.renderPlayer, at: frame, from: entries?[$0.index])
+      try send(keeping: cuePoints ?? []) {
+        .start($0.renderPlayer, at: frame, from: cuePoints?[$0.index])
       }
     } catch {
       for core in cores {
@@ -349,10 +376,10 @@ struct PlayerSet: Sendable {
     try send { command($0.renderPlayer, frame) }
   }
 
-  func send(keeping entries: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand)
+  func send(keeping cuePoints: [SharedCuePoint] = [], _ command: (Member) -> RenderCommand)
     throws(PlaybackError)
   {
-    try engine.send(cores, commandCount: 1, members.map(command), keeping: entries)
+    try engine.send(cores, commandCount: 1, members.map(command), keeping: cuePoints)
   }
 
   private func cuePoints(at offset: Double) -> [SharedCuePoint] {
@@ -361,11 +388,12 @@ struct PlayerSet: Sendable {
   }
 }
 
-/// Players that run in step: what is asked of the group is done to all in one frame, and each has
-/// its gain.
+/// Plays several patterns in sync: every command applies to all players in the same frame, and each
+/// player has its own gain.
 ///
-/// So several patterns can be heard in turn under one play head. While a group is used, its players
-/// must not be commanded by anything else. Every call may come from any thread and returns at once.
+/// With a group, one of several patterns can be heard at a time, under one play head. While a group
+/// is in use, its players must not receive other commands. Every call may come from any thread and
+/// returns at once.
 public final class PlayerGroup: Sendable {
   /// The players, in the order of their gains.
   public let players: [PatternPlayer]
@@ -373,23 +401,31 @@ public final class PlayerGroup: Sendable {
   private var engine: PlaybackEngine { playerSet.engine }
   private var cores: [PlayerCore] { playerSet.cores }
 
-  /// A group of players of one engine, at least one.
+  /// Creates a group.
+  ///
+  /// - Parameters:
+  ///   - players: At least one player.
+  ///   - engine: The engine of all players.
   public init(_ players: [PatternPlayer], of engine: PlaybackEngine) {
     precondition(!players.isEmpty, "a group has a player")
     self.players = players
     playerSet = PlayerSet(cores: players.map(\.core), engine: engine)
   }
 
-  /// What the players do, as of the last block.
+  /// The playback phase, as of the last block.
   public var phase: PlayerStatus.Phase { cores[0].phase }
 
-  /// Seconds that have run, as of the last block.
+  /// The elapsed time in seconds, as of the last block.
   public var position: Double { cores[0].position }
 
-  /// The frame of the last start, or nothing before the first.
+  /// The engine's frame of the last start; nil before the first start.
   public var startFrame: Int64? { cores[0].startFrame }
 
-  /// Plays from a time of the patterns; players that play restart.
+  /// Starts or restarts the patterns.
+  ///
+  /// - Parameters:
+  ///   - time: The time at which the patterns start.
+  ///   - offset: The position in the patterns in seconds.
   public func start(at time: PlaybackTime = .now, from offset: Double = 0) throws(PlaybackError) {
     try playerSet.start(at: time, from: offset)
   }
@@ -404,23 +440,30 @@ public final class PlayerGroup: Sendable {
     try playerSet.send(at: time) { .resume($0, at: $1) }
   }
 
-  /// Goes on at a time of the patterns; behind the end of a loop, at its start.
+  /// Moves to a position in the patterns in seconds. After the end of a loop, this is the loop's
+  /// start.
   public func seek(to offset: Double, at time: PlaybackTime = .now) throws(PlaybackError) {
     try playerSet.seek(to: offset, at: time)
   }
 
-  /// Repeats a region endlessly; where it lies behind the end of a pattern it is silent.
+  /// Repeats a region endlessly. Where the region extends beyond the end of a pattern, the pattern
+  /// is silent.
   ///
-  /// The running pass goes on, and is over at once where it is beyond the end.
+  /// The running pass continues; if it is already beyond the end, it ends at once.
+  ///
+  /// - Parameters:
+  ///   - start: The start of the region in seconds.
+  ///   - end: The end of the region in seconds.
+  ///   - time: The time of the change.
   public func loop(from start: Double = 0, end: Double, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
     let frame = time.frame(rate: engine.rate)
     let regions = cores.map { LoopRegion(from: start, end: end, of: $0, rate: engine.rate) }
-    let entries = regions.flatMap(\.startCuePoints)
-    try playerSet.send(keeping: entries) {
+    let startCuePoints = regions.flatMap(\.startCuePoints)
+    try playerSet.send(keeping: startCuePoints) {
       .loop(
-        $0.renderPlayer, passCount: nil, from: entries.isEmpty ? nil : entries[$0.index],
+        $0.renderPlayer, passCount: nil, from: startCuePoints.isEmpty ? nil : startCuePoints[$0.index],
         end: regions[0].endFrame, at: frame)
     }
     for core in cores {
@@ -428,16 +471,27 @@ public final class PlayerGroup: Sendable {
     }
   }
 
-  /// Moves the gain of each player, 0 or more, over some seconds.
+  /// Changes the gain of each player.
+  ///
+  /// - Parameters:
+  ///   - gains: The gains of all players, 0 or more.
+  ///   - ramp: The duration of the change in seconds.
+  ///   - time: The start of the change.
   public func setGains(_ gains: [Double], over ramp: Double, at time: PlaybackTime = .now)
     throws(PlaybackError)
   {
     try setGains([(gains, time)], over: ramp)
   }
 
-  /// Silences all players and then moves each to its gain, so that no two are ever heard at once;
-  /// each of the two moves lasts for the ramp, in seconds. Frames that have been rendered when the
-  /// first begins are lost to it.
+  /// Fades all players to silence and then to their gains, so that no two patterns are heard at the
+  /// same time.
+  ///
+  /// The fades shorten if their first frames have already been rendered.
+  ///
+  /// - Parameters:
+  ///   - gains: The gains of all players, 0 or more.
+  ///   - ramp: The duration of each of the two fades in seconds.
+  ///   - time: The start of the first fade.
   public func setGainsThroughSilence(_ gains: [Double], over ramp: Double, at time: PlaybackTime)
     throws(PlaybackError)
   {
@@ -466,10 +520,10 @@ public final class PlayerGroup: Sendable {
   }
 }
 
-/// A loaded pattern as the engine keeps it: one part for each haptic bus, always commanded
-/// together.
+/// A loaded pattern as the engine stores it: one render player for each haptic bus, always
+/// commanded together.
 final class PlayerCore: Sendable {
-  /// The first lays the audio.
+  /// The render players, one for each haptic bus. The first also renders the audio.
   let renderPlayers: [RenderPlayer]
   /// The pattern's duration in seconds.
   let duration: Double
@@ -478,14 +532,15 @@ final class PlayerCore: Sendable {
   struct State {
     var endHandler: (@Sendable () -> Void)?
     var reportedEndCount = 0
-    /// Who waits for an end, with the number of ends before it, by their number.
+    /// The closures that wait for an end, with the number of ends that do not count, by their IDs.
     var waiters: [Int: (after: Int, resume: @Sendable () -> Void)] = [:]
     var lastWaiterID = 0
-    /// Whether no end comes any more, because nothing drives the engine.
+    /// A Boolean value that indicates whether no more ends can come, because no driver runs the
+    /// engine.
     var isStopped = false
     var commandCount = 1
     var startCount = 0
-    /// Whether the player was released by its owner.
+    /// A Boolean value that indicates whether the owner has released the player.
     var isOrphaned = false
     var isRemoved = false
     var isEndless = false
@@ -495,14 +550,14 @@ final class PlayerCore: Sendable {
   }
 
   init(
-    plans: [RenderPlan], duration: Double, sendGains shares: [SendAutomation],
-    recordsChanges keepsChanges: Bool
+    plans: [RenderPlan], duration: Double, sendGains: [SendAutomation],
+    recordsChanges: Bool
   ) {
     renderPlayers = plans.enumerated().map { bus, plan in
       RenderPlayer(
         plan: plan, hapticBus: bus, rendersAudio: bus == 0,
-        sendGain: bus < shares.count ? shares[bus] : nil,
-        recordsChanges: keepsChanges && bus == 0)
+        sendGain: bus < sendGains.count ? sendGains[bus] : nil,
+        recordsChanges: recordsChanges && bus == 0)
     }
     self.duration = duration
   }
@@ -511,7 +566,9 @@ final class PlayerCore: Sendable {
     state.withLock { body(&$0) }
   }
 
-  /// A place in the middle, for each part: a look at every event before it.
+  /// Returns a cue point at a frame for each render player.
+  ///
+  /// - Complexity: O(*n*) in the number of events before the frame.
   func cuePoints(at frame: Int64) -> [SharedCuePoint] {
     renderPlayers.map { SharedCuePoint(of: $0.plan, at: frame) }
   }
@@ -545,7 +602,7 @@ final class PlayerCore: Sendable {
     renderPlayers.map { $0.withStatus { $0.endFrame.load(ordering: .relaxed) } }.max() ?? 0
   }
 
-  /// The frame of the last start, or nothing before the first.
+  /// The frame of the last start; nil before the first start.
   var startFrame: Int64? {
     renderPlayers.first?.withStatus { status in
       status.startCount.load(ordering: .acquiring) == 0
@@ -577,7 +634,8 @@ final class PlayerCore: Sendable {
     renderPlayers.reduce(0) { $0 + $1.withStatus { $0.droppedVoiceCount.load(ordering: .relaxed) } }
   }
 
-  /// Whether the player was released, has no command to come, and does not play.
+  /// A Boolean value that indicates whether the player has been released, has no pending command,
+  /// and does not play.
   var canBeRemoved: Bool {
     let (isOrphaned, isRemoved, sent) = withState { ($0.isOrphaned, $0.isRemoved, $0.commandCount) }
     guard isOrphaned, !isRemoved else { return false }
@@ -594,8 +652,8 @@ final class PlayerCore: Sendable {
   func reportEnds() {
     resumeWaiters()
     let (count, handler) = withState { state in
-      // Counted under the lock: several threads report, and an older count must not follow a newer
-      // one.
+      // This count is taken under the lock: several threads report ends, and an older count must
+      // not follow a newer one.
       let ended = endCount
       let count = ended - state.reportedEndCount
       state.reportedEndCount = ended
@@ -608,23 +666,29 @@ final class PlayerCore: Sendable {
   }
 }
 
-/// The part of a pattern that a loop repeats, in frames, with the places where its passes begin.
+/// The region of a pattern that a loop repeats.
 struct LoopRegion {
-  /// The frame at which a pass ends, or 0 for the pattern's own end, where all parts have the same.
+  /// The frame at which a pass ends, or 0 for the pattern's own end if all render players share it.
   let endFrame: Int64
-  /// Where further passes begin, one for each part; none for the pattern's beginning.
+  /// The cue points at which later passes begin, one for each render player; empty for the
+  /// pattern's beginning.
   let startCuePoints: [SharedCuePoint]
 
-  /// A region in seconds; one that is shorter than the shortest loop is made as long. Without a
-  /// start or an end it has that of the composition's loop points, if there are any.
+  /// Creates a region of at least the minimum loop duration.
+  ///
+  /// - Parameters:
+  ///   - start: The start in seconds; nil for the composition's loop start, or its beginning.
+  ///   - end: The end in seconds; nil for the composition's loop end, or its end.
+  ///   - core: The loaded pattern.
+  ///   - rate: The sample rate in hertz.
   init(from start: Double?, end: Double?, of core: PlayerCore, rate: Double) {
     let range = core.renderPlayers.first?.plan.loopRange
-    let begin = start ?? range.map { Double($0.lowerBound) / rate } ?? 0
-    let start = begin.isFinite ? max(0, begin) : 0
-    let close = end ?? range.map { Double($0.upperBound) / rate }
-    let last = close.map { max($0, start + PatternPlayer.minimumLoopDuration) }
+    let startSeconds = start ?? range.map { Double($0.lowerBound) / rate } ?? 0
+    let start = startSeconds.isFinite ? max(0, startSeconds) : 0
+    let requestedEnd = end ?? range.map { Double($0.upperBound) / rate }
+    let endSeconds = requestedEnd.map { max($0, start + PatternPlayer.minimumLoopDuration) }
     self.endFrame =
-      last.map { FrameConversion.frame(seconds: $0, rate: rate) }
+      endSeconds.map { FrameConversion.frame(seconds: $0, rate: rate) }
       ?? RenderPlan.commonLoopLength(of: core.renderPlayers.map(\.plan))
     startCuePoints =
       start > 0 ? core.cuePoints(at: FrameConversion.frame(seconds: start, rate: rate)) : []
@@ -635,9 +699,9 @@ struct LoopRegion {
   }
 }
 
-/// How warm transducers were when they were last driven, for whatever drives them next in this
-/// process. A transducer is known by its profile and its channel. Those of other processes are not
-/// known.
+/// The temperatures of the transducers that this process has driven, so that the next playback
+/// starts with them. A transducer is identified by its profile and its channel. Other processes are
+/// not taken into account.
 final class ThermalStateStore: Sendable {
   static let shared = ThermalStateStore()
 

@@ -4,22 +4,22 @@ internal import Synchronization
 
 /// Plays many patterns at once on one clock: the control side of a renderer.
 ///
-/// Every call returns at once, from any thread. What is requested is done on the render thread, at
-/// its frame. A driver renders: `LivePlayback` in real time, `VirtualPlayback` as fast as the
+/// Every call returns at once, from any thread. The render thread carries out each request at its
+/// frame. A driver runs the renderer: `LivePlayback` in real time, `VirtualPlayback` as fast as the
 /// machine can.
 public final class PlaybackEngine: Sendable {
-  /// Seconds over which strength and mute move.
+  /// The duration of changes of strength and mute, in seconds.
   public static let strengthRamp = 0.01
 
-  /// Frames per second.
+  /// The sample rate in hertz.
   public let rate: Double
-  /// What the channels carry.
+  /// The content of each output channel.
   public let routing: OutputRouting
   /// The profile of each haptic bus.
   public let profiles: [TransducerProfile]
 
   let port: RendererPort
-  /// The time that passes while the device rests.
+  /// The clock that runs while the device is idle.
   let idleClock = Locked<IdleClock?>(nil)
   private let state: Locked<State>
 
@@ -35,10 +35,15 @@ public final class PlaybackEngine: Sendable {
     var idleDelay: Duration?
   }
 
-  /// An engine at frame 0, at the rate of the sink that plays it, with a strength of 0…1.
+  /// Creates an engine at frame 0.
   ///
-  /// The last profile serves the buses beyond. Where one has hardware, its channels are fitted to
-  /// it and protect it.
+  /// - Parameters:
+  ///   - rate: The sample rate of the sink in hertz.
+  ///   - routing: The content of each output channel. Channels whose profile describes hardware are
+  ///     adapted to it and protect it.
+  ///   - profiles: The profiles of the haptic buses. The last profile also serves all further
+  ///     buses.
+  ///   - strength: The factor for all output, 0…1.
   public init(
     rate: Double = 48_000, routing: OutputRouting = OutputRouting(),
     profiles: [TransducerProfile] = [.phone],
@@ -53,14 +58,15 @@ public final class PlaybackEngine: Sendable {
     state = Locked(State(strength: min(max(strength, 0), 1)))
   }
 
-  /// The frame that is rendered next.
+  /// The next frame to render.
   public var position: Int64 { idleClock.withLock { $0?.position } ?? port.position }
 
-  /// Iterations of the thread that renders, by which another sees that it answers: [any thread].
+  /// The number of iterations of the render thread, by which another thread detects that it
+  /// responds: [any thread].
   package var iterationCount: Int { iterations.load(ordering: .relaxed) }
   let iterations = Atomic<Int>(0)
 
-  /// The longest that a call of the device has taken: [any thread].
+  /// The maximum duration of a call of the device so far: [any thread].
   package var maximumCallDuration: Duration {
     .nanoseconds(maximumCallNanoseconds.load(ordering: .relaxed))
   }
@@ -69,54 +75,56 @@ public final class PlaybackEngine: Sendable {
     maximumCallNanoseconds.max(Int64(call / .nanoseconds(1)), ordering: .relaxed)
   }
 
-  /// The engine's clock: seconds rendered so far.
+  /// The time on the engine's clock: the rendered seconds.
   public var seconds: Double { Double(position) / rate }
 
-  /// How long nothing has to sound or to play before a device that can is stopped, so that it and
-  /// the machine may sleep; nil, the default, for never. Commands start it again at once.
+  /// The silence after which the device is stopped, so that it and the machine may sleep; nil, the
+  /// default, disables this. Commands start the device again at once.
   ///
-  /// Takes effect for drivers that are started afterwards.
+  /// A change applies to drivers that start afterward.
   public var idleDelay: Duration? {
     get { state.withLock { $0.idleDelay } }
     set { state.withLock { $0.idleDelay = newValue } }
   }
 
-  /// Has somebody called when commands are sent while the renderer rests.
+  /// Sets a closure that is called when commands are sent while the renderer is idle.
   func setWakeHandler(_ handler: @escaping @Sendable () -> Void) {
     state.withLock { _ in port.wakeHandler = handler }
   }
 
-  /// Voices that sounded in the last block.
+  /// The number of voices in the last block.
   public var voiceCount: Int { port.voiceCount }
 
-  /// Frames in which a limiter held the level down, summed over channels that differ.
+  /// The number of frames with gain reduction by a limiter, summed over channels that differ.
   public var limitedFrameCount: Int64 { port.limitedFrameCount }
 
-  /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
+  /// The number of frames in which excursion protection reduced the gain, summed over channels that
+  /// differ.
   public var excursionLimitedFrameCount: Int64 { port.excursionLimitedFrameCount }
-  /// The greatest movement of a transducer so far, as a fraction of its limit.
+  /// The peak excursion of a transducer so far, as a fraction of its limit.
   public var peakExcursion: Float { port.peakExcursion }
 
-  /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
+  /// The number of frames in which thermal protection reduced the gain, summed over channels that
+  /// differ.
   public var powerLimitedFrameCount: Int64 { port.powerLimitedFrameCount }
 
-  /// The least factor by which a transducer was protected since this was last asked.
+  /// Returns the minimum gain of the protection since the last call.
   public func drainMinimumProtectionGain() -> Float { port.drainMinimumProtectionGain() }
 
-  /// How warm the transducer of each channel is; set before anything drives the engine, it begins
-  /// as warm.
+  /// The temperature rise of each channel's transducer. A value that is set before a driver starts
+  /// is the initial state.
   public var temperatureRises: [TransducerThermalState] {
     get { port.temperatureRises }
     set { port.temperatureRises = newValue }
   }
 
-  /// Players that hold memory, those included that were released and still play.
+  /// The number of players that occupy memory, including released players that still play.
   public var loadedPlayerCount: Int { state.withLock { $0.players.count } }
 
-  /// The greatest magnitude of a channel since this was last asked.
+  /// Returns the peak magnitude of a channel since the last call.
   public func drainPeak(ofChannel channel: Int) -> Float { port.drainPeak(ofChannel: channel) }
 
-  /// The factor on everything, 0…1; moves smoothly within 10 ms.
+  /// The factor for all output, 0…1. A change takes 10 ms.
   public var strength: Float {
     get { state.withLock { $0.strength } }
     set {
@@ -127,8 +135,12 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Moves the factor on everything, 0…1, over some seconds, at least 10 ms; `strength` is the new
-  /// one at once.
+  /// Changes the factor for all output gradually. The property `strength` changes at once.
+  ///
+  /// - Parameters:
+  ///   - strength: The factor, 0…1.
+  ///   - ramp: The duration of the change in seconds, at least 10 ms.
+  ///   - time: The start of the change.
   public func setStrength(
     _ strength: Float, over ramp: Double = strengthRamp, at time: PlaybackTime = .now
   )
@@ -138,7 +150,7 @@ public final class PlaybackEngine: Sendable {
     let frame = time.frame(rate: rate)
     let length = Int(FrameConversion.frame(seconds: max(ramp, Self.strengthRamp), rate: rate))
     let isTaken = state.withLock { state in
-      // Muted, it is heard when the mute ends.
+      // During a mute, the new strength applies when the mute ends.
       guard state.isMuted || port.send([.masterGain(Double(strength), over: length, at: frame)])
       else { return false }
       state.strength = strength
@@ -147,7 +159,7 @@ public final class PlaybackEngine: Sendable {
     guard isTaken else { throw .tooManyCommands }
   }
 
-  /// Whether everything is muted while it plays on.
+  /// A Boolean value that indicates whether all output is muted. Playback continues.
   public var isMuted: Bool {
     get { state.withLock { $0.isMuted } }
     set {
@@ -158,33 +170,38 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Mutes all haptics while they play on, or unmutes them, within 10 ms; at once where nothing
-  /// sounds.
+  /// Mutes or unmutes all haptics within 10 ms, or at once during silence. Playback continues.
   public func setHapticsMuted(_ isMuted: Bool) {
     send(.hapticGain(isMuted ? 0 : 1, over: muteRampFrameCount, at: 0))
   }
 
-  /// Mutes all audio while it plays on, or unmutes it, within 10 ms; at once where nothing sounds.
+  /// Mutes or unmutes all audio within 10 ms, or at once during silence. Playback continues.
   public func setAudioMuted(_ isMuted: Bool) {
     send(.audioGain(isMuted ? 0 : 1, over: muteRampFrameCount, at: 0))
   }
 
-  /// Frames over which a mute moves: none where there is nothing that could click.
+  /// The duration of a mute in frames; 0 during silence, when no click is possible.
   private var muteRampFrameCount: Int { voiceCount == 0 ? 0 : Int(Self.strengthRamp * rate) }
 
-  /// Compiles a pattern, once for each haptic bus, and loads it with its sound files at the
-  /// engine's rate, by path.
+  /// Compiles a pattern for each haptic bus and loads it.
+  ///
+  /// - Parameters:
+  ///   - pattern: The pattern.
+  ///   - samples: The sound files at the engine's sample rate, by the paths that name them.
   public func player(for pattern: HapticPattern, samples: [String: AudioBuffer] = [:]) throws
     -> PatternPlayer
   {
     try player(for: HapticComposition(pattern), samples: samples)
   }
 
-  /// Compiles the layers of a composition, once for each haptic bus, and loads them as one player.
+  /// Compiles the layers of a composition for each haptic bus and loads them as one player.
   ///
-  /// What is sent to the player acts on every layer. Its loop points are the defaults of
-  /// `loop(passCount:from:end:at:)`. Samples are the sound files, at the engine's rate, by the
-  /// paths that name them.
+  /// Commands to the player apply to every layer. The composition's loop points are the defaults of
+  /// `loop(passCount:from:end:at:)`.
+  ///
+  /// - Parameters:
+  ///   - composition: The composition.
+  ///   - samples: The sound files at the engine's sample rate, by the paths that name them.
   public func player(for composition: HapticComposition, samples: [String: AudioBuffer] = [:])
     throws -> PatternPlayer
   {
@@ -201,17 +218,22 @@ public final class PlaybackEngine: Sendable {
     return try player(for: plans, duration: composition.duration)
   }
 
-  /// Loads plans that were compiled before: one for each haptic bus, at the engine's rate, of a
-  /// pattern of some seconds. Shares are the send gains of the buses over the pattern, none for 1;
-  /// where changes are kept, the first part has a record of what it does.
+  /// Loads compiled plans as one player.
+  ///
+  /// - Parameters:
+  ///   - plans: The plans at the engine's sample rate, one for each haptic bus.
+  ///   - duration: The pattern's duration in seconds.
+  ///   - sendGains: The send gains of the buses over the pattern; empty for a gain of 1.
+  ///   - recordsChanges: A Boolean value that indicates whether the first render player records its
+  ///     changes.
   public func player(
-    for plans: [RenderPlan], duration: Double, sendGains shares: [SendAutomation] = [],
-    recordsChanges keepsChanges: Bool = false
+    for plans: [RenderPlan], duration: Double, sendGains: [SendAutomation] = [],
+    recordsChanges: Bool = false
   ) throws(PlaybackError) -> PatternPlayer {
     precondition(plans.count == profiles.count, "one plan for each haptic bus")
     precondition(plans.allSatisfy { $0.rate == rate }, "plans at the engine's rate")
     let core = PlayerCore(
-      plans: plans, duration: duration, sendGains: shares, recordsChanges: keepsChanges)
+      plans: plans, duration: duration, sendGains: sendGains, recordsChanges: recordsChanges)
     try state.withLock { (state) throws(PlaybackError) in
       let loaded = state.players.reduce(0) { $0 + $1.renderPlayers.count }
       guard loaded + core.renderPlayers.count <= Renderer.maximumPlayerCount else {
@@ -226,10 +248,10 @@ public final class PlaybackEngine: Sendable {
     return PatternPlayer(core, of: self)
   }
 
-  /// Lets a live voice sound on all haptic channels beside the players, under one limiter; the
-  /// engine keeps it until it has left.
+  /// Adds a live voice to all haptic channels, under the same limiter as the players. The engine
+  /// retains the voice until it has faded out.
   ///
-  /// - Throws: `tooManyPlayers` where there are `LiveVoice.maximumCount` already.
+  /// - Throws: `tooManyPlayers` if there are already `LiveVoice.maximumCount` voices.
   public func attach(_ voice: LiveVoice) throws(PlaybackError) {
     try state.withLock { (state) throws(PlaybackError) in
       guard state.liveVoices.count + state.detachingVoices.count < LiveVoice.maximumCount else {
@@ -240,7 +262,7 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Fades a live voice out, which may not be attached again.
+  /// Fades a live voice out. The voice cannot be attached again.
   public func detach(_ voice: LiveVoice) {
     state.withLock { state in
       guard let index = state.liveVoices.firstIndex(where: { $0 === voice }),
@@ -250,23 +272,24 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Makes the renderer that does what this engine is asked; there must be no more than one. Where
-  /// it is not open, sound passes once the driver opens the gate.
-  func makeRenderer(isGateOpen isOpen: Bool) -> Renderer {
+  /// Creates the renderer for this engine's commands. An engine must have no more than one.
+  ///
+  /// - Parameter isGateOpen: False if the renderer is silent until the driver opens its gate.
+  func makeRenderer(isGateOpen: Bool) -> Renderer {
     Renderer(
       rate: rate, settings: RenderSettings(routing: routing, gain: strength), port: port,
-      isGateOpen: isOpen)
+      isGateOpen: isGateOpen)
   }
 
-  /// Is called after every update: whenever commands were done or players ended.
+  /// A closure that is called after every update, when commands are complete or players have ended.
   public var updateHandler: (@Sendable () -> Void)? {
     get { state.withLock { $0.updateHandler } }
     set { state.withLock { $0.updateHandler = newValue } }
   }
 
-  /// Frees what the render thread has released, and reports players that ended.
+  /// Frees the memory that the render thread has released, and reports the players that ended.
   ///
-  /// A driver calls it whenever something changed; handlers run on the caller's thread.
+  /// A driver calls this method after every change. Handlers run on the caller's thread.
   public func update() {
     let (cores, handler) = state.withLock { state in
       state.pendingCuePoints.removeAll { $0.isReleased }
@@ -279,7 +302,7 @@ public final class PlaybackEngine: Sendable {
       core.reportEnds()
       guard core.canBeRemoved else { continue }
       state.withLock { _ in
-        // Another thread may have been here first.
+        // Another thread may have removed the player since then.
         if core.canBeRemoved, port.send(core.renderPlayers.map { .remove($0) }) {
           core.markRemoved()
         }
@@ -287,7 +310,7 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Notes that the driver has ended: tasks that wait for players go on.
+  /// Marks the end of the driver, which resumes the tasks that wait for players.
   func markDriverEnded() {
     let cores = state.withLock { state in
       state.isStopped = true
@@ -298,14 +321,20 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Sends a number of commands to each part of players together, and keeps what they point to
-  /// until it is released.
+  /// Sends the commands for all render players together, and retains their cue points until the
+  /// render thread has released them.
+  ///
+  /// - Parameters:
+  ///   - cores: The players.
+  ///   - commandCount: The number of commands for each render player.
+  ///   - commands: The commands.
+  ///   - entries: The cue points that the commands refer to.
   func send(
     _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand],
-    keeping entries: [SharedCuePoint] = []
+    keeping cuePoints: [SharedCuePoint] = []
   ) throws(PlaybackError) {
     let isTaken = state.withLock { state in
-      // Counted first: what was sent must never seem done before.
+      // The count increases first: a command that was sent must never appear complete too early.
       for core in cores {
         core.withState { $0.commandCount += commandCount }
       }
@@ -316,17 +345,17 @@ public final class PlaybackEngine: Sendable {
         return false
       }
       state.pendingCuePoints.removeAll { $0.isReleased }
-      state.pendingCuePoints += entries
+      state.pendingCuePoints += cuePoints
       return true
     }
     guard isTaken else { throw .tooManyCommands }
   }
 
-  /// Sends a command for everything; space for what is at once is kept free.
+  /// Sends a command for the whole engine. The port keeps space free for immediate commands.
   private func send(_ command: RenderCommand) { state.withLock { _ in _ = port.send([command]) } }
 
   private func sendStrength(_ state: borrowing State) {
-    // A lost one would leave the level wrong; space for what is at once is kept free.
+    // A lost command would leave the level wrong; the port keeps space free for immediate commands.
     _ = port.send([
       .masterGain(
         state.isMuted ? 0 : Double(state.strength), over: Int(Self.strengthRamp * rate), at: 0)

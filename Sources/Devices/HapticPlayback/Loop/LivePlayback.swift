@@ -3,34 +3,34 @@ internal import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Plays an engine through a sink in real time: the render thread, and one that reports what
-/// happened.
+/// Plays an engine through a sink in real time, with a render thread and a control thread that
+/// reports events.
 public final class LivePlayback: Sendable {
-  /// What the threads can report.
+  /// An event that the control thread reports.
   public enum Event: Equatable, Sendable {
-    /// Something happened at the sink.
+    /// An event of the sink.
     case sinkEvent(SinkEvent)
-    /// The sink has ended by itself; nothing is played any more.
+    /// The sink has ended on its own; playback is over.
     case ended
   }
 
   /// Called for every event, on the control thread, one at a time.
   public typealias EventHandler = @Sendable (Event) -> Void
 
-  /// What is played.
+  /// The engine that plays.
   public let engine: PlaybackEngine
-  /// What the sink was granted.
+  /// The format that the sink granted.
   public let format: SinkFormat
-  /// How long a call of the sink may last before it counts as hanging.
+  /// The duration after which a call of the sink counts as hanging.
   static let hangThreshold = Duration.seconds(1)
-  /// Time between two looks at whether the sink's calls return.
+  /// The interval between checks for a hanging call.
   private static let callCheckInterval = Duration.milliseconds(250)
 
   private let shared: Shared
   private let time: any TimeSource
   private let controlThread: BackgroundThread
 
-  /// What all threads and the owner use; it outlives whichever is last.
+  /// The state that all threads and the owner share; it outlives all of them.
   private final class Shared: @unchecked Sendable {
     let loop: RenderLoop
     let changeSignal: WakeSignal
@@ -44,38 +44,41 @@ public final class LivePlayback: Sendable {
     let renderThread = Locked<BackgroundThread?>(nil)
 
     init(
-      loop: RenderLoop, wantsRealTime: Bool, makeReplacement successor: SinkReplacement?,
-      deviceThreadNames carrierThreadNames: [String],
-      eventHandler handler: @escaping EventHandler
+      loop: RenderLoop, wantsRealTime: Bool, makeReplacement: SinkReplacement?,
+      deviceThreadNames: [String],
+      eventHandler: @escaping EventHandler
     ) throws(PlaybackError) {
       guard loop.wake.descriptor >= 0 else { throw .noDescriptors }
       changeSignal = try WakeSignal()
       self.loop = loop
       self.wantsRealTime = wantsRealTime
-      self.makeReplacement = successor
-      self.deviceThreadNames = carrierThreadNames
-      self.eventHandler = handler
+      self.makeReplacement = makeReplacement
+      self.deviceThreadNames = deviceThreadNames
+      self.eventHandler = eventHandler
     }
 
-    /// Reports something in its turn: [any thread].
+    /// Adds an event to the queue of the control thread: [any thread].
     func report(_ event: SinkEvent) {
       pendingEvents.withLock { $0.append(event) }
       changeSignal.raise()
     }
   }
 
-  /// Starts playing: the sink belongs to the render thread from now on.
+  /// Starts playback; from now on, the sink belongs to the render thread.
   ///
-  /// A call of the sink that does not return within a second is reported as `.unresponsive`. Where
-  /// the sink has a successor, another render thread goes on with that: time passes, and the device
-  /// is opened again as soon as it can be.
+  /// A call of the sink that does not return within a second is reported as `.unresponsive`. If the
+  /// sink has a replacement, another render thread continues with it, and the device is reopened as
+  /// soon as possible.
   ///
   /// - Parameters:
-  ///   - wantsRealTime: Whether to ask for real-time priority, also for the threads by which the
-  ///     sink's libraries carry frames; a refusal is reported once.
-  ///   - recording: Takes a copy of all that is handed over.
-  ///   - eventHandler: Called on the control thread, one event at a time.
-  /// - Throws: `noResources` where the process has no file descriptor left, or may start no more
+  ///   - engine: The engine to play.
+  ///   - sink: The output.
+  ///   - time: The clock.
+  ///   - wantsRealTime: A Boolean value that indicates whether to request real-time priority, also
+  ///     for the threads of the sink's libraries; a refusal is reported once.
+  ///   - recording: The buffer that receives a copy of the output.
+  ///   - eventHandler: The closure that receives events, one at a time, on the control thread.
+  /// - Throws: `noResources` if the process has no file descriptor left or may not start more
   ///   threads.
   public init(
     _ engine: PlaybackEngine, sink: sending any AudioSink,
@@ -112,21 +115,21 @@ public final class LivePlayback: Sendable {
 
   deinit { stop() }
 
-  /// Fades out, lets the rest be heard, and returns when the threads have ended. Once is enough;
-  /// not from a handler.
+  /// Fades out, plays the remaining frames, and returns when the threads have ended. Call it once,
+  /// and not from a handler.
   ///
-  /// - Parameter limit: How long to wait at most for the sink, by the machine's clock; by default
-  ///   as long as its buffer may take to be heard, and two seconds.
-  /// - Returns: Whether the sink ended; else its thread is left behind.
+  /// - Parameter limit: The maximum wait for the sink by the machine's clock; nil for the duration
+  ///   of two buffers and two seconds.
+  /// - Returns: True if the sink has ended; otherwise, its thread is abandoned.
   @discardableResult public func stop(within limit: Duration? = nil) -> Bool {
-    // Together, so that no other thread takes over from the one that is waited for.
+    // Both steps happen under one lock, so that no other thread replaces the one to wait for.
     let (isFirst, thread) = shared.renderThread.withLock { thread in
       let isFirst = !shared.isStopping.exchange(true, ordering: .acquiringAndReleasing)
       return (isFirst, thread)
     }
     shared.loop.stop()
-    let usual = Duration.seconds(2 * Double(format.bufferSize) / format.rate + 2)
-    let hasEnded = thread?.wait(within: isFirst ? limit ?? usual : .zero) ?? true
+    let defaultLimit = Duration.seconds(2 * Double(format.bufferSize) / format.rate + 2)
+    let hasEnded = thread?.wait(within: isFirst ? limit ?? defaultLimit : .zero) ?? true
     guard isFirst else { return hasEnded }
     if !hasEnded {
       shared.report(
@@ -136,27 +139,27 @@ public final class LivePlayback: Sendable {
       shared.hasEnded.store(true, ordering: .releasing)
       shared.changeSignal.raise()
     }
-    // Only a handler could keep it, and nobody may wait for ever for one.
+    // Only a handler could block the control thread, so the wait has a limit.
     controlThread.wait(within: .seconds(1))
     ThermalStateStore.shared.store(engine.temperatureRises, of: engine.routing, at: time.now)
     return hasEnded
   }
 
-  /// Frames that became due since the device last took any.
+  /// The number of frames that became due since the device last accepted frames.
   private var overdueFrameCount: Int {
     let reading = shared.loop.clock.reading
     guard reading.moment != .zero else { return 0 }
     return max(0, Int((time.now - reading.moment) / .seconds(1) * engine.rate) - reading.delay)
   }
 
-  /// Which frame of the engine is heard.
+  /// The clock of the frame that is heard.
   public var clock: PlaybackClock { shared.loop.clock }
 
-  /// Whether the sink has ended.
+  /// A Boolean value that indicates whether the sink has ended.
   public var hasEnded: Bool { shared.hasEnded.load(ordering: .acquiring) }
 
-  /// Takes the timings of blocks since the last call, oldest first; more than about 1,000 are
-  /// dropped.
+  /// Returns the timings of blocks since the last call, oldest first. Beyond about 1,000, timings
+  /// are dropped.
   public func drainBlockTimings() -> [BlockTiming] {
     var timings = [BlockTiming](repeating: .empty, count: 1_024)
     let count = shared.loop.timings.drain(into: &timings)
@@ -166,7 +169,7 @@ public final class LivePlayback: Sendable {
   private static func runRenderThread(_ shared: Shared) {
     let number = shared.loop.replacementCount
     if shared.wantsRealTime {
-      // A refusal is the same for every thread, and reported once.
+      // The refusal is the same for every thread and is reported once.
       RealTimePriority.request { refusal in
         if number == 0 {
           shared.report(SinkEvent(.degraded, cause: .refusedPriority, text: refusal))
@@ -177,14 +180,15 @@ public final class LivePlayback: Sendable {
     while shared.loop.runIteration() {
       forwardEvents(shared)
     }
-    // Another thread may have taken over meanwhile.
+    // Another thread may have replaced this one in the meantime.
     guard shared.loop.replacementCount == number else { return }
     forwardEvents(shared)
     shared.hasEnded.store(true, ordering: .releasing)
     shared.changeSignal.raise()
   }
 
-  /// Hands events to the control thread; where it is just taking some, the next iteration does.
+  /// Hands events to the control thread. If that thread holds the lock, the next iteration hands
+  /// them over.
   private static func forwardEvents(_ shared: Shared) {
     guard shared.loop.hasEvents else { return }
     let passed: Void? = shared.pendingEvents.withLockIfAvailable { pending in
@@ -196,34 +200,38 @@ public final class LivePlayback: Sendable {
   }
 
   private static func runControlThread(_ shared: Shared) {
-    var watched = [PollDescriptor(shared.changeSignal.descriptor)]
+    var watchedDescriptors = [PollDescriptor(shared.changeSignal.descriptor)]
     var isOver = false
     var hanging: Int?
     while !isOver {
-      // During a rest no call of the device can hang, and its end is a change.
-      let isResting = shared.loop.isIdle.load(ordering: .acquiring)
-      SystemTimeSource().wait(for: &watched, timeout: isResting ? nil : callCheckInterval)
+      // While the device is idle, no call of it can hang, and the end of the idle time raises the
+      // signal.
+      let isIdle = shared.loop.isIdle.load(ordering: .acquiring)
+      SystemTimeSource().wait(for: &watchedDescriptors, timeout: isIdle ? nil : callCheckInterval)
       shared.changeSignal.lower()
       isOver = shared.hasEnded.load(ordering: .acquiring)
       if !isOver {
         checkForHangingCall(shared, &hanging)
       }
       shared.loop.engine.update()
-      let notices = shared.pendingEvents.withLock { exchange(&$0, with: []) }
-      // A device that was opened again has new threads.
-      if shared.wantsRealTime, notices.contains(where: { $0.kind == .reconnected }) {
+      let events = shared.pendingEvents.withLock { exchange(&$0, with: []) }
+      // A reopened device has new threads.
+      if shared.wantsRealTime, events.contains(where: { $0.kind == .reconnected }) {
         RealTimePriority.request(forThreadsNamed: shared.deviceThreadNames)
       }
-      for notice in notices {
-        shared.eventHandler(.sinkEvent(notice))
+      for event in events {
+        shared.eventHandler(.sinkEvent(event))
       }
     }
     shared.loop.engine.markDriverEnded()
     shared.eventHandler(.ended)
   }
 
-  /// Reports a call that does not return, once for each sink by its number, and lets a successor
-  /// take over.
+  /// Reports a call that does not return, once for each sink, and starts a replacement.
+  ///
+  /// - Parameters:
+  ///   - shared: The shared state.
+  ///   - hanging: The number of the sink that was last reported.
   private static func checkForHangingCall(_ shared: Shared, _ hanging: inout Int?) {
     guard let duration = shared.loop.callDuration, duration > hangThreshold else { return }
     shared.loop.engine.recordCall(duration: duration)
@@ -253,21 +261,21 @@ public final class LivePlayback: Sendable {
   }
 }
 
-/// Runs an engine as fast as the machine can, on a clock that is advanced by hand: for tests and
+/// Runs an engine as fast as the machine can, on a clock that advances on request, for tests and
 /// CI.
 ///
-/// The loop and renderer of live playback. Handlers are called between periods: a run is the same
-/// every time.
+/// It uses the loop and the renderer of live playback. Handlers are called between periods, so
+/// every run is identical.
 public final class VirtualPlayback {
-  /// The clock the engine goes by.
+  /// The engine's clock.
   public let time: VirtualTimeSource
-  /// All that was rendered.
+  /// The sink that stores all rendered frames.
   public let sink: MemorySink
   private let loop: RenderLoop
   private let engine: PlaybackEngine
   private var isRunning = true
 
-  /// A run over an engine that has no other driver.
+  /// Creates a run of an engine that has no other driver.
   public init(_ engine: PlaybackEngine, periodSize: Int = 64) {
     self.engine = engine
     time = VirtualTimeSource()
@@ -279,10 +287,10 @@ public final class VirtualPlayback {
     loop = RenderLoop(engine: engine, sink: sink, time: time)
   }
 
-  /// Which frame of the engine is heard.
+  /// The clock of the frame that is heard.
   public var playbackClock: PlaybackClock { loop.clock }
 
-  /// Renders the periods up to a time from now.
+  /// Renders all periods up to a time from now.
   public func advance(seconds: Double) {
     let end = engine.position + Int64((seconds * engine.rate).rounded())
     while isRunning, engine.position < end {
@@ -290,7 +298,7 @@ public final class VirtualPlayback {
     }
   }
 
-  /// Ends as live playback does: what sounds fades out.
+  /// Fades out and ends, as live playback does.
   public func stop() {
     loop.stop()
     while isRunning {
@@ -298,7 +306,7 @@ public final class VirtualPlayback {
     }
   }
 
-  /// The rendered samples of a channel.
+  /// Returns the rendered samples of a channel.
   public func samples(ofChannel channel: Int = 0) -> [Float] {
     let count = sink.format.channelCount
     return stride(from: channel, to: sink.samples.count, by: count).map { sink.samples[$0] }
@@ -315,32 +323,33 @@ public final class VirtualPlayback {
   }
 }
 
-/// A copy of all that is handed to a sink, for another thread to write away.
+/// A buffer that copies all output, so that another thread can write it to a file.
 ///
-/// Missed time is in it as silence. What the other thread is too slow for is dropped and counted.
+/// Missed time is stored as silence. Frames for which the buffer has no space are dropped and
+/// counted.
 public final class RecordingBuffer: Sendable {
-  /// Seconds that fit while the other thread is busy.
+  /// The duration of audio that the buffer can store, in seconds.
   public static let capacitySeconds = 8.0
 
-  /// Interleaved channels.
+  /// The number of interleaved channels.
   public let channelCount: Int
   private let ring: RingQueue<Float>
   private let droppedCount = Atomic<Int>(0)
 
-  /// A recording of what a sink of this format is given.
+  /// Creates a buffer for the output of a sink.
   public init(_ format: SinkFormat) {
     channelCount = format.channelCount
     ring = RingQueue(
       capacity: Int(Self.capacitySeconds * format.rate) * format.channelCount, filler: 0)
   }
 
-  /// Samples that found no space, in all.
+  /// The total number of samples that were dropped because the buffer was full.
   public var droppedSampleCount: Int { droppedCount.load(ordering: .relaxed) }
 
-  /// Takes samples, oldest first, into the beginning of an array; returns how many: [one thread].
+  /// Moves the oldest samples to the start of an array and returns their number: [one thread].
   public func drain(into samples: inout [Float]) -> Int { ring.drain(into: &samples) }
 
-  /// Puts frames in: [render thread].
+  /// Appends frames: [render thread].
   func write(_ frames: Span<Float>) {
     if !ring.write(frames) {
       droppedCount.wrappingAdd(frames.count, ordering: .relaxed)

@@ -1,77 +1,78 @@
 internal import Glibc
 
-/// Real-time priority for the thread that renders: from the system itself, else through
-/// RealtimeKit.
+/// Requests real-time priority for threads, from the system or, if it refuses, from RealtimeKit.
 enum RealTimePriority {
   /// The requested priority: above ordinary threads, below the kernel's interrupt threads at 50 and
-  /// the threads of JACK, and what RealtimeKit grants at most by default.
+  /// the threads of JACK, and the maximum that RealtimeKit grants by default.
   static let priority: Int32 = 20
 
   private static let advice =
     "to allow it, start RealtimeKit (package rtkit), or give your user rtprio and memlock limits"
 
-  /// Requests it for the calling thread, and locks the memory of the process where that is allowed.
+  /// Requests real-time priority for the calling thread and locks the memory of the process if that
+  /// is permitted.
   ///
-  /// RealtimeKit is asked on a thread of its own, for at most a few seconds, while the caller goes
-  /// on.
+  /// The request to RealtimeKit takes at most a few seconds, on a separate thread.
   ///
-  /// - Parameter refused: Receives why it was refused, as a line for the user, on any thread.
-  static func request(onRefusal refused: @escaping @Sendable (String) -> Void) {
-    // Only what is there now, and of that what is used: memory that a library has reserved may be
-    // much.
+  /// - Parameter refused: A closure that receives the message for the user after a refusal, on any
+  ///   thread.
+  static func request(onRefusal: @escaping @Sendable (String) -> Void) {
+    // Only memory that is mapped now, and of it only pages in use: libraries may have reserved a
+    // lot.
     _ = mlockall(MCL_CURRENT | Int32(MCL_ONFAULT))
     var parameters = sched_param(sched_priority: priority)
     let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
     if result == 0 { return }
-    guard let thread = currentThreadID else { return refused("no real-time priority; \(advice)") }
-    let asking = try? BackgroundThread {
+    guard let thread = currentThreadID else { return onRefusal("no real-time priority; \(advice)") }
+    let requestThread = try? BackgroundThread {
       guard let reason = RealtimeKit.requestPriority(priority, thread: thread) else { return }
-      refused("no real-time priority: \(reason); playback continues without it; \(advice)")
+      onRefusal("no real-time priority: \(reason); playback continues without it; \(advice)")
     }
-    if asking == nil {
-      refused("no real-time priority; \(advice)")
+    if requestThread == nil {
+      onRefusal("no real-time priority; \(advice)")
     }
   }
 
-  /// Requests it for all threads of the process that have one of some names, where it can be had.
-  /// RealtimeKit is asked on a thread of its own, for at most a few seconds each. A refusal is that
-  /// of the thread that renders, which reports it.
+  /// Requests real-time priority for all threads of the process with certain names, where possible.
+  ///
+  /// Each request to RealtimeKit takes at most a few seconds, on a separate thread. The render
+  /// thread, which has the same permissions, reports a refusal.
   static func request(forThreadsNamed names: [String]) {
-    var refused: [UInt64] = []
-    for number in threadIDs(named: names) {
+    var refusedIDs: [UInt64] = []
+    for threadID in threadIDs(named: names) {
       var parameters = sched_param(sched_priority: priority)
-      let result = unsafe sched_setscheduler(pid_t(number), SCHED_FIFO, &parameters)
+      let result = unsafe sched_setscheduler(pid_t(threadID), SCHED_FIFO, &parameters)
       if result != 0 {
-        refused.append(number)
+        refusedIDs.append(threadID)
       }
     }
-    guard !refused.isEmpty else { return }
-    _ = try? BackgroundThread { [refused] in
-      for number in refused {
-        _ = RealtimeKit.requestPriority(priority, thread: number)
+    guard !refusedIDs.isEmpty else { return }
+    _ = try? BackgroundThread { [refusedIDs] in
+      for threadID in refusedIDs {
+        _ = RealtimeKit.requestPriority(priority, thread: threadID)
       }
     }
   }
 
-  /// The numbers of the process's threads that have one of some names, as the system knows both.
+  /// Returns the kernel's IDs of the process's threads with certain names.
   static func threadIDs(named names: [String]) -> [UInt64] {
     guard !names.isEmpty, let folder = unsafe opendir("/proc/self/task") else { return [] }
     defer { unsafe closedir(folder) }
-    var numbers: [UInt64] = []
+    var threadIDs: [UInt64] = []
     while let entry = unsafe readdir(folder) {
       let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
-      guard let number = UInt64(name), names.contains(Self.name(ofThreadID: number)) else {
+      guard let threadID = UInt64(name), names.contains(Self.name(ofThreadID: threadID)) else {
         continue
       }
-      numbers.append(number)
+      threadIDs.append(threadID)
     }
-    return numbers
+    return threadIDs
   }
 
-  private static func name(ofThreadID number: UInt64) -> String {
-    let descriptor = unsafe open("/proc/self/task/\(number)/comm", O_RDONLY | O_CLOEXEC)
+  private static func name(ofThreadID threadID: UInt64) -> String {
+    let descriptor = unsafe open("/proc/self/task/\(threadID)/comm", O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { return "" }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 32)
@@ -80,7 +81,7 @@ enum RealTimePriority {
   }
 
   static var currentThreadID: UInt64? {
-    // A link to `PROCESS/task/THREAD`.
+    // The link has the form `PROCESS/task/THREAD`.
     var target = [CChar](repeating: 0, count: 128)
     let count = unsafe readlink("/proc/thread-self", &target, target.count)
     guard count > 0 else { return nil }
@@ -89,19 +90,23 @@ enum RealTimePriority {
   }
 }
 
-/// The system service of desktops that gives threads of ordinary users real-time priority, over
-/// D-Bus. libsystemd is loaded when it is first needed, so that nothing depends on it.
+/// The desktop service that gives threads of ordinary users real-time priority, over D-Bus. The
+/// library libsystemd is loaded on first use, so that the program does not depend on it.
 enum RealtimeKit {
   private static let serviceName = "org.freedesktop.RealtimeKit1"
   private static let objectPath = "/org/freedesktop/RealtimeKit1"
-  /// Microseconds that a call waits for its answer.
+  /// The timeout of a call, in microseconds.
   private static let timeoutMicroseconds: UInt64 = 2_000_000
 
-  /// Requests a priority for a thread of this process; waits for the answer.
+  /// Requests a priority for a thread of this process, and waits for the answer.
   ///
-  /// The time that the process may run without a pause becomes limited as RealtimeKit demands.
+  /// As RealtimeKit requires, the request limits the time for which the process may run without a
+  /// pause.
   ///
-  /// - Returns: Why it was refused, or nil.
+  /// - Parameters:
+  ///   - priority: The priority of `SCHED_RR`.
+  ///   - thread: The kernel's ID of the thread.
+  /// - Returns: The reason for a refusal, or nil.
   static func requestPriority(_ priority: Int32, thread: UInt64) -> String? {
     guard let library = SystemBusLibrary() else { return "libsystemd is not installed" }
     var bus: OpaquePointer?
@@ -112,21 +117,21 @@ enum RealtimeKit {
     defer { _ = unsafe library.close(bus) }
     _ = unsafe library.setTimeout(bus, timeoutMicroseconds)
 
-    var most: Int32 = 0
+    var maximumPriority: Int32 = 0
     var result = unsafe library.getProperty(
       bus, serviceName, objectPath, serviceName, "MaxRealtimePriority", nil,
-      CChar(UInt8(ascii: "i")), &most)
+      CChar(UInt8(ascii: "i")), &maximumPriority)
     guard result >= 0 else { return "RealtimeKit does not answer: \(errorText(result))" }
     var limit: Int64 = 0
     result = unsafe library.getProperty(
       bus, serviceName, objectPath, serviceName, "RTTimeUSecMax", nil, CChar(UInt8(ascii: "x")),
       &limit)
     guard result >= 0 else { return "RealtimeKit does not answer: \(errorText(result))" }
-    var old = rlimit()
-    _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &old)
-    let greatest = rlim_t(max(0, limit))
-    var time = rlimit(rlim_cur: min(greatest, old.rlim_cur), rlim_max: min(greatest, old.rlim_max))
-    guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &time) == 0 else {
+    var oldLimit = rlimit()
+    _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &oldLimit)
+    let maximumTime = rlim_t(max(0, limit))
+    var newLimit = rlimit(rlim_cur: min(maximumTime, oldLimit.rlim_cur), rlim_max: min(maximumTime, oldLimit.rlim_max))
+    guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &newLimit) == 0 else {
       return "the limit RLIMIT_RTTIME cannot be set"
     }
 
@@ -136,9 +141,9 @@ enum RealtimeKit {
     guard result >= 0, let message = unsafe message else { return errorText(result) }
     defer { _ = unsafe library.releaseMessage(message) }
     var thread = thread
-    var granted = UInt32(max(1, min(priority, most)))
+    var grantedPriority = UInt32(max(1, min(priority, maximumPriority)))
     _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "t")), &thread)
-    _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "u")), &granted)
+    _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "u")), &grantedPriority)
     result = unsafe library.call(bus, message, timeoutMicroseconds, nil, nil)
     return result >= 0 ? nil : "RealtimeKit refused: \(errorText(result))"
   }
@@ -169,7 +174,7 @@ enum RealtimeKit {
     @convention(c) (Bus, Message, UInt64, OpaquePointer?, UnsafeMutablePointer<Message>?) -> Int32
   let releaseMessage: @convention(c) (Message) -> OpaquePointer?
 
-  /// Loads the library; nil where it is not there or too old.
+  /// Loads the library; nil if it is missing or too old.
   init?() {
     guard let library = unsafe dlopen("libsystemd.so.0", RTLD_NOW) else { return nil }
     func function<Function>(_ name: String) throws -> Function {

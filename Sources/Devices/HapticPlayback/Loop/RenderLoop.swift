@@ -2,42 +2,44 @@ public import HapticRender
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Waits for a sink, renders what it wants, hands it over: the loop of the render thread, an
-/// iteration at a time.
+/// Runs the render thread: each iteration waits for the sink, renders the frames that it requests,
+/// and writes them.
 ///
-/// The same in real and in virtual time. Not safe for two threads; only `stop` may come from
-/// another.
+/// The loop is the same in real and in virtual time. It is not thread-safe; only `stop` may be
+/// called from another thread.
 public final class RenderLoop {
-  /// The most frames rendered at a time.
+  /// The maximum number of frames in a block.
   public static let maximumBlockSize = 4_096
-  /// How long a sink may take to want the closing fade; with the time to its end less than a
-  /// second.
+  /// The maximum wait until the sink requests the closing fade. Together with the sink's own end,
+  /// it stays under a second.
   private static let closingTimeout = Duration.milliseconds(500)
-  /// The most silence that a recording is given for one gap, in seconds.
+  /// The maximum silence that is recorded for one gap, in seconds.
   private static let maximumRecordedSilence = 10.0
 
-  /// Called on the render thread when players changed or the sink reported events.
+  /// A closure that is called on the render thread when players changed or the sink reported
+  /// events.
   public var changeHandler: (@Sendable () -> Void)?
-  /// Whether that was so, for drivers on the render thread, which set it back.
+  /// A Boolean value that indicates whether players changed or the sink reported events. Drivers on
+  /// the render thread reset it.
   package var hasChanged = false
-  /// Takes a copy of what is handed over.
+  /// The buffer that receives a copy of the output.
   public var recording: RecordingBuffer?
-  /// The clock of frames that are heard.
+  /// The clock of the frame that is heard.
   public let clock: PlaybackClock
-  /// Raised to end a wait.
+  /// The signal that ends a wait.
   public let wake = WakeSignal.makeOrInert()
-  /// Whether the device rests: [any thread].
+  /// A Boolean value that indicates whether the device is idle: [any thread].
   let isIdle = Atomic<Bool>(false)
 
   let engine: PlaybackEngine
   private(set) var sink: any AudioSink
   let time: any TimeSource
-  /// Who may touch the loop: twice the number of sinks that were replaced, and one more during a
-  /// call of the sink, when another thread may take over.
+  /// The thread that owns the loop: twice the number of replaced sinks, plus 1 during a call of the
+  /// sink, when another thread may take over.
   private let ownership = Atomic<Int>(0)
-  /// When the last call of the sink began, in nanoseconds of the machine's clock.
+  /// The start of the last call of the sink, in nanoseconds of the machine's clock.
   private let callStartNanoseconds = Atomic<Int64>(0)
-  /// Blocks that a call which did not return may still read.
+  /// Blocks that a hanging call may still read.
   private var abandonedBlocks: [[Float]] = []
   var renderer: Renderer
   private var block: [Float]
@@ -50,7 +52,7 @@ public final class RenderLoop {
   private var sinkEvents: [SinkEvent] = []
   var idleState: IdleState
 
-  /// A loop over an engine and a sink of its rate and channels.
+  /// Creates a loop of an engine and a sink with the same sample rate and channels.
   public init(engine: PlaybackEngine, sink: any AudioSink, time: any TimeSource) {
     precondition(
       sink.format.rate == engine.rate && sink.format.channelCount == engine.routing.channels.count,
@@ -70,10 +72,10 @@ public final class RenderLoop {
 
   deinit { engine.markDriverEnded() }
 
-  /// What has been rendered.
+  /// The statistics of the renderer.
   public var statistics: RenderStatistics { renderer.statistics }
 
-  /// Asks for an end: what sounds fades out, is heard, and the loop is over: [any thread].
+  /// Requests the end of the loop, after a fade-out that is played to its end: [any thread].
   public func stop() {
     stopRequest.store(true, ordering: .releasing)
     wake.raise()
@@ -81,13 +83,13 @@ public final class RenderLoop {
 
   var hasEvents: Bool { !sinkEvents.isEmpty }
 
-  /// Takes what happened at the sink: [render thread].
+  /// Returns the sink's events since the last call: [render thread].
   public func drainEvents() -> [SinkEvent] { exchange(&sinkEvents, with: []) }
 
-  /// Does one iteration; returns whether another may follow: [render thread].
+  /// Runs one iteration: [render thread].
   ///
-  /// False also where the sink was replaced during a call of it; the thread has nothing more to do
-  /// here then.
+  /// - Returns: True if another iteration may follow. False also if the sink was replaced during a
+  ///   call of it; then this thread must not use the loop any more.
   public func runIteration() -> Bool {
     engine.iterations.wrappingAdd(1, ordering: .relaxed)
     if isIdle.load(ordering: .relaxed) { return continueIdle() }
@@ -115,8 +117,8 @@ public final class RenderLoop {
       return false
     }
     guard isOurs else { return false }
-    if let left = remainingClosingFrames, left <= 0 || time.now > closingDeadline {
-      if call(sink, { $0.finish(draining: left <= 0) }) != nil {
+    if let remaining = remainingClosingFrames, remaining <= 0 || time.now > closingDeadline {
+      if call(sink, { $0.finish(draining: remaining <= 0) }) != nil {
         reportChanges(always: true)
       }
       return false
@@ -132,14 +134,14 @@ public final class RenderLoop {
     return idleIfSilent()
   }
 
-  /// Closes the gate: the fade, and what the limiter still holds, are all that follows.
+  /// Closes the gate, so that only the fade and the limiter's look-ahead follow.
   private func beginClosing() {
     renderer.moveGate(to: 0)
     remainingClosingFrames = renderer.fadeLength + 1
     closingDeadline = time.now + Self.closingTimeout
   }
 
-  /// Renders frames and hands them over; returns whether the loop still belongs to this thread.
+  /// Renders frames and writes them to the sink. Returns whether this thread still owns the loop.
   private func renderAndWrite(_ frameCount: Int) -> Bool {
     guard frameCount > 0 else { return true }
     if !isGateOpen && remainingClosingFrames == nil {
@@ -147,30 +149,30 @@ public final class RenderLoop {
       isGateOpen = true
     }
     let sink = sink
-    var left = frameCount
-    while left > 0, remainingClosingFrames ?? 1 > 0 {
-      let count = min(left, Self.maximumBlockSize)
-      let began = time.now
+    var remaining = frameCount
+    while remaining > 0, remainingClosingFrames ?? 1 > 0 {
+      let count = min(remaining, Self.maximumBlockSize)
+      let renderStart = time.now
       let position = engine.port.position
       renderBlock(count)
-      let rendered = time.now
-      let writing = beginCall()
+      let renderEnd = time.now
+      let ownershipBefore = beginCall()
       sink.write(block.span.extracting(first: count * renderer.channelCount))
       let delay = sink.delay
-      guard endCall(writing) else { return false }
+      guard endCall(ownershipBefore) else { return false }
       recording?.write(block.span.extracting(first: count * renderer.channelCount))
       let timing = BlockTiming(
-        position: position, frameCount: count, renderStart: began, renderEnd: rendered,
+        position: position, frameCount: count, renderStart: renderStart, renderEnd: renderEnd,
         writeEnd: time.now,
         delay: delay)
       timings.write(timing)
-      engine.recordCall(duration: timing.writeEnd - rendered)
+      engine.recordCall(duration: timing.writeEnd - renderEnd)
       clock.update(position: position + Int64(count), delay: timing.delay, moment: timing.writeEnd)
       if let closing = remainingClosingFrames {
         remainingClosingFrames = closing - count
       }
       idleState.recordFrames(count, isSilent: renderer.silentUntil > engine.port.position)
-      left -= count
+      remaining -= count
     }
     return true
   }
@@ -187,14 +189,14 @@ public final class RenderLoop {
     return renderAndWrite(renderer.fadeLength + 1)
   }
 
-  /// Lets missed time go by: what follows comes at its time, and begins from silence.
+  /// Skips missed time, so that later frames are on time, and continues from silence.
   private func skipMissed(_ frameCount: Int) {
     renderer.skip(frameCount: frameCount)
     renderer.closeGate()
     isGateOpen = false
-    // Time that went by is passed over once, also where a call hangs now.
+    // The clock is updated now, so that the time is skipped only once even if a call hangs.
     clock.update(position: engine.port.position, delay: 0, moment: time.now)
-    // Nothing is heard, so there is nothing to fade.
+    // Nothing is heard, so no fade is necessary.
     if remainingClosingFrames != nil {
       remainingClosingFrames = 0
     }
@@ -220,13 +222,13 @@ public final class RenderLoop {
     changeHandler?()
   }
 
-  /// The longest time between two looks during a rest.
+  /// The maximum interval between checks while the device is idle.
   private static let idlePollInterval = Duration.milliseconds(500)
 
-  /// Lets the device rest where nothing has sounded for long enough and nothing is about to;
-  /// returns whether the loop still belongs to this thread.
+  /// Stops the device if the output has been silent for long enough and no sound is due. Returns
+  /// whether this thread still owns the loop.
   func idleIfSilent() -> Bool {
-    // A recording has all frames of time.
+    // A recording needs every frame.
     guard idleState.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else {
       return true
     }
@@ -247,12 +249,12 @@ public final class RenderLoop {
   }
 
   func continueIdle() -> Bool {
-    let planned = renderer.silentUntil
+    let silentUntil = renderer.silentUntil
     let position = engine.port.position
-    let left = min(planned - position - idleState.wakeUpLead, Int64(engine.rate))
+    let idleFrameCount = min(silentUntil - position - idleState.wakeUpLead, Int64(engine.rate))
     time.wait(
       for: &idleState.watchedDescriptors,
-      timeout: min(Self.idlePollInterval, .seconds(Double(max(1, left)) / engine.rate)))
+      timeout: min(Self.idlePollInterval, .seconds(Double(max(1, idleFrameCount)) / engine.rate)))
     if idleState.watchedDescriptors[0].receivedEvents != 0 {
       wake.lower()
     }
@@ -273,38 +275,39 @@ public final class RenderLoop {
       reportChanges(always: true)
       return true
     }
-    // Nothing sounds, so there is nothing to fade.
+    // The output is silent, so no fade is necessary.
     if call(sink, { $0.finish(draining: false) }) != nil {
       reportChanges(always: true)
     }
     return false
   }
 
-  /// Calls the sink; nil where it was replaced meanwhile, and nothing of the loop may be touched.
+  /// Calls the sink. Returns nil if the sink was replaced in the meantime; then this thread must
+  /// not use the loop any more.
   @inline(__always) private func call<Result>(
     _ sink: any AudioSink, _ body: (any AudioSink) -> Result
   ) -> Result? {
-    let held = beginCall()
+    let ownershipBefore = beginCall()
     let result = body(sink)
-    return endCall(held) ? result : nil
+    return endCall(ownershipBefore) ? result : nil
   }
 
   private func beginCall() -> Int {
-    let held = ownership.load(ordering: .relaxed)
+    let ownershipBefore = ownership.load(ordering: .relaxed)
     callStartNanoseconds.store(SystemTimeSource().nanoseconds, ordering: .relaxed)
-    ownership.store(held + 1, ordering: .releasing)
-    return held
+    ownership.store(ownershipBefore + 1, ordering: .releasing)
+    return ownershipBefore
   }
 
-  private func endCall(_ held: Int) -> Bool {
-    ownership.compareExchange(expected: held + 1, desired: held, ordering: .acquiringAndReleasing)
+  private func endCall(_ ownershipBefore: Int) -> Bool {
+    ownership.compareExchange(expected: ownershipBefore + 1, desired: ownershipBefore, ordering: .acquiringAndReleasing)
       .exchanged
   }
 
-  /// How often the sink was replaced: [any thread].
+  /// The number of replaced sinks: [any thread].
   var replacementCount: Int { ownership.load(ordering: .acquiring) / 2 }
 
-  /// How long a call of the sink has lasted by the machine's clock, or nil between calls: [any
+  /// The duration of the running call of the sink by the machine's clock; nil between calls: [any
   /// thread].
   var callDuration: Duration? {
     guard ownership.load(ordering: .acquiring) % 2 == 1 else { return nil }
@@ -312,58 +315,61 @@ public final class RenderLoop {
       SystemTimeSource().nanoseconds - callStartNanoseconds.load(ordering: .relaxed))
   }
 
-  /// Puts another sink in the place of one in which a call does not return: [one control thread].
+  /// Replaces a sink in which a call hangs: [one control thread].
   ///
-  /// The thread of that call finds out when it returns, and touches nothing.
-  /// - Parameter makeSink: Makes the sink from when and from which frame on frames are due.
-  /// - Returns: False where the call has returned.
+  /// When the call returns, its thread detects the replacement and does not use the loop any more.
+  ///
+  /// - Parameter makeSink: A closure that creates the sink from the due time of its first frame and
+  ///   the number of frames before it that are lost.
+  /// - Returns: False if the call has returned.
   func replaceSink(_ makeSink: (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink) -> Bool {
-    let held = ownership.load(ordering: .acquiring)
-    guard held % 2 == 1 else { return false }
-    // First of all: from here on nobody else touches anything.
+    let ownershipBefore = ownership.load(ordering: .acquiring)
+    guard ownershipBefore % 2 == 1 else { return false }
+    // This step is the first: after it, no other thread uses the loop.
     let (isOurs, _) = ownership.compareExchange(
-      expected: held, desired: held + 1, ordering: .acquiringAndReleasing)
+      expected: ownershipBefore, desired: ownershipBefore + 1, ordering: .acquiringAndReleasing)
     guard isOurs else { return false }
     let reading = clock.reading
-    let lost = Int(engine.port.position - reading.position)
-    let ahead = Double(reading.delay + lost) / engine.rate
-    let begin = reading.moment == .zero ? time.now : reading.moment
+    let lostFrameCount = Int(engine.port.position - reading.position)
+    let ahead = Double(reading.delay + lostFrameCount) / engine.rate
+    let start = reading.moment == .zero ? time.now : reading.moment
     abandonedBlocks.append(block)
     block = [Float](repeating: 0, count: block.count)
-    sink = makeSink(begin + .seconds(ahead), lost)
+    sink = makeSink(start + .seconds(ahead), lostFrameCount)
     renderer.closeGate()
     isGateOpen = false
     return true
   }
 }
 
-/// What one iteration of the render loop did, for measurements.
+/// The timing of one block, for measurements.
 public struct BlockTiming: BitwiseCopyable, Sendable {
   /// The engine's frame of the block's first frame.
   public var position: Int64
-  /// Frames in the block.
+  /// The number of frames in the block.
   public var frameCount: Int
-  /// When rendering began.
+  /// The time at which rendering began.
   public var renderStart: Duration
-  /// When rendering was done.
+  /// The time at which rendering ended.
   public var renderEnd: Duration
-  /// When the sink had taken the block.
+  /// The time at which the sink had accepted the block.
   public var writeEnd: Duration
-  /// Frames handed over and not yet heard, the block included.
+  /// The number of frames that were written and not yet heard, including this block.
   public var delay: Int
 
   static let empty = BlockTiming(
     position: 0, frameCount: 0, renderStart: .zero, renderEnd: .zero, writeEnd: .zero, delay: 0)
 }
 
-/// When a device may rest, and since when it could.
+/// The silence so far, and the silence after which the device becomes idle.
 struct IdleState {
-  /// Frames of quiet before a rest; nil where there is none.
+  /// The silence in frames before the device becomes idle; nil to disable this.
   let delay: Int?
-  /// Frames before what is planned at which a rest is over: a sound server takes its time to start.
+  /// The number of frames before the next sound at which the idle time ends: a sound server takes
+  /// time to start.
   let wakeUpLead: Int64
   private(set) var silentFrameCount = 0
-  /// The wake signal, to wait for.
+  /// The wake signal, in the form that a wait expects.
   var watchedDescriptors: [PollDescriptor]
 
   init(delay: Duration?, rate: Double, descriptor: Int32) {
@@ -374,14 +380,14 @@ struct IdleState {
 
   var isDue: Bool { delay.map { silentFrameCount >= $0 } ?? false }
 
-  /// Counts frames, where there are rests at all.
-  mutating func recordFrames(_ frameCount: Int, isSilent isQuiet: @autoclosure () -> Bool) {
+  /// Counts the frames of silence, if the device may become idle.
+  mutating func recordFrames(_ frameCount: Int, isSilent: @autoclosure () -> Bool) {
     if delay == nil { return }
-    silentFrameCount = isQuiet() ? silentFrameCount + frameCount : 0
+    silentFrameCount = isSilent() ? silentFrameCount + frameCount : 0
   }
 }
 
-/// The frames that go by while a device rests, by the clock.
+/// The engine's position while the device is idle, derived from the clock.
 struct IdleClock {
   private let startPosition: Int64
   private let startTime: Duration
@@ -397,11 +403,11 @@ struct IdleClock {
   }
 
   var position: Int64 {
-    // A time that came from frames may be a little shorter than they are.
+    // A time that was computed from frames may be slightly too short.
     frozenPosition ?? startPosition + Int64((time.now - startTime) / .seconds(1) * rate + 0.01)
   }
 
-  /// Holds the position, while the renderer comes to it; it never goes back.
+  /// Freezes the position until the renderer has reached it, and returns it. It never decreases.
   mutating func freeze() -> Int64 {
     let position = position
     frozenPosition = position

@@ -1,13 +1,13 @@
-/// What a program wants of an output; what it gets is the format of the sink.
+/// The requested properties of an output; the sink's format has the granted ones.
 public struct OutputRequest: Equatable, Sendable {
-  /// How many channels are wanted.
+  /// The requested number of channels.
   public enum Channels: Equatable, Sendable {
-    /// This many; an output that has another number is refused.
+    /// Exactly this number; an output with a different number is refused.
     case exactly(Int)
-    /// The smallest number from this on that the output has, or else its greatest.
+    /// The smallest available number from this one on, or else the largest available number.
     case atLeast(Int)
 
-    /// The number that is named.
+    /// The number in the request.
     public var count: Int {
       switch self {
       case .exactly(let count), .atLeast(let count): count
@@ -15,20 +15,22 @@ public struct OutputRequest: Equatable, Sendable {
     }
   }
 
-  /// Frames per second.
+  /// The sample rate in hertz.
   public var rate: Int
-  /// Whether the output's nearest rate will do where it does not support this one.
+  /// A Boolean value that indicates whether the output may use its nearest rate if it does not
+  /// support this one.
   public var allowsOtherRate: Bool
-  /// How many channels are wanted.
+  /// The number of channels.
   public var channels: Channels
-  /// The sample format by its name, such as `s16`; nil takes the best that the output has.
+  /// The name of the sample format, such as `s16`; nil for the output's best format.
   public var encoding: String?
-  /// Frames between two wake-ups at the rate asked for; at another, as many as last as long.
+  /// The number of frames between two wake-ups at the requested rate; at another rate, the same
+  /// duration.
   public var periodSize: Int
-  /// Frames that fit in all at the rate asked for; at another, as many as last as long.
+  /// The number of frames in the buffer at the requested rate; at another rate, the same duration.
   public var bufferSize: Int
 
-  /// Makes a request; by default for a buffer of 20 ms in four periods, at any rate.
+  /// Creates a request; by default, for a buffer of 20 ms in four periods, at any rate.
   public init(
     rate: Int = 48_000, allowsOtherRate: Bool = false, channels: Channels = .atLeast(2),
     encoding: String? = nil,
@@ -42,7 +44,7 @@ public struct OutputRequest: Equatable, Sendable {
     self.bufferSize = bufferSize ?? rate / 50
   }
 
-  /// The format of an output that grants everything.
+  /// The format of an output that grants the whole request.
   public var requestedFormat: SinkFormat {
     SinkFormat(
       rate: Double(rate), channelCount: channels.count, periodSize: periodSize,
@@ -50,22 +52,22 @@ public struct OutputRequest: Equatable, Sendable {
   }
 }
 
-/// An output that was opened: its sink, and what it granted.
+/// An open output: its sink and its granted properties.
 ///
-/// Not sendable: it is handed over to the thread that renders.
+/// It is not sendable, because it is handed over to the render thread.
 public struct OpenedOutput {
-  /// Takes the frames.
+  /// The sink that accepts frames.
   public let sink: any AudioSink
   /// The output's name, without its scheme.
   public let name: String
-  /// The sample format by its name.
+  /// The name of the sample format.
   public let encoding: String
-  /// Whether a sound card plays the frames without a sound server between.
+  /// A Boolean value that indicates whether a sound card plays the frames without a sound server.
   public let isHardware: Bool
   /// A Boolean value that indicates whether PulseAudio or PipeWire plays the frames.
   public let isServerStream: Bool
 
-  /// Makes an opened output.
+  /// Creates an open output.
   public init(
     sink: any AudioSink, name: String, encoding: String = "float", isHardware: Bool = false,
     isServerStream: Bool = false
@@ -77,50 +79,51 @@ public struct OpenedOutput {
     self.isServerStream = isServerStream
   }
 
-  /// What was granted.
+  /// The granted format.
   public var format: SinkFormat { sink.format }
 }
 
-/// Why an output cannot be used. Decisions depend on the kind, never on the wording.
+/// The reason that an output cannot be used. Decisions depend on the kind, never on the wording.
 public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What can be done about it.
+  /// The kind of an error, which determines the remedy.
   public enum Kind: String, Sendable {
-    /// The name is not one of an output: correct it.
+    /// The name is not a valid output name: correct it.
     case invalidName
     /// No output has this name: connect it, or choose another.
     case notFound
-    /// Something else plays on it: end that, or choose another.
+    /// Another program uses the output: close it, or choose another output.
     case busy
-    /// It went away while it was open: connect it again.
+    /// The output was disconnected while it was open: reconnect it.
     case disconnected
-    /// The sound server behind the name does not run: start it.
+    /// The output's sound server does not run: start it.
     case serverUnavailable
-    /// The system does not let this user have it.
+    /// The user has no permission to use the output.
     case permissionDenied
-    /// It does not answer: connect it again, restart its sound server, or choose another.
+    /// The output does not respond: reconnect it, restart its sound server, or choose another.
     case unresponsive
-    /// It does not play: choose another.
+    /// The output cannot play: choose another.
     case notPlayback
-    /// It does not support the rate, the channels or the sample format: request what it has.
+    /// The output does not support the sample rate, the channels, or the sample format: request
+    /// what it supports.
     case unsupportedFormat
-    /// What it recorded was not taken in time: leave the machine more time.
+    /// The recorded frames were not read in time: reduce the load of the machine.
     case overrun
     /// The file cannot be written: choose another, or free space.
     case cannotWrite
-    /// The system refused for another reason, which the description names.
+    /// The system refused for another reason, which the description states.
     case other
   }
 
-  /// What can be done about it.
+  /// The kind, which determines the remedy.
   public var kind: Kind
   /// The output, as the user named it.
   public var output: String
-  /// One line for the user, without the output's name.
+  /// The message for the user on one line, without the output's name.
   public var description: String
   /// The names that exist in the place of one that was not found, if the description lists them.
   public var alternatives: [String]
 
-  /// Makes an error.
+  /// Creates an error.
   public init(_ kind: Kind, output: String, _ description: String, alternatives: [String] = []) {
     self.kind = kind
     self.output = output
@@ -129,22 +132,22 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 }
 
-/// One output in a list.
+/// An entry in a list of outputs.
 public struct OutputListing: Equatable, Sendable {
-  /// What an output supports by itself, without conversion.
+  /// The properties that an output supports without conversion.
   public struct Capabilities: Equatable, Sendable {
-    /// The common rates in hertz, or the ends of a range.
+    /// The supported common sample rates in hertz, or the ends of the supported range.
     public var rates: [Int]
-    /// The numbers of channels, up to 64.
+    /// The supported numbers of channels, up to 64.
     public var channelCounts: [Int]
-    /// The sample formats by their names, best first.
+    /// The names of the supported sample formats, best first.
     public var encodings: [String]
-    /// Frames of a period, least and most.
+    /// The supported range of periods, in frames.
     public var periodSizes: ClosedRange<Int>
-    /// Whether a sound card plays the frames without a sound server between.
+    /// A Boolean value that indicates whether a sound card plays the frames without a sound server.
     public var isHardware: Bool
 
-    /// Makes capabilities.
+    /// Creates capabilities.
     public init(
       rates: [Int], channelCounts: [Int], encodings: [String], periodSizes: ClosedRange<Int>,
       isHardware: Bool
@@ -157,16 +160,16 @@ public struct OutputListing: Equatable, Sendable {
     }
   }
 
-  /// The name to open it by.
+  /// The name by which to open the output.
   public var name: String
-  /// What it is, on one line.
+  /// The description, on one line.
   public var description: String
-  /// What it supports; nil where it was not probed.
+  /// The capabilities; nil if the output was not probed.
   public var capabilities: Capabilities?
-  /// Why it could not be probed.
+  /// The reason that the output could not be probed.
   public var probeError: OutputError?
 
-  /// Makes an entry.
+  /// Creates an entry.
   public init(
     name: String, description: String, capabilities: Capabilities? = nil,
     probeError problem: OutputError? = nil
@@ -178,110 +181,125 @@ public struct OutputListing: Equatable, Sendable {
   }
 }
 
-/// A kind of output, such as the devices of a sound system or files.
+/// A type of output, such as the devices of a sound system, or files.
 public protocol OutputBackend: Sendable {
-  /// The word before the colon of its names.
+  /// The word before the colon in the names of these outputs.
   var scheme: String { get }
 
-  /// What follows the colon, in one word for help, such as `DEVICE`; nil where nothing does.
+  /// The placeholder in help for the part after the colon, such as `DEVICE`; nil if the names have
+  /// no such part.
   var parameter: String? { get }
 
-  /// The outputs that have a name now; where they are probed, each is opened briefly to query its
-  /// capabilities.
+  /// Returns the available outputs.
+  ///
+  /// - Parameter probing: True to open each output briefly and read its capabilities.
   func outputs(probing: Bool) -> [OutputListing]
 
-  /// An entry of a list that was not probed, with its capabilities or its problem; by default as it
-  /// is.
+  /// Returns an entry with its capabilities or its error; by default, the entry itself.
   func probed(_ listing: OutputListing) -> OutputListing
 
-  /// Whether an output could be opened now; true by default.
+  /// Returns whether the output could be opened now; by default, true.
   func isAvailable(_ name: String) -> Bool
 
-  /// Opens an output by what follows the colon; the time is the clock of a sink that has none of
-  /// its own.
+  /// Opens an output.
+  ///
+  /// - Parameters:
+  ///   - name: The part of its name after the colon.
+  ///   - request: The requested properties.
+  ///   - time: The clock of a sink that has no clock of its own.
   func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
     -> sending OpenedOutput
 }
 
 extension OutputBackend {
-  /// The entry as it is: there is nothing to probe.
+  /// Returns the entry itself, because there is nothing to probe.
   public func probed(_ listing: OutputListing) -> OutputListing { listing }
 
-  /// True: opening has no condition that could be asked for without opening.
+  /// Returns true, because opening has no condition that could be checked.
   public func isAvailable(_ name: String) -> Bool { true }
 }
 
-/// The name of an output: a scheme and what the backend of the scheme makes of the rest.
+/// The name of an output: a scheme and an address within it.
 public struct OutputName: Hashable, Sendable {
-  /// The backend.
+  /// The scheme, which selects the backend.
   public let scheme: String
-  /// The output among those of the backend; empty where there is only one.
+  /// The address within the backend's outputs; empty if the backend has only one.
   public let address: String
 
-  /// Makes a name.
-  public init(scheme: String, address rest: String = "") {
+  /// Creates a name.
+  public init(scheme: String, address: String = "") {
     self.scheme = scheme
-    self.address = rest
+    self.address = address
   }
 }
 
-/// The kinds of output that a program knows.
+/// The types of output that a program supports.
 ///
-/// A value: tests and programs add backends to copies of their own.
+/// A registry is a value: tests and programs add backends to their own copies.
 public struct OutputRegistry: Sendable {
-  /// All kinds, in the order of lists.
+  /// All backends, in the order of lists.
   public let backends: [any OutputBackend]
-  /// The scheme of names without one.
+  /// The scheme of names without a scheme.
   public let defaultScheme: String
 
-  /// Makes a registry.
+  /// Creates a registry.
   public init(_ backends: [any OutputBackend], defaultScheme: String) {
     self.backends = backends
     self.defaultScheme = defaultScheme
   }
 
-  /// The registry with one more backend, which takes the place of one with the same scheme.
+  /// Returns the registry with one more backend, which replaces a backend with the same scheme.
   public func adding(_ backend: any OutputBackend) -> OutputRegistry {
     OutputRegistry(
       backends.filter { $0.scheme != backend.scheme } + [backend], defaultScheme: defaultScheme)
   }
 
-  /// How outputs can be named, one form for each backend: `alsa:DEVICE`, `null`.
+  /// The forms of output names, one for each backend: `alsa:DEVICE`, `null`.
   public var nameForms: [String] {
     backends.map { backend in backend.parameter.map { "\(backend.scheme):\($0)" } ?? backend.scheme
     }
   }
 
-  /// What a word names: `SCHEME:REST` where a backend has the scheme, else an output of the default
-  /// scheme.
+  /// Parses a name in the form `SCHEME:ADDRESS`; a text without a known scheme is an address of the
+  /// default scheme.
   ///
   /// A scheme needs its colon here: `null:` is the null output, `null` is a device of the default
   /// scheme.
-  public func parseName(_ word: String) -> OutputName {
-    if let (scheme, rest) = Self.splitScheme(word), backend(forScheme: scheme) != nil {
-      return OutputName(scheme: scheme, address: rest)
+  public func parseName(_ text: String) -> OutputName {
+    if let (scheme, address) = Self.splitScheme(text), backend(forScheme: scheme) != nil {
+      return OutputName(scheme: scheme, address: address)
     }
-    return OutputName(scheme: defaultScheme, address: word)
+    return OutputName(scheme: defaultScheme, address: text)
   }
 
-  /// What a word names that must have a scheme, in one of the `forms`; nil where it is not valid.
-  public func parseQualifiedName(_ word: String) -> OutputName? {
-    let (scheme, rest) = Self.splitScheme(word) ?? (word, "")
-    guard let backend = backend(forScheme: scheme), rest.isEmpty == (backend.parameter == nil)
+  /// Parses a name that must have a scheme, in one of the `nameForms`; nil if it is not valid.
+  public func parseQualifiedName(_ text: String) -> OutputName? {
+    let (scheme, address) = Self.splitScheme(text) ?? (text, "")
+    guard let backend = backend(forScheme: scheme), address.isEmpty == (backend.parameter == nil)
     else {
       return nil
     }
-    return OutputName(scheme: scheme, address: rest)
+    return OutputName(scheme: scheme, address: address)
   }
 
-  /// Opens an output by a word, as `name(_:)` reads it.
+  /// Opens an output by its name in text form.
+  ///
+  /// - Parameters:
+  ///   - word: The name, in the form that `parseName(_:)` accepts.
+  ///   - request: The requested properties.
+  ///   - time: The clock of a sink that has no clock of its own.
   public func open(
-    _ word: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
+    _ name: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
   )
     throws(OutputError) -> sending OpenedOutput
-  { try open(parseName(word), request, time: time) }
+  { try open(parseName(name), request, time: time) }
 
-  /// Opens an output; the time is the clock of a sink that has none of its own.
+  /// Opens an output.
+  ///
+  /// - Parameters:
+  ///   - name: The name.
+  ///   - request: The requested properties.
+  ///   - time: The clock of a sink that has no clock of its own.
   public func open(
     _ name: OutputName, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
   )
@@ -298,19 +316,20 @@ public struct OutputRegistry: Sendable {
     return try backend.open(name.address, request, time: time)
   }
 
-  /// Whether an output could be opened now.
+  /// Returns whether the output could be opened now.
   public func isAvailable(_ name: OutputName) -> Bool {
     backend(forScheme: name.scheme)?.isAvailable(name.address) ?? false
   }
 
-  /// The outputs of all backends that have a name now. Where they are probed, each is opened
-  /// briefly to query its capabilities: nothing is played, and an output in use is left alone; a
-  /// sound server may need a moment to answer.
+  /// Returns the available outputs of all backends.
+  ///
+  /// Probing opens each output briefly and reads its capabilities. It plays nothing and skips
+  /// outputs that are in use. A sound server may take a moment to answer.
   public func outputs(probing: Bool = true) -> [OutputListing] {
     backends.flatMap { $0.outputs(probing: probing) }
   }
 
-  /// Probes the outputs of all backends one after the other, and hands on each as soon as it is
+  /// Probes the outputs of all backends one by one, and passes each to a closure as soon as it is
   /// known.
   public func probeOutputs(_ body: (OutputListing) throws -> Void) rethrows {
     for backend in backends {
@@ -324,28 +343,28 @@ public struct OutputRegistry: Sendable {
     backends.first { $0.scheme == scheme }
   }
 
-  private static func splitScheme(_ word: String) -> (scheme: String, rest: String)? {
-    guard let colon = word.firstIndex(of: ":") else { return nil }
-    return (String(word[..<colon]), String(word[word.index(after: colon)...]))
+  private static func splitScheme(_ text: String) -> (scheme: String, address: String)? {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    return (String(text[..<colon]), String(text[text.index(after: colon)...]))
   }
 }
 
-/// Discards every frame at the pace of a clock.
+/// An output that discards every frame at the pace of a clock.
 public struct NullOutput: OutputBackend {
-  /// Makes the backend.
+  /// Creates the backend.
   public init() {}
 
-  /// `null`.
+  /// The scheme `null`.
   public var scheme: String { "null" }
-  /// Nothing: there is one null output.
+  /// Nil, because there is only one null output.
   public var parameter: String? { nil }
 
-  /// The null output.
+  /// Returns the null output.
   public func outputs(probing: Bool) -> [OutputListing] {
     [OutputListing(name: "null:", description: "Discards the frames in real time")]
   }
 
-  /// Grants whatever is requested.
+  /// Opens the null output, which grants every request.
   public func open(_ name: String, _ request: OutputRequest, time: any TimeSource)
     throws(OutputError)
     -> sending OpenedOutput

@@ -1,43 +1,46 @@
-/// Where rendered frames go: a device, a file, memory.
+/// An output for rendered frames, such as a device, a file, or memory.
 ///
-/// A sink belongs to one thread, the one that renders. It paces that thread: `wait` returns when
-/// there is space, and no sooner than the frames before it can be heard.
+/// A sink belongs to the render thread and paces it: `wait` returns when there is space, and no
+/// earlier than the previous frames can be heard.
 public protocol AudioSink: AnyObject {
-  /// What was granted. It stays the same for the life of the sink, also across a reconnection.
+  /// The granted format. It does not change for the life of the sink, even after a reconnection.
   var format: SinkFormat { get }
 
-  /// Frames handed over and not yet heard.
+  /// The number of frames that were written and not yet heard.
   var delay: Int { get }
 
-  /// The longest that a call of the device has taken; zero where calls are not measured.
+  /// The maximum duration of a call of the device; zero if calls are not measured.
   var maximumCallDuration: Duration { get }
 
-  /// Waits until frames are wanted, time went by unheard, or the thread is woken; at most half a
-  /// second, so that a call that lasts longer is known to hang.
+  /// Waits until the sink requests frames, frames were missed, or the thread is woken. It returns
+  /// within half a second, so that a longer call is recognized as hanging.
   func wait(_ wake: WakeSignal) -> SinkReadiness
 
-  /// Takes interleaved frames, no more than there was space for, in −1…1. The next `wait` reports
-  /// what goes wrong.
+  /// Writes interleaved frames in −1…1, no more than there was space for. The next `wait` reports
+  /// errors.
   func write(_ frames: Span<Float>)
 
-  /// Stops the device until the next `wait`, where it can, and returns whether it did. Called when
-  /// nothing that was handed over is to be heard any more. What is written afterwards is played as
-  /// at the first start: time that went by meanwhile is not a loss.
+  /// Stops the device until the next `wait`, if possible, and returns whether it is stopped.
+  ///
+  /// It is called when all written frames have been heard. Later frames play as after the first
+  /// start, and the time in between does not count as missed.
   func beginIdle() -> Bool
 
-  /// Ends: lets what was handed over be heard, with a limit in time, or drops it. Nothing follows.
+  /// Ends the sink; no call follows.
+  ///
+  /// - Parameter draining: True to play the written frames, with a timeout; false to discard them.
   func finish(draining: Bool)
 
-  /// Takes what happened since the last call, oldest first.
+  /// Returns the events since the last call, oldest first.
   func drainEvents() -> [SinkEvent]
 
-  /// Makes the sink that goes on where a call of this one does not return; nil where there is none.
-  /// Asked for once, before the sink belongs to a thread.
+  /// A closure that creates a sink to continue if a call of this one hangs; nil without support. It
+  /// is read once, before the sink belongs to a thread.
   var makeReplacement: SinkReplacement? { get }
 
-  /// Names of threads that libraries start to carry frames to the device, now or after a
-  /// reconnection. They get the priority of the thread that renders. Asked for before the sink
-  /// belongs to a thread.
+  /// The names of the threads that libraries start to send frames to the device, now or after a
+  /// reconnection. These threads get the priority of the render thread. The names are read before
+  /// the sink belongs to a thread.
   var deviceThreadNames: [String] { get }
 }
 
@@ -45,52 +48,55 @@ extension AudioSink {
   /// Nil: calls of this sink always return.
   public var makeReplacement: SinkReplacement? { nil }
 
-  /// None: the thread that renders hands over frames itself.
+  /// Empty: the render thread itself writes frames to the device.
   public var deviceThreadNames: [String] { [] }
 
-  /// None: nothing ever happens here.
+  /// Empty: this sink has no events.
   public func drainEvents() -> [SinkEvent] { [] }
 
   /// Zero: calls are not measured.
   public var maximumCallDuration: Duration { .zero }
 
-  /// False: this sink takes all frames of time.
+  /// False: this sink needs every frame.
   public func beginIdle() -> Bool { false }
 }
 
-/// Makes a sink of the same format for a device that is to be opened again: when its next frame is
-/// due, on the timekeeper's clock, and how many frames before it never reached the device.
+/// Creates a sink of the same format for a device that must be reopened.
+///
+/// - Parameters:
+///   - due: The due time of the next frame, on the time source's clock.
+///   - lostFrameCount: The number of frames before it that never reached the device.
 public typealias SinkReplacement =
   @Sendable (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
 
-/// Why a sink returned from waiting.
+/// The reason that a sink returned from a wait.
 public enum SinkReadiness: Equatable, Sendable {
-  /// This many frames can be written; none means that the sink is to be asked again.
+  /// There is space for this many frames; with 0, wait again.
   case ready(frameCount: Int)
   /// The thread was woken.
   case interrupted
-  /// This many frames of time went by in which nothing could be heard: an underrun, or a device
-  /// that is away. Rendering skips them, so that what follows comes at its time.
+  /// This many frames could not be heard, because of an underrun or an absent device. Rendering
+  /// skips them, so that later frames are on time.
   case missed(frameCount: Int)
-  /// The device plays on, but this many frames later than it should; rendering skips them to catch
-  /// up. There is still space for the frames of a fade, so that what it plays does not break off.
+  /// The device plays this many frames late, and rendering skips them to catch up. There is still
+  /// space for a fade, so that the sound does not break off.
   case late(frameCount: Int)
-  /// Nothing can be written any more; the events say why.
+  /// The sink has ended; its events give the reason.
   case ended
 }
 
-/// Rate, channels and periods of a sink.
+/// The sample rate, channels, and buffer of a sink.
 public struct SinkFormat: Equatable, Sendable {
-  /// Frames per second.
+  /// The sample rate in hertz.
   public var rate: Double
-  /// Interleaved channels.
+  /// The number of interleaved channels.
   public var channelCount: Int
-  /// Frames between two wake-ups.
+  /// The number of frames between two wake-ups.
   public var periodSize: Int
-  /// Frames that fit in all.
+  /// The number of frames in the buffer.
   public var bufferSize: Int
 
-  /// Makes a format.
+  /// Creates a format.
   public init(rate: Double, channelCount: Int, periodSize: Int, bufferSize: Int) {
     self.rate = rate
     self.channelCount = channelCount
@@ -99,53 +105,53 @@ public struct SinkFormat: Equatable, Sendable {
   }
 }
 
-/// Something that happened at a sink, for the control side to report.
+/// An event of a sink, which the control thread reports.
 public struct SinkEvent: Equatable, Sendable {
-  /// What happened.
+  /// The type of an event.
   public enum Kind: Equatable, Sendable {
-    /// An underrun: the device had nothing to play.
+    /// An underrun: the device had no frames to play.
     case underrun
     /// The system slept, or the device was suspended.
     case suspended
-    /// The device was disconnected; it is searched for until it returns.
+    /// The device was disconnected; the sink polls until it returns.
     case disconnected
-    /// A call of the device has not returned for a second.
+    /// A call of the device has not returned within a second.
     case unresponsive
-    /// The device is back.
+    /// The device was reconnected.
     case reconnected
-    /// The sink cannot go on.
+    /// The sink cannot continue.
     case failed
-    /// Something works less well than it could, such as a priority that was refused.
+    /// A degradation, such as a refused priority.
     case degraded
   }
 
-  /// Why frames were not heard, which decides what helps.
+  /// The cause of missed frames, which determines the remedy.
   public enum Cause: Equatable, Sendable {
-    /// They were delivered too late, since the thread that renders did not run in time or took too
-    /// long: a real-time priority or larger buffers help.
+    /// The render thread delivered frames too late, because it did not run in time or took too
+    /// long. Real-time priority or a larger buffer helps.
     case lateDelivery
-    /// The process did not run for longer than it had asked to wait: it was stopped, or the machine
+    /// The process did not run for longer than it asked to wait: it was stopped, or the machine
     /// slept.
     case stoppedProcess
-    /// The device or its sound server asked for frames too late, though the thread that renders was
-    /// there, or plays behind the clock: a real-time priority of the server or larger buffers help.
+    /// The device or its sound server requested frames too late although the render thread was
+    /// ready, or it plays late. Real-time priority of the server or a larger buffer helps.
     case lateDevice
-    /// The device dropped frames that it had taken.
+    /// The device discarded frames that it had accepted.
     case droppedBuffer
-    /// The system refused real-time priority; nothing was lost yet.
+    /// The system refused real-time priority; no frames were missed yet.
     case refusedPriority
   }
 
-  /// What happened.
+  /// The type of the event.
   public var kind: Kind
-  /// Why frames were not heard, where that is known.
+  /// The cause of the missed frames, if known.
   public var cause: Cause?
-  /// Frames that could not be heard because of it.
+  /// The number of missed frames.
   public var missedFrameCount: Int
-  /// One line a user can act on.
+  /// The message for the user, on one line.
   public var text: String
 
-  /// Makes a notice.
+  /// Creates an event.
   public init(_ kind: Kind, cause: Cause? = nil, missedFrameCount: Int = 0, text: String) {
     self.kind = kind
     self.cause = cause
@@ -154,7 +160,7 @@ public struct SinkEvent: Equatable, Sendable {
   }
 }
 
-/// Paces a sink that could take frames faster than time: never more than a buffer ahead of the
+/// Paces a sink that could accept frames faster than real time: at most one buffer ahead of the
 /// clock.
 public struct SinkPacer {
   private let format: SinkFormat
@@ -163,22 +169,22 @@ public struct SinkPacer {
   private var writtenFrameCount: Int64 = 0
   private var watchedDescriptors: [PollDescriptor] = []
 
-  /// A pace that begins with the first wait.
+  /// Creates a pacer that starts with the first wait.
   public init(_ format: SinkFormat, time: any TimeSource) {
     self.format = format
     self.time = time
   }
 
-  /// Frames handed over that the clock has not reached.
+  /// The number of written frames that the clock has not reached.
   public var delay: Int {
     guard let startTime else { return 0 }
     return Int(max(0, writtenFrameCount - frameCount(in: time.now - startTime)))
   }
 
-  /// Notes frames that were handed over.
+  /// Counts written frames.
   public mutating func recordWritten(_ frameCount: Int) { writtenFrameCount += Int64(frameCount) }
 
-  /// Begins again with the next wait.
+  /// Restarts with the next wait.
   public mutating func restart() {
     startTime = nil
     writtenFrameCount = 0
@@ -186,7 +192,8 @@ public struct SinkPacer {
 
   /// Waits until there is space for a period.
   ///
-  /// When the clock has run ahead, as after a stopped process, the frames between are missed.
+  /// Frames between the written frames and a clock that is ahead, as after a stopped process, are
+  /// missed.
   public mutating func wait(_ wake: WakeSignal) -> SinkReadiness {
     let now = time.now
     let start = startTime ?? now
@@ -199,11 +206,11 @@ public struct SinkPacer {
       writtenFrameCount -= ahead
       return .missed(frameCount: Int(-ahead))
     }
-    let room = Int64(format.bufferSize) - ahead
-    if room >= Int64(format.periodSize) {
-      return .ready(frameCount: Int(room) / format.periodSize * format.periodSize)
+    let space = Int64(format.bufferSize) - ahead
+    if space >= Int64(format.periodSize) {
+      return .ready(frameCount: Int(space) / format.periodSize * format.periodSize)
     }
-    // From the beginning, so that roundings do not add up to frames.
+    // The time counts from the start, so that rounding errors do not accumulate.
     let due = writtenFrameCount + Int64(format.periodSize - format.bufferSize)
     let moment = start + time(ofFrame: due)
     time.wait(for: &watchedDescriptors, timeout: max(.nanoseconds(1), moment - now))
@@ -212,8 +219,8 @@ public struct SinkPacer {
 
   private func time(ofFrame frame: Int64) -> Duration {
     let rate = Int64(format.rate.rounded())
-    let (seconds, rest) = frame.quotientAndRemainder(dividingBy: max(1, rate))
-    return .seconds(seconds) + .nanoseconds(Int64((Double(rest) / format.rate * 1e9).rounded(.up)))
+    let (seconds, remainder) = frame.quotientAndRemainder(dividingBy: max(1, rate))
+    return .seconds(seconds) + .nanoseconds(Int64((Double(remainder) / format.rate * 1e9).rounded(.up)))
   }
 
   private func frameCount(in duration: Duration) -> Int64 {
@@ -222,56 +229,57 @@ public struct SinkPacer {
   }
 }
 
-/// Takes frames at the pace of a clock and forgets them.
+/// A sink that discards frames at the pace of a clock.
 public final class NullSink: AudioSink {
-  /// What it takes.
+  /// The granted format.
   public let format: SinkFormat
   private var pacer: SinkPacer
 
-  /// A sink that follows a clock.
+  /// Creates a sink that follows a clock.
   public init(_ format: SinkFormat, time: any TimeSource = SystemTimeSource()) {
     self.format = format
     pacer = SinkPacer(format, time: time)
   }
 
-  /// Frames that the clock has not reached.
+  /// The number of frames that the clock has not reached.
   public var delay: Int { pacer.delay }
 
   /// Waits for the clock.
   public func wait(_ wake: WakeSignal) -> SinkReadiness { pacer.wait(wake) }
 
-  /// Forgets frames.
+  /// Discards frames.
   public func write(_ frames: Span<Float>) {
     pacer.recordWritten(frames.count / format.channelCount)
   }
 
-  /// Always rests where it may.
+  /// Returns true: this sink can always be idle.
   public func beginIdle() -> Bool {
     pacer.restart()
     return true
   }
 
-  /// Does nothing.
+  /// Returns at once.
   public func finish(draining: Bool) {}
 }
 
-/// Keeps every frame in memory, at the pace of a clock, for tests to look at.
+/// A sink that stores every frame in memory, at the pace of a clock, for tests.
 public final class MemorySink: AudioSink {
-  /// What it takes.
+  /// The granted format.
   public let format: SinkFormat
-  /// All samples, interleaved; frames that were missed are silence.
+  /// All samples, interleaved; missed frames are silence.
   public private(set) var samples: [Float] = []
-  /// Whether it has been finished.
+  /// A Boolean value that indicates whether `finish(draining:)` was called.
   public private(set) var isFinished = false
   private var pacer: SinkPacer
 
-  /// A sink that follows a clock, by default one on which time passes only by waiting.
+  /// Creates a sink that follows a clock; by default, a virtual clock that advances only during
+  /// waits.
   public init(_ format: SinkFormat, time: any TimeSource = VirtualTimeSource()) {
     self.format = format
     pacer = SinkPacer(format, time: time)
   }
 
-  /// Frames that the clock has not reached.
+  /// The number of frames that the clock has not reached.
   public var delay: Int { pacer.delay }
 
   /// Waits for the clock.
@@ -283,7 +291,7 @@ public final class MemorySink: AudioSink {
     return readiness
   }
 
-  /// Keeps frames.
+  /// Stores frames.
   public func write(_ frames: Span<Float>) {
     for index in frames.indices {
       samples.append(frames[index])
@@ -291,39 +299,40 @@ public final class MemorySink: AudioSink {
     pacer.recordWritten(frames.count / format.channelCount)
   }
 
-  /// Notes the end.
+  /// Marks the sink as finished.
   public func finish(draining: Bool) { isFinished = true }
 }
 
-/// Where sound comes from while it sounds: the counterpart of a sink. Belongs to one thread.
+/// A source of live sound: the counterpart of a sink. It belongs to one thread.
 public protocol CaptureSource: AnyObject {
-  /// Frames per second.
+  /// The sample rate in hertz.
   var rate: Double { get }
-  /// Interleaved channels.
+  /// The number of interleaved channels.
   var channelCount: Int { get }
 
-  /// Appends the interleaved frames that came since the last call; never waits for more.
+  /// Appends the interleaved frames since the last call. It never waits.
   ///
-  /// - Returns: What happened meanwhile; nil where the sound simply goes on.
+  /// - Returns: An event since the last call; nil if there was none.
   func read(into samples: inout [Float]) -> CaptureEvent?
 }
 
-/// What happens to a source of sound.
+/// An event of a source of live sound.
 public enum CaptureEvent: Equatable, Sendable {
-  /// It lost frames, or went away: why. It is tried again by itself.
+  /// The source lost frames or was disconnected, with the reason. It reconnects on its own.
   case interrupted(String)
-  /// It is back, after so long.
+  /// The source was reconnected, after this time.
   case resumed(Duration)
 }
 
-/// Counts what happens at a sink, and folds events that repeat, so that people and programs can
-/// read them. The first event of a kind and cause is reported at once. Those that follow within a
-/// second are reported together; while it goes on, the time between two reports doubles, up to a
-/// minute.
+/// Counts the events of a sink and combines repeated events, so that people and programs can follow
+/// them.
+///
+/// The first event of a kind and cause is reported at once. Later events within a second are
+/// reported together. While they continue, the interval between reports doubles, up to a minute.
 package struct SinkEventAggregator {
   /// Events of one kind and cause that are reported together.
   package struct Report: Equatable, Sendable {
-    /// The last of them, with the frames that were missed because of all.
+    /// The last event, with the missed frames of all events.
     package var event: SinkEvent
     package var count: Int
 
@@ -340,45 +349,45 @@ package struct SinkEventAggregator {
     package fileprivate(set) var missedFrameCount = 0
     fileprivate var heldReport: Report?
     fileprivate var reportInterval = SinkEventAggregator.minimumInterval
-    /// Until when events are held.
+    /// The time until which events are held.
     fileprivate var holdEnd: Duration
   }
 
-  /// The time between the first two reports of a kind.
+  /// The initial interval between reports of a kind.
   package static let minimumInterval = Duration.seconds(1)
-  /// The time between two reports of what goes on and on.
+  /// The maximum interval between reports of a kind that continues.
   package static let maximumInterval = Duration.seconds(60)
 
-  /// In the order in which they were first met.
+  /// The groups of events, in the order of their first events.
   package private(set) var groups: [Group] = []
   package var underrunCount: Int { groups.reduce(0) { $0 + ($1.kind == .underrun ? $1.count : 0) } }
-  /// Those of them for which frames were delivered too late.
+  /// The number of underruns because of late delivery.
   package var lateDeliveryCount: Int {
     groups.first { $0.kind == .underrun && $0.cause == .lateDelivery }?.count ?? 0
   }
   package var lacksRealTimePriority: Bool { groups.contains { $0.cause == .refusedPriority } }
   package var missedFrameCount: Int { groups.reduce(0) { $0 + $1.missedFrameCount } }
-  /// Whether what was played was not heard to its end.
+  /// A Boolean value that indicates whether the output was not heard to its end.
   package var hasFailed: Bool { groups.contains { $0.kind == .failed } }
 
   package init() {}
 
-  /// Counts an event; returns what to report now.
+  /// Counts an event, and returns the reports that are due now.
   package mutating func add(_ event: SinkEvent, at now: Duration) -> [Report] {
     var due = drainDueReports(at: now)
-    let known = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }
-    let place = known ?? groups.endIndex
-    if known == nil {
+    let knownIndex = groups.firstIndex { $0.kind == event.kind && $0.cause == event.cause }
+    let index = knownIndex ?? groups.endIndex
+    if knownIndex == nil {
       groups.append(
         Group(kind: event.kind, cause: event.cause, holdEnd: now + Self.minimumInterval))
     }
-    var group = groups[place]
-    defer { groups[place] = group }
+    var group = groups[index]
+    defer { groups[index] = group }
     group.count += 1
     group.missedFrameCount += event.missedFrameCount
-    if known == nil || event.kind == .failed { return due + [Report(event)] }
+    if knownIndex == nil || event.kind == .failed { return due + [Report(event)] }
     if now >= group.holdEnd {
-      // Quiet for as long as it was last held: the next is news again.
+      // After an interval without events, the next event is reported at once again.
       group.reportInterval = Self.minimumInterval
       group.holdEnd = now + group.reportInterval
       due.append(Report(event))
@@ -392,22 +401,22 @@ package struct SinkEventAggregator {
     return due
   }
 
-  /// How long until held events are to be reported; nil where there are none.
+  /// Returns the time until the next report of held events; nil if no events are held.
   package func timeout(at now: Duration) -> Duration? {
     groups.filter { $0.heldReport != nil }.map { max(.zero, $0.holdEnd - now) }.min()
   }
 
-  /// Takes the held events whose time has come; all of them without a time.
+  /// Returns the held events that are due, or all held events without a time.
   package mutating func drainDueReports(at now: Duration?) -> [Report] {
     var reports: [Report] = []
-    for place in groups.indices {
-      var group = groups[place]
+    for index in groups.indices {
+      var group = groups[index]
       guard let held = group.heldReport, now.map({ $0 >= group.holdEnd }) ?? true else { continue }
       reports.append(held)
       group.heldReport = nil
       group.reportInterval = min(group.reportInterval * 2, Self.maximumInterval)
       group.holdEnd = (now ?? group.holdEnd) + group.reportInterval
-      groups[place] = group
+      groups[index] = group
     }
     return reports
   }

@@ -1,28 +1,31 @@
 internal import Glibc
 internal import Synchronization
 
-/// The time that playback follows, and the one way to wait in it.
+/// A clock for playback, with the only way to wait on it.
 ///
-/// Injected, so that hours of playback can be tested in moments.
+/// The clock is injected, so that tests can run hours of playback in moments.
 public protocol TimeSource: Sendable {
-  /// Time since some fixed moment; never goes back.
+  /// The time since a fixed moment. It never decreases.
   var now: Duration { get }
 
-  /// Waits until one of the descriptors is ready or a time has passed; nil means no limit.
-  /// Interruptions by signals are waited through.
+  /// Waits until a descriptor is ready or a timeout has passed. Interruptions by signals do not end
+  /// the wait.
+  ///
+  /// - Parameters:
+  ///   - descriptors: The descriptors, which receive the events that occurred.
+  ///   - timeout: The timeout; nil to wait indefinitely.
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?)
 }
 
-/// A file descriptor that is waited for, as poll(2) has it.
+/// A file descriptor to wait for, as in poll(2).
 public struct PollDescriptor: Equatable, Sendable {
-  /// The descriptor.
   public var descriptor: Int32
-  /// The events that are waited for, as poll(2) numbers them.
+  /// The events to wait for, a bit mask as in poll(2).
   public var events: Int16
-  /// The events that came.
+  /// The events that occurred, a bit mask as in poll(2).
   public var receivedEvents: Int16
 
-  /// Makes a watch; by default for something to read.
+  /// Creates an entry; by default, one that waits for input.
   public init(_ descriptor: Int32, events: Int16 = 1) {
     self.descriptor = descriptor
     self.events = events
@@ -30,12 +33,12 @@ public struct PollDescriptor: Equatable, Sendable {
   }
 }
 
-/// The time of this machine.
+/// The monotonic clock of the machine.
 public struct SystemTimeSource: TimeSource {
-  /// The machine's steady clock.
+  /// Creates a time source.
   public init() {}
 
-  /// The monotonic clock.
+  /// The time of the monotonic clock.
   public var now: Duration { .nanoseconds(nanoseconds) }
 
   var nanoseconds: Int64 {
@@ -44,12 +47,12 @@ public struct SystemTimeSource: TimeSource {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
-  /// poll(2), whose limit is rounded up to milliseconds.
+  /// Waits with poll(2), whose timeout is rounded up to milliseconds.
   public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     let end = timeout.map { now + $0 }
     while true {
       let limit = end.map { Self.milliseconds(max(.zero, $0 - now)) } ?? -1
-      // A watched descriptor has the layout of C's pollfd.
+      // A `PollDescriptor` has the layout of C's `pollfd`.
       let result = unsafe descriptors.withUnsafeMutableBytes { bytes in
         let entries = unsafe bytes.assumingMemoryBound(to: pollfd.self)
         return unsafe poll(entries.baseAddress, nfds_t(entries.count), limit)
@@ -65,23 +68,23 @@ public struct SystemTimeSource: TimeSource {
   }
 }
 
-/// Time that passes only by waiting: hours of playback in moments.
+/// A clock that advances only during waits, so that hours of playback pass in moments.
 public final class VirtualTimeSource: TimeSource {
   private let elapsed: Locked<Duration>
   private let systemTime = SystemTimeSource()
 
-  /// A clock at a moment.
+  /// Creates a clock at a time.
   public init(startingAt moment: Duration = .zero) { elapsed = Locked(moment) }
 
-  /// The virtual moment.
+  /// The virtual time.
   public var now: Duration { elapsed.withLock { $0 } }
 
-  /// Lets time pass.
+  /// Advances the clock.
   public func advance(by duration: Duration) { elapsed.withLock { $0 += max(.zero, duration) } }
 
-  /// Returns at once where a descriptor is ready, and else lets the whole time pass.
+  /// Returns at once if a descriptor is ready; otherwise, advances the clock by the timeout.
   ///
-  /// Without a limit it waits in the machine's own time.
+  /// Without a timeout, it waits in real time.
   public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     guard let timeout else { return systemTime.wait(for: &descriptors, timeout: nil) }
     systemTime.wait(for: &descriptors, timeout: .zero)
@@ -91,23 +94,24 @@ public final class VirtualTimeSource: TimeSource {
   }
 }
 
-/// Which frame of the engine is heard now: frames handed over, less what the device still holds.
+/// Tracks the engine's frame that is heard now: the written frames minus the frames that the device
+/// still holds.
 ///
-/// Written by the render thread after every block, read by any.
+/// The render thread updates the clock after every block; any thread may read it.
 public final class PlaybackClock: Sendable {
-  /// What is known after a block.
+  /// The state of playback after a block.
   public struct Reading: Equatable, Sendable {
-    /// Frames handed over.
+    /// The number of written frames.
     public var position: Int64
-    /// Of these, frames not yet heard.
+    /// The number of written frames that are not yet heard.
     public var delay: Int
-    /// When that was so, on the timekeeper's clock.
+    /// The time of the reading, on the time source's clock.
     public var moment: Duration
   }
 
   private let rate: Double
   private let time: any TimeSource
-  // A reader that meets an odd or a changed version looks again.
+  // A sequence lock: a reader that finds an odd or a changed version reads again.
   private let version = Atomic<Int>(0)
   private let position = Atomic<Int64>(0)
   private let delay = Atomic<Int>(0)
@@ -118,7 +122,7 @@ public final class PlaybackClock: Sendable {
     self.time = time
   }
 
-  /// What was last known.
+  /// The latest reading.
   public var reading: Reading {
     while true {
       let before = version.load(ordering: .acquiring)
@@ -132,7 +136,7 @@ public final class PlaybackClock: Sendable {
     }
   }
 
-  /// The engine's frame that is heard now; never beyond what was handed over.
+  /// The engine's frame that is heard now; never after the last written frame.
   public var heardFrame: Int64 {
     let reading = reading
     let elapsed = (time.now - reading.moment) / .seconds(1)
@@ -140,7 +144,7 @@ public final class PlaybackClock: Sendable {
     return min(reading.position, heard)
   }
 
-  /// Notes what is known after a block: [render thread].
+  /// Stores a reading after a block: [render thread].
   func update(position: Int64, delay: Int, moment: Duration) {
     let (seconds, attoseconds) = moment.components
     version.wrappingAdd(1, ordering: .relaxed)
@@ -152,12 +156,12 @@ public final class PlaybackClock: Sendable {
   }
 }
 
-/// A thread of the process with all signals blocked, which can be waited for with a limit.
+/// A thread with all signals blocked, which can be joined with a timeout.
 ///
-/// A body that never returns keeps its thread until the process ends; who waits with a limit goes
-/// on without it.
+/// A body that never returns keeps its thread until the process ends; a caller that waits with a
+/// timeout continues without it.
 public final class BackgroundThread: Sendable {
-  /// Raised when the body has returned; nobody lowers it.
+  /// The signal that is raised when the body has returned; it stays raised.
   public let endSignal: WakeSignal
   private let thread: Locked<pthread_t?>
 
@@ -165,7 +169,7 @@ public final class BackgroundThread: Sendable {
 
   /// Starts a thread.
   ///
-  /// - Throws: `noResources` where the process may start no more threads, or has no file descriptor
+  /// - Throws: `noResources` if the process may not start more threads or has no file descriptor
   ///   left.
   public init(_ body: @escaping @Sendable () -> Void) throws(PlaybackError) {
     endSignal = try WakeSignal()
@@ -179,7 +183,7 @@ public final class BackgroundThread: Sendable {
         let (body, end) = unsafe Unmanaged<Work>.fromOpaque(context).takeRetainedValue().withLock {
           $0
         }
-        // Signals are for the threads that wait for them.
+        // Only the threads that wait for signals receive them.
         var all = sigset_t()
         _ = unsafe sigfillset(&all)
         _ = unsafe pthread_sigmask(SIG_SETMASK, &all, nil)
@@ -202,8 +206,10 @@ public final class BackgroundThread: Sendable {
     }
   }
 
-  /// Waits for the body, or for a limit by the machine's clock; returns whether it has returned:
-  /// [any thread but this].
+  /// Waits for the body to return: [any thread but this].
+  ///
+  /// - Parameter limit: The timeout by the machine's clock; nil to wait indefinitely.
+  /// - Returns: True if the body has returned.
   @discardableResult public func wait(within limit: Duration?) -> Bool {
     var watched = [PollDescriptor(endSignal.descriptor)]
     SystemTimeSource().wait(for: &watched, timeout: limit)
@@ -218,22 +224,23 @@ public final class BackgroundThread: Sendable {
   }
 }
 
-/// Wakes a thread that waits: a pipe to the process itself, waited for beside other descriptors.
+/// Wakes a thread that waits on file descriptors, through a pipe to this process.
 public final class WakeSignal: Sendable {
-  /// Readable while the signal is raised.
+  /// A descriptor that is readable while the signal is raised.
   public let descriptor: Int32
   private let writeDescriptor: Int32
 
-  /// A signal that is not raised.
+  /// Creates a signal that is not raised.
   ///
-  /// - Throws: `noResources` where the process has no file descriptor left.
+  /// - Throws: `noResources` if the process has no file descriptor left.
   public convenience init() throws(PlaybackError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw .noDescriptors }
     self.init(ends)
   }
 
-  /// A signal whose descriptor is below zero, which is never ready, where none is left.
+  /// Creates a signal; if no file descriptor is left, one with a negative descriptor, which never
+  /// becomes ready.
   package static func makeOrInert() -> WakeSignal { (try? WakeSignal()) ?? WakeSignal([-1, -1]) }
 
   private init(_ ends: [Int32]) {
@@ -250,9 +257,9 @@ public final class WakeSignal: Sendable {
     close(writeDescriptor)
   }
 
-  /// Raises the signal: [any thread, also a signal handler], one system call.
+  /// Raises the signal with one system call: [any thread, also a signal handler].
   public func raise() {
-    // A full pipe is a raised signal too.
+    // A full pipe means that the signal is already raised.
     var byte: UInt8 = 1
     _ = unsafe write(writeDescriptor, &byte, 1)
   }
@@ -270,8 +277,8 @@ public final class WakeSignal: Sendable {
   }
 }
 
-/// A value behind a pthread mutex, which the thread sanitizer knows, where it takes the library's
-/// own for a race.
+/// A value that a pthread mutex protects. The thread sanitizer understands this mutex but reports
+/// the standard library's as a race.
 @safe package final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
@@ -297,7 +304,7 @@ public final class WakeSignal: Sendable {
     return try body(&value)
   }
 
-  /// The same where the value is free just now; else nothing.
+  /// Runs a closure with the value if no other thread holds the lock; otherwise, returns nil.
   package func withLockIfAvailable<Result>(_ body: (inout Value) -> Result) -> Result? {
     guard unsafe pthread_mutex_trylock(mutex) == 0 else { return nil }
     defer { unsafe pthread_mutex_unlock(mutex) }

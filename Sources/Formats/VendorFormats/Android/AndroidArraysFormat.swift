@@ -3,23 +3,23 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The timings and amplitudes of Android's `VibrationEffect.createWaveform`, as Haptics Studio
-  /// exports them: an object with two arrays.
+  /// The timings and amplitudes of Android's `VibrationEffect.createWaveform`, as exported by
+  /// Haptics Studio: an object with two arrays.
   ///
-  /// An index named `repeat` is that of Android's function. Without amplitudes, timings are off and
-  /// on in turn. Levels are written as `steps`, or as `studio`, sampled and never 0 as those of
-  /// Haptics Studio. Files of other names than `vibration.json` are recognised by their content.
+  /// The key `repeat` is the repeat index of Android's function. Without amplitudes, timings are
+  /// alternately off and on. Levels are written as `steps`, or, for `studio`, sampled and never 0,
+  /// as in files of Haptics Studio. Files whose names don't end in `vibration.json` are recognized
+  /// by their content.
   public static let androidArrays = timingArrays(
     "android-arrays", title: "Android timings and amplitudes", endings: ["vibration.json"],
     keys: TimingArrayKeys(timings: "timings", amplitudes: "amplitudes", repeatIndex: "repeat"),
     dialects: ["steps", "studio"])
 
-  /// The vibrations that Hapticlabs Studio exports for Android: timings, amplitudes and a repeat
-  /// index as in
-  /// ``androidArrays``, with the names of a project and of a track.
+  /// The vibrations that Hapticlabs Studio exports for Android: timings, amplitudes, and a repeat
+  /// index as in ``androidArrays``, with the names of a project and a track.
   ///
-  /// Sounds that play beside them are left out. Source: HapticlabsIO/androidplayer, 081a2cf, whose
-  /// licence is MIT.
+  /// Sounds that accompany the vibrations are ignored. Source: HapticlabsIO/androidplayer, 081a2cf,
+  /// MIT license.
   public static let hla = timingArrays(
     "hla", title: "Hapticlabs", endings: ["hla"],
     keys: TimingArrayKeys(
@@ -58,11 +58,11 @@ extension HapticFormat {
         let steps = VibrationSteps(
           composition, options: options, isContinuous: options.dialect == "studio")
         var losses = steps.losses
-        var words = composition
+        var described = composition
         if keys.track != nil {
-          words.title = nil
+          described.title = nil
         }
-        losses.addTextLosses(of: words)
+        losses.addTextLosses(of: described)
         var writer = JSONWriter()
         writer.object { file in
           if let project = keys.project, let track = keys.track {
@@ -93,11 +93,10 @@ extension HapticFormat {
       })
   }
 
-  /// The durations of `navigator.vibrate` of web pages: on and off in turn, in milliseconds, as an
-  /// array or as numbers with commas. Written is when a composition vibrates, whatever its level
-  /// is.
+  /// The durations of `navigator.vibrate` on web pages: alternately on and off, in milliseconds, as
+  /// an array or as comma-separated numbers. When written, the vibrator is on at any level above 0.
   ///
-  /// Nothing in such a text says what it is, so it is never recognised: the format has to be named.
+  /// The content does not identify the format, so it is never recognized and must be named.
   public static let vibrate = HapticFormat(
     "vibrate", title: "Web Vibration API", fileExtensions: ["vibrate.json"],
     rules: Rule.webVibration,
@@ -173,28 +172,38 @@ extension HapticFormat {
       return WrittenFiles([WrittenFiles.File(writer.finish())], losses: losses.finish())
     })
 
-  /// The most durations, and the longest in milliseconds. Source: Chromium's web tests of the
-  /// Vibration API.
+  /// The maximum number of durations, and the maximum duration in milliseconds. Source: Chromium's
+  /// web tests of the Vibration API.
   private static let chromiumLimits = (
     count: 99, duration: 10_000, sentence: "Chromium plays 99 durations of at most 10000 ms"
   )
 }
 
 extension ReadResult {
-  /// What is read of a text that holds one effect, which counts where there are no errors.
+  /// Creates the result of reading a text with one effect. The effect is used only if there are no
+  /// errors.
   fileprivate init(
     of effect: VibrationEffect?, _ json: JSONDocument, _ log: FindingLog, _ options: ReadingOptions
   ) {
-    let made = log.errorCount == 0 ? VibrationReader(effect, options: options) : nil
+    let reader = log.errorCount == 0 ? VibrationReader(effect, options: options) : nil
     self.init(
-      made?.composition, of: json, log: log, options: options, losses: made?.losses.finish() ?? [],
+      reader?.composition, of: json, log: log, options: options,
+      losses: reader?.losses.finish() ?? [],
       sourceMap: SourceMap { _ in json.root.location })
   }
 }
 
+/// The names of the keys of a format with timings and amplitudes.
 private struct TimingArrayKeys: Sendable {
-  var timings, amplitudes, repeatIndex: String
+  /// The key of the durations.
+  var timings: String
+  /// The key of the amplitudes.
+  var amplitudes: String
+  /// The key of the repeat index.
+  var repeatIndex: String
+  /// The key of the project's name, or nil if the format has no projects.
   var project: String?
+  /// The key of the track's name, or nil if the format has no tracks.
   var track: String?
 }
 
@@ -203,7 +212,7 @@ private struct TimingArraysDecoder {
   let keys: TimingArrayKeys
   var log = FindingLog()
 
-  /// The levels; nil where the text has none.
+  /// Returns the levels, or nil if the text has none.
   mutating func decode() -> VibrationEffect? {
     let root = json.root
     guard root.kind == .object, let timings = root[keys.timings] else {
@@ -262,7 +271,7 @@ private struct TimingArraysDecoder {
       log.add(.arraysStructure, at: value, "\(name) must be an array, not \(value.kind.noun)")
       return nil
     }
-    // Nearly all files have no mistake, and hold nothing but these numbers.
+    // Almost all files are valid arrays of integers, which can be read quickly.
     if let numbers = value.integerElements(in: range) { return numbers }
     var numbers: [Int32] = []
     for element in value.elements {
@@ -283,9 +292,9 @@ private struct TimingArraysDecoder {
   }
 }
 
-/// The rules of Android's vibration files and of web pages.
+/// The rules of Android's vibration files and of web vibrations.
 extension Rule {
-  /// The rules of vibration XML, in the order in which they are listed.
+  /// The rules of vibration XML, in listing order.
   static let androidXML: [Rule] = [
     .androidSyntax, .androidRoot, .androidElement, .androidAttribute, .androidMissingAttribute,
     .androidValue,

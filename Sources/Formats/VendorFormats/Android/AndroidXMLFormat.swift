@@ -2,20 +2,15 @@ public import HapticFormats
 internal import HapticModel
 internal import Reading
 
-#if SoundOutput
-  internal import CExpat
-#endif
-
 extension HapticFormat {
-  /// Android's vibration effects up to API 36, a text in XML, checked against every rule of
+  /// Android's vibration effects up to API 36: an XML text that is checked against every rule of
   /// Android's parser.
   ///
-  /// What the device plays by name, primitives and predefined effects, is approximated by one
-  /// table.
+  /// Primitives and predefined effects, which devices play by name, are approximated by
+  /// ``VibrationPrimitives``.
   ///
-  /// A composition is written as one effect, in whole milliseconds: `basic-envelope`, which holds
-  /// intensity and sharpness, `waveform-envelope`, `waveform`, or `primitives`, which holds
-  /// transients alone.
+  /// A composition is written as one effect, in whole milliseconds: `basic-envelope` (intensity and
+  /// sharpness), `waveform-envelope`, `waveform`, or `primitives` (only transients).
   public static let androidXML = HapticFormat(
     "android-xml", title: "Android vibration XML", fileExtensions: ["xml"],
     sharesFileExtensions: true,
@@ -33,18 +28,18 @@ extension HapticFormat {
       decoder.decode(tree)
       let lines = LineIndex()
       let main = decoder.firstEffectOffset
-      @Sendable func place(_ element: Int, _ offset: Int) -> FileLocation {
+      @Sendable func location(_ element: Int, _ offset: Int) -> FileLocation {
         lines.location(of: offset, in: tree.text, name: file.name, path: tree.path(to: element))
       }
-      let made =
+      let reader =
         decoder.log.errorCount == 0
         ? VibrationReader(decoder.effects.first, options: options) : nil
       return ReadResult(
-        composition: made?.composition,
-        findings: decoder.log.findings(for: options, location: place),
+        composition: reader?.composition,
+        findings: decoder.log.findings(for: options, location: location),
         errorCount: decoder.log.errorCount,
-        losses: options.wantsFindings ? made?.losses.finish() ?? [] : [],
-        sourceMap: SourceMap { _ in place(main, main) })
+        losses: options.wantsFindings ? reader?.losses.finish() ?? [] : [],
+        sourceMap: SourceMap { _ in location(main, main) })
     },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.androidValue)
@@ -91,14 +86,16 @@ extension HapticFormat {
 
 // MARK: - Reading
 
-/// Makes the elements of vibration XML into effects, and notes what it finds. Source: the parsers
-/// of aosp-mirror/platform_frameworks_base (`com.android.internal.vibrator.persistence`, 02d3e65),
-/// which accept nothing but what is here.
+/// Converts the elements of vibration XML into effects, and logs findings.
+///
+/// Source: the parsers of aosp-mirror/platform_frameworks_base
+/// (`com.android.internal.vibrator.persistence`, 02d3e65), which accept only the elements and
+/// attributes that are accepted here.
 private struct VibrationDecoder {
   typealias Element = XMLTree.Element
 
   var log = FindingLog()
-  /// The effects of the file; several where the device chooses one.
+  /// The effects of the file; several if the device chooses one.
   private(set) var effects: [VibrationEffect] = []
   private(set) var firstEffectOffset = 0
   private var tree: XMLTree?
@@ -125,19 +122,22 @@ private struct VibrationDecoder {
       decodeVibration(root)
     case "vibration-select":
       checkAttributes(of: root, allowed: [])
-      let given = root.children.filter { expect("vibration-effect", element: $0, in: root) }
-      if let first = given.first {
+      let effectElements = root.children.filter {
+        expect("vibration-effect", element: $0, in: root)
+      }
+      if let first = effectElements.first {
         firstEffectOffset = first.offset
       }
-      for child in given {
+      for child in effectElements {
         decodeVibration(child)
       }
-      if given.count != 1 {
+      if effectElements.count != 1 {
         add(
           .androidChoice, at: root,
-          given.isEmpty
+          effectElements.isEmpty
             ? "vibration-select is empty"
-            : "the first of \(given.count) effects is read; a device plays the first it supports")
+            : "the first of \(effectElements.count) effects is read; a device plays the first it supports"
+        )
       }
     default:
       add(
@@ -153,10 +153,12 @@ private struct VibrationDecoder {
     }
   }
 
-  /// The one effect that an element holds.
+  /// Returns the effect that an element contains.
   ///
-  /// - Parameter bareEntries: Whether entries of a waveform stand by themselves, as in the parts of
-  ///   a repeating effect, where in turn nothing repeats.
+  /// - Parameters:
+  ///   - element: The element.
+  ///   - bareEntries: A Boolean value that indicates whether waveform entries have no enclosing
+  ///     element, as within a repeating effect, in which nothing else repeats.
   private mutating func decodeContent(of element: Element, bareEntries: Bool) -> VibrationEffect? {
     guard let first = element.children.first else {
       add(.androidEmpty, at: element, "\(element.name) is empty")
@@ -257,14 +259,14 @@ private struct VibrationDecoder {
 
   private mutating func decodeEnvelope(_ element: Element, isBasic: Bool) -> VibrationEffect {
     let names = VibrationEffect.xmlNames(isBasic: isBasic)
-    let tones = isBasic ? Self.unitRange : Self.hertzRange
+    let toneLimits = isBasic ? Self.unitRange : Self.hertzRange
     checkAttributes(of: element, allowed: [names.initial])
-    let initial = number(names.initial, of: element, isOptional: true, limits: tones)
+    let initial = number(names.initial, of: element, isOptional: true, limits: toneLimits)
     var points: [VibrationEffect.ControlPoint] = []
     for child in element.children where expect("control-point", element: child, in: element) {
       checkEmptyElement(child, attributes: [names.level, names.tone, "durationMs"])
       let level = number(names.level, of: child, limits: Self.unitRange) ?? 0
-      let tone = number(names.tone, of: child, limits: tones) ?? (isBasic ? 0 : 1)
+      let tone = number(names.tone, of: child, limits: toneLimits) ?? (isBasic ? 0 : 1)
       let duration = integer("durationMs", of: child, range: 1...Self.maximumMilliseconds) ?? 1
       points.append(.init(level: level, tone: tone, duration: duration))
     }
@@ -281,21 +283,21 @@ private struct VibrationDecoder {
 
   private mutating func decodeRepeating(_ element: Element) -> VibrationEffect? {
     checkAttributes(of: element, allowed: [])
-    var left = element.children[...]
+    var remaining = element.children[...]
     var preamble: VibrationEffect?
-    if let first = left.first, first.name == "preamble" {
+    if let first = remaining.first, first.name == "preamble" {
       checkAttributes(of: first, allowed: [])
       preamble = decodeContent(of: first, bareEntries: true)
-      left.removeFirst()
+      remaining.removeFirst()
     }
-    guard let next = left.popFirst() else {
+    guard let next = remaining.popFirst() else {
       add(.androidEmpty, at: element, "repeating-effect has no repeating")
       return nil
     }
     guard expect("repeating", element: next, in: element) else { return nil }
     checkAttributes(of: next, allowed: [])
     let repeating = decodeContent(of: next, bareEntries: true)
-    for child in left {
+    for child in remaining {
       reportUnexpected(child, in: element)
     }
     return repeating.map { .repeating(preamble: preamble, $0) }
@@ -327,20 +329,21 @@ private struct VibrationDecoder {
         ? nil : JSONNameList(Self.elementNames).suggestion(for: name))
   }
 
-  /// Notes attributes that an element must not have, and what is in an element that must be empty.
-  private mutating func checkEmptyElement(_ element: Element, attributes names: [String]) {
-    checkAttributes(of: element, allowed: names)
+  /// Reports unexpected attributes of an element, and the children of an element that must be
+  /// empty.
+  private mutating func checkEmptyElement(_ element: Element, attributes: [String]) {
+    checkAttributes(of: element, allowed: attributes)
     for child in element.children {
       reportUnexpected(child, in: element)
     }
   }
 
-  private mutating func checkAttributes(of element: Element, allowed names: [String]) {
-    for attribute in element.attributes where !names.contains(attribute.name) {
+  private mutating func checkAttributes(of element: Element, allowed: [String]) {
+    for attribute in element.attributes where !allowed.contains(attribute.name) {
       add(
         .androidAttribute, at: element, offset: offset(of: attribute.name, in: element),
         "unexpected attribute \(attribute.name.quoted())",
-        hint: JSONNameList(names).suggestion(for: attribute.name))
+        hint: JSONNameList(allowed).suggestion(for: attribute.name))
     }
   }
 
@@ -354,7 +357,7 @@ private struct VibrationDecoder {
   }
 
   private mutating func attribute<Value>(
-    _ name: String, of element: Element, isOptional: Bool, parse make: (String) -> Value?,
+    _ name: String, of element: Element, isOptional: Bool, parse: (String) -> Value?,
     reason: @autoclosure () -> String
   ) -> Value? {
     guard let text = value(name, of: element) else {
@@ -365,7 +368,7 @@ private struct VibrationDecoder {
       }
       return nil
     }
-    if let value = make(text) { return value }
+    if let value = parse(text) { return value }
     reportInvalid(name, of: element, reason: reason())
     return nil
   }
@@ -377,12 +380,12 @@ private struct VibrationDecoder {
       "\(name) is \(text); \(reason)")
   }
 
-  private mutating func keyword(_ name: String, of element: Element, among words: [String])
+  private mutating func keyword(_ name: String, of element: Element, among keywords: [String])
     -> String?
   {
     attribute(
-      name, of: element, isOptional: false, parse: { words.contains($0) ? $0 : nil },
-      reason: "must be one of " + words.joined(separator: ", "))
+      name, of: element, isOptional: false, parse: { keywords.contains($0) ? $0 : nil },
+      reason: "must be one of " + keywords.joined(separator: ", "))
   }
 
   private mutating func number(
@@ -392,7 +395,7 @@ private struct VibrationDecoder {
     attribute(
       name, of: element, isOptional: isOptional,
       parse: { text in
-        // Digits with a sign, a point and an exponent, not what else Swift reads.
+        // Digits, a sign, a point, and an exponent; Swift accepts other notations, too.
         guard text.utf8.allSatisfy({ 0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0) }) else {
           return nil
         }
@@ -532,7 +535,7 @@ private struct VibrationWriter {
     return text
   }
 
-  /// The order in which attributes are written, apart from entries, where the duration is first.
+  /// The order in which attributes are written, except in entries, where the duration is first.
   private static let attributeOrder = [
     "name", "initialSharpness", "initialFrequencyHz", "intensity", "sharpness", "amplitude",
     "frequencyHz", "scale",
@@ -556,245 +559,5 @@ private struct VibrationWriter {
         writer.writeCanonical(child)
       }
     }
-  }
-}
-
-/// The elements of an XML text. Read by libexpat, which opens no files. Declarations of document
-/// types are refused, so there are no entities but those of XML itself.
-struct XMLTree: Sendable {
-  /// An element; a comment, where comments are kept, has its text with the brackets for a name.
-  struct Element: Sendable {
-    var name: String
-    var attributes: [(name: String, value: String)] = []
-    var children: [Element] = []
-    /// The byte of its `<`.
-    var offset: Int
-
-    var isComment: Bool { name.hasPrefix("<") }
-  }
-
-  struct ParseError: Error {
-    var offset: Int
-    var message: String
-    var suggestion: String?
-  }
-
-  /// Bytes of the largest text, and how deep elements are nested at most.
-  private static let limits = (bytes: 10_000_000, depth: 32)
-
-  let text: [UInt8]
-  /// The root, with the comments before and behind it.
-  let topLevel: [Element]
-
-  var root: Element? { topLevel.first { !$0.isComment } }
-
-  init(_ text: [UInt8], keepsComments: Bool = false) throws(ParseError) {
-    guard text.count <= Self.limits.bytes else {
-      throw ParseError(
-        offset: 0, message: "the text has \(text.count) bytes; at most 10 MB are read")
-    }
-    // The parser would read it, but places and names are those of bytes.
-    if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
-      throw ParseError(offset: 0, message: "the text is UTF-16", suggestion: "save it as UTF-8")
-    }
-    self.text = text
-    #if SoundOutput
-      var reader = ExpatReader(text: text)
-      topLevel = try unsafe reader.read(keepsComments: keepsComments)
-    #else
-      throw Fault(offset: 0, message: "XML is read with the package trait SoundOutput")
-    #endif
-  }
-
-  /// The byte at which an attribute of an element begins.
-  func offset(ofAttribute index: Int, in element: Element) -> Int {
-    var position = element.offset + 1 + element.name.utf8.count
-    func skip(to isEnd: (UInt8) -> Bool) {
-      while position < text.count, !isEnd(text[position]) {
-        position += 1
-      }
-    }
-    for _ in 0..<index {
-      skip { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") }
-      guard position < text.count else { break }
-      let quote = text[position]
-      position += 1
-      skip { $0 == quote }
-      position += 1
-    }
-    skip { !Self.isWhitespace($0) }
-    return min(position, text.count)
-  }
-
-  static func isWhitespace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
-  }
-
-  /// The way from the root to the element at a byte, as
-  /// `vibration-effect.waveform-effect.waveform-entry[2]`.
-  func path(to place: Int) -> String {
-    guard var element = root else { return "" }
-    var path = String(element.name.prefix(40))
-    while element.offset < place,
-      let index = element.children.lastIndex(where: { $0.offset <= place })
-    {
-      element = element.children[index]
-      path += ".\(element.name.prefix(40))[\(index)]"
-    }
-    return path
-  }
-
-  #if SoundOutput
-    /// The state of one reading, which the functions that libexpat calls change.
-    @safe private struct ExpatReader {
-      let text: [UInt8]
-      private var parser: XML_Parser?
-      /// What holds the root, and the open elements.
-      private var openElements = [Element(name: "", offset: 0)]
-      private var parseError: ParseError?
-
-      init(text: [UInt8]) { self.text = text }
-
-      @unsafe mutating func read(keepsComments: Bool) throws(ParseError) -> [Element] {
-        guard temblor_has_expat() else {
-          throw ParseError(offset: 0, message: "XML needs libexpat; install the package libexpat1")
-        }
-        guard let parser = unsafe XML_ParserCreate("UTF-8") else {
-          throw ParseError(offset: 0, message: "there is no memory to read the text")
-        }
-        unsafe self.parser = parser
-        defer { unsafe XML_ParserFree(parser) }
-        let text = text
-        let status = unsafe withUnsafeMutablePointer(to: &self) { state in
-          unsafe XML_SetUserData(parser, state)
-          unsafe XML_SetElementHandler(
-            parser,
-            { unsafe ExpatReader.reader(from: $0)?.pointee.startElement($1, attributes: $2) },
-            { data, _ in unsafe ExpatReader.reader(from: data)?.pointee.endElement() })
-          unsafe XML_SetCharacterDataHandler(
-            parser,
-            {
-              unsafe ExpatReader.reader(from: $0)?.pointee.checkCharacters(
-                UnsafeBufferPointer(start: $1, count: Int($2)))
-            })
-          unsafe XML_SetStartDoctypeDeclHandler(
-            parser,
-            { data, _, _, _, _ in
-              unsafe ExpatReader.reader(from: data)?.pointee.stop(
-                "a document type declaration is not accepted", hint: "remove it")
-            })
-          if keepsComments {
-            unsafe XML_SetCommentHandler(
-              parser, { data, _ in unsafe ExpatReader.reader(from: data)?.pointee.appendComment() })
-          }
-          return unsafe text.withUnsafeBytes { bytes in
-            unsafe XML_Parse(
-              parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), 1)
-          }
-        }
-        if let parseError { throw parseError }
-        guard status != XML_STATUS_OK else { return openElements[0].children }
-        let reason = unsafe XML_ErrorString(XML_GetErrorCode(parser)).map {
-          unsafe String(cString: $0)
-        }
-        throw ParseError(
-          offset: min(max(offset, 0), text.count),
-          message: "the text is not valid XML: \(reason ?? "unknown error")",
-          suggestion: text.prefix(2).contains(0) ? "save it as UTF-8" : nil)
-      }
-
-      @unsafe private static func reader(from data: UnsafeMutableRawPointer?)
-        -> UnsafeMutablePointer<
-          ExpatReader
-        >?
-      {
-        unsafe data?.assumingMemoryBound(to: ExpatReader.self)
-      }
-
-      private var offset: Int { Int(unsafe XML_GetCurrentByteIndex(parser)) }
-
-      private mutating func stop(_ message: String, hint: String? = nil) {
-        if parseError == nil {
-          parseError = ParseError(offset: offset, message: message, suggestion: hint)
-        }
-        unsafe XML_StopParser(parser, XML_Bool(XML_FALSE))
-      }
-
-      @unsafe private mutating func startElement(
-        _ name: UnsafePointer<CChar>?,
-        attributes given: UnsafeMutablePointer<UnsafePointer<CChar>?>?
-      ) {
-        guard parseError == nil, let name = unsafe name else { return }
-        guard openElements.count <= XMLTree.limits.depth else {
-          return stop("elements are nested more than \(XMLTree.limits.depth) deep")
-        }
-        var element = Element(name: unsafe String(cString: name), offset: offset)
-        var index = 0
-        while let key = unsafe given?[index], let value = unsafe given?[index + 1] {
-          element.attributes.append((unsafe String(cString: key), unsafe String(cString: value)))
-          index += 2
-        }
-        openElements.append(element)
-      }
-
-      private mutating func endElement() {
-        guard parseError == nil, let element = openElements.popLast() else { return }
-        openElements[openElements.count - 1].children.append(element)
-      }
-
-      private mutating func appendComment() {
-        guard parseError == nil else { return }
-        let bytes = text[offset..<offset + Int(unsafe XML_GetCurrentByteCount(parser))]
-        openElements[openElements.count - 1].children.append(
-          Element(name: String(decoding: bytes, as: UTF8.self), offset: offset))
-      }
-
-      @unsafe private mutating func checkCharacters(_ text: UnsafeBufferPointer<CChar>) {
-        for index in text.indices where !XMLTree.isWhitespace(UInt8(bitPattern: unsafe text[index]))
-        {
-          return stop("text is not accepted", hint: "use attributes and elements alone")
-        }
-      }
-    }
-  #endif
-
-  /// The name of the first element, found by a quick look, empty where there is none; nil where the
-  /// text is not XML.
-  static func rootName(of text: Span<UInt8>) -> String? {
-    var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
-    while true {
-      while position < text.count, isWhitespace(text[position]) {
-        position += 1
-      }
-      guard position + 1 < text.count, text[position] == UInt8(ascii: "<") else {
-        return position > 0 && position == text.count ? "" : nil
-      }
-      let start = position + 1
-      guard text[start] == UInt8(ascii: "?") || text[start] == UInt8(ascii: "!") else {
-        var name: [UInt8] = []
-        while start + name.count < text.count, name.count < 64 {
-          let byte = text[start + name.count]
-          if isWhitespace(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") {
-            break
-          }
-          name.append(byte)
-        }
-        return String(decoding: name, as: UTF8.self)
-      }
-      let isComment = hasCommentDashes(text, at: start + 1)
-      position = start + 1
-      while position < text.count,
-        text[position] != UInt8(ascii: ">")
-          || (isComment && !hasCommentDashes(text, at: position - 2))
-      {
-        position += 1
-      }
-      position += 1
-    }
-  }
-
-  private static func hasCommentDashes(_ text: Span<UInt8>, at index: Int) -> Bool {
-    index + 1 < text.count && text[index] == UInt8(ascii: "-")
-      && text[index + 1] == UInt8(ascii: "-")
   }
 }

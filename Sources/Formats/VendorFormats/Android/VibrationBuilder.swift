@@ -1,8 +1,8 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// Makes a composition into effects. All that sounds together is merged into one envelope, since an
-/// Android vibration has one.
+/// Converts a composition into effects. Overlapping events are merged into one envelope, because an
+/// Android vibration has only one.
 struct VibrationBuilder {
   private let composition: HapticComposition
   private let mapping: AmplitudeMapping
@@ -10,9 +10,9 @@ struct VibrationBuilder {
   private(set) var losses: LossLog
   private var quantizer = Quantizer()
 
-  /// Milliseconds in which a transient rises and falls, where it becomes part of an envelope.
+  /// The rise and fall times of a transient within an envelope, in milliseconds.
   static let transientPulse = (rise: 1, fall: 12)
-  /// How far a point may be from a straight line that goes on without it, of full scale.
+  /// The maximum distance of a removed point from a straight line, as a fraction of full scale.
   private static let lineTolerance = 0.0025
 
   init(_ composition: HapticComposition, options: WritingOptions) {
@@ -25,15 +25,15 @@ struct VibrationBuilder {
 
   // MARK: Envelopes
 
-  /// A basic envelope, one that repeats where the composition has a loop.
+  /// Returns a basic envelope, which repeats if the composition has a loop.
   mutating func basicEnvelope() -> VibrationEffect {
     effect(of: mergedPoints(.intensity), isBasic: true)
   }
 
-  /// A waveform envelope, one that repeats where the composition has a loop.
+  /// Returns a waveform envelope, which repeats if the composition has a loop.
   mutating func waveformEnvelope() -> VibrationEffect {
     let scale = SharpnessScale.phone
-    // On lines of hertz, since that is what the file has between points.
+    // The format interpolates frequencies in hertz, so the lines are converted to hertz.
     var points: [EnvelopePoint] = []
     func append(_ point: EnvelopePoint) {
       points.append(
@@ -48,8 +48,8 @@ struct VibrationBuilder {
           sharpness: scale.sharpness(ofHertz: last.sharpness * scale.maximumHertz))
         let count = FrameConversion.integer(
           (abs(point.sharpness - from.sharpness) * Self.linesPerSharpnessUnit).rounded(.up))
-        for middle in from.subdivided(to: point, count: count) {
-          append(middle)
+        for intermediate in from.subdivided(to: point, count: count) {
+          append(intermediate)
         }
       }
       append(point)
@@ -57,10 +57,12 @@ struct VibrationBuilder {
     return effect(of: removingCollinear(points), isBasic: false)
   }
 
-  /// How many lines of hertz stand for a sharpness that moves from 0 to 1, within the straightness.
+  /// The number of lines of hertz that represent a change in sharpness from 0 to 1 within the line
+  /// tolerance.
   private static let linesPerSharpnessUnit = 8.0
 
-  /// The points without those that only approximate a line between two corners of the composition.
+  /// Returns the points without those that only approximate a line between two breakpoints of the
+  /// composition.
   private func removingCollinear(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var anchors: Set<Double> = []
     func anchor(_ seconds: Double) { anchors.insert((seconds * 1e6).rounded()) }
@@ -75,20 +77,21 @@ struct VibrationBuilder {
         }
       }
     }
-    var kept: [EnvelopePoint] = []
+    var remainingPoints: [EnvelopePoint] = []
     var run: [EnvelopePoint] = []
     for point in points {
       run.append(point)
       guard anchors.contains((point.time * 1e6).rounded()) else { continue }
-      kept += PointReduction(run, tolerance: Self.lineTolerance).points.dropFirst(
-        kept.isEmpty ? 0 : 1)
+      remainingPoints += PointReduction(run, tolerance: Self.lineTolerance).points.dropFirst(
+        remainingPoints.isEmpty ? 0 : 1)
       run = [point]
     }
-    return kept
-      + PointReduction(run, tolerance: Self.lineTolerance).points.dropFirst(kept.isEmpty ? 0 : 1)
+    return remainingPoints
+      + PointReduction(run, tolerance: Self.lineTolerance).points.dropFirst(
+        remainingPoints.isEmpty ? 0 : 1)
   }
 
-  /// Everything as one line of levels and sharpness.
+  /// Returns everything as one line of levels and sharpness.
   private mutating func mergedPoints(_ quantity: EnvelopeScale.Quantity) -> [EnvelopePoint] {
     let sampler = EnvelopeSampler(quantity, mapping: mapping, tolerance: tolerance)
     var pulses = 0
@@ -120,8 +123,8 @@ struct VibrationBuilder {
     return Self.roundedToFloat(merged.points)
   }
 
-  /// The corners with the numbers that a file can hold, so that what rounding left apart at one
-  /// time is not a jump.
+  /// Returns the points in the precision of the file, so that rounding errors at one time don't
+  /// become jumps.
   private static func roundedToFloat(_ points: [EnvelopePoint]) -> [EnvelopePoint] {
     var exact: [EnvelopePoint] = []
     for var point in points {
@@ -151,7 +154,7 @@ struct VibrationBuilder {
     return .repeating(preamble: preamble, repeating)
   }
 
-  /// The part of a line between two times; jumps at its ends are outside.
+  /// Returns the points between two times, excluding jumps at the ends.
   private static func segment(of points: [EnvelopePoint], from start: Double, to end: Double)
     -> [EnvelopePoint]
   {
@@ -182,19 +185,19 @@ struct VibrationBuilder {
     losses.add(.approximated, .composition, "jumps are written as ramps of # ms", size: 1)
   }
 
-  /// The ends of lines of whole milliseconds from level 0 at a time on, back to level 0, with the
-  /// sharpness at the start.
+  /// Returns the ends of lines of whole milliseconds, from level 0 at the start back to level 0,
+  /// and the sharpness at the start.
   private mutating func lines(_ points: [EnvelopePoint], from start: Int, to end: Int?) -> (
     sharpness: Double, ends: [(point: EnvelopePoint, duration: Int)]
   ) {
-    var ends: [(point: EnvelopePoint, duration: Int)] = []
+    var lineEnds: [(point: EnvelopePoint, duration: Int)] = []
     var time = start
     for (index, point) in points.enumerated() {
       var target = quantizer.milliseconds(point.time)
       if index == 0, target > time {
         var silence = point
         silence.level = 0
-        ends.append((silence, target - time))
+        lineEnds.append((silence, target - time))
         time = target
       }
       let isJump = index == 0 ? point.level != 0 : points[index - 1].time == point.time
@@ -205,26 +208,26 @@ struct VibrationBuilder {
         reportRamp()
       }
       if target > time {
-        ends.append((point, target - time))
+        lineEnds.append((point, target - time))
         time = target
-      } else if !ends.isEmpty {
-        ends[ends.count - 1].point = point
+      } else if !lineEnds.isEmpty {
+        lineEnds[lineEnds.count - 1].point = point
       }
     }
-    if var last = ends.last?.point, last.level != 0 {
+    if var last = lineEnds.last?.point, last.level != 0 {
       last.level = 0
-      ends.append((last, 1))
+      lineEnds.append((last, 1))
       time += 1
     }
-    if let end, end > time || ends.isEmpty {
-      var last = ends.last?.point ?? EnvelopePoint(time: 0, level: 0, sharpness: 0)
+    if let end, end > time || lineEnds.isEmpty {
+      var last = lineEnds.last?.point ?? EnvelopePoint(time: 0, level: 0, sharpness: 0)
       last.level = 0
-      ends.append((last, max(end - time, 1)))
+      lineEnds.append((last, max(end - time, 1)))
     }
-    if ends.isEmpty {
-      ends = [(EnvelopePoint(time: 0, level: 0, sharpness: 0), 1)]
+    if lineEnds.isEmpty {
+      lineEnds = [(EnvelopePoint(time: 0, level: 0, sharpness: 0), 1)]
     }
-    return (points.first?.sharpness ?? ends[0].point.sharpness, ends)
+    return (points.first?.sharpness ?? lineEnds[0].point.sharpness, lineEnds)
   }
 
   private mutating func envelope(
@@ -233,7 +236,7 @@ struct VibrationBuilder {
     -> VibrationEffect
   {
     let (initial, ends) = lines(points, from: start, to: end)
-    // Basic envelopes end in silence, others where they are.
+    // Basic envelopes end in silence; waveform envelopes end at any level.
     if isBasic, let last = points.last, last.level != 0 {
       reportRamp()
     }
@@ -253,7 +256,7 @@ struct VibrationBuilder {
 
   // MARK: Primitives
 
-  /// The transients as primitives; other events are left out.
+  /// Returns the transients as primitives. Other events are dropped.
   mutating func primitives() -> VibrationEffect {
     var primitives: [VibrationEffect.Primitive] = []
     var previous = 0
@@ -286,7 +289,7 @@ struct VibrationBuilder {
       losses.add(.dropped, .composition, "loop points cannot be written with primitives")
     }
     quantizer.reportErrors(to: &losses)
-    // Android refuses an effect without entries: the weakest that cannot be felt stands for none.
+    // Android rejects an effect without entries. An imperceptible primitive represents silence.
     return .primitives(primitives.isEmpty ? [.init(name: "tick", scale: 0)] : primitives)
   }
 }

@@ -1,121 +1,30 @@
 internal import CMath
 internal import HapticFormats
-package import HapticModel
+internal import HapticModel
 
-/// How frequency in hertz and sharpness follow from each other in formats that hold hertz.
-public struct SharpnessScale: Equatable, Sendable {
-  /// Hertz at sharpness 0.
-  public var minimumHertz: Double
-  /// Hertz at sharpness 1.
-  public var maximumHertz: Double
-  /// Whether equal steps of sharpness are equal intervals, rather than equal differences.
-  public var isLogarithmic: Bool
-
-  /// 80–230 Hz in equal intervals, as the profile `phone`: the one for formats that say nothing
-  /// else.
-  public static let phone = SharpnessScale(minimumHertz: 80, maximumHertz: 230, isLogarithmic: true)
-  /// 65–300 Hz in equal differences.
-  ///
-  /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
-  public static let mpeg = SharpnessScale(minimumHertz: 65, maximumHertz: 300, isLogarithmic: false)
-
-  /// The hertz of a sharpness, which is not clamped.
-  public func hertz(ofSharpness sharpness: Double) -> Double {
-    isLogarithmic
-      ? minimumHertz * pow(maximumHertz / minimumHertz, sharpness)
-      : minimumHertz + (maximumHertz - minimumHertz) * sharpness
-  }
-
-  /// The sharpness of a positive frequency, not clamped: outside 0…1 where the scale does not
-  /// reach.
-  public func sharpness(ofHertz hertz: Double) -> Double {
-    isLogarithmic
-      ? log(hertz / minimumHertz) / log(maximumHertz / minimumHertz)
-      : (hertz - minimumHertz) / (maximumHertz - minimumHertz)
-  }
-}
-
-/// How `.haptic` files and the frequency of their envelopes stand to sharpness: sharpness is the
-/// square root of frequency. Source: as ``AmplitudeMapping/root``. The frequency of an emphasis is its
-/// sharpness.
-enum ClipFrequencyMapping {
-  static func sharpness(ofFrequency frequency: Double) -> Double { frequency.squareRoot() }
-  static func frequency(ofSharpness sharpness: Double) -> Double { sharpness * sharpness }
-}
-
-/// Levels in percent.
-enum PercentScale {
-  static func fraction(ofPercent percent: Double) -> Double { percent / 100 }
-  static func percent(ofFraction share: Double) -> Double { share * 100 }
-}
-
-struct Quantizer {
-  /// What rounding of floating-point numbers may do without being a loss.
-  static let roundingTolerance = 1e-6
-
-  /// In milliseconds, and of full scale.
-  private var maximumErrors = (time: 0.0, level: 0.0)
-
-  mutating func milliseconds(_ seconds: Double) -> Int {
-    let exact = min(max(seconds, 0), FrameConversion.maximumSeconds) * 1000
-    maximumErrors.time = max(maximumErrors.time, abs(exact.rounded() - exact))
-    return FrameConversion.integer(exact)
-  }
-
-  mutating func percent(_ share: Double) -> Int {
-    let exact = PercentScale.percent(ofFraction: share)
-    maximumErrors.level = max(maximumErrors.level, abs(exact.rounded() - exact) / 100)
-    return FrameConversion.integer(exact)
-  }
-
-  func reportErrors(to losses: inout LossLog) {
-    if maximumErrors.time > Self.roundingTolerance * 1000 {
-      losses.add(
-        .approximated, .composition, "times are rounded to milliseconds, by up to # ms",
-        size: maximumErrors.time)
-    }
-    if maximumErrors.level > Self.roundingTolerance {
-      losses.add(
-        .approximated, .composition, "levels are rounded to percent, by up to # of full scale",
-        size: maximumErrors.level)
-    }
-  }
-}
-
-extension LossLog {
-  mutating func add(_ merged: MergedEnvelope) {
-    for event in merged.overlappingEvents.sorted() {
-      add(.approximated, .event(event), "events that sound together are merged into one envelope")
-    }
-    for event in merged.droppedEvents {
-      add(.dropped, .event(event), "too many events sound at once")
-    }
-  }
-}
-
-/// A corner of a level and a sharpness that move along straight lines; two corners at one time are
-/// a jump.
+/// A breakpoint of a level and a sharpness that are linear between breakpoints. Two points with the
+/// same time are a jump.
 struct EnvelopePoint: Equatable {
-  /// Seconds from the start of the composition.
+  /// The time from the start of the composition, in seconds.
   var time: Double
-  /// Intensity or amplitude, 0…1.
+  /// The level, 0…1: an intensity or an amplitude.
   var level: Double
-  /// 0…1.
+  /// The sharpness, 0…1.
   var sharpness: Double
 
   static func interpolated(from: EnvelopePoint, to: EnvelopePoint, at time: Double) -> EnvelopePoint
   {
     let span = to.time - from.time
     guard span > 0 else { return to }
-    let share = (time - from.time) / span
+    let fraction = (time - from.time) / span
     return EnvelopePoint(
-      time: time, level: from.level + (to.level - from.level) * share,
-      sharpness: from.sharpness + (to.sharpness - from.sharpness) * share)
+      time: time, level: from.level + (to.level - from.level) * fraction,
+      sharpness: from.sharpness + (to.sharpness - from.sharpness) * fraction)
   }
 }
 
 extension EnvelopePoint {
-  /// The points that divide the line to another into equal parts, without its ends.
+  /// Returns the points that divide the line to another point into equal parts, without its ends.
   func subdivided(to end: EnvelopePoint, count: Int) -> [EnvelopePoint] {
     (1..<max(count, 1)).map {
       .interpolated(from: self, to: end, at: time + (end.time - time) * Double($0) / Double(count))
@@ -124,8 +33,12 @@ extension EnvelopePoint {
 }
 
 extension [EnvelopePoint] {
-  /// The point at a time not before that of the last call; nil before the first and from the last
-  /// on.
+  /// Returns the interpolated point at a time, or nil before the first point and from the last
+  /// point on.
+  ///
+  /// - Parameters:
+  ///   - time: The time, in seconds; not before that of the preceding call.
+  ///   - cursor: The index of the segment; start with 0, and pass the same variable to every call.
   func point(at time: Double, cursor: inout Int) -> EnvelopePoint? {
     guard let first, time >= first.time else { return nil }
     while cursor + 1 < count, self[cursor + 1].time <= time {
@@ -136,16 +49,16 @@ extension [EnvelopePoint] {
   }
 }
 
-/// What one haptic event is over its time, with everything that acts on it: its envelope times, the
-/// parameters and the curves of its layer.
+/// The level and sharpness of one haptic event over time, including its envelope times and the
+/// parameters and curves of its layer.
 struct EventEnvelope {
   var event: EventReference
   var kind: HapticEvent.Kind
-  /// The corners by rising time; one for a transient, at least two for a continuous event.
+  /// The breakpoints, sorted by time: one for a transient, at least two for a continuous event.
   var points: [EnvelopePoint]
 
   var start: Double { points[0].time }
-  /// The second at which it is over; the onset of a transient.
+  /// The end of the event, in seconds; the onset of a transient.
   var end: Double { points[points.count - 1].time }
 }
 
@@ -155,7 +68,7 @@ struct EnvelopeScale: Equatable {
   var quantity: Quantity
   var mapping: AmplitudeMapping
 
-  /// The level of an event whose intensity is changed by a factor on amplitude.
+  /// Returns the level of an event whose amplitude is multiplied by a gain.
   func level(intensity: Double, gain: Double) -> Double {
     switch quantity {
     case .intensity: intensity * (gain == 1 ? 1 : mapping.intensity(ofAmplitude: gain))
@@ -171,60 +84,72 @@ struct EnvelopeScale: Equatable {
     quantity == .amplitude ? amplitude : mapping.intensity(ofAmplitude: amplitude)
   }
 
-  /// Whether the level is linear where intensity is.
+  /// A Boolean value that indicates whether the level is a linear function of intensity.
   var isLinearInIntensity: Bool { quantity == .intensity || mapping == .linear }
 }
 
-/// Turns the haptic events of a composition into envelopes by the laws of the model. Every corner
-/// that controls and envelope times have is a corner of the result; where the exact level is not
-/// linear between two, points are added until it is within the tolerance.
+/// Converts the haptic events of a composition into piecewise linear envelopes.
+///
+/// 1. Collect the breakpoints of the envelope times and controls that act on an event.
+/// 2. Add the times at which the sharpness reaches or leaves its range.
+/// 3. Compute the exact level at these times. Between two of them, if the level is not linear, add
+///    points by bisection until the lines are within the tolerance.
 struct EnvelopeSampler {
   let scale: EnvelopeScale
   let tolerance: Double
 
-  /// The most halvings of the time between two corners.
+  /// The maximum number of bisections between two breakpoints.
   private static let maximumDepth = 14
 
   init(
-    _ quantity: EnvelopeScale.Quantity, mapping law: AmplitudeMapping = .root,
+    _ quantity: EnvelopeScale.Quantity, mapping: AmplitudeMapping = .root,
     tolerance: Double = WritingOptions.defaultTolerance
   ) {
-    scale = EnvelopeScale(quantity: quantity, mapping: law)
+    scale = EnvelopeScale(quantity: quantity, mapping: mapping)
     self.tolerance = max(tolerance, 1e-6)
   }
 
-  /// The envelopes of all haptic events by rising start, those of one start in their order.
-  /// Continuous events that last no time are left out. Takes time in proportion to the corners, and
-  /// to the logarithm of the events.
+  /// Returns the envelopes of all haptic events, sorted by start; events that start together keep
+  /// their order. Continuous events without a duration are omitted.
+  ///
+  /// - Complexity: O(*p* + *n* log *n*) for *p* breakpoints and *n* events.
   func envelopes(of composition: HapticComposition) -> [EventEnvelope] {
-    var all: [EventEnvelope] = []
+    var envelopes: [EventEnvelope] = []
     for (layer, each) in composition.layers.enumerated() {
       let controls = Controls(of: each.pattern)
       for (index, event) in each.pattern.events.enumerated() where event.kind.isHaptic {
         let points = points(of: event, controls: controls)
         guard !points.isEmpty else { continue }
-        all.append(
+        envelopes.append(
           EventEnvelope(
             event: EventReference(layer: layer, event: index),
             kind: event.kind.isTransient ? .hapticTransient : .hapticContinuous, points: points))
       }
     }
-    return all.indices.sorted { (all[$0].start, $0) < (all[$1].start, $1) }.map { all[$0] }
+    return envelopes.indices.sorted { (envelopes[$0].start, $0) < (envelopes[$1].start, $1) }.map {
+      envelopes[$0]
+    }
   }
 
-  /// The same without those that end more than a day after the start, which no reader takes.
+  /// Returns the envelopes without those that end more than a day after the start, which no reader
+  /// accepts.
   func envelopes(of composition: HapticComposition, losses: inout LossLog) -> [EventEnvelope] {
-    let all = Dictionary(grouping: envelopes(of: composition)) {
+    let envelopesByValidity = Dictionary(grouping: envelopes(of: composition)) {
       $0.end <= FrameConversion.maximumSeconds
     }
-    for late in all[false] ?? [] {
-      losses.add(.dropped, .event(late.event), "the event ends more than a day after the start")
+    for envelope in envelopesByValidity[false] ?? [] {
+      losses.add(.dropped, .event(envelope.event), "the event ends more than a day after the start")
     }
-    return all[true] ?? []
+    return envelopesByValidity[true] ?? []
   }
 
+  /// The controls of a layer that act on haptic events.
   private struct Controls {
-    let intensity, sharpness, attack, decay, release: ControlTimeline
+    let intensity: ControlTimeline
+    let sharpness: ControlTimeline
+    let attack: ControlTimeline
+    let decay: ControlTimeline
+    let release: ControlTimeline
 
     init(of pattern: HapticPattern) {
       func control(_ id: DynamicParameterID) -> ControlTimeline {
@@ -243,10 +168,11 @@ struct EnvelopeSampler {
     let sharpness = Double(event.value(of: .hapticSharpness))
     guard event.kind.isVibration else {
       let level = intensity * controls.intensity.value(at: event.time)
-      let tone = min(max(sharpness + controls.sharpness.value(at: event.time), 0), 1)
+      let clampedSharpness = min(max(sharpness + controls.sharpness.value(at: event.time), 0), 1)
       return [
         EnvelopePoint(
-          time: event.time, level: scale.level(intensity: level, gain: 1), sharpness: tone)
+          time: event.time, level: scale.level(intensity: level, gain: 1),
+          sharpness: clampedSharpness)
       ]
     }
     let hold = event.duration ?? HapticEvent.defaultDuration
@@ -288,14 +214,15 @@ struct EnvelopeSampler {
       _ = controls.sharpness.value(at: from, cursor: &cursors.sharpness)
       let line = controls.intensity.segments[cursors.intensity]
       let toneLine = controls.sharpness.segments[cursors.sharpness]
-      // Inside the interval everything is on one line each, so ends are taken from the inside.
+      // Each control is a single line within the interval, so the values at its ends are taken from
+      // this line.
       let gains = (
         Self.gain(of: shape, at: from - event.time, isLineStart: true),
         Self.gain(of: shape, at: to - event.time, isLineStart: false)
       )
       func point(at time: Double) -> EnvelopePoint {
-        let share = (time - from) / (to - from)
-        let gain = gains.0 + (gains.1 - gains.0) * share
+        let fraction = (time - from) / (to - from)
+        let gain = gains.0 + (gains.1 - gains.0) * fraction
         let level = min(max(line.value(at: time), 0), 1) * intensity
         return EnvelopePoint(
           time: time, level: scale.level(intensity: level, gain: gain),
@@ -316,14 +243,16 @@ struct EnvelopeSampler {
     return points
   }
 
-  /// The factor on amplitude at a time from the onset, on the line that starts or ends there.
-  private static func gain(of shape: EnvelopeShape, at time: Double, isLineStart starts: Bool)
+  /// Returns the amplitude gain at a time after the onset. At a breakpoint, the gain belongs to the
+  /// segment that starts there if `isLineStart` is true, otherwise to the segment that ends
+  /// there.
+  private static func gain(of shape: EnvelopeShape, at time: Double, isLineStart: Bool)
     -> Double
   {
-    if time < shape.riseEnd || (time == shape.riseEnd && !starts && shape.riseEnd > 0) {
+    if time < shape.riseEnd || (time == shape.riseEnd && !isLineStart && shape.riseEnd > 0) {
       return shape.riseLevel * (time / shape.riseEnd)
     }
-    if time < shape.releaseStart || (time == shape.releaseStart && !starts) {
+    if time < shape.releaseStart || (time == shape.releaseStart && !isLineStart) {
       let span = shape.releaseStart - shape.riseEnd
       guard span > 0 else { return shape.releaseLevel }
       return shape.riseLevel + (shape.releaseLevel - shape.riseLevel) * (time - shape.riseEnd)
@@ -333,7 +262,7 @@ struct EnvelopeSampler {
     return span > 0 ? max(shape.releaseLevel * (shape.end - time) / span, 0) : shape.releaseLevel
   }
 
-  /// When a sharpness that is added to a control leaves or enters its range.
+  /// Returns the times at which the sum of a control and an offset enters or leaves 0…1.
   private func clampingTimes(
     of control: ControlTimeline, offset: Double, in range: ClosedRange<Double>
   )
@@ -357,7 +286,15 @@ struct EnvelopeSampler {
     return times
   }
 
-  /// Adds points between two until straight lines are within the tolerance of the exact level.
+  /// Adds points between two points until straight lines are within the tolerance of the exact
+  /// level.
+  ///
+  /// - Parameters:
+  ///   - first: The start of the line.
+  ///   - last: The end of the line.
+  ///   - depth: The number of bisections so far.
+  ///   - exact: Returns the exact point at a time.
+  ///   - append: Receives the added points, in order.
   func subdivide(
     from first: EnvelopePoint, to last: EnvelopePoint, depth: Int = 0,
     _ exact: (Double) -> EnvelopePoint,
@@ -371,420 +308,9 @@ struct EnvelopeSampler {
       return max(worst, abs(point.level - line.level), abs(point.sharpness - line.sharpness))
     }
     guard error > tolerance else { return }
-    let middle = exact(first.time + span / 2)
-    subdivide(from: first, to: middle, depth: depth + 1, exact, append: append)
-    append(middle)
-    subdivide(from: middle, to: last, depth: depth + 1, exact, append: append)
-  }
-}
-
-/// Envelopes of continuous events that sound together, as one: amplitudes add up to 1 at most, and
-/// sharpness is their mean, weighted by amplitude.
-struct MergedEnvelope {
-  /// The corners by rising time, from the first start to the last end; the level is 0 between
-  /// events.
-  private(set) var points: [EnvelopePoint] = []
-  private(set) var overlappingEvents: Set<EventReference> = []
-  private(set) var droppedEvents: [EventReference] = []
-
-  /// The most events that sound at once; more are left out.
-  static let maximumOverlapCount = 256
-
-  private let sampler: EnvelopeSampler
-
-  /// Merges the continuous events among envelopes that are sorted by their start.
-  init(_ envelopes: [EventEnvelope], sampler: EnvelopeSampler) {
-    self.sampler = sampler
-    let events = envelopes.filter { $0.kind == .hapticContinuous }
-    var active: [ActiveEnvelope] = []
-    var next = 0
-    var time = events.first?.start ?? 0
-    while next < events.count || !active.isEmpty {
-      while next < events.count, events[next].start <= time {
-        if active.count < Self.maximumOverlapCount {
-          active.append(ActiveEnvelope(envelope: events[next]))
-        } else {
-          droppedEvents.append(events[next].event)
-        }
-        next += 1
-      }
-      var end = next < events.count ? events[next].start : .infinity
-      for index in active.indices {
-        active[index].advance(to: time)
-        end = min(end, active[index].segmentEnd)
-      }
-      active.removeAll { $0.isFinished }
-      if active.isEmpty {
-        guard next < events.count else { break }
-        end = events[next].start
-      }
-      if end > time {
-        append(active, from: time, to: end)
-      }
-      time = end
-    }
-  }
-
-  private struct ActiveEnvelope {
-    let envelope: EventEnvelope
-    var index = 0
-
-    var isFinished: Bool { index + 1 >= envelope.points.count }
-    /// Where the line ends; infinite behind the last corner.
-    var segmentEnd: Double { isFinished ? .infinity : envelope.points[index + 1].time }
-
-    mutating func advance(to time: Double) {
-      while index + 1 < envelope.points.count, envelope.points[index + 1].time <= time {
-        index += 1
-      }
-    }
-
-    func point(at time: Double) -> EnvelopePoint {
-      let from = envelope.points[index]
-      let to = envelope.points[index + 1]
-      if time == from.time { return from }
-      if time == to.time { return to }
-      return .interpolated(from: from, to: to, at: time)
-    }
-  }
-
-  private mutating func append(_ active: [ActiveEnvelope], from start: Double, to end: Double) {
-    switch active.count {
-    case 0:
-      let sharpness = points.last?.sharpness ?? 0
-      append(EnvelopePoint(time: start, level: 0, sharpness: sharpness))
-      append(EnvelopePoint(time: end, level: 0, sharpness: sharpness))
-    case 1:
-      append(active[0].point(at: start))
-      append(active[0].point(at: end))
-    default:
-      overlappingEvents.formUnion(active.map { $0.envelope.event })
-      let scale = sampler.scale
-      func sum(at time: Double) -> EnvelopePoint {
-        var amplitude = 0.0
-        var weighted = 0.0
-        var mean = 0.0
-        for track in active {
-          let point = track.point(at: time)
-          let own = scale.amplitude(ofLevel: point.level)
-          amplitude += own
-          weighted += own * point.sharpness
-          mean += point.sharpness / Double(active.count)
-        }
-        return EnvelopePoint(
-          time: time, level: scale.level(ofAmplitude: min(amplitude, 1)),
-          sharpness: amplitude > 0 ? weighted / amplitude : mean)
-      }
-      let first = sum(at: start)
-      let last = sum(at: end)
-      append(first)
-      var between: [EnvelopePoint] = []
-      sampler.subdivide(from: first, to: last, sum) { between.append($0) }
-      for point in between {
-        append(point)
-      }
-      append(last)
-    }
-  }
-
-  private mutating func append(_ point: EnvelopePoint) {
-    if points.last != point {
-      points.append(point)
-    }
-  }
-}
-
-/// Fewer corners for the same curve, by the algorithm of Douglas and Peucker: of each segment the
-/// corner farthest from its chord is kept. Source: D. Douglas, T. Peucker, Algorithms for the
-/// reduction of the number of points required to represent a digitized line, 1973; distances are
-/// those of values at a time.
-struct PointReduction {
-  /// The corners that are kept; the first and the last are always.
-  private(set) var points: [EnvelopePoint]
-  /// How far the curve is from the given one at most.
-  private(set) var maximumError: Double
-
-  /// Corners of one block are compared with all others of it at worst, so that work is bounded.
-  private static let blockLength = 2048
-
-  /// Keeps as few corners as a tolerance allows.
-  ///
-  /// - Parameter sharpnessWeight: What differences of sharpness count beside those of level; 0 for
-  ///   curves of one value.
-  init(_ given: [EnvelopePoint], tolerance: Double, sharpnessWeight: Double = 1) {
-    var kept: [Int] = []
-    var worst = 0.0
-    var start = 0
-    while start < given.count - 1 {
-      let end = min(start + Self.blockLength, given.count - 1)
-      var stack = [(start, end)]
-      while let (from, to) = stack.popLast() {
-        let (error, index) = Self.farthestPoint(
-          in: given, from: from, to: to, sharpnessWeight: sharpnessWeight)
-        if error > tolerance, let index {
-          stack.append((index, to))
-          stack.append((from, index))
-        } else {
-          worst = max(worst, error)
-          kept.append(from)
-        }
-      }
-      start = end
-    }
-    if let last = given.indices.last {
-      kept.append(last)
-    }
-    points = kept.map { given[$0] }
-    maximumError = worst
-  }
-
-  /// Keeps the most important corners up to a count of at least two, and no more than a tolerance
-  /// needs.
-  init(
-    _ given: [EnvelopePoint], maximumCount count: Int, tolerance: Double = 0,
-    sharpnessWeight: Double = 1
-  ) {
-    guard given.count > 2 else {
-      points = given
-      maximumError = 0
-      return
-    }
-    typealias Segment = (error: Double, from: Int, to: Int, index: Int?)
-    func segment(_ from: Int, _ to: Int) -> Segment {
-      let (error, index) = Self.farthestPoint(
-        in: given, from: from, to: to, sharpnessWeight: sharpnessWeight)
-      return (error, from, to, index)
-    }
-    var segments = [segment(0, given.count - 1)]
-    while segments.count + 1 < count,
-      let worst = segments.indices.max(by: { segments[$0].error < segments[$1].error }),
-      segments[worst].error > tolerance, let index = segments[worst].index
-    {
-      let (_, from, to, _) = segments[worst]
-      segments[worst] = segment(from, index)
-      segments.insert(segment(index, to), at: worst + 1)
-    }
-    points = segments.map { given[$0.from] } + [given[given.count - 1]]
-    maximumError = segments.map { $0.error }.max() ?? 0
-  }
-
-  /// The corner between two that is farthest from their chord, and how far it is.
-  private static func farthestPoint(
-    in points: [EnvelopePoint], from: Int, to: Int, sharpnessWeight weight: Double
-  )
-    -> (Double, Int?)
-  {
-    guard to - from > 1 else { return (0, nil) }
-    let first = points[from]
-    let last = points[to]
-    var worst = -1.0
-    var index: Int?
-    for candidate in from + 1..<to {
-      let point = points[candidate]
-      let line = EnvelopePoint.interpolated(from: first, to: last, at: point.time)
-      let error = max(abs(point.level - line.level), weight * abs(point.sharpness - line.sharpness))
-      if error > worst {
-        worst = error
-        index = candidate
-      }
-    }
-    return (worst, index)
-  }
-}
-
-/// Puts events that bring curves of their own into the fewest layers, so that no curve acts on an
-/// event that is not its own. Events without curves share the first layer. Those with curves are
-/// assigned like intervals to colours: each to the layer that is free the longest, a new one where
-/// none is.
-struct LayerBuilder {
-  private struct CurvedEvent {
-    var event: HapticEvent
-    var curves: [ParameterCurve]
-    var end: Double
-  }
-
-  private var plainEvents: [HapticEvent] = []
-  private var curvedEvents: [CurvedEvent] = []
-  /// Of each added event: layer 0 and its number in `plain`, or layer 1 and its number in `curved`.
-  private var references: [EventReference] = []
-
-  /// Adds an event that no curve acts on; its number among all that are added.
-  @discardableResult mutating func add(_ event: HapticEvent) -> Int {
-    references.append(EventReference(layer: 0, event: plainEvents.count))
-    plainEvents.append(event)
-    return references.count - 1
-  }
-
-  /// Adds an event with the curves that act on it alone; its number among all that are added. Each
-  /// curve must start no later than the event. Curves of other events may follow from the end on,
-  /// so `end` covers the release.
-  @discardableResult mutating func add(
-    _ event: HapticEvent, curves: [ParameterCurve], until end: Double
-  ) -> Int {
-    if curves.isEmpty { return add(event) }
-    references.append(EventReference(layer: 1, event: curvedEvents.count))
-    curvedEvents.append(CurvedEvent(event: event, curves: curves, end: max(event.time, end)))
-    return references.count - 1
-  }
-
-  /// The layers, at least one, and the place of each added event in them.
-  func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
-    var order = Array(curvedEvents.indices)
-    let isSorted = zip(order, order.dropFirst()).allSatisfy {
-      curvedEvents[$0].event.time <= curvedEvents[$1].event.time
-    }
-    if !isSorted {
-      order.sort { (curvedEvents[$0].event.time, $0) < (curvedEvents[$1].event.time, $1) }
-    }
-    let first = plainEvents.isEmpty ? 0 : 1
-    var places = Array(repeating: EventReference(event: 0), count: curvedEvents.count)
-    var counts: [Int] = []
-    // Layers by the time at which they are free.
-    var free: [(end: Double, layer: Int)] = []
-    for index in order {
-      var layer = counts.count
-      if let last = free.last, last.end <= curvedEvents[index].event.time {
-        layer = last.layer
-        free.removeLast()
-      } else {
-        counts.append(0)
-      }
-      // The first to be free is the last of the list, the lowest of several.
-      let entry = (end: curvedEvents[index].end, layer: layer)
-      var low = 0
-      var high = free.count
-      while low < high {
-        let middle = (low + high) / 2
-        if (free[middle].end, free[middle].layer) > (entry.end, entry.layer) {
-          low = middle + 1
-        } else {
-          high = middle
-        }
-      }
-      free.insert(entry, at: low)
-      places[index] = EventReference(layer: first + layer, event: counts[layer])
-      counts[layer] += 1
-    }
-    var patterns = plainEvents.isEmpty ? [] : [HapticPattern(events: plainEvents)]
-    for count in counts {
-      patterns.append(HapticPattern())
-      patterns[patterns.count - 1].events.reserveCapacity(count)
-      patterns[patterns.count - 1].curves.reserveCapacity(count)
-    }
-    for index in order {
-      patterns[places[index].layer].events.append(curvedEvents[index].event)
-      patterns[places[index].layer].curves += curvedEvents[index].curves
-    }
-    if patterns.isEmpty {
-      patterns.append(HapticPattern())
-    }
-    return (
-      patterns.map { HapticComposition.Layer($0) },
-      references.map { $0.layer == 0 ? $0 : places[$0.event] }
-    )
-  }
-}
-
-/// How far two compositions are from each other where they are felt: as a share of full scale.
-/// Compared are the summed amplitude of continuous events in windows of 20 ms, their sharpness
-/// where both sound, and transients one by one. Phases, and how events and layers are cut, do not
-/// count.
-package struct CompositionDifference: Equatable, Sendable {
-  /// Of the amplitude of continuous events.
-  package private(set) var levelError = 0.0
-  package private(set) var sharpnessError = 0.0
-  /// Of amplitude and sharpness of transients; a missing one counts with its amplitude.
-  package private(set) var transientError = 0.0
-  /// Whether audio events or sampled signals differ.
-  package private(set) var differsInSound = false
-
-  /// The largest of all; 1 where sound differs.
-  package var maximum: Double {
-    max(levelError, sharpnessError, transientError, differsInSound ? 1 : 0)
-  }
-
-  /// Seconds of a window.
-  private static let windowDuration = 0.02
-  private static let stepsPerWindow = 10
-  /// Where in a step is looked: on no whole millisecond, where many formats jump.
-  private static let stepOffset = 0.37
-  /// The most windows that are looked at.
-  private static let maximumWindowCount = 100_000
-  private static let timeTolerance = 0.003
-  /// The amplitude from which sharpness counts.
-  private static let minimumAmplitude = 0.05
-
-  /// Compares two compositions, by the square law of amplitude.
-  package init(_ one: HapticComposition, _ other: HapticComposition) {
-    let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-4)
-    let left = sampler.envelopes(of: one)
-    let right = sampler.envelopes(of: other)
-    compareEnvelopes(
-      MergedEnvelope(left, sampler: sampler).points, MergedEnvelope(right, sampler: sampler).points)
-    compareTransients(
-      left.filter { $0.kind == .hapticTransient }.map { $0.points[0] },
-      right.filter { $0.kind == .hapticTransient }.map { $0.points[0] })
-    differsInSound =
-      Self.audioEvents(of: one) != Self.audioEvents(of: other)
-      || Self.signals(of: one) != Self.signals(of: other)
-  }
-
-  private static func audioEvents(of composition: HapticComposition) -> [HapticEvent] {
-    composition.layers.flatMap { $0.pattern.events }.filter { !$0.kind.isHaptic }
-  }
-
-  private static func signals(of composition: HapticComposition) -> [SampledSignal] {
-    composition.layers.flatMap { $0.signals }
-  }
-
-  private mutating func compareEnvelopes(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
-    let end = max(left.last?.time ?? 0, right.last?.time ?? 0)
-    let count = Int(min((end / Self.windowDuration).rounded(.up), Double(Self.maximumWindowCount)))
-    let silence = EnvelopePoint(time: 0, level: 0, sharpness: 0)
-    var cursors = (0, 0)
-    for window in 0..<count {
-      var means = (left: 0.0, right: 0.0)
-      var weighted = (left: 0.0, right: 0.0)
-      for step in 0..<Self.stepsPerWindow {
-        let time =
-          (Double(window) + (Double(step) + Self.stepOffset) / Double(Self.stepsPerWindow))
-          * Self.windowDuration
-        let one = left.point(at: time, cursor: &cursors.0) ?? silence
-        let other = right.point(at: time, cursor: &cursors.1) ?? silence
-        means.left += one.level / Double(Self.stepsPerWindow)
-        means.right += other.level / Double(Self.stepsPerWindow)
-        weighted.left += one.level * one.sharpness / Double(Self.stepsPerWindow)
-        weighted.right += other.level * other.sharpness / Double(Self.stepsPerWindow)
-      }
-      levelError = max(levelError, abs(means.left - means.right))
-      guard means.left > Self.minimumAmplitude, means.right > Self.minimumAmplitude else {
-        continue
-      }
-      sharpnessError = max(
-        sharpnessError, abs(weighted.left / means.left - weighted.right / means.right))
-    }
-  }
-
-  private mutating func compareTransients(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
-    var one = 0
-    var other = 0
-    while one < left.count || other < right.count {
-      let times = (
-        one < left.count ? left[one].time : .infinity,
-        other < right.count ? right[other].time : .infinity
-      )
-      if abs(times.0 - times.1) <= Self.timeTolerance {
-        transientError = max(transientError, abs(left[one].level - right[other].level))
-        transientError = max(transientError, abs(left[one].sharpness - right[other].sharpness))
-        one += 1
-        other += 1
-      } else if times.0 < times.1 {
-        transientError = max(transientError, left[one].level)
-        one += 1
-      } else {
-        transientError = max(transientError, right[other].level)
-        other += 1
-      }
-    }
+    let midpoint = exact(first.time + span / 2)
+    subdivide(from: first, to: midpoint, depth: depth + 1, exact, append: append)
+    append(midpoint)
+    subdivide(from: midpoint, to: last, depth: depth + 1, exact, append: append)
   }
 }

@@ -3,12 +3,12 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The haptic materials of Interhaptics, as Haptic Composer, its engines and ReaHaptic write
-  /// them, version 5, a text in JSON.
+  /// The haptic materials of Interhaptics, version 5, as written by Haptic Composer, its engines,
+  /// and ReaHaptic: a JSON text.
   ///
-  /// Its maker has published no description. What is read and written follows from the keys and
-  /// numbers of public files, and from the headers of the engine
-  /// (Interhaptics/InterhapticsEngine_CoreSDK), of which nothing is used.
+  /// Interhaptics has not published a description. This implementation follows the keys and numbers
+  /// of public files and the headers of the engine (Interhaptics/InterhapticsEngine_CoreSDK), of
+  /// which no code is used.
   public static let haps = json(
     "haps", title: "Interhaptics", endings: ["haps"], rules: Rule.haps,
     matches: { $0.hasRootKey("m_vibration") },
@@ -45,22 +45,23 @@ extension HapticFormat {
     }, shape: { HapsDecoder.file.schema })
 }
 
-/// What a file holds of vibration: notes in melodies that sound together.
+/// The vibration content of a file: melodies that sound together, and their notes.
 struct HapsDocument: Equatable, Sendable {
   struct Keyframe: Equatable, Sendable {
-    /// Seconds from the start of the note.
+    /// The time from the start of the note, in seconds.
     var time = 0.0
-    /// Amplitude 0…1, or hertz.
+    /// The amplitude, 0…1, or the frequency in hertz.
     var value = 0.0
-    /// Slopes a second of a cubic segment; without them it is a line.
+    /// The slope per second at the end of the preceding cubic segment; a segment without slopes is
+    /// a line.
     var inSlope: Double?
     var outSlope: Double?
   }
 
   struct Note: Equatable, Sendable {
-    /// Seconds from the start of the file.
+    /// The start, in seconds from the start of the file.
     var start = 0.0
-    /// Seconds; without it the note ends with its last key.
+    /// The length in seconds, or nil to end with the last key frame.
     var length: Double?
     var gain = 1.0
     var isTransient = false
@@ -75,7 +76,7 @@ struct HapsDocument: Equatable, Sendable {
     var notes: [Note] = []
   }
 
-  /// Seconds of a transient. Source: all those of public files.
+  /// The duration of a transient, in seconds. Source: all transients of public files.
   static let transientDuration = 0.022
 
   var version = ""
@@ -95,7 +96,7 @@ struct HapsDecoder: JSONSchemaReader {
   let rules = JSONSchemaRules(
     missingKey: .hapsStructure, wrongType: .wrongType, outOfRange: .hapsRange, nullHandling: .absent
   )
-  /// The numbers and names of signals over space that have notes.
+  /// The indices of the JSON values of spatial signals with notes, and their names.
   private(set) var spatialSignals: [(value: Int, noun: String)] = []
 
   private static let gainType = JSONType.number(0...1_000)
@@ -200,7 +201,9 @@ struct HapsDecoder: JSONSchemaReader {
     return true
   }
 
-  private static func modulation(_ place: @escaping Field<Note>.Accessor<[HapsDocument.Keyframe]>)
+  private static func modulation(
+    _ accessor: @escaping Field<Note>.Accessor<[HapsDocument.Keyframe]>
+  )
     -> Table<
       Note
     >
@@ -213,7 +216,7 @@ struct HapsDecoder: JSONSchemaReader {
           "m_keyframes", of: keyframe, new: HapsDocument.Keyframe(), is: .required,
           layout: .singleLine
         ) {
-          place(&$0, $1)
+          accessor(&$0, $1)
         },
       ])
   }
@@ -237,192 +240,18 @@ extension Rule {
   static let hapsVersion = warning(
     "version", "compatibility", "The version should be 5, the one that is known.")
 
-  /// The rules of haptic materials, in the order in which they are listed.
+  /// The rules of haptic materials, in listing order.
   static let haps: [Rule] = [.syntax, .hapsStructure, .wrongType, .hapsRange, .hapsVersion]
 }
 
-struct HapsReader {
-  private typealias Breakpoints = [(time: Double, value: Double)]
-
-  /// The most of sharpness between two points of a line of hertz.
-  static let maximumSharpnessStep = 0.02
-  private static let cubicStepCount = 16
-
-  /// How many lines of hertz join two sharpnesses.
-  static func stepCount(from one: Double, to other: Double) -> Int {
-    max(1, FrameConversion.integer((abs(one - other) / maximumSharpnessStep).rounded(.up)))
-  }
-
-  let amplitudeMapping: AmplitudeMapping
-  private(set) var builder = LayerBuilder()
-  private(set) var valueIndices: [Int] = []
-  var losses = LossLog()
-
-  init(amplitudeMapping law: AmplitudeMapping) { self.amplitudeMapping = law }
-
-  mutating func read(_ document: HapsDocument) {
-    for melody in document.melodies {
-      guard !melody.isMuted else {
-        losses.add(.dropped, .composition, "muted melodies are left out")
-        continue
-      }
-      for note in melody.notes {
-        add(note, gain: document.gain * document.vibrationGain * melody.gain * note.gain)
-      }
-    }
-  }
-
-  private mutating func add(_ note: HapsDocument.Note, gain: Double) {
-    let length = note.length ?? max(note.amplitude.last?.time ?? 0, note.frequency.last?.time ?? 0)
-    guard !note.isTransient else {
-      valueIndices.append(note.valueIndex)
-      builder.add(
-        HapticEvent(
-          kind: .hapticTransient, time: note.start,
-          parameters: [
-            .hapticIntensity: Float(amplitudeMapping.intensity(ofAmplitude: clamped(gain))),
-            .hapticSharpness: 0.5,
-          ]))
-      return
-    }
-    guard length > 0 else {
-      return losses.add(.dropped, .composition, "notes that last no time are silent")
-    }
-    var levels: Breakpoints = Self.breakpoints(of: note.amplitude, until: length).map {
-      ($0.time, clamped($0.value * gain))
-    }
-    if levels.isEmpty {
-      levels = [(0, clamped(gain))]
-    }
-    var tones = sharpnessBreakpoints(of: Self.breakpoints(of: note.frequency, until: length))
-    if tones.isEmpty {
-      tones = [(0, 0.5)]
-    }
-    var event = HapticEvent(
-      kind: .hapticContinuous, time: note.start, duration: length,
-      parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
-    var curves: [ParameterCurve] = []
-    if let level = Self.constantValue(of: levels), let tone = Self.constantValue(of: tones) {
-      event.parameters[.hapticIntensity] = Float(amplitudeMapping.intensity(ofAmplitude: level))
-      event.parameters[.hapticSharpness] = Float(tone)
-    } else {
-      // The last value of a curve holds, so all events of a layer need both.
-      curves = [
-        Self.curve(
-          .hapticIntensityControl, start: note.start, breakpoints: levels,
-          interpolation: amplitudeMapping == .root ? .squared : .linear),
-        Self.curve(
-          .hapticSharpnessControl, start: note.start, breakpoints: tones, interpolation: .linear),
-      ]
-    }
-    valueIndices.append(note.valueIndex)
-    builder.add(event, curves: curves, until: note.start + length)
-  }
-
-  private mutating func clamped(_ amplitude: Double) -> Double {
-    if amplitude > 1 {
-      losses.add(
-        .approximated, .composition, "amplitudes above 1 are clamped by up to # of full scale",
-        size: amplitude - 1)
-    }
-    return min(max(amplitude, 0), 1)
-  }
-
-  private static func constantValue(of line: Breakpoints) -> Double? {
-    guard let first = line.first else { return nil }
-    return line.allSatisfy { $0.value == first.value } ? first.value : nil
-  }
-
-  private static func curve(
-    _ id: DynamicParameterID, start: Double, breakpoints line: Breakpoints,
-    interpolation: ParameterCurve.Interpolation
-  ) -> ParameterCurve {
-    ParameterCurve(
-      id: id, time: start, controlPoints: line.map { .init(time: $0.time, value: Float($0.value)) },
-      interpolation: interpolation)
-  }
-
-  /// The corners of keys from 0 to a time, cubic segments as lines; the first and the last value
-  /// hold.
-  private static func breakpoints(of keys: [HapsDocument.Keyframe], until length: Double)
-    -> Breakpoints
-  {
-    let keys = keys.indices.sorted { (keys[$0].time, $0) < (keys[$1].time, $1) }.map { keys[$0] }
-    guard let first = keys.first else { return [] }
-    var line: Breakpoints = first.time > 0 ? [(0, first.value)] : []
-    for (index, key) in keys.enumerated() {
-      if index > 0 {
-        let last = keys[index - 1]
-        let span = key.time - last.time
-        if let from = last.outSlope, let to = key.inSlope, span > 0,
-          abs(from * span - (key.value - last.value)) + abs(to * span - (key.value - last.value))
-            > 1e-6
-        {
-          for step in 1..<cubicStepCount {
-            let x = Double(step) / Double(cubicStepCount)
-            let x2 = x * x
-            let x3 = x * x * x
-            let value =
-              (2 * x3 - 3 * x2 + 1) * last.value + (x3 - 2 * x2 + x) * span * from
-              + (3 * x2 - 2 * x3) * key.value
-              + (x3 - x2) * span * to
-            line.append((last.time + x * span, value))
-          }
-        }
-      }
-      line.append((key.time, key.value))
-    }
-    guard let cut = line.firstIndex(where: { $0.time > length }) else { return line }
-    if cut > 0, line[cut - 1].time < length {
-      let from = line[cut - 1]
-      let to = line[cut]
-      line[cut] = (
-        length, from.value + (to.value - from.value) * (length - from.time) / (to.time - from.time)
-      )
-      return Array(line[...cut])
-    }
-    return Array(line[..<max(cut, 1)])
-  }
-
-  /// Lines of hertz as lines of sharpness.
-  private mutating func sharpnessBreakpoints(of line: Breakpoints) -> Breakpoints {
-    func sharpness(_ hertz: Double) -> Double {
-      SharpnessScale.phone.sharpness(ofHertz: max(hertz, 1))
-    }
-    var tones: Breakpoints = []
-    for (index, point) in line.enumerated() {
-      let exact = sharpness(point.value)
-      if exact < -1e-6 || exact > 1 + 1e-6 {
-        losses.add(
-          .approximated, .composition, "frequencies outside 80 to 230 Hz are clamped by up to # Hz",
-          size: exact < 0
-            ? SharpnessScale.phone.minimumHertz - point.value
-            : point.value - SharpnessScale.phone.maximumHertz)
-      }
-      if index > 0 {
-        let from = line[index - 1]
-        let steps = Self.stepCount(from: sharpness(from.value), to: exact)
-        for step in 1..<steps {
-          let share = Double(step) / Double(steps)
-          let hertz = from.value + (point.value - from.value) * share
-          tones.append(
-            (from.time + (point.time - from.time) * share, min(max(sharpness(hertz), 0), 1)))
-        }
-      }
-      tones.append((point.time, min(max(exact, 0), 1)))
-    }
-    return tones
-  }
-}
-
 extension HapsDocument {
-  /// The document of a composition: transients in one melody, continuous events in as many as sound
-  /// at once.
+  /// Creates the document of a composition: transients share one melody, and continuous events use
+  /// as many melodies as events overlap.
   init(of given: HapticComposition, options: WritingOptions, losses: inout LossLog) {
     losses.addNonHapticLosses(of: given)
     let composition = given.unrolled(passCount: options.loopCount, losses: &losses)
     description = [composition.title, composition.notes].compactMap { $0 }.joined(separator: ": ")
-    var taps = Melody()
+    var transientMelody = Melody()
     var lanes: [(end: Double, melody: Melody)] = []
     let sampler = EnvelopeSampler(
       .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance)
@@ -441,7 +270,7 @@ extension HapsDocument {
             .approximated, .event(envelope.event), "transients have no sharpness, off by up to #",
             size: difference)
         }
-        taps.notes.append(note)
+        transientMelody.notes.append(note)
         continue
       }
       for (index, point) in envelope.points.enumerated() {
@@ -450,9 +279,9 @@ extension HapsDocument {
         if index > 0 {
           let last = envelope.points[index - 1]
           let steps = HapsReader.stepCount(from: point.sharpness, to: last.sharpness)
-          for middle in last.subdivided(to: point, count: steps) {
+          for intermediate in last.subdivided(to: point, count: steps) {
             note.frequency.append(
-              Keyframe(time: middle.time - envelope.start, value: hertz(middle)))
+              Keyframe(time: intermediate.time - envelope.start, value: hertz(intermediate)))
           }
         }
         note.frequency.append(Keyframe(time: time, value: hertz(point)))
@@ -464,6 +293,6 @@ extension HapsDocument {
       lanes[lane].melody.notes.append(note)
       lanes[lane].end = envelope.end
     }
-    melodies = [taps] + lanes.map { $0.melody }
+    melodies = [transientMelody] + lanes.map { $0.melody }
   }
 }

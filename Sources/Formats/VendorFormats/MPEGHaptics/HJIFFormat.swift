@@ -5,11 +5,12 @@ internal import Reading
 extension HapticFormat {
   /// The text of MPEG-I haptics, ISO/IEC 23090-31, and of its drafts.
   ///
-  /// Each channel becomes layers: transients and sines are events, everything else sampled signals.
+  /// Each channel becomes layers: transients and sine waves become events, everything else sampled
+  /// signals.
   ///
-  /// A composition is written with 48,000 ticks a second: events as transients and vectorial waves,
-  /// with everything that acts on them as key frames, sampled signals as linear curves. Audio
-  /// events are dropped; frequencies are rounded to whole hertz.
+  /// Compositions are written with 48,000 ticks per second. Events become transients and vectorial
+  /// waves whose key frames include everything that acts on the events. Sampled signals become
+  /// linear curves. Audio events are dropped, and frequencies are rounded to whole hertz.
   public static let hjif = json(
     "hjif", title: "MPEG haptics interchange format", endings: ["hjif"], rules: Rule.hjif,
     matches: { $0.hasRootKey("perceptions") },
@@ -39,7 +40,7 @@ extension HapticFormat {
 
 // MARK: - Tables
 
-/// The grammar of the text, by the schema of ISO/IEC 23090-31 and its drafts.
+/// Reads the text by the schema of ISO/IEC 23090-31 and its drafts.
 struct HJIFReader: JSONSchemaReader {
   static var writesShortNumbers: Bool { true }
 
@@ -51,7 +52,7 @@ struct HJIFReader: JSONSchemaReader {
   let wantsFindings: Bool
   var log = FindingLog()
 
-  /// Bands and effects of unknown types are errors.
+  /// Reports an unknown name. Unknown types of bands and effects are errors.
   mutating func reportUnknownValue(
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
@@ -60,7 +61,7 @@ struct HJIFReader: JSONSchemaReader {
       "unknown \(key.name) \(text.quoted())", suggestion: names.suggestion(for: text))
   }
 
-  /// The document of a text; what cannot be read is in the log as an error.
+  /// Returns the document of a text. Content that cannot be read is logged as an error.
   mutating func document(from json: JSONDocument) -> MPEGDocument {
     var document = MPEGDocument()
     guard json.root.kind == .object else {
@@ -91,7 +92,7 @@ struct HJIFReader: JSONSchemaReader {
     return document
   }
 
-  /// The bits of a wavelet stream: six a character, the most significant first.
+  /// Returns the bits of a wavelet stream: six bits per character, most significant first.
   mutating func waveletBits(of value: JSONValue) -> [UInt8]? {
     guard expectKind(.string, of: value, as: value.key ?? ""), let text = value.string else {
       return nil
@@ -129,7 +130,7 @@ struct HJIFReader: JSONSchemaReader {
   }
 }
 
-/// The objects of the text, keys in the order in which they are written.
+/// The objects of the text, with keys in the order in which they are written.
 private enum HJIFSchema {
   typealias Table<Owner> = JSONObjectSchema<Owner, HJIFReader>
   typealias Field<Owner> = JSONProperty<Owner, HJIFReader>
@@ -138,7 +139,7 @@ private enum HJIFSchema {
   private static let idType = JSONType.integer(0...Int(Int32.max))
   private static let unsignedType = JSONType.integer(0...Int(clamping: UInt32.max))
   private static let magnitudeType = JSONType.number(0...10_000)
-  /// The latest tick of an effect is a day at a million ticks a second.
+  /// The range of positions. The maximum is a day at a million ticks per second.
   private static let tickType = JSONType.integer(0...Int(clamping: 1 << 37 as Int64))
 
   private static func recordingSourceIndex<Owner>(
@@ -267,7 +268,7 @@ private enum HJIFSchema {
     "a band",
     [
       .enumeration("band_type", is: .required) { $1(&$0.kind) },
-      // The reference software writes this one name otherwise than the schema.
+      // The reference software spells this name differently from the schema.
       Field(curveTypeKey) { value, band, reader in
         if value.string == "Bspline" {
           band.curveKind = .bSpline
@@ -280,7 +281,7 @@ private enum HJIFSchema {
           object.member("curve_type", band.curveKind.jsonName)
         }
       },
-      // Drafts give each band a block length, 0 where it has no blocks.
+      // Drafts give each band a block length, which is 0 for bands without blocks.
       .value("block_length", .integer(0...10_000_000)) { $1(&$0.blockLength) }.only {
         $0.kind == .wavelet
       },
@@ -321,7 +322,7 @@ private enum HJIFSchema {
       },
     ], check: recordingSourceIndex { $0.sourceIndex = $1 })
 
-  /// Lends a number that is NaN where there is none.
+  /// Passes a number to a closure as an optional: NaN becomes nil, and nil becomes NaN.
   private static func withOptional(_ number: inout Float, _ body: (inout Float?) -> Void) {
     var value = number.isNaN ? nil : number
     body(&value)
@@ -341,7 +342,7 @@ private enum HJIFSchema {
 }
 
 extension Rule {
-  /// The rules of the text, in the order in which they are listed.
+  /// The rules of the text, in listing order.
   static let hjif: [Rule] =
     [
       .syntax, .hjifTrailingComma, .hjifByteOrderMark, .hjifDuplicateKey, .hjifStructure,
@@ -350,49 +351,6 @@ extension Rule {
       .hjifWholeNumber,
       .hjifWaveletStream,
     ] + mpeg
-  static let hmpg: [Rule] =
-    [
-      .hmpgTruncated, .hmpgStructure, .hmpgUnknownPacket, .hmpgTrailingBits, .hmpgChecksum,
-      .hmpgUnknownID,
-      .hmpgUnknownCode,
-      .hmpgCount,
-    ] + mpeg
-  private static let mpeg: [Rule] = [
-    .mpegUnknownReference, .mpegDuplicateID, .mpegMissingKeys, .mpegMissingAmplitude,
-    .mpegMissingFrequency,
-    .mpegKeyOrder, .mpegFrequencyOutsideBand, .mpegClamped, .mpegBlockLength, .mpegTooLarge,
-  ]
-
-  static let mpegUnknownReference = warning(
-    "unknown-reference", "grammar",
-    "A Reference effect must name an effect of its perception's library; others are silent.")
-  static let mpegDuplicateID = warning(
-    "duplicate-id", "grammar",
-    "Effects of a library should have ids of their own; the first of two is used.")
-  static let mpegMissingKeys = warning(
-    "missing-keyframes", "grammar",
-    "A Basis effect should have the key frames that its band needs; without them it is silent.")
-  static let mpegMissingAmplitude = warning(
-    "missing-amplitude", "grammar",
-    "Key frames of transients and curves must have an amplitude; others are ignored.")
-  static let mpegMissingFrequency = warning(
-    "missing-frequency", "grammar",
-    "A vectorial wave must have a key frame with a frequency; others are silent.")
-  static let mpegKeyOrder = warning(
-    "keyframe-order", "compatibility",
-    "Key frames should be sorted by position; others are sorted on reading.")
-  static let mpegFrequencyOutsideBand = warning(
-    "frequency-outside-band", "range",
-    "Frequencies should be within the limits of their band; others are clamped.")
-  static let mpegClamped = warning(
-    "clamped", "range",
-    "Amplitudes and frequencies should be within those of the profile mpeg; others are clamped.")
-  static let mpegBlockLength = warning(
-    "block-length", "range",
-    "A wavelet band must have blocks of a power of two samples, 4 to 4096; others are silent.")
-  static let mpegTooLarge = error(
-    "too-large", "range",
-    "The effects, with all that they refer to, must not be too many or too long to be played.")
 
   static let hjifTrailingComma = warning(
     "trailing-comma", "syntax", "A comma before a closing bracket is not valid JSON.")
@@ -423,267 +381,4 @@ extension Rule {
   static let hjifWaveletStream = error(
     "wavelet-stream", "grammar",
     "A wavelet stream must be a text of letters, digits, + and /, six bits each.")
-
-  static let hmpgTruncated = error(
-    "truncated", "syntax", "Units, packets and their fields must be complete.")
-  static let hmpgStructure = error(
-    "structure", "syntax",
-    "The file must be units of packets, an initialization unit with its timing first.")
-  static let hmpgUnknownPacket = warning(
-    "unknown-packet", "syntax", "Packets of unknown types are skipped.")
-  static let hmpgTrailingBits = note(
-    "left-over", "syntax", "A packet should end with its last field and zero bits.")
-  static let hmpgChecksum = warning(
-    "crc", "syntax", "Checksums should be those of the packets before them.")
-  static let hmpgUnknownID = error(
-    "unknown-id", "grammar",
-    "Packets must name perceptions, channels and bands that were described before.")
-  static let hmpgUnknownCode = error("unknown-code", "grammar", "Codes of types must be known.")
-  static let hmpgCount = warning(
-    "count", "grammar",
-    "There should be as many perceptions, channels and bands as the file announces.")
-}
-
-/// Makes a document of a composition: one perception with a channel for each place, transients in
-/// one band, continuous events in as many vectorial bands as sound at once, sampled signals as
-/// linear curves.
-struct MPEGEncoder {
-  /// Ticks per second.
-  private static let timescale = 48_000
-  /// Ticks from the start of an effect to its last key.
-  private static let maximumEffectTicks = Int(Int32.max)
-  /// The most effects, key frames, bands of a channel and channels that are written.
-  private static let limits = (effects: 4_000_000, keys: 8_000_000, bands: 1_000, channels: 64)
-  /// How far lines of a signal may be from its samples, of full scale.
-  private static let signalTolerance = 1.0 / 8_192
-
-  private(set) var document = MPEGDocument()
-  private(set) var losses = LossLog()
-  private var effectCount = 0
-  private var keyframeCount = 0
-  private var bands: [MPEGDocument.Band] = []
-  /// For each band the tick from which on it is free.
-  private var bandEndTicks: [Int] = []
-
-  init(_ composition: HapticComposition, options: WritingOptions) {
-    let composition = composition.unrolled(passCount: options.loopCount, losses: &self.losses)
-    self.losses.addNonHapticLosses(of: composition, keepsBodyLocations: true)
-    document.timescale = Self.timescale
-    document.level = 1
-    // The schema requires a date; one that is always the same keeps equal files equal.
-    document.date = "2023-01-01T00:00:00Z"
-    document.description = [composition.title, composition.notes].compactMap { $0 }.joined(
-      separator: ": ")
-    let sampler = EnvelopeSampler(.amplitude, mapping: .linear, tolerance: options.tolerance)
-    let envelopes = sampler.envelopes(of: composition, losses: &self.losses)
-    var perception = MPEGDocument.Perception()
-    perception.modality = .vibrotactile
-    for place in 1...max(1, min(composition.bodyLocationCount, Self.limits.channels)) {
-      // What is felt everywhere is in every channel.
-      let felt = composition.layers.indices.filter {
-        (composition.layers[$0].bodyLocation?.number ?? place) == place
-      }
-      let own =
-        composition.bodyLocationCount > 0
-        ? envelopes.filter { felt.contains($0.event.layer) } : envelopes
-      bands = []
-      bandEndTicks = []
-      addTransients(own.filter { $0.kind == .hapticTransient })
-      for envelope in own where envelope.kind == .hapticContinuous {
-        addWave(envelope)
-      }
-      for layer in felt {
-        for signal in composition.layers[layer].signals {
-          addSignal(signal, ofLayer: layer)
-        }
-      }
-      var channel = MPEGDocument.Channel(id: place - 1)
-      channel.description = felt.first.map { composition.layers[$0].name } ?? ""
-      channel.bands = bands.filter { !$0.effects.isEmpty }
-      if channel.bands.isEmpty {
-        channel.bands = [Self.band(.transient)]
-      }
-      perception.channels.append(channel)
-    }
-    document.perceptions = [perception]
-    document.syncCount = 1
-  }
-
-  private static func band(_ kind: MPEGBandKind) -> MPEGDocument.Band {
-    var band = MPEGDocument.Band()
-    band.kind = kind
-    (band.lowerHertz, band.upperHertz) = kind == .curve ? (0, 1_000) : (65, 300)
-    if kind == .curve {
-      band.curveKind = .linear
-    }
-    return band
-  }
-
-  /// The nearest tick of a time; the difference is a loss.
-  private mutating func ticks(ofSeconds seconds: Double, element: CompositionElement) -> Int {
-    let exact = seconds * Double(Self.timescale)
-    let rounded = exact.rounded()
-    let error = abs(exact - rounded) / Double(Self.timescale)
-    if error > 1e-7 {
-      losses.add(
-        .approximated, .composition,
-        "times are rounded to ticks of 1/\(Self.timescale) s, by up to # µs",
-        size: error * 1e6)
-    }
-    return FrameConversion.integer(rounded, in: 0...FrameConversion.maximumInteger)
-  }
-
-  private mutating func keyframe(at position: Int, amplitude: Double, sharpness: Double)
-    -> MPEGDocument.Keyframe
-  {
-    let exact = SharpnessScale.mpeg.hertz(ofSharpness: sharpness)
-    let hertz = exact.rounded()
-    if abs(exact - hertz) > 1e-4 {
-      losses.add(
-        .approximated, .composition, "frequencies are rounded to whole hertz, by up to # Hz",
-        size: abs(exact - hertz))
-    }
-    return MPEGDocument.Keyframe(
-      position: Int32(clamping: position), amplitude: Float(amplitude), frequency: Float(hertz))
-  }
-
-  private mutating func reserveEffect(keyframeCount keys: Int, for element: CompositionElement)
-    -> Bool
-  {
-    guard effectCount < Self.limits.effects, keyframeCount + keys <= Self.limits.keys else {
-      losses.add(.dropped, element, "the file can hold no more effects")
-      return false
-    }
-    effectCount += 1
-    keyframeCount += keys
-    return true
-  }
-
-  // MARK: - Events
-
-  private mutating func addTransients(_ envelopes: [EventEnvelope]) {
-    var band = Self.band(.transient)
-    var effect = MPEGDocument.Effect()
-    for envelope in envelopes {
-      let point = envelope.points[0]
-      let position = ticks(ofSeconds: point.time, element: .event(envelope.event))
-      if effect.keyframes.isEmpty || position - effect.position > Self.maximumEffectTicks {
-        if !effect.keyframes.isEmpty {
-          band.effects.append(effect)
-        }
-        guard reserveEffect(keyframeCount: 1, for: .event(envelope.event)) else { break }
-        effect = MPEGDocument.Effect()
-        // The first one starts with the file, as those of the reference software do.
-        effect.position = band.effects.isEmpty && position <= Self.maximumEffectTicks ? 0 : position
-      } else {
-        keyframeCount += 1
-      }
-      effect.keyframes.append(
-        keyframe(
-          at: position - effect.position, amplitude: point.level * MPEGReader.transientAmplitude,
-          sharpness: point.sharpness))
-    }
-    if !effect.keyframes.isEmpty {
-      band.effects.append(effect)
-    }
-    bands.append(band)
-    bandEndTicks.append(.max)
-  }
-
-  private mutating func addWave(_ envelope: EventEnvelope) {
-    let element = CompositionElement.event(envelope.event)
-    let start = ticks(ofSeconds: envelope.start, element: element)
-    guard ticks(ofSeconds: envelope.end, element: element) - start <= Self.maximumEffectTicks else {
-      return losses.add(
-        .dropped, element, "the event lasts more than \(Self.maximumEffectTicks / Self.timescale) s"
-      )
-    }
-    var keys: [MPEGDocument.Keyframe] = []
-    for point in envelope.points {
-      let next = keyframe(
-        at: ticks(ofSeconds: point.time, element: element) - start,
-        amplitude: point.level * MPEGReader.continuousAmplitude,
-        sharpness: point.sharpness)
-      // Two keys at one tick are a jump; what is between them cannot be told apart.
-      if keys.count > 1, keys[keys.count - 2].position == next.position {
-        keys.removeLast()
-      }
-      if keys.last != next {
-        keys.append(next)
-      }
-    }
-    guard let last = keys.last, last.position > 0, keys.count > 1 else {
-      return losses.add(.dropped, element, "the event lasts less than a tick")
-    }
-    append(keys, at: start, toBandLike: Self.band(.vectorial), for: element)
-  }
-
-  private mutating func append(
-    _ keys: [MPEGDocument.Keyframe], at start: Int, toBandLike kind: MPEGDocument.Band,
-    for element: CompositionElement
-  ) {
-    let end = start + Int(keys[keys.count - 1].position)
-    var index = bands.indices.first { bands[$0].kind == kind.kind && bandEndTicks[$0] <= start }
-    if index == nil {
-      guard bands.count < Self.limits.bands else {
-        return losses.add(.dropped, element, "the file can hold no more effects that sound at once")
-      }
-      index = bands.count
-      bands.append(kind)
-      bandEndTicks.append(0)
-    }
-    guard let index else { return }
-    bandEndTicks[index] = end
-    guard reserveEffect(keyframeCount: keys.count, for: element) else { return }
-    var effect = MPEGDocument.Effect(isVectorialWave: kind.kind == .vectorial)
-    effect.position = start + Int(keys[0].position)
-    effect.keyframes = keys
-    for index in effect.keyframes.indices {
-      effect.keyframes[index].position -= keys[0].position
-    }
-    bands[index].effects.append(effect)
-  }
-
-  // MARK: - Signals
-
-  private mutating func addSignal(_ signal: SampledSignal, ofLayer layer: Int) {
-    guard !signal.samples.isEmpty, SampledSignal.supportedRates.contains(signal.rate),
-      signal.time >= 0,
-      signal.time + signal.duration <= FrameConversion.maximumSeconds
-    else {
-      return losses.add(.dropped, .layer(layer), "a signal that cannot be rendered is not written")
-    }
-    let points = signal.samples.enumerated().map { index, sample in
-      EnvelopePoint(
-        time: signal.time + Double(index) / signal.rate,
-        level: Double(sample.isFinite ? sample : 0) * MPEGReader.continuousAmplitude, sharpness: 0)
-    }
-    let reduced = PointReduction(points, tolerance: Self.signalTolerance, sharpnessWeight: 0)
-    if reduced.maximumError > 1e-6 {
-      losses.add(
-        .approximated, .layer(layer),
-        "the samples of a signal become lines, off by up to # of full scale",
-        size: reduced.maximumError)
-    }
-    let start = ticks(ofSeconds: signal.time, element: .layer(layer))
-    var keys: [MPEGDocument.Keyframe] = []
-    for point in reduced.points {
-      let clipped = min(max(point.level, -1), 1)
-      if clipped != point.level {
-        losses.add(
-          .approximated, .layer(layer), "a signal is clipped by up to # of full scale",
-          size: abs(point.level - clipped)
-        )
-      }
-      let next = MPEGDocument.Keyframe(
-        position: Int32(clamping: ticks(ofSeconds: point.time, element: .layer(layer)) - start),
-        amplitude: Float(clipped))
-      if keys.last?.position == next.position {
-        keys.removeLast()
-      }
-      keys.append(next)
-    }
-    guard keys.count > 1 else { return }
-    append(keys, at: start, toBandLike: Self.band(.curve), for: .layer(layer))
-  }
 }

@@ -2,13 +2,14 @@ public import HapticFormats
 internal import Reading
 
 extension HapticFormat {
-  /// The binary file of MPEG-I haptics, ISO/IEC 23090-31; places are bytes and their bits.
+  /// The binary file of MPEG-I haptics, ISO/IEC 23090-31. Locations are bytes and their bits.
   ///
   /// It becomes the same layers as the text, ``hjif``, and is only read.
   public static let hmpg = HapticFormat(
     "hmpg", title: "MPEG haptics binary stream", fileExtensions: ["hmpg"], rules: Rule.hmpg,
     recognize: { bytes in
-      // An initialization unit that begins with its timing, of 113 bits.
+      // The file starts with an initialization unit, and the unit with its timing packet of 113
+      // bits.
       guard bytes.count >= 12, bytes[0] >> 2 == 0, bytes[9] == 0b0010_1100, bytes[10] == 0,
         bytes[11] == 15 << 1
       else {
@@ -25,18 +26,18 @@ extension HapticFormat {
       var decoder = HMPGDecoder(file.bytes)
       decoder.decode()
       let name = file.name
-      @Sendable func place(_ bit: Int) -> FileLocation {
+      @Sendable func location(_ bit: Int) -> FileLocation {
         FileLocation(name: name, position: .byte(bit / 8, bit: bit % 8 == 0 ? nil : bit % 8))
       }
       return ReadResult(of: decoder.document, log: decoder.log, options: options, offset: { $0 }) {
-        place($1 ?? $0)
+        location($1 ?? $0)
       }
     })
 }
 
 struct HMPGDecoder {
   typealias Effect = MPEGDocument.Effect
-  typealias Key = MPEGDocument.Keyframe
+  typealias Keyframe = MPEGDocument.Keyframe
 
   enum Packet: Int {
     case timing, haptics, perception, channel, band, data, library
@@ -57,29 +58,30 @@ struct HMPGDecoder {
   }
 
   private static let depthLimit = 32
-  /// The greatest phase: a turn.
+  /// The maximum phase, in radians: a full turn in the precision of the format.
   private static let maximumPhase: Float = 6.28318
 
   private let bytes: [UInt8]
   private(set) var log = FindingLog()
   private(set) var document = MPEGDocument()
-  /// Ticks from the start at the unit that is read.
+  /// The start of the current unit, in ticks.
   private var unitTicks = 0
   private var isSpatialUnit = false
-  /// The indices of perceptions, their channels and the bands of those, by the ids of what they are
-  /// in and their own.
+  /// The indices of perceptions, channels, and bands in their parents, by the path of ids from the
+  /// perception to the element.
   private var indices: [[Int]: Int] = [:]
-  /// How many parts were announced for the file, a perception, a channel or a band, by its ids, and
-  /// where.
-  private var announcedCounts: [[Int]: (count: Int, place: Int)] = [[]: (0, 0)]
-  /// The indices of the effects of a band that may go on, by its ids and their own.
+  /// The announced number of children of the file (empty path), a perception, a channel, or a band,
+  /// by its path of ids, with the location of the announcement.
+  private var announcedCounts: [[Int]: (count: Int, bit: Int)] = [[]: (0, 0)]
+  /// The indices of a band's effects that may continue in later packets, by the band's path of ids
+  /// and the effect's id.
   private var openEffects: [[Int]: [Int: Int]] = [:]
-  /// The bytes of the packets since the last checksum.
+  /// The byte ranges of the packets since the last checksum.
   private var uncheckedPackets: [Range<Int>] = []
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Reads everything up to the first fault, which is in the log as an error.
+  /// Decodes the file up to the first error, which is logged.
   mutating func decode() {
     do throws(BitReadError) {
       try decodeUnits()
@@ -102,7 +104,7 @@ struct HMPGDecoder {
     while reader.remaining > 0 {
       let start = reader.position
       let type = try reader.read(6)
-      // Two bits of synchronisation and four of a layer say nothing about the content.
+      // Two bits of synchronization and four bits of the layer don't affect the content.
       try reader.skip(6)
       let duration = try reader.read(24)
       let length = try reader.read(32)
@@ -173,33 +175,34 @@ struct HMPGDecoder {
 
   private mutating func decodeInitialTiming(_ reader: inout BitReader) throws(BitReadError) {
     unitTicks = try reader.read(32)
-    let place = reader.position
+    let timescaleBit = reader.position
     let timescale = try reader.read(32)
     guard timescale > 0 else {
-      throw BitReadError(.hmpgStructure, atBit: place, "the timescale is 0 ticks a second")
+      throw BitReadError(.hmpgStructure, atBit: timescaleBit, "the timescale is 0 ticks a second")
     }
     guard document.perceptions.isEmpty || timescale == document.timescale else {
       throw BitReadError(
-        .hmpgStructure, atBit: place,
+        .hmpgStructure, atBit: timescaleBit,
         "the timescale changes from \(document.timescale) to \(timescale)")
     }
     document.timescale = timescale
     document.syncCount += 1
-    // Nominal duration, its deviation, and whether units overlap.
+    // The nominal duration, its deviation, and a flag for overlapping units.
     try reader.skip(49)
   }
 
-  /// A checksum of the packet before it, or of as many as it says. Source:
-  /// MPEGGroup/HapticReferenceSoftware, 2de9ff1, for the polynomials; division without a start
-  /// value, the most significant bit first.
+  /// Verifies a checksum of the preceding packet, or of as many packets as a global checksum
+  /// announces.
+  ///
+  /// Source of the polynomials: MPEGGroup/HapticReferenceSoftware, 2de9ff1.
   private mutating func verifyChecksum(
-    _ reader: inout BitReader, bits: Int, isGlobal: Bool, at place: Int
+    _ reader: inout BitReader, bits: Int, isGlobal: Bool, at bit: Int
   ) throws(BitReadError) {
     let count = isGlobal ? try reader.read(8) : 1
     let expected = try reader.readWord(bits)
     guard count > 0, count <= uncheckedPackets.count else {
       return report(
-        .hmpgChecksum, atBit: place,
+        .hmpgChecksum, atBit: bit,
         """
         the checksum covers \(count) packets, but only \(uncheckedPackets.count) \
         \(uncheckedPackets.count == 1 ? "precedes" : "precede") it
@@ -209,18 +212,19 @@ struct HMPGDecoder {
     let range =
       uncheckedPackets[uncheckedPackets.count - count]
       .lowerBound..<uncheckedPackets[uncheckedPackets.count - 1].upperBound
-    let found = Self.checksum(of: bytes[range], bits: bits)
-    guard found != expected else { return }
+    let actual = Self.checksum(of: bytes[range], bits: bits)
+    guard actual != expected else { return }
     report(
-      .hmpgChecksum, atBit: place,
+      .hmpgChecksum, atBit: bit,
       """
       the checksum is \(String(expected, radix: 16)), that of the packets \
-      \(String(found, radix: 16))
+      \(String(actual, radix: 16))
       """
     )
   }
 
-  /// The remainder of bytes by the polynomial of 16 or 32 bits.
+  /// Returns the cyclic redundancy check of bytes: the remainder of the division by a polynomial of
+  /// 16 or 32 bits, most significant bit first, with an initial value of 0.
   static func checksum(of bytes: ArraySlice<UInt8>, bits: Int) -> UInt32 {
     let polynomial: UInt64 = bits == 16 ? 0xC021 : 0x8260_8ED7
     var value: UInt64 = 0
@@ -241,21 +245,21 @@ struct HMPGDecoder {
   )
     throws(BitReadError) -> Value where Value.AllCases == [Value]
   {
-    let place = reader.position
+    let codeBit = reader.position
     let code = try reader.read(bits)
     guard code < min(count, Value.allCases.count) else {
-      throw BitReadError(.hmpgUnknownCode, atBit: place, "unknown \(noun) code \(code)")
+      throw BitReadError(.hmpgUnknownCode, atBit: codeBit, "unknown \(noun) code \(code)")
     }
     return Value.allCases[code]
   }
 
-  /// The ids by which a packet names a perception, one of its channels and one of its bands, so
-  /// many of them.
+  /// Reads the ids of a perception, of one of its channels, and of one of its bands, up to a count.
+  /// Throws if an element has not been described.
   private func describedIDs(count: Int, from reader: inout BitReader) throws(BitReadError) -> [Int]
   {
     var ids: [Int] = []
     while ids.count < count {
-      let place = reader.position
+      let idBit = reader.position
       let id = try reader.read(ids.count == 1 ? 16 : 8)
       ids.append(id)
       guard indices[ids] == nil else { continue }
@@ -265,7 +269,7 @@ struct HMPGDecoder {
         case 2: "perception \(ids[0]) has no channel with id \(id)"
         default: "channel \(ids[1]) has no band with id \(id)"
         }
-      throw BitReadError(.hmpgUnknownID, atBit: place, message)
+      throw BitReadError(.hmpgUnknownID, atBit: idBit, message)
     }
     return ids
   }
@@ -300,7 +304,7 @@ struct HMPGDecoder {
       var avatar = MPEGDocument.Avatar(sourceIndex: reader.position)
       avatar.id = try reader.read(8)
       try reader.skip(8)
-      // Only bodies of no listed kind have a mesh.
+      // Only bodies of an unlisted kind have a mesh.
       if try reader.read(8) == 0 {
         _ = try reader.readText()
       }
@@ -308,7 +312,8 @@ struct HMPGDecoder {
     }
   }
 
-  // Packets of metadata are sent again, for those who joined later: contents and places stay.
+  // Metadata packets are repeated for receivers that join later. A repeated description keeps the
+  // content and the location of its element.
 
   private mutating func decodePerception(_ reader: inout BitReader) throws(BitReadError) {
     var perception = MPEGDocument.Perception(sourceIndex: reader.position)
@@ -317,7 +322,7 @@ struct HMPGDecoder {
     perception.description = try reader.readText()
     perception.modality = try code(
       bits: 8, noun: "perception", from: &reader, count: MPEGModality.binaryCodeCount)
-    // The avatar, and how many effects the library has.
+    // The avatar, and the number of library effects.
     try reader.skip(24)
     if try reader.readFlag() {
       perception.semanticScheme = try reader.readText()
@@ -330,13 +335,13 @@ struct HMPGDecoder {
     }
     let ids = [perception.id]
     announcedCounts[ids] = (
-      try reader.read(16), announcedCounts[ids]?.place ?? perception.sourceIndex
+      try reader.read(16), announcedCounts[ids]?.bit ?? perception.sourceIndex
     )
     if indices[ids] != nil {
-      let known = self[perception: ids]
-      perception.channels = known.channels
-      perception.effectLibrary = known.effectLibrary
-      perception.sourceIndex = known.sourceIndex
+      let existing = self[perception: ids]
+      perception.channels = existing.channels
+      perception.effectLibrary = existing.effectLibrary
+      perception.sourceIndex = existing.sourceIndex
       self[perception: ids] = perception
     } else {
       indices[ids] = document.perceptions.count
@@ -344,7 +349,7 @@ struct HMPGDecoder {
     }
   }
 
-  /// The name of a device; its data are passed.
+  /// Returns the name of a device, and skips its other fields.
   private mutating func decodeDeviceName(_ reader: inout BitReader) throws(BitReadError) -> String {
     try reader.skip(8)
     let name = try reader.readText()
@@ -386,7 +391,7 @@ struct HMPGDecoder {
       channel.namesBodyLocation = true
     }
     try reader.skip(vertices * 32)
-    announcedCounts[ids] = (try reader.read(8), announcedCounts[ids]?.place ?? channel.sourceIndex)
+    announcedCounts[ids] = (try reader.read(8), announcedCounts[ids]?.bit ?? channel.sourceIndex)
     if indices[ids] != nil {
       channel.bands = self[channel: ids].bands
       channel.sourceIndex = self[channel: ids].sourceIndex
@@ -402,7 +407,7 @@ struct HMPGDecoder {
     let number = try reader.read(8)
     let ids = try describedIDs(count: 2, from: &reader) + [number]
     try reader.skip(8)
-    let place = reader.position
+    let typeBit = reader.position
     band.kind = try code(bits: 3, noun: "band", from: &reader)
     if band.kind == .curve {
       let code = try reader.read(4)
@@ -419,11 +424,11 @@ struct HMPGDecoder {
       self[channel: ids].bands.append(band)
       return
     }
-    let known = self[band: ids]
-    band.effects = known.effects
-    band.sourceIndex = known.sourceIndex
-    guard band.kind == known.kind || band.effects.isEmpty else {
-      throw BitReadError(.hmpgStructure, atBit: place, "band \(number) changes its type")
+    let existing = self[band: ids]
+    band.effects = existing.effects
+    band.sourceIndex = existing.sourceIndex
+    guard band.kind == existing.kind || band.effects.isEmpty else {
+      throw BitReadError(.hmpgStructure, atBit: typeBit, "band \(number) changes its type")
     }
     self[band: ids] = band
   }
@@ -457,21 +462,21 @@ struct HMPGDecoder {
     if effect.kind == .basis {
       try decodeWaveShape(of: &effect, from: &reader)
     }
-    let keys = try reader.read(16)
-    try reader.require(keys, ofBits: 3, "key frames")
-    for _ in 0..<keys {
-      var key = Key(sourceIndex: UInt32(clamping: reader.position))
+    let keyframeCount = try reader.read(16)
+    try reader.require(keyframeCount, ofBits: 3, "key frames")
+    for _ in 0..<keyframeCount {
+      var keyframe = Keyframe(sourceIndex: UInt32(clamping: reader.position))
       let mask = try reader.read(3)
       if mask & 1 != 0 {
-        key.position = Int32(try reader.read(16))
+        keyframe.position = Int32(try reader.read(16))
       }
       if mask & 2 != 0 {
-        key.amplitude = try reader.readScaled(8, from: -1, to: 1)
+        keyframe.amplitude = try reader.readScaled(8, from: -1, to: 1)
       }
       if mask & 4 != 0 {
-        key.frequency = Float(try reader.read(16))
+        keyframe.frequency = Float(try reader.read(16))
       }
-      effect.keyframes.append(key)
+      effect.keyframes.append(keyframe)
     }
     let children = try reader.read(16)
     try reader.require(children, ofBits: 76, "effects")
@@ -496,9 +501,9 @@ struct HMPGDecoder {
     effect.baseSignal = try code(bits: 4, noun: "base signal", from: &reader)
   }
 
-  /// Effects of a band, or parts of them.
+  /// Decodes effects of a band, or continuations of effects.
   private mutating func decodeData(_ reader: inout BitReader) throws(BitReadError) {
-    // Whether the packet can be understood without those before it.
+    // A flag that indicates whether the packet can be decoded without the preceding packets.
     try reader.skip(1)
     let ids = try describedIDs(count: 3, from: &reader)
     let kind = self[band: ids].kind
@@ -517,9 +522,9 @@ struct HMPGDecoder {
         ? try decodeSpatialEffect(of: kind, from: &reader)
         : try decodeTemporalEffect(of: kind, from: &reader)
       if !isSpatialUnit, effect.kind == .basis, let id = effect.id {
-        // The id repeats where an effect goes on.
-        if kind != .wavelet, let known = open[id] {
-          effects[known].keyframes += effect.keyframes
+        // An effect that continues repeats its id.
+        if kind != .wavelet, let effectIndex = open[id] {
+          effects[effectIndex].keyframes += effect.keyframes
           continue
         }
         open[id] = effects.count
@@ -581,7 +586,7 @@ struct HMPGDecoder {
     return effect
   }
 
-  /// A position by the clock of the unit; none lies before the start.
+  /// Decodes a position relative to the unit. Positions before the start of the document become 0.
   private func decodePosition(_ reader: inout BitReader) throws(BitReadError) -> Int {
     max(unitTicks + (try reader.readSigned(25)), 0)
   }
@@ -596,12 +601,12 @@ struct HMPGDecoder {
     _ count: Int, of kind: MPEGBandKind, maskBits: Int, from reader: inout BitReader
   )
     throws(BitReadError)
-    -> [Key]
+    -> [Keyframe]
   {
     try reader.require(count, ofBits: kind == .vectorial ? 16 + maskBits : 24, "key frames")
-    var keys: [Key] = []
+    var keyframes: [Keyframe] = []
     for _ in 0..<count {
-      var key = Key(sourceIndex: UInt32(clamping: reader.position))
+      var keyframe = Keyframe(sourceIndex: UInt32(clamping: reader.position))
       let mask =
         switch kind {
         case .transient: 3
@@ -609,15 +614,15 @@ struct HMPGDecoder {
         case .vectorial, .wavelet: try reader.read(maskBits)
         }
       if mask & 1 != 0 {
-        key.amplitude = try reader.readScaled(8, from: -1, to: 1)
+        keyframe.amplitude = try reader.readScaled(8, from: -1, to: 1)
       }
-      key.position = Int32(try reader.read(16))
+      keyframe.position = Int32(try reader.read(16))
       if mask & 2 != 0 {
-        key.frequency = Float(try reader.read(16))
+        keyframe.frequency = Float(try reader.read(16))
       }
-      keys.append(key)
+      keyframes.append(keyframe)
     }
-    return keys
+    return keyframes
   }
 
   // MARK: - Afterwards
@@ -627,37 +632,39 @@ struct HMPGDecoder {
       return report(.hmpgStructure, atBit: 0, "the file describes no perception")
     }
     for (ids, expected) in announcedCounts.sorted(by: {
-      ($0.key.count, $0.value.place) < ($1.key.count, $1.value.place)
+      ($0.key.count, $0.value.bit) < ($1.key.count, $1.value.bit)
     }) {
-      let found =
+      let actualCount =
         switch ids.count {
         case 0: document.perceptions.count
         case 1: self[perception: ids].channels.count
         case 2: self[channel: ids].bands.count
         default: self[band: ids].effects.count
         }
-      // Composite effects are sent as what they consist of.
-      guard found < expected.count || (found > expected.count && ids.count < 3) else { continue }
+      // A composite effect is transmitted as its components.
+      guard actualCount < expected.count || (actualCount > expected.count && ids.count < 3) else {
+        continue
+      }
       let noun = ["perceptions", "channels", "bands", "effects"][ids.count]
       report(
-        .hmpgCount, atBit: expected.place,
-        "the file announces \(expected.count) \(noun) and has \(found)")
+        .hmpgCount, atBit: expected.bit,
+        "the file announces \(expected.count) \(noun) and has \(actualCount)")
     }
   }
 
-  /// Finds the length of wavelet blocks, of which the file has the lowest eight bits.
+  /// Restores the lengths of wavelet blocks, of which the file contains only the lowest eight bits.
   private mutating func restoreBlockLengths() {
     for (ids, _) in announcedCounts where ids.count == 3 && self[band: ids].kind == .wavelet {
       var band = self[band: ids]
-      let low = band.blockLength
+      let lowByte = band.blockLength
       if band.effects.count > 1 {
-        // Blocks follow each other.
+        // Blocks are contiguous.
         let distance = band.effects[1].position - band.effects[0].position
-        if distance > 0, distance % 256 == low {
+        if distance > 0, distance % 256 == lowByte {
           band.blockLength = distance
         }
       }
-      var lengths = stride(from: low, through: 65_536, by: 256).makeIterator()
+      var lengths = stride(from: lowByte, through: 65_536, by: 256).makeIterator()
       while WaveletBlock(band, timescale: document.timescale).sampleCount == nil,
         let length = lengths.next()
       {
@@ -668,123 +675,32 @@ struct HMPGDecoder {
   }
 }
 
-/// Why bits cannot be read, and at which.
-struct BitReadError: Error {
-  var rule: Rule
-  /// From the start of the file.
-  var bit: Int
-  var message: String
+extension Rule {
+  /// The rules of the binary file, in listing order.
+  static let hmpg: [Rule] =
+    [
+      .hmpgTruncated, .hmpgStructure, .hmpgUnknownPacket, .hmpgTrailingBits, .hmpgChecksum,
+      .hmpgUnknownID,
+      .hmpgUnknownCode,
+      .hmpgCount,
+    ] + mpeg
 
-  init(_ rule: Rule, atBit bit: Int, _ message: String) {
-    self.rule = rule
-    self.bit = bit
-    self.message = message
-  }
-}
-
-/// Reads numbers of any length, the most significant bit first, within a part of a file.
-struct BitReader {
-  private let contents: [UInt8]
-  /// The next bit, from the start of the file.
-  private(set) var position = 0
-  /// The bit behind the last that may be read.
-  private var endPosition: Int
-  private var subject: String
-
-  init(_ bytes: [UInt8], subject: String) {
-    contents = bytes
-    endPosition = bytes.count * 8
-    self.subject = subject
-  }
-
-  var remaining: Int { endPosition - position }
-
-  /// A fault unless so many bits are left; the message goes on behind the subject.
-  private func require(_ bits: Int, _ message: @autoclosure () -> String) throws(BitReadError) {
-    guard remaining < bits else { return }
-    throw BitReadError(.hmpgTruncated, atBit: endPosition, "\(subject) \(message())")
-  }
-
-  private var positionText: String {
-    "byte \(position / 8)" + (position % 8 == 0 ? "" : ", bit \(position % 8)")
-  }
-
-  /// A number of at most 32 bits; the greatest that an `Int` holds where it is greater.
-  mutating func read(_ count: Int) throws(BitReadError) -> Int {
-    Int(clamping: try readWord(count))
-  }
-
-  /// A number of at most 32 bits.
-  mutating func readWord(_ count: Int) throws(BitReadError) -> UInt32 {
-    try require(count, "ends inside a field of \(count) bits that begins at \(positionText)")
-    var value: UInt32 = 0
-    var left = count
-    while left > 0 {
-      let free = 8 - position % 8
-      let taken = min(free, left)
-      value =
-        value << UInt32(taken) | (UInt32(contents[position / 8]) >> UInt32(free - taken))
-        & (1 << UInt32(taken) - 1)
-      position += taken
-      left -= taken
-    }
-    return value
-  }
-
-  mutating func readFlag() throws(BitReadError) -> Bool { try read(1) == 1 }
-
-  /// A number in two's complement.
-  mutating func readSigned(_ count: Int) throws(BitReadError) -> Int {
-    let value = try read(count)
-    return value >> (count - 1) == 1 ? value - 1 << count : value
-  }
-
-  /// A number between two bounds, in as many steps as bits allow; in the precision of the standard.
-  mutating func readScaled(_ count: Int, from low: Float, to high: Float) throws(BitReadError)
-    -> Float
-  {
-    min(Float(try read(count)) / Float(1 << count - 1), 1) * (high - low) + low
-  }
-
-  mutating func readBytes(_ count: Int) throws(BitReadError) -> [UInt8] {
-    var bytes: [UInt8] = []
-    for _ in 0..<count {
-      bytes.append(UInt8(truncatingIfNeeded: try read(8)))
-    }
-    return bytes
-  }
-
-  /// A text with its length in bytes before it; bytes that are not UTF-8 are replaced.
-  mutating func readText() throws(BitReadError) -> String {
-    String(decoding: try readBytes(read(8)), as: UTF8.self)
-  }
-
-  mutating func skip(_ count: Int) throws(BitReadError) {
-    try require(count, "ends inside \(count) bits that begin at \(positionText)")
-    position += count
-  }
-
-  /// Makes sure that a list of fields can be there, before memory is reserved for it.
-  func require(_ count: Int, ofBits size: Int, _ noun: String) throws(BitReadError) {
-    try require(count * size, "announces \(count) \(noun) at \(positionText) and ends before them")
-  }
-
-  /// A reader of the next bytes, which this one then has passed.
-  mutating func subreader(bytes count: Int, subject: String) throws(BitReadError) -> BitReader {
-    try require(count * 8, "ends inside \(subject), whose \(count) bytes begin at \(positionText)")
-    var part = self
-    part.endPosition = position + count * 8
-    part.subject = subject
-    position += count * 8
-    return part
-  }
-
-  /// Whether all bits that are left are 0.
-  var isPadding: Bool {
-    var left = self
-    while left.remaining > 0 {
-      guard let bit = try? left.read(1), bit == 0 else { return false }
-    }
-    return true
-  }
+  static let hmpgTruncated = error(
+    "truncated", "syntax", "Units, packets and their fields must be complete.")
+  static let hmpgStructure = error(
+    "structure", "syntax",
+    "The file must be units of packets, an initialization unit with its timing first.")
+  static let hmpgUnknownPacket = warning(
+    "unknown-packet", "syntax", "Packets of unknown types are skipped.")
+  static let hmpgTrailingBits = note(
+    "left-over", "syntax", "A packet should end with its last field and zero bits.")
+  static let hmpgChecksum = warning(
+    "crc", "syntax", "Checksums should be those of the packets before them.")
+  static let hmpgUnknownID = error(
+    "unknown-id", "grammar",
+    "Packets must name perceptions, channels and bands that were described before.")
+  static let hmpgUnknownCode = error("unknown-code", "grammar", "Codes of types must be known.")
+  static let hmpgCount = warning(
+    "count", "grammar",
+    "There should be as many perceptions, channels and bands as the file announces.")
 }

@@ -1,21 +1,23 @@
-public import HapticFormats
+internal import HapticFormats
 internal import HapticModel
 internal import Reading
 
-/// A haptic experience of ISO/IEC 23090-31, as its text (HJIF) and its binary file (HMPG) hold it.
-/// Times are whole ticks. A `place` is where the reader found a part: the number of a value of the
-/// text, or a bit of the binary file.
+/// A haptic experience of ISO/IEC 23090-31, the content of its text (HJIF) and of its binary file
+/// (HMPG). Times are whole ticks.
+///
+/// A `sourceIndex` is the location of an element in the file: the index of a JSON value in a text,
+/// or the offset of a bit in a binary file.
 struct MPEGDocument: Equatable, Sendable {
   var version = "2023"
   var profile = "Main"
   var level = 1
   var date = ""
   var description = ""
-  /// Ticks per second.
+  /// The number of ticks per second.
   var timescale = 1_000
   var avatars: [Avatar] = []
   var perceptions: [Perception] = []
-  /// How many points the file names at which playing can be synchronised.
+  /// The number of synchronization points.
   var syncCount = 0
 
   struct Avatar: Equatable, Sendable {
@@ -30,71 +32,72 @@ struct MPEGDocument: Equatable, Sendable {
     var effectLibrary: [Effect] = []
     var deviceNames: [String] = []
     var channels: [Channel] = []
-    /// Amplitudes are multiplied by this power of ten.
+    /// The power of ten by which amplitudes are multiplied.
     var unitExponent = 0
     var semanticScheme: String?
     var sourceIndex = 0
   }
 
-  /// What one actuator, or one place of the body, is given: the sum of its bands.
+  /// The signal of one actuator or body location: the sum of its bands.
   struct Channel: Equatable, Sendable {
     var id = 0
     var description = ""
     var gain = 1.0
-    /// Whether the channel names a part of the body, an actuator, a direction or vertices.
+    /// A Boolean value that indicates whether the channel names a body part, an actuator, a
+    /// direction, or vertices.
     var namesBodyLocation = false
-    /// Samples per second of a recording the channel was made from, or 0.
+    /// The sample rate of the recording that the channel was made from, in hertz, or 0.
     var samplingRate = 0
-    /// Frames of that recording, or 0.
+    /// The length of that recording, in frames, or 0.
     var sampleCount = 0
     var bands: [Band] = []
     var sourceIndex = 0
   }
 
-  /// Effects that are synthesised in one way.
+  /// Effects with the same kind of synthesis.
   struct Band: Equatable, Sendable {
     var kind = MPEGBandKind.transient
     var curveKind = MPEGCurveKind.unknown
-    /// Ticks of one wavelet block.
+    /// The length of a wavelet block, in ticks.
     var blockLength = 0
-    /// Hertz.
+    /// The lower frequency limit, in hertz.
     var lowerHertz = 0.0
-    /// Hertz; of wavelets, the rate of their samples.
+    /// The upper frequency limit, in hertz; for wavelets, the sample rate.
     var upperHertz = 0.0
     var effects: [Effect] = []
     var sourceIndex = 0
   }
 
   struct Effect: Equatable, Sendable {
-    /// In the order of their binary codes.
+    /// The kind of an effect, in the order of the binary codes.
     enum Kind: String, JSONEnumeration {
       case basis = "Basis", reference = "Reference", composite = "Composite"
     }
 
     var kind = Kind.basis
-    /// Of a reference, the effect of the library that it stands for.
+    /// The effect's id; for a reference, the id of the library effect that it plays.
     var id: Int?
-    /// Ticks from the start, or from the start of the composite effect.
+    /// The start, in ticks from the start of the document or of the enclosing composite effect.
     var position = 0
-    /// Radians.
+    /// The initial phase, in radians.
     var phase = 0.0
     var baseSignal = MPEGBaseSignal.sine
-    /// Whether phase and shape are written.
+    /// A Boolean value that indicates whether phase and base signal are written.
     var isVectorialWave = false
     var keyframes: [Keyframe] = []
     var children: [Effect] = []
-    /// The bits of a wavelet block, those of a byte from the least significant on.
+    /// The bits of a wavelet block, least significant bit of each byte first.
     var waveletStream: [UInt8] = []
     var semanticKeywords: String?
     var sourceIndex = 0
   }
 
   struct Keyframe: Equatable, Sendable {
-    /// Ticks from the start of the effect.
+    /// The position in ticks from the start of the effect.
     var position: Int32 = 0
-    /// −1…1, or NaN where the key has none.
+    /// The amplitude, −1…1, or NaN for a key frame without an amplitude.
     var amplitude = Float.nan
-    /// Hertz, or NaN where the key has none.
+    /// The frequency in hertz, or NaN for a key frame without a frequency.
     var frequency = Float.nan
     var sourceIndex: UInt32 = 0
 
@@ -105,25 +108,25 @@ struct MPEGDocument: Equatable, Sendable {
   }
 }
 
-/// How the effects of a band are synthesised; in the order of their binary codes.
+/// The kind of synthesis of a band's effects, in the order of the binary codes.
 enum MPEGBandKind: String, JSONEnumeration {
   case transient = "Transient", curve = "Curve", vectorial = "VectorialWave", wavelet =
     "WaveletWave"
 }
 
-/// How a curve runs between its keys; in the order of their binary codes.
+/// The interpolation between key frames of a curve, in the order of the binary codes.
 enum MPEGCurveKind: String, JSONEnumeration {
   case unknown = "Unknown", cubic = "Cubic", linear = "Linear", akima = "Akima", bezier = "Bezier",
     bSpline = "BSpline"
 }
 
-/// The shape of a vectorial wave; in the order of their binary codes.
+/// The waveform of a vectorial wave, in the order of the binary codes.
 enum MPEGBaseSignal: String, JSONEnumeration {
   case sine = "Sine", square = "Square", triangle = "Triangle", sawToothUp = "SawToothUp",
     sawToothDown = "SawToothDown"
 }
 
-/// The sense that a perception is for; the first fourteen in the order of their binary codes.
+/// The sense that a perception addresses; the first fourteen in the order of the binary codes.
 enum MPEGModality: String, JSONEnumeration {
   case other = "Other", pressure = "Pressure", acceleration = "Acceleration", velocity = "Velocity"
   case position = "Position", temperature = "Temperature", vibrotactile = "Vibrotactile", water =
@@ -135,10 +138,11 @@ enum MPEGModality: String, JSONEnumeration {
 
   static let binaryCodeCount = 14
 
-  /// What becomes of a signal of this sense on an actuator that vibrates.
+  /// The way in which a signal for this sense can be played by a vibrating actuator.
   enum Playability { case unchanged, asVibration, unplayable }
 
-  /// Positions of textures, stiffness and friction are places in space, so that no time has them.
+  /// The playability on a vibrating actuator. Positions in textures, stiffness, and friction are
+  /// spatial, so they have no time.
   var playability: Playability {
     switch self {
     case .vibrotactile, .acceleration, .other, .temporal:

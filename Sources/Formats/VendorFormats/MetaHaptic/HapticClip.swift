@@ -1,40 +1,43 @@
 internal import HapticFormats
 import HapticModel
 
-/// What a `.haptic` file holds: an envelope of amplitude, taps on its points, and an envelope of
-/// frequency.
+/// The content of a `.haptic` file: an amplitude envelope, emphases on its points, and a frequency
+/// envelope.
 struct HapticClip: Equatable {
-  /// A tap that stands out of the envelope.
+  /// A transient that stands out of the amplitude envelope.
   struct Emphasis: Equatable {
-    /// 0…1, not below the envelope.
+    /// The amplitude, 0…1; at least that of the envelope point.
     var amplitude: Float
-    /// From dull, 0, to sharp, 1.
+    /// The frequency, from dull (0) to sharp (1).
     var frequency: Float
   }
 
   struct AmplitudePoint: Equatable {
-    /// Seconds from the start of the clip.
+    /// The time from the start of the clip, in seconds.
     var time: Double
-    /// 0…1.
+    /// The amplitude, 0…1.
     var amplitude: Float
-    /// The tap at the point, or nil.
+    /// The transient at this point, or nil.
     var emphasis: Emphasis?
   }
 
   struct FrequencyPoint: Equatable {
-    /// Seconds from the start of the clip.
+    /// The time from the start of the clip, in seconds.
     var time: Double
-    /// From the lowest, 0, to the highest, 1.
+    /// The frequency, from the lowest (0) to the highest (1).
     var frequency: Float
   }
 
-  /// By rising time; two at one time are a jump.
+  /// The points of the amplitude envelope, sorted by time. Two points with the same time are a
+  /// jump.
   var amplitudePoints: [AmplitudePoint] = []
-  /// By rising time, empty where the file has an empty list, or nil where it has none.
+  /// The points of the frequency envelope, sorted by time. Empty if the file has an empty list, nil
+  /// if it has no list.
   var frequencyPoints: [FrequencyPoint]?
 
-  /// The frequency of a clip without a frequency envelope. Source: facebook/meta-haptics-sdk,
-  /// 41c9dcb, `renderer_c`.
+  /// The frequency of a clip that has no frequency envelope.
+  ///
+  /// Source: facebook/meta-haptics-sdk, 41c9dcb, `renderer_c`.
   static let defaultFrequency: Float = 0.5
 
   static let layerNames = (continuous: "continuous", transients: "transients")
@@ -47,8 +50,8 @@ struct HapticClip: Equatable {
 // MARK: - As a composition
 
 extension HapticClip {
-  /// Whether nothing but emphases is felt, and the envelope ends with them: an envelope must be
-  /// there.
+  /// A Boolean value that indicates whether only emphases can be felt. The format requires an
+  /// envelope, so that it lasts slightly longer than the last emphasis.
   var hasOnlyEmphases: Bool {
     guard let last = amplitudePoints.last,
       let tap = amplitudePoints.last(where: { $0.emphasis != nil })
@@ -59,10 +62,10 @@ extension HapticClip {
       && last.time - tap.time <= 2 * Self.trailingDuration
   }
 
-  /// The clip as a layer of one continuous event, unless it is taps alone, and, where there are
-  /// emphases, a layer of transients that no curve acts on. Control points hold the numbers of the
-  /// file.
-  func layers(mapping law: AmplitudeMapping) -> [HapticComposition.Layer] {
+  /// Returns the clip as layers: one continuous event with the envelopes as its curves, and the
+  /// emphases as transients in a layer without curves. Clips with only emphases have no continuous
+  /// event. Control points keep the values of the file.
+  func layers(mapping: AmplitudeMapping) -> [HapticComposition.Layer] {
     guard let first = amplitudePoints.first, let last = amplitudePoints.last else { return [] }
     let hasFrequency = frequencyPoints?.isEmpty == false
     var pattern = HapticPattern(events: [
@@ -76,7 +79,7 @@ extension HapticClip {
       ParameterCurve(
         id: .hapticIntensityControl, time: 0,
         controlPoints: amplitudePoints.map { .init(time: $0.time, value: $0.amplitude) },
-        interpolation: law == .root ? .squared : .linear))
+        interpolation: mapping == .root ? .squared : .linear))
     if let frequencyPoints {
       pattern.curves.append(
         ParameterCurve(
@@ -85,12 +88,12 @@ extension HapticClip {
           interpolation: .squared))
     }
     var layers = [HapticComposition.Layer(pattern, name: Self.layerNames.continuous)]
-    let taps = amplitudePoints.compactMap { point in
+    let transients = amplitudePoints.compactMap { point in
       point.emphasis.map { emphasis in
         HapticEvent(
           kind: .hapticTransient, time: point.time,
           parameters: [
-            .hapticIntensity: Float(law.intensity(ofAmplitude: Double(emphasis.amplitude))),
+            .hapticIntensity: Float(mapping.intensity(ofAmplitude: Double(emphasis.amplitude))),
             .hapticSharpness: emphasis.frequency,
           ])
       }
@@ -98,15 +101,15 @@ extension HapticClip {
     if hasOnlyEmphases {
       layers = []
     }
-    if !taps.isEmpty {
-      layers.append(.init(HapticPattern(events: taps), name: Self.layerNames.transients))
+    if !transients.isEmpty {
+      layers.append(.init(HapticPattern(events: transients), name: Self.layerNames.transients))
     }
     return layers
   }
 
-  /// The clip that a composition was read from, number by number, or nil where it has what no clip
-  /// has.
-  init?(exactly composition: HapticComposition, mapping law: AmplitudeMapping) {
+  /// Creates the clip that a composition was read from, value by value, or returns nil if the
+  /// composition has anything that a clip cannot hold.
+  init?(exactly composition: HapticComposition, mapping: AmplitudeMapping) {
     guard composition.loop == nil, (1...2).contains(composition.layers.count),
       composition.layers.allSatisfy({
         $0.signals.isEmpty && $0.pattern.parameters.isEmpty && $0.bodyLocation == nil
@@ -116,7 +119,7 @@ extension HapticClip {
     guard pattern.events.count == 1, let event = pattern.events.first,
       event.kind == .hapticContinuous,
       let level = pattern.curves.first, pattern.curves.count <= 2,
-      Self.isPlainCurve(level, of: .hapticIntensityControl, isSquared: law == .root),
+      Self.isPlainCurve(level, of: .hapticIntensityControl, isSquared: mapping == .root),
       let first = level.controlPoints.first,
       let last = level.controlPoints.last, level.controlPoints.count >= 2, event.time == first.time,
       event.duration == last.time - first.time, last.time > first.time,
@@ -133,28 +136,29 @@ extension HapticClip {
     let sharpness = frequencyPoints?.isEmpty == false ? 0 : Self.defaultSharpness
     guard event.parameters == [.hapticIntensity: 1, .hapticSharpness: sharpness] else { return nil }
     guard composition.layers.count == 2 else { return }
-    let taps = composition.layers[1].pattern
-    guard taps.curves.isEmpty else { return nil }
+    let transientPattern = composition.layers[1].pattern
+    guard transientPattern.curves.isEmpty else { return nil }
     var index = 0
-    for tap in taps.events {
-      guard tap.kind == .hapticTransient, tap.duration == nil,
-        let intensity = tap.parameters[.hapticIntensity],
-        (0...1).contains(intensity), let sharpness = tap.parameters[.hapticSharpness],
+    for transient in transientPattern.events {
+      guard transient.kind == .hapticTransient, transient.duration == nil,
+        let intensity = transient.parameters[.hapticIntensity],
+        (0...1).contains(intensity), let sharpness = transient.parameters[.hapticSharpness],
         (0...1).contains(sharpness),
-        tap.parameters.identifiers.count == 2
+        transient.parameters.identifiers.count == 2
       else { return nil }
       while index < amplitudePoints.count,
-        amplitudePoints[index].time < tap.time
-          || (amplitudePoints[index].time == tap.time && amplitudePoints[index].emphasis != nil)
+        amplitudePoints[index].time < transient.time
+          || (amplitudePoints[index].time == transient.time
+            && amplitudePoints[index].emphasis != nil)
       {
         index += 1
       }
-      guard index < amplitudePoints.count, amplitudePoints[index].time == tap.time else {
+      guard index < amplitudePoints.count, amplitudePoints[index].time == transient.time else {
         return nil
       }
       let floor = amplitudePoints[index].amplitude
-      var level = Self.shortestAmplitude(of: intensity, mapping: law) ?? intensity
-      if level < floor, Float(law.intensity(ofAmplitude: Double(floor))) == intensity {
+      var level = Self.shortestAmplitude(of: intensity, mapping: mapping) ?? intensity
+      if level < floor, Float(mapping.intensity(ofAmplitude: Double(floor))) == intensity {
         level = floor
       }
       guard level >= floor else { return nil }
@@ -162,14 +166,14 @@ extension HapticClip {
     }
   }
 
-  /// Of the amplitudes that a law turns into an intensity, the one with the fewest digits: most
-  /// likely the one it came from.
-  private static func shortestAmplitude(of intensity: Float, mapping law: AmplitudeMapping)
+  /// Returns the amplitude that maps to an intensity. Several neighboring values do; the one with
+  /// the fewest digits is most likely the original.
+  private static func shortestAmplitude(of intensity: Float, mapping: AmplitudeMapping)
     -> Float?
   {
-    guard law == .root else { return intensity }
-    let middle = intensity * intensity
-    return [middle.nextDown.nextDown, middle.nextDown, middle, middle.nextUp, middle.nextUp.nextUp]
+    guard mapping == .root else { return intensity }
+    let square = intensity * intensity
+    return [square.nextDown.nextDown, square.nextDown, square, square.nextUp, square.nextUp.nextUp]
       .filter {
         $0 >= 0 && Float(Double($0).squareRoot()) == intensity
       }.min { $0.description.utf8.count < $1.description.utf8.count }
@@ -190,44 +194,52 @@ extension HapticClip {
 }
 
 extension HapticClip {
-  /// Seconds that the envelope lasts behind the last tap where nothing else does.
+  /// The silence after the last emphasis of a clip without other haptics, in seconds.
   static let trailingDuration = 0.02
   private static let timeTolerance = 1e-6
 
-  /// A clip that is as near to a composition as the format allows, with what it does not.
+  /// Creates the clip that is closest to a composition, and records each loss.
   init(approximating composition: HapticComposition, options: WritingOptions, losses: inout LossLog)
   {
     losses.addNonHapticLosses(of: composition)
-    let given = composition.unrolled(passCount: options.loopCount, losses: &losses)
+    let unrolled = composition.unrolled(passCount: options.loopCount, losses: &losses)
     let sampler = EnvelopeSampler(
       .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance / 2)
-    let envelopes = sampler.envelopes(of: given, losses: &losses)
+    let envelopes = sampler.envelopes(of: unrolled, losses: &losses)
     let merged = MergedEnvelope(envelopes, sampler: sampler)
     losses.add(merged)
-    let taps = envelopes.filter { $0.kind == .hapticTransient }
-    let corners = Self.padded(merged.points, through: taps.map { $0.start })
-    let level = PointReduction(corners, tolerance: options.tolerance / 2, sharpnessWeight: 0)
-    amplitudePoints = level.points.map { AmplitudePoint(time: $0.time, amplitude: Float($0.level)) }
-    let tones = PointReduction(
-      Self.squaredSharpness(of: corners, tolerance: options.tolerance / 2),
+    let transients = envelopes.filter { $0.kind == .hapticTransient }
+    let points = Self.padded(merged.points, through: transients.map { $0.start })
+    let amplitudeReduction = PointReduction(
+      points, tolerance: options.tolerance / 2, sharpnessWeight: 0)
+    amplitudePoints = amplitudeReduction.points.map {
+      AmplitudePoint(time: $0.time, amplitude: Float($0.level))
+    }
+    let frequencyReduction = PointReduction(
+      Self.squaredSharpness(of: points, tolerance: options.tolerance / 2),
       tolerance: options.tolerance / 2,
       sharpnessWeight: 0)
-    frequencyPoints = tones.points.map { FrequencyPoint(time: $0.time, frequency: Float($0.level)) }
-    // Where levels and sharpnesses only jump, the lines are exact.
-    let isExact = zip(corners, corners.dropFirst()).allSatisfy {
+    frequencyPoints = frequencyReduction.points.map {
+      FrequencyPoint(time: $0.time, frequency: Float($0.level))
+    }
+    // Straight lines are exact if levels and sharpnesses only jump.
+    let isExact = zip(points, points.dropFirst()).allSatisfy {
       $0.time == $1.time || ($0.level == $1.level && $0.sharpness == $1.sharpness)
     }
-    if !isExact, corners.contains(where: { $0.level != 0 }) {
+    if !isExact, points.contains(where: { $0.level != 0 }) {
       losses.add(
         .approximated, .composition,
         "the envelope is made of straight lines of amplitude, within # of full scale",
-        size: max(options.tolerance / 2 + level.maximumError, tones.maximumError))
+        size: max(
+          options.tolerance / 2 + amplitudeReduction.maximumError, frequencyReduction.maximumError))
     }
-    insertEmphases(of: taps, mapping: options.amplitudeMapping, losses: &losses)
+    insertEmphases(of: transients, mapping: options.amplitudeMapping, losses: &losses)
   }
 
-  /// Corners from 0 to behind all taps: silence where nothing sounds.
-  private static func padded(_ points: [EnvelopePoint], through taps: [Double]) -> [EnvelopePoint] {
+  /// Returns envelope points that start at time 0 and extend past the last transient, padded with
+  /// silence.
+  private static func padded(_ points: [EnvelopePoint], through onsets: [Double]) -> [EnvelopePoint]
+  {
     var points = points
     let sharpness = points.first?.sharpness ?? 0.5
     if points.isEmpty {
@@ -240,12 +252,12 @@ extension HapticClip {
       points.insert(contentsOf: edge == points[0] ? [silence] : [silence, edge], at: 0)
     }
     var last = points[points.count - 1]
-    if let tap = taps.last, tap >= last.time || points.count == 1 {
+    if let onset = onsets.last, onset >= last.time || points.count == 1 {
       if last.level > 0 {
         last.level = 0
         points.append(last)
       }
-      last.time = max(tap, last.time) + trailingDuration
+      last.time = max(onset, last.time) + trailingDuration
       points.append(last)
     } else if points.count == 1 {
       last.time += trailingDuration
@@ -254,99 +266,106 @@ extension HapticClip {
     return points
   }
 
-  /// The frequency envelope: the square of a sharpness that moves along straight lines.
+  /// Returns the frequency envelope: the square of a sharpness that is linear between points. The
+  /// square is approximated by lines.
   private static func squaredSharpness(of points: [EnvelopePoint], tolerance: Double)
     -> [EnvelopePoint]
   {
-    var tones: [EnvelopePoint] = []
+    var frequencies: [EnvelopePoint] = []
     func append(_ time: Double, _ sharpness: Double) {
-      let tone = EnvelopePoint(
+      let frequency = EnvelopePoint(
         time: time, level: ClipFrequencyMapping.frequency(ofSharpness: sharpness), sharpness: 0)
-      if tones.last != tone {
-        tones.append(tone)
+      if frequencies.last != frequency {
+        frequencies.append(frequency)
       }
     }
     for (index, point) in points.enumerated() {
       if index > 0, points[index - 1].time < point.time {
-        // A chord of a parabola is a quarter of the squared difference from it at most.
-        let last = points[index - 1]
-        let steps = (abs(point.sharpness - last.sharpness) / (2 * tolerance.squareRoot())).rounded(
-          .up)
+        // The maximum distance of a parabola from its chord is a quarter of the squared width.
+        let previous = points[index - 1]
+        let steps = (abs(point.sharpness - previous.sharpness) / (2 * tolerance.squareRoot()))
+          .rounded(
+            .up)
         for step in 1..<max(FrameConversion.integer(steps.rounded(.down), in: 0...1000), 1) {
-          let share = Double(step) / steps
+          let fraction = Double(step) / steps
           append(
-            last.time + (point.time - last.time) * share,
-            last.sharpness + (point.sharpness - last.sharpness) * share)
+            previous.time + (point.time - previous.time) * fraction,
+            previous.sharpness + (point.sharpness - previous.sharpness) * fraction)
         }
       }
       append(point.time, point.sharpness)
     }
-    return tones
+    return frequencies
   }
 
   private mutating func insertEmphases(
-    of taps: [EventEnvelope], mapping law: AmplitudeMapping, losses: inout LossLog
+    of transients: [EventEnvelope], mapping: AmplitudeMapping, losses: inout LossLog
   ) {
     var points: [AmplitudePoint] = []
-    points.reserveCapacity(amplitudePoints.count + taps.count)
-    var next = 0
-    for tap in taps {
-      let time = tap.start
-      let level = Float(min(tap.points[0].level, 1))
+    points.reserveCapacity(amplitudePoints.count + transients.count)
+    var nextIndex = 0
+    for transient in transients {
+      let time = transient.start
+      let level = Float(min(transient.points[0].level, 1))
       guard level > 0 else {
-        losses.add(.dropped, .event(tap.event), "a silent transient is left out")
+        losses.add(.dropped, .event(transient.event), "a silent transient is left out")
         continue
       }
-      while next < amplitudePoints.count, amplitudePoints[next].time < time - Self.timeTolerance {
-        points.append(amplitudePoints[next])
-        next += 1
+      while nextIndex < amplitudePoints.count,
+        amplitudePoints[nextIndex].time < time - Self.timeTolerance
+      {
+        points.append(amplitudePoints[nextIndex])
+        nextIndex += 1
       }
-      // Of the points at one time the lowest bears the tap, so that its amplitude need not change.
-      var chosen: Int?
-      while next < amplitudePoints.count, amplitudePoints[next].time <= time + Self.timeTolerance {
-        points.append(amplitudePoints[next])
-        next += 1
+      // Of several points at the same time, the lowest carries the emphasis, so that its amplitude
+      // needs the least change.
+      var candidate: Int?
+      while nextIndex < amplitudePoints.count,
+        amplitudePoints[nextIndex].time <= time + Self.timeTolerance
+      {
+        points.append(amplitudePoints[nextIndex])
+        nextIndex += 1
       }
       for index in points.indices.reversed() {
         guard points[index].time >= time - Self.timeTolerance else { break }
-        if chosen.map({ points[index].amplitude < points[$0].amplitude }) ?? true {
-          chosen = index
+        if candidate.map({ points[index].amplitude < points[$0].amplitude }) ?? true {
+          candidate = index
         }
       }
-      let index = chosen ?? points.count
-      if chosen == nil {
+      let index = candidate ?? points.count
+      if candidate == nil {
         points.append(
           AmplitudePoint(
             time: time,
-            amplitude: interpolatedAmplitude(after: points.last, beforeIndex: next, at: time)))
+            amplitude: interpolatedAmplitude(after: points.last, beforeIndex: nextIndex, at: time)))
       }
       let emphasis = Emphasis(
         amplitude: max(level, points[index].amplitude),
-        frequency: Float(min(max(tap.points[0].sharpness, 0), 1)))
-      if let other = points[index].emphasis {
+        frequency: Float(min(max(transient.points[0].sharpness, 0), 1)))
+      if let existing = points[index].emphasis {
         losses.add(
-          .dropped, .event(tap.event), "of transients at one time only the strongest is kept")
-        guard emphasis.amplitude > other.amplitude else { continue }
+          .dropped, .event(transient.event), "of transients at one time only the strongest is kept")
+        guard emphasis.amplitude > existing.amplitude else { continue }
       }
       if emphasis.amplitude > level {
         losses.add(
-          .approximated, .event(tap.event),
+          .approximated, .event(transient.event),
           "the amplitude of a transient is raised by # to the envelope's",
           size: Double(emphasis.amplitude - level))
       }
       points[index].emphasis = emphasis
     }
-    amplitudePoints = points + amplitudePoints[next...]
+    amplitudePoints = points + amplitudePoints[nextIndex...]
   }
 
   private func interpolatedAmplitude(
-    after last: AmplitudePoint?, beforeIndex next: Int, at time: Double
+    after previous: AmplitudePoint?, beforeIndex nextIndex: Int, at time: Double
   ) -> Float {
-    guard let last, next < amplitudePoints.count else { return 0 }
+    guard let previous, nextIndex < amplitudePoints.count else { return 0 }
     let point = EnvelopePoint.interpolated(
-      from: EnvelopePoint(time: last.time, level: Double(last.amplitude), sharpness: 0),
+      from: EnvelopePoint(time: previous.time, level: Double(previous.amplitude), sharpness: 0),
       to: EnvelopePoint(
-        time: amplitudePoints[next].time, level: Double(amplitudePoints[next].amplitude),
+        time: amplitudePoints[nextIndex].time, level: Double(amplitudePoints[nextIndex].amplitude),
         sharpness: 0),
       at: time)
     return Float(point.level)

@@ -3,16 +3,19 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// The haptic clip of the Meta Haptics SDK, Haptics Studio, Lofelt Studio and Nice Vibrations, a
-  /// text in JSON, checked as the SDK's readers do; points of frequency behind the end are
-  /// accepted, as by its older readers.
+  /// The haptic clip of the Meta Haptics SDK, Haptics Studio, Lofelt Studio, and Nice Vibrations: a
+  /// JSON text.
   ///
-  /// A file is read as two layers: a continuous event with the envelopes of the file as its curves,
-  /// and the emphases as transients that no curve acts on. Amplitudes are squares of intensities,
-  /// frequencies of envelopes squares of sharpnesses.
+  /// Files are checked by the rules of the SDK's readers. Frequency points after the end of the
+  /// amplitude envelope are accepted, as in the older readers.
   ///
-  /// What was read from a clip is written number by number. Else overlapping events are added up,
-  /// levels sampled to the tolerance, and transients put on points of the envelope.
+  /// A file becomes two layers: a continuous event whose curves are the envelopes of the file, and
+  /// the emphases as transients in a layer without curves. Intensities are square roots of
+  /// amplitudes, and sharpnesses are square roots of frequencies of the frequency envelope.
+  ///
+  /// A composition that was read from a clip is written value by value. In any other composition,
+  /// overlapping events are summed, levels are sampled within the tolerance, and transients are
+  /// placed on envelope points.
   public static let hapticClip = json(
     "haptic", title: "Haptic clip (Meta, Lofelt)", endings: ["haptic"], rules: Rule.hapticClip,
     matches: { $0.hasRootKey("signals") },
@@ -54,7 +57,8 @@ extension HapticFormat {
 }
 
 extension HapticClip {
-  /// Where the parts of its layers stand, by the values that they were read from.
+  /// Returns the source locations of the layers, events, and curves of the clip, from the indices
+  /// of the JSON values that they were read from.
   fileprivate func sourceLocations(
     in json: JSONDocument, amplitude: Int, frequency: Int?, emphases: [Int]
   )
@@ -75,13 +79,13 @@ extension HapticClip {
 }
 
 struct HapticClipFile: Sendable {
-  /// The keys of metadata in their order.
+  /// The keys of the metadata, in the order in which they are written.
   static let metadataKeys = ["editor", "author", "source", "project", "tags", "description"]
 
   var clip = HapticClip()
-  /// Major, minor and patch; empty where the file has none.
+  /// The major, minor, and patch version; empty if the file has no version.
   var version: [Int] = []
-  /// Texts in their order.
+  /// The metadata texts, in file order.
   var metadata: [(name: String, value: String)] = []
 
   subscript(name: String) -> String? { metadata.last { $0.name == name }?.value }
@@ -95,11 +99,11 @@ struct HapticClipDecoder: JSONSchemaReader {
   let rules = JSONSchemaRules(
     missingKey: .clipStructure, wrongType: .clipStructure, outOfRange: .clipRange,
     nullHandling: .absent)
-  /// The numbers of the values that layers, curves and emphases were read from.
+  /// The index of the JSON value of the amplitude envelope.
   private(set) var amplitudeValueIndex: Int?
   private(set) var frequencyValueIndex: Int?
   private(set) var emphasisValueIndices: [Int] = []
-  /// The times of the last point and emphasis, in the precision of the format.
+  /// The time of the last envelope point, in the precision of the format.
   private var lastTime = -Float.infinity
   private var lastEmphasisTime = -Float.infinity
 
@@ -174,7 +178,8 @@ struct HapticClipDecoder: JSONSchemaReader {
         Field(amplitude) { value, file, reader in
           reader.amplitudeValueIndex = value.index
           let new = HapticClip.AmplitudePoint(time: 0, amplitude: 0)
-          guard let points = reader.readElements(of: value, amplitude, amplitudePoint, new) else {
+          guard let points = reader.readElements(
+            of: value, key: amplitude, schema: amplitudePoint, new: new) else {
             return false
           }
           file.clip.amplitudePoints = points
@@ -188,15 +193,16 @@ struct HapticClipDecoder: JSONSchemaReader {
           reader.frequencyValueIndex = value.index
           reader.lastTime = -.infinity
           let new = HapticClip.FrequencyPoint(time: 0, frequency: 0)
-          guard let tones = reader.readElements(of: value, frequency, frequencyPoint, new) else {
+          guard let points = reader.readElements(
+            of: value, key: frequency, schema: frequencyPoint, new: new) else {
             return false
           }
-          file.clip.frequencyPoints = tones
-          reader.checkTimes(of: tones, list: value, within: file.clip.amplitudePoints)
+          file.clip.frequencyPoints = points
+          reader.checkTimes(of: points, list: value, within: file.clip.amplitudePoints)
           return true
         } write: { file, _, object in
-          if let tones = file.clip.frequencyPoints {
-            frequencyPoint.write(tones, as: "frequency", layout: .singleLine, to: &object)
+          if let points = file.clip.frequencyPoints {
+            frequencyPoint.write(points, as: "frequency", layout: .singleLine, to: &object)
           }
         },
       ])
@@ -237,9 +243,11 @@ struct HapticClipDecoder: JSONSchemaReader {
       },
     ])
 
-  /// A time that is not before the last one, by the precision of the format.
-  private static func time<Owner>(_ place: @escaping Field<Owner>.Accessor<Double>) -> Field<Owner>
-  {
+  /// Returns the field of a time that must not be before the preceding time, in the precision of
+  /// the format.
+  private static func time<Owner>(_ accessor: @escaping Field<Owner>.Accessor<Double>) -> Field<
+    Owner
+  > {
     let key = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
     return Field(key) { value, owner, reader in
       guard let seconds: Double = reader.readScalar(value, key: key) else { return false }
@@ -249,10 +257,10 @@ struct HapticClipDecoder: JSONSchemaReader {
         return false
       }
       reader.lastTime = Float(seconds)
-      place(&owner) { $0 = seconds }
+      accessor(&owner) { $0 = seconds }
       return true
     } write: { owner, _, object in
-      object.member("time", Field<Owner>.value(place, of: owner) ?? 0)
+      object.member("time", Field<Owner>.value(accessor, of: owner) ?? 0)
     }
   }
 
@@ -295,26 +303,26 @@ struct HapticClipDecoder: JSONSchemaReader {
   }
 
   private mutating func checkTimes(
-    of tones: [HapticClip.FrequencyPoint], list: JSONValue,
-    within points: [HapticClip.AmplitudePoint]
+    of frequencyPoints: [HapticClip.FrequencyPoint], list: JSONValue,
+    within amplitudePoints: [HapticClip.AmplitudePoint]
   ) {
-    let start = points.first?.time ?? 0
-    let end = points.last?.time ?? .infinity
-    for (tone, value) in zip(tones, list.elements)
-    where Float(tone.time) < Float(start) || Float(tone.time) > Float(end) {
+    let start = amplitudePoints.first?.time ?? 0
+    let end = amplitudePoints.last?.time ?? .infinity
+    for (point, value) in zip(frequencyPoints, list.elements)
+    where Float(point.time) < Float(start) || Float(point.time) > Float(end) {
       log.add(
         .clipFrequencyOutsideEnvelope, at: value["time"] ?? value,
-        "\(tone.time) s is outside the amplitude envelope, \(start) s to \(end) s")
+        "\(point.time) s is outside the amplitude envelope, \(start) s to \(end) s")
     }
   }
 }
 
 extension HapticFormat {
-  /// The predecessor of the haptic clip, version 0.2 of Lofelt's data model, a text in JSON; only
-  /// read.
+  /// The predecessor of the haptic clip, version 0.2 of Lofelt's data model: a JSON text that is
+  /// only read.
   ///
-  /// It is read into the clip that the maker's own upgrade makes of it: a value behind the last
-  /// point holds until the duration, and transients stand on points of the amplitude envelope.
+  /// It is read into the clip that Lofelt's own upgrade produces: the last value holds until the
+  /// duration, and transients are placed on points of the amplitude envelope.
   ///
   /// Source: Lofelt/NiceVibrations, 5e58663, `core/datamodel`.
   public static let lofeltVoices = json(
@@ -383,7 +391,7 @@ private struct LofeltVoicesDecoder {
     return clip
   }
 
-  /// The last value repeated at the duration, where that is later.
+  /// Returns the points with the last value repeated at the duration, if the duration is later.
   private func extended(_ points: [TimedLevel], to duration: Double) -> [TimedLevel] {
     guard var last = points.last, Float(duration) > Float(last.time) else { return points }
     last.time = duration
@@ -392,14 +400,14 @@ private struct LofeltVoicesDecoder {
 
   private mutating func points(of list: JSONValue, until duration: Double?) -> [TimedLevel] {
     var points: [TimedLevel] = []
-    var before = 0.0
+    var previousTime = 0.0
     for value in list.elements {
       guard let time = value["time"]?.number, let level = value["amplitude"]?.number else {
         log.add(
           .voicesStructure, at: value, "a point must have the numbers \"time\" and \"amplitude\"")
         continue
       }
-      guard time >= before, (0...1).contains(Float(level)),
+      guard time >= previousTime, (0...1).contains(Float(level)),
         Float(time) <= Float(duration ?? .infinity),
         Float(time).isFinite
       else {
@@ -408,7 +416,7 @@ private struct LofeltVoicesDecoder {
           "time \(time) or amplitude \(level) is out of range, out of order or behind the duration")
         continue
       }
-      before = time
+      previousTime = time
       points.append((time, Float(level) == 0 ? 0 : Float(level), value))
     }
     return points
@@ -422,17 +430,17 @@ private struct LofeltVoicesDecoder {
       return log.add(
         .voicesPairs, at: owner, "transients must be two lists: amplitudes and frequencies")
     }
-    let levels = points(of: lists[0], until: nil)
-    let tones = points(of: lists[1], until: nil)
+    let amplitudes = points(of: lists[0], until: nil)
+    let frequencies = points(of: lists[1], until: nil)
     guard log.errorCount == 0 else { return }
-    guard levels.count == tones.count else {
+    guard amplitudes.count == frequencies.count else {
       return log.add(
         .voicesPairs, at: lists[1],
-        "\(levels.count) amplitudes of transients have \(tones.count) frequencies")
+        "\(amplitudes.count) amplitudes of transients have \(frequencies.count) frequencies")
     }
     var points: [HapticClip.AmplitudePoint] = []
     var next = 0
-    for (level, tone) in zip(levels, tones) {
+    for (level, tone) in zip(amplitudes, frequencies) {
       guard level.time == tone.time else {
         return log.add(
           .voicesPairs, at: tone.value,
@@ -471,7 +479,7 @@ extension EnvelopePoint {
 
 /// The rules of `.haptic` files and of their predecessor.
 ///
-/// Source: facebook/meta-haptics-sdk, 41c9dcb, `haptic-file-spec.md`, `v1.rs` and `renderer_c`.
+/// Source: facebook/meta-haptics-sdk, 41c9dcb, `haptic-file-spec.md`, `v1.rs`, and `renderer_c`.
 extension Rule {
   static let clipStrictJSON = warning(
     "strict-json", "syntax",
@@ -509,7 +517,7 @@ extension Rule {
     "same-time-emphasis", "compatibility",
     "Only one emphasis should be at a time; Meta's C++ player refuses more.")
 
-  /// The rules of `.haptic` files, in the order in which they are listed.
+  /// The rules of `.haptic` files, in listing order.
   static let hapticClip: [Rule] = [
     .syntax, .clipStrictJSON, .clipStructure, .clipVersion, .clipPointCount, .clipNoLength,
     .clipRange,
@@ -528,9 +536,8 @@ extension Rule {
     "out-of-range", "range",
     """
     Amplitudes and frequencies must be from 0 to 1, times must not be negative or decrease, and \
-    no 
-    """
-      + "time may be behind the duration.")
+    no time may be behind the duration.
+    """)
 
   static let lofeltVoices: [Rule] = [.syntax, .voicesStructure, .voicesPairs, .voicesRange]
 }

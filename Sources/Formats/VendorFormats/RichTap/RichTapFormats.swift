@@ -3,26 +3,26 @@ internal import HapticModel
 internal import Reading
 
 extension HapticFormat {
-  /// RichTap's haptic effects, versions 1 and 2, a text in JSON; read with the limits of the
-  /// decoder of HarmonyOS.
+  /// RichTap haptic effects, versions 1 and 2: a JSON text that is checked against the limits of
+  /// the HarmonyOS decoder.
   ///
-  /// Events without curves are one layer, those with curves as few as possible; what only one of
-  /// two vibrators plays is in layers named `left` and `right`. Written in whole milliseconds and
-  /// percent.
+  /// Events without curves become one layer, and events with curves as few layers as possible.
+  /// Events for one of two vibrators go to layers named `left` and `right`. Times are written in
+  /// whole milliseconds, and values in whole percent.
   public static let he = richTap(
     .he, id: "he", title: "RichTap HE", endings: ["he"], dialects: ["2", "1"]
   ) { outline in
     guard outline.hasRootKey("Metadata") else { return false }
-    // AHAP has the same outermost keys.
+    // AHAP has the same root keys.
     return outline.hasRootKey("PatternList")
       || outline.hasRootKey("Pattern") && outline.nestedKeys.contains("Type")
         && !outline.nestedKeys.contains("EventType")
   }
 
-  /// The haptic files of HarmonyOS and OpenHarmony, a text in JSON.
+  /// The haptic files of HarmonyOS and OpenHarmony: a JSON text.
   ///
-  /// Layers are those of ``he``. Files of other names than `oh.json` are recognised by their
-  /// content.
+  /// They become the same layers as ``he``. Files whose names don't end in `oh.json` are recognized
+  /// by their content.
   public static let oh = richTap(
     .oh, id: "oh", title: "HarmonyOS haptic JSON", endings: ["oh.json"]
   ) {
@@ -46,13 +46,15 @@ extension HapticFormat {
         if let created = decoder.document.creationText {
           details.append(("created", created))
         }
-        let made = RichTapComposition(
+        let converted = RichTapReader(
           decoder.log.errorCount == 0 ? decoder.document : RichTapDocument())
-        let places = [[Int]](
-          decoder.eventValueIndices.flatMap { $0 }, at: made.references.flatMap { $0 })
+        let sourceIndices = [[Int]](
+          decoder.eventValueIndices.flatMap { $0 }, at: converted.references.flatMap { $0 })
         return ReadResult(
-          made.composition, of: json, log: decoder.log, options: options, losses: made.losses,
-          sourceMap: SourceMap(events: places) { json.location(ofValue: $0) }, details: details)
+          converted.composition, of: json, log: decoder.log, options: options,
+          losses: converted.losses,
+          sourceMap: SourceMap(events: sourceIndices) { json.location(ofValue: $0) },
+          details: details)
       },
       write: { (composition, options) throws(InputError) in
         try composition.checkFinite(.heIntensity)
@@ -75,145 +77,25 @@ extension HapticFormat {
   }
 }
 
-/// What a RichTap HE file and a HarmonyOS haptic file hold alike: events in whole milliseconds and
-/// percent, in groups.
-struct RichTapDocument: Equatable, Sendable {
-  /// Events that count their times from one time: a pattern of HE, a channel of HarmonyOS.
-  struct Group: Equatable, Sendable {
-    /// Milliseconds from the start of the file; 0 for a channel.
-    var time = 0
-    /// The vibrator of a channel; patterns of HE name it with each event.
-    var vibrator = Vibrator.both
-    var events: [Event] = []
-
-    /// The events with their times from the start of the file and their vibrator.
-    var absoluteEvents: [Event] {
-      events.map { event in
-        var event = event
-        event.time += time
-        if vibrator != .both {
-          event.vibrator = vibrator
-        }
-        return event
-      }
-    }
-  }
-
-  /// One vibration.
-  struct Event: Equatable, Sendable {
-    enum Kind: String, JSONEnumeration { case transient, continuous }
-
-    var kind: Kind
-    /// Milliseconds from the time of the group.
-    var time: Int
-    /// Milliseconds; of no meaning for a transient.
-    var duration = 0
-    var vibrator = Vibrator.both
-    /// Percent, 0…100.
-    var intensity: Int
-    /// From dull, 0, to sharp, 100; a transient of HE may have −50…150.
-    var frequency: Int
-    /// What bends a continuous event; empty for nothing.
-    var curve: [CurvePoint] = []
-
-    var isTransient: Bool { kind == .transient }
-  }
-
-  struct CurvePoint: Equatable, Sendable {
-    /// Milliseconds from the start of the event.
-    var time: Int
-    /// What the event's intensity is multiplied by, 0…1.
-    var gain: Float
-    /// What is added to the event's frequency, −100…100.
-    var frequencyOffset: Int
-  }
-
-  /// The vibrator that plays, by its `Index`; the raw value names the layer it becomes.
-  enum Vibrator: String, CaseIterable, Sendable {
-    case both = ""
-    case left
-    case right
-
-    var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
-
-    /// The place of its layers; nil for both.
-    var bodyLocation: HapticComposition.BodyLocation? {
-      self == .both ? nil : .init(number, of: 2, name: rawValue)
-    }
-
-    /// The vibrator with a number in files, or nil.
-    init?(number index: Int) {
-      guard Self.allCases.indices.contains(index) else { return nil }
-      self = Self.allCases[index]
-    }
-  }
-
-  /// Of HE, 1 for one pattern and 2 for a list; 0 where it is not known.
-  var version = 0
-  var channelCount = 0
-  /// The date or the author's name, as the file gives it.
-  var creationText: String?
-  var notes: String?
-  var groups: [Group] = []
-
-}
-
-/// The two spellings of a ``RichTapDocument``, with the limits of their decoders. Source of the
-/// limits: the decoders of HarmonyOS, which plays both (openharmony/sensors_miscdevice, 9394f74,
-/// utils/haptic_decoder).
-enum RichTapDialect: Sendable {
-  case he, oh
-
-  var maximumEventCount: Int { self == .he ? 16 : 128 }
-  /// Milliseconds at which an event may start.
-  var timeRange: ClosedRange<Int> { self == .he ? 0...Int(Int32.max) : 0...1_800_000 }
-  /// Milliseconds of a continuous event.
-  var durationRange: ClosedRange<Int> { (self == .he ? 1 : 0)...5_000 }
-  static let curvePointCountRange = 4...16
-  /// Bytes of a file.
-  var maximumFileSize: Int { self == .he ? .max : 64 * 1024 }
-  static let intensityRange = 0...100
-  static let frequencyOffsetRange = -100...100
-
-  func frequencyRange(isTransient: Bool) -> ClosedRange<Int> {
-    self == .he && isTransient ? -50...150 : 0...100
-  }
-
-  /// Milliseconds that a transient takes.
-  static let transientMilliseconds = 48
-
-  /// Milliseconds of the ramps at the ends of an event, which HE requires and others do without.
-  static let rampMilliseconds = 1
-
-  /// The curve of HE for an event that has none.
-  static func constantCurve(duration: Int) -> [RichTapDocument.CurvePoint] {
-    [
-      .init(time: 0, gain: 0, frequencyOffset: 0),
-      .init(time: rampMilliseconds, gain: 1, frequencyOffset: 0),
-      .init(time: duration - rampMilliseconds, gain: 1, frequencyOffset: 0),
-      .init(time: duration, gain: 0, frequencyOffset: 0),
-    ]
-  }
-}
-
 struct RichTapDecoder: JSONSchemaReader {
-  /// Whole factors of curves have no point.
+  /// Factors of curves that are whole numbers are written without a decimal point.
   static let writesShortNumbers = true
 
   let json: JSONDocument
   let dialect: RichTapDialect
   var log = FindingLog()
   var document = RichTapDocument()
-  /// The numbers of the values the events were read from, group by group.
+  /// The indices of the JSON values that the events were read from, by group.
   var eventValueIndices: [[Int]] = []
   var details: [(name: String, value: String)] = []
-  /// Whether the file is of OpenHarmony's converter, for which some rules are only warnings.
+  /// A Boolean value that indicates whether the file was written by OpenHarmony's converter, for
+  /// which some rules are only warnings.
   private var isFromConverter = false
-  /// Whether the intensities of curves are percent.
+  /// A Boolean value that indicates whether the intensities of curves are in percent.
   private var usesPercentCurves = false
   private var unwrappedEvents: (first: Int, count: Int)?
   private var percentCurveValue: JSONValue?
-  /// The time of the pattern before, and the duration of the event whose curve is read.
+  /// The start of the preceding pattern, in milliseconds.
   fileprivate var previousPatternTime = -1
   fileprivate var currentEventDuration = 0
 
@@ -332,7 +214,7 @@ struct RichTapDecoder: JSONSchemaReader {
       log.add(.heCurvePointCount, at: curve, "Curve has \(count) points, not 4 to 16")
     }
     guard dialect == .he else {
-      // Those of one time keep their order.
+      // Points with equal times keep their order.
       let points = event.curve
       event.curve = points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map {
         points[$0]
@@ -349,7 +231,8 @@ struct RichTapDecoder: JSONSchemaReader {
         + "must go from 0 at 0 to 0 at \(currentEventDuration)")
   }
 
-  /// The factor of a point; the decoder drops what is beyond hundredths before it checks the range.
+  /// Returns the gain of a curve point. The decoder of HarmonyOS truncates to hundredths before it
+  /// checks the range.
   fileprivate mutating func curveGain(_ value: JSONValue, key: JSONKey) -> Float? {
     guard var number: Double = readScalar(value, key: key) else { return nil }
     if usesPercentCurves {
@@ -384,30 +267,30 @@ struct RichTapDecoder: JSONSchemaReader {
       events += zip(group.absoluteEvents, values).map { (event: $0, value: $1) }
     }
     events.sort { ($0.event.time, $0.value) < ($1.event.time, $1.value) }
-    // When the left and the right vibrator are free again.
-    var free = [0, 0]
-    var found: (value: Int, count: Int)?
+    // The times at which the left and the right vibrator become free.
+    var freeTimes = [0, 0]
+    var overlap: (value: Int, count: Int)?
     for (event, value) in events {
       let used = event.vibrator == .left ? 0...0 : event.vibrator == .right ? 1...1 : 0...1
-      if used.contains(where: { event.time < free[$0] }) {
-        found = (found?.value ?? value, (found?.count ?? 0) + 1)
+      if used.contains(where: { event.time < freeTimes[$0] }) {
+        overlap = (overlap?.value ?? value, (overlap?.count ?? 0) + 1)
       }
       let end =
         event.time + (event.isTransient ? RichTapDialect.transientMilliseconds : event.duration)
       for vibrator in used {
-        free[vibrator] = max(free[vibrator], end)
+        freeTimes[vibrator] = max(freeTimes[vibrator], end)
       }
     }
-    guard let found else { return }
-    let count = found.count
+    guard let overlap else { return }
+    let count = overlap.count
     log.add(
-      .heOverlap, at: JSONValue(document: json, index: found.value),
+      .heOverlap, at: JSONValue(document: json, index: overlap.value),
       (count == 1 ? "an event begins" : "\(count) events begin")
         + " while another plays on the same vibrator; both sound, but hardware may play one")
   }
 }
 
-/// The keys of one spelling: a row for each, which reads, checks, orders and writes it.
+/// The keys of one notation. Each property reads, checks, orders, and writes one key.
 struct RichTapSchema: Sendable {
   typealias Table<Owner> = JSONObjectSchema<Owner, RichTapDecoder>
   private typealias Field<Owner> = JSONProperty<Owner, RichTapDecoder>
@@ -420,8 +303,8 @@ struct RichTapSchema: Sendable {
   let file: Table<RichTapDocument>
   let event: Table<RichTapDocument.Event>
   let curvePoint: Table<RichTapDocument.CurvePoint>
-  /// An entry of `Pattern`: `Event`, or the keys of an event as OpenHarmony's converter writes
-  /// them.
+  /// An entry of `Pattern`: an object with the key `Event`, or the event itself, as OpenHarmony's
+  /// converter writes it.
   let patternEntry: JSONSchema
 
   static func schema(of dialect: RichTapDialect) -> RichTapSchema { dialect == .he ? he : oh }
@@ -432,16 +315,16 @@ struct RichTapSchema: Sendable {
     let event = Self.eventSchema(dialect, curvePoint: point)
     let entry = JSONSchema(
       "an entry of Pattern", [JSONKey("Event", .object { event.schema })] + event.schema.keys)
-    func pattern<Owner>(_ place: @escaping Field<Owner>.Accessor<Group>) -> Field<Owner> {
+    func pattern<Owner>(_ accessor: @escaping Field<Owner>.Accessor<Group>) -> Field<Owner> {
       Field(JSONKey("Pattern", .array(.object { entry }), is: .required)) { value, owner, reader in
         guard reader.expectKind(.array, of: value, as: "Pattern") else { return false }
-        place(&owner) { reader.readEvents(of: value, into: &$0) }
+        accessor(&owner) { reader.readEvents(of: value, into: &$0) }
         return true
       } write: { owner, _, object in
-        let events = Field<Owner>.value(place, of: owner)?.events ?? []
+        let events = Field<Owner>.value(accessor, of: owner)?.events ?? []
         object.array("Pattern") { list in
-          for one in events {
-            list.object { $0.object("Event") { event.write(one, to: &$0) } }
+          for patternEvent in events {
+            list.object { $0.object("Event") { event.write(patternEvent, to: &$0) } }
           }
         }
       }
@@ -509,11 +392,11 @@ struct RichTapSchema: Sendable {
           list.kind == .array,
           document.channelCount > 0
         else { return true }
-        let found = list.elements.reduce(0) { count, _ in count + 1 }
-        if document.channelCount != found {
+        let actualCount = list.elements.reduce(0) { count, _ in count + 1 }
+        if document.channelCount != actualCount {
           reader.log.add(
             .ohChannelCount, at: value,
-            "ChannelNumber is \(document.channelCount); Channels has \(found)")
+            "ChannelNumber is \(document.channelCount); Channels has \(actualCount)")
         }
         return true
       }
@@ -522,15 +405,17 @@ struct RichTapSchema: Sendable {
 
   private static func metadataSchema(_ dialect: RichTapDialect) -> Table<RichTapDocument> {
     let version = JSONKey("Version", .anyNumber, is: .required)
-    // Values of other kinds are ignored.
-    func text(_ name: String, _ place: @escaping Field<RichTapDocument>.Accessor<String?>) -> Field<
-      RichTapDocument
-    > {
+    // Values of other types are ignored.
+    func text(_ name: String, _ accessor: @escaping Field<RichTapDocument>.Accessor<String?>)
+      -> Field<
+        RichTapDocument
+      >
+    {
       Field(JSONKey(name, .string())) { value, document, _ in
-        place(&document) { $0 = value.string }
+        accessor(&document) { $0 = value.string }
         return true
       } write: { document, _, object in
-        if let text = Field.value(place, of: document) ?? nil {
+        if let text = Field.value(accessor, of: document) ?? nil {
           object.member(name, text)
         }
       }
@@ -538,8 +423,8 @@ struct RichTapSchema: Sendable {
     var rows: [Field<RichTapDocument>] = [
       Field(version) { value, document, reader in
         guard let number: Double = reader.readScalar(value, key: version) else { return false }
-        let known = dialect == .he ? [1.0, 2] : [1]
-        if known.contains(dialect == .he ? number.rounded(.towardZero) : number) {
+        let supportedVersions = dialect == .he ? [1.0, 2] : [1]
+        if supportedVersions.contains(dialect == .he ? number.rounded(.towardZero) : number) {
           document.version = Int(number)
           reader.details.append(
             ("version", dialect == .he ? "\(Int(number))" : value.truncatedLexeme))
@@ -571,7 +456,7 @@ struct RichTapSchema: Sendable {
   }
 
   private static func eventSchema(
-    _ dialect: RichTapDialect, curvePoint point: Table<RichTapDocument.CurvePoint>
+    _ dialect: RichTapDialect, curvePoint: Table<RichTapDocument.CurvePoint>
   )
     -> Table<Event>
   {
@@ -589,17 +474,17 @@ struct RichTapSchema: Sendable {
         },
         .value(frequency) { event, _ in
           .integer(dialect.frequencyRange(isTransient: event.isTransient))
-        } place: {
+        } access: {
           $1(&$0.frequency)
         },
-        Field(JSONKey("Curve", .array(.object { point.schema }), layout: .singleLine)) {
+        Field(JSONKey("Curve", .array(.object { curvePoint.schema }), layout: .singleLine)) {
           value, event, reader in
           guard reader.expectKind(.array, of: value, as: "Curve") else { return false }
           reader.readCurve(value, into: &event)
           return true
         } write: { event, _, object in
           if event.curve.isEmpty { return }
-          point.write(event.curve, as: "Curve", layout: .singleLine, to: &object)
+          curvePoint.write(event.curve, as: "Curve", layout: .singleLine, to: &object)
         }.only { !$0.isTransient },
       ]
     ) { object, event, reader in
@@ -608,7 +493,7 @@ struct RichTapSchema: Sendable {
           .heCurveRequired, at: object, "a continuous event must have the key \"Curve\"")
       }
       guard !event.isTransient, object["Frequency"] == nil else { return true }
-      // Of a transient it is expected alone.
+      // For a transient, the key is only recommended.
       if dialect == .oh {
         reader.reportMissing(
           frequency, isRequired: true, of: object, schema: JSONSchema("Parameters", []))
@@ -637,16 +522,16 @@ struct RichTapSchema: Sendable {
 
   private static func vibratorField<Owner>(
     presence: JSONKey.Presence,
-    location place: @escaping Field<Owner>.Accessor<RichTapDocument.Vibrator>
+    location: @escaping Field<Owner>.Accessor<RichTapDocument.Vibrator>
   ) -> JSONProperty<Owner, RichTapDecoder> {
     let key = JSONKey("Index", .integer(0...2), is: presence, rule: .heIndex)
     return JSONProperty(key) { value, owner, reader in
       guard let number: Int = reader.readScalar(value, key: key) else { return false }
-      place(&owner) { $0 = RichTapDocument.Vibrator(number: number) ?? .both }
+      location(&owner) { $0 = RichTapDocument.Vibrator(number: number) ?? .both }
       return true
     } write: { owner, _, object in
       object.member(
-        "Index", (JSONProperty<Owner, RichTapDecoder>.value(place, of: owner) ?? .both).number)
+        "Index", (JSONProperty<Owner, RichTapDecoder>.value(location, of: owner) ?? .both).number)
     }
   }
 
@@ -661,7 +546,7 @@ struct RichTapSchema: Sendable {
       [
         .value(time) { _, reader in
           .integer(0...reader.currentEventDuration)
-        } place: {
+        } access: {
           $1(&$0.time)
         },
         Field(gain) { value, point, reader in
@@ -688,129 +573,4 @@ struct RichTapSchema: Sendable {
       return false
     }
   }
-}
-
-extension RichTapDialect {
-  /// The rules of the spelling, in the order in which they are listed.
-  var rules: [Rule] {
-    switch self {
-    case .he:
-      [
-        .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .heStructure, .heVersion,
-        .heMissingKey,
-        .wrongType, .heEventType, .heNoEventWrapper, .heEventCount, .heAbsoluteTime,
-        .heRelativeTime,
-        .heDuration, .heIndex,
-        .heIntensity, .heFrequency, .heFraction, .heCurveRequired, .heCurvePointCount, .heCurveTime,
-        .heCurveEnds,
-        .heCurveRange, .hePercentCurve, .heOverlap,
-      ]
-    case .oh:
-      [
-        .syntax, .heDuplicateKey, .heTrailingComma, .heByteOrderMark, .ohFileSize, .ohStructure,
-        .ohVersion,
-        .heMissingKey, .wrongType, .heEventType, .ohChannelNumber, .ohChannelCount,
-        .heNoEventWrapper, .ohEventCount,
-        .ohStartTime, .ohDuration, .heIndex, .heIntensity, .ohFrequency, .heFraction,
-        .heCurvePointCount,
-        .ohCurveTime,
-        .heCurveRange, .hePercentCurve, .ohPartialKeys, .heOverlap,
-      ]
-    }
-  }
-}
-
-/// The rules of both spellings under `he`; those under `oh` are of HarmonyOS alone, or say the same
-/// with its words.
-extension Rule {
-  static let heDuplicateKey = warning(
-    "duplicate-key", "syntax", "A key should appear only once in an object; the last one is used.")
-  static let heTrailingComma = warning(
-    "trailing-comma", "syntax",
-    "A comma before a closing bracket is not valid JSON; devices refuse it.")
-  static let heByteOrderMark = note(
-    "byte-order-mark", "syntax", "The text should not start with a byte-order mark.")
-  static let ohFileSize = error(
-    "file-size", "syntax", "The file must not be larger than 64 KiB; HarmonyOS refuses larger ones."
-  )
-
-  static let heStructure = error(
-    "structure", "grammar",
-    "The file must be an object with Metadata and Pattern (version 1) or PatternList (version 2).")
-  static let ohStructure = error(
-    "structure", "grammar",
-    "The file must be an object with MetaData and Channels, each with Parameters and Pattern.")
-  static let heVersion = error("version", "grammar", "Metadata.Version must be 1 or 2.")
-  static let ohVersion = error("version", "grammar", "MetaData.Version must be 1.0.")
-  static let heMissingKey = error(
-    "missing-key", "grammar", "Events and points of curves must have their required keys.")
-  static let heEventType = error("event-type", "grammar", "Type must be transient or continuous.")
-  static let ohChannelNumber = error(
-    "channel-number", "grammar", "MetaData.ChannelNumber must be 1 or 2.")
-  static let ohChannelCount = error(
-    "channel-count", "grammar", "There must be as many Channels as MetaData.ChannelNumber says.")
-
-  static let heEventCount = warning(
-    "event-count", "range", "A Pattern should have 1 to 16 events; HarmonyOS refuses others.")
-  static let ohEventCount = error(
-    "event-count", "range", "A Pattern must not have more than 128 events.")
-  static let heAbsoluteTime = error(
-    "absolute-time", "range",
-    "AbsoluteTime must not be negative, and must rise from pattern to pattern.")
-  static let heRelativeTime = error(
-    "relative-time", "range",
-    "RelativeTime must not be negative, and must not fall from event to event.")
-  static let ohStartTime = error("start-time", "range", "StartTime must be 0 to 1800000 ms.")
-  static let heDuration = error(
-    "duration", "range", "The Duration of a continuous event must be 1 to 5000 ms.")
-  static let ohDuration = error(
-    "duration", "range", "The Duration of a continuous event must be 0 to 5000 ms.")
-  static let heIndex = error(
-    "index", "range", "Index must be 0 (both vibrators), 1 (left) or 2 (right).")
-  static let heIntensity = error("intensity", "range", "Intensity must be 0 to 100.")
-  static let heFrequency = error(
-    "frequency", "range", "Frequency must be 0 to 100, that of a transient -50 to 150.")
-  static let ohFrequency = error("frequency", "range", "Frequency must be 0 to 100.")
-  static let heFraction = warning(
-    "fraction", "range",
-    "Values other than the Intensity of a curve should be whole numbers; devices drop fractions.")
-  static let heCurveRequired = error(
-    "curve-required", "range", "A continuous event must have a Curve.")
-  static let heCurvePointCount = error(
-    "curve-point-count", "range", "A Curve must have 4 to 16 points.")
-  static let heCurveTime = error(
-    "curve-time", "range",
-    "Times of a Curve must rise from point to point, from 0 to the Duration of the event.")
-  static let ohCurveTime = error(
-    "curve-time", "range", "Times of a Curve must be 0 to the Duration of the event.")
-  static let heCurveEnds = error(
-    "curve-ends", "range",
-    "A Curve must begin at Time 0 and end at the Duration of the event, both with Intensity 0.")
-  static let heCurveRange = error(
-    "curve-range", "range", "The Intensity of a point must be 0 to 1, its Frequency -100 to 100.")
-
-  static let heNoEventWrapper = warning(
-    "no-event-wrapper", "compatibility",
-    """
-    An entry of Pattern should hold its event under the key Event; devices refuse others, which \
-    OpenHarmony's converter writes.
-    """
-  )
-  static let hePercentCurve = warning(
-    "percent-curve", "compatibility",
-    """
-    The Intensity of a Curve should be 0 to 1; devices refuse percent, which OpenHarmony's \
-    converter writes.
-    """
-  )
-  static let ohPartialKeys = warning(
-    "partial-keys", "compatibility",
-    """
-    Transients should have a Frequency, points of a Curve an Intensity and a Frequency; devices \
-    refuse others, which OpenHarmony's schema allows.
-    """
-  )
-  static let heOverlap = note(
-    "overlap", "compatibility",
-    "Events should not overlap on one vibrator; hardware may play one at a time.")
 }

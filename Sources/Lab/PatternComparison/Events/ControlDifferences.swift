@@ -2,9 +2,9 @@ internal import CMath
 import HapticModel
 import HapticRender
 
-/// What differs between the dynamic parameters and curves of two compositions.
+/// The differences between the dynamic parameters and curves of two compositions.
 ///
-/// Only what takes effect counts: two ways to write one line are the same.
+/// Only the effect counts: two ways to write the same line are equal.
 struct ControlDifferences {
   private let profile: TransducerProfile
   private let options: ComparisonOptions
@@ -12,159 +12,175 @@ struct ControlDifferences {
   private(set) var differences: [Difference] = []
 
   init(
-    _ reference: HapticComposition, _ other: HapticComposition, match: EventMatch,
-    profile: TransducerProfile,
-    options: ComparisonOptions
+    _ reference: HapticComposition, _ candidate: HapticComposition, match: EventMatch,
+    profile: TransducerProfile, options: ComparisonOptions
   ) {
     self.profile = profile
     self.options = options
     timeMapping = match.timeMapping
-    // What is missing or added is reported as such, without its controls.
+    // Missing and added events are reported without their controls.
     var events: [[Int]: [IndexedEvent]] = [:]
-    for (index, otherIndex) in match.pairs {
-      let pair = [match.reference[index], match.candidate[otherIndex]]
+    for (index, candidateIndex) in match.pairs {
+      let pair = [match.reference[index], match.candidate[candidateIndex]]
       events[pair.map(\.layer), default: []] += pair
     }
-    let hasLayers = max(reference.layers.count, other.layers.count) > 1
+    let hasLayers = max(reference.layers.count, candidate.layers.count) > 1
     for (layers, events) in events.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
-      let times = [true, false].map { isHaptic in
+      let ranges = [true, false].map { isHaptic in
         Self.soundingRanges(of: events.filter { $0.isHaptic == isHaptic })
       }
       for id in DynamicParameterID.allCases {
-        let patterns = (reference.layers[layers[0]].pattern, other.layers[layers[1]].pattern)
+        let patterns = (reference.layers[layers[0]].pattern, candidate.layers[layers[1]].pattern)
         findDifference(
           of: id, in: patterns, layerName: hasLayers ? "layer \(layers[1] + 1) " : "",
-          ranges: times[id.isHaptic ? 0 : 1])
+          ranges: ranges[id.isHaptic ? 0 : 1])
       }
     }
   }
 
-  /// The ranges of time in which some events sound, rings and bursts counted.
+  /// Returns the time ranges in which events sound, including tails and bursts.
   private static func soundingRanges(of events: [IndexedEvent]) -> [ClosedRange<Double>] {
-    var times: [ClosedRange<Double>] = []
+    var ranges: [ClosedRange<Double>] = []
     for event in events.sorted(by: { $0.time < $1.time }) {
-      // A sound file without a duration may be as long as a pattern.
+      // A sound file without a duration can be as long as a pattern.
       let isOpen = event.kind.playsFile && event.duration == nil
       let start = max(0, event.time)
       let end =
         max(start, event.time) + (isOpen ? HapticEvent.defaultDuration : event.duration ?? 0)
       let range = start...(end + event.tailDuration)
-      if let last = times.last, last.upperBound >= range.lowerBound {
-        times[times.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+      if let last = ranges.last, last.upperBound >= range.lowerBound {
+        ranges[ranges.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
       } else {
-        times.append(range)
+        ranges.append(range)
       }
     }
-    return times
+    return ranges
   }
 
-  /// Looks for the differences of one parameter in two layers whose events belong together.
+  /// Finds the differences of a parameter between two layers with matching events.
   private mutating func findDifference(
-    of id: DynamicParameterID, in patterns: (HapticPattern, HapticPattern), layerName layer: String,
-    ranges times: [ClosedRange<Double>]
+    of id: DynamicParameterID, in patterns: (HapticPattern, HapticPattern), layerName: String,
+    ranges: [ClosedRange<Double>]
   ) {
     let control = ControlTimeline(of: id, in: patterns.0)
-    let otherControl = ControlTimeline(of: id, in: patterns.1)
-    func difference(from a: ControlTimeline) -> ControlTimeline.Deviation? {
-      a.deviation(of: otherControl, in: times) { id.amount(from: $0, to: $1, profile: profile) }
+    let candidateControl = ControlTimeline(of: id, in: patterns.1)
+    func findDeviation(from control: ControlTimeline) -> ControlTimeline.Deviation? {
+      control.deviation(of: candidateControl, in: ranges) {
+        id.amount(from: $0, to: $1, profile: profile)
+      }
     }
-    var clock = EventMatch.TimeMapping()
-    guard var gap = difference(from: control) else { return }
-    if self.timeMapping != clock {
-      // Controls that moved along with the events are not a difference of their own.
-      let moved = control.retimed(by: self.timeMapping, neutralValue: Double(id.neutralValue))
-      guard let rest = difference(from: moved) else { return }
-      if rest.range.upperBound - rest.range.lowerBound < gap.range.upperBound - gap.range.lowerBound
-      {
-        gap = rest
-        clock = self.timeMapping
+    var timeMapping = EventMatch.TimeMapping()
+    guard var deviation = findDeviation(from: control) else { return }
+    if self.timeMapping != timeMapping {
+      // Controls that move with the events are no difference.
+      let retimed = control.retimed(by: self.timeMapping, neutralValue: Double(id.neutralValue))
+      guard let retimedDeviation = findDeviation(from: retimed) else { return }
+      if retimedDeviation.duration < deviation.duration {
+        deviation = retimedDeviation
+        timeMapping = self.timeMapping
       }
     }
     var items = ControlItem.items(for: id, in: patterns.0)
     for index in items.indices {
-      items[index].time = clock.candidateTime(at: items[index].time)
+      items[index].time = timeMapping.candidateTime(at: items[index].time)
       for point in items[index].points.indices {
-        items[index].points[point].time *= clock.scale
+        items[index].points[point].time *= timeMapping.scale
       }
     }
-    let others = ControlItem.items(for: id, in: patterns.1)
-    let words = ControlDifferenceBuilder(
-      id: id, layer: layer, profile: profile, options: options, gap: gap)
-    let changed = Self.changedPairs(items, others)
-    let one = changed.count == 1 ? words.difference(changed[0].0, changed[0].1) : nil
+    let candidateItems = ControlItem.items(for: id, in: patterns.1)
+    let builder = ControlDifferenceBuilder(
+      id: id, layerName: layerName, profile: profile, options: options, deviation: deviation)
+    let changed = Self.changedPairs(items, candidateItems)
+    if changed.count == 1, let difference = builder.difference(changed[0].0, changed[0].1) {
+      differences.append(difference)
+      return
+    }
     let areCurves = changed.allSatisfy { ($0 ?? $1)?.isCurve ?? false }
-    differences.append(one ?? words.difference(count: changed.count, areCurves: areCurves))
+    differences.append(builder.difference(count: changed.count, areCurves: areCurves))
   }
 
-  private static func changedPairs(_ items: [ControlItem], _ others: [ControlItem]) -> [(
+  /// Returns the items that differ, each with its counterpart or nil.
+  private static func changedPairs(_ items: [ControlItem], _ candidateItems: [ControlItem]) -> [(
     ControlItem?, ControlItem?
   )] {
-    func equal(_ a: ControlItem, _ b: ControlItem) -> Bool {
-      ControlItem.areSimultaneous(a.time, b.time) && a.isEquivalent(to: b)
+    func areEqual(_ item: ControlItem, _ candidateItem: ControlItem) -> Bool {
+      ControlItem.areSimultaneous(item.time, candidateItem.time)
+        && item.isEquivalent(to: candidateItem)
     }
-    let pairs = SequenceAlignment.pairs(items.map(\.time), others.map(\.time)) {
-      items[$0].pairingCost(with: others[$1])
+    let pairs = SequenceAlignment.pairs(items.map(\.time), candidateItems.map(\.time)) {
+      items[$0].pairingCost(with: candidateItems[$1])
     }
     let paired = Set(pairs.map(\.0))
-    let otherPaired = Set(pairs.map(\.1))
+    let candidatePaired = Set(pairs.map(\.1))
     var changed: [(ControlItem?, ControlItem?)] = []
-    for (a, b) in pairs where !equal(items[a], others[b]) {
-      changed.append((items[a], others[b]))
+    for (index, candidateIndex) in pairs
+    where !areEqual(items[index], candidateItems[candidateIndex]) {
+      changed.append((items[index], candidateItems[candidateIndex]))
     }
     for index in items.indices where !paired.contains(index) {
       changed.append((items[index], nil))
     }
-    for index in others.indices where !otherPaired.contains(index) {
-      changed.append((nil, others[index]))
+    for index in candidateItems.indices where !candidatePaired.contains(index) {
+      changed.append((nil, candidateItems[index]))
     }
     return changed
   }
 }
 
 extension ControlTimeline {
-  /// The control of a pattern whose events come at other times.
+  /// Returns the control of a pattern whose events occur at other times.
   ///
-  /// - Parameter neutralValue: The value before a step or curve that starts at 0 and now starts
-  ///   later.
-  func retimed(by clock: EventMatch.TimeMapping, neutralValue: Double) -> ControlTimeline {
+  /// - Parameters:
+  ///   - timeMapping: The mapping of times.
+  ///   - neutralValue: The value before a step or curve that starts at 0 and now starts later.
+  func retimed(by timeMapping: EventMatch.TimeMapping, neutralValue: Double) -> ControlTimeline {
     mappingSegments { segment in
-      let start = clock.candidateTime(at: segment.start)
-      let moved = Segment(
-        start: start, value: segment.value, slope: segment.slope / clock.scale,
+      let start = timeMapping.candidateTime(at: segment.start)
+      let retimed = Segment(
+        start: start, value: segment.value, slope: segment.slope / timeMapping.scale,
         sourceStart: segment.sourceStart)
       return segment.start == 0 && start > 0
-        ? [Segment(start: 0, value: neutralValue), moved] : [moved]
+        ? [Segment(start: 0, value: neutralValue), retimed] : [retimed]
     }
   }
 
+  /// A time range in which two controls differ.
   struct Deviation {
     var range: ClosedRange<Double>
+    /// The time of the maximum difference.
     var peakTime: Double
+    /// The value of the first control at that time.
     var before: Double
+    /// The value of the second control at that time.
     var after: Double
+
+    var duration: Double { range.upperBound - range.lowerBound }
   }
 
-  /// Compares with another control within some ranges of time; nil where they agree.
+  /// Returns the deviation of another control within time ranges, or nil if the controls agree.
   ///
-  /// - Parameter ranges: By rising time, none touching the next.
+  /// - Parameters:
+  ///   - other: The other control.
+  ///   - ranges: The time ranges, sorted and disjoint.
+  ///   - amount: Returns the amount of difference between two values.
   func deviation(
     of other: ControlTimeline, in ranges: [ClosedRange<Double>], amount: (Double, Double) -> Double
   ) -> Deviation? {
     let starts = (segments + other.segments).map(\.start)
-    let corners = Set(starts + ranges.flatMap { [$0.lowerBound, $0.upperBound] }).sorted()
+    let boundaries = Set(starts + ranges.flatMap { [$0.lowerBound, $0.upperBound] }).sorted()
     var remaining: ArraySlice<ClosedRange<Double>> = ranges[...]
-    var gap: Deviation? = nil
-    var greatest = 0.0
+    var deviation: Deviation?
+    var maximumAmount = 0.0
     var cursor = 0
     var otherCursor = 0
-    for (start, end) in zip(corners, corners.dropFirst()) {
+    for (start, end) in zip(boundaries, boundaries.dropFirst()) {
       while cursor + 1 < segments.count, segments[cursor + 1].start <= start {
         cursor += 1
       }
       while otherCursor + 1 < other.segments.count, other.segments[otherCursor + 1].start <= start {
         otherCursor += 1
       }
-      // Corners that lie apart by less than a frame are one corner, written otherwise.
+      // Boundaries closer than a frame are one boundary, written in two ways.
       guard end - start > EventMatch.minimumTimeDifference else { continue }
       while let first = remaining.first, first.upperBound <= start {
         remaining.removeFirst()
@@ -175,19 +191,20 @@ extension ControlTimeline {
         let after = other.segments[otherCursor].value(at: time)
         guard abs(after - before) > 1e-4 else { continue }
         let amount = abs(amount(before, after))
-        let lower = min(gap?.range.lowerBound ?? start, start)
-        let upper = max(gap?.range.upperBound ?? end, end)
-        gap?.range = lower...upper
-        guard gap == nil || amount > greatest else { continue }
-        greatest = amount
-        gap = Deviation(range: lower...upper, peakTime: time, before: before, after: after)
+        let lower = min(deviation?.range.lowerBound ?? start, start)
+        let upper = max(deviation?.range.upperBound ?? end, end)
+        deviation?.range = lower...upper
+        guard deviation == nil || amount > maximumAmount else { continue }
+        maximumAmount = amount
+        deviation = Deviation(range: lower...upper, peakTime: time, before: before, after: after)
       }
     }
-    return gap
+    return deviation
   }
 }
 
 extension DynamicParameterID {
+  /// The name of the parameter in sentences.
   fileprivate var displayName: String {
     switch self {
     case .hapticIntensityControl: "intensity"
@@ -205,54 +222,63 @@ extension DynamicParameterID {
     }
   }
 
+  /// The kind of difference that the parameter causes.
   fileprivate var differenceKind: Difference.Kind {
     let kind: HapticEvent.Kind = isHaptic ? .hapticContinuous : .audioContinuous
     return Difference.Kind.eventParameterKinds.first { $0.parameter(of: kind) == target } ?? .level
   }
 
-  /// How far a value is from another, in the unit of its quality, as a profile renders them.
+  /// Returns the difference of two values as rendered for a profile, in the unit of its kind.
   ///
-  /// Sharpness is taken about its middle where the law is not logarithmic; a time is added to none.
-  fileprivate func amount(from before: Double, to after: Double, profile: TransducerProfile)
-    -> Double
-  {
+  /// If the frequency mapping is linear, a change of sharpness is relative to the center of the
+  /// band. A change of an envelope time is relative to zero.
+  fileprivate func amount(
+    from before: Double, to after: Double, profile: TransducerProfile
+  ) -> Double {
     guard differenceKind == .frequency else {
       return differenceKind.amount(
         from: before, to: after, of: isHaptic ? .hapticContinuous : .audioContinuous,
         profile: profile)
     }
-    let law = profile.frequency
+    let mapping = profile.frequency
     if !isHaptic { return 100 * (pow(2, after - before) - 1) }
-    return switch law.scale {
-    case .logarithmic: 100 * (pow(law.high / law.low, after - before) - 1)
-    case .linear: 100 * (law.high - law.low) * (after - before) / ((law.low + law.high) / 2)
+    return switch mapping.scale {
+    case .logarithmic: 100 * (pow(mapping.high / mapping.low, after - before) - 1)
+    case .linear: 100 * (mapping.high - mapping.low) * (after - before) / ((mapping.low + mapping.high) / 2)
     }
   }
 }
 
+/// Builds the difference of one control.
 private struct ControlDifferenceBuilder {
   private let kind: Difference.Kind
   private let controlName: String
-  private let (candidateLabel, referenceLabel): (String, String)
+  private let candidateLabel: String
+  private let referenceLabel: String
   private let deviation: ControlTimeline.Deviation
   private let amount: Double
-  /// `3.9 dB weaker` and `up to 3.9 dB weaker`.
-  private let (changeText, extentText): (String, String)
+  /// The change with its direction, such as `3.9 dB weaker`.
+  private let changeText: String
+  /// The maximum change with its direction, such as `up to 3.9 dB weaker`.
+  private let extentText: String
 
   init(
-    id: DynamicParameterID, layer: String, profile: TransducerProfile, options: ComparisonOptions,
-    gap: ControlTimeline.Deviation
-  ) {
-    self.deviation = gap
+    id: DynamicParameterID, layerName: String, profile: TransducerProfile,
+    options: ComparisonOptions, deviation: ControlTimeline.Deviation
+    ) {
+    self.deviation = deviation
     kind = id.differenceKind
-    controlName = layer + id.displayName
+    controlName = layerName + id.displayName
     candidateLabel = options.candidateLabel
     referenceLabel = options.referenceLabel
-    amount = id.amount(from: gap.before, to: gap.after, profile: profile)
+    amount = id.amount(from: deviation.before, to: deviation.after, profile: profile)
     changeText = kind.changeText(amount)
     let isSilence = kind == .level && abs(amount) >= Difference.Kind.maximumDecibels
-    extentText =
-      !isSilence ? "up to " + changeText : amount < 0 ? "down to silence" : "up from silence"
+    if isSilence {
+      extentText = amount < 0 ? "down to silence" : "up from silence"
+    } else {
+      extentText = "up to " + changeText
+    }
   }
 
   private func difference(
@@ -267,9 +293,14 @@ private struct ControlDifferenceBuilder {
       sentence: sentence + ".")
   }
 
-  func difference(_ item: ControlItem?, _ partner: ControlItem?) -> Difference? {
-    if let item, let partner { return pairDifference(item, partner) }
-    guard let single = item ?? partner else { return nil }
+  /// Returns the difference of one item, or nil if it cannot be described in one sentence.
+  ///
+  /// - Parameters:
+  ///   - item: The item of the reference, or nil if it was added.
+  ///   - candidateItem: The item of the candidate, or nil if it is missing.
+  func difference(_ item: ControlItem?, _ candidateItem: ControlItem?) -> Difference? {
+    if let item, let candidateItem { return pairDifference(item, candidateItem) }
+    guard let single = item ?? candidateItem else { return nil }
     let time = SentenceFormatting.time(single.time)
     let value = SentenceFormatting.number(single.value, places: 3)
     let sentence =
@@ -282,86 +313,88 @@ private struct ControlDifferenceBuilder {
     return difference(single.isCurve, "\(candidateLabel) \(sentence)")
   }
 
-  private func pairDifference(_ item: ControlItem, _ partner: ControlItem) -> Difference? {
+  private func pairDifference(
+    _ item: ControlItem, _ candidateItem: ControlItem
+  ) -> Difference? {
     let subject = "\(candidateLabel)'s \(controlName) \(item.isCurve ? "curve" : "step")"
-    if item.isEquivalent(to: partner) {
-      let shift = partner.time - item.time
+    if item.isEquivalent(to: candidateItem) {
+      let shift = candidateItem.time - item.time
+      let shiftText = Difference.Kind.time.changeText(shift)
       return difference(
         item.isCurve,
-        """
-        \(subject) comes \(Difference.Kind.time.changeText(shift)), at \
-        \(SentenceFormatting.time(partner.time))
-        """,
-        before: item.time, after: partner.time, shift: shift)
+        "\(subject) comes \(shiftText), at \(SentenceFormatting.time(candidateItem.time))",
+        before: item.time, after: candidateItem.time, shift: shift)
     }
-    guard ControlItem.areSimultaneous(item.time, partner.time) else { return nil }
-    if item.isCurve { return pointDifference(item, partner) }
+    guard ControlItem.areSimultaneous(item.time, candidateItem.time) else { return nil }
+    if item.isCurve { return pointDifference(item, candidateItem) }
     return difference(
       false,
       "\(subject) at \(SentenceFormatting.time(item.time)) is \(changeText): "
-        + SentenceFormatting.values(partner.value, insteadOf: item.value), before: item.value,
-      after: partner.value)
+        + SentenceFormatting.values(candidateItem.value, insteadOf: item.value), before: item.value,
+      after: candidateItem.value)
   }
 
-  private func pointDifference(_ item: ControlItem, _ partner: ControlItem) -> Difference? {
-    guard item.points.count == partner.points.count else { return nil }
-    let moved = item.points.indices.filter { index in
-      let a = item.points[index]
-      let b = partner.points[index]
-      return !ControlItem.areSimultaneous(a.time, b.time) || abs(a.value - b.value) >= 1e-5
+  private func pointDifference(
+    _ item: ControlItem, _ candidateItem: ControlItem
+  ) -> Difference? {
+    guard item.points.count == candidateItem.points.count else { return nil }
+    let changed = item.points.indices.filter { index in
+      let point = item.points[index]
+      let candidatePoint = candidateItem.points[index]
+      return !ControlItem.areSimultaneous(point.time, candidatePoint.time)
+        || abs(point.value - candidatePoint.value) >= 1e-5
     }
-    guard moved.count == 1, let index = moved.first else { return nil }
-    let a = item.points[index]
-    let b = partner.points[index]
+    guard changed.count == 1, let index = changed.first else { return nil }
+    let point = item.points[index]
+    let candidatePoint = candidateItem.points[index]
     let name =
       SentenceFormatting.ordinalWord(index + 1).map { "\($0) point" } ?? "point \(index + 1)"
     let subject = "The \(name) of \(candidateLabel)'s \(controlName) curve"
-    let place = SentenceFormatting.time(partner.time + b.time)
-    if abs(a.value - b.value) < 1e-5 {
-      let shift = b.time - a.time
+    let location = SentenceFormatting.time(candidateItem.time + candidatePoint.time)
+    if abs(point.value - candidatePoint.value) < 1e-5 {
+      let shift = candidatePoint.time - point.time
+      let shiftText = Difference.Kind.time.changeText(shift)
       let distance = SentenceFormatting.magnitude(amount, unit: kind.unit)
       return difference(
-        true,
-        """
-        \(subject) comes \(Difference.Kind.time.changeText(shift)), at \(place): up to \(distance) \
-        apart
-        """,
-        before: item.time + a.time, after: partner.time + b.time, shift: shift)
+        true, "\(subject) comes \(shiftText), at \(location): up to \(distance) apart",
+        before: item.time + point.time, after: candidateItem.time + candidatePoint.time,
+        shift: shift)
     }
-    let values = SentenceFormatting.values(Double(b.value), insteadOf: Double(a.value))
-    guard ControlItem.areSimultaneous(a.time, b.time) else {
-      return difference(true, "\(subject) is moved to \(values) at \(place)")
+    let values = SentenceFormatting.values(
+      Double(candidatePoint.value), insteadOf: Double(point.value))
+    guard ControlItem.areSimultaneous(point.time, candidatePoint.time) else {
+      return difference(true, "\(subject) is moved to \(values) at \(location)")
     }
+    let time = SentenceFormatting.time(item.time + point.time)
     return difference(
-      true,
-      "\(subject), at \(SentenceFormatting.time(item.time + a.time)), is \(values): \(extentText)",
-      before: Double(a.value), after: Double(b.value))
+      true, "\(subject), at \(time), is \(values): \(extentText)",
+      before: Double(point.value), after: Double(candidatePoint.value))
   }
 
+  /// Returns the difference of several items.
   func difference(count: Int, areCurves: Bool) -> Difference {
-    difference(
+    let noun = areCurves ? "curve" : "control"
+    let predicate = count > 1 ? "s differ" : " differs"
+    let range = SentenceFormatting.range(deviation.range)
+    let time = SentenceFormatting.time(deviation.peakTime)
+    return difference(
       areCurves,
-      """
-      \(candidateLabel)'s \(controlName) \(areCurves ? "curve" : "control")\(count > 1 ? "s differ" : " differs") \
-      between 
-      """
-        + """
-        \(SentenceFormatting.range(deviation.range)): \(extentText) at \
-        \(SentenceFormatting.time(deviation.peakTime))
-        """
-    )
+      "\(candidateLabel)'s \(controlName) \(noun)\(predicate) between \(range): \(extentText) at \(time)")
   }
 }
 
+/// A dynamic parameter, or a curve.
 struct ControlItem {
-  /// Seconds from the start of the pattern.
+  /// The time, in seconds from the start of the pattern.
   var time: Double
-  /// Its corners, with times from its own start; a step has one.
+  /// The control points, with times from the start of the item. A dynamic parameter has one point.
   var points: [ParameterCurve.ControlPoint]
   var isCurve: Bool
 
+  /// The value at the start.
   var value: Double { Double(points.first?.value ?? 0) }
 
+  /// Returns the dynamic parameters and curves of a pattern for one parameter, sorted by time.
   static func items(for id: DynamicParameterID, in pattern: HapticPattern) -> [ControlItem] {
     let steps = pattern.parameters.filter { $0.id == id }.map {
       ControlItem(time: $0.time, points: [.init(time: 0, value: $0.value)], isCurve: false)
@@ -372,6 +405,7 @@ struct ControlItem {
     return (steps + curves).sorted { $0.time < $1.time }
   }
 
+  /// Returns whether another item has the same effect, regardless of its time.
   func isEquivalent(to other: ControlItem) -> Bool {
     isCurve == other.isCurve && points.count == other.points.count
       && zip(points, other.points).allSatisfy {
@@ -379,14 +413,17 @@ struct ControlItem {
       }
   }
 
-  static func areSimultaneous(_ a: Double, _ b: Double) -> Bool {
-    abs(a - b) <= EventMatch.minimumTimeDifference
+  /// Returns whether two times are closer than a frame.
+  static func areSimultaneous(_ first: Double, _ second: Double) -> Bool {
+    abs(first - second) <= EventMatch.minimumTimeDifference
   }
 
-  /// What pairing it with another costs: 0 for equals, 1 for what lies a second apart.
+  /// Returns the cost of pairing the item with another: 0 for equivalent items at the same time, 1
+  /// for a distance of one second.
   func pairingCost(with other: ControlItem) -> Double {
     guard isCurve == other.isCurve else { return .infinity }
-    return abs(time - other.time)
-      + (isEquivalent(to: other) ? 0 : 0.1 + min(0.5, abs(value - other.value) / 4))
+    let distance = abs(time - other.time)
+    if isEquivalent(to: other) { return distance }
+    return distance + (0.1 + min(0.5, abs(value - other.value) / 4))
   }
 }

@@ -2,13 +2,15 @@ internal import CMath
 import HapticModel
 import HapticRender
 
+/// The differences between the events of two patterns.
 struct EventDifferences {
   private let match: EventMatch
   private let profile: TransducerProfile
   private let options: ComparisonOptions
   private let effectiveValues: EffectiveValues
-  private(set) var differences: DifferenceList
+  private(set) var list: DifferenceList
 
+  /// A different value of a pair of events.
   private struct Change {
     var event: IndexedEvent
     var candidateEvent: IndexedEvent
@@ -17,6 +19,13 @@ struct EventDifferences {
     var amount: Double
   }
 
+  /// Finds the differences.
+  ///
+  /// - Parameters:
+  ///   - match: The pairs of events.
+  ///   - reference: The composition of the reference.
+  ///   - profile: The profile of both patterns.
+  ///   - options: The options of the comparison.
   init(
     _ match: EventMatch, of reference: HapticComposition, profile: TransducerProfile,
     options: ComparisonOptions
@@ -26,29 +35,30 @@ struct EventDifferences {
     self.profile = profile
     self.options = options
     let start = match.reference.first?.time ?? match.candidate.first?.time ?? 0
-    differences = DifferenceList(
+    list = DifferenceList(
       candidateNames: EventNames(match.candidate, owner: options.candidateLabel),
       referenceNames: EventNames(match.reference, owner: options.referenceLabel),
       overallRange: start...start)
     if !match.reference.isEmpty {
-      differences.overallRange = soundingRange(of: match.reference)
+      list.overallRange = soundingRange(of: match.reference)
     }
     findTimeShifts()
     if !findReordering() {
-      for quality in Difference.Kind.eventParameterKinds {
-        findChanges(of: quality)
+      for kind in Difference.Kind.eventParameterKinds {
+        findChanges(of: kind)
       }
     }
     findWaveformChanges()
     findBodyLocationChanges()
     for kind in HapticEvent.Kind.allCases {
-      addUnpairedEvents(
-        .missing, match.missing.map { match.reference[$0] }.filter { $0.kind == kind })
-      addUnpairedEvents(.added, match.added.map { match.candidate[$0] }.filter { $0.kind == kind })
+      let missing = match.missing.map { match.reference[$0] }
+      addUnpairedEvents(.missing, missing.filter { $0.kind == kind })
+      let added = match.added.map { match.candidate[$0] }
+      addUnpairedEvents(.added, added.filter { $0.kind == kind })
     }
   }
 
-  /// The time that some events take, a transient's burst counted.
+  /// Returns the time range in which events sound, including the bursts of transients.
   private func soundingRange(of events: [IndexedEvent]) -> ClosedRange<Double> {
     let start = events.map(\.time).min() ?? 0
     let ends = events.map { event in
@@ -59,95 +69,124 @@ struct EventDifferences {
     return start...max(start, ends.max() ?? start)
   }
 
+  /// Returns the difference that summarizes changes.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of the difference.
+  ///   - changes: The changes.
+  ///   - isOverall: Pass true if the difference applies to the whole take.
+  ///   - amount: The amount of the difference.
+  ///   - hasValues: Pass true to include the values of the first change.
   private func difference(
-    _ kind: Difference.Kind, _ changes: [Change], isOverall isThroughout: Bool = false,
-    amount: Double,
+    _ kind: Difference.Kind, _ changes: [Change], isOverall: Bool = false, amount: Double,
     hasValues: Bool = false
   ) -> Difference {
     var difference = Difference(
-      kind, in: soundingRange(of: changes.map(\.event)), isOverall: isThroughout, amount: amount,
+      kind, in: soundingRange(of: changes.map(\.event)), isOverall: isOverall, amount: amount,
       before: hasValues ? changes[0].before : nil, after: hasValues ? changes[0].after : nil,
       referenceEvents: changes.map(\.event.index),
       candidateEvents: changes.map(\.candidateEvent.index))
-    let (low, high, _) = Self.extremes(changes)
+    let extremes = Self.extremes(changes)
     if changes.count > 1 {
-      difference.spread = low...high
+      difference.spread = extremes.minimum...extremes.maximum
     }
     return difference
   }
 
-  private var pairs: [(event: IndexedEvent, partner: IndexedEvent)] {
+  /// The pairs of events.
+  private var pairs: [(event: IndexedEvent, candidateEvent: IndexedEvent)] {
     match.pairs.map { (match.reference[$0.0], match.candidate[$0.1]) }
   }
 
-  private func changes(of quality: Difference.Kind) -> (changes: [Change], all: Int) {
+  /// Returns the pairs with different values, and the number of pairs that have values of a kind.
+  private func changes(of kind: Difference.Kind) -> (changes: [Change], pairCount: Int) {
     var changes: [Change] = []
-    var all: Int = 0
-    for (event, partner) in pairs {
-      guard let before = quality.value(of: event), let after = quality.value(of: partner) else {
+    var pairCount = 0
+    for (event, candidateEvent) in pairs {
+      guard let before = kind.value(of: event), let after = kind.value(of: candidateEvent) else {
         continue
       }
-      all += 1
-      // What remains of a decimal in single precision does not count; at another tempo, durations
-      // scale with it.
+      pairCount += 1
+      // Rounding to single precision is no change. With another tempo, durations scale.
       guard abs(after - before) > 1e-5,
-        quality != .duration || abs(after - before * match.timeMapping.scale) >= 5e-4,
-        let amount = effectiveValues.amount(of: quality, from: before, to: after, event, profile)
+        kind != .duration || abs(after - before * match.timeMapping.scale) >= 5e-4,
+        let amount = effectiveValues.amount(of: kind, from: before, to: after, event, profile)
       else { continue }
       changes.append(
-        Change(event: event, candidateEvent: partner, before: before, after: after, amount: amount))
+        Change(
+          event: event, candidateEvent: candidateEvent, before: before, after: after,
+          amount: amount))
     }
-    return (changes, all)
+    return (changes, pairCount)
   }
 
-  private mutating func findChanges(of quality: Difference.Kind) {
-    let (changes, all) = changes(of: quality)
+  /// Adds the differences of one kind of value: one for each group with the same amount, or a
+  /// summary of more than three groups.
+  private mutating func findChanges(of kind: Difference.Kind) {
+    let (changes, pairCount) = changes(of: kind)
     guard !changes.isEmpty else { return }
     let groups = Self.groupedByAmount(changes)
     guard groups.count <= 3 else {
-      let (low, high, farthest) = Self.extremes(changes)
-      let name =
-        [.frequency: "sharpness", .duration: "length", .pan: "pan position"][quality]
-        ?? quality.rawValue
-      differences.add(
-        difference(quality, changes, isOverall: changes.count == all, amount: farthest),
-        sentence:
-          "\(differences.candidateNames.owner)'s \(name) differs in \(changes.count) of \(all) events"
-          + (quality.unit == .none
-            ? "" : ", by \(SentenceFormatting.spread(from: low, to: high, unit: quality.unit))"))
+      addSummary(of: kind, changes, pairCount: pairCount)
       return
     }
     for group in groups {
       let first = group[0]
-      // All haptic events, or all audio events, and nothing of the other bus sounds.
-      let isWhole =
-        group.count == all && all > 1
+      // An overall difference applies to all haptic or to all audio events, and the other bus is
+      // silent.
+      let isOverall =
+        group.count == pairCount && pairCount > 1
         && match.candidate.allSatisfy { $0.isHaptic == first.event.isHaptic }
-      let isOneValue = group.allSatisfy {
+      let hasEqualValues = group.allSatisfy {
         abs($0.before - first.before) < 1e-4 && abs($0.after - first.after) < 1e-4
           && $0.event.kind == first.event.kind
       }
       let detail =
-        isOneValue
-        ? quality.valueText(
+        hasEqualValues
+        ? kind.valueText(
           from: first.before, to: first.after, of: first.event.kind, profile: profile)
-        : Self.formulaText(for: group, kind: quality)
-      differences.add(
+        : Self.formulaText(for: group, kind: kind)
+      list.add(
         difference(
-          quality, group, isOverall: isWhole, amount: first.amount, hasValues: isOneValue),
+          kind, group, isOverall: isOverall, amount: first.amount, hasValues: hasEqualValues),
         of: group.map(\.candidateEvent), detail: detail.map { ": " + $0 } ?? "")
     }
   }
 
-  private static func extremes(_ changes: [Change]) -> (low: Double, high: Double, farthest: Double)
-  {
-    let amounts = changes.map(\.amount)
-    let low = amounts.min() ?? 0
-    let high = amounts.max() ?? 0
-    return (low, high, abs(low) > abs(high) ? low : high)
+  /// Adds one difference for many different amounts.
+  private mutating func addSummary(
+    of kind: Difference.Kind, _ changes: [Change], pairCount: Int
+  ) {
+    let extremes = Self.extremes(changes)
+    let names: [Difference.Kind: String] = [
+      .frequency: "sharpness", .duration: "length", .pan: "pan position",
+    ]
+    let name = names[kind] ?? kind.rawValue
+    let spread = SentenceFormatting.spread(
+      from: extremes.minimum, to: extremes.maximum, unit: kind.unit)
+    list.add(
+      difference(
+        kind, changes, isOverall: changes.count == pairCount, amount: extremes.farthest),
+      sentence:
+        "\(list.candidateNames.owner)'s \(name) differs in \(changes.count) of \(pairCount) events"
+        + (kind.unit == .none ? "" : ", by \(spread)"))
   }
 
-  /// Changes by the same amount, in order of time within; the greatest group first.
+  /// The extreme amounts of changes.
+  private struct Extremes {
+    var minimum: Double
+    var maximum: Double
+    /// The amount with the greatest magnitude.
+    var farthest: Double { abs(minimum) > abs(maximum) ? minimum : maximum }
+  }
+
+  private static func extremes(_ changes: [Change]) -> Extremes {
+    let amounts = changes.map(\.amount)
+    return Extremes(minimum: amounts.min() ?? 0, maximum: amounts.max() ?? 0)
+  }
+
+  /// Groups changes by equal amounts, in descending order of count. The changes of a group are
+  /// sorted by time.
   private static func groupedByAmount(_ changes: [Change]) -> [[Change]] {
     let groups = changes.grouped(by: \.amount) { max(1e-4, 2e-3 * abs($0)) }
     return groups.map { $0.sorted { $0.candidateEvent.time < $1.candidateEvent.time } }.sorted {
@@ -155,13 +194,14 @@ struct EventDifferences {
     }
   }
 
-  /// What was done to all values alike: `intensity × 0.8`, `sharpness + 0.1`.
-  private static func formulaText(for group: [Change], kind quality: Difference.Kind) -> String? {
+  /// Returns the operation that changed all values, such as `intensity × 0.8` or `sharpness + 0.1`,
+  /// or nil.
+  private static func formulaText(for group: [Change], kind: Difference.Kind) -> String? {
     let first = group[0]
-    guard quality == .level || quality == .frequency,
+    guard kind == .level || kind == .frequency,
       group.allSatisfy({ $0.event.isHaptic == first.event.isHaptic })
     else { return nil }
-    let name = quality.valueName(of: first.event.kind)
+    let name = kind.valueName(of: first.event.kind)
     let step = first.after - first.before
     if group.allSatisfy({ abs($0.after - $0.before - step) < 1e-4 }) {
       return "\(name) \(step < 0 ? "−" : "+") \(SentenceFormatting.number(abs(step), places: 3))"
@@ -173,82 +213,92 @@ struct EventDifferences {
     return "\(name) × \(SentenceFormatting.number(factor, places: 3))"
   }
 
+  /// Adds the differences of time: of the whole pattern, of its end, or of groups with equal
+  /// shifts.
   private mutating func findTimeShifts() {
     if match.pairs.count > 1, match.timeMapping != EventMatch.TimeMapping() {
       addTempoAndDelay()
       return
     }
-    var changes = pairs.compactMap { event, partner -> Change? in
-      let shift = partner.time - event.time
+    var changes = pairs.compactMap { event, candidateEvent -> Change? in
+      let shift = candidateEvent.time - event.time
       guard abs(shift) > EventMatch.minimumTimeDifference else { return nil }
       return Change(
-        event: event, candidateEvent: partner, before: event.time, after: partner.time,
-        amount: shift)
+        event: event, candidateEvent: candidateEvent, before: event.time,
+        after: candidateEvent.time, amount: shift)
     }
     addShiftedTail(removingFrom: &changes)
     let groups = Self.groupedByAmount(changes)
     guard groups.count <= 5 else {
-      let (low, high, farthest) = Self.extremes(changes)
-      differences.add(
-        difference(.time, changes, amount: farthest),
+      let extremes = Self.extremes(changes)
+      let minimum = Difference.Kind.time.changeText(extremes.minimum)
+      let maximum = Difference.Kind.time.changeText(extremes.maximum)
+      let owner = list.candidateNames.owner
+      list.add(
+        difference(.time, changes, amount: extremes.farthest),
         sentence:
-          "\(changes.count) of \(differences.candidateNames.owner)'s \(match.candidate.count) events come between "
-          + "\(Difference.Kind.time.changeText(low)) and \(Difference.Kind.time.changeText(high))")
+          "\(changes.count) of \(owner)'s \(match.candidate.count) events come between "
+          + "\(minimum) and \(maximum)")
       return
     }
     for group in groups {
-      differences.add(
+      list.add(
         difference(.time, group, amount: group[0].amount, hasValues: group.count == 1),
         of: group.map(\.candidateEvent))
     }
   }
 
-  /// Takes the events away that end the pattern and are all shifted alike, if they are several.
+  /// Adds a difference for the end of the pattern if its last two or more events have the same
+  /// shift, and removes their changes.
   private mutating func addShiftedTail(removingFrom changes: inout [Change]) {
     let pairs = pairs
     guard let shift = changes.last?.amount, changes.last?.event.index == pairs.last?.event.index
     else { return }
-    let tail = pairs.reversed().prefix { abs($0.partner.time - $0.event.time - shift) < 1e-5 }
-    guard tail.count < pairs.count, tail.count > 1, let from = tail.last?.partner else { return }
+    let tail = pairs.reversed().prefix {
+      abs($0.candidateEvent.time - $0.event.time - shift) < 1e-5
+    }
+    guard tail.count < pairs.count, tail.count > 1, let first = tail.last?.candidateEvent else {
+      return
+    }
     let indices = Set(tail.map(\.event.index))
     let moved = changes.filter { indices.contains($0.event.index) }
     changes.removeAll { indices.contains($0.event.index) }
-    let names = differences.candidateNames
-    differences.add(
+    let names = list.candidateNames
+    let name = names.name(of: first)
+    let time = SentenceFormatting.time(first.time)
+    list.add(
       difference(.time, moved, amount: shift, hasValues: true),
-      sentence:
-        """
-        From its \(names.name(of: from)) on, at \(SentenceFormatting.time(from.time)), all of \
-        \(names.owner) 
-        """
-          + "comes \(Difference.Kind.time.changeText(shift))")
+      sentence: "From its \(name) on, at \(time), all of \(names.owner) "
+        + "comes \(Difference.Kind.time.changeText(shift))")
   }
 
+  /// Adds the differences of a linear mapping of all times.
   private mutating func addTempoAndDelay() {
-    let first = match.candidate[0].time - match.reference[0].time
-    var whole = Difference(
-      .tempo, in: differences.overallRange, isOverall: true,
+    let delay = match.candidate[0].time - match.reference[0].time
+    var tempo = Difference(
+      .tempo, in: list.overallRange, isOverall: true,
       amount: 100 * (match.timeMapping.scale - 1),
       referenceEvents: match.reference.map(\.index), candidateEvents: match.candidate.map(\.index))
     if match.timeMapping.scale != 1 {
-      // Without the delay where that is taken out.
-      let base = options.alignment == .start ? first : 0
-      let shifts = pairs.map { $0.partner.time - $0.event.time - base }
-      whole.setMaximumShift(shifts.max { abs($0) < abs($1) } ?? 0)
-      differences.add(whole)
+      // If the takes are aligned at the start, the delay does not shift events.
+      let alignedDelay = options.alignment == .start ? delay : 0
+      let shifts = pairs.map { $0.candidateEvent.time - $0.event.time - alignedDelay }
+      tempo.setMaximumShift(shifts.max { abs($0) < abs($1) } ?? 0)
+      list.add(tempo)
     }
-    guard abs(first) > EventMatch.minimumTimeDifference else { return }
-    differences.add(
+    guard abs(delay) > EventMatch.minimumTimeDifference else { return }
+    list.add(
       Difference(
-        .time, in: whole.range, isOverall: true, amount: first, before: match.reference[0].time,
-        after: match.candidate[0].time, referenceEvents: whole.referenceEvents,
-        candidateEvents: whole.candidateEvents))
+        .time, in: tempo.range, isOverall: true, amount: delay, before: match.reference[0].time,
+        after: match.candidate[0].time, referenceEvents: tempo.referenceEvents,
+        candidateEvents: tempo.candidateEvents))
   }
 
+  /// Adds a difference for missing or added events.
   private mutating func addUnpairedEvents(_ kind: Difference.Kind, _ events: [IndexedEvent]) {
     guard !events.isEmpty else { return }
     let indices = events.map(\.index)
-    differences.add(
+    list.add(
       Difference(
         kind, in: soundingRange(of: events),
         amount: events.map(peakDecibels).max() ?? JustNoticeableDifference.perceptionFloorDecibels,
@@ -256,7 +306,7 @@ struct EventDifferences {
         candidateEvents: kind == .missing ? [] : indices), of: events)
   }
 
-  /// The level of an event's loudest moment in dBFS, no control counted.
+  /// Returns the peak level of an event in dBFS, without controls.
   private func peakDecibels(of event: IndexedEvent) -> Double {
     let amplitude =
       event.isHaptic
@@ -266,249 +316,113 @@ struct EventDifferences {
     return amplitude > 1e-6 ? 20 * log10(amplitude) : -120
   }
 
+  /// Adds the differences of sound files.
   private mutating func findWaveformChanges() {
-    for (event, partner) in pairs {
-      guard let before = event.waveform, let after = partner.waveform, before != after else {
+    for (event, candidateEvent) in pairs {
+      guard let before = event.waveform, let after = candidateEvent.waveform, before != after else {
         continue
       }
-      let subject = differences.candidateNames.subject(for: [partner])
-      let sentence =
-        if before.path != after.path {
+      let subject = list.candidateNames.subject(for: [candidateEvent])
+      let sentence: String
+      if before.path != after.path {
+        sentence =
           subject.withVerb("plays", plural: "play") + " \(after.path) instead of \(before.path)"
-        } else if before.isLooping != after.isLooping {
-          subject.withVerb(after.isLooping ? "repeats" : "no longer repeats", plural: "repeat")
-        } else {
-          subject.withVerb("is", plural: "are") + (after.usesVolumeEnvelope ? "" : " not")
-            + " faded in and out"
-        }
-      differences.add(
+      } else if before.isLooping != after.isLooping {
+        let verb = after.isLooping ? "repeats" : "no longer repeats"
+        sentence = subject.withVerb(verb, plural: "repeat")
+      } else {
+        let negation = after.usesVolumeEnvelope ? "" : " not"
+        sentence = subject.withVerb("is", plural: "are") + negation + " faded in and out"
+      }
+      list.add(
         Difference(
           .waveform, in: soundingRange(of: [event]), referenceEvents: [event.index],
-          candidateEvents: [partner.index]),
+          candidateEvents: [candidateEvent.index]),
         sentence: sentence)
     }
   }
 
+  /// Events that moved from one body location to another.
+  private struct MovedEvents {
+    var locations: [HapticComposition.BodyLocation?]
+    var events: [IndexedEvent] = []
+    var candidateEvents: [IndexedEvent] = []
+  }
+
+  /// Adds the differences of body locations.
   private mutating func findBodyLocationChanges() {
-    var moved:
-      [(
-        places: [HapticComposition.BodyLocation?], events: [IndexedEvent], partners: [IndexedEvent]
-      )] = []
-    for (event, partner) in pairs where event.bodyLocation != partner.bodyLocation {
-      let places = [event.bodyLocation, partner.bodyLocation]
-      let known = moved.firstIndex { $0.places == places }
-      if known == nil {
-        moved.append((places, [], []))
+    var groups: [MovedEvents] = []
+    for (event, candidateEvent) in pairs
+      where event.bodyLocation != candidateEvent.bodyLocation {
+        let locations = [event.bodyLocation, candidateEvent.bodyLocation]
+        let position = groups.firstIndex { $0.locations == locations } ?? groups.count
+        if position == groups.count {
+          groups.append(MovedEvents(locations: locations))
+        }
+        groups[position].events.append(event)
+        groups[position].candidateEvents.append(candidateEvent)
       }
-      moved[known ?? moved.count - 1].events.append(event)
-      moved[known ?? moved.count - 1].partners.append(partner)
-    }
-    for (places, events, partners) in moved {
-      let names = places.map { $0.map { "at \($0.displayName)" } ?? "everywhere" }
-      differences.add(
+    for group in groups {
+      let names = group.locations.map { $0.map { "at \($0.displayName)" } ?? "everywhere" }
+      let subject = list.candidateNames.subject(for: group.candidateEvents)
+      list.add(
         Difference(
-          .channels, in: soundingRange(of: events), referenceEvents: events.map(\.index),
-          candidateEvents: partners.map(\.index)),
-        sentence: differences.candidateNames.subject(for: partners).withVerb("is", plural: "are")
+          .channels, in: soundingRange(of: group.events),
+          referenceEvents: group.events.map(\.index),
+          candidateEvents: group.candidateEvents.map(\.index)),
+        sentence: subject.withVerb("is", plural: "are")
           + " felt \(names[1]) instead of \(names[0])")
     }
   }
 
-  /// Reports events that are the same in another order; whether that explains all values.
+  /// Adds a difference if the same events have another order, and returns whether that explains all
+  /// values.
   private mutating func findReordering() -> Bool {
     let events = match.reference
-    let partners = match.candidate
-    guard events.count > 1, events.count == partners.count, match.pairs.count == events.count,
+    let candidateEvents = match.candidate
+    guard events.count > 1, events.count == candidateEvents.count, match.pairs.count == events.count,
       let kind = events.first?.kind, events.allSatisfy({ $0.kind == kind }),
       match.pairs.allSatisfy({ $0.0 == $0.1 })
     else { return false }
-    let moved = events.indices.filter { !events[$0].isEquivalent(to: partners[$0]) }
+    let moved = events.indices.filter { !events[$0].isEquivalent(to: candidateEvents[$0]) }
     guard moved.count > 1, let first = moved.first, let last = moved.last else { return false }
     let isReversed = events.indices.allSatisfy {
-      events[$0].isEquivalent(to: partners[events.count - 1 - $0])
+      events[$0].isEquivalent(to: candidateEvents[events.count - 1 - $0])
     }
     let isSwapped =
-      moved.count == 2 && events[first].isEquivalent(to: partners[last])
-      && events[last].isEquivalent(to: partners[first])
+      moved.count == 2 && events[first].isEquivalent(to: candidateEvents[last])
+      && events[last].isEquivalent(to: candidateEvents[first])
     guard isReversed || isSwapped else { return false }
-    let isWhole = isReversed && events.count > 2
-    differences.add(
+    let isOverall = isReversed && events.count > 2
+    let ordinals = [candidateEvents[first].ordinal, candidateEvents[last].ordinal]
+    let change =
+      isOverall ? "are in reverse order" : "\(ordinals[0]) and \(ordinals[1]) are swapped"
+    list.add(
       Difference(
-        .order, in: soundingRange(of: [events[first], events[last]]), isOverall: isWhole,
+        .order, in: soundingRange(of: [events[first], events[last]]), isOverall: isOverall,
         referenceEvents: moved.map { events[$0].index },
-        candidateEvents: moved.map { partners[$0].index }),
-      sentence: "\(differences.candidateNames.owner)'s \(kind.displayNoun)s "
-        + (isWhole
-          ? "are in reverse order"
-          : "\(partners[first].ordinal) and \(partners[last].ordinal) are swapped"))
+        candidateEvents: moved.map { candidateEvents[$0].index }),
+      sentence: "\(list.candidateNames.owner)'s \(kind.displayNoun)s " + change)
     return true
   }
 }
 
 extension Array {
-  /// Members whose values are near the least of their group, by rising value.
+  /// Groups elements whose values are within a tolerance of the smallest value of their group, by
+  /// ascending value.
+  ///
+  /// - Parameters:
+  ///   - value: Returns the value of an element.
+  ///   - tolerance: Returns the tolerance of a smallest value.
   func grouped(by value: (Element) -> Double, within tolerance: (Double) -> Double) -> [[Element]] {
     var groups: [[Element]] = []
-    for member in sorted(by: { value($0) < value($1) }) {
-      if let start = groups.last?.first.map(value), abs(value(member) - start) <= tolerance(start) {
-        groups[groups.count - 1].append(member)
+    for element in sorted(by: { value($0) < value($1) }) {
+      if let start = groups.last?.first.map(value), abs(value(element) - start) <= tolerance(start) {
+        groups[groups.count - 1].append(element)
       } else {
         groups.append([member])
       }
     }
     return groups
-  }
-}
-
-extension Difference.Kind {
-  static let eventParameterKinds: [Self] = [
-    .level, .frequency, .duration, .attack, .decay, .release, .sustain, .pan, .brightness,
-  ]
-
-  /// The parameter it is read from for a kind of event; nil for the duration.
-  func parameter(of kind: HapticEvent.Kind) -> EventParameterID? {
-    switch self {
-    case .level: kind.isHaptic ? .hapticIntensity : .audioVolume
-    case .frequency: kind.isHaptic ? .hapticSharpness : .audioPitch
-    case .attack: .attackTime
-    case .decay: .decayTime
-    case .release: .releaseTime
-    case .sustain: .sustained
-    case .pan: .audioPan
-    case .brightness: .audioBrightness
-    default: nil
-    }
-  }
-
-  func value(of event: IndexedEvent) -> Double? {
-    if self == .duration { return event.duration }
-    guard let id = parameter(of: event.kind), event.kind.responds(to: id) else { return nil }
-    return event.value(id)
-  }
-
-  func valueName(of kind: HapticEvent.Kind) -> String {
-    switch self {
-    case .level: kind.isHaptic ? "intensity" : "volume"
-    case .frequency: kind.isHaptic ? "sharpness" : "pitch"
-    default: rawValue
-    }
-  }
-
-  /// The values behind a difference: `intensity 0.71 instead of 0.75`; nil where there is nothing
-  /// to add.
-  func valueText(
-    from before: Double, to after: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
-  ) -> String? {
-    let written = SentenceFormatting.values(after, insteadOf: before)
-    switch self {
-    case .sustain:
-      return nil
-    case .duration:
-      return written + " s"
-    case .frequency where !kind.playsFile:
-      let hertz = SentenceFormatting.frequencies(
-        Self.hertz(after, of: kind, profile: profile),
-        insteadOf: Self.hertz(before, of: kind, profile: profile))
-      return "\(hertz) (\(valueName(of: kind)) \(written))"
-    default:
-      return "\(valueName(of: kind)) \(written)"
-    }
-  }
-
-  func amount(
-    from before: Double, to after: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
-  ) -> Double {
-    switch self {
-    case .level:
-      guard kind.isHaptic else { return Self.decibels(from: before, to: after) }
-      let law = profile.intensity
-      return Self.decibels(
-        from: law.amplitude(atIntensity: before), to: law.amplitude(atIntensity: after))
-    case .frequency:
-      return 100
-        * (Self.hertz(after, of: kind, profile: profile)
-          / Self.hertz(before, of: kind, profile: profile) - 1)
-    case .attack, .decay, .release:
-      return EnvelopeTimes.seconds(normalized: Float(after))
-        - EnvelopeTimes.seconds(normalized: Float(before))
-    case .pan, .brightness:
-      return 100 * (after - before)
-    default:
-      return after - before
-    }
-  }
-
-  /// The ratio of two amplitudes, with silence at −60 dB.
-  private static func decibels(from before: Double, to after: Double) -> Double {
-    if before == after { return 0 }
-    guard after > 0 else { return -maximumDecibels }
-    guard before > 0 else { return maximumDecibels }
-    return min(max(20 * log10(after / before), -maximumDecibels), maximumDecibels)
-  }
-
-  /// The frequency of a sharpness or pitch; that of a sound file is its speed.
-  static func hertz(_ value: Double, of kind: HapticEvent.Kind, profile: TransducerProfile)
-    -> Double
-  {
-    if kind.isHaptic {
-      return profile.frequencyAndLevel(of: kind).frequency.hertz(atSharpness: value)
-    }
-    // An octave to each side of twice the band's end, as the rendering model has it.
-    return (kind.playsFile ? 1 : 2 * profile.frequency.high) * pow(2, value)
-  }
-}
-
-/// What the controls of a composition make of the values of its events.
-///
-/// What is written can differ where what is played does not: intensity and sharpness end at 0 and 1
-/// whatever a control adds.
-struct EffectiveValues {
-  private let timelines: [[DynamicParameterID: ControlTimeline]]
-
-  init(_ composition: HapticComposition) {
-    timelines = composition.layers.map { layer in
-      var timelines: [DynamicParameterID: ControlTimeline] = [:]
-      for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] {
-        let timeline = ControlTimeline(of: id, in: layer.pattern)
-        if timeline.isSet {
-          timelines[id] = timeline
-        }
-      }
-      return timelines
-    }
-  }
-
-  /// How far two values of an event are apart as they are played, where that is most; nil where
-  /// they sound the same.
-  func amount(
-    of quality: Difference.Kind, from before: Double, to after: Double, _ event: IndexedEvent,
-    _ profile: TransducerProfile
-  ) -> Double? {
-    let written = quality.amount(from: before, to: after, of: event.kind, profile: profile)
-    guard event.isHaptic, quality == .level || quality == .frequency,
-      timelines.indices.contains(event.layer),
-      let timeline = timelines[event.layer][
-        quality == .level ? .hapticIntensityControl : .hapticSharpnessControl]
-    else { return written }
-    func played(_ value: Double, _ control: Double) -> Double {
-      min(1, max(0, quality == .level ? value * control : value + control))
-    }
-    let start = max(0, event.time)
-    let end = event.kind.isTransient ? start : max(start, event.end)
-    var times = [start, end]
-    // A segment ends where the next one begins, with a value of its own.
-    for segment in timeline.segments where segment.start > start && segment.start < end {
-      times += [segment.start, segment.start.nextDown]
-    }
-    let amounts = times.map { time in
-      let control = timeline.value(at: time)
-      return quality.amount(
-        from: played(before, control), to: played(after, control), of: event.kind, profile: profile)
-    }
-    // What rounding leaves of equal values is nothing.
-    guard let greatest = amounts.max(by: { abs($0) < abs($1) }), abs(greatest) > 1e-6 else {
-      return nil
-    }
-    return abs(greatest - written) < 1e-6 * abs(written) ? written : greatest
   }
 }

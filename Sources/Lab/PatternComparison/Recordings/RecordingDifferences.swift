@@ -4,15 +4,16 @@ internal import HapticRender
 import SignalAnalysis
 
 extension Comparison {
-  /// The share of its peak above which what is there all the time is noise: −80 dB.
+  /// The ratio of the background to the peak above which the background is noise: −80 dB.
   private static let minimumNoiseRatio = 1e-4
-  /// The RMS value below which nothing is noise: less than the dither of 16 bits.
+  /// The minimum RMS value of noise: less than the dither of 16 bits.
   private static let minimumNoiseRMS = 4e-6
-  /// So much to say is less likely than that a recording was made through something.
+  /// The complexity from which a modeled chain is more likely than direct differences.
   private static let maximumDirectCost = 4.0
-  /// From so much to say on, another explanation is looked for.
+  /// The complexity of differences from which another explanation is tried.
   private static let reanalysisThreshold = 1.5
 
+  /// Returns the complexity of an explanation by differences.
   private static func complexity(of differences: [Difference]) -> Double {
     differences.reduce(0) { sum, difference in
       switch difference.kind {
@@ -22,13 +23,15 @@ extension Comparison {
     }
   }
 
-  /// Compares takes of which one at least is a sound: by the events of a pattern, or by the sounds
-  /// of a recording, where there is noise; sample by sample where there is none.
+  /// Compares takes of which at least one is a sound.
+  ///
+  /// Noisy recordings are compared by the events of the pattern, or by the sounds of the other
+  /// recording. Other takes are compared sample by sample.
   mutating func compareSounds() {
     let noise = Noisiness(reference, candidate)
     guard noise.mayBeNoisy, noise.isNoisy || !isEqualUnaligned else {
       compareSignals()
-      // Several differences may have one cause, such as another tempo.
+      // Several differences may have a common cause, such as another tempo.
       if Self.complexity(of: differences) > Self.reanalysisThreshold {
         compareRecording { $0 < $1 }
       }
@@ -46,33 +49,35 @@ extension Comparison {
     }
   }
 
-  /// How sure it is that one of two takes has noise under all of it.
+  /// The evidence that one of two takes is noisy throughout.
   private struct Noisiness {
+    /// A Boolean value that indicates whether a take has a background.
     var mayBeNoisy = false
+    /// A Boolean value that indicates whether the background is noise and not part of the sound.
     var isNoisy = false
 
-    init(_ reference: Take, _ other: Take) {
-      for (take, opposite) in [(reference, other), (other, reference)] where take.composition == nil
-      {
+    init(_ reference: Take, _ candidate: Take) {
+      let pairs = [(reference, candidate), (candidate, reference)]
+      for (take, opposite) in pairs where take.composition == nil {
         let (floor, peak) = Self.noiseFloor(of: take.signal)
         guard floor > max(Comparison.minimumNoiseRMS, Comparison.minimumNoiseRatio * peak) else {
           continue
         }
         mayBeNoisy = true
-        // A pattern that never pauses has a floor of its own.
-        let (own, ownPeak) = Self.noiseFloor(of: opposite.signal)
+        // A pattern without pauses has a background of its own.
+        let (oppositeFloor, oppositePeak) = Self.noiseFloor(of: opposite.signal)
         let isLonger = take.signal.duration > 1.1 * opposite.signal.duration + 0.2
-        if own < 1e-3 * ownPeak || isLonger {
+        if oppositeFloor < 1e-3 * oppositePeak || isLonger {
           isNoisy = true
         }
       }
     }
 
-    /// The RMS value that nine of ten blocks of 20 ms exceed, and the peak.
+    /// Returns the RMS value that nine of ten blocks of 20 ms exceed, and the peak.
     private static func noiseFloor(of signal: Signal) -> (floor: Double, peak: Double) {
       let samples = signal.mono
       let length = max(1, Int(0.02 * signal.rate))
-      // An offset is not noise.
+      // A DC offset is not noise.
       let powers = stride(from: 0, to: samples.count - length + 1, by: length)
         .map { SignalPair.variance(of: samples[$0..<$0 + length]) }.sorted()
       guard !powers.isEmpty else { return (0, 0) }
@@ -80,53 +85,57 @@ extension Comparison {
     }
   }
 
-  /// Holds a recording against its reference, and takes over what that finds if it is better.
+  /// Compares a recording with its reference, and adopts the result if it is better.
   ///
-  /// - Parameter isBetter: Compares how much there is to say with what there was before.
+  /// - Parameter isBetter: Returns whether a complexity is preferable to that of the current
+  ///   differences.
+  /// - Returns: True if the result was adopted.
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
-    guard let sides = RecordingPair(reference, candidate) else { return false }
+    guard let pair = RecordingPair(reference, candidate) else { return false }
     var result = RecordingResult(
-      sides, searchSeconds: options.searchSeconds, costLimit: Self.maximumDirectCost)
+      pair, searchSeconds: options.searchSeconds, costLimit: Self.maximumDirectCost)
     if !result.isConclusive,
-      let heard = RecordingResult(modelingChainOf: sides, searchSeconds: options.searchSeconds)
+      let modeled = RecordingResult(modelingChainOf: pair, searchSeconds: options.searchSeconds)
     {
-      result = heard.isBetter(than: result) ? heard : result
+      result = modeled.isBetter(than: result) ? modeled : result
     }
     let isPattern = reference.composition != nil || candidate.composition != nil
     guard result.match.outcome == .found else {
       guard isPattern, isBetter(0, 0) else { return false }
       self.recordingMatch = result.match
       differences = []
-      addNotFound(result.match, sides)
+      addNotFound(result.match, pair)
       equality = .different
       return true
     }
-    var found = RecordingDifferences(result, sides: sides, options: options).differences.differences
-    guard isBetter(Self.complexity(of: found), Self.complexity(of: differences)) else {
+    var recordingDifferences = RecordingDifferences(result, pair: pair, options: options)
+      .list.differences
+    guard isBetter(Self.complexity(of: recordingDifferences), Self.complexity(of: differences)) else {
       return false
     }
     self.recordingMatch = result.match
     isRelativeToOverall = true
-    let direction = sides.isSwapped ? -1.0 : 1
-    alignment.seconds = direction * result.match.delaySeconds
+    let directionSign = pair.isSwapped ? -1.0 : 1
+    alignment.seconds = directionSign * result.match.delaySeconds
     candidateGain =
-      pow(10, -direction * result.match.levelDecibels / 20) * (result.match.isInverted ? -1 : 1)
+      pow(10, -directionSign * result.match.levelDecibels / 20) * (result.match.isInverted ? -1 : 1)
     if options.alignment == .start {
-      found.removeAll { $0.kind == .time && $0.isOverall }
+      recordingDifferences.removeAll { $0.kind == .time && $0.isOverall }
     }
     if options.matchesLevels {
-      found.removeAll { $0.kind == .level && $0.isOverall }
+      recordingDifferences.removeAll { $0.kind == .level && $0.isOverall }
     }
-    differences = found
+    differences = recordingDifferences
     compareChannels()
     equality =
       differences.isEmpty ? .approximate(residualDecibels: nil, levelDecibels: 0) : .different
     return true
   }
 
-  private mutating func addNotFound(_ match: RecordingMatch, _ sides: RecordingPair) {
+  /// Adds a difference for a recording in which the reference was not found.
+  private mutating func addNotFound(_ match: RecordingMatch, _ pair: RecordingPair) {
     let labels = [options.candidateLabel, options.referenceLabel]
-    let (recording, pattern) = sides.isSwapped ? (labels[1], labels[0]) : (labels[0], labels[1])
+    let (recording, pattern) = pair.isSwapped ? (labels[1], labels[0]) : (labels[0], labels[1])
     if match.outcome == .noisy {
       add(
         Difference(.noise, in: fullRange, isOverall: true, unit: Difference.Unit.none),
@@ -134,75 +143,54 @@ extension Comparison {
           "\(recording) is too noisy to compare: nothing of \(pattern) stands out of its noise")
       return
     }
-    let search = SentenceFormatting.number(match.searchSeconds, places: 1)
-    let isLonger = sides.recording.signal.duration > match.searchSeconds + 0.5
+    let searchSeconds = SentenceFormatting.number(match.searchSeconds, places: 1)
+    let isLonger = pair.recording.signal.duration > match.searchSeconds + 0.5
     add(
       Difference(.missing, in: fullRange, isOverall: true, unit: Difference.Unit.none),
       sentence: "\(recording) does not contain \(pattern)"
         + (isLonger
-          ? " within −1 to \(search) s; cut the lead-in, or search further" : ": no place fits"))
+          ? " within −1 to \(searchSeconds) s; cut the lead-in, or search further" : ": no place fits"))
   }
 }
 
-struct RecordingPair {
-  let reference: RecordingReference
-  let (pattern, recording): (Take, Take)
-  let lowRateRecording: LowRateSignal
-  let isSwapped: Bool
-
-  init?(_ reference: Take, _ other: Take) {
-    isSwapped = reference.composition == nil && other.composition != nil
-    (pattern, recording) = isSwapped ? (other, reference) : (reference, other)
-    guard recording.composition == nil else { return nil }
-    lowRateRecording = LowRateSignal(of: recording.signal.mono, rate: recording.signal.rate)
-    let low = LowRateSignal(of: pattern.signal.mono, rate: pattern.signal.rate)
-    let blocks = stride(from: 0, to: low.samples.count - 79, by: 80).map {
-      Samples.energy(low.samples, $0..<$0 + 80) / 80
-    }.sorted()
-    let noise = blocks.isEmpty ? 0 : blocks[blocks.count / 10]
-    let loudest = blocks.last ?? 0
-    let built =
-      RecordingReference(pattern)
-      ?? RecordingReference(low, noise: noise < 0.01 * loudest ? noise : 0)
-    guard !built.waveforms.isEmpty else { return nil }
-    self.reference = built
-  }
-}
-
+/// The differences that a recording shows, as seen from the comparison's reference.
 struct RecordingDifferences {
   private let result: RecordingResult
   private let pair: RecordingPair
-  private(set) var differences: DifferenceList
+  private(set) var list: DifferenceList
 
-  /// The least seconds and decibels of the whole that are reported.
+  /// The minimum overall delay to report, in seconds.
   private static let minimumDelay = 0.000_2
+  /// The minimum overall level to report, in decibels.
   private static let minimumLevel = 0.1
-  /// How many standard errors another tempo is away from none, and the least shift it makes.
+  /// The minimum overall tempo deviation to report: in standard errors, and as a shift over the
+  /// duration, in seconds.
   private static let minimumTempo = (errors: 5.0, seconds: 0.001)
 
-  /// Behind hardware, a change of one of two events is the opposite change of the other as well.
+  /// The note for a change of one of two events. If the chain is unknown, the opposite change of
+  /// the other event is equally likely.
   private static let ambiguityText = " (of two events, it may be the other that changed)"
 
-  init(_ result: RecordingResult, sides: RecordingPair, options: ComparisonOptions) {
+  init(_ result: RecordingResult, pair: RecordingPair, options: ComparisonOptions) {
     self.result = result
-    self.pair = sides
+    self.pair = pair
     let events =
-      sides.pattern.composition.map(IndexedEvent.events) ?? sides.reference.waveforms.map(\.event)
-    differences = DifferenceList(
+      pair.pattern.composition.map(IndexedEvent.events) ?? pair.reference.waveforms.map(\.event)
+    list = DifferenceList(
       candidateNames: EventNames(events, owner: options.candidateLabel),
       referenceNames: EventNames(events, owner: options.referenceLabel), overallRange: 0...0)
-    let start = referenceTime(at: max(0, sides.reference.waveforms.map(\.time).min() ?? 0))
-    differences.overallRange = start...max(start, referenceTime(at: sides.reference.duration))
-    addOverallDifferences(label: sides.isSwapped ? options.referenceLabel : options.candidateLabel)
+    let start = referenceTime(at: max(0, pair.reference.waveforms.map(\.time).min() ?? 0))
+    list.overallRange = start...max(start, referenceTime(at: pair.reference.duration))
+    addOverallDifferences(label: pair.isSwapped ? options.referenceLabel : options.candidateLabel)
     if let noise = match.noiseDecibels {
-      differences.addBackground(decibels: noise, hertz: nil, isReference: sides.isSwapped)
+      list.addBackground(decibels: noise, hertz: nil, isReference: pair.isSwapped)
     }
     if let hum = match.humDecibels, let hertz = match.mainsFrequency ?? match.humFrequencies.first {
-      // A tone's level is its amplitude's.
-      differences.addBackground(
+      // The level of a tone is that of its peak, not its RMS value.
+      list.addBackground(
         decibels: hum + 20 * log10(2.0.squareRoot()), hertz: hertz,
         isMains: match.mainsFrequency != nil,
-        isReference: sides.isSwapped)
+        isReference: pair.isSwapped)
     }
     for kind in HapticEvent.Kind.allCases {
       for isMissing in [true, false] {
@@ -215,57 +203,60 @@ struct RecordingDifferences {
   }
 
   private var match: RecordingMatch { result.match }
-  /// 1 where the recording is the other take; else −1.
+  /// The sign of a change from the reference to the candidate: -1 if the reference is the
+  /// recording.
   private var directionSign: Double { pair.isSwapped ? -1 : 1 }
 
+  /// Returns the time in the recording for a time of the pattern, in seconds.
   private func recordingTime(at time: Double) -> Double {
     match.delaySeconds + (1 + match.tempoPercent / 100) * time
   }
 
-  /// A time of what was looked for, as one of the comparison's reference.
+  /// Returns the time in the comparison's reference for a time of the pattern, in seconds.
   private func referenceTime(at time: Double) -> Double {
     pair.isSwapped ? max(0, recordingTime(at: time)) : time
   }
 
-  /// A time of what was looked for, as one of the other take's file.
+  /// Returns the time in the comparison's candidate for a time of the pattern, in seconds.
   private func candidateTime(at time: Double) -> Double {
     max(0, pair.isSwapped ? time : recordingTime(at: time))
   }
 
+  /// Adds the differences of the whole take.
   private mutating func addOverallDifferences(label: String) {
     guard result.isReliable else {
-      differences.add(
+      list.add(
         Difference(
-          residual: result.residualDecibels, in: differences.overallRange, isOverall: true),
+          residual: result.residualDecibels, in: list.overallRange, isOverall: true),
         sentence:
           "\(label)'s events cannot be judged: what it was recorded through is not known (residual "
           + "\(SentenceFormatting.number(result.residualDecibels, places: 0)) dB)")
       return
     }
-    // Of what a sensor shows, level and polarity are the sensor's.
-    let isWire = match.chain == nil
-    if match.isInverted, isWire {
-      differences.addOverall(.polarity)
+    // After a transducer or a room, the level and the polarity are those of the sensor.
+    let isDirect = match.chain == nil
+    if match.isInverted, isDirect {
+      list.addOverall(.polarity)
     }
     if abs(match.delaySeconds) > Self.minimumDelay {
-      differences.addOverall(.time, amount: directionSign * match.delaySeconds)
+      list.addOverall(.time, amount: directionSign * match.delaySeconds)
     }
-    if abs(match.levelDecibels) >= Self.minimumLevel, isWire {
-      differences.addOverall(.level, amount: directionSign * match.levelDecibels)
+    if abs(match.levelDecibels) >= Self.minimumLevel, isDirect {
+      list.addOverall(.level, amount: directionSign * match.levelDecibels)
     }
     guard let error = match.tempoErrorPercent else { return }
     let tempo = pair.isSwapped ? 100 * (1 / (1 + match.tempoPercent / 100) - 1) : match.tempoPercent
     let span = pair.reference.duration - (pair.reference.waveforms.map(\.time).min() ?? 0)
     let shift = tempo / 100 * span
-    let least =
+    let minimumShift =
       match.chain == nil ? Self.minimumTempo.seconds : RecordingModelSelection.minimumChange.seconds
-    guard abs(tempo) > Self.minimumTempo.errors * error, abs(shift) >= least else { return }
+    guard abs(tempo) > Self.minimumTempo.errors * error, abs(shift) >= minimumShift else { return }
     var difference = Difference(
-      .tempo, in: differences.overallRange, isOverall: true, amount: tempo)
+      .tempo, in: list.overallRange, isOverall: true, amount: tempo)
     difference.setMaximumShift(shift)
     difference.standardError = error
     difference.confidence = abs(tempo) / error
-    differences.add(
+    list.add(
       difference,
       detail: (!result.preservesPitch && abs(tempo) > 0.5 ? " (pitch included)" : "")
         + """
@@ -275,6 +266,7 @@ struct RecordingDifferences {
     )
   }
 
+  /// Adds a difference for all missing or all added events of a kind.
   private mutating func addUnpairedEvents(of kind: HapticEvent.Kind, isMissing: Bool) {
     let changes = result.reportedChanges.filter {
       $0.kind == (isMissing ? .missing : .added) && $0.event.kind == kind
@@ -282,30 +274,31 @@ struct RecordingDifferences {
       $0.range.lowerBound < $1.range.lowerBound
     }
     guard let first = changes.first else { return }
-    let isLacking = isMissing != pair.isSwapped
+    let isMissingInCandidate = isMissing != pair.isSwapped
     let events = changes.map { change -> IndexedEvent in
       var event = change.event
       event.time =
-        isLacking
+        isMissingInCandidate
         ? referenceTime(at: change.range.lowerBound) : candidateTime(at: change.range.lowerBound)
       return event
     }
     let start = max(0, first.range.lowerBound)
     var difference = difference(
-      isLacking ? .missing : .added,
+      isMissingInCandidate ? .missing : .added,
       in: start...max(start, changes.map(\.range.upperBound).max() ?? start),
       amount: changes.map(\.amount).max() ?? 0, isMissing ? changes.map(\.event.index) : [])
     difference.confidence = changes.map(\.confidence).min()
-    differences.add(
+    list.add(
       difference, of: events, detail: changes.contains { $0.isAmbiguous } ? Self.ambiguityText : "")
   }
 
+  /// Returns a difference with the times of the reference.
   private func difference(
     _ kind: Difference.Kind, in range: ClosedRange<Double>, amount: Double, before: Double? = nil,
     after: Double? = nil,
-    _ events: [Int]
+    _ eventIndices: [Int]
   ) -> Difference {
-    let indices = pair.pattern.composition == nil ? [] : events
+    let indices = pair.pattern.composition == nil ? [] : eventIndices
     let start = referenceTime(at: range.lowerBound)
     return Difference(
       kind, in: start...max(start, referenceTime(at: range.upperBound)), amount: amount,
@@ -315,6 +308,7 @@ struct RecordingDifferences {
     )
   }
 
+  /// Adds the difference of a changed event.
   private mutating func add(_ change: RecordingChange) {
     var amount =
       change.kind == .level || change.kind == .time ? directionSign * change.amount : change.amount
@@ -324,8 +318,8 @@ struct RecordingDifferences {
     event.time = candidateTime(at: change.range.lowerBound)
     var detail = ""
     if change.kind == .time {
-      let moved = recordingTime(at: change.after ?? 0)
-      (before, after) = pair.isSwapped ? (moved, change.event.time) : (change.before, moved)
+      let movedTime = recordingTime(at: change.after ?? 0)
+      (before, after) = pair.isSwapped ? (movedTime, change.event.time) : (change.before, movedTime)
       event.time = max(0, after ?? 0)
     } else if change.kind == .frequency {
       if pair.isSwapped {
@@ -340,9 +334,9 @@ struct RecordingDifferences {
       [change.event.index])
     difference.confidence = change.confidence
     difference.standardError = change.standardError
-    let isOfEither =
+    let isAmbiguous =
       change.isAmbiguous || change.kind == .time && pair.reference.waveforms.count == 2
-    differences.add(
-      difference, of: [event], detail: detail + (isOfEither ? Self.ambiguityText : ""))
+    list.add(
+      difference, of: [event], detail: detail + (isAmbiguous ? Self.ambiguityText : ""))
   }
 }

@@ -1,46 +1,63 @@
 internal import CMath
 import SignalAnalysis
 
-/// What all sounds of a recording went through, as a linear response of a kind whose coefficients
-/// are not known.
+/// The linear response of a playback and recording chain, with unknown coefficients.
 ///
-/// They have a normal prior about none and are integrated out: no response is chosen, and none is
-/// fitted to a change.
+/// A recording y is the reference x through the response, plus white noise of unknown power. The
+/// response is a sum of basis functions: taps at some lags, and the outputs of resonators. Its
+/// coefficients have a normal prior with mean zero and are integrated out, so the evidence of the
+/// response's kind is that of a Bayesian linear regression (D. MacKay, "Bayesian interpolation",
+/// Neural Computation 4, 1992):
+///
+/// log p(y) = −n/2 log(r/n) − 1/2 log |I + S XᵀX S| − k/2 log n + constant
+///
+/// with n samples, the regularized residual energy r, the prior's standard deviations S, the basis
+/// functions X applied to x, and k selected parameters.
 struct RecordingResponse: Equatable, Sendable {
+  /// The kind of a response.
   enum Kind: Equatable, Sendable {
-    /// 16 ms of any shape, as of a microphone or a loudspeaker.
+    /// An arbitrary response of 16 ms, as of a microphone or a loudspeaker.
     case filter
-    /// One or two rings of any phase beside 8 ms of any shape, as of a transducer.
+    /// One or two decaying oscillations of any phase, and an arbitrary response of 8 ms, as of a
+    /// transducer.
     case resonance([Mode])
-    /// Reflections that fall by e in some seconds, beside 8 ms of any shape that they are a share
-    /// of.
+    /// Reflections that decay exponentially, and an arbitrary response of 8 ms. The gain relates the
+    /// reflections to that response.
     case room(decaySeconds: Double, reflectionGain: Double)
-    /// 44 ms of any shape: all that finds a place.
+    /// An arbitrary response of 44 ms, to find delays.
     case unconstrained
   }
 
+  /// A resonance.
   struct Mode: Equatable, Sendable {
     var hertz: Double
     var quality: Double
 
-    /// Hertz and qualities that are tried first, and the steps around the best, as logarithms.
+    /// The modes that are tried first.
     static let grid = (0..<15).flatMap { number in
       [1.2, 3, 6, 12, 24].map { Mode(hertz: 25 * pow(16, Double(number) / 14), quality: $0) }
     }
-    static let refinementSteps = (hertz: 0.12, quality: 0.4)
+    /// The first steps of the refinement, as logarithms of ratios.
+    static let refinementSteps = Steps(logFrequency: 0.12, logQuality: 0.4)
+  }
+
+  /// The steps of a refinement, as logarithms of ratios.
+  struct Steps {
+    var logFrequency: Double
+    var logQuality: Double
   }
 
   var kind: Kind
-  /// The variance of the strongest coefficient, in multiples of the noise's.
+  /// The prior variance of the strongest coefficient, in multiples of the noise power.
   var priorScale: Double
 
-  /// Seconds of a response before what it answers, since what that is late by is not known.
+  /// The duration of a response before its main peak, in seconds: its latency is unknown.
   private static let leadSeconds = 0.004
-  /// A ring is left out when it has fallen by 60 dB.
+  /// The decay after which an oscillation is cut off, 60 dB, as a natural logarithm.
   private static let ringingDecay = log(1_000.0)
 
-  /// Values that were chosen, not integrated out: each costs half the logarithm of the number of
-  /// samples.
+  /// The number of parameters that are selected instead of integrated out. Each parameter costs half
+  /// the logarithm of the number of samples.
   var parameterCount: Double {
     switch kind {
     case .filter, .unconstrained: 2
@@ -49,129 +66,172 @@ struct RecordingResponse: Equatable, Sendable {
     }
   }
 
-  /// The first lag of its taps, in samples, and the variance of each; those of a ring's two
-  /// coefficients are the scale.
-  private func tapPrior(rate: Double) -> (first: Int, variances: [Double]) {
-    func taps(_ lead: Double, _ length: Double, _ variance: (Double) -> Double) -> (Int, [Double]) {
+  /// The prior of the taps.
+  private struct TapPrior {
+    /// The first lag, in samples.
+    var firstLag: Int
+    /// The prior variance at each lag. That of a resonator's coefficients is the scale.
+    var variances: [Double]
+  }
+
+  private func tapPrior(rate: Double) -> TapPrior {
+    func prior(
+      lead: Double, end: Double, _ variance: (Double) -> Double
+    ) -> TapPrior {
       let first = -Int(lead * rate)
-      return (first, (first..<Int(length * rate)).map { priorScale * variance(Double($0) / rate) })
+      let lags = first..<Int(end * rate)
+      return TapPrior(
+        firstLag: first, variances: lags.map { priorScale * variance(Double($0) / rate) })
     }
-    func peak(_ time: Double, _ before: Double, _ behind: Double) -> Double {
-      exp(2 * (time < 0 ? time / before : -time / behind))
+    /// A peak at time 0 with exponential slopes; the time constants are those of the amplitude.
+    func peak(_ time: Double, rise: Double, decay: Double) -> Double {
+      exp(2 * (time < 0 ? time / rise : -time / decay))
     }
-    return switch kind {
+    switch kind {
     case .filter:
-      taps(Self.leadSeconds, 0.012) { peak($0, 0.001_5, 0.003) }
+      return prior(lead: Self.leadSeconds, end: 0.012) {
+        peak($0, rise: 0.001_5, decay: 0.003)
+      }
     case .resonance:
-      taps(Self.leadSeconds / 2, 0.006) { peak($0, 0.001, 0.002) }
+      return prior(lead: Self.leadSeconds / 2, end: 0.006) {
+        peak($0, rise: 0.001, decay: 0.002)
+      }
     case .unconstrained:
-      taps(Self.leadSeconds, 0.04) { peak($0, 0.002, 0.02) }
-    case .room(let seconds, let share):
-      taps(Self.leadSeconds, 3 * seconds) {
-        peak($0, 0.001, 0.002) + share * share * peak($0, 0.001_5, seconds)
+      return prior(lead: Self.leadSeconds, end: 0.04) {
+        peak($0, rise: 0.002, decay: 0.02)
+      }
+    case .room(let decaySeconds, let reflectionGain):
+      return prior(lead: Self.leadSeconds, end: 3 * decaySeconds) {
+        peak($0, rise: 0.001, decay: 0.002)
+          + reflectionGain * reflectionGain * peak($0, rise: 0.001_5, decay: decaySeconds)
       }
     }
   }
 
+  private var modes: [Mode] {
+    if case .resonance(let modes) = kind { return modes }
+    return []
+  }
+
+  // MARK: - Signals
+
+  /// Samples with a start; zero elsewhere.
   struct OffsetSignal {
     var start = 0
     var samples: [Double] = []
 
+    /// Adds a multiple of the signal to samples that start at 0.
     func add(to sum: inout [Double], times factor: Double = 1) {
       Samples.add(samples, times: factor, to: &sum, at: start)
     }
 
+    /// Returns the convolution with an impulse response.
     func filtered(by taps: [Double]) -> OffsetSignal {
       guard !samples.isEmpty else { return self }
       var output = [Double](repeating: 0, count: samples.count + taps.count - 1)
-      for (place, tap) in taps.enumerated() {
-        Samples.add(samples, times: tap, to: &output, at: place)
+      for (index, tap) in taps.enumerated() {
+        Samples.add(samples, times: tap, to: &output, at: index)
       }
       return OffsetSignal(start: start, samples: output)
     }
   }
 
-  private var modes: [Mode] {
-    if case .resonance(let modes) = kind {
-      modes
-    } else {
-      []
-    }
-  }
-
-  /// A cosine and a sine of a sound that ring as each resonance does.
-  private func resonatorOutputs(of x: [Double], rate: Double) -> [[Double]] {
+  /// Returns the outputs of each resonator in phase and in quadrature.
+  ///
+  /// A resonator is a complex one-pole filter, zₙ = p zₙ₋₁ + xₙ.
+  private func resonatorOutputs(of input: [Double], rate: Double) -> [[Double]] {
     modes.flatMap { mode -> [[Double]] in
       let radius = exp(-.pi * mode.hertz / mode.quality / rate)
       let angle = 2 * .pi * mode.hertz / rate
-      let real = radius * cos(angle)
-      let imaginary = radius * sin(angle)
-      var rings = [x, x]
-      var c = 0.0
-      var s = 0.0
-      for index in x.indices {
-        (c, s) = (real * c - imaginary * s + x[index], real * s + imaginary * c)
-        rings[0][index] = c
-        rings[1][index] = s
+      let poleReal = radius * cos(angle)
+      let poleImaginary = radius * sin(angle)
+      var inPhase = input
+      var quadrature = input
+      var real = 0.0
+      var imaginary = 0.0
+      for index in input.indices {
+        let nextReal = poleReal * real - poleImaginary * imaginary + input[index]
+        imaginary = poleReal * imaginary + poleImaginary * real
+        real = nextReal
+        inPhase[index] = real
+        quadrature[index] = imaginary
       }
-      return rings
+      return [inPhase, quadrature]
     }
   }
 
-  func output(for part: OffsetSignal, coefficients: [Double], rate: Double, count: Int)
-    -> OffsetSignal
-  {
-    let (first, variances) = tapPrior(rate: rate)
-    var output = part.filtered(by: Array(coefficients.prefix(variances.count)))
+  /// Returns a signal through the response.
+  ///
+  /// - Parameters:
+  ///   - input: The signal.
+  ///   - coefficients: The coefficients of the taps, followed by those of the resonators.
+  ///   - rate: The sample rate, in hertz.
+  ///   - count: The maximum end of the output of the resonators, in samples.
+  func output(
+    for input: OffsetSignal, coefficients: [Double], rate: Double, count: Int
+  ) -> OffsetSignal {
+    let prior = tapPrior(rate: rate)
+    let first = prior.firstLag
+    let tapCount = prior.variances.count
+    var output = input.filtered(by: Array(coefficients.prefix(tapCount)))
     output.start += first
-    let ring = modes.map { $0.quality / $0.hertz }.max() ?? 0
-    guard ring > 0, !part.samples.isEmpty else { return output }
-    let tail = Int(Self.ringingDecay * ring / .pi * rate)
-    let length = min(part.samples.count + tail, count - part.start)
+    let maximumDecay = modes.map { $0.quality / $0.hertz }.max() ?? 0
+    guard maximumDecay > 0, !input.samples.isEmpty else { return output }
+    let tail = Int(Self.ringingDecay * maximumDecay / .pi * rate)
+    let length = min(input.samples.count + tail, count - input.start)
     guard length > 0 else { return output }
-    let silence = [Double](repeating: 0, count: max(0, length - part.samples.count))
-    let sound = Array(part.samples.prefix(length)) + silence
+    let silence = [Double](repeating: 0, count: max(0, length - input.samples.count))
+    let padded = Array(input.samples.prefix(length)) + silence
     output.samples += [Double](repeating: 0, count: max(0, length - first - output.samples.count))
-    for (ring, coefficient) in zip(
-      resonatorOutputs(of: sound, rate: rate), coefficients.dropFirst(variances.count))
-    {
-      Samples.add(ring, times: coefficient, to: &output.samples, at: -first)
+    let resonances = resonatorOutputs(of: padded, rate: rate)
+    for (resonance, coefficient) in zip(resonances, coefficients.dropFirst(tapCount)) {
+      Samples.add(resonance, times: coefficient, to: &output.samples, at: -first)
     }
     return output
   }
 
+  // MARK: - Regression
+
+  /// The result of a regression.
   struct Fit {
-    /// The logarithm of the probability density of the recording, but for a constant.
+    /// The logarithm of the probability density of the recording, up to a constant.
     var evidence: Double
+    /// The most probable coefficients: taps, followed by resonators.
     var coefficients: [Double]
+    /// The regularized energy of the residual.
     var residualEnergy: Double
   }
 
+  /// A regression of recordings on one signal through the response.
+  ///
+  /// The matrix depends on the signal alone, so one factorization serves many recordings.
   struct Regression {
     private let response: RecordingResponse
     private let input: [Double]
     private let resonatorOutputs: [[Double]]
+    /// The lags of the taps, in samples.
     let lags: Range<Int>
+    /// The prior standard deviations of the coefficients.
     private let priorDeviations: [Double]
+    /// The Cholesky factor of I + S XᵀX S.
     private var matrix = SkylineMatrix()
 
-    init(_ response: RecordingResponse, of x: [Double], rate: Double) {
+    init(_ response: RecordingResponse, of input: [Double], rate: Double) {
       self.response = response
-      self.input = x
-      let (first, variances) = response.tapPrior(rate: rate)
-      lags = first..<first + variances.count
-      resonatorOutputs = response.resonatorOutputs(of: x, rate: rate)
-      priorDeviations = (variances + resonatorOutputs.map { _ in response.priorScale }).map {
-        $0.squareRoot()
+      self.input = input
+      let prior = response.tapPrior(rate: rate)
+      lags = prior.firstLag..<prior.firstLag + prior.variances.count
+      resonatorOutputs = response.resonatorOutputs(of: input, rate: rate)
+      let variances = prior.variances + resonatorOutputs.map { _ in response.priorScale }
+      priorDeviations = variances.map { $0.squareRoot() }
+      let autocorrelation = Samples.crossCorrelation(input, input, lags: 0..<lags.count)
+      for row in 0..<lags.count {
+        append((0...row).map { autocorrelation[row - $0] }, to: row)
       }
-      let own = Samples.crossCorrelation(x, x, lags: 0..<lags.count)
-      for row in lags.indices.map({ $0 - first }) {
-        append((0...row).map { own[row - $0] }, to: row)
-      }
-      for (number, ring) in resonatorOutputs.enumerated() {
+      for (number, resonance) in resonatorOutputs.enumerated() {
         let products =
-          Samples.crossCorrelation(x, ring, lags: lags)
-          + resonatorOutputs[...number].map { Samples.dot(ring, $0) }
+          Samples.crossCorrelation(input, resonance, lags: lags)
+          + resonatorOutputs[...number].map { Samples.dot(resonance, $0) }
         append(products, to: lags.count + number)
       }
       matrix.factorize(regularization: 0)
@@ -185,122 +245,167 @@ struct RecordingResponse: Equatable, Sendable {
       matrix.append(values, from: 0)
     }
 
+    /// Returns the energy that the regression explains.
+    ///
+    /// - Parameter products: The inner products of the basis functions with the recording.
     func explainedEnergy(_ products: [Double]) -> Double {
-      Samples.energy(matrix.forwardSubstitution(of: zip(products, priorDeviations).map { $0 * $1 }))
+      let scaled = zip(products, priorDeviations).map { $0 * $1 }
+      return Samples.energy(matrix.forwardSubstitution(of: scaled))
     }
 
-    func fit(_ y: [Double]) -> Fit {
+    /// Fits a recording.
+    func fit(_ recorded: [Double]) -> Fit {
       let products =
-        Samples.crossCorrelation(input, y, lags: lags) + resonatorOutputs.map { Samples.dot($0, y) }
-      let right = zip(products, priorDeviations).map { $0 * $1 }
-      let solution = matrix.solution(of: right)
-      let energy = Samples.energy(y)
-      let left = max(1e-12 * energy, energy - Samples.dot(right, solution), 1e-300)
-      let count = Double(y.count)
+        Samples.crossCorrelation(input, recorded, lags: lags)
+        + resonatorOutputs.map { Samples.dot($0, recorded) }
+      let rightSide = zip(products, priorDeviations).map { $0 * $1 }
+      let solution = matrix.solution(of: rightSide)
+      let energy = Samples.energy(recorded)
+      let residualEnergy = max(
+        1e-12 * energy, energy - Samples.dot(rightSide, solution), 1e-300)
+      let count = Double(recorded.count)
       let evidence =
-        -count / 2 * log(left / count) - matrix.logDeterminantRoot - response.parameterCount / 2
-        * log(count)
+        -count / 2 * log(residualEnergy / count) - matrix.logDeterminantRoot
+        - response.parameterCount / 2 * log(count)
       return Fit(
         evidence: evidence, coefficients: zip(solution, priorDeviations).map { $0 * $1 },
-        residualEnergy: left)
+        residualEnergy: residualEnergy)
     }
   }
 
-  func fit(_ x: [Double], to y: [Double], rate: Double) -> Fit {
-    Regression(self, of: x, rate: rate).fit(y)
+  /// Fits a recording of a signal.
+  func fit(_ input: [Double], to recorded: [Double], rate: Double) -> Fit {
+    Regression(self, of: input, rate: rate).fit(recorded)
   }
 
-  typealias MostProbable = (response: RecordingResponse, fit: Fit)
+  // MARK: - Selection
 
-  /// The scale is a coefficient's square over the noise's power; the noise is what the fit leaves.
-  private func fittingScale(_ x: [Double], to y: [Double], rate: Double, rounds: Int)
-    -> MostProbable
-  {
+  /// A response with its fit.
+  struct MostProbable {
+    var response: RecordingResponse
+    var fit: Fit
+  }
+
+  /// Fits the prior's scale: the square of the strongest coefficient, relative to the noise power.
+  private func fittingScale(
+    _ input: [Double], to recorded: [Double], rate: Double, rounds: Int
+  ) -> MostProbable {
     var response = self
-    let least = 0.1 * Samples.energy(y) / max(1e-30, Samples.energy(x))
+    let minimumPower = 0.1 * Samples.energy(recorded) / max(1e-30, Samples.energy(input))
     for _ in 0..<rounds {
-      let fit = response.fit(x, to: y, rate: rate)
-      let strongest = fit.coefficients.map { $0 * $0 }.max() ?? 0
-      response.priorScale = max(strongest, least) / (fit.residualEnergy / Double(y.count))
+      let fit = response.fit(input, to: recorded, rate: rate)
+      let strongestPower = fit.coefficients.map { $0 * $0 }.max() ?? 0
+      response.priorScale =
+        max(strongestPower, minimumPower) / (fit.residualEnergy / Double(recorded.count))
     }
-    return (response, response.fit(x, to: y, rate: rate))
+    return MostProbable(
+      response: response, fit: response.fit(input, to: recorded, rate: rate))
   }
 
-  /// The likeliest of the kind of a response; of resonances those near it, or of all where it has
-  /// no scale yet.
-  func mostProbable(for x: [Double], recorded y: [Double], rate: Double) -> MostProbable {
-    let xx = Samples.energy(x)
-    let yy = Samples.energy(y)
-    var start = self
-    let isNew = priorScale == 0
-    // A hundredth of the recording is noise.
-    if isNew {
-      start.priorScale = 100 * Double(y.count) / max(1e-30, xx) * (yy > 0 ? 1 : 0)
+  /// Returns the most probable of responses of some kinds.
+  private func mostProbable(
+    of kinds: [Kind], for input: [Double], recorded: [Double], rate: Double, rounds: Int = 0
+  ) -> MostProbable {
+    let all = kinds.map { kind in
+      RecordingResponse(kind: kind, priorScale: priorScale)
+        .fittingScale(input, to: recorded, rate: rate, rounds: rounds)
     }
-    func best(_ kinds: [Kind], rounds: Int = 0) -> MostProbable {
-      let all = kinds.map {
-        RecordingResponse(kind: $0, priorScale: start.priorScale).fittingScale(
-          x, to: y, rate: rate, rounds: rounds)
-      }
-      return all.max { $0.fit.evidence < $1.fit.evidence } ?? (
-        start, start.fit(x, to: y, rate: rate)
-      )
+    if let best = all.max(by: { $0.fit.evidence < $1.fit.evidence }) { return best }
+    return MostProbable(response: self, fit: fit(input, to: recorded, rate: rate))
+  }
+
+  /// Returns the most probable response of the same kind.
+  ///
+  /// A resonance is refined near its modes. If the scale is still 0, all modes are searched.
+  ///
+  /// - Parameters:
+  ///   - input: The signal before the response.
+  ///   - recorded: The recording.
+  ///   - rate: The sample rate, in hertz.
+  func mostProbable(for input: [Double], recorded: [Double], rate: Double) -> MostProbable {
+    let isNew = priorScale == 0
+    var start = self
+    if isNew {
+      // Assume that a hundredth of the recording is noise.
+      let hasSignal = Samples.energy(recorded) > 0
+      start.priorScale =
+        100 * Double(recorded.count) / max(1e-30, Samples.energy(input)) * (hasSignal ? 1 : 0)
     }
     switch kind {
     case .filter, .unconstrained:
-      return start.fittingScale(x, to: y, rate: rate, rounds: isNew ? 3 : 1)
+      return start.fittingScale(input, to: recorded, rate: rate, rounds: isNew ? 3 : 1)
     case .room:
-      guard isNew else { return start.fittingScale(x, to: y, rate: rate, rounds: 1) }
-      return best(
-        [0.02, 0.06].flatMap { seconds in
-          [0.3, 0.1, 0.03].map { .room(decaySeconds: seconds, reflectionGain: $0) }
-        }, rounds: 1)
-    case .resonance:
-      let steps = (hertz: Mode.refinementSteps.hertz / 4, quality: Mode.refinementSteps.quality / 2)
-      guard isNew else { return start.refiningModes(x, to: y, rate: rate, steps: steps) }
-      start = best(Mode.grid.map { .resonance([$0]) }).response
-      let one = start.fittingScale(x, to: y, rate: rate, rounds: 2).response.refiningModes(
-        x, to: y, rate: rate, steps: Mode.refinementSteps)
-      start = one.response
-      let two = best(Mode.grid.map { .resonance(start.modes + [$0]) })
-      guard
-        two.fit.evidence > one.fit.evidence
-          + RecordingModelSelection.RecordingModel.minimumEvidenceGain
-      else {
-        return one
+      guard isNew else { return start.fittingScale(input, to: recorded, rate: rate, rounds: 1) }
+      let rooms = [0.02, 0.06].flatMap { decaySeconds in
+        [0.3, 0.1, 0.03].map { Kind.room(decaySeconds: decaySeconds, reflectionGain: $0) }
       }
-      return two.response.refiningModes(x, to: y, rate: rate, steps: Mode.refinementSteps)
+      return start.mostProbable(
+        of: rooms, for: input, recorded: recorded, rate: rate, rounds: 1)
+    case .resonance:
+      guard isNew else {
+        let steps = Steps(
+          logFrequency: Mode.refinementSteps.logFrequency / 4,
+          logQuality: Mode.refinementSteps.logQuality / 2)
+        return start.refiningModes(input, to: recorded, rate: rate, steps: steps)
+      }
+      return start.mostProbableResonance(for: input, recorded: recorded, rate: rate)
     }
   }
 
+  /// Returns the most probable resonance with one mode, or with two modes if the evidence increases
+  /// enough.
+  private func mostProbableResonance(
+    for input: [Double], recorded: [Double], rate: Double
+  ) -> MostProbable {
+    let steps = Mode.refinementSteps
+    let first = mostProbable(
+      of: Mode.grid.map { .resonance([$0]) }, for: input, recorded: recorded, rate: rate)
+    let oneMode = first.response
+      .fittingScale(input, to: recorded, rate: rate, rounds: 2).response
+      .refiningModes(input, to: recorded, rate: rate, steps: steps)
+    let second = oneMode.response.mostProbable(
+      of: Mode.grid.map { .resonance(oneMode.response.modes + [$0]) }, for: input,
+      recorded: recorded, rate: rate)
+    guard second.fit.evidence > oneMode.fit.evidence + RecordingModel.minimumEvidenceGain else {
+      return oneMode
+    }
+    return second.response.refiningModes(input, to: recorded, rate: rate, steps: steps)
+  }
+
+  /// Maximizes the evidence over frequencies and qualities, by pattern search with step halving.
   private func refiningModes(
-    _ x: [Double], to y: [Double], rate: Double, steps: (hertz: Double, quality: Double)
-  )
-    -> MostProbable
-  {
-    var found: MostProbable = (self, fit(x, to: y, rate: rate))
-    var steps: (hertz: Double, quality: Double) = steps
+    _ input: [Double], to recorded: [Double], rate: Double, steps firstSteps: Steps
+  ) -> MostProbable {
+    var best = MostProbable(response: self, fit: fit(input, to: recorded, rate: rate))
+    var steps = firstSteps
     for _ in 0..<9 {
-      let moves = modes.indices.flatMap { index -> [(Int, Double, Double)] in
-        [
-          (index, steps.hertz, 0), (index, -steps.hertz, 0), (index, 0, steps.quality),
-          (index, 0, -steps.quality),
-        ]
-      }
-      let better = moves.lazy.map { index, turn, factor -> MostProbable in
-        var other = found.response
-        var modes = found.response.modes
-        modes[index].hertz *= exp(turn)
-        modes[index].quality *= exp(factor)
-        other.kind = .resonance(modes)
-        return (other, other.fit(x, to: y, rate: rate))
-      }.first { $0.fit.evidence > found.fit.evidence }
-      if let better {
-        found = better
+      let variants = best.response.modeVariants(steps: steps)
+      let improved = variants.lazy.map { variant in
+        MostProbable(response: variant, fit: variant.fit(input, to: recorded, rate: rate))
+      }.first { $0.fit.evidence > best.fit.evidence }
+      if let improved {
+        best = improved
       } else {
-        steps = (steps.hertz / 2, steps.quality / 2)
+        steps.logFrequency /= 2
+        steps.logQuality /= 2
       }
     }
-    return found.response.fittingScale(x, to: y, rate: rate, rounds: 1)
+    return best.response.fittingScale(input, to: recorded, rate: rate, rounds: 1)
+  }
+
+  /// Returns the responses with one mode changed by one step.
+  private func modeVariants(steps: Steps) -> [RecordingResponse] {
+    modes.indices.flatMap { index in
+      let moves: [(logFrequency: Double, logQuality: Double)] = [
+        (steps.logFrequency, 0), (-steps.logFrequency, 0), (0, steps.logQuality),
+        (0, -steps.logQuality),
+      ]
+      return moves.map { logFrequency, logQuality in
+        var changedModes = modes
+        changedModes[index].hertz *= exp(logFrequency)
+        changedModes[index].quality *= exp(logQuality)
+        return RecordingResponse(kind: .resonance(changedModes), priorScale: priorScale)
+      }
+    }
   }
 }

@@ -3,76 +3,89 @@ internal import CMath
 internal import Reading
 import SignalAnalysis
 
-/// What a recording holds of a reference.
+/// The properties of a recording that contains a reference: its delay, tempo, level, and
+/// background.
 public struct RecordingMatch: Equatable, Sendable {
-  /// Whether the reference was found in the recording.
+  /// The result of the search for the reference.
   public enum Outcome: String, CaseIterable, Sendable {
-    /// It was found.
+    /// The recording contains the reference.
     case found
-    /// No place fits.
+    /// The recording does not contain the reference at any delay.
     case none
-    /// Nothing of it stands out of the noise.
+    /// The reference cannot be distinguished from the noise.
     case noisy
   }
 
-  /// Whether the reference was found.
+  /// The result of the search for the reference.
   public var outcome: Outcome
-  /// Seconds of the recording at which the reference starts.
+  /// The start of the reference in the recording, in seconds.
   public var delaySeconds = 0.0
-  /// Percent that the recording is slower.
+  /// The deviation of the tempo, in percent; positive if the recording is slower.
   public var tempoPercent = 0.0
-  /// The standard error of the tempo, in percent; nil where it cannot be measured.
+  /// The standard error of the tempo, in percent, or nil if the tempo cannot be measured.
   public var tempoErrorPercent: Double?
-  /// The resonance through which the recording was made; nil where none explains more.
+  /// The playback and recording chain, or nil if the recording shows the signal itself.
   public var chain: RecordingChain?
-  /// Whether the recording's polarity is inverted.
+  /// A Boolean value that indicates whether the recording's polarity is inverted.
   public var isInverted = false
   /// The level of the recording relative to the reference, in decibels.
   public var levelDecibels = 0.0
-  /// The RMS level of the noise, in dBFS; nil where there is none above the resolution of 16 bits.
+  /// The RMS level of the noise, in dBFS, or nil if it is below the resolution of 16 bits.
   public var noiseDecibels: Double?
-  /// Hertz of the lines of hum.
+  /// The frequencies of hum, in hertz.
   public var humFrequencies: [Double] = []
-  /// The base of the mains, 50 or 60 Hz, where the lines are its multiples.
+  /// The mains frequency, 50 or 60 Hz, or nil if the hum has no harmonics of it.
   public var mainsFrequency: Double?
-  /// The RMS level of the hum, in dBFS; nil where there is none.
+  /// The RMS level of the hum, in dBFS, or nil without hum.
   public var humDecibels: Double?
-  /// How many events stand out of the noise enough to be judged.
+  /// The number of events that exceed the noise enough to be compared.
   public var detectableEventCount = 0
-  /// How many events there are.
+  /// The number of events in the reference.
   public var eventCount = 0
-  /// The least change of level, in decibels, that can be detected in every judged event.
+  /// The minimum change of level, in decibels, that is detectable in every detectable event.
   public var minimumDetectableDecibels: Double?
-  /// The least shift, in seconds, that can be detected in every judged event.
+  /// The minimum shift, in seconds, that is detectable in every detectable event.
   public var minimumDetectableSeconds: Double?
-  /// Seconds from the recording's start to where the reference was searched at most.
+  /// The maximum time from the start of the recording to that of the reference, in seconds.
   public var searchSeconds = ComparisonOptions.defaultSearchSeconds
 }
 
+/// The best explanation of a recording by a reference: a placement and a list of changes.
+///
+/// Two kinds of explanation exist. The first assumes that the recording contains the reference's
+/// own
+/// samples, resampled, scaled, and with noise and hum (`RecordingModelFit`). The second models the
+/// playback and recording chain as a linear response (`RecordingModelSelection`). The initializers
+/// compute one kind each; `isBetter(than:)` decides between the results.
 struct RecordingResult {
   var match: RecordingMatch
+  /// All changes that the explanation needs.
   var changes: [RecordingChange] = []
-  /// Whether another tempo has its pitch kept.
+  /// A Boolean value that indicates whether a different tempo leaves the pitch unchanged.
   var preservesPitch = false
-  /// What there is to say and what is left, as a cost; infinite where nothing was found.
+  /// The cost of the explanation: its changes and its residual. It is infinite if nothing was
+  /// found.
   var penalty = Double.infinity
-  /// The changes that are reported, and whether single events can be judged.
+  /// The changes to report.
   private(set) var reportedChanges: [RecordingChange] = []
+  /// A Boolean value that indicates whether single events can be compared.
   private(set) var isReliable = false
-  /// The level of what is left, in decibels relative to what is explained.
+  /// The level of the residual, in decibels relative to the explained signal.
   private(set) var residualDecibels = 0.0
-  /// Whether it was found with nothing to say of it.
+  /// A Boolean value that indicates whether the recording matches without any change.
   var isUnchanged: Bool { match.outcome == .found && changes.isEmpty }
-  /// Whether it leaves nothing but noise, and little is said of it, without doubt.
+  /// A Boolean value that indicates whether few, certain changes explain all but noise.
   var isConclusive: Bool {
     isUnchanged
       || changes.count < 3 && penalty < 1.25 * Double(changes.count) + 0.1 && !isTempoAtLimit
   }
-  /// A tempo at the limit of usual clocks is what something else made of it.
+  /// A Boolean value that indicates whether the tempo is at the limit for clocks. Another effect
+  /// probably caused such a tempo.
   private var isTempoAtLimit: Bool {
     abs(abs(match.tempoPercent / 100) - RecordingFit.maximumClockDeviation) < 5e-5
   }
-  /// Whether it is judged where another is not or leaves much more, or has less to say.
+  /// Returns whether this result is preferable: it is reliable where the other result is not or has
+  /// a much larger residual, or it has a lower penalty.
   func isBetter(than other: Self) -> Bool {
     isReliable
       && (!other.isReliable || other.isTempoAtLimit
@@ -80,50 +93,57 @@ struct RecordingResult {
       || penalty < other.penalty
   }
 
-  init(_ sides: RecordingPair, searchSeconds search: Double, costLimit limit: Double = .infinity) {
-    let reference = sides.reference
-    let low = sides.lowRateRecording
+  /// Explains a recording by the reference's own samples.
+  ///
+  /// - Parameters:
+  ///   - pair: The reference and its recording.
+  ///   - searchSeconds: The maximum time from the start of the recording to that of the reference.
+  ///   - costLimit: The cost from which explanations are abandoned.
+  init(_ pair: RecordingPair, searchSeconds: Double, costLimit: Double = .infinity) {
+    let reference = pair.reference
+    let low = pair.lowRateRecording
     match = RecordingMatch(outcome: .none)
-    match.searchSeconds = search
+    match.searchSeconds = searchSeconds
     match.eventCount = reference.waveforms.count
     guard !reference.waveforms.isEmpty, low.samples.count > Int(0.1 * low.rate) else { return }
     var best: RecordingModelFit?
-    func consider(_ explanation: RecordingModelFit) {
-      if explanation.isBetter(than: best) {
-        best = explanation
+    func consider(_ modelFit: RecordingModelFit) {
+      if modelFit.isBetter(than: best) {
+        best = modelFit
       }
     }
-    let finder = RecordingSearch(reference: reference, recording: low.samples)
-    let alignment = RecordingAlignment(reference, low.samples, search: search)
-    let places = finder.placements(in: alignment)
-    var least: Double { best.map { $0.isFound ? min(limit, $0.penalty) : limit } ?? limit }
-    for place in places.flatMap(\.tempoAlternatives) {
-      let explanation = RecordingModelFit(place, original: reference, limit: least)
-      if let shift = explanation.commonTimeShift {
-        // What most events have in common is the place; another event moved.
-        var shifted = place
+    let search = RecordingSearch(reference: reference, recording: low.samples)
+    let alignment = RecordingAlignment(reference, low.samples, searchSeconds: searchSeconds)
+    let placements = search.placements(in: alignment)
+    var currentLimit: Double { best.map { $0.isFound ? min(costLimit, $0.penalty) : costLimit } ?? costLimit }
+    for placement in placements.flatMap(\.tempoAlternatives) {
+      let modelFit = RecordingModelFit(placement, original: reference, limit: currentLimit)
+      if let shift = modelFit.commonTimeShift {
+        // If most events share a shift, it belongs to the placement; another event moved instead.
+        var shifted = placement
         shifted.fit.placement.delay += shift
-        consider(RecordingModelFit(shifted, original: reference, limit: least))
+        consider(RecordingModelFit(shifted, original: reference, limit: currentLimit))
       }
-      consider(explanation)
-      // What needs no explanation is the truth.
-      if explanation.isFound, explanation.changes.isEmpty { break }
+      consider(modelFit)
+      // An explanation without changes needs no alternative.
+      if modelFit.isFound, modelFit.changes.isEmpty { break }
     }
     if best?.isFound != true || best?.cost ?? 0 > 1.3 {
-      // Where the event that most of the sound is changed, nothing else holds the place.
-      var hypotheses = ChangedEventSearch(reference, alignment)
-      for hypothesis in hypotheses.bestHypotheses() {
-        var stems = reference.waveforms
-        stems[hypothesis.waveformIndex] = hypothesis.waveform
+      // If the event with most of the energy changed, the remaining events cannot determine the
+      // placement.
+      var eventSearch = ChangedEventSearch(reference, alignment)
+      for hypothesis in eventSearch.bestHypotheses() {
+        var waveforms = reference.waveforms
+        waveforms[hypothesis.waveformIndex] = hypothesis.waveform
         let variant = RecordingReference(
-          waveforms: stems, rate: reference.rate, renderer: reference.renderer)
-        let search = RecordingSearch(reference: variant, recording: low.samples)
-        guard let place = search.fittedPlacement(for: hypothesis.candidate)?.tempoAlternatives.first
+          waveforms: waveforms, rate: reference.rate, renderer: reference.renderer)
+        let variantSearch = RecordingSearch(reference: variant, recording: low.samples)
+        guard let placement = variantSearch.fittedPlacement(for: hypothesis.candidate)?.tempoAlternatives.first
         else {
           continue
         }
         consider(
-          RecordingModelFit(place, original: reference, hypothesis: hypothesis, limit: least))
+          RecordingModelFit(placement, original: reference, hypothesis: hypothesis, limit: currentLimit))
       }
     }
     guard let best, best.gain > 0 else { return }
@@ -137,45 +157,46 @@ struct RecordingResult {
     isReliable = best.isReliable
     residualDecibels = 10 * log10(1 / max(best.coherence, 1e-9) - 1 + 1e-9)
     fillMatch(from: best)
-    measureBackground(of: sides.recording.signal, at: best.fittedPlacement)
+    measureBackground(of: pair.recording.signal, at: best.fittedPlacement)
   }
 
-  private mutating func fillMatch(from explanation: RecordingModelFit) {
-    let found = explanation.fittedPlacement
-    let fit = explanation.fit
-    match.delaySeconds = fit.placement.delay + found.startTime
-    match.tempoPercent = 100 * (found.stretchFactor * (1 + fit.placement.tempo) - 1)
+  /// Fills in the properties of the recording from the best explanation.
+  private mutating func fillMatch(from modelFit: RecordingModelFit) {
+    let placement = modelFit.fittedPlacement
+    let fit = modelFit.fit
+    match.delaySeconds = fit.placement.delay + placement.startTime
+    match.tempoPercent = 100 * (placement.stretchFactor * (1 + fit.placement.tempo) - 1)
     match.tempoErrorPercent = fit.tempoError < 0.01 ? 100 * fit.tempoError : nil
-    match.isInverted = found.polarity < 0
-    match.levelDecibels = 20 * log10(explanation.gain)
-    match.mainsFrequency = found.mainsFrequency
-    match.humFrequencies = found.fit.humFrequencies
-    let z = RecordingThreshold.zScore
-    let judged = explanation.detectableEvents
-    let least = explanation.minimumChange
-    match.minimumDetectableDecibels = judged.map {
-      max(least.decibels, z * 8.686 / explanation.signalToNoise[$0])
+    match.isInverted = placement.polarity < 0
+    match.levelDecibels = 20 * log10(modelFit.gain)
+    match.mainsFrequency = placement.mainsFrequency
+    match.humFrequencies = placement.fit.humFrequencies
+    let zScore = RecordingThreshold.zScore
+    let detectable = modelFit.detectableEvents
+    let minimum = modelFit.minimumChange
+    match.minimumDetectableDecibels = detectable.map {
+      max(minimum.decibels, zScore * 8.686 / modelFit.signalToNoise[$0])
     }
     .max()
-    match.minimumDetectableSeconds = judged.map {
-      max(least.seconds, z * explanation.timeErrors[$0])
+    match.minimumDetectableSeconds = detectable.map {
+      max(minimum.seconds, zScore * modelFit.timeErrors[$0])
     }.max()
   }
 
-  /// Measures noise and hum where the reference is silent.
+  /// Measures noise and hum while the reference is silent.
   private mutating func measureBackground(
-    of recording: Signal, at found: RecordingSearch.FittedPlacement
+    of recording: Signal, at fittedPlacement: RecordingSearch.FittedPlacement
   ) {
     let rate = recording.rate
     let samples = recording.mono
-    let place = found.fit.placement
+    let placement = fittedPlacement.fit.placement
     func frames(_ start: Double, _ end: Double) -> (start: Int, end: Int) {
       (Int(start * rate), Int(end * rate))
     }
-    var spans = found.fit.reference.waveforms.map {
+    var spans = fittedPlacement.fit.reference.waveforms.map {
       frames(
-        found.startTime + place.recordingTime(at: $0.start) - 0.01,
-        found.startTime + place.recordingTime(at: $0.end) + 0.02)
+        fittedPlacement.startTime + placement.recordingTime(at: $0.start) - 0.01,
+        fittedPlacement.startTime + placement.recordingTime(at: $0.end) + 0.02)
     }
     spans += changes.filter { $0.kind == .added || $0.kind == .time }.map {
       frames(
@@ -191,17 +212,18 @@ struct RecordingResult {
       end = max(end, span.end)
     }
     quiet += samples[min(end, samples.count)...]
-    var bare = found.fit
-    bare.setHum(frequencies: [])
-    let residual = bare.solve(isWhitened: false).residual
-    let hum = found.fit.humFrequencies.reduce(0) {
-      $0 + HumDetector.power(at: $1, in: residual, rate: bare.reference.rate).power
+    var humFit = fittedPlacement.fit
+    humFit.setHum(frequencies: [])
+    let residual = humFit.solve(isWhitened: false).residual
+    let hum = fittedPlacement.fit.humFrequencies.reduce(0) {
+      $0 + HumDetector.power(at: $1, in: residual, rate: humFit.reference.rate).power
     }
     var power = SignalPair.power(quiet)
     if Double(quiet.count) < 0.05 * rate {
-      // Nothing is quiet: the residual's density up to the low rate's half, over the whole band.
-      let residual = found.fit.solve(isWhitened: false).residual
-      power = NoiseSpectralDensity(of: residual).power * rate / found.fit.reference.rate + hum
+      // Without silence, extrapolate the residual's density from the analyzed band to the full
+      // band.
+      let residual = fittedPlacement.fit.solve(isWhitened: false).residual
+      power = NoiseSpectralDensity(of: residual).power * rate / fittedPlacement.fit.reference.rate + hum
     }
     let mean = quiet.isEmpty ? 0 : quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)
     power = max(0, power - mean * mean)
@@ -209,7 +231,7 @@ struct RecordingResult {
       match.humDecibels = Decibels.of(power: hum)
     }
     let noise = max(0, power - hum)
-    // What hum's estimate is off by is not noise.
+    // Errors of the hum estimate are not noise.
     if noise > BackgroundSound.minimumPower, noise > 0.03 * hum {
       match.noiseDecibels = Decibels.of(power: noise)
     }
@@ -217,51 +239,56 @@ struct RecordingResult {
 }
 
 extension RecordingResult {
-  /// Decibels of what is left of a recording from which a pattern is not found in it, alone or with
-  /// several changes, events are not judged, and great changes are not told.
-  private static let maximumResidual = (found: -5.0, changed: -12.0, judged: -8.0, great: -19.0)
-  /// Decibels by which a level changes greatly.
+  /// The maximum residuals, in decibels relative to the recording. Above `found`, the recording
+  /// does not contain the pattern; above `changed`, not with two or more changes. Above `reliable`,
+  /// events are not compared; above `exact`, neither large nor several changes are reported.
+  private static let maximumResidual = (found: -5.0, changed: -12.0, reliable: -8.0, exact: -19.0)
+  /// The level change, in decibels, from which a change is large.
   private static let maximumLevelChange = 6.0
-  /// What it costs to suppose that a recording was made through something, and through a gain
-  /// besides.
+  /// The cost of assuming a response, and of assuming an automatic gain control in addition.
   private static let assumptionCosts = (response: 0.6, gain: 0.6)
 
-  /// A recording that was made through something; nil where that explains too little of it.
-  init?(modelingChainOf sides: RecordingPair, searchSeconds search: Double) {
-    guard let judge = RecordingModelSelection(sides, search: search), let best = judge.best,
+  /// Explains a recording by a model of the playback and recording chain, or returns nil if the
+  /// residual is too large.
+  ///
+  /// - Parameters:
+  ///   - pair: The reference and its recording.
+  ///   - searchSeconds: The maximum time from the start of the recording to that of the reference.
+  init?(modelingChainOf pair: RecordingPair, searchSeconds: Double) {
+    guard let selection = RecordingModelSelection(pair, searchSeconds: searchSeconds), let best = selection.best,
       best.residualDecibels
         < (best.changes.count < 2 ? Self.maximumResidual.found : Self.maximumResidual.changed)
     else { return nil }
     match = RecordingMatch(outcome: .found)
-    match.searchSeconds = search
-    match.delaySeconds = Double(best.delay) / judge.reference.rate
+    match.searchSeconds = searchSeconds
+    match.delaySeconds = Double(best.delay) / selection.reference.rate
     match.tempoPercent = 100 * best.tempo
-    match.levelDecibels = judge.level(of: best)
-    match.chain = RecordingChain(best, profile: sides.pattern.profile.hardware?.model)
-    match.eventCount = judge.reference.waveforms.count
-    match.detectableEventCount = judge.reference.waveforms.count
-    changes = judge.changes(of: best)
+    match.levelDecibels = selection.level(of: best)
+    match.chain = RecordingChain(best, profile: pair.pattern.profile.hardware?.model)
+    match.eventCount = selection.reference.waveforms.count
+    match.detectableEventCount = selection.reference.waveforms.count
+    changes = selection.changes(of: best)
     penalty =
       Self.assumptionCosts.response + (best.automaticGain == nil ? 0 : Self.assumptionCosts.gain)
       + Double(changes.count)
     residualDecibels = best.residualDecibels
-    // A great change and several ones are what a response of another kind makes, but where little
-    // is left.
-    let isPlain =
+    // A response of another kind looks like several changes or a large one, unless the residual is
+    // small.
+    let hasOneSmallChange =
       changes.count < 2
       && changes.allSatisfy { $0.kind != .level || abs($0.amount) < Self.maximumLevelChange }
-    let isExact = best.automaticGain == nil && best.residualDecibels < Self.maximumResidual.great
+    let isExact = best.automaticGain == nil && best.residualDecibels < Self.maximumResidual.exact
     isReliable =
-      best.residualDecibels < Self.maximumResidual.judged
-      && (isPlain || isExact && changes.count < min(3, judge.reference.waveforms.count))
+      best.residualDecibels < Self.maximumResidual.reliable
+      && (hasOneSmallChange || isExact && changes.count < min(3, selection.reference.waveforms.count))
     reportedChanges = isReliable ? changes : []
-    let heard = RecordingModelSelection.minimumChange
-    let hidden = RecordingThreshold.undetectableChange
-    (match.minimumDetectableDecibels, match.minimumDetectableSeconds) =
-      isReliable ? (heard.decibels, heard.seconds) : (hidden.decibels, hidden.seconds)
-    let mono = sides.recording.signal.mono
-    let rate = sides.recording.signal.rate
-    let end = match.delaySeconds + judge.reference.duration + RecordingModelSelection.margin.behind
+    let detectable = RecordingModelSelection.minimumChange
+    let undetectable = RecordingThreshold.undetectableChange
+    match.minimumDetectableDecibels = isReliable ? detectable.decibels : undetectable.decibels
+    match.minimumDetectableSeconds = isReliable ? detectable.seconds : undetectable.seconds
+    let mono = pair.recording.signal.mono
+    let rate = pair.recording.signal.rate
+    let end = match.delaySeconds + selection.reference.duration + RecordingModelSelection.margin.after
     let quiet =
       mono.prefix(max(0, Int((match.delaySeconds - 0.05) * rate)))
       + mono.dropFirst(max(0, Int(end * rate)))
@@ -273,27 +300,28 @@ extension RecordingResult {
   }
 }
 
-/// What stands between what drives a transducer and what was recorded of it: a resonance, a filter,
-/// a room, a gain.
+/// A model of the playback and recording chain: a resonance, a filter, or a room, and optionally an
+/// automatic gain control.
 public struct RecordingChain: Equatable, Sendable {
-  /// Resonance in hertz and quality; nil where there is none.
+  /// The resonance frequency and quality, or nil without a resonance.
   public let model: TransducerModel?
-  /// Whether it is that of the profile, whose acceleration the recording shows then.
+  /// A Boolean value that indicates whether the resonance is that of the profile's transducer. The
+  /// recording then shows the transducer's acceleration.
   public let matchesProfile: Bool
-  /// Whether sounds go through something else than a resonance, such as a room or a microphone.
+  /// A Boolean value that indicates whether the response is not a resonance, as of a room or a
+  /// microphone.
   public var isFiltered: Bool { model == nil }
-  /// Whether the level follows the sound.
+  /// A Boolean value that indicates whether the chain contains an automatic gain control.
   public let hasAutomaticGain: Bool
   private let isRoom: Bool
 
-  /// By how much a resonance and a quality differ at most from those of a profile that are meant,
-  /// as ratios.
+  /// The maximum ratios of resonance frequencies and of qualities that count as equal.
   private static let profileTolerance = (hertz: 1.04, quality: 1.25)
 
-  init(_ branch: RecordingModelSelection.RecordingModel, profile: TransducerModel?) {
-    hasAutomaticGain = branch.automaticGain != nil
-    isRoom = branch.response.kind.withoutParameters == .anyRoom
-    guard case .resonance(let modes) = branch.response.kind, let mode = modes.first else {
+  init(_ recordingModel: RecordingModel, profile: TransducerModel?) {
+    hasAutomaticGain = recordingModel.automaticGain != nil
+    isRoom = recordingModel.response.kind.withoutParameters == .anyRoom
+    guard case .resonance(let modes) = recordingModel.response.kind, let mode = modes.first else {
       model = nil
       matchesProfile = false
       return
@@ -307,8 +335,10 @@ public struct RecordingChain: Equatable, Sendable {
       && isNear(profile?.qualityFactor ?? 0, mode.quality, Self.profileTolerance.quality)
   }
 
-  /// What it is like: a resonance that does not ring is a high-pass, of the first order where its
-  /// poles are far apart.
+  /// The chain in a few words.
+  ///
+  /// A resonance that does not ring is a high-pass. If its poles are far apart, it is one of first
+  /// order.
   var summary: String {
     (model.map(Self.summary) ?? (isRoom ? "a room" : "a filter"))
       + (hasAutomaticGain ? " and automatic gain" : "")
@@ -318,10 +348,10 @@ public struct RecordingChain: Equatable, Sendable {
     let resonance = model.resonance
     let quality = model.qualityFactor
     func hertz(_ value: Double) -> String { SentenceFormatting.number(value, places: 0) + " Hz" }
-    // Where nothing rings, two digits are as much as is known.
-    let cut = quality < 0.4 ? resonance / quality : resonance
+    // The corner frequency of a high-pass is known to two digits at most.
+    let corner = quality < 0.4 ? resonance / quality : resonance
     return quality < 1
-      ? "a high-pass at about " + hertz((cut / 10).rounded() * 10)
+      ? "a high-pass at about " + hertz((corner / 10).rounded() * 10)
       : "a resonance at \(hertz(resonance)), Q \(SentenceFormatting.number(quality, places: 1))"
   }
 

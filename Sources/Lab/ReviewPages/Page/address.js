@@ -1,6 +1,7 @@
-// The address of what is shown: `#d3` is a difference, `#t=1.2` a time, `#A-C` before either two takes.
+// The fragment of the URL: `#d3` is a difference, and `#t=1.2` is a time. The prefix `#A-C` selects
+// two takes.
 
-/** The part of the address behind `#`. */
+/** Returns the fragment without `#`. */
 function addressText() {
   const takes = state.one === 0 && state.other === 1 ? "" : `${one().letter}-${other().letter}`;
   const place = state.chosen >= 0 ? `d${state.chosen + 1}`
@@ -10,7 +11,7 @@ function addressText() {
 
 let keeping = 0;
 
-/** Keeps the address up to date; browsers allow few changes a second. */
+/** Updates the fragment. Browsers limit the number of changes per second. */
 function keepAddress() {
   clearTimeout(keeping);
   keeping = setTimeout(() => {
@@ -19,7 +20,7 @@ function keepAddress() {
   }, 200);
 }
 
-/** Shows what the address names; nothing starts to play. */
+/** Shows the state in the fragment, without playback. */
 async function followAddress() {
   const words = location.hash.slice(1).split("&").map((word) => word.match(/^(?:([A-Z]\d*)-([A-Z]\d*)|d(\d+)|t=([\d.]+))$/));
   if (!words.some(Boolean)) return;

@@ -1,10 +1,13 @@
-// A blind test: X is one of two takes, and nothing in the page shows which before the end. Draws, words
-// and the saved record follow the rules of the program's own blind test, `temblor abx`.
+// A blind test: X is one of two takes, and the page does not reveal it before the end. Random
+// sequence, wording and record are those of the command `temblor abx`.
 
-/** The greatest seed: every reader of JSON holds it exactly. */
+/** The maximum seed: the largest integer that every JSON reader represents exactly. */
 const greatestSeed = (1n << 53n) - 1n;
 
-/** What X is in trial after trial, 0 for A and 1 for B: the highest bits of SplitMix64. */
+/**
+ * Yields the identity of X in successive trials, 0 for A and 1 for B: the highest bits of
+ * SplitMix64.
+ */
 function* drawsOf(seed) {
   let state = seed;
   while (true) {
@@ -16,7 +19,7 @@ function* drawsOf(seed) {
   }
 }
 
-/** The probability of at least so many right answers in so many trials by guessing alone. */
+/** Returns the probability of at least a number of correct answers by guessing (binomial test). */
 function chanceOfAtLeast(rightCount, trialCount) {
   let sum = 0;
   let ways = 1;
@@ -27,14 +30,14 @@ function chanceOfAtLeast(rightCount, trialCount) {
   return Math.min(1, sum / 2 ** trialCount);
 }
 
-/** A chance as people read it. */
+/** Returns a probability as text. */
 function percentText(chance) {
   if (chance < 0.001) return "less than 0.1 %";
   if (chance < 0.0995) return `${(Math.round(chance * 1000) / 10).toFixed(1)} %`;
   return `${Math.round(chance * 100)} %`;
 }
 
-/** What a score means: `conclusion` for programs, `sentence` for people. */
+/** Returns the result of a score: `conclusion` for programs, `sentence` for users. */
 function meaningOf(rightCount, trialCount, plannedCount, isVoid) {
   if (isVoid) {
     return {
@@ -69,10 +72,10 @@ function meaningOf(rightCount, trialCount, plannedCount, isVoid) {
   return { conclusion, sentence };
 }
 
-/** The largest difference between samples of identical sounds, relative to the peak: 60 dB below it. */
+/** The maximum difference between samples of identical sounds relative to the peak: −60 dB. */
 const rounding = 0.001;
 
-/** Returns true if two tracks sound the same at two gains: exactly, or except for rounding. */
+/** Returns true if two tracks with gains are identical, optionally except for rounding. */
 function areIdentical([one, other], gains, isRounded) {
   if (one.buffer.sampleRate !== other.buffer.sampleRate) return false;
   const count = one.buffer.numberOfChannels;
@@ -93,16 +96,16 @@ function areIdentical([one, other], gains, isRounded) {
   return true;
 }
 
-/** The dialog that asks, and shows the result: dark, without a picture, a clock or a colour. */
+/** The dialog of a test, without figure, clock or colors that could reveal X. */
 class BlindTest {
   #draws;
   #x;
 
   /**
-   * @param {object} host What the page does for the test: `hear(side)` with 0 for A and 1 for B,
-   *   `begin(isMatched)`, `end()`, `isPlaying()`, `togglePlay()`, `about()`, which is what the record says of
-   *   the takes, `conditions()`, the `measure` by which it matches levels, `areIdentical()`, and
-   *   `differOnlyInLevel()`, a promise that is true if matching leaves no difference.
+   * @param {object} host The functions of the page: `hear(side)` with 0 for A and 1 for B,
+   *   `begin(isMatched)`, `end()`, `isPlaying()`, `togglePlay()`, `about()` with the takes for the
+   *   record, `conditions()`, the `measure` of level matching, `areIdentical()`, and
+   *   `differOnlyInLevel()`, a promise that is true if matching removes the only difference.
    */
   constructor(host) {
     this.host = host;
@@ -130,7 +133,7 @@ class BlindTest {
     find("#blind-trials").focus();
   }
 
-  /** Ends the test: with answers its result is shown first. */
+  /** Ends the test. If there are answers, the result is shown first. */
   leave() {
     if (this.isRunning && this.trials.length > 0) {
       this.finish();
@@ -152,7 +155,7 @@ class BlindTest {
     find("#blind-progress").textContent = { intro: "Blind test", result: "Result" }[stage] ?? "";
   }
 
-  /** Starts a test, unless matched levels leave nothing to tell A and B apart. */
+  /** Starts a test, unless matched levels remove the only difference between A and B. */
   async begin(plannedCount) {
     const isMatched = find("#blind-match").value !== "none";
     const isRefused = isMatched && await this.host.differOnlyInLevel();
@@ -161,7 +164,7 @@ class BlindTest {
     if (isRefused || !this.dialog.open) return;
     this.plannedCount = clamp(Math.round(plannedCount) || 16, 1, 200);
     this.trials = [];
-    // A fixed order is noted in the result and in the record.
+    // A fixed seed is stated in the result and in the record.
     const asked = new URLSearchParams(location.search).get("seed");
     this.isSeedChosen = asked !== null && /^[0-9]{1,16}$/.test(asked) && BigInt(asked) <= greatestSeed;
     this.seed = this.isSeedChosen
@@ -201,7 +204,7 @@ class BlindTest {
     find("#blind-heard").textContent = `You hear ${name.toUpperCase()}`;
   }
 
-  /** Notes an answer that can still be changed. */
+  /** Records an answer that can still be changed. */
   propose(name) {
     if (!this.isRunning) return;
     this.proposed = name;
@@ -214,7 +217,7 @@ class BlindTest {
     }
   }
 
-  /** The answer that was noted stands. */
+  /** Confirms the recorded answer. */
   confirm() {
     if (!this.isRunning || this.proposed === null) return;
     const now = (performance.now() - this.beginning) / 1000;
@@ -252,7 +255,7 @@ class BlindTest {
     find("#blind-score").focus();
   }
 
-  /** The test as `temblor abx` writes it down. */
+  /** The record of the test in the format of `temblor abx`. */
   get record() {
     const right = this.rightCount;
     const count = this.trials.length;
@@ -281,7 +284,7 @@ class BlindTest {
       1: () => this.propose("a"), 2: () => this.propose("b"), Enter: () => this.confirm(),
       " ": () => this.host.togglePlay(),
     }[event.key];
-    // A button that has the focus is pressed by these itself; one that was chosen already confirms.
+    // A focused button handles these keys itself. Enter on the selected answer confirms it.
     const isChosen = event.key === "Enter" && event.target.dataset.answer === this.proposed;
     if (!act || ([" ", "Enter"].includes(event.key) && event.target.matches("button") && !isChosen)) return;
     event.preventDefault();
@@ -289,7 +292,7 @@ class BlindTest {
   }
 }
 
-/** Connects the test's controls. */
+/** Connects the controls of the test. */
 function connectBlindTest(test) {
   find("#blind-open").addEventListener("click", () => test.open());
   find("#blind-form").addEventListener("submit", (event) => {

@@ -1,4 +1,4 @@
-// The cards of a gallery: search, order, hover, and playing from the picture.
+// The cards of a gallery: search, order, hover, and playback from a figure.
 
 const gallery = { now: -1, query: "", order: "name", kind: "all", isTouched: false };
 
@@ -7,7 +7,7 @@ const deck = new Deck(() => {
   markCards();
 });
 
-/** How many events of a kind a take has. */
+/** Returns the number of events of a kind in a take. */
 const countOf = (take, kind) => (take.events ?? []).filter((event) => event.kind === kind).length;
 const sharpest = (take) => Math.max(0, ...(take.events ?? []).map((event) => event.points[2]));
 const peakOf = (take) => take.figures.peakDecibels ?? -200;
@@ -26,7 +26,7 @@ const orders = {
   events: (a, b) => data.takes[b].events.length - data.takes[a].events.length,
 };
 
-/** The places of the takes that are shown, in their order. */
+/** Returns the indices of the visible takes in their order. */
 function shownTakes() {
   const words = gallery.query.toLowerCase().split(/\s+/).filter(Boolean);
   return data.takes.map((_, index) => index).filter((index) => {
@@ -37,10 +37,10 @@ function shownTakes() {
     || data.takes[a].name.localeCompare(data.takes[b].name));
 }
 
-/** How long a take sounds or lasts, whichever is longer. */
+/** Returns the duration of a take's sound. */
 const lengthText = (index) => `${secondsText(data.takes[index].length)} s`;
 
-/** Draws all cards again. */
+/** Draws all cards. */
 function drawGrid() {
   measureRuler();
   gradientNumber = 0;
@@ -73,7 +73,7 @@ function card(index) {
 const cardOf = (index) => find(`.card[data-take="${index}"]`);
 const takeOf = (element) => Number(element.closest(".card").dataset.take);
 
-/** Shows which pattern is chosen and which sounds. */
+/** Marks the selected pattern and the playing pattern. */
 function markCards() {
   for (const element of findAll(".card[data-take]")) {
     const isNow = gallery.isTouched && Number(element.dataset.take) === gallery.now;
@@ -82,7 +82,7 @@ function markCards() {
   }
 }
 
-/** Makes a pattern the one that the transport plays. */
+/** Selects a pattern for the transport. */
 async function chooseTake(index) {
   gallery.now = index;
   deck.pause();
@@ -107,13 +107,13 @@ async function playTake(index, time = 0) {
   await deck.play(time);
 }
 
-/** Plays a pattern, or stops it. */
+/** Starts or stops a pattern. */
 function toggleTake(index) {
   if (index === gallery.now && deck.isPlaying) deck.pause();
   else playTake(index);
 }
 
-/** A line over a thumbnail, with words where there are some. */
+/** Shows a cursor line over a thumbnail, optionally with text. */
 function setCursor(element, index, time, words) {
   const place = thumbnailPlace(index, time);
   const cursor = find(".cursor", element);
@@ -139,7 +139,7 @@ function drawPlace() {
   drawDetailPlace(place);
 }
 
-/** The events of the chosen pattern in the transport. */
+/** Draws the events of the selected pattern in the transport. */
 function drawScrub() {
   const width = Math.max(100, find("#scrub").clientWidth);
   const x = (time) => 8 + time / Math.max(deck.to, 0.05) * (width - 16);
@@ -150,7 +150,7 @@ function drawScrub() {
     + `${shapes}</svg><span class="place"></span>`;
 }
 
-/** The time under the pointer in a thumbnail; near a transient its own. */
+/** Returns the time under the pointer in a thumbnail, or the onset of a nearby transient. */
 function hoveredTime(event, thumb) {
   const index = takeOf(thumb);
   const box = thumb.getBoundingClientRect();
@@ -162,7 +162,7 @@ function hoveredTime(event, thumb) {
   return { index, time: near?.time ?? inside, value: near ?? continuousAt(data.takes[index], inside) };
 }
 
-/** Hover shows time, intensity and frequency under the pointer. */
+/** Connects the cards. Hovering shows time, intensity and frequency. */
 function connectGrid() {
   const grid = find("#grid");
   grid.addEventListener("pointermove", (event) => {
@@ -198,7 +198,7 @@ function connectGrid() {
   });
 }
 
-/** Arrow keys go from card to card as they stand on the page. */
+/** Moves the focus from card to card with arrow keys. */
 function moveFocus(across, down) {
   const cards = findAll(".card[data-take]");
   if (!cards.length) return;

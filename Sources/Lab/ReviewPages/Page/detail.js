@@ -1,4 +1,4 @@
-// The detail of a pattern: its picture with axes, downloads, facts, events, source, and a comparison.
+// The detail of a pattern: figure with axes, downloads, facts, events, source, and comparison.
 
 const detail = { take: -1, other: -1, hear: "0", box: null };
 const drawer = find("#drawer");
@@ -7,7 +7,7 @@ const isNarrow = () => innerWidth <= 720;
 /** The lanes of intensity and sharpness in the detail. */
 const detailLanes = { strength: [22, 190], tone: [226, 282], height: 304 };
 
-/** Intensity and sharpness of a pattern, or of two on one another, with axes. */
+/** Returns the intensity and sharpness of a pattern, or of two overlaid patterns, with axes. */
 function detailPicture(take, other) {
   const width = Math.min(620, innerWidth) - (isNarrow() ? 28 : 46);
   const seconds = Math.max(lengths[detail.take], other ? lengths[detail.other] : 0, 0.12);
@@ -21,7 +21,7 @@ function detailPicture(take, other) {
     + "<span class=\"cursor\" hidden></span>";
 }
 
-/** One pattern, coloured by sharpness. */
+/** Returns a single pattern in the colors of sharpness. */
 function drawAlone(box, take) {
   const [top, bottom] = box.strength;
   const [toneTop, toneBottom] = box.tone;
@@ -46,7 +46,7 @@ function drawAlone(box, take) {
   return drawing + line("axis", box.left, right, bottom, bottom) + line("axis", box.left, right, toneBottom, toneBottom);
 }
 
-/** The sharpness of an event that lasts, in its colours. */
+/** Returns the sharpness line of a continuous event in its colors. */
 function toneLine(event, x, y) {
   const count = Math.max(2, Math.round((x(event.time + event.length) - x(event.time)) / 4));
   const points = [];
@@ -65,7 +65,7 @@ function toneLine(event, x, y) {
     + `d="${linePath(points.map((point) => [point.x, point.y]))}"/>`;
 }
 
-/** The play head in the detail. */
+/** Shows the play head in the detail. */
 function drawDetailPlace(place) {
   const cursor = find(".cursor", drawer);
   if (!cursor || !drawer.open || !detail.box) return;
@@ -73,7 +73,7 @@ function drawDetailPlace(place) {
   cursor.style.left = `${detail.box.left + place / detail.box.to * detail.box.width - 0.75}px`;
 }
 
-/** Opens the detail of a pattern, which has an address of its own. */
+/** Opens the detail of a pattern, which has a URL of its own. */
 async function openDetail(index) {
   Object.assign(detail, { take: index, other: -1, hear: "0" });
   gallery.isTouched = true;
@@ -83,7 +83,7 @@ async function openDetail(index) {
   if (!drawer.open) drawer.showModal();
 }
 
-/** The lowest and highest frequency that a pattern has, in words. */
+/** Returns the minimum and maximum frequency of a pattern as text. */
 function frequencyText(take) {
   const found = (take.events ?? []).flatMap((event) => {
     const all = [];
@@ -100,11 +100,11 @@ function frequencyText(take) {
 
 const icon = (d) => `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${d}"/></svg>`;
 
-/** The command that compares two patterns. */
+/** Returns the command that compares two patterns. */
 const compareCommand = () => `temblor compare ${[detail.take, detail.other]
   .map((index) => quotedArgument(data.takes[index].name)).join(" ")} -o report.html`;
 
-/** A word of a shell's command. */
+/** Returns an argument quoted for a shell. */
 const quotedArgument = (word) => (/^[\w.\/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 function comparePart() {
@@ -123,7 +123,7 @@ function comparePart() {
         + "<button class=\"btn\" id=\"copy-command\">Copy</button></div></div>");
 }
 
-/** Draws the whole detail. */
+/** Draws the detail. */
 function drawDetail() {
   const take = data.takes[detail.take];
   const other = detail.other >= 0 ? data.takes[detail.other] : null;
@@ -158,7 +158,7 @@ function drawDetail() {
   connectDetail();
 }
 
-/** The texts of all files; the static markup that held them is replaced by the cards. */
+/** The texts of all files. The cards replace the static markup that contains them. */
 const sources = data.takes.map((_, index) => sourceOf(index) ?? undefined);
 
 function connectDetail() {
@@ -193,7 +193,7 @@ function connectDetail() {
   });
 }
 
-/** Loads a pattern and the one it is compared with, to be heard in turn. */
+/** Loads a pattern and the pattern to compare, for playback in alternation. */
 async function loadPair() {
   deck.pause();
   deck.place = 0;
@@ -220,7 +220,7 @@ function toggleDetail() {
   else deck.play(0);
 }
 
-/** Shows on the button of the detail what it does. */
+/** Updates the button of the detail. */
 function markDetail() {
   const button = find("#play-detail");
   if (button) button.textContent = deck.isPlaying ? "Stop" : "Play";

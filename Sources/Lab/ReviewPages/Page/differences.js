@@ -1,12 +1,15 @@
-// The list of differences, and what pressing one does.
+// The list of differences, and the action of selecting a difference.
 
-/** How long the bar of perceptibility is, in percent: a quarter at the threshold, 15 for each doubling. */
+/**
+ * Returns the length of the significance bar in percent: 25 at the threshold, and 15 more for each
+ * doubling.
+ */
 const meterLength = (significance) => clamp(25 + 15 * Math.log2(significance), 3, 100);
 
-/** A factor as `2.1×`. */
+/** Returns a factor such as `2.1×`. */
 const factorText = (factor) => `${factor >= 10 ? Math.round(factor) : factor.toFixed(1)}×`;
 
-/** Fills the list in the order that was chosen; numbers stay. */
+/** Fills the list in the selected order. Numbers do not change. */
 function drawList() {
   const rows = findings().map((finding, index) => ({ finding, index }));
   if (state.order === "time") rows.sort((a, b) => a.finding.start - b.finding.start);
@@ -43,7 +46,7 @@ function row(finding, index) {
     + "<path class=\"s\" d=\"M4 3h3v10H4zM9 3h3v10H9z\"/></svg></span></button></li>";
 }
 
-/** What the comparison came to, over the picture. */
+/** Shows the result of the comparison above the figure. */
 function drawVerdict() {
   const all = findings();
   const clear = all.filter((finding) => finding.significance >= 1).length;
@@ -64,10 +67,10 @@ function drawVerdict() {
   document.title = `${one().name} and ${other().name} · Temblor`;
 }
 
-/** `Within 0.5 dB, 5 ms and 2 %`. */
+/** Returns a text such as `Within 0.5 dB, 5 ms and 2 %`. */
 const toleranceText = () => `${pair().excesses.length ? "Exceeds" : "Within"} ${data.tolerance}`;
 
-/** Whether the takes are within the tolerance, and what is not. */
+/** Shows whether the takes are within the tolerance, and the excesses. */
 function drawTolerance() {
   const { excesses } = pair();
   const badge = find("#badge");
@@ -80,7 +83,7 @@ function drawTolerance() {
     || `<li>Everything is within ${escaped(data.tolerance)}.</li>`;
 }
 
-/** The share of the time in which two patterns are equal, in percent. */
+/** Returns the percentage of the time in which two patterns are equal. */
 function equalShare() {
   const reading = readingOf(one(), other());
   if (reading !== patternReading) return null;
@@ -101,12 +104,12 @@ function equalShare() {
     if (isAsStrong && isAsSharp && !uneven.some((each) => Math.abs(each - time) < 0.02)) equal++;
   }
   if (!all) return null;
-  // What is too short for the percent is a difference nevertheless.
+  // A difference too short to change the percentage must still show.
   const share = Math.round(100 * equal / all);
   return equal < all || uneven.length ? Math.min(99, share) : share;
 }
 
-/** Jumps to a difference, loops it, and plays the two takes in turn; again: pauses. */
+/** Selects a difference, loops it, and plays both takes in alternation. A second call pauses. */
 function choose(index) {
   const finding = findings()[index];
   if (!finding) return;
@@ -119,10 +122,10 @@ function choose(index) {
   say(`${finding.title}. Looping, ${one().letter} and ${other().letter} in turn.`);
 }
 
-/** The share of the picture below which the loop of a difference is zoomed to. */
+/** The minimum fraction of the figure that the loop of a difference covers without zooming. */
 const leastLoopShare = 1 / 12;
 
-/** Loops a difference and brings it into sight. */
+/** Loops a difference and makes it visible. */
 function showDifference(index) {
   const finding = findings()[index];
   find("#tip").hidden = true;
@@ -151,7 +154,7 @@ function showDifference(index) {
   keepAddress();
 }
 
-/** Goes to the next or last difference. */
+/** Selects the next or previous difference. */
 function stepDifference(direction) {
   const count = findings().length;
   if (!count) return;

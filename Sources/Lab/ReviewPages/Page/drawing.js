@@ -1,14 +1,14 @@
-// Lines, areas and marks that every picture is made of.
+// Basic shapes of all figures: lines, areas and markers.
 
-/** A coordinate to a tenth of a pixel. */
+/** Returns a coordinate rounded to a tenth of a pixel. */
 const px = (value) => Number(value.toFixed(1));
 
-/** Moves and lines along points. */
+/** Returns the path data of a polyline. */
 function linePath(points) {
   return points.map(([x, y], index) => `${index ? "L" : "M"}${px(x)} ${px(y)}`).join("");
 }
 
-/** The runs of indices for which something holds. */
+/** Returns the runs of consecutive indices that match. */
 function runsWhere(count, holds) {
   const runs = [];
   let run = null;
@@ -30,31 +30,32 @@ const label = (x, y, text, anchor = "start", className = "") =>
   `<text${className ? ` class="${className}"` : ""} x="${px(x)}" y="${px(y)}" `
   + `text-anchor="${anchor}">${escaped(text)}</text>`;
 
-/** The title of a lane, with what its numbers mean. */
+/** Returns the title of a lane, followed by its unit. */
 function laneTitle(x, y, title, unit) {
   return `<text class="lane" x="${px(x)}" y="${y}">${escaped(title)}`
     + `<tspan class="unit" dx="6">${escaped(unit)}</tspan></text>`;
 }
 
-/** The head of a transient of the first take. */
+/** Returns the head of a transient of the first take. */
 const circle = (x, y, className, radius = 5) =>
   `<circle class="head ${className}" cx="${px(x)}" cy="${px(y)}" r="${radius}"/>`;
-/** The head of a transient of the second take. */
+/** Returns the head of a transient of the second take. */
 const diamond = (x, y, className, radius = 6.5) =>
   `<path class="head ${className}" d="M${px(x)} ${px(y - radius)}l${radius} ${radius}-${radius} `
   + `${radius}-${radius}-${radius}z"/>`;
-/** A stem from one height to another, set off from what is behind it. */
+/** Returns a stem between two heights, with an outline that separates it from the background. */
 const stem = (x, from, to, className) =>
   line("halo", x, x, from, to) + line(`stem ${className}`, x, x, from, to);
 
 /**
- * Two curves on one another: what both have is grey, what only one has in its colour.
+ * Returns the areas of two overlaid curves: the common part is gray, and each excess has the color
+ * of its take.
  *
- * @param {number[]} xs Places.
- * @param {number[]} first Values of the first take.
- * @param {number[]} second Values of the second take.
- * @param {object} scale `y(value)`, the `base` that areas stand on, the difference `least` that is
- *   drawn, and whether the picture is `mirrored` at its base.
+ * @param {number[]} xs The x coordinates.
+ * @param {number[]} first The values of the first take.
+ * @param {number[]} second The values of the second take.
+ * @param {object} scale The mapping `y(value)`, the baseline `base`, the minimum drawn difference
+ *   `least`, and whether the areas are `mirrored` at the baseline.
  */
 function areasOfTwo(xs, first, second, { y, base, least, mirrored }) {
   const both = first.map((value, index) => Math.min(value, second[index]));
@@ -84,7 +85,9 @@ function areasOfTwo(xs, first, second, { y, base, least, mirrored }) {
     + edge(first, true, "both-line") + edge(first, false, "a-line") + edge(second, false, "b-line");
 }
 
-/** Two lines on one another, absent where they are null; the gap between them is tinted. */
+/**
+ * Returns two overlaid lines, interrupted where values are null. The gap between them is tinted.
+ */
 function linesOfTwo(xs, first, second, { y, least }) {
   const isEqual = (index) => first[index] !== null && second[index] !== null
     && Math.abs(first[index] - second[index]) < least;

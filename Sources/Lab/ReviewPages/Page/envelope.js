@@ -1,19 +1,20 @@
-// Envelopes of long patterns: what a pattern reaches within columns of time.
+// Envelopes of long patterns: the ranges of intensity and sharpness in columns of time.
 
-/** Where more events than this are in sight, columns are drawn instead of each event. */
+/** The maximum number of visible events that are drawn separately. */
 const mostShapes = 300;
 
-/** Whether two patterns have more events between two times than can be drawn one by one. */
+/** Returns true if two patterns have too many events between two times to be drawn separately. */
 function isDense(one, other, { from, to }) {
   return [one, other].some((take) =>
     (take.events ?? []).filter(({ time, length }) => time + length >= from && time <= to).length > mostShapes);
 }
 
 /**
- * What a pattern reaches within columns of time, in one pass over its events.
+ * Returns the ranges of a pattern in columns of time, in one pass over its events.
  *
- * @param {number} shift Seconds by which the pattern is later than the axis.
- * @returns Greatest intensities, and the least and greatest sharpnesses; `low` is above `high` where nothing sounds.
+ * @param {number} shift The delay of the pattern relative to the axis, in seconds.
+ * @returns The maximum intensities, and the minimum and maximum sharpnesses; `low` exceeds `high`
+ *   in silent columns.
  */
 function columnsOf(take, { from, to, count, shift = 0 }) {
   const strength = new Float32Array(count);
@@ -41,7 +42,10 @@ function columnsOf(take, { from, to, count, shift = 0 }) {
   return { strength, low, high };
 }
 
-/** The envelopes of two patterns: grey where both reach, in its colour where only one does. */
+/**
+ * Returns the envelopes of two patterns: gray for the common part, and the color of a take for its
+ * excess.
+ */
 function drawEnvelopes(box, { one, other, shift }, { y, toneY }) {
   const count = Math.max(1, Math.floor(box.width));
   const { from, to } = box;
@@ -57,7 +61,7 @@ function drawEnvelopes(box, { one, other, shift }, { y, toneY }) {
     if (shared > 0) add("both", column, 0, shared, y);
     if (Math.abs(first - second) > leastStrength) add(first > second ? "a" : "b", column, shared, Math.max(first, second), y);
     const [low, high] = [Math.max(a.low[column], b.low[column]), Math.min(a.high[column], b.high[column])];
-    // A single sharpness is a line of one pixel.
+    // A constant sharpness is a line of one pixel.
     if (low <= high) add("both", column, low - 0.01, high + 0.01, toneY);
     for (const [name, each] of [["a", a], ["b", b]]) {
       if (each.high[column] < each.low[column]) continue;

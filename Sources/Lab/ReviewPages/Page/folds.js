@@ -1,9 +1,12 @@
-// Measurements, source, events, and what the report was made of.
+// The folded sections: measurements, source, events, and information about the report.
 
-/** The least difference that counts, and that of a full bar, by unit; that of levels for all others. */
+/**
+ * The minimum difference and the difference of a full bar, by unit. The entry "" is for all other
+ * units.
+ */
 const measureScales = { s: [0.002, 0.5], Hz: [0.5, 60], "": [0.5, 4] };
 
-/** The figures of both takes, the difference first. */
+/** Shows the measurements of both takes, with the largest differences first. */
 function drawMeasures() {
   let count = 0;
   const rows = data.measures.map(({ name, member, unit, places }) => {
@@ -40,7 +43,10 @@ function drawMeasures() {
   find("#measures-more").textContent = `${count} of ${rows.length} differ`;
 }
 
-/** A text of JSON in one layout, what holds no list on one line; null for what is not JSON. */
+/**
+ * Returns JSON in a canonical layout, with objects and arrays without nested lists on one line;
+ * null for invalid JSON.
+ */
 function canonicalText(text) {
   const written = (value, space) => {
     if (value === null || typeof value !== "object") return JSON.stringify(value);
@@ -58,17 +64,22 @@ function canonicalText(text) {
   }
 }
 
-/** Two texts line by line, and how many rows differ. */
+/** Returns two texts aligned line by line, with the number of rows that differ. */
 function pairedTexts(texts) {
   const lines = texts.map((text) => text.replace(/\n$/, "").split("\n"));
   const rows = pairedLines(...lines);
   return { lines, rows, changed: rows.filter((each) => !each[2]).length };
 }
 
-/** The most lines that two texts may differ by to be held against each other; beyond, line stands by line. */
+/**
+ * The maximum edit distance of two aligned texts, in lines. Beyond it, lines are paired by number.
+ */
 const mostEdits = 1500;
 
-/** Lines that two texts have in common, as pairs of places (Myers 1986); null where they differ in too many. */
+/**
+ * Returns the common lines of two texts as pairs of indices (Myers 1986), or null beyond the
+ * maximum edit distance.
+ */
 function commonLines(first, second) {
   const trace = [];
   let reached = new Map([[1, 0]]);
@@ -87,7 +98,7 @@ function commonLines(first, second) {
   return null;
 }
 
-/** The way back through what was reached with each number of edits. */
+/** Returns the path back through the furthest points of each edit distance. */
 function tracedLines(trace, x, y) {
   const common = [];
   for (let edits = trace.length - 1; edits >= 0; edits--) {
@@ -103,7 +114,9 @@ function tracedLines(trace, x, y) {
   return common.reverse();
 }
 
-/** Lines of two texts side by side: `[place in the first or -1, place in the second or -1, equal]`. */
+/**
+ * Returns the rows of two texts: `[index in the first or -1, index in the second or -1, isEqual]`.
+ */
 function pairedLines(first, second) {
   const common = commonLines(first, second);
   if (!common) {
@@ -114,21 +127,21 @@ function pairedLines(first, second) {
   const rows = [];
   let [i, j] = [0, 0];
   for (const [x, y] of [...common, [first.length, second.length]]) {
-    // What lies between two common lines stands side by side.
+    // Lines between two common lines are paired by order.
     while (i < x || j < y) rows.push([i < x ? i++ : -1, j < y ? j++ : -1, false]);
     if (x < first.length) rows.push([i++, j++, true]);
   }
   return rows;
 }
 
-/** A line with the words that the other line has not. */
+/** Returns a line with the parts marked that the other line lacks. */
 function markedWords(text, against) {
   let start = 0;
   while (start < text.length && text[start] === against[start]) start++;
   let end = 0;
   while (end < Math.min(text.length, against.length) - start
     && text.at(-1 - end) === against.at(-1 - end)) end++;
-  // Numbers and words are marked whole.
+  // Marks extend to whole numbers and words.
   while (start > 0 && /[\w.]/.test(text[start - 1])) start--;
   while (end > 0 && /[\w.]/.test(text[text.length - end])) end--;
   const changed = text.slice(start, text.length - end);
@@ -136,7 +149,7 @@ function markedWords(text, against) {
     + escaped(text.slice(text.length - end));
 }
 
-/** One side of a row of the source. */
+/** Returns one side of a row of the source. */
 function sourceCells(place, text, isEqual, against, side) {
   if (place < 0) return "<td class=\"ln no\"></td><td class=\"sg no\"></td><td class=\"no\"></td>";
   const className = isEqual ? "" : ` c${side}`;
@@ -146,7 +159,7 @@ function sourceCells(place, text, isEqual, against, side) {
     + `<td class="code${className}">${words}</td>`;
 }
 
-/** The texts of both files side by side, equal runs folded. */
+/** Shows the texts of both files side by side, with equal runs folded. */
 function drawSource() {
   const texts = [sourceOf(state.one), sourceOf(state.other)];
   const fold = find("#source-fold");
@@ -155,7 +168,7 @@ function drawSource() {
   const plain = pairedTexts(texts);
   const written = texts.map(canonicalText);
   const canonical = written.includes(null) ? plain : pairedTexts(written);
-  // Another layout of the same values is not a difference.
+  // A different layout of equal values is not a difference.
   const isCanonical = canonical.changed < plain.changed || plain.lines.some((lines) => lines.length < 3);
   const { lines: [first, second], rows, changed } = isCanonical ? canonical : plain;
   const isNear = rows.map((_, place) =>
@@ -192,10 +205,10 @@ function drawSource() {
   }
 }
 
-/** The most rows of the table of events. */
+/** The maximum number of rows in the table of events. */
 const mostEventRows = 500;
 
-/** The events of both takes, as written and as played. */
+/** Shows the events of both takes with the values in the file and the played values. */
 function drawEvents() {
   const rows = [state.one, state.other].flatMap((index) => (data.takes[index].events ?? [])
     .map((event) => ({ index, take: data.takes[index], event })));
@@ -209,7 +222,7 @@ function drawEvents() {
     + `${more > 0 ? `<tr><td colspan="7">${counted(more, "more event")}</td></tr>` : ""}</tbody>`;
 }
 
-/** The profile, the sound and the command. */
+/** Shows the profile, the sound and the command. */
 function drawAbout() {
   const { profile, origin, command } = data;
   const { low, high } = profile.continuous;

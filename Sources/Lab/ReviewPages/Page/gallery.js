@@ -1,6 +1,6 @@
-// What a gallery does: keys and buttons.
+// The behavior of a gallery: keys and buttons.
 
-/** Plays or stops what the transport shows. */
+/** Starts or stops playback of the selected pattern. */
 function togglePlay() {
   const index = gallery.now >= 0 ? gallery.now : shownTakes()[0];
   if (index === undefined) return;
@@ -8,7 +8,7 @@ function togglePlay() {
   else toggleTake(index);
 }
 
-/** Another output is heard. */
+/** Applies a change of the output. */
 async function chooseOutput() {
   if (drawer.open && detail.other >= 0) {
     await deck.load([detail.take, detail.other].map((index) => ({ id: soundId(index, output) })));
@@ -37,7 +37,7 @@ const keyTable = [
   { keys: ["?"], shown: "?", words: "This list", act: () => find("#keys-dialog").showModal() },
 ];
 showKeys(keyTable);
-// A picture that has the focus plays by Space and opens by Enter.
+// In a focused figure, Space plays and Enter opens.
 document.addEventListener("keydown", (event) => {
   const thumb = event.target.closest?.(".thumb");
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -114,7 +114,7 @@ addEventListener("afterprint", () => {
   drawGrid();
 });
 
-/** Opens the pattern that the address names. */
+/** Opens the pattern in the URL. */
 function followAddress() {
   const name = decodeURIComponent(location.hash.slice(1));
   const index = data.takes.findIndex((take) => take.name === name);

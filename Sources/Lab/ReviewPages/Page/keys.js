@@ -1,8 +1,8 @@
-// What keys do: one table for what is done and for what the list of keys says.
+// Keyboard shortcuts: one table defines the actions and the list of keys.
 
 /** @typedef {{keys: string[], shown: string, words: string, act: (event: KeyboardEvent) => void}} Key */
 
-/** Checks one of a group of radio buttons. */
+/** Checks one button of a radio group. */
 function check(group, chosen) {
   for (const button of findAll("[role=radio]", group)) {
     const isChosen = button === chosen;
@@ -11,7 +11,7 @@ function check(group, chosen) {
   }
 }
 
-/** Goes to the next or last button of a group of radio buttons by arrow keys. */
+/** Moves to the next or previous button of a radio group with arrow keys. */
 function stepRadio(event) {
   const group = event.target.closest("[role=radiogroup]");
   if (!group || !event.key.startsWith("Arrow")) return false;
@@ -19,15 +19,15 @@ function stepRadio(event) {
   const step = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1;
   const place = (buttons.indexOf(event.target) + step + buttons.length) % buttons.length;
   buttons[place].click();
-  // The press may have made the group again.
+  // The click may have replaced the buttons.
   findAll("[role=radio]", group)[place]?.focus();
   return true;
 }
 
-/** Shows whether a toggle is on. */
+/** Shows whether a toggle button is on. */
 const press = (button, isOn) => button.setAttribute("aria-pressed", isOn);
 
-/** Whether a key press belongs to the control that has the focus. */
+/** Returns true if a key press belongs to the focused control. */
 function belongsToControl(event) {
   const target = event.target;
   if (!(target instanceof HTMLElement)) return false;
@@ -36,7 +36,7 @@ function belongsToControl(event) {
   return target.matches("input") && (event.key.startsWith("Arrow") || event.key === "Home");
 }
 
-/** Does what the table says for every key press that no control wants. */
+/** Runs the action of every key press that no control handles. */
 function listenToKeys(table, isAwake) {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
@@ -52,7 +52,7 @@ function listenToKeys(table, isAwake) {
   });
 }
 
-/** Fills the list of keys and makes its button open it. */
+/** Fills the list of keys and connects its button. */
 function showKeys(table) {
   const dialog = find("#keys-dialog");
   find("tbody", dialog).innerHTML = table.filter((key) => key.shown).map((key) => {

@@ -1,13 +1,13 @@
-// Numbered marks over the lanes, one for each difference: a bracket for what lasts, and a circle.
+// Numbered marks above the lanes: a circle for each difference, and a bracket for its time range.
 
-/** Where the circles go: those of moments stay in place, those of brackets take a free place. */
+/** Places the circles: those of moments are fixed; those of brackets move to free positions. */
 function markPlaces(marks) {
   const gap = stage.isNarrow ? 25 : 27;
   const inside = (x) => clamp(x, 12, stage.width - 12);
   const taken = [];
   const moments = marks.filter((mark) => isMoment(mark.finding)).sort((a, b) => a.x - b.x);
   for (const mark of moments) mark.center = mark.x;
-  // Circles that overlap push each other aside.
+  // Overlapping circles push each other apart.
   for (let round = 0; round < 60; round++) {
     for (let index = 1; index < moments.length; index++) {
       const overlap = gap - (moments[index].center - moments[index - 1].center);
@@ -29,7 +29,10 @@ function markPlaces(marks) {
   }
 }
 
-/** The free place nearest to the middle of a bracket, within it where there is one. */
+/**
+ * Returns the free position that is closest to the center of a bracket, within the bracket if
+ * possible.
+ */
 function freePlace({ x, left, right }, isFree) {
   for (let distance = 0; distance < stage.width; distance += 3) {
     for (const place of [x - distance, x + distance]) {
@@ -41,7 +44,7 @@ function freePlace({ x, left, right }, isFree) {
   return null;
 }
 
-/** Draws all marks that fall into the picture. */
+/** Draws the marks that are visible. */
 function drawMarks() {
   const { x, box, rail } = stage;
   const marks = findings().map((finding, index) => {
@@ -95,7 +98,7 @@ function markButton(mark) {
   return button;
 }
 
-/** Highlights a difference wherever it stands, and shades its time. */
+/** Highlights a difference in all its places, and shades its time range. */
 function highlight(index) {
   for (const element of findAll("[data-finding]")) {
     const place = Number(element.dataset.finding);
@@ -109,7 +112,7 @@ function highlight(index) {
   coverLanes(band, ...laneRange(finding.start, finding.end, isMoment(finding) ? 9 : 0));
 }
 
-/** Shows a card beside a place, never outside of the picture. */
+/** Shows a card next to a point, within the figure. */
 function showTip(markup, x, y) {
   const tip = find("#tip");
   tip.innerHTML = markup;

@@ -1,16 +1,18 @@
-// Two takes on one another, in two lanes on one time axis: intensity over sharpness for patterns, level
-// over frequency where one of them is a recording.
+// Two overlaid takes in two lanes with a common time axis: intensity and sharpness of patterns, or
+// level and frequency if a take is a recording.
 
-/** Levels in dBFS at the ends of the lane of recordings. */
+/** The range of the level lane of recordings, in dBFS. */
 const levelRange = [-60, 0];
-/** Hertz at the ends of the frequency lane of recordings. */
+/** The range of the frequency lane of recordings, in hertz. */
 const hertzRange = [30, 600];
-/** What intensities and levels may differ by to count as equal, in parts of the lane. */
+/**
+ * The maximum difference of intensities and levels that count as equal, as a fraction of the lane.
+ */
 const leastStrength = 0.012;
-/** What sharpnesses may differ by. */
+/** The maximum difference of sharpnesses that count as equal. */
 const leastTone = 0.008;
 
-/** How patterns are read: intensity and sharpness of their events. */
+/** The quantities of patterns: intensity and sharpness of their events. */
 const patternReading = {
   strength: { title: "Intensity", unit: "", ticks: [[0, "0"], [0.5, "0.5"], [1, "1"]] },
   tone: () => ({
@@ -31,7 +33,7 @@ const patternReading = {
   }),
 };
 
-/** How recordings are read, and patterns beside them: level and frequency of their sound. */
+/** The quantities of recordings, and of patterns compared with recordings: level and frequency. */
 const soundReading = {
   strength: {
     title: "Level", unit: "dBFS, of the sine that is as strong",
@@ -55,22 +57,24 @@ const soundReading = {
 
 const hertzText = (hertz) => `${short(hertz, 0)} Hz`;
 
-/** Where a frequency stands in the lane of recordings, 0…1. */
+/** Returns the position of a frequency in the lane of recordings, 0…1. */
 function hertzPlace(hertz) {
   return Math.log(hertz / hertzRange[0]) / Math.log(hertzRange[1] / hertzRange[0]);
 }
 
-/** A value of a take's track at a time. */
+/** Returns a value of a take's track at a time. */
 function trackValue(take, name, time) {
   return take.track?.[name][Math.round(time / take.track.step)];
 }
 
-/** How two takes are read together. */
+/** Returns the quantities by which two takes are compared. */
 function readingOf(one, other) {
   return one.events && other.events ? patternReading : soundReading;
 }
 
-/** The transients of two takes, those that belong together in pairs; times are the first take's. */
+/**
+ * Returns the transients of two takes in corresponding pairs. Times are those of the first take.
+ */
 function pairedTransients(reading, one, other, shift) {
   const rest = reading.transients(other).map((each) => ({ ...each, time: each.time - shift }));
   const pairs = [];
@@ -88,7 +92,7 @@ function pairedTransients(reading, one, other, shift) {
   return pairs;
 }
 
-/** Whether two transients are at one time, and whether they are as strong and as sharp. */
+/** Returns whether two transients are simultaneous, and equal in intensity and sharpness. */
 function agreement(first, second) {
   const isTogether = Boolean(first && second) && Math.abs(first.time - second.time) < 0.0005;
   return {
@@ -99,11 +103,11 @@ function agreement(first, second) {
 }
 
 /**
- * The two lanes of a pair.
+ * Returns the two lanes of a pair of takes.
  *
- * @param {object} box `left`, `width`, the time range `from`…`to`, `strength` and `tone` as
- *   `[top, bottom]` of the lanes.
- * @param {object} pair `one`, `other`, and by how many seconds the other is later, `shift`.
+ * @param {object} box `left`, `width`, the time range `from`…`to`, and the lanes `strength` and
+ *   `tone` as `[top, bottom]`.
+ * @param {object} pair The takes `one` and `other`, and `shift`, the delay of `other` in seconds.
  */
 function drawOverlay(box, { one, other, shift }) {
   const reading = readingOf(one, other);
@@ -148,7 +152,7 @@ function drawOverlay(box, { one, other, shift }) {
   return drawing;
 }
 
-/** The times at which lanes are drawn: every pixel and a half, and wherever a take bends. */
+/** Returns the times at which lanes are drawn: every 1.5 pixels, and at the corners of events. */
 function overlayTimes(reading, box, one, other, shift) {
   const times = [];
   for (let place = 0; place <= box.width; place += 1.5) {
@@ -158,7 +162,7 @@ function overlayTimes(reading, box, one, other, shift) {
   return times.filter((time) => time >= box.from - 1e-9 && time <= box.to).sort((a, b) => a - b);
 }
 
-/** Grid lines and numbers of the time axis under the last of some lanes. */
+/** Returns the grid lines and labels of the time axis below the last lane. */
 function timeAxis(box, lanes) {
   const bottom = lanes.at(-1)[1];
   const room = box.width < 500 ? 44 : 64;
@@ -169,10 +173,10 @@ function timeAxis(box, lanes) {
   }).join("");
 }
 
-/** CSS pixels between two heads side by side. */
+/** The minimum distance of two heads, in CSS pixels. */
 const headRoom = 12;
 
-/** Two transients that belong together, or one that is alone. */
+/** Returns two corresponding transients, or a single transient. */
 function drawTransients(first, second, { x, y, toneY, bottom }) {
   const { isTogether, isAsStrong, isAsSharp } = agreement(first, second);
   if (isTogether) {
@@ -189,7 +193,7 @@ function drawTransients(first, second, { x, y, toneY, bottom }) {
       : circle(place, toneY(first.sharpness), "a") + diamond(place, toneY(second.sharpness), "b"));
   }
   let drawing = "";
-  // Heads that would hide each other stand beside their stems.
+  // Heads that would overlap are moved apart.
   const way = first && second && second.time < first.time ? -1 : 1;
   const aside = first && second ? way * Math.max(0, headRoom - Math.abs(x(second.time) - x(first.time))) / 2 : 0;
   if (first) {
@@ -206,7 +210,7 @@ function drawTransients(first, second, { x, y, toneY, bottom }) {
   return drawing;
 }
 
-/** An arrow from one stem to the other. */
+/** Returns an arrow from one stem to the other. */
 function shiftArrow(first, second, { x, y }) {
   const height = y(Math.min(first.intensity, second.intensity) / 2);
   const way = second.time > first.time ? 1 : -1;

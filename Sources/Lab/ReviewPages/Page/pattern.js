@@ -1,6 +1,6 @@
-// Patterns: what an event does under its controls, in numbers and in words.
+// Patterns: the values of events under their controls, as numbers and as text.
 
-// Data leaves out what is zero.
+// Zero values are missing in the data.
 for (const take of data.takes) {
   take.controls ??= [];
   for (const event of take.events ?? []) {
@@ -10,13 +10,13 @@ for (const take of data.takes) {
   }
 }
 
-/** Hertz at a sharpness, by a law of the profile. */
+/** Returns the frequency of a sharpness in hertz, by a frequency mapping of the profile. */
 function hertzOf({ low, high, scale }, sharpness) {
   const value = clamp(sharpness, 0, 1);
   return scale === "linear" ? low + (high - low) * value : low * (high / low) ** value;
 }
 
-/** The frequency of an event at a sharpness; nothing for what is only heard. */
+/** Returns the frequency of an event at a sharpness, or nothing for an audio event. */
 function eventHertz(event, sharpness) {
   if (event.kind === "transient") return hertzOf(data.profile.transient, sharpness);
   return event.kind === "continuous" ? hertzOf(data.profile.continuous, sharpness) : null;
@@ -24,7 +24,7 @@ function eventHertz(event, sharpness) {
 
 const isLasting = (event) => event.kind !== "transient";
 
-/** The greatest index whose time, every `stride`th number, is not after a time. */
+/** Returns the last index whose time, every `stride`th number, is not after a time. */
 function lastIndex(numbers, stride, time) {
   let [low, high] = [0, numbers.length / stride - 1];
   while (low < high) {
@@ -35,7 +35,7 @@ function lastIndex(numbers, stride, time) {
   return low * stride;
 }
 
-/** Intensity and sharpness of an event at a time, controls and envelope included. */
+/** Returns the intensity and sharpness of an event at a time, after controls and envelope. */
 function valueAt(event, time) {
   const points = event.points;
   const index = lastIndex(points, 3, time);
@@ -49,7 +49,7 @@ function valueAt(event, time) {
   return { intensity: between(1), sharpness: between(2) };
 }
 
-/** The strongest event that lasts at a time. */
+/** Returns the values of the strongest continuous event at a time. */
 function continuousAt(take, time) {
   let best = null;
   for (const event of lastingEvents(take)) {
@@ -79,7 +79,7 @@ function eventsOf(take) {
 const lastingEvents = (take) => eventsOf(take).lasting;
 const transientsOf = (take) => eventsOf(take).transients;
 
-/** The transient nearest to a time, within a reach. */
+/** Returns the nearest transient within a distance of a time. */
 function transientNear(take, time, reach) {
   let best = null;
   for (const each of transientsOf(take)) {
@@ -89,7 +89,10 @@ function transientNear(take, time, reach) {
   return best;
 }
 
-/** What a control of an event's layer is at a time; nothing where the layer leaves it alone. */
+/**
+ * Returns the value of a control of an event's layer at a time, or nothing if the layer does not
+ * set it.
+ */
 function controlAt(take, event, name, time) {
   const line = take.controls[event.layer]?.[name];
   if (!line) return null;
@@ -99,7 +102,7 @@ function controlAt(take, event, name, time) {
   return line[index + 1] + share * (line[index + 3] - line[index + 1]);
 }
 
-/** Intensity as it is written, the control, and what comes of both: `0.9 × 0.7 = 0.63`. */
+/** Returns the intensity in the file, the control, and their product: `0.9 × 0.7 = 0.63`. */
 function intensityText(take, event, time) {
   const control = controlAt(take, event, "intensity", time);
   if (control === null || Math.abs(control - 1) < 0.004) return short(event.intensity);
@@ -107,7 +110,7 @@ function intensityText(take, event, time) {
   return `${short(event.intensity)} × ${short(control)} = ${short(product)}`;
 }
 
-/** Sharpness as it is written, the control, and what comes of both: `0.6 + 0.71 = 1 (limit)`. */
+/** Returns the sharpness in the file, the control, and their sum: `0.6 + 0.71 = 1 (limit)`. */
 function sharpnessText(take, event, time) {
   const control = controlAt(take, event, "sharpness", time);
   if (control === null || Math.abs(control) < 0.004) return short(event.sharpness);
@@ -118,7 +121,7 @@ function sharpnessText(take, event, time) {
     + `${short(clamp(sum, 0, 1))}${limit}`;
 }
 
-/** When an event is strongest. */
+/** Returns the time of an event's maximum. */
 function peakTime(event) {
   let best = 0;
   for (let index = 3; index < event.points.length; index += 3) {
@@ -135,7 +138,10 @@ const kindNames = {
   "sound file": "sound file",
 };
 
-/** `Second transient`, and without a number where there is one of its kind. */
+/**
+ * Returns a name such as `Second transient`, without an ordinal if the event is the only one of its
+ * kind.
+ */
 function eventName(take, event) {
   const same = take.events.filter((each) => each.kind === event.kind);
   const place = same.indexOf(event);
@@ -144,7 +150,7 @@ function eventName(take, event) {
   return `${ordinals[place] ?? `Number ${place + 1},`} ${name}`;
 }
 
-/** `2 transients, 1 continuous event, 1 curve`. */
+/** Returns a text such as `2 transients, 1 continuous event, 1 curve`. */
 function countsText(take) {
   if (!take.events) return "recording";
   const parts = Object.entries(kindNames).map(([kind, name]) => {
@@ -155,7 +161,7 @@ function countsText(take) {
   return parts.filter(Boolean).join(", ") || "no events";
 }
 
-/** The rows of a table of events, without the take's letter. */
+/** Returns the cells of an event in a table, without the letter of the take. */
 function eventCells(take, event) {
   const hertz = eventHertz(event, event.points[2]);
   return [
@@ -167,19 +173,19 @@ function eventCells(take, event) {
   ];
 }
 
-/** The text of a take's file. */
+/** Returns the text of a take's file. */
 function sourceOf(index) {
   return document.getElementById(`source-${index}`)?.textContent ?? null;
 }
 
-// The sharpness ramp, the same in both themes.
+// The color scale of sharpness, the same in both themes.
 const ramp = [
   [0x65, 0x58, 0xe0], [0x88, 0x52, 0xd8], [0xa4, 0x4e, 0xc8], [0xbc, 0x4c, 0xb3],
   [0xd0, 0x4c, 0x9b], [0xde, 0x50, 0x7f], [0xe7, 0x58, 0x62], [0xea, 0x64, 0x40],
   [0xe5, 0x72, 0x17],
 ];
 
-/** The colour of a sharpness. */
+/** Returns the color of a sharpness. */
 function rampColor(sharpness) {
   const place = clamp(sharpness, 0, 1) * (ramp.length - 1);
   const index = Math.min(ramp.length - 2, Math.floor(place));

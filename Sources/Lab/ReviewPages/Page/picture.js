@@ -1,26 +1,26 @@
-// The picture of a report: one stage with a rail of marks over the lanes.
+// The figure of a report: the lanes, with a rail of numbered marks above.
 
-/** What the page shows; `one` and `other` are places among the takes. */
+/** The state of the page. `one` and `other` are indices of takes. */
 const state = {
   one: 0, other: 1, hear: "turns", isMatched: false,
   view: "pattern", from: 0, to: 1, loop: null, isLooping: false, chosen: -1, order: "felt",
-  // The times last sought, and under the pointer.
+  // The time of the last seek, and the time under the pointer.
   sought: null, pointed: null,
 };
 const one = () => data.takes[state.one];
 const other = () => data.takes[state.other];
 const pair = () => data.pairs[`${state.one}-${state.other}`];
 const findings = () => pair().findings;
-/** Seconds of the page's axis: the first take's time, and what the other has behind its end. */
+/** Returns the length of the time axis in seconds: the duration of the longer take. */
 const length = () => Math.max(one().duration, other().duration - pair().shift, 0.02);
 
-/** Measures of the picture as it stands. */
+/** The current layout of the figure. */
 let stage = null;
 
-/** Differences shorter than this are moments: a mark without a bracket. */
+/** Returns true for a short difference, which has a mark without a bracket. */
 const isMoment = (finding) => finding.end - finding.start <= 0.06;
 
-/** Where everything in the picture goes. */
+/** Returns the layout of the figure. */
 function measureStage() {
   const width = find("#stage").clientWidth;
   const isNarrow = innerWidth <= 720;
@@ -40,7 +40,7 @@ function measureStage() {
   };
 }
 
-/** Brackets that overlap stand in rows of their own, four at most. */
+/** Assigns overlapping brackets to at most four rows. */
 function bracketRows(x) {
   const ends = [];
   const places = new Map();
@@ -57,7 +57,7 @@ function bracketRows(x) {
   return { places, count: ends.length };
 }
 
-/** Whether transients are so close that their heads, and what sets them off, would hide others. */
+/** Returns true if transients are so dense that heads and their outlines would hide others. */
 function isCrowded({ from, to, width }) {
   if (state.view !== "pattern") return false;
   const counts = [one(), other()].map((take) =>
@@ -65,12 +65,12 @@ function isCrowded({ from, to, width }) {
   return Math.max(...counts) * leastStemRoom > width;
 }
 
-/** CSS pixels between transients below which heads are dots. */
+/** The minimum distance of transients with full heads, in CSS pixels. */
 const leastStemRoom = 5;
 
 let drawingNumber = 0;
 
-/** Draws the picture again. */
+/** Draws the figure. */
 async function draw() {
   const number = ++drawingNumber;
   stage = measureStage();
@@ -88,7 +88,7 @@ async function draw() {
   } else {
     ({ contents, canvas } = await drawSpectrograms(stage));
   }
-  // Another drawing has been asked for while sounds were decoded.
+  // A later drawing was requested while sounds were decoded.
   if (number !== drawingNumber) return;
   const { box, width, height } = stage;
   find("#picture").innerHTML = `<svg class="plot${isCrowded(box) ? " crowded" : ""}" viewBox="0 0 ${width} ${height}" `
@@ -104,7 +104,7 @@ async function draw() {
   highlight(state.chosen);
 }
 
-/** Places an element over the lanes, between two places. */
+/** Places an element over the lanes between two x coordinates. */
 function coverLanes(element, left, right) {
   const top = stage.lanes[0][0];
   Object.assign(element.style, {
@@ -113,7 +113,7 @@ function coverLanes(element, left, right) {
   });
 }
 
-/** The places of a time range, cut to the lanes. */
+/** Returns the x coordinates of a time range, clipped to the lanes. */
 function laneRange(from, to, margin = 0) {
   const { box, x } = stage;
   return [
@@ -121,7 +121,7 @@ function laneRange(from, to, margin = 0) {
   ];
 }
 
-/** Shows the loop in the picture and in the transport. */
+/** Shows the loop in the figure and in the transport. */
 function drawLoop() {
   const { loop, isLooping } = state;
   const band = find("#loop-band");
@@ -136,7 +136,7 @@ function drawLoop() {
   }
 }
 
-/** Shows in the overview which part of the time is in the picture. */
+/** Shows the visible time range in the overview. */
 function drawView() {
   const part = find("#scrub .view");
   if (!part) return;
@@ -153,7 +153,7 @@ function drawHead() {
   const at = x(place);
   head.hidden = at < box.left - 1 || at > box.left + box.width + 1;
   coverLanes(head, at - 0.75, at + 0.75);
-  // The line is drawn in the lanes only.
+  // The line is visible only in the lanes.
   head.replaceChildren(...lanes.map(([top, bottom]) => {
     const part = document.createElement("i");
     part.style.top = `${top - lanes[0][0]}px`;
@@ -169,7 +169,7 @@ function drawHead() {
   }
 }
 
-/** The overview in the transport: the outline of both takes, and where they differ. */
+/** Draws the overview in the transport: the outline of both takes, and their differences. */
 function drawScrub() {
   const { shift } = pair();
   const reading = readingOf(one(), other());
@@ -188,7 +188,7 @@ function drawScrub() {
   find("#duration").textContent = `/ ${momentText(length())}`;
 }
 
-/** Shows a part of the time axis. */
+/** Shows a time range. */
 function setView(from, to) {
   const whole = length();
   const width = clamp(to - from, Math.min(0.02, whole), whole);
@@ -197,14 +197,17 @@ function setView(from, to) {
   return draw();
 }
 
-/** What keys zoom at: the time under the pointer, else the middle of the loop, else that of the picture. */
+/**
+ * Returns the center of zooming by keys: the time under the pointer, or the center of the loop, or
+ * the center of the figure.
+ */
 function zoomCenter() {
   const { pointed, loop, isLooping, from, to } = state;
   const middle = loop && isLooping ? (loop.from + loop.to) / 2 : from;
   return pointed ?? (middle > from && middle < to ? middle : (from + to) / 2);
 }
 
-/** Shows more or less of the time axis around a time. */
+/** Zooms the time axis around a time. */
 function zoom(factor, time = zoomCenter()) {
   setView(time - (time - state.from) * factor, time + (state.to - time) * factor);
 }

@@ -1,18 +1,19 @@
-// The transport at the foot of both pages: play, loop, output, volume, and groups of choices.
+// The transport at the bottom of reports and galleries: play, loop, output, volume, and radio
+// groups.
 
-/** The outputs by their place: what is sent to an actuator, and what small speakers play instead. */
+/** The outputs by index: the signal for an actuator, and the substitute for small speakers. */
 const outputs = [
   { name: "the signal for the actuator", note: "The signal for the actuator: needs a shaker or good headphones; a laptop stays silent." },
   { name: "what small speakers play", note: "The band lifted, harmonics added: audible on laptops and phones." },
 ];
 
-/** Whether there is a choice of outputs. */
+/** True if the page has sounds for both outputs. */
 const hasOutputs = data.takes.every((take) => take.soundCount > 1);
 
-/** Small speakers first: the first press of Play is heard on a laptop. */
+/** The initial output is small speakers, so that a laptop is audible at the first press of Play. */
 let output = hasOutputs ? 1 : 0;
 
-/** Sets up the controls that both pages have. */
+/** Connects the controls that all pages share. */
 function connectTransport(deck, { toggle, chooseOutput, scrub }) {
   find("#play").addEventListener("click", toggle);
   find("#output-choice").hidden = !hasOutputs;
@@ -34,11 +35,11 @@ function connectTransport(deck, { toggle, chooseOutput, scrub }) {
     seek(event);
   });
   bar.addEventListener("pointermove", (event) => { if (event.buttons) seek(event); });
-  // A page in the background is drawn seldom, and plays on.
+  // Scheduling must continue in a background page, which is drawn rarely.
   setInterval(() => deck.planAhead(), 150);
 }
 
-/** Makes an output the one that is heard. */
+/** Selects an output. */
 function setOutput(chosen, chooseOutput) {
   if (!hasOutputs) return;
   output = chosen;
@@ -47,7 +48,7 @@ function setOutput(chosen, chooseOutput) {
   chooseOutput();
 }
 
-/** Shows that playing has started or ended, and calls back at every frame until it ends. */
+/** Shows whether playback is active, and draws every frame until it ends. */
 function followPlaying(deck, draw) {
   document.body.classList.toggle("playing", deck.isPlaying);
   find("#play").setAttribute("aria-label", deck.isPlaying ? "Pause" : "Play");
@@ -59,7 +60,7 @@ function followPlaying(deck, draw) {
   frame();
 }
 
-/** Shows where the play head is. */
+/** Shows the position of the play head. */
 function showPlace(deck, duration) {
   const place = deck.position;
   find("#clock").textContent = clockText(place, duration);

@@ -1,8 +1,8 @@
-// Pointing at the picture: values under the pointer, seeking, looping by drag, zooming by wheel.
+// Pointer interaction with the figure: values under the pointer, seek, loop by drag, zoom by wheel.
 
 const stageElement = find("#stage");
 
-/** Where the pointer is in the picture. */
+/** Returns the position of the pointer in the figure. */
 function pointAt(event) {
   const box = stageElement.getBoundingClientRect();
   const [x, y] = [event.clientX - box.left, event.clientY - box.top];
@@ -13,10 +13,12 @@ function pointAt(event) {
   return { x, y, time, isInside };
 }
 
-/** A time with its unit, as the axis has it. */
+/** Returns a time with the unit of the axis. */
 const momentText = (seconds) => `${clockText(seconds, length())} ${axisUnit(length())}`;
 
-/** What a take is at a time: the transient that is near, or what lasts. */
+/**
+ * Returns the values of a take at a time: a nearby transient, or the strongest continuous event.
+ */
 function valuesAt(index, time) {
   const take = data.takes[index];
   const shift = index === state.other ? pair().shift : 0;
@@ -32,7 +34,7 @@ function valuesAt(index, time) {
   return { index, take, place: found.time ?? place, shift, event: found.event, sharpness: found.sharpness };
 }
 
-/** A row of the card under the pointer. */
+/** Returns a row of the card under the pointer. */
 function valueRow({ index, take, place, shift, event, sharpness, level, hertz }, isNamed) {
   const when = Math.abs(shift) >= 0.0005 ? `<td class="dim">${momentText(place)}</td>` : "";
   const row = (cells) => `<tr><td>${tag(index)}</td>${cells}${when}</tr>`;
@@ -49,7 +51,7 @@ function valueRow({ index, take, place, shift, event, sharpness, level, hertz },
     + (isNamed ? `<td class="dim">${eventName(take, event)}</td>` : ""));
 }
 
-/** The card of values under the pointer. */
+/** Shows the card of values under the pointer. */
 function showValues(event) {
   if (event.target.closest(".mark")) return;
   const { x, y, time, isInside } = pointAt(event);
@@ -117,7 +119,7 @@ stageElement.addEventListener("wheel", (event) => {
   zoom(Math.exp(event.deltaY * 0.004), pointAt(event).time);
 }, { passive: false });
 
-/** Moves the play head; a loop that does not hold the place is left. */
+/** Moves the play head. A position outside the loop ends the loop. */
 function seekTo(time) {
   const { loop, isLooping } = state;
   if (isLooping && loop && (time < loop.from || time > loop.to)) setLoop(null, false);

@@ -1,8 +1,8 @@
-// What a report does: which two takes are shown, what is heard, and what keys and buttons do.
+// The behavior of a report: selected takes, audible take, keys and buttons.
 
 const deck = new Deck(() => followPlaying(deck, drawHead));
 
-/** Plays or pauses. */
+/** Starts or pauses playback. */
 const togglePlay = () => (deck.isPlaying ? deck.pause() : deck.play());
 
 /** Loads the sounds of both takes for the output. */
@@ -12,20 +12,20 @@ async function loadDeck() {
   await deck.load(tracks.map(({ take, delay }) => ({ id: soundId(take, output), delay })));
 }
 
-/** The gains that make both takes equally strong: the stronger take is attenuated. */
+/** Returns the gains that equalize both takes. The stronger take is attenuated. */
 function matchedGains() {
   const gains = [one(), other()].map((take) => take.gains[Math.min(output, take.gains.length - 1)] ?? 1);
   const maximum = Math.max(...gains) || 1;
   return gains.map((gain) => gain / maximum);
 }
 
-/** Sets the levels: unchanged, or matched. */
+/** Applies the original or the equalized levels. */
 function setGains() {
   deck.levels = state.isMatched ? matchedGains() : [1, 1];
   deck.steer();
 }
 
-/** Loops a range, or everything where there is none. */
+/** Loops a range, or everything for null. */
 function setLoop(loop, isLooping = true) {
   Object.assign(state, { loop, isLooping });
   const isPart = loop && isLooping;
@@ -35,7 +35,7 @@ function setLoop(loop, isLooping = true) {
   drawLoop();
 }
 
-/** Makes the first take, the second, or both in turn what is heard. */
+/** Makes the first take, the second, or both in alternation audible. */
 function setHear(hear, { isQuiet = false } = {}) {
   state.hear = hear;
   deck.takesTurns = hear === "turns";
@@ -48,20 +48,20 @@ function setHear(hear, { isQuiet = false } = {}) {
   say(hear === "turns" ? `${one().letter} and ${other().letter} in turn` : `${take.letter}, ${take.name}`);
 }
 
-/** Makes levels equal, or leaves them as they are. */
+/** Turns level matching on or off. */
 function setMatched(isMatched) {
   state.isMatched = isMatched;
   press(find("#match"), isMatched);
   setGains();
 }
 
-/** Another output is heard. */
+/** Applies a change of the output. */
 function chooseOutput() {
   loadDeck();
   if (state.view !== "pattern") draw();
 }
 
-/** Shows two takes: everything on the page follows. */
+/** Shows two takes and updates the whole page. */
 async function setPair(first, second) {
   if (first === second) return;
   Object.assign(state, {
@@ -87,7 +87,7 @@ async function setPair(first, second) {
   loadDeck();
 }
 
-/** The names of both takes wherever they stand. */
+/** Shows the names of both takes. */
 function drawNames() {
   for (const [id, chosen] of [["#first", state.one], ["#second", state.other]]) {
     find(id).innerHTML = data.takes.map((take, index) =>
@@ -106,7 +106,7 @@ function drawNames() {
     readingOf(one(), other()) === patternReading ? "Pattern" : "Level";
 }
 
-/** What the colours and heads mean. */
+/** Returns the legend of colors and heads. */
 function legend() {
   const sample = (area, edge, head) => `<svg viewBox="0 0 30 12" aria-hidden="true">`
     + `<path class="${area}" d="M0 12V6h30v6z"/><path class="${edge}" d="M0 6h30"/>${head}</svg>`;
@@ -115,9 +115,9 @@ function legend() {
     + `<span>${sample("b-area", "b-line", diamond(15, 6, "b", 5.5))}only in ${other().letter}</span>`;
 }
 
-/** The play head goes back or forward. */
+/** Moves the play head by seconds. */
 const nudge = (seconds) => seekTo(clamp(deck.position + seconds, 0, length()));
-/** An end of the loop is set where the play head is. */
+/** Sets an end of the loop at the play head. */
 function setLoopEnd(end) {
   const place = deck.position;
   const loop = { from: 0, to: length(), ...state.loop, [end]: place };
@@ -184,7 +184,7 @@ for (const button of findAll("[data-order]")) {
     highlight(state.chosen);
   });
 }
-// The two are never the same: choosing the other's take swaps them.
+// The two takes are always different: selecting the other take swaps them.
 find("#first").addEventListener("change", (event) => {
   const chosen = Number(event.target.value);
   setPair(chosen, chosen === state.other ? state.one : state.other);
@@ -210,7 +210,7 @@ addEventListener("afterprint", () => {
   draw();
 });
 
-/** What the page was doing before the blind test. */
+/** The state of the page before the blind test. */
 let before = null;
 
 const blindTest = new BlindTest({

@@ -1,6 +1,6 @@
-// What leaves the page: links, the list as Markdown and CSV, the picture as SVG and PNG.
+// Exports: links, the list as Markdown and CSV, the figure as SVG and PNG.
 
-/** What the comparison came to, in one line. */
+/** Returns the result of the comparison in one line. */
 function resultText() {
   const all = findings();
   const clear = all.filter((finding) => finding.significance >= 1).length;
@@ -8,7 +8,7 @@ function resultText() {
   return `${counted(clear, "perceptible difference")}${clear < all.length ? `, ${all.length - clear} below the threshold` : ""}`;
 }
 
-/** The list for a pull request or a chat. */
+/** Returns the list for a pull request or a chat. */
 function listAsMarkdown() {
   const cell = (text) => String(text).replace(/[\\|`*_<]/g, "\\$&").replace(/\s+/g, " ");
   const rows = findings().map(({ title, detail, amount, when, significance }, index) =>
@@ -21,7 +21,7 @@ function listAsMarkdown() {
     + (rows.length ? `| # | difference | change | time | perceptibility |\n| --- | --- | --- | --- | --- |\n${rows.join("")}` : "");
 }
 
-/** The list as a table of comma-separated values; times are seconds of the first take. */
+/** Returns the list as CSV. Times are seconds of the first take. */
 function listAsCSV() {
   const cell = (value) => (/[",\n]/.test(value) ? `"${String(value).replaceAll("\"", "\"\"")}"` : String(value));
   const rows = findings().map((each, index) => [
@@ -31,13 +31,13 @@ function listAsCSV() {
     .map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
 
-/** What the style of the page makes of a shape, which a file must say itself. */
+/** The computed style properties of a shape that an SVG file must state. */
 const shapeProperties = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "opacity", "display", "font-size", "font-weight",
   "font-family", "shape-rendering",
 ];
 
-/** The picture with its marks as a file of its own. */
+/** Returns the figure with its marks as a file. */
 function pictureAsSVG() {
   const shown = find("#picture svg");
   const copy = shown.cloneNode(true);
@@ -69,7 +69,7 @@ function pictureAsSVG() {
     + `${raster}${copy.innerHTML}</g></g></svg>`;
 }
 
-/** The picture as pixels, two for each of the page's. */
+/** Returns the figure in pixels, at twice the resolution of the page. */
 async function pictureAsPNG() {
   const image = new Image();
   image.src = `data:image/svg+xml,${encodeURIComponent(pictureAsSVG())}`;
@@ -80,7 +80,7 @@ async function pictureAsPNG() {
   return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
 }
 
-/** What the buttons of the dialog do. */
+/** The actions of the buttons in the dialog. */
 const shares = {
   link: () => {
     const text = addressText();
@@ -93,13 +93,13 @@ const shares = {
   studio: () => openStudio(studioTexts()),
 };
 
-/** The texts of the two takes that are patterns, by their names. */
+/** Returns the source texts of the two takes that are patterns, with their names. */
 function studioTexts() {
   return [one(), other()].map((take) => [take.origin?.path.split("/").at(-1) ?? `${take.name}.ahap`, sourceOf(data.takes.indexOf(take))])
     .filter(([, text]) => text !== null);
 }
 
-/** Makes the buttons of the dialog do what they say. */
+/** Connects the buttons of the dialog. */
 function connectShares() {
   const dialog = find("#share-dialog");
   find("#share").addEventListener("click", () => dialog.showModal());

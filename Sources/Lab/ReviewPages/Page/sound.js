@@ -1,18 +1,21 @@
-// Plays several tracks from one start, so that they stay together to the sample. All of them run all
-// the time; which one is heard is a matter of gains, so a switch costs nothing and cannot click.
+// Plays several tracks in sync to the sample. All tracks play all the time; their gains determine
+// the audible track, so that a switch needs no restart and does not click.
 
-/** The time constant, in seconds, of every change of gain: 98 % of the way after 8 ms. */
+/** The time constant of all gain changes, in seconds. A change is 98 % complete after 8 ms. */
 const glide = 0.002;
-/** Seconds over which a stretch is faded in before its start and out behind its end. */
+/**
+ * The duration of the fade-in before the start and of the fade-out after the end of a pass, in
+ * seconds.
+ */
 const seam = 0.005;
-/** Seconds of silence in a change that is not to be noticed by itself. */
+/** The duration of the silence that masks a switch, in seconds. */
 const cover = 0.03;
-/** Seconds that are always planned ahead, so that a busy page never leaves a gap. */
+/** The scheduling look-ahead, in seconds, which avoids gaps on a busy page. */
 const ahead = 1;
 
 const decodedSounds = new Map();
 
-/** The sound of an element, decoded once at its own rate, both for drawing and for playing. */
+/** Returns the sound of an element, decoded once at its own rate for drawing and playing. */
 function soundOf(id) {
   if (!decodedSounds.has(id)) {
     const element = document.getElementById(id);
@@ -24,10 +27,10 @@ function soundOf(id) {
   return decodedSounds.get(id);
 }
 
-/** Samples of a reduced sound that each sample of the raised one is made of, to each side. */
+/** The number of input samples on either side of an interpolated sample. */
 const raiseReach = 12;
 
-/** A long sound at its own rate again: what its file left out between samples (a sinc under a Hann window). */
+/** Returns a decimated sound at its original rate, interpolated with a Hann-windowed sinc. */
 function raised(sound, factor) {
   const samples = sound.getChannelData(0);
   const whole = new AudioBuffer({ numberOfChannels: 1, length: samples.length * factor, sampleRate: sound.sampleRate });
@@ -49,32 +52,34 @@ function raised(sound, factor) {
   return whole;
 }
 
-/** The sound of a take for an output: 0 is the actuator, 1 small speakers. */
+/**
+ * Returns the element ID of a take's sound for an output: 0 for the actuator, 1 for small speakers.
+ */
 function soundId(take, output) {
   return `sound-${take}-${Math.min(output, data.takes[take].soundCount - 1)}`;
 }
 
 let audio = null;
 
-/** The page's one audio context. */
+/** Returns the audio context of the page. */
 function audioContext() {
   audio ??= new AudioContext({ latencyHint: "interactive" });
   return audio;
 }
 
-/** A set of tracks under one play head. */
+/** A set of tracks with a common play head. */
 class Deck {
-  /** @param {() => void} changed Called when playing starts or ends. */
+  /** @param {() => void} changed Called when playback starts or ends. */
   constructor(changed) {
     this.changed = changed;
-    /** The sounds, and by how many seconds each is later than the play head. */
+    /** The sounds, with the delay of each relative to the play head, in seconds. */
     this.tracks = [];
     this.levels = [];
-    /** The track that is heard, and whether tracks take turns instead, pass by pass. */
+    /** The audible track, and whether tracks alternate in successive passes. */
     this.heard = 0;
     this.takesTurns = false;
     this.volume = 1;
-    /** A pass runs between these; the next follows after a silence where it loops. */
+    /** The ends of a pass in seconds, and the silence between looped passes. */
     this.from = 0;
     this.to = 1;
     this.gap = 0.4;
@@ -86,24 +91,24 @@ class Deck {
     this.loads = 0;
   }
 
-  /** Makes sounds the tracks: `{ id, delay }` each. */
+  /** Replaces the tracks by sounds: `{ id, delay }` each. */
   async load(tracks) {
     const load = ++this.loads;
     const buffers = await Promise.all(tracks.map(({ id }) => soundOf(id)));
-    // Other sounds have been asked for in the meantime.
+    // A later call has replaced this one.
     if (load !== this.loads) return false;
     this.tracks = tracks.map(({ delay = 0 }, index) => ({ buffer: buffers[index], delay }));
     if (this.isPlaying) this.start(this.position);
     return true;
   }
 
-  /** What a track is multiplied by in a pass. */
+  /** Returns the gain of a track in a pass. */
   levelOf(track, pass) {
     const heard = this.takesTurns ? pass % this.tracks.length : this.heard;
     return track === heard ? this.levels[track] ?? 1 : 0;
   }
 
-  /** Brings every gain to where it belongs. */
+  /** Applies the current levels and volume to all gains. */
   steer() {
     if (!this.master) return;
     const now = audio.currentTime;
@@ -116,7 +121,7 @@ class Deck {
     }
   }
 
-  /** Makes a track the one that is heard through a short silence, also where it stays the same. */
+  /** Selects the audible track with a short silence, even if it does not change. */
   chooseCovered(track) {
     this.heard = track;
     this.takesTurns = false;
@@ -131,12 +136,12 @@ class Deck {
     }
   }
 
-  /** Starts to play where the play head is, or at a place. */
+  /** Starts playback at the play head or at a given position. */
   async play(place = this.place) {
     const turn = ++this.turn;
     const context = audioContext();
     await context.resume();
-    // A later command has overtaken this one.
+    // A later command has replaced this one.
     if (turn !== this.turn) return;
     if (!this.master) {
       this.master = context.createGain();
@@ -148,7 +153,7 @@ class Deck {
     this.changed();
   }
 
-  /** Stops; the play head stays where it is. */
+  /** Pauses playback at the current position. */
   pause() {
     this.turn++;
     if (!this.isPlaying) return;
@@ -171,13 +176,13 @@ class Deck {
     if (this.isPlaying) this.start(place >= from && place < to ? place : from);
   }
 
-  /** The pass that sounds now. */
+  /** The pass that is playing. */
   get current() {
     const now = audio.currentTime - (audio.outputLatency || 0);
     return this.passes.findLast((pass) => pass.start <= now) ?? this.passes[0];
   }
 
-  /** Where the play head is, in seconds. */
+  /** The position of the play head, in seconds. */
   get position() {
     if (!this.isPlaying || this.passes.length === 0) return this.place;
     const pass = this.current;
@@ -185,13 +190,13 @@ class Deck {
     return clamp(pass.from + now - pass.start, pass.from, pass.to);
   }
 
-  /** The track that sounds now. */
+  /** The track that is playing. */
   get sounding() {
     if (!this.takesTurns || this.passes.length === 0) return this.heard;
     return this.current.number % this.tracks.length;
   }
 
-  /** Drops what is planned and plays on from a place. */
+  /** Cancels the scheduled passes and continues from a position. */
   start(place) {
     this.silence();
     this.place = place;
@@ -200,7 +205,7 @@ class Deck {
     this.planAhead();
   }
 
-  /** Lets everything that sounds fade, and forgets what was to come. */
+  /** Fades out everything that plays and cancels the scheduled passes. */
   silence() {
     const now = audio?.currentTime ?? 0;
     for (const pass of this.passes) {
@@ -213,7 +218,7 @@ class Deck {
     this.passes = [];
   }
 
-  /** Plans passes until there are enough ahead; call it often while playing. */
+  /** Schedules passes within the look-ahead. Must be called often during playback. */
   planAhead() {
     if (!this.isPlaying || this.passes.length === 0) return;
     const now = audio.currentTime;
@@ -232,7 +237,7 @@ class Deck {
     }
   }
 
-  /** Plans one pass over the tracks; its fades lie outside of it. */
+  /** Schedules one pass of all tracks. Its fades are outside the pass. */
   addPass(start, from, to) {
     const number = this.count++;
     const pass = { start, from, to, number, gains: [], envelopes: [], sources: [] };
@@ -253,7 +258,7 @@ class Deck {
       }
       envelope.gain.setValueAtTime(1, end);
       envelope.gain.linearRampToValueAtTime(0, end + seam);
-      // Behind the end of its buffer a source is silent by itself.
+      // After the end of its buffer, a source is silent.
       const length = to - from - wait + lead + seam;
       if (length > 0) {
         source.start(start + wait - lead, Math.max(0, first) - lead, length);
@@ -268,7 +273,7 @@ class Deck {
   }
 }
 
-/** A sound of 16 bits as a WAVE file; samples in −1…1 become the whole numbers they were made of. */
+/** Returns a 16-bit sound as a WAVE file. Samples in −1…1 become the original integers. */
 function waveFile(buffer) {
   const channels = Array.from(
     { length: buffer.numberOfChannels }, (_, index) => buffer.getChannelData(index));

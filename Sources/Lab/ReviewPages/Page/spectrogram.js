@@ -1,20 +1,21 @@
-// The spectrogram of two takes in one panel: grey is the level that they share, colour the excess of one.
+// The spectrograms of two takes in one panel: gray for the common level, and the color of a take
+// for its excess.
 
-/** Seconds of the analysis window, which is drawn in the picture. */
+/** The length of the analysis window in seconds, which the figure shows. */
 const windowSeconds = 0.064;
-/** Rows of the picture. */
+/** The number of rows. */
 const spectrumRows = 110;
-/** Decibels from the darkest to the lightest. */
+/** The range of levels, in decibels. */
 const spectrumRange = 60;
-/** The lowest frequency of the axis, in hertz. */
+/** The minimum frequency of the axis, in hertz. */
 const lowestHertz = 40;
 
-/** The highest frequency of the axis. */
+/** Returns the maximum frequency of the axis, in hertz. */
 const highestHertz = () => (output === 1 ? 1200 : 500);
 
 const spectra = new Map();
 
-/** Levels 0…1 of a sound, in columns of rows, on the axis of frequency. */
+/** Returns the normalized levels 0…1 of a sound, column by column, on the frequency axis. */
 async function spectrumOf(id) {
   const top = highestHertz();
   const key = `${id} ${top}`;
@@ -59,7 +60,7 @@ class FourierTransform {
     this.sines = Float64Array.from({ length: length / 2 }, (_, k) => -Math.sin(2 * Math.PI * k / length));
   }
 
-  /** The magnitudes of the spectrum of `sample(index)`, as a function of the bin. */
+  /** Transforms `sample(index)` and returns the magnitude of a bin as a function. */
   magnitudes(sample) {
     const { length, real, imaginary } = this;
     for (let index = 0, place = 0; index < length; index++) {
@@ -93,14 +94,14 @@ class FourierTransform {
   }
 }
 
-/** The parts of a colour of the page's style. */
+/** Returns the components of a color of the style sheet. */
 function colorParts(name) {
   const context = document.createElement("canvas").getContext("2d");
   context.fillStyle = getComputedStyle(document.body).getPropertyValue(name).trim();
   return [1, 3, 5].map((start) => parseInt(context.fillStyle.slice(start, start + 2), 16));
 }
 
-/** The axes of the spectrogram, and a canvas with both takes. */
+/** Returns the axes of the spectrogram, and a canvas with both takes. */
 async function drawSpectrograms({ box, lanes }) {
   const [first, second] = await Promise.all(
     [state.one, state.other].map((take) => spectrumOf(soundId(take, output))));
@@ -116,7 +117,7 @@ async function drawSpectrograms({ box, lanes }) {
   }
   const isOfPatterns = one().events && other().events;
   const { low, high } = data.profile.continuous;
-  // What small speakers play, and what somebody recorded, has no band of the profile.
+  // The band of the profile does not apply to small speakers and recordings.
   for (const hertz of output === 0 && isOfPatterns ? [low, high] : []) {
     contents += line("band-line", box.left, right, y(hertz), y(hertz))
       + label(right + 8, y(hertz) + 4, hertzText(hertz));

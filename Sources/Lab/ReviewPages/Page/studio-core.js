@@ -1,6 +1,7 @@
-// The module's interface: the only script that touches its memory. Page, worker and worklet each have an instance.
+// The interface of the WebAssembly module and the only script that accesses its memory. Page,
+// worker and worklet have separate instances.
 
-/** Texts in and out, in environments that have no `TextEncoder` too (a worklet). */
+/** A UTF-8 encoder and decoder, also for worklets, which have no `TextEncoder`. */
 const utf8 = typeof TextEncoder === "undefined" ? null
   : { bytes: (text) => new TextEncoder().encode(text), text: (bytes) => new TextDecoder().decode(bytes) };
 
@@ -9,7 +10,10 @@ const utf8 = typeof TextEncoder === "undefined" ? null
  *   attack?: number, decay?: number, release?: number, sustained?: number, file?: string, felt: number[]}} ScoreEvent
  */
 
-/** An instance; slots are 0 (A), 1 (B) and 2 (the clipboard), profiles and formats their places in lists. */
+/**
+ * An instance of the module. Slots are 0 (A), 1 (B) and 2 (the clipboard). Profiles and formats are
+ * indices.
+ */
 class Core {
   constructor(instance) {
     const { memory, create, _initialize, ...calls } = instance.exports;
@@ -18,11 +22,13 @@ class Core {
     this.calls = { memory };
     for (const name in calls) this.calls[name] = (...values) => calls[name](host, ...values);
   }
-  /** Compiles without stopping the page. */
+  /** Compiles the module asynchronously. */
   static async make(bytes) {
     return new Core((await WebAssembly.instantiate(bytes, {})).instance);
   }
-  /** Puts bytes, one array after the other, where the next call reads them: the place and the number of each. */
+  /**
+   * Writes arrays to the input buffer of the next call and returns the address and length of each.
+   */
   put(...parts) {
     const count = parts.reduce((sum, part) => sum + part.byteLength, 0);
     let place = this.calls.input(count);
@@ -33,7 +39,7 @@ class Core {
       return [place - bytes.length, bytes.length];
     });
   }
-  /** A copy of so many bytes that a call has made. */
+  /** Returns a copy of bytes from the output buffer of the last call. */
   taken(count) {
     return new Uint8Array(this.calls.memory.buffer, this.calls.output(), count).slice();
   }
@@ -44,13 +50,19 @@ class Core {
   list(name, slot, profile) { return this.parsed(this.report(name, slot, profile)); }
 
   // Texts.
-  /** Reads a file; false where it cannot be used, and `check` says why. */
+  /** Reads a file. Returns false if it cannot be read; `check` returns the reason. */
   open(slot, name, bytes) {
     return this.calls.open(slot, ...this.put(utf8.bytes(name), bytes)) === 1;
   }
-  /** Makes a text typed by hand the slot's; false where it does not read: the last good one stays what sounds. */
+  /**
+   * Replaces the text of a slot. Returns false for an invalid text, while the last valid text keeps
+   * playing.
+   */
   replace(slot, text) { return this.calls.replace(slot, ...this.putText(text)) === 1; }
-  /** Makes changes, all or none; a sentence where they cannot be made. An `entry` is added byte for byte. */
+  /**
+   * Applies all changes or none. Returns an error message, or null. An `entry` is added byte for
+   * byte.
+   */
   change(slot, changes) {
     const texts = changes.map((each) => (each.entry ? `{"add":${each.entry}}` : JSON.stringify(each)));
     if (this.calls.change(slot, ...this.putText(`[${texts}]`)) === 1) return null;
@@ -63,49 +75,58 @@ class Core {
   history(slot) { return this.list("history", slot) ?? { undo: null, redo: null, changed: false }; }
   text(slot) { return this.report("text", slot); }
   part(slot, path) { return utf8.text(this.taken(this.calls.part(slot, ...this.putText(path)))); }
-  /** Numbers of the lines that differ from the opened ones. */
+  /** Returns the numbers of the lines that differ from the opened text. */
   lines(slot) { return this.list("lines", slot) ?? []; }
   score(slot) { return this.list("score", slot); }
   check(slot, profile) { return this.list("check", slot, profile) ?? []; }
 
   // Profiles and formats.
   profiles() { return this.list("profiles") ?? []; }
-  /** The number of a profile given as JSON text. */
+  /** Adds a profile in JSON and returns its index. */
   addProfile(bytes) { return this.calls.addProfile(...this.put(bytes)); }
   hertz(profile, sharpness) { return this.calls.hertz(profile, sharpness); }
   formats() { return this.list("formats") ?? []; }
   origin(slot) { return this.list("origin", slot); }
-  /** The text in the format of an id. */
+  /** Returns the text in the format with an ID. */
   save(slot, format) { return this.taken(this.calls.save(slot, ...this.putText(format))); }
   losses() { return this.list("losses") ?? []; }
 
-  // Pictures and sound in one piece.
+  // Figures, and rendering of whole patterns.
   render(slot, profile, rate) {
     const count = this.calls.render(slot, profile, rate);
     return new Float32Array(this.calls.memory.buffer, this.calls.samples(), count).slice();
   }
   wav(slot, profile, rate) { return this.taken(this.calls.wav(slot, profile, rate)); }
-  /** Decibels of the last rendering, column by column, from low to high. */
+  /**
+   * Returns the spectrogram of the last rendering in decibels, column by column, by ascending
+   * frequency.
+   */
   spectrogram(columns, rows, from, to) { return this.floats(this.calls.spectrogram(columns, rows, from, to)); }
-  /** The least and the most acceleration of the profile's hardware, column by column; empty where it is not known. */
+  /**
+   * Returns the minimum and maximum acceleration of the hardware, column by column; empty if
+   * unknown.
+   */
   felt(slot, profile, columns) { return this.floats(this.calls.felt(slot, profile, columns)); }
-  /** Gives the samples, channels interleaved, of a sound file by its name as bytes. */
+  /** Passes the interleaved samples of a sound file with its name to the module. */
   sound({ name, channels, rate, samples }) {
-    // The samples first: their place is that of numbers.
+    // The samples come first, because their address must be aligned.
     const [place, , title, length] = this.put(samples, name);
     this.calls.sound(title, length, place, samples.length, channels, rate);
   }
-  /** Makes a pattern of a sound, named as it will be, and opens it; false where none can be made. */
+  /**
+   * Traces a sound to a pattern with the given name and opens it. Returns false if there is no
+   * result.
+   */
   trace(slot, { name, channels, rate, samples }, profile) {
     const [place, , title, length] = this.put(samples, name);
     return this.calls.trace(slot, title, length, place, samples.length, channels, rate, profile) === 1;
   }
-  /** A compiled pattern as bytes for another instance. */
+  /** Returns a compiled pattern as bytes for another instance. */
   plan(slot, profile, rate) { return this.taken(this.calls.plan(slot, profile, rate)); }
 
-  // Live sound, in a worklet's own instance.
+  // Live playback, in the instance of a worklet.
   liveLoad(slot, text, profile) { return this.calls.liveLoad(slot, ...this.put(text), profile) === 1; }
-  /** Copies a piece of a plan to its own memory, which `livePlanInput` gives. */
+  /** Copies a part of a plan to the memory that `livePlanInput` returns. */
   putPlan(place, piece) { new Uint8Array(this.calls.memory.buffer, place, piece.length).set(piece); }
   liveRender(frames) { return new Float32Array(this.calls.memory.buffer, this.calls.liveRender(frames), frames); }
 }

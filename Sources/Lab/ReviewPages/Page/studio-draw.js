@@ -1,11 +1,12 @@
-// The picture: three canvases on one another, so that a drag draws only what it moves. The back holds grid,
-// sound and the other slot's shadow, the middle what is not selected, the top what is.
+// The figure consists of three stacked canvases, so that a drag redraws only the moved parts: the
+// back has the grid, the sound and the other slot; the middle has the unselected parts; the top has
+// the selection.
 
-/** Nine stops of sharpness from 0 to 1. */
+/** The nine equally spaced colors of sharpness from 0 to 1. */
 const sharpnessStops = ["6558E0", "8852D8", "A44EC8", "BC4CB3", "D04C9B", "DE507F", "E75862", "EA6440", "E57217"]
   .map((stop) => [0, 2, 4].map((place) => parseInt(stop.slice(place, place + 2), 16)));
 
-/** The parts of a sharpness' colour. */
+/** Returns the color components of a sharpness. */
 function hueParts(sharpness) {
   const place = clamp(sharpness, 0, 1) * 8;
   const index = Math.min(7, Math.floor(place));
@@ -14,7 +15,7 @@ function hueParts(sharpness) {
 }
 const hues = Array.from({ length: 101 }, (_, index) => `rgb(${hueParts(index / 100)})`);
 const hue = (sharpness) => hues[Math.round(clamp(sharpness, 0, 1) * 100)];
-/** Colours of the theme, by the names of the page's style. */
+/** The colors of the theme, by their names in the style sheet. */
 let colours = {};
 function readColours() {
   const style = getComputedStyle(document.documentElement);
@@ -23,8 +24,8 @@ function readColours() {
   colours.font = getComputedStyle(document.body).fontFamily;
 }
 
-// Places: seconds and values to pixels of the stage and back.
-/** Edges of the lanes in pixels. */
+// Coordinates: conversion between seconds or values and pixels.
+/** The edges of the lanes, in pixels. */
 const box = { width: 900, left: 48, right: 48, height: 500, lanes: {} };
 
 function layOut() {
@@ -53,19 +54,22 @@ const timeAt = (x) => state.from + (x - box.left) / plotWidth() * (state.to - st
 const yIn = (lane, share) => box.lanes[lane][1] - share * (box.lanes[lane][1] - box.lanes[lane][0]);
 const shareAt = (lane, y) => (box.lanes[lane][1] - y) / (box.lanes[lane][1] - box.lanes[lane][0]);
 
-/** Where a control's value stands: intensity in its lane, sharpness about the middle of its, others on the rail. */
+/**
+ * Returns the y coordinate of a control value: intensity in its lane, sharpness around the center
+ * of its lane, and other controls on the rail.
+ */
 const yOfControl = (id, value) => (isIntensity(id) ? yIn("intensity", value)
   : isSharpness(id) ? yIn("sharpness", (value + 1) / 2) : box.lanes.intensity[0] - 22);
 const valueAt = (id, y) => (isIntensity(id) ? clamp(shareAt("intensity", y), 0, 1)
   : clamp(2 * shareAt("sharpness", y) - 1, -1, 1));
 
-/** Shows everything that is open. */
+/** Shows the whole time range. */
 function showAll() {
   state.from = 0;
   state.to = wholeLength() * 1.02 + 0.02;
 }
 
-/** Shows a stretch of time, no shorter than 5 ms. */
+/** Shows a time range of at least 5 ms. */
 function setView(from, to) {
   const whole = wholeLength() * 1.05 + 0.05;
   const length = clamp(to - from, 0.005, whole);
@@ -82,10 +86,10 @@ function bringIntoView(item) {
 }
 
 // Drawing.
-/** What a drag shows before the text follows: values as written, by path. */
+/** The values of a drag before the text is updated, by path. */
 const preview = new Map();
 const contexts = {};
-/** A cleared canvas of the stage's size, sharp on any screen. */
+/** Clears a canvas and scales it to the resolution of the screen. */
 function sheet(name) {
   const canvas = find(`#${name}`);
   const ratio = devicePixelRatio || 1;
@@ -126,7 +130,7 @@ function write(context, text, x, y, { align = "left", colour = colours.muted, we
   return context.measureText(text).width;
 }
 
-/** Cuts what follows to the lanes. */
+/** Draws with clipping to the lanes. */
 function clipped(context, draw) {
   context.save();
   context.beginPath();
@@ -146,7 +150,7 @@ function drawAll() {
   showPlace();
 }
 
-/** Grid, axes, the sound's picture and the other slot. */
+/** Draws the grid, the axes, the sound and the other slot. */
 function drawBack() {
   const context = sheet("back");
   const [left, right] = [box.left, box.width - box.right];
@@ -185,7 +189,10 @@ function drawBack() {
   if (state.picture !== "waveform") askForSpectrum();
 }
 
-/** Time, intensity, sharpness of an event after curves and envelope; where a drag shows it. */
+/**
+ * Returns time, intensity and sharpness of an event after controls and envelope, at its dragged
+ * position.
+ */
 function pointsOf(item) {
   const { event } = item;
   const shown = preview.get(item.path);
@@ -204,11 +211,11 @@ function pointsOf(item) {
   ]);
 }
 
-/** Values as written, or as a drag shows them. */
+/** Returns the values in the file, or those of a drag. */
 const shownOf = (item) => ({ ...(item.event ?? { time: item.time, value: item.value }), ...preview.get(item.path) });
 const isInView = (item, reach = 0) => item.end + reach >= state.from && item.time - reach <= state.to;
 
-/** What is not selected; what lasts lies behind what does not. */
+/** Draws the unselected parts, with continuous events behind transients. */
 function drawMiddle() {
   const context = sheet("middle");
   if (!score()) return;
@@ -223,7 +230,7 @@ function drawMiddle() {
   });
 }
 
-/** What is selected, and so what a drag moves. */
+/** Draws the selection, which a drag moves. */
 function drawTop() {
   const context = sheet("top");
   showCursor();
@@ -307,7 +314,7 @@ function drawEvent(context, item, { isOn = false, isCrowded = false } = {}) {
   }
 }
 
-/** A sound file: a bar at the foot of the lane with its name. */
+/** Draws a sound file as a bar at the bottom of the lane, with its name. */
 function drawSoundEvent(context, item, isOn) {
   const written = shownOf(item);
   const [x, ground] = [xOf(written.time), yIn("intensity", 0)];
@@ -345,7 +352,7 @@ function drawCurve(context, curve) {
   }
 }
 
-/** Dynamic parameters: a diamond, and a line as far as the value holds. */
+/** Draws dynamic parameters as diamonds, with lines as far as their values apply. */
 function drawParameters(context) {
   const list = score().parameters;
   for (const { id, path, time } of list) {
@@ -362,7 +369,7 @@ function drawParameters(context) {
   }
 }
 
-/** A point of a curve or a dynamic parameter that can be taken. */
+/** Draws a point of a curve or a dynamic parameter as a handle. */
 function drawHandle(context, item, isOn) {
   const [x, y] = placeOf(item);
   if (item.type === "point") {
@@ -380,7 +387,7 @@ function drawHandle(context, item, isOn) {
   if (isOn) disc(context, x, y, 9.5, null, colours.ink, 1.5);
 }
 
-/** Where the handle of a part is drawn. */
+/** Returns the position of a part's handle. */
 function placeOf(item) {
   const shown = preview.get(item.path);
   if (!item.event) {
@@ -392,7 +399,7 @@ function placeOf(item) {
   return [xOf(time), yIn("intensity", item.type === "transient" ? intensity : shownOf(item).intensity)];
 }
 
-/** The other slot, grey behind what is edited. */
+/** Draws the other slot in gray behind the edited one. */
 function drawShadow(context, other) {
   const ground = yIn("intensity", 0);
   context.globalAlpha = 0.55;
@@ -416,7 +423,7 @@ function drawShadow(context, other) {
   context.globalAlpha = 1;
 }
 
-/** The least and the most of the samples under each pixel, mirrored shapes filled. */
+/** Draws the minimum and maximum of the samples in each pixel, mirrored and filled. */
 function drawWaveform(context) {
   const slot = current();
   const middle = yIn("sound", 0.5);
@@ -430,7 +437,7 @@ function drawWaveform(context) {
     const last = Math.min(samples.length, Math.max(first + 1, Math.floor(timeAt(x + 1) * rate)));
     if (first >= samples.length) break;
     let [low, high] = [0, 0];
-    // At most 400 samples a pixel: a picture of minutes takes no longer than one of seconds.
+    // At most 400 samples per pixel keep the drawing time independent of the duration.
     const stride = Math.max(1, Math.floor((last - first) / 400));
     for (let index = first; index < last; index += stride) {
       if (samples[index] > high) high = samples[index]; else if (samples[index] < low) low = samples[index];
@@ -444,14 +451,14 @@ function drawWaveform(context) {
   context.fill();
 }
 
-/** What is said beside the title of the sound's lane. */
+/** Returns the text next to the title of the sound lane. */
 function soundWords() {
   const [slot, name] = [current(), profileTitle(profiles[state.profile])];
   if (!slot?.samples) return name;
   return `${name}, ${slot.peak > 1e-5 ? `peak ${short(20 * Math.log10(slot.peak), 1)} dBFS` : "silent"}`;
 }
 
-/** The spectrogram that was made for this stretch of time, in colours of sharpness. */
+/** Draws the spectrogram of the visible time range in the colors of sharpness. */
 function drawSpectrogram(context) {
   const picture = current()?.spectrum;
   if (!picture) return;
@@ -460,7 +467,10 @@ function drawSpectrogram(context) {
   context.drawImage(picture.canvas, from, top, to - from, bottom - top);
 }
 
-/** A spectrogram as a picture: the colour is the sharpness of the frequency, its strength the level. */
+/**
+ * Returns a spectrogram as an image: the color is the sharpness of the frequency, and the opacity
+ * is the level.
+ */
 function spectrumPicture(decibels, columns, rows, top) {
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width: columns, height: rows });
@@ -479,7 +489,7 @@ function spectrumPicture(decibels, columns, rows, top) {
   return canvas;
 }
 
-/** The acceleration that the hardware makes of the signal. */
+/** Draws the acceleration of the hardware. */
 function drawFelt(context) {
   const slot = current();
   const [top, bottom] = box.lanes.felt;
@@ -506,7 +516,7 @@ function drawFelt(context) {
   context.globalAlpha = 1;
 }
 
-// What lies over the canvases: findings, play head, loop, the part that keys are about.
+// Draws the elements above the canvases: findings, play head, loop and keyboard cursor.
 function drawMarks() {
   const rail = find("#rail");
   rail.textContent = "";
@@ -515,7 +525,7 @@ function drawMarks() {
   const placed = (slot?.findings ?? []).map((finding, index) => ({ finding, index, item: itemOfFinding(finding) }))
     .filter(({ item }) => item && isInView(item)).sort((one, other) => one.item.time - other.item.time);
   for (const { finding, index, item } of placed) {
-    // One that would stand far from its part stays in the list only.
+    // A finding far from its part is shown only in the list.
     if (last + 22 - xOf(item.time) > 44) continue;
     last = Math.max(xOf(item.time), last + 22);
     if (last > box.width - 10) break;
@@ -531,14 +541,14 @@ function drawMarks() {
   }
 }
 
-/** The part that a finding is about; of a curve its first point. */
+/** Returns the part of a finding; for a curve, its first point. */
 function itemOfFinding({ path }) {
   if (!path) return null;
   return itemAt(path) ?? itemAt(path.replace(/^((?:events|parameters)\[\d+\]).*$/, "$1"))
     ?? itemAt(path.replace(/^(curves\[\d+\]).*$/, "$1.points[0]"));
 }
 
-/** Puts the play head, the loop and the clock where they are. */
+/** Shows the positions of play head, loop and clock. */
 function showPlace() {
   const head = find("#head");
   const x = xOf(state.place);
@@ -554,7 +564,7 @@ function showPlace() {
     height: `${box.bottom - 58}px` });
 }
 
-/** Lays the element that has the focus of keys over the part that was selected last. */
+/** Places the element with the keyboard focus over the last selected part. */
 function showCursor() {
   const cursor = find("#cursor");
   const item = selected().at(-1);

@@ -1,11 +1,11 @@
-// Pointer and keyboard.
+// Pointer and keyboard interaction.
 
 const pointIn = (event) => {
   const bounds = find("#stage").getBoundingClientRect();
   return [event.clientX - bounds.left, event.clientY - bounds.top];
 };
 
-/** The height of an event's line at a time, of its points. */
+/** Returns the height of an event's line at a time. */
 function valueOver(points, time, place) {
   const after = points.findIndex((point) => point[0] >= time);
   if (after <= 0) return (points[Math.max(0, after)] ?? points.at(-1))[place];
@@ -13,7 +13,7 @@ function valueOver(points, time, place) {
   return one[place] + (other[place] - one[place]) * (time - one[0]) / Math.max(1e-9, other[0] - one[0]);
 }
 
-/** The point-like part whose handle is nearest to a place. */
+/** Returns the part with the nearest handle. */
 function nearest(list, x, y, reach) {
   let [found, distance] = [null, reach];
   for (const item of list) {
@@ -25,7 +25,9 @@ function nearest(list, x, y, reach) {
   return found && { item: found, part: { transient: "head", audio: "body" }[found.type] ?? "handle" };
 }
 
-/** What lies under a place, a part and what of it: what is selected first, handles before events. */
+/**
+ * Returns the part at a point and its component: the selection first, and handles before events.
+ */
 function hit(x, y, isTouch = false) {
   const shown = items().filter((item) => isInView(item, timeAt(box.left + 24) - state.from));
   const chosen = shown.filter((item) => isSelected(item.path));
@@ -36,7 +38,7 @@ function hit(x, y, isTouch = false) {
     ?? hitLasting([...chosen, ...shown], x, y, lane, isTouch ? 14 : 7);
 }
 
-/** A transient by its stem or by its point in the sharpness lane; of several the nearest. */
+/** Returns the nearest transient at its stem or at its point in the sharpness lane. */
 function hitTransient(list, x, y, lane, reach) {
   let [best, distance] = [null, reach];
   for (const item of list) {
@@ -50,7 +52,7 @@ function hitTransient(list, x, y, lane, reach) {
   return best;
 }
 
-/** What lasts: its ends, its level as written, its area or its line of sharpness. */
+/** Returns a continuous event at its ends, its level, its area or its sharpness line. */
 function hitLasting(list, x, y, lane, reach) {
   for (const item of list) {
     if (item.type !== "continuous") continue;
@@ -74,7 +76,7 @@ function hitLasting(list, x, y, lane, reach) {
   return null;
 }
 
-/** The curve whose line is under a place. */
+/** Returns the curve whose line is at a point. */
 function curveAt(x, y) {
   return score().curves.find((curve) => {
     const points = curvePoints(curve).map((point) => [point.x, point.y]);
@@ -85,7 +87,7 @@ function curveAt(x, y) {
 
 const cursors = { sharp: "ns-resize", top: "ns-resize", start: "ew-resize", end: "ew-resize" };
 
-/** Follows the pointer until it is let go; at most one move a frame. */
+/** Follows a drag, with at most one move per frame. */
 function follow(event, move, end = () => {}) {
   let last = null;
   let isDue = false;
@@ -111,7 +113,7 @@ function follow(event, move, end = () => {}) {
   for (const [name, listener] of listeners) addEventListener(name, listener);
 }
 
-/** Fingers on the stage by their pointers: two of them zoom and move the view instead of what is under them. */
+/** The fingers on the stage by pointer. Two fingers zoom and pan the view. */
 const fingers = new Map();
 
 function connectPinch(stage) {
@@ -133,7 +135,7 @@ function connectPinch(stage) {
   for (const name of ["pointerup", "pointercancel"]) addEventListener(name, (event) => fingers.delete(event.pointerId));
 }
 
-/** A line beside the pointer. */
+/** Shows a text next to the pointer. */
 function showTip(x, y, text) {
   const tip = find("#tip");
   tip.hidden = !text;
@@ -164,7 +166,7 @@ function pressed(event) {
   dragSelected(event, x, y, found);
 }
 
-/** A second press adds: a point on a curve, else a transient in the intensity lane. */
+/** Adds a point to a curve, or a transient in the intensity lane, at a double press. */
 function addAt(event, x, y, found) {
   const curve = curveAt(x, y);
   const time = snapped(timeAt(x), event);
@@ -177,7 +179,7 @@ function addAt(event, x, y, found) {
   return true;
 }
 
-/** Adds a point to a curve and selects it; the time is that of the curve. */
+/** Adds a point to a curve and selects it. The time is relative to the curve. */
 function addPoint(curve, time, value) {
   if (!change("Add point", [{ addPoint: { time, value }, to: curve.path }])) return;
   const grown = score().curves.find(({ path }) => path === curve.path);
@@ -185,7 +187,7 @@ function addPoint(curve, time, value) {
   select([pointPath(grown, place)]);
 }
 
-/** Adds a point to the curve whose point is selected, on its line at the play head. */
+/** Adds a point at the play head to the curve whose point is selected. */
 function insertPoint() {
   const curve = selected().at(-1)?.curve;
   if (!curve) return;
@@ -195,7 +197,7 @@ function insertPoint() {
   addPoint(curve, time, rounded(time > points.at(-1)[0] ? points.at(-1)[1] : valueOver(points, time, 1), 3));
 }
 
-/** Loops from the first to the last of what is selected. */
+/** Loops the time range of the selection. */
 function loopSelected() {
   const list = selected();
   if (!list.length) return;
@@ -205,7 +207,7 @@ function loopSelected() {
   seek(first);
 }
 
-/** Below the lanes: a press moves the play head, a drag loops a stretch. */
+/** Handles a press below the lanes: moves the play head, or loops the dragged range. */
 function placeOrLoop(event, x) {
   const first = timeAt(x);
   let isLoop = false;
@@ -223,7 +225,7 @@ function placeOrLoop(event, x) {
   });
 }
 
-/** A rubber band over what is not an event; without a move everything is unselected. */
+/** Selects with a rubber band. Without a move, the selection is cleared. */
 function bandSelect(event, x, y) {
   const kept = event.shiftKey ? selection : [];
   const band = find("#band");
@@ -251,7 +253,10 @@ function bandSelect(event, x, y) {
   });
 }
 
-/** How far the selected parts may move in time, so that none starts before 0 or passes a neighbour of its curve. */
+/**
+ * Returns the range of times by which the selection can move without an onset before 0 or a point
+ * beyond its neighbors.
+ */
 function timeRange(list) {
   let [low, high] = [-Infinity, Infinity];
   for (const item of list) {
@@ -266,11 +271,11 @@ function timeRange(list) {
   return [low, high];
 }
 
-/** Values of a part as written: what a drag starts from. */
+/** Returns the values of a part in the file, at the start of a drag. */
 const valuesOf = (item) => (item.event ? { ...item.event }
   : { time: item.type === "point" ? item.curve.points[2 * item.place] : item.time, value: item.value });
 
-/** What each selected part becomes where one of them is dragged so far. */
+/** Returns the values of each selected part during a drag. */
 function movedValues(list, { item, part }, start, event, dx, dy) {
   const wanted = new Map();
   const own = start.get(item.path);
@@ -304,10 +309,13 @@ function movedValues(list, { item, part }, start, event, dx, dy) {
   return wanted;
 }
 
-/** The points of an event without a drag. */
+/** Returns the points of an event before a drag. */
 const pointsOfStart = ({ event }) => [[event.time, event.felt[1] ?? event.intensity]];
 
-/** Drags the selected parts; the text follows at every frame, or when the pointer rests where that takes long. */
+/**
+ * Drags the selection. The text is updated in every frame, or if that is slow, when the pointer
+ * rests.
+ */
 function dragSelected(event, x, y, found) {
   const list = found.part === "start" || found.part === "end" ? [found.item] : selected();
   const start = new Map(list.map((item) => [item.path, valuesOf(item)]));
@@ -352,7 +360,7 @@ function dragSelected(event, x, y, found) {
   });
 }
 
-/** The values that a drag changes. */
+/** Returns the values that a drag changes, as text. */
 function wordsForDrag({ item, part }) {
   const now = itemAt(item.path);
   const values = shownOf(now);
@@ -366,7 +374,7 @@ function wordsForDrag({ item, part }) {
 }
 
 // Keys.
-/** Moves or changes what is selected by a step; keys that follow at once belong to the same step. */
+/** Moves or changes the selection by a step. Successive key presses form one undo step. */
 function nudge(event) {
   const list = selected();
   if (!list.length) return false;
@@ -439,7 +447,7 @@ const keyTable = [
   { keys: ["?"], shown: "?", words: "This list", act: () => find("#keys-dialog").showModal() },
 ];
 
-/** Keys with Ctrl or Command, where no text is being typed. */
+/** The keys with Ctrl or Command, outside text fields. */
 const commands = {
   z: (event) => step(!event.shiftKey),
   y: () => step(false),
@@ -471,7 +479,7 @@ function keyPressed(event) {
 function connectEditing() {
   const stage = find("#stage");
   stage.addEventListener("pointerdown", (event) => { if (!event.target.closest(".mark")) pressed(event); });
-  // A finger on an event drags it instead of the page.
+  // A finger on an event drags the event instead of scrolling the page.
   stage.addEventListener("touchstart", (event) => {
     const [x, y] = pointIn(event.touches[0]);
     if (score() && (event.touches.length > 1 || hit(x, y, true) || y > box.lanes.sound[0] - 12)) event.preventDefault();

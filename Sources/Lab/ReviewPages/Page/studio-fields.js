@@ -1,4 +1,4 @@
-// What stands around the picture: the header, the fields of what is selected, profiles.
+// The elements around the figure: header, fields of the selection, profiles.
 
 function showHeader() {
   for (const place of [0, 1]) {
@@ -41,7 +41,7 @@ function showHeader() {
   find("#duration").textContent = `/ ${clockText(wholeLength(), wholeLength())} s`;
 }
 
-/** The fields of a part: name, words, value and range as the core takes them. */
+/** Returns the fields of a part: name, label, value and range, as the module accepts them. */
 function fieldsOf(item) {
   const time = { name: "time", words: "Time", least: 0, step: 0.01 };
   if (!item.event) {
@@ -65,7 +65,7 @@ function fieldsOf(item) {
   return fields;
 }
 
-/** What is played of an event. */
+/** Returns the played values of an event as text. */
 function playedWords(item) {
   if (item.type === "audio") {
     const sound = soundOf(item.event);
@@ -93,7 +93,7 @@ function playedWords(item) {
 const typeNames = { transient: "Transient", continuous: "Continuous event", audio: "Sound" };
 let shownFields = "";
 
-/** Shows the fields of the selection; those that are shown already are filled again. */
+/** Shows the fields of the selection. Existing fields are updated. */
 function showSelection() {
   const panel = find("#fields");
   const list = selected();
@@ -177,7 +177,7 @@ function makeFields(fields) {
 // Profiles.
 const kindNames = { mapping: "Phones and speakers", transducer: "Shakers and actuators" };
 const plainTitles = { phone: "Phone", speaker: "Small speakers" };
-/** What a profile is called: its product, or its name. */
+/** Returns the title of a profile: its product, or its name. */
 const profileTitle = ({ title, name }) => plainTitles[name] ?? title;
 
 function fillProfiles() {
@@ -197,7 +197,7 @@ function fillProfiles() {
   select.value = String(state.profile);
 }
 
-/** Makes a profile the one that is heard and drawn. */
+/** Selects the profile for playback and figures. */
 function chooseProfile(index) {
   state.profile = index;
   find("#profile").value = String(index);

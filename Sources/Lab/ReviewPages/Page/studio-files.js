@@ -1,9 +1,9 @@
-// Files: opened, dropped, saved, kept for the next visit; the clipboard; the address.
+// Files: open, drop, save, session storage, clipboard, and URL.
 
-/** The slot that the next chosen file goes to. */
+/** The slot of the next opened file. */
 let chosenSlot = null;
 
-/** Lets the reader choose a file; a browser that can write it again hands over a handle. */
+/** Shows a file picker. Browsers that can write to files return a handle. */
 async function chooseFile(place) {
   if (!window.showOpenFilePicker) {
     chosenSlot = place;
@@ -20,11 +20,11 @@ async function chooseFile(place) {
 
 const isSound = (file) => /^audio\//.test(file.type) || /\.(wav|mp3|m4a|aac|ogg|flac|caf|aif+)$/i.test(file.name);
 
-/** Whether what a slot has may go: it is saved, or the reader says so. */
+/** Returns true if the contents of a slot are saved or the user confirms their replacement. */
 const mayReplace = (place) =>
   !isChanged(place) || window.confirm(`Replace ${slots[place].name}, which has unsaved changes?`);
 
-/** Opens one or two patterns, or sounds. */
+/** Opens one or two patterns or sounds. */
 async function openFiles(files, place = null, handles = []) {
   const sounds = files.filter(isSound);
   const patterns = files.filter((file) => !isSound(file)).slice(0, 2);
@@ -41,7 +41,7 @@ async function openFiles(files, place = null, handles = []) {
   for (const file of sounds) await openSound(file, place);
 }
 
-/** The samples of a sound file, channels interleaved; null where the browser cannot decode it. */
+/** Returns the interleaved samples of a sound file, or null if the browser cannot decode it. */
 async function decoded(file) {
   let sound;
   try {
@@ -60,7 +60,7 @@ async function decoded(file) {
 
 const eventOf = (sound) => score()?.events.find((event) => event.file?.split("/").at(-1) === sound.file);
 
-/** Gives a sound to the pattern that names it; of any other the reader says what becomes of it. */
+/** Passes a sound to the pattern that names it. For other sounds, the user selects the purpose. */
 async function openSound(file, place) {
   const sound = await decoded(file);
   if (!sound) return;
@@ -76,7 +76,7 @@ async function openSound(file, place) {
   });
 }
 
-/** Opens a dialog whose buttons do what their choices say. */
+/** Opens a dialog with the actions of its buttons. */
 function offer(dialog, choices) {
   for (const button of findAll("[data-choice]", dialog)) {
     button.onclick = () => {
@@ -87,7 +87,10 @@ function offer(dialog, choices) {
   dialog.showModal();
 }
 
-/** Opens the pattern that a sound becomes, made for the chosen output, and lets it play the sound where that is wanted. */
+/**
+ * Opens the pattern traced from a sound for the current output, and optionally adds the sound to
+ * it.
+ */
 async function traceSound(sound, place, isPlayed = false) {
   if (!mayReplace(place)) return;
   const file = sound.file.replace(/(\.\w+)?$/, ".ahap");
@@ -109,7 +112,7 @@ async function traceSound(sound, place, isPlayed = false) {
   if (!score().events.length) note(`Nothing that can be felt was found in ${sound.file}.`);
 }
 
-/** Gives the pattern a sound, and an event that plays it where none does. */
+/** Adds a sound to the pattern, and an event that plays it if there is none. */
 function addSound(sound, time = snapped(state.place)) {
   const named = eventOf(sound);
   const title = named?.file ?? sound.file;
@@ -131,7 +134,7 @@ function addSound(sound, time = snapped(state.place)) {
 // Saving.
 const fileName = (extension) => `${current().name}.${extension}`;
 
-/** What was saved becomes what later texts are compared with. */
+/** Makes the saved text the base of later comparisons. */
 function wasSaved(words) {
   current().savedVersion = current().version;
   showHeader();
@@ -139,14 +142,14 @@ function wasSaved(words) {
   note(words);
 }
 
-/** Whether the text differs from the one that was opened, or saved last. */
+/** Returns true if the text differs from the opened or last saved text. */
 function isChanged(place) {
   const slot = slots[place];
   if (!slot) return false;
   return slot.savedVersion === undefined ? slot.history.changed : slot.version !== slot.savedVersion;
 }
 
-/** The text, or what it is in the format of the file that it is from; null where the reader shall choose. */
+/** Returns the text in the format of its file, or null if the user must select a format. */
 function bytesToSave(slot) {
   if (!slot.origin) return core.text(state.slot);
   const bytes = slot.save || slot.handle ? core.save(state.slot, slot.origin.format) : [];
@@ -156,7 +159,7 @@ function bytesToSave(slot) {
   return null;
 }
 
-/** Saves where the file is from: the server, the file itself, or as a download. */
+/** Saves to the server, to the file, or as a download. */
 async function save() {
   const slot = current();
   if (!slot) return;
@@ -182,7 +185,7 @@ async function save() {
     : "Saved as it was opened, byte for byte.");
 }
 
-/** Writes the file through the server that gave the page; where it has changed meanwhile, the reader decides. */
+/** Saves to the server that supplied the page. If the file has changed, the user decides. */
 async function saveToServer(slot, bytes, etag = slot.save.etag) {
   let answer;
   try {
@@ -200,7 +203,7 @@ async function saveToServer(slot, bytes, etag = slot.save.etag) {
   } else note((await answer.text()).split("\n")[0] || `The server refuses: ${answer.status}.`);
 }
 
-/** Offers both texts where the file has changed since it was opened. */
+/** Offers both texts if the file has changed since it was opened. */
 function askAboutConflict(slot, mine, theirs, etag) {
   const dialog = find("#conflict-dialog");
   const [own, other] = [mine, theirs].map((bytes) => utf8.text(bytes).split("\n").length);
@@ -214,7 +217,7 @@ function askAboutConflict(slot, mine, theirs, etag) {
   });
 }
 
-/** Formats that can be written, and the page's own kinds of files. */
+/** Shows the formats that can be written, and the page's own export formats. */
 function openSaveAs() {
   if (!score()) return;
   const select = find("#format");
@@ -230,7 +233,7 @@ function openSaveAs() {
   find("#save-dialog").showModal();
 }
 
-/** What the chosen kind of file cannot hold, before it is saved. */
+/** Shows the losses of the selected format before saving. */
 function showLossesOfChoice() {
   const { value } = find("#format");
   const isFormat = formats.some(({ id }) => id === value);
@@ -244,10 +247,10 @@ function showLossesOfChoice() {
 let saveChoice = null;
 const lossList = (losses) => losses.map(({ message, line }) =>
   `<li>${escaped(message)}${line ? ` <span class="dim">line ${line}</span>` : ""}</li>`).join("");
-/** An ending with its dot, as in `.ahap`. */
+/** Returns a file extension with its dot, such as `.ahap`. */
 const fileEnding = (ending) => (ending.startsWith(".") ? ending : `.${ending}`);
 
-/** The picture as pixels: its canvases on paper. */
+/** Returns the figure as a PNG image: its canvases on a background. */
 function pictureFile() {
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width: find("#back").width, height: find("#back").height });
@@ -258,10 +261,10 @@ function pictureFile() {
   return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
 }
 
-/** The page as it was loaded, for copies with other patterns in them. */
+/** The loaded page, for copies with other patterns. */
 const pristine = document.documentElement.outerHTML;
 
-/** The page with the patterns as they are now. */
+/** Returns the page with the current patterns. */
 function pageFile() {
   const list = slots.flatMap((slot, place) =>
     (slot ? [{ name: slot.file, text: base64(core.text(place)), save: null }] : []));
@@ -284,15 +287,15 @@ async function saveAs() {
   }
 }
 
-/** What was lost where a file of another format was opened. */
+/** Shows the losses of reading a file of another format. */
 function showLosses({ title, losses }) {
   find("#opened-words").textContent = `The file is ${title}; it was converted to AHAP. This could not be kept:`;
   find("#opened-losses").innerHTML = lossList(losses);
   find("#opened-dialog").showModal();
 }
 
-// The clipboard: AHAP text of the selected entries, as they are written.
-/** Entries of the pattern that are selected; of a point its curve. */
+// The clipboard: the selected entries as AHAP.
+/** Returns the selected entries of the pattern; for a point, its curve. */
 function selectedEntries() {
   const paths = new Set(selected().map((item) => item.curve?.path ?? item.path));
   return [...paths].map((path) => core.part(state.slot, path));
@@ -300,7 +303,7 @@ function selectedEntries() {
 
 const clipText = () => `{\n"Version": 1.0,\n"Pattern": [\n${selectedEntries().join(",\n")}\n]\n}\n`;
 
-/** Adds the entries of an AHAP text, the first at the play head, to the slot that is shown. */
+/** Adds the entries of an AHAP text to the current slot, with the first at the play head. */
 function paste(text) {
   if (!core.open(2, "clipboard.ahap", utf8.bytes(text))) {
     note("The clipboard holds no AHAP.");
@@ -343,11 +346,11 @@ function connectClipboard() {
   });
 }
 
-// The next visit.
+// Session storage.
 const storageName = "temblor-studio";
 let sessionTimer = 0;
 
-/** Keeps unsaved texts in the browser's storage a little after they have changed. */
+/** Stores unsaved texts in the browser, with a short delay. */
 function keepSession() {
   clearTimeout(sessionTimer);
   sessionTimer = setTimeout(() => {
@@ -357,14 +360,14 @@ function keepSession() {
       if (list.some(Boolean)) localStorage.setItem(storageName, JSON.stringify({ when: Date.now(), slots: list }));
       else if (!isOffering) localStorage.removeItem(storageName);
     } catch {
-      // A browser without storage, or a full one: nothing is kept.
+      // Without storage, or if it is full, nothing is stored.
     }
   }, 600);
 }
 
 let isOffering = false;
 
-/** Offers what the last visit left unsaved. */
+/** Offers the unsaved texts of the last visit. */
 function offerSession() {
   let kept = null;
   try { kept = JSON.parse(localStorage.getItem(storageName)); } catch { return; }
@@ -398,8 +401,8 @@ function offerSession() {
   });
 }
 
-// The address: `#t=1.2` is a time; `#open=name,bytes&b=name,bytes` are patterns for A and B, their bytes deflated
-// and written in the base 64 of addresses.
+// The fragment of the URL: `#t=1.2` is a time; `#open=name,bytes&b=name,bytes` contains the
+// patterns A and B, compressed with DEFLATE and encoded in URL-safe Base64.
 
 let addressTimer = 0;
 function keepAddress() {
@@ -410,7 +413,7 @@ function keepAddress() {
 
 const addressParts = () => new Map(location.hash.slice(1).split("&").map((part) => part.split(/=(.*)/s)));
 
-/** Moves the play head where the address says. */
+/** Moves the play head to the time in the URL. */
 function followAddress() {
   const time = Number(addressParts().get("t") ?? NaN);
   if (!(time >= 0) || !score()) return;
@@ -418,7 +421,7 @@ function followAddress() {
   showPlace();
 }
 
-/** Opens the patterns that stand in the address. */
+/** Opens the patterns in the URL. */
 async function openFromAddress() {
   const parts = addressParts();
   for (const [place, key] of ["open", "b"].entries()) {
@@ -433,7 +436,7 @@ async function openFromAddress() {
   }
 }
 
-/** The address of the page with the pattern that is shown in it. */
+/** Copies the URL of the page with the current pattern. */
 async function copyLink() {
   const pattern = await patternAddress([[current().file, core.text(state.slot)]]);
   const time = state.place ? `&t=${rounded(state.place, 3)}` : "";

@@ -1,25 +1,31 @@
-// Sound: the worklet that plays, the worker that renders and compiles, and the play head.
+// Sound: the worklet for playback, the worker for rendering and compilation, and the play head.
 
-/** Frames a second of everything that is played and drawn. */
+/** The sample rate of playback and figures, in hertz. */
 const rate = 48000;
-/** Bytes of text from which on the worker compiles, so that the audio thread never waits. */
+/**
+ * The minimum length of a text that the worker compiles, in bytes, so that the audio thread never
+ * waits.
+ */
 const longText = 20000;
-/** Addresses of the scripts of worklet and worker: a page on disk has no origin that a `blob:` could have. */
+/**
+ * Returns the URL of the script of the worklet or worker. A page on disk has no origin for `blob:`
+ * URLs.
+ */
 const scriptAddress = (id) => `data:text/javascript;base64,${base64(utf8.bytes(find(id).textContent))}`;
 
-/** The module's bytes, for every instance. */
+/** The bytes of the module for every instance. */
 let moduleBytes = null;
-/** A profile of the user's own as bytes, which every instance is given. */
+/** The bytes of a custom profile for every instance. */
 let ownProfile = null;
 let audio = null;
 let worklet = null;
 let volume = null;
 let starting = null;
-/** The last place that the worklet has told, and when that was. */
+/** The last position that the worklet reported, and the time of the report. */
 let told = { frame: 0, time: 0 };
 const tell = (message) => worklet?.port.postMessage(message);
 
-/** Makes the audio thread ready; the first touch of the page does it, so that Play waits for little. */
+/** Prepares the audio thread at the first touch of the page, so that Play starts quickly. */
 function startSound() {
   if (starting) return starting;
   audio = new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
@@ -56,7 +62,7 @@ function sendControls() {
   }
 }
 
-/** What the worklet tells. */
+/** Handles the messages of the worklet. */
 function hear(message) {
   if (message.heardAt !== undefined) find(".dock").dataset.heard = message.heardAt.toFixed(3);
   if (message.frame === undefined) return;
@@ -74,12 +80,12 @@ function setPlaying(isPlaying) {
   find("#play").setAttribute("aria-label", isPlaying ? "Pause" : "Play");
 }
 
-/** Starts to play where the play head is, or at a place. */
+/** Starts playback at the play head or at a given position. */
 async function play(place = null) {
   if (!score()) return;
   const ready = startSound();
   setPlaying(true);
-  // Asked for within the gesture, so that the browser allows it; nothing starts, and nothing is lost, before it runs.
+  // Browsers allow the start only during a user gesture. Playback begins when the context runs.
   await Promise.all([ready, audio.resume()]);
   if (!state.isPlaying) return;
   const [first, last] = state.loop ?? [0, wholeLength()];
@@ -96,7 +102,7 @@ function pause() {
 }
 const toggle = () => (state.isPlaying ? pause() : play());
 
-/** Moves the play head, also while playing. */
+/** Moves the play head, also during playback. */
 function seek(time) {
   state.place = clamp(time, 0, wholeLength());
   if (state.isPlaying) play(state.place);
@@ -106,7 +112,7 @@ function seek(time) {
 
 let nextFrame = 0;
 
-/** Draws the play head where the sound is that leaves the speaker now. */
+/** Draws the play head at the position that is audible now. */
 function advance() {
   if (!state.isPlaying) return;
   const [first, last] = state.loop ?? [0, wholeLength()];
@@ -119,7 +125,10 @@ function advance() {
   nextFrame = requestAnimationFrame(advance);
 }
 
-/** A loop of a stretch, or of everything that is open: A and B stay in step until the longer one ends. */
+/**
+ * Sends the loop: a range, or the whole time, so that A and B stay in sync until the longer one
+ * ends.
+ */
 function sendLoop() {
   const [first, last] = state.loop ?? [0, slots.every((slot) => slot?.score) ? wholeLength() : 0];
   tell({ do: "loop", isOn: state.isLooping, start: Math.round(first * rate), end: Math.round(last * rate) });
@@ -133,7 +142,7 @@ function setLooping(isLooping) {
   showPlace();
 }
 
-// Patterns to the audio thread: at most one a frame.
+// The patterns for the audio thread, sent at most once per frame.
 const waiting = new Set();
 function send(place) {
   if (!waiting.size) requestAnimationFrame(() => {
@@ -153,9 +162,9 @@ function sendNow(place) {
   else tell({ do: "load", slot: place, text, profile: state.profile });
 }
 
-// Work in the background.
+// Background work.
 let worker = null;
-/** Numbers of jobs: what is late is not shown. */
+/** The number of the last job. Results of previous jobs are ignored. */
 let jobNumber = 0;
 const lastJob = {};
 
@@ -168,7 +177,7 @@ function startWorker() {
   });
 }
 
-/** Asks the worker for something about a slot. */
+/** Sends a job about a slot to the worker. */
 function ask(kind, place, more = {}) {
   if (!worker) return;
   lastJob[`${kind} ${place}`] = ++jobNumber;
@@ -176,14 +185,14 @@ function ask(kind, place, more = {}) {
     text: core.text(place), ...more });
 }
 
-/** The picture of a slot's sound, where it has changed since the last one. */
+/** Requests the figure of a slot's sound if it has changed. */
 function askForPicture(place) {
   const slot = slots[place];
   if (!slot?.isGood || !slot.score) return;
   ask("picture", place, { columns: box.lanes.felt ? 600 : 0 });
 }
 
-/** The spectrogram of what is seen. */
+/** Requests the spectrogram of the visible time range. */
 function askForSpectrum() {
   const slot = current();
   if (!slot?.isGood || !slot.score) return;
@@ -216,5 +225,5 @@ function finished({ kind, slot: place, number, samples, felt, decibels, plan, fi
   if (kind !== "plan" && place === state.slot) drawBack();
 }
 
-/** The highest frequency of a spectrogram. */
+/** Returns the maximum frequency of a spectrogram. */
 const spectrumTop = () => Math.max(500, 1.5 * (profiles[state.profile]?.high ?? 0));

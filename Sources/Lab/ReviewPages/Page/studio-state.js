@@ -1,7 +1,7 @@
-// What is open, what is selected, and every change of it.
+// The open patterns, the selection, and all changes.
 
 /** @typedef {{path: string, type: string, time: number, end: number, event?: ScoreEvent, curve?: object,
- *   place?: number, id?: string, value?: number}} Item What can be selected; times are seconds of the pattern. */
+ *   place?: number, id?: string, value?: number}} Item A selectable item. Times are in seconds. */
 
 const rounded = (value, places = 4) => Number(value.toFixed(places));
 /** @type {Core} */
@@ -10,14 +10,14 @@ let core = null;
 let profiles = [];
 /** @type {Format[]} */
 let formats = [];
-/** What is open as A and B: name, score, items, findings, history, sound. */
+/** The open patterns A and B: name, score, items, findings, history, sound. */
 const slots = [null, null];
 
 const state = {
   slot: 0, profile: 0, picture: "waveform", from: 0, to: 1, isLooping: true, loop: null, isPlaying: false, place: 0,
 };
 
-/** Paths of what is selected; the last is the one that the fields show first. The set answers quickly. */
+/** The paths of the selection in order; the fields show the last. A set for fast lookup. */
 let selection = [];
 let selectionSet = new Set();
 function setSelection(paths) {
@@ -31,33 +31,33 @@ const items = () => current()?.items ?? [];
 const itemAt = (path) => current()?.byPath.get(path);
 const selected = () => selection.map(itemAt).filter(Boolean);
 const isSelected = (path) => selectionSet.has(path);
-/** The time at which everything that is open has ended. */
+/** Returns the time at which all open patterns have ended. */
 const wholeLength = () => Math.max(0.1, ...slots.map((slot) => slot?.score?.duration ?? 0));
 
-/** Seconds between places of the grid; 0 for none. */
+/** Returns the grid spacing in seconds, or 0 for none. */
 function gridStep() {
   const value = find("#snap").value;
   if (!value.startsWith("1/")) return Number(value);
   return 240 / Number(value.slice(2)) / clamp(Number(find("#tempo").value) || 120, 20, 400);
 }
 
-/** A time on the grid; with Shift on a grid of a millisecond. */
+/** Returns a time snapped to the grid, or to milliseconds with Shift. */
 function snapped(time, event) {
   const step = event?.shiftKey ? 0.001 : gridStep();
   return Math.max(0, rounded(step ? Math.round(time / step) * step : time));
 }
 
-// Reading what the core says.
+// Reading of the module's data.
 const isIntensity = (id) => id === "HapticIntensityControl";
 const isSharpness = (id) => id === "HapticSharpnessControl";
 const isTransient = (event) => event.kind === "HapticTransient";
 const isAudio = (event) => event.kind.startsWith("Audio");
-/** The sound file of an event, where the reader has given it. */
+/** Returns the sound file of an event, if it was added. */
 const soundOf = (event) => [...current().sounds].find(({ title }) => title === event.file);
-/** The path of a point by its place in time: a text may have its points in another order. */
+/** Returns the path of a point by its index in time. The text may have points in another order. */
 const pointPath = (curve, place) => `${curve.path}.points[${curve.order?.[place] ?? place}]`;
 
-/** What can be selected, in the order of time. */
+/** Returns the selectable items by ascending time. */
 function itemsOf(score) {
   /** @type {Item[]} */
   const list = score.events.map((event) => ({
@@ -77,11 +77,14 @@ function itemsOf(score) {
   return list.sort((one, other) => one.time - other.time);
 }
 
-/** Milliseconds that a change of a text takes; those over `longChange` wait until the pointer rests. */
+/**
+ * The smoothed duration of a text change in milliseconds. Beyond `longChange`, changes are deferred
+ * until the pointer rests.
+ */
 let changeCost = 0;
 const longChange = 12;
 
-/** Takes from the core what a slot's text says now. */
+/** Updates a slot from the module. */
 function refresh(place = state.slot) {
   const slot = slots[place];
   const read = core.score(place);
@@ -115,7 +118,7 @@ function openSlot(place, name, bytes, more = {}) {
   say(`${name} opened as ${"AB"[place]}`);
 }
 
-/** Makes A or B the one that is shown, edited and heard. */
+/** Shows, edits and plays A or B. */
 function showSlot(place) {
   if (!slots[place]) return;
   state.slot = place;
@@ -130,7 +133,7 @@ function showSlot(place) {
 }
 
 // Changes.
-/** The label of a step: `Move 3 events`. */
+/** Returns the label of an undo step, such as `Move 3 events`. */
 const labelFor = (verb, list = selected()) => {
   const nouns = { point: "point", parameter: "parameter", audio: "sound" };
   const noun = nouns[list[0]?.type] ?? "event";
@@ -138,7 +141,7 @@ const labelFor = (verb, list = selected()) => {
   return `${verb} ${list.length} ${list.some((each) => each.type !== list[0].type) ? "parts" : `${noun}s`}`;
 };
 
-/** Makes changes, as the core takes them, of the text that is shown; no label is a part of the step before. */
+/** Applies changes to the current text. Without a label, they belong to the previous undo step. */
 function change(label, changes) {
   if (!changes.length || !current()?.isGood) return false;
   const start = performance.now();
@@ -149,7 +152,7 @@ function change(label, changes) {
     return false;
   }
   refresh();
-  // Smoothed: a busy moment is not a long text.
+  // Smoothing ignores a single busy moment.
   changeCost += 0.3 * (performance.now() - start - changeCost);
   const onlyTop = changes.every(({ set }) => set?.startsWith("events") && isSelected(set.slice(0, set.indexOf("."))));
   afterChange(onlyTop);
@@ -158,7 +161,7 @@ function change(label, changes) {
 
 let listTimer = 0;
 
-/** Shows and plays what has changed; lists follow when it rests. */
+/** Shows and plays a change. The lists are updated after a pause. */
 function afterChange(onlyTop = false) {
   document.body.dataset.state = "changing";
   if (onlyTop) drawTop(); else drawAll();
@@ -169,7 +172,7 @@ function afterChange(onlyTop = false) {
   listTimer = setTimeout(lists, 120);
 }
 
-/** Findings, source, sound picture and autosave of the slot that is shown. */
+/** Updates findings, source, sound figure and stored session of the current slot. */
 function lists() {
   clearTimeout(listTimer);
   const slot = current();
@@ -185,7 +188,7 @@ function lists() {
 
 const assign = (path, field, value) => ({ set: `${path}.${field}`, to: rounded(value) });
 
-/** Takes the last step back, or makes it again. */
+/** Undoes or redoes a step. */
 function step(isBack) {
   takeTyping();
   const slot = current();
@@ -199,7 +202,7 @@ function step(isBack) {
   say(`${isBack ? "Undone" : "Redone"}: ${label ?? "change"}`);
 }
 
-/** An event to be added. */
+/** Returns a new event. */
 function newEvent(kind, time, values, duration) {
   const parameters = Object.entries(values)
     .map(([id, value]) => ({ ParameterID: id, ParameterValue: rounded(value, 3) }));
@@ -208,7 +211,7 @@ function newEvent(kind, time, values, duration) {
   return { add: { Event: { ...event, EventParameters: parameters } } };
 }
 
-/** Adds entries, `{ add }` or `{ entry }`, at the end of the pattern and selects them. */
+/** Appends entries, `{ add }` or `{ entry }`, to the pattern and selects them. */
 function addEntries(label, entries) {
   const counts = [score().events.length, score().curves.length, score().parameters.length];
   if (!change(label, entries)) return false;
@@ -228,7 +231,9 @@ const addContinuous = (time, duration = 0.2) => addEntries("Add continuous event
   newEvent("HapticContinuous", time, { HapticIntensity: 0.6, HapticSharpness: 0.4 }, duration),
 ]);
 
-/** Adds a level curve over the pattern, of sharpness where there is one of intensity. */
+/**
+ * Adds a constant curve over the pattern: intensity, or sharpness if there is an intensity curve.
+ */
 function addCurve() {
   const id = score().curves.some((curve) => isIntensity(curve.id)) ? "HapticSharpnessControl"
     : "HapticIntensityControl";
@@ -248,7 +253,7 @@ function addParameter(time) {
 function removeSelected() {
   const list = selected();
   if (!list.length) return;
-  // A curve all of whose points go, goes itself.
+  // If all points of a curve are deleted, the curve is deleted.
   const whole = new Set(list.filter((item) => item.curve
     && item.curve.points.length / 2 <= list.filter((each) => each.curve === item.curve).length)
     .map((item) => item.curve.path));
@@ -278,19 +283,19 @@ function duplicateSelected() {
 
 const numberIn = (path) => Number(path.match(/\d+/)[0]);
 
-// Selecting.
-/** Selects parts; the last is shown and has the focus of keys. */
+// Selection.
+/** Selects parts. The last part is shown and has the keyboard focus. */
 function select(paths) {
   setSelection([...new Set(paths)].filter((path) => itemAt(path)));
   drawAll();
   showSelection();
 }
 
-/** Adds a part to the selection, or takes it away. */
+/** Adds a part to the selection or removes it. */
 const toggleSelected = (path) => select(
   isSelected(path) ? selection.filter((each) => each !== path) : [...selection, path]);
 
-/** Selects the next or last part in time. */
+/** Selects the next or previous part in time. */
 function stepSelection(by, isAdding) {
   const list = items();
   if (!list.length) return;
@@ -301,7 +306,7 @@ function stepSelection(by, isAdding) {
   say(wordsFor(list[place]));
 }
 
-/** What a part is, in words. */
+/** Returns a description of a part. */
 function wordsFor(item) {
   const at = `at ${secondsText(item.time)} seconds`;
   if (item.type === "point") {
@@ -317,7 +322,10 @@ function wordsFor(item) {
     + `intensity ${short(event.intensity)}, sharpness ${short(event.sharpness)}, event ${number}`;
 }
 
-/** `HapticIntensityControl` is Intensity, `AudioVolumeControl` Audio volume. */
+/**
+ * Returns the name of a control: Intensity for `HapticIntensityControl`, Audio volume for
+ * `AudioVolumeControl`.
+ */
 function controlName(id) {
   const words = id.replace(/^Haptic|Control$/g, "")
     .replace(/([a-z])([A-Z])/g, (_, end, start) => `${end} ${start.toLowerCase()}`);

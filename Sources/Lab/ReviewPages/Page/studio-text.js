@@ -1,8 +1,8 @@
-// Findings and the source text.
+// Findings and source text.
 
-/** Height of a line of the source, in pixels. */
+/** The height of a line of the source, in pixels. */
 const lineHeight = 18;
-/** Bytes of text from which on the source opens folded: a field of so many lines is slow. */
+/** The minimum length of a source that is initially folded, in bytes. Long fields are slow. */
 const foldedText = 300000;
 
 function showFindings() {
@@ -37,7 +37,7 @@ function showFindings() {
   drawMarks();
 }
 
-/** Selects the part a finding is about, and shows its line. */
+/** Selects the part of a finding and shows its line. */
 function showFinding(index) {
   const finding = current().findings[index];
   const item = itemOfFinding(finding);
@@ -52,7 +52,7 @@ function showFinding(index) {
   say(finding.message);
 }
 
-/** Writes the text into its field, where that is open and differs, and marks lines. */
+/** Updates the text field if it is open and differs, and marks lines. */
 function showSource() {
   const slot = current();
   const field = find("#source");
@@ -73,7 +73,10 @@ function showSource() {
   showLines();
 }
 
-/** Numbers and marks of the lines in view, behind the field; an error's words lie under its line. */
+/**
+ * Shows the numbers and marks of the visible lines behind the field, and an error message below its
+ * line.
+ */
 function showLines() {
   const field = find("#source");
   const lines = find("#lines");
@@ -102,7 +105,7 @@ function showLines() {
 
 let typingTimer = 0;
 
-/** Gives the core what was typed; a text that does not read keeps the last good sound. */
+/** Passes the typed text to the module. An invalid text does not change the sound. */
 function takeTyping() {
   if (!typingTimer) return;
   clearTimeout(typingTimer);

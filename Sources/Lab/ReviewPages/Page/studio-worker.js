@@ -1,33 +1,33 @@
-// Work that takes longer than a picture: renderings, their pictures, and plans of long texts.
+// Background work: rendering, figures of sounds, and compilation of long texts.
 
 let core = null;
-/** Jobs that wait: of several of one kind and slot only the last. */
+/** The pending jobs: the latest of each kind and slot. */
 const jobs = new Map();
 
-/** What each kind of job answers; the buffers of the answer are handed over. */
+/** The functions that answer each kind of job. The buffers of the answer are transferred. */
 const kinds = {
-  /** The sound of a slot, and what the profile's hardware makes of it. */
+  /** Returns the sound of a slot and the acceleration of the hardware. */
   picture({ slot, text, profile, rate, name, columns }) {
     if (!core.open(slot, name, text)) return {};
     const samples = core.render(slot, profile, rate);
     return { samples, felt: columns ? core.felt(slot, profile, columns) : new Float32Array(0) };
   },
-  /** Decibels of a stretch of the sound. */
+  /** Returns the spectrogram of a time range in decibels. */
   spectrum({ slot, text, profile, rate, name, columns, rows, from, to }) {
     if (!core.open(slot, name, text)) return {};
     core.render(slot, profile, rate);
     return { decibels: core.spectrogram(columns, rows, from, to) };
   },
-  /** What is wrong with a text. */
+  /** Returns the findings of a text. */
   check({ slot, text, profile, name }) {
     core.open(slot, name, text);
     return { findings: core.check(slot, profile) };
   },
-  /** The text of a pattern made of a sound. */
+  /** Returns the text of a pattern traced from a sound. */
   trace({ slot, profile, sound }) {
     return core.trace(slot, sound, profile) ? { text: core.text(slot) } : {};
   },
-  /** The compiled pattern. */
+  /** Returns the compiled pattern. */
   plan({ slot, text, profile, rate, name }) {
     return core.open(slot, name, text) ? { plan: core.plan(slot, profile, rate) } : {};
   },

@@ -1,6 +1,6 @@
-// The audio thread: an instance of the module with one renderer and two players in step.
+// The audio thread: an instance of the module with one renderer and two synchronized players.
 
-/** Bytes of a plan that are copied in one block. */
+/** The number of bytes of a plan that are copied per block. */
 const pieceLength = 1 << 18;
 
 class Studio extends AudioWorkletProcessor {
@@ -10,9 +10,9 @@ class Studio extends AudioWorkletProcessor {
     this.live = this.core.calls;
     this.live.liveStart(sampleRate);
     if (processorOptions.profile) this.core.addProfile(processorOptions.profile);
-    /** Patterns that are read before the next block: of several for a slot only the last. */
+    /** The patterns to read before the next block: the latest of each slot. */
     this.next = [null, null];
-    /** A plan that is being copied, and how far. */
+    /** The plan that is being copied, and its progress. */
     this.feed = null;
     this.isPlaying = false;
     this.wasHeard = false;
@@ -51,7 +51,7 @@ class Studio extends AudioWorkletProcessor {
     this.live.livePlay(0, 0);
   }
 
-  /** Takes over what has come since the last block, at the place where the pattern before is. */
+  /** Loads the patterns received since the last block, at the position of the previous pattern. */
   read() {
     for (const slot of [0, 1]) {
       const message = this.next[slot];
@@ -62,7 +62,7 @@ class Studio extends AudioWorkletProcessor {
     }
   }
 
-  /** Copies the next piece of a plan, so that no block waits for a long one; the whole plan is taken over. */
+  /** Copies the next part of a plan, so that no block takes too long. A complete plan is loaded. */
   readPiece() {
     const { slot, plan, profile, place, done } = this.feed;
     this.core.putPlan(place + done, plan.subarray(done, done + pieceLength));

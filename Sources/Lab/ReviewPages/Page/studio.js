@@ -1,4 +1,4 @@
-// Starts the studio: the module, its lists, what the page was given, and every control.
+// Starts the studio: module, lists, initial patterns, and controls.
 
 function connectControls() {
   const onClick = {
@@ -29,7 +29,7 @@ function connectControls() {
     { find("#tempo-label").hidden = !event.target.value.startsWith("1/"); });
   find("#volume").addEventListener("input", setVolume);
   for (const id of ["#live-intensity", "#live-sharpness"]) find(id).addEventListener("input", sendControls);
-  // Sound starts to get ready with the first touch of the page, so that the first press of Play waits for nothing.
+  // The first touch of the page prepares the sound, so that Play starts quickly.
   addEventListener("pointerdown", startSound, { once: true, capture: true });
   new ResizeObserver(() => drawAll()).observe(find("#stage"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
@@ -55,7 +55,7 @@ async function start() {
   formats = core.formats();
   find("#file").accept = [...formats.filter(({ reads }) => reads)
     .flatMap(({ extensions }) => extensions.map(fileEnding)), "audio/*"].join();
-  // What a laptop plays, unless the page was made for another output than the first.
+  // The initial profile: one for laptop speakers, unless the page was generated for another output.
   const wanted = data.profile === profiles[0].name ? "speaker" : data.profile;
   state.profile = Math.max(0, profiles.findIndex(({ name }) => name === wanted));
   fillProfiles();

@@ -1,12 +1,12 @@
-// Finding elements, writing numbers, and what both pages say.
+// Element lookup, number formatting, and helpers that all pages share.
 
 const find = (selector, root = document) => root.querySelector(selector);
 const findAll = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-/** What the page holds: takes, the profile, findings. */
+/** The data of the page: takes, profile, findings. */
 const data = JSON.parse(find("#data").textContent);
 
-/** A text as markup. */
+/** Returns a text escaped for markup. */
 function escaped(text) {
   const names = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;" };
   return String(text).replace(/[&<>"]/g, (sign) => names[sign]);
@@ -14,32 +14,32 @@ function escaped(text) {
 
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 
-/** A number with a true minus sign. */
+/** Returns a number with the minus sign U+2212. */
 const withMinus = (number) => String(number).replace(/-/g, "\u2212");
 
-/** A number with at most some decimal places. */
+/** Returns a number rounded to decimal places, without trailing zeros. */
 const short = (value, places = 2) => withMinus(Number(value.toFixed(places)));
 
-/** Seconds without trailing zeros. */
+/** Returns seconds rounded to milliseconds, without trailing zeros. */
 const secondsText = (seconds) => short(seconds, 3);
 
-/** A place on an axis of some seconds: `9.5`, or `9:30` on one of two minutes and more. */
+/** Returns a time on an axis: `9.5`, or `9:30` on an axis of at least two minutes. */
 function axisText(seconds, length) {
   if (length < 120) return secondsText(seconds);
   const rest = seconds % 60;
   return `${Math.floor(seconds / 60)}:${rest < 10 ? "0" : ""}${secondsText(rest)}`;
 }
 
-/** The unit of `axisText`. */
+/** Returns the unit of `axisText`. */
 const axisUnit = (length) => (length < 120 ? "s" : "min");
 
-/** A time of constant width, for clocks: `9.500`, or `9:30.000` of two minutes and more. */
+/** Returns a time of constant width for clocks: `9.500`, or `9:30.000` from two minutes. */
 function clockText(seconds, length) {
   if (length < 120) return withMinus(seconds.toFixed(3));
   return `${Math.floor(seconds / 60)}:${(seconds % 60).toFixed(3).padStart(6, "0")}`;
 }
 
-/** A round step of a time axis with labels at least `room` pixels apart. */
+/** Returns a round step of a time axis with labels at least `room` pixels apart. */
 function timeStep(pixelsPerSecond, room) {
   const steps = [
     0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600,
@@ -47,7 +47,10 @@ function timeStep(pixelsPerSecond, room) {
   return steps.find((step) => step * pixelsPerSecond >= room) ?? 1200;
 }
 
-/** Labels of a time axis at round times, in the unit of the page's `whole` length; the last has the unit. */
+/**
+ * Returns the labels of a time axis at round times. `whole`, the length of the page, determines the
+ * unit, which follows the last label.
+ */
 function timeTicks({ from, to, width, whole = to }, room) {
   const step = timeStep(width / (to - from), room);
   const ticks = [];
@@ -59,22 +62,22 @@ function timeTicks({ from, to, width, whole = to }, room) {
   return ticks;
 }
 
-/** `34 ms`, `2.2 s`. */
+/** Returns a duration such as `34 ms` or `2.2 s`. */
 function spanText(seconds) {
   return seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${short(seconds)} s`;
 }
 
-/** `1 curve`, `2 curves`. */
+/** Returns a count with a noun: `1 curve`, `2 curves`. */
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** Tells people who do not see the page what happened. */
+/** Announces a text to screen readers. */
 function say(text) {
   find("#status").textContent = text;
 }
 
 let noteTimer = 0;
 
-/** Shows a line for a few seconds. */
+/** Shows a message for a few seconds. */
 function note(text) {
   const line = find("#note");
   (find("dialog[open]") ?? document.body).append(line);
@@ -84,7 +87,7 @@ function note(text) {
   noteTimer = setTimeout(() => { line.hidden = true; }, 4500);
 }
 
-/** Hands a file to the reader. */
+/** Downloads a file. */
 function saveFile(name, type, contents) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([contents], { type }));
@@ -93,11 +96,14 @@ function saveFile(name, type, contents) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
 }
 
-/** Bytes or a text through a stream that packs or unpacks them. */
+/** Returns bytes or a text passed through a compression or decompression stream. */
 const streamed = async (bytes, stream) => new Uint8Array(
   await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
 
-/** The part of a studio's address that holds one or two patterns, so that nothing is sent anywhere: `open=name,bytes&b=…`. */
+/**
+ * Returns the fragment of a studio URL that contains one or two patterns: `open=name,bytes&b=…`. A
+ * fragment is not sent to a server.
+ */
 async function patternAddress(patterns) {
   const parts = await Promise.all(patterns.map(async ([name, text], index) => {
     const packed = base64(await streamed(text, new CompressionStream("deflate-raw")));
@@ -107,12 +113,12 @@ async function patternAddress(patterns) {
   return parts.join("&");
 }
 
-/** Opens texts in the studio, each with its name. */
+/** Opens named texts in the studio. */
 async function openStudio(texts) {
   window.open(`${data.studio}#${await patternAddress(texts)}`, "_blank", "noopener");
 }
 
-/** Bytes as a text in base 64. */
+/** Returns bytes as Base64. */
 function base64(bytes) {
   let text = "";
   for (let index = 0; index < bytes.length; index += 0x8000) text += String.fromCharCode(
@@ -120,7 +126,7 @@ function base64(bytes) {
   return btoa(text);
 }
 
-/** The bytes of a text in base 64. */
+/** Returns the bytes of a Base64 text. */
 function bytesOf(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
   const raw = atob(text);
@@ -129,13 +135,13 @@ function bytesOf(text) {
   return bytes;
 }
 
-/** Puts a text on the clipboard. */
+/** Copies a text to the clipboard. */
 function copyText(text, message) {
   Promise.resolve().then(() => navigator.clipboard.writeText(text))
     .then(() => note(message), () => note("This browser does not let the page copy."));
 }
 
-/** The letter of a take in its colour. */
+/** Returns the letter of a take in its color. */
 function tag(index) {
   return `<span class="tag k${index % 4}">${data.takes[index].letter}</span>`;
 }

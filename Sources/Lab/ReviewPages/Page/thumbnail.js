@@ -1,22 +1,22 @@
-// Pictures of patterns on one ruler: a column is `unit` seconds wide on every card, whatever the screen.
+// Figures of patterns with a common scale: a column is `unit` seconds wide on every card.
 
 const gap = 12;
-/** What a card's borders and margins take of its width. */
+/** The width of a card's borders and margins. */
 const cardFrame = 30;
-/** Room for the axis under each line of a thumbnail. */
+/** The height of the axis below each line of a thumbnail. */
 const axisHeight = 15;
 
-/** The scale of the whole page. */
+/** The scale of the page. */
 const ruler = { unit: 1, columns: 4, column: 0, pixelsPerSecond: 1, isPrinted: false };
 
-/** Seconds from the first onset to the end of the last event. */
+/** Returns the seconds from the first onset to the end of the last event. */
 function patternLength(take) {
   return (take.events ?? []).reduce((most, event) => Math.max(most, event.time + event.length), 0);
 }
 
 const lengths = data.takes.map(patternLength);
 
-/** Fits the ruler to the page: the round value that holds 85 % of the patterns. */
+/** Computes the scale of the page: the round value that fits 85 % of the patterns. */
 function measureRuler() {
   const width = find("#grid").clientWidth;
   const sorted = [...lengths].sort((a, b) => a - b);
@@ -32,8 +32,8 @@ function measureRuler() {
 }
 
 /**
- * The columns and lines that a pattern takes: long ones are broken into lines, as a score is. What ends in the first
- * fifth takes half a column, which `span` counts.
+ * Returns the columns and lines of a pattern. A long pattern is divided into lines. An end in the
+ * first fifth of a column takes half a column, which `span` counts.
  */
 function layoutOf(index) {
   const { unit, columns, column, pixelsPerSecond } = ruler;
@@ -53,12 +53,15 @@ function layoutOf(index) {
   return { span: 2 * span, width, perLine, lines, height };
 }
 
-/** The most lines of one thumbnail; what comes behind is in the detail. */
+/** The maximum number of lines in a thumbnail. The detail shows the whole pattern. */
 const longestLines = 40;
 
 let gradientNumber = 0;
 
-/** Events between two times: outlines filled by a gradient of sharpness, stems with one head. */
+/**
+ * Returns the events between two times: outlines filled with a gradient of sharpness, and stems
+ * with heads.
+ */
 function drawEventsOf(take, { x, y, bottom, from, to, radius }) {
   let gradients = "";
   let shapes = "";
@@ -90,7 +93,7 @@ function drawEventsOf(take, { x, y, bottom, from, to, radius }) {
   return `<defs>${gradients}</defs>${shapes}`;
 }
 
-/** The colours of an event along its time. */
+/** Returns the gradient of an event's sharpness over time. */
 function gradient(name, times, values, start, end) {
   const stops = [];
   let last = -1;
@@ -103,7 +106,7 @@ function gradient(name, times, values, start, end) {
   return `<linearGradient id="${name}">${stops.join("")}</linearGradient>`;
 }
 
-/** The picture of a card, line by line, each with its axis. */
+/** Returns the figure of a card, line by line, each with its axis. */
 function thumbnail(index) {
   const take = data.takes[index];
   const layout = layoutOf(index);
@@ -134,7 +137,7 @@ function thumbnail(index) {
   return `<svg viewBox="0 0 ${px(width)} ${whole}" height="${whole}" aria-hidden="true">${drawing}</svg>`;
 }
 
-/** Where a time is in a thumbnail. */
+/** Returns the position of a time in a thumbnail. */
 function thumbnailPlace(index, time) {
   const { perLine, lines, height } = layoutOf(index);
   const row = clamp(Math.floor(time / perLine), 0, lines - 1);

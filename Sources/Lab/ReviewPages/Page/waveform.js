@@ -1,13 +1,16 @@
-// The waveform of two takes: the peak within a few milliseconds, and the samples from close by.
+// The waveforms of two takes: the peak within a few milliseconds, or the samples of a short range.
 
-/** Seconds to each side of which the greatest magnitude is drawn: an outline without a wave's ripple. */
+/**
+ * The radius of the window of a peak in seconds, which removes the ripple of a wave from the
+ * outline.
+ */
 const outlineReach = 0.006;
-/** Ranges shorter than this show the samples themselves. */
+/** The minimum length of a range that is drawn with peaks instead of samples, in seconds. */
 const closeRange = 0.16;
 
 const outlines = new Map();
 
-/** The outline of a sound: for every sample the greatest magnitude around it. */
+/** Returns the outline of a sound: for every sample, the maximum magnitude around it. */
 async function outlineOf(id) {
   if (outlines.has(id)) return outlines.get(id);
   const buffer = await soundOf(id);
@@ -16,7 +19,7 @@ async function outlineOf(id) {
   const reach = Math.round(outlineReach * buffer.sampleRate);
   const magnitude = (index) => channels.reduce((most, each) => Math.max(most, Math.abs(each[index])), 0);
   const values = new Float32Array(buffer.length);
-  // The samples that may be the greatest of a window, by falling magnitude.
+  // The monotonic queue of a sliding maximum: candidates by descending magnitude.
   const queue = [];
   let first = 0;
   for (let index = 0; index < buffer.length + reach; index++) {
@@ -35,7 +38,7 @@ async function outlineOf(id) {
   return outline;
 }
 
-/** The waveforms of both takes. */
+/** Returns the waveforms of both takes. */
 async function drawWaveforms({ box, lanes }) {
   const [first, second] = await Promise.all(
     [state.one, state.other].map((take) => outlineOf(soundId(take, output))));
@@ -77,7 +80,7 @@ function drawOutlines(box, first, second, scale) {
     places.map((place) => at(second, timeAt(place) + shift)), scale);
 }
 
-/** The samples of both takes, grey where they agree. */
+/** Returns the samples of both takes, gray where they are equal. */
 function drawSamples(box, first, second, y, scale) {
   const { shift } = pair();
   const x = (time) => box.left + (time - state.from) / (state.to - state.from) * box.width;

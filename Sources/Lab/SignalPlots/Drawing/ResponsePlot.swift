@@ -1,23 +1,22 @@
 internal import CMath
 
-/// A figure of a measured frequency response with what was fitted to it, and what the fit leaves
-/// over.
+/// A figure of a measured frequency response, the fitted response, and the residual.
 ///
-/// Levels go up in decibels, frequencies to the right by equal factors. What is below the lowest
-/// level that is shown is neither drawn nor in the legend.
+/// The level axis is in decibels, and the frequency axis is logarithmic. Parts below the level axis
+/// are not drawn, and a curve that is entirely below it has no legend entry.
 public struct ResponsePlot: Equatable, Sendable {
-  /// The levels at a frequency, in decibels.
+  /// The levels at one frequency, in decibels.
   public struct Point: Equatable, Sendable {
-    /// Frequency in hertz.
+    /// The frequency, in hertz.
     public var hertz: Double
-    /// What was measured.
+    /// The level of the measured response.
     public var measured: Double
-    /// What was fitted.
+    /// The level of the fitted response.
     public var fitted: Double
-    /// What is left of the measured, phase and all, when the fitted is taken away.
+    /// The level of the complex difference between the measured and the fitted response.
     public var residual: Double
 
-    /// Makes a point.
+    /// Creates a point from a frequency in hertz and three levels in decibels.
     public init(hertz: Double, measured: Double, fitted: Double, residual: Double) {
       self.hertz = hertz
       self.measured = measured
@@ -28,17 +27,23 @@ public struct ResponsePlot: Equatable, Sendable {
 
   /// The title.
   public var title: String
-  /// The smaller text below the title.
+  /// The smaller text next to or below the title.
   public var subtitle: String
-  /// The points by rising frequency; those that are not finite are left out.
+  /// The finite points by ascending frequency.
   public let points: [Point]
-  /// A band to mark, in hertz.
+  /// A frequency band to mark, in hertz.
   public var band: ClosedRange<Double>?
 
-  /// Decibels from the lowest level that is shown to the highest.
+  /// The range of the level axis, in decibels.
   static let dynamicRange = 60.0
 
-  /// Makes a figure.
+  /// Creates a figure.
+  ///
+  /// - Parameters:
+  ///   - title: The title.
+  ///   - subtitle: The smaller text next to or below the title.
+  ///   - points: The points by ascending frequency. Those that are not finite are ignored.
+  ///   - band: A frequency band to mark, in hertz.
   public init(title: String, subtitle: String, points: [Point], band: ClosedRange<Double>? = nil) {
     self.title = title
     self.subtitle = subtitle
@@ -49,26 +54,33 @@ public struct ResponsePlot: Equatable, Sendable {
     self.band = band
   }
 
-  /// The frequencies that are shown: between one, two or five times a power of ten, so that both
-  /// ends have labels.
+  /// The frequency axis. Its ends are 1, 2 or 5 times a power of ten, so that both have labels.
   var frequencyAxis: PlotAxis {
-    let round = (-1...5).flatMap { decade in [1.0, 2, 5].map { $0 * pow(10, Double(decade)) } }
+    let decades = (-1...5).map { pow(10, Double($0)) }
+    let roundValues = decades.flatMap { decade in [1.0, 2, 5].map { $0 * decade } }
     let first = points.first?.hertz ?? 10
     let last = points.last?.hertz ?? 1_000
-    // Half a percent beyond is not seen.
-    let low = round.last { $0 <= first * 1.005 } ?? first
-    let high = round.first { $0 >= last * 0.995 } ?? last
-    return PlotAxis(range: low...max(2 * low, high), isLogarithmic: true)
+    // Half a percent outside the axis is invisible.
+    let minimum = roundValues.last { $0 <= first * 1.005 } ?? first
+    let maximum = roundValues.first { $0 >= last * 0.995 } ?? last
+    return PlotAxis(range: minimum...max(2 * minimum, maximum), isLogarithmic: true)
   }
 
-  /// The levels that are shown: from the ten above the greatest down.
+  /// The level axis, from the multiple of 10 dB above the maximum downward.
   var levelAxis: PlotAxis {
-    let most = points.reduce(-300) { max($0, $1.measured, $1.fitted) }
-    let top = most > -300 ? (most / 10).rounded(.up) * 10 : 0
+    let maximum = points.reduce(-300) { max($0, $1.measured, $1.fitted) }
+    let top = maximum > -300 ? (maximum / 10).rounded(.up) * 10 : 0
     return PlotAxis(range: (top - Self.dynamicRange)...top)
   }
 
-  /// Draws the figure: the bytes of a file, as `Plot.draw(as:width:theme:)` does.
+  /// Draws the figure and returns the bytes of a file, like `Plot.draw(as:width:theme:)`.
+  ///
+  /// - Parameters:
+  ///   - format: The file format.
+  ///   - width: The width in pixels, or in points for PDF, clamped to `Plot.allowedWidths`.
+  ///   - theme: The colors. With nil, an SVG follows the page that shows it, and other files are
+  ///     light.
+  /// - Throws: `PlotError` if Cairo is missing or cannot draw the figure.
   public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil)
     throws(PlotError) -> [UInt8]
   {
@@ -83,9 +95,31 @@ public struct ResponsePlot: Equatable, Sendable {
   }
 }
 
+/// Lays out and draws a response plot.
 private struct ResponsePlotPainter {
+  /// A curve of the plot.
+  private struct Curve {
+    let name: String
+    let level: (ResponsePlot.Point) -> Double
+    let role: PlotRole
+    /// The width of the line, in pixels at a scale of 1.
+    let width: Double
+    var dashes: [Double] = []
+  }
+
+  /// The curves from back to front.
+  private static var curves: [Curve] {
+    [
+      Curve(name: "residual", level: \.residual, role: .muted, width: 1.25, dashes: [2, 3]),
+      Curve(name: "measured", level: \.measured, role: .take(0), width: 2),
+      Curve(name: "fitted", level: \.fitted, role: .take(1), width: 2, dashes: [6, 3]),
+    ]
+  }
+
   private let plot: ResponsePlot
+  /// The size of text and lines, relative to a figure that is 900 pixels wide.
   private let scale: Double
+  /// The rectangle of the curves.
   private let box: PlotBox
   private let legendLineCount: Double
   private let isSubtitleBesideTitle: Bool
@@ -93,21 +127,20 @@ private struct ResponsePlotPainter {
 
   init(plot: ResponsePlot, width: Double) {
     self.plot = plot
-    // Wider pictures are looked at from farther away, or made smaller.
+    // Wider figures are viewed from farther away or reduced in size.
     scale = max(1, pow(width / 900, 0.6))
     let left = (58 * scale).rounded()
     let right = (width - 30 * scale).rounded()
-    // The unit, the legend and, in a narrow picture, the subtitle have lines of their own.
+    // In a narrow figure, the subtitle and the legend have lines of their own.
     let names = ["Level dB", "residual", "measured", "fitted"] + [Self.bandName(plot)]
-    let total = names.reduce(0) { $0 + Self.entryWidth($1) }
-    legendLineCount = max(1, (total * scale / (right - left)).rounded(.up))
-    let needed =
-      TextWidth.inEms(plot.title) * PlotLayout.titleFontSize * 1.08 + TextWidth.inEms(plot.subtitle)
-      * PlotLayout.labelFontSize + 20
-    isSubtitleBesideTitle = needed * scale < right - left
-    let top =
-      (60 + (isSubtitleBesideTitle ? 0 : 18) + (legendLineCount > 1 ? 18 * legendLineCount : 0) + 18)
-      * scale
+    let legendWidth = names.reduce(0) { $0 + Self.entryWidth($1) }
+    legendLineCount = max(1, (legendWidth * scale / (right - left)).rounded(.up))
+    let titleWidth = TextWidth.inEms(plot.title) * PlotLayout.titleFontSize * 1.08
+    let subtitleWidth = TextWidth.inEms(plot.subtitle) * PlotLayout.labelFontSize
+    isSubtitleBesideTitle = (titleWidth + subtitleWidth + 20) * scale < right - left
+    let subtitleHeight: Double = isSubtitleBesideTitle ? 0 : 18
+    let legendHeight: Double = legendLineCount > 1 ? 18 * legendLineCount : 0
+    let top = (60 + subtitleHeight + legendHeight + 18) * scale
     box = PlotBox(
       left: left, top: top.rounded(), right: right, bottom: (top + 250 * scale).rounded())
     drawing = PlotDrawing(
@@ -122,11 +155,11 @@ private struct ResponsePlotPainter {
     drawing.drawText(
       plot.title, at: PlotPoint(box.left, 32 * scale), fontSize: PlotLayout.titleFontSize * scale,
       role: .ink, isBold: true)
-    drawLabel(
-      plot.subtitle,
-      at: PlotPoint(
-        isSubtitleBesideTitle ? box.right : box.left, (isSubtitleBesideTitle ? 32 : 50) * scale),
-      anchor: isSubtitleBesideTitle ? .end : .start)
+    if isSubtitleBesideTitle {
+      drawLabel(plot.subtitle, at: PlotPoint(box.right, 32 * scale), anchor: .end)
+    } else {
+      drawLabel(plot.subtitle, at: PlotPoint(box.left, 50 * scale))
+    }
     if let band = plot.band {
       let left = max(box.left, point(frequency: band.lowerBound, level: 0).x)
       let right = min(box.right, point(frequency: band.upperBound, level: 0).x)
@@ -135,19 +168,14 @@ private struct ResponsePlotPainter {
         paint: .role(.sharedArea), opacity: 0.4)
     }
     drawGrid()
-    // Curves of which nothing is above the lowest level that is shown are left out.
-    let curves:
-      [(String, (ResponsePlot.Point) -> Double, PlotRole, width: Double, dashes: [Double])] = [
-        ("residual", \.residual, .muted, 1.25, [2, 3]), ("measured", \.measured, .take(0), 2, []),
-        ("fitted", \.fitted, .take(1), 2, [6, 3]),
-      ]
     var legend: [(name: String, stroke: PlotDrawing.Stroke)] = []
-    for (name, level, role, width, dashes) in curves {
-      let lines = lines(of: level)
+    for curve in Self.curves {
+      let lines = lines(of: curve.level)
       if lines.isEmpty { continue }
       let stroke = PlotDrawing.Stroke(
-        paint: .role(role), width: width * scale, dashes: dashes.map { $0 * scale })
-      legend.append((name, stroke))
+        paint: .role(curve.role), width: curve.width * scale,
+        dashes: curve.dashes.map { $0 * scale })
+      legend.append((curve.name, stroke))
       drawing.stroke(lines, stroke)
     }
     drawing.drawLine(
@@ -162,26 +190,28 @@ private struct ResponsePlotPainter {
       box.bottom - box.height * plot.levelAxis.fraction(of: level))
   }
 
+  /// Returns the parts of a curve above the bottom of the level axis.
   private func lines(of level: (ResponsePlot.Point) -> Double) -> [[PlotPoint]] {
     var lines: [[PlotPoint]] = []
-    var last: PlotPoint?
-    for point in plot.points {
-      let here = self.point(frequency: point.hertz, level: level(point))
-      if let last, (last.y > box.bottom) != (here.y > box.bottom) {
-        let share = (box.bottom - last.y) / (here.y - last.y)
-        let edge = PlotPoint(last.x + (here.x - last.x) * share, box.bottom)
-        if last.y > box.bottom {
-          lines.append([edge])
+    var previous: PlotPoint?
+    for plotPoint in plot.points {
+      let current = self.point(frequency: plotPoint.hertz, level: level(plotPoint))
+      if let previous, (previous.y > box.bottom) != (current.y > box.bottom) {
+        let fraction = (box.bottom - previous.y) / (current.y - previous.y)
+        let crossing = PlotPoint(
+          previous.x + (current.x - previous.x) * fraction, box.bottom)
+        if previous.y > box.bottom {
+          lines.append([crossing])
         } else {
-          lines[lines.count - 1].append(edge)
+          lines[lines.count - 1].append(crossing)
         }
-      } else if last == nil, here.y <= box.bottom {
+      } else if previous == nil, current.y <= box.bottom {
         lines.append([])
       }
-      if here.y <= box.bottom {
-        lines[lines.count - 1].append(here)
+      if current.y <= box.bottom {
+        lines[lines.count - 1].append(current)
       }
-      last = here
+      previous = current
     }
     return lines.filter { $0.count > 1 }
   }
@@ -205,6 +235,7 @@ private struct ResponsePlotPainter {
     }
   }
 
+  /// Draws the title of the level axis and the legend, at the right or in lines of its own.
   private mutating func drawLegend(_ curves: [(name: String, stroke: PlotDrawing.Stroke)]) {
     let title = PlotDrawing.TextRun(
       text: "Level", fontSize: PlotLayout.panelTitleFontSize * scale, role: .ink, isBold: true)
@@ -214,29 +245,31 @@ private struct ResponsePlotPainter {
       .text([title, unit], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
     let band = Self.bandName(plot)
     let names = curves.map(\.name) + (band.isEmpty ? [] : [band])
-    let total = names.reduce(0) { $0 + Self.entryWidth($1) } * scale
-    var place = PlotPoint(box.right - total, box.top - 10 * scale)
+    let totalWidth = names.reduce(0) { $0 + Self.entryWidth($1) } * scale
+    var position = PlotPoint(box.right - totalWidth, box.top - 10 * scale)
     if legendLineCount > 1 {
-      place = PlotPoint(box.left, box.top - (10 + 18 * legendLineCount) * scale)
+      position = PlotPoint(box.left, box.top - (10 + 18 * legendLineCount) * scale)
     }
     for (index, name) in names.enumerated() {
       let width = Self.entryWidth(name) * scale
-      if legendLineCount > 1, place.x > box.left, place.x + width > box.right {
-        place = PlotPoint(box.left, place.y + 18 * scale)
+      if legendLineCount > 1, position.x > box.left, position.x + width > box.right {
+        position = PlotPoint(box.left, position.y + 18 * scale)
       }
-      let end = place.x + PlotLayout.legendSymbolWidth * scale
+      let end = position.x + PlotLayout.legendSymbolWidth * scale
       if index < curves.count {
-        let y = place.y - 4 * scale
-        drawing.stroke([[PlotPoint(place.x, y), PlotPoint(end, y)]], curves[index].stroke)
+        let y = position.y - 4 * scale
+        drawing.stroke([[PlotPoint(position.x, y), PlotPoint(end, y)]], curves[index].stroke)
       } else {
-        let sign = PlotBox(left: place.x, top: place.y - 8 * scale, right: end, bottom: place.y)
-        drawing.fillRectangle(sign, paint: .role(.sharedArea), radius: 1.5 * scale, opacity: 0.6)
+        let symbol = PlotBox(
+          left: position.x, top: position.y - 8 * scale, right: end, bottom: position.y)
+        drawing.fillRectangle(symbol, paint: .role(.sharedArea), radius: 1.5 * scale, opacity: 0.6)
       }
-      drawLabel(name, at: PlotPoint(end + 6 * scale, place.y))
-      place.x += width
+      drawLabel(name, at: PlotPoint(end + 6 * scale, position.y))
+      position.x += width
     }
   }
 
+  /// Returns the width of a legend entry at a scale of 1.
   private static func entryWidth(_ name: String) -> Double {
     TextWidth.inEms(name) * PlotLayout.labelFontSize + PlotLayout.legendSymbolWidth + 22
   }
@@ -248,8 +281,9 @@ private struct ResponsePlotPainter {
   }
 
   private mutating func drawLabel(
-    _ text: String, at place: PlotPoint, anchor: PlotDrawing.Anchor = .start
+    _ text: String, at position: PlotPoint, anchor: PlotDrawing.Anchor = .start
   ) {
-    drawing.drawText(text, at: place, fontSize: PlotLayout.labelFontSize * scale, anchor: anchor)
+    drawing.drawText(
+      text, at: position, fontSize: PlotLayout.labelFontSize * scale, anchor: anchor)
   }
 }

@@ -2,46 +2,59 @@ public import HapticModel
 public import HapticRender
 public import SignalAnalysis
 
-/// A figure: pictures above one another that share an axis of time.
+/// A figure of patterns or sounds: panels stacked above a shared time axis.
 ///
-/// A plain value that knows nothing of pixels; it is drawn at any width, as a file or as text.
+/// 1. `PlotTake` evaluates the events of a pattern or measures a signal.
+/// 2. `PlotPanel` holds the contents, axis and legend of each panel, without pixels.
+/// 3. `PlotLayout` computes positions for a width, and `PlotPainter` draws shapes into a
+///    `PlotDrawing`.
+/// 4. `SVGWriter`, `CairoWriter` and `TerminalWriter` write the drawing as a file or as text.
 public struct Plot: Sendable {
   /// The title.
   public let title: String
-  /// Length, contents and profile.
+  /// Duration, contents and profile, as short texts.
   public let facts: [String]
-  /// The seconds that the axis of time covers.
+  /// The range of the time axis, in seconds.
   public let timeRange: ClosedRange<Double>
-  /// Seconds until nothing sounds in any of what is shown, whatever part of it is.
+  /// The time at which the last take ends, in seconds, whatever part of it is shown.
   public let duration: Double
-  /// The figure in a sentence, for those who do not see it.
+  /// A sentence that describes the figure, for screen readers.
   public let summary: String
   let takes: [PlotTake]
   let panels: [PlotPanel]
 
-  /// The shortest time that is shown, in seconds.
+  /// The minimum length of the time axis, in seconds.
   static let minimumTimeSpan = 0.005
 
-  /// The most subjects that one figure shows.
+  /// The maximum number of subjects in one figure.
   public static let maximumSubjectCount = 8
 
-  /// The widths that a picture can have, in pixels.
+  /// The widths that a figure can be drawn at, in pixels.
   public static let allowedWidths = 200...10_000
 
-  /// The figure of one pattern or sound; a `PlotError` for a pattern that cannot be rendered.
+  /// Creates the figure of one pattern or sound.
+  ///
+  /// - Parameters:
+  ///   - subject: The pattern or sound.
+  ///   - parts: The panels of the figure.
+  ///   - timeRange: The part to show, in seconds; nil for all.
+  /// - Throws: `PlotError` for a pattern that cannot be rendered.
   public init(
     of subject: PlotSubject, parts: Set<PlotPart> = Set(PlotPart.allCases),
-    timeRange seconds: ClosedRange<Double>? = nil
-  ) throws(PlotError) { try self.init(of: [subject], parts: parts, timeRange: seconds) }
+    timeRange: ClosedRange<Double>? = nil
+  ) throws(PlotError) { try self.init(of: [subject], parts: parts, timeRange: timeRange) }
 
-  /// The figure of patterns and sounds, at most `maximumSubjectCount` of them, over one another on
-  /// shared axes: what all have is grey, what only one has is in its colour.
+  /// Creates a figure that overlays patterns and sounds on shared axes: the common part is gray,
+  /// and each difference has the color of its take.
   ///
-  /// - Parameter seconds: The part of time that is shown; nil for all.
-  /// - Throws: A `PlotError` for a pattern that cannot be rendered.
+  /// - Parameters:
+  ///   - subjects: The patterns and sounds. Those after the first `maximumSubjectCount` are ignored.
+  ///   - parts: The panels of the figure.
+  ///   - timeRange: The part to show, in seconds; nil for all.
+  /// - Throws: `PlotError` for a pattern that cannot be rendered.
   public init(
     of subjects: [PlotSubject], parts: Set<PlotPart> = Set(PlotPart.allCases),
-    timeRange seconds: ClosedRange<Double>? = nil
+    timeRange: ClosedRange<Double>? = nil
   ) throws(PlotError) {
     var takes = try subjects.prefix(Self.maximumSubjectCount).map(PlotTake.init)
     if parts.contains(.score), takes.contains(where: { $0.eventPlot == nil }) {
@@ -50,24 +63,28 @@ public struct Plot: Sendable {
       }
     }
     duration = takes.map(\.duration).filter(\.isFinite).max() ?? 0
-    let all = 0...max(Self.minimumTimeSpan, duration)
-    timeRange = seconds.map { Self.clamped($0, to: all) } ?? all
+    let fullRange = 0...max(Self.minimumTimeSpan, duration)
+    self.timeRange = timeRange.map { Self.clamped($0, to: fullRange) } ?? fullRange
     self.takes = takes
-    panels = PlotPanel.panels(of: takes, parts: parts, timeRange: timeRange)
+    panels = PlotPanel.panels(of: takes, parts: parts, timeRange: self.timeRange)
     let names = takes.map { $0.name.isEmpty ? "a pattern" : $0.name }
     title = takes.count == 1 ? takes[0].name : names.joined(separator: ", ")
-    facts = Self.facts(of: takes, duration: duration, timeRange: seconds == nil ? nil : timeRange)
+    facts = Self.facts(
+      of: takes, duration: duration, shownRange: timeRange == nil ? nil : self.timeRange)
     summary = Self.summary(
       of: panels, names: takes.count == 1 ? takes.map(\.name) : names, facts: facts)
   }
 
-  /// Draws the figure: the bytes of a file, the same ones with the same version of Cairo and the
-  /// same fonts.
+  /// Draws the figure and returns the bytes of a file.
+  ///
+  /// The bytes are reproducible with the same version of Cairo and the same fonts.
   ///
   /// - Parameters:
-  ///   - width: Pixels, or points on paper; what lies outside `widths` is brought into it.
-  ///   - theme: The colours; nil for those of the page that an SVG is shown on, and for light ones
-  ///     in other files.
+  ///   - format: The file format.
+  ///   - width: The width in pixels, or in points for PDF, clamped to `allowedWidths`.
+  ///   - theme: The colors. With nil, an SVG follows the page that shows it, and other files are
+  ///     light.
+  /// - Throws: `PlotError` if Cairo is missing or cannot draw the figure.
   public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil)
     throws(PlotError) -> [UInt8]
   {
@@ -76,29 +93,29 @@ public struct Plot: Sendable {
 
   func drawing(width: Int) -> PlotDrawing { PlotPainter.makeDrawing(of: self, width: width) }
 
-  private static func clamped(_ range: ClosedRange<Double>, to all: ClosedRange<Double>)
+  /// Returns the part of a range within the figure, at least `minimumTimeSpan` long.
+  private static func clamped(_ range: ClosedRange<Double>, to fullRange: ClosedRange<Double>)
     -> ClosedRange<Double>
   {
-    let from = min(max(range.lowerBound, 0), all.upperBound - minimumTimeSpan)
-    return max(0, from)...max(from + minimumTimeSpan, min(range.upperBound, all.upperBound))
+    let start = min(max(range.lowerBound, 0), fullRange.upperBound - minimumTimeSpan)
+    let end = max(start + minimumTimeSpan, min(range.upperBound, fullRange.upperBound))
+    return max(0, start)...end
   }
 
   private static func facts(
-    of takes: [PlotTake], duration: Double, timeRange span: ClosedRange<Double>?
-  )
-    -> [String]
-  {
-    func time(_ seconds: Double) -> String { AxisTick.shortText(seconds, decimalPlaces: 3) }
-    var facts = [
-      (span.map { "\(time($0.lowerBound))–\(time($0.upperBound)) s of " } ?? "")
-        + durationText(duration)
-    ]
+    of takes: [PlotTake], duration: Double, shownRange: ClosedRange<Double>?
+  ) -> [String] {
+    func timeText(_ seconds: Double) -> String { AxisTick.shortText(seconds, decimalPlaces: 3) }
+    let rangeText = shownRange.map { range in
+      "\(timeText(range.lowerBound))–\(timeText(range.upperBound)) s of "
+    }
+    var facts = [(rangeText ?? "") + durationText(duration)]
     if takes.count > 1 {
       facts.append("grey: in \(takes.count == 2 ? "both" : "all")")
-    } else if let score = takes.first?.eventPlot {
-      facts += eventCountTexts(of: score)
+    } else if let eventPlot = takes.first?.eventPlot {
+      facts += eventCountTexts(of: eventPlot)
     }
-    // Of a recording it is not known what made it.
+    // The profile of a recording is unknown.
     let profiles = takes.compactMap { $0.profile?.name }
     guard profiles.count == takes.count, !profiles.isEmpty else { return facts }
     let names = profiles.uniqued
@@ -109,38 +126,44 @@ public struct Plot: Sendable {
     if seconds >= TimeTicks.minimumSecondsForMinutes {
       return TimeTicks.clockText(seconds) + " min"
     }
-    return seconds < 0.1
-      ? AxisTick.text(seconds * 1_000, decimalPlaces: 0) + " ms"
-      : AxisTick.shortText(seconds, decimalPlaces: seconds < 10 ? 2 : 1) + " s"
+    if seconds < 0.1 {
+      return AxisTick.text(seconds * 1_000, decimalPlaces: 0) + " ms"
+    }
+    return AxisTick.shortText(seconds, decimalPlaces: seconds < 10 ? 2 : 1) + " s"
   }
 
-  /// `3 continuous events`, `1 transient`.
-  private static func eventCountTexts(of score: EventPlot) -> [String] {
-    let counted = HapticEvent.Kind.allCases.compactMap { kind -> String? in
-      let count = score.events.count { $0.kind == kind }
+  /// Returns texts such as `3 continuous events` and `1 transient`.
+  private static func eventCountTexts(of eventPlot: EventPlot) -> [String] {
+    let texts = HapticEvent.Kind.allCases.compactMap { kind -> String? in
+      let count = eventPlot.events.count { $0.kind == kind }
       return count == 0 ? nil : "\(count) \(kind.noun)\(count == 1 ? "" : "s")"
     }
-    return counted.isEmpty ? ["no events"] : counted
+    return texts.isEmpty ? ["no events"] : texts
   }
 
   private static func summary(of panels: [PlotPanel], names: [String], facts: [String]) -> String {
-    let kinds = panels.map(\.summaryNoun).uniqued
-    let shown = kinds.isEmpty ? "empty picture" : kinds.joinedWithAnd
-    let named = names.filter { !$0.isEmpty }
-    return shown.capitalizedFirst + (named.isEmpty ? "" : " of \(named.joinedWithAnd)")
+    let panelNouns = panels.map(\.summaryNoun).uniqued
+    let contents = panelNouns.isEmpty ? "empty picture" : panelNouns.joinedWithAnd
+    let takeNames = names.filter { !$0.isEmpty }
+    return contents.capitalizedFirst
+      + (takeNames.isEmpty ? "" : " of \(takeNames.joinedWithAnd)")
       + ": \(facts.joined(separator: ", "))."
   }
 }
 
-extension String { package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() } }
+extension String {
+  /// The text with an uppercase first letter.
+  package var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
 
 extension [String] {
-  /// `a`, `a and b`, or `a, b and c`.
+  /// The elements as a list in a sentence: `a`, `a and b`, or `a, b and c`.
   package var joinedWithAnd: String {
-    count < 2 ? joined() : dropLast().joined(separator: ", ") + " and " + self[count - 1]
+    guard count > 1 else { return joined() }
+    return dropLast().joined(separator: ", ") + " and " + self[count - 1]
   }
 
-  /// Each once, where it is first.
+  /// The distinct elements, in the order of their first occurrences.
   fileprivate var uniqued: [String] {
     reduce(into: []) {
       if !$0.contains($1) {
@@ -151,6 +174,7 @@ extension [String] {
 }
 
 extension PlotDrawing {
+  /// Returns the drawing as the bytes of a file. Only SVG without a theme follows its page.
   func bytes(as format: PlotFormat, theme: PlotTheme?) throws(PlotError) -> [UInt8] {
     guard format == .svg else {
       return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf)
@@ -160,24 +184,30 @@ extension PlotDrawing {
   }
 }
 
-/// What a picture shows: a pattern, its sound, or a sound alone.
+/// The subject of a plot: a pattern, a pattern with its sound, or only a sound.
 public struct PlotSubject: Sendable {
   /// The name in the title.
   public var name: String
-  /// The pattern, all its layers, where there is one.
+  /// The pattern with all layers, or nil for a recording.
   public var composition: HapticComposition?
-  /// The sound, where it is shown.
+  /// The sound, or nil if the plot does not show it.
   public var signal: Signal?
-  /// What it is rendered with; nil for a recording, whose band is not known.
+  /// The profile that renders the pattern, or nil for a recording, whose frequency band is unknown.
   public var profile: TransducerProfile?
-  /// The pattern's sound files, for their lengths.
+  /// The sound files of the pattern by path, for their durations.
   public var samples: [String: AudioBuffer]
 
-  /// Names what is to be shown.
+  /// Creates a subject.
+  ///
+  /// - Parameters:
+  ///   - name: The name in the title.
+  ///   - composition: The pattern with all layers, or nil for a recording.
+  ///   - signal: The sound, or nil if the plot does not show it.
+  ///   - profile: The profile that renders the pattern, or nil for a recording.
+  ///   - samples: The sound files of the pattern by path, for their durations.
   public init(
     name: String, composition: HapticComposition? = nil, signal: Signal? = nil,
-    profile: TransducerProfile? = nil,
-    samples: [String: AudioBuffer] = [:]
+    profile: TransducerProfile? = nil, samples: [String: AudioBuffer] = [:]
   ) {
     self.name = name
     self.composition = composition
@@ -187,34 +217,37 @@ public struct PlotSubject: Sendable {
   }
 }
 
-/// A way to look at a pattern or a sound; the raw value is what users call it.
+/// A group of panels in a plot. The raw value is the name that users type.
 public enum PlotPart: String, CaseIterable, Sendable {
-  /// Intensity and sharpness of events with the curves over them; level and frequency of a
-  /// recording.
+  /// The intensity and sharpness of events with their control curves, or the level and frequency
+  /// of a recording.
   case score
-  /// The sound's samples over time.
+  /// The samples of the sound over time.
   case waveform
-  /// The sound's frequencies over time.
+  /// The frequencies of the sound over time.
   case spectrogram
 }
 
 extension HapticComposition {
-  /// Whether its events say all of it: of sampled signals, only the sound does.
+  /// A Boolean value that indicates whether events describe the whole pattern. A pattern with
+  /// sampled signals is shown by its sound instead.
   package var containsOnlyEvents: Bool { layers.allSatisfy(\.signals.isEmpty) }
 }
 
-/// A subject with what is evaluated and measured of it.
+/// A subject with its evaluated events or its measured level and frequency.
 struct PlotTake: Sendable {
   let name: String
-  /// What it is rendered with, where that is known.
+  /// The profile, or nil if it is unknown.
   let profile: TransducerProfile?
+  /// The events, or nil for a recording or a pattern with sampled signals.
   let eventPlot: EventPlot?
+  /// The level and frequency of the signal, if a take of the figure has no events.
   fileprivate(set) var signalTrack: SignalTrack?
   let signal: Signal?
-  /// Seconds until nothing sounds.
+  /// The time at which the take is silent, in seconds.
   let duration: Double
 
-  /// The share of the peak that still counts as sound behind the last event.
+  /// The minimum level, relative to the peak, that counts as sound after the last event: −60 dB.
   private static let minimumTailRatio: Float = 1e-3
 
   init(_ subject: PlotSubject) throws(PlotError) {
@@ -228,106 +261,114 @@ struct PlotTake: Sendable {
     }
     let profile = subject.profile ?? .phone
     self.profile = profile
-    let events = try EventPlot(of: composition, profile: profile, samples: subject.samples)
-    eventPlot = composition.containsOnlyEvents ? events : nil
-    // The silence behind a rendering is not part of the pattern.
-    duration = max(events.duration, subject.signal.map(Self.soundEnd) ?? 0)
+    let evaluated = try EventPlot(of: composition, profile: profile, samples: subject.samples)
+    eventPlot = composition.containsOnlyEvents ? evaluated : nil
+    // The trailing silence of a rendering is not part of the pattern.
+    duration = max(evaluated.duration, subject.signal.map(Self.soundEnd) ?? 0)
   }
 
-  /// The second behind which there is nothing but silence.
+  /// Returns the time after which the signal is silent, in seconds.
   private static func soundEnd(of signal: Signal) -> Double {
     let peak = signal.channels.joined().reduce(Float(0)) { max($0, abs($1)) }
     guard peak > 0 else { return 0 }
-    let last = signal.channels.map { samples in
+    let lastIndices = signal.channels.map { samples in
       samples.lastIndex { abs($0) > minimumTailRatio * peak } ?? -1
     }
-    return Double((last.max() ?? -1) + 1) / signal.rate
+    return Double((lastIndices.max() ?? -1) + 1) / signal.rate
   }
 
-  /// The part of its sound within a range of seconds, and the second at which that starts.
-  func excerpt(_ range: ClosedRange<Double>, margin: Double = 0) -> (signal: Signal, start: Double)?
-  {
+  /// Returns the part of the sound within a time range, and its start time in seconds; nil without
+  /// a sound.
+  ///
+  /// - Parameters:
+  ///   - range: The time range, in seconds.
+  ///   - margin: The time to add on either side, in seconds.
+  func excerpt(
+    _ range: ClosedRange<Double>, margin: Double = 0
+  ) -> (signal: Signal, start: Double)? {
     guard let signal else { return nil }
-    let from = Int(max(0, (range.lowerBound - margin) * signal.rate).rounded(.down))
-    // The frame behind the end is where the line goes to.
-    let end = min(
-      Double(signal.frameCount), ((range.upperBound + margin) * signal.rate).rounded(.up) + 1)
-    guard from < Int(end) else { return (Signal(channels: [[]], rate: signal.rate), 0) }
-    if from == 0, Int(end) == signal.frameCount { return (signal, 0) }
-    let channels = signal.channels.map { Array($0[from..<Int(end)]) }
-    return (Signal(channels: channels, rate: signal.rate), Double(from) / signal.rate)
+    let start = Int(max(0, (range.lowerBound - margin) * signal.rate).rounded(.down))
+    // The line continues to the frame after the end.
+    let lastFrame = ((range.upperBound + margin) * signal.rate).rounded(.up) + 1
+    let end = Int(min(Double(signal.frameCount), lastFrame))
+    guard start < end else { return (Signal(channels: [[]], rate: signal.rate), 0) }
+    if start == 0, end == signal.frameCount { return (signal, 0) }
+    let channels = signal.channels.map { Array($0[start..<end]) }
+    return (Signal(channels: channels, rate: signal.rate), Double(start) / signal.rate)
   }
 }
 
-/// The kind of file that a picture is; the raw value is the ending of its name.
+/// The file format of a drawing. The raw value is the file extension.
 public enum PlotFormat: String, CaseIterable, Sendable {
-  /// Pixels.
+  /// Portable Network Graphics: pixels.
   case png
-  /// Shapes for pages, sharp at any size.
+  /// Scalable Vector Graphics: shapes for web pages.
   case svg
-  /// Shapes for paper.
+  /// Portable Document Format: shapes for print.
   case pdf
 
-  /// The format that a file's name asks for by its ending, in capitals or not.
+  /// Returns the format of a file name by its extension, in either case, or nil if unknown.
   public init?(ofName name: String) {
     guard let dot = name.lastIndex(of: ".") else { return nil }
     self.init(rawValue: name[name.index(after: dot)...].lowercased())
   }
 }
 
-/// The background that a picture is drawn on.
+/// The color theme of a drawing.
 public enum PlotTheme: String, CaseIterable, Sendable {
-  /// Dark lines on white: for paper and most pages.
+  /// Dark lines on white, for print and most web pages.
   case light
-  /// Bright lines on near black.
+  /// Bright lines on a nearly black background.
   case dark
 }
 
-/// Why a picture could not be drawn.
+/// The reason that a figure cannot be drawn.
 public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What can be done about it.
+  /// The cause of an error, which determines the remedy.
   public enum Kind: String, Sendable {
     /// A library is missing: install it.
     case missingLibrary
-    /// The picture is too large for its format or for memory: draw a smaller one.
+    /// The drawing is too large for its format or for memory: draw a smaller one.
     case tooLarge
-    /// The library refused for a reason of its own.
+    /// The library reported a different error.
     case drawingFailed
-    /// The pattern cannot be rendered either: change it.
+    /// The pattern cannot be rendered: change the pattern.
     case invalidPattern
   }
 
-  /// What can be done about it.
+  /// The cause of the error.
   public var kind: Kind
-  /// One line for the user.
+  /// A one-line message for the user.
   public var description: String
 
-  /// Makes an error.
+  /// Creates an error of a kind with a message.
   public init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description
   }
 }
 
-/// The level and the frequency of a signal over time, for takes whose events are not known.
+/// The level and frequency of a signal over time, for takes without known events.
 package struct SignalTrack: Equatable, Sendable {
-  /// Seconds between values.
+  /// The interval between values, in seconds.
   package let interval: Double
-  /// Levels in dBFS, of the sine that is as strong.
+  /// The levels, in dBFS: the level of a full-scale sine with the same power is 0.
   package let levels: [Double]
-  /// Hertz; 0 where there is no tone.
+  /// The frequencies in hertz; 0 at times without a tone.
   package private(set) var frequencies: [Double]
 
+  /// The approximate maximum number of values.
   private static let maximumValueCount = 4_000
-  /// The finest step in seconds.
+  /// The minimum interval between values, in seconds.
   private static let minimumInterval = 0.005
-  /// Quieter levels are silence, in dBFS.
+  /// The level of silence, in dBFS. Lower levels are raised to it.
   package static let minimumLevel = -80.0
-  /// The levels that pictures show, in dBFS.
+  /// The level axis, in dBFS.
   package static let levelRange = -60.0...0
-  /// The frequencies that pictures show, in hertz.
+  /// The frequency axis, in hertz.
   package static let frequencyRange = 30.0...600
 
+  /// Measures the level and the frequency of a signal.
   package init(of signal: Signal) {
     let step = max(Self.minimumInterval, signal.duration / Double(Self.maximumValueCount))
     let envelope = AmplitudeEnvelope(of: signal, step: step)
@@ -342,17 +383,17 @@ package struct SignalTrack: Equatable, Sendable {
     }
   }
 
-  /// The index of the value at a time; that of no value behind the ends.
+  /// Returns the index of the value at a time in seconds; out of bounds after the end.
   package func index(at time: Double) -> Int { Int((time / interval).rounded()) }
 
-  /// How strong it is at a value's index: where the level stands in the range that is shown, 0…1.
+  /// Returns the level at an index as a fraction of `levelRange`, 0…1.
   package func normalizedLevel(at index: Int) -> Double {
     levels.indices.contains(index)
       ? min(max(0, PlotAxis(range: Self.levelRange).fraction(of: levels[index])), 1) : 0
   }
 
-  /// Where the frequency at a value's index stands in the range that is shown, 0…1; nil without a
-  /// tone that is as strong as what is shown.
+  /// Returns the frequency at an index as a fraction of the logarithmic `frequencyRange`, 0…1; nil
+  /// without a tone or if the level is below `levelRange`.
   package func normalizedFrequency(at index: Int) -> Double? {
     guard normalizedLevel(at: index) > 0, frequencies.indices.contains(index),
       frequencies[index] > 0
@@ -363,59 +404,64 @@ package struct SignalTrack: Equatable, Sendable {
   static let frequencyAxis = PlotAxis(range: frequencyRange, isLogarithmic: true)
 }
 
-/// How strong and how sharp a take is at a time, as shares of what pictures show.
+/// The intensity and sharpness of a take in one column of a figure, each 0…1.
 struct ColumnValue: Equatable, Sendable {
-  /// The intensity of what lasts, or the level of a sound, 0…1.
+  /// The intensity of the strongest continuous event, or the normalized level of a sound.
   var intensity: Double
-  /// The sharpness, or where the frequency stands in its range, 0…1; nil for what is not seen.
+  /// The sharpness of that event, or the normalized frequency of a sound; nil if it is invisible.
   var sharpness: Double?
 
-  /// Weaker events have no sharpness to be seen.
+  /// The minimum intensity of an event whose sharpness is drawn.
   static let minimumVisibleIntensity = 0.003
-  /// What intensities and levels may differ by to count as equal.
+  /// The maximum difference of two intensities or levels that count as equal.
   static let intensityTolerance = 0.012
-  /// What sharpnesses may differ by.
+  /// The maximum difference of two sharpnesses that count as equal.
   static let sharpnessTolerance = 0.008
 }
 
 extension PlotTake {
-  /// What is read in each of so many columns of a range of seconds; of several values the strongest
-  /// counts.
-  func columnValues(columnCount count: Int, timeRange span: ClosedRange<Double>) -> [ColumnValue] {
-    let step = (span.upperBound - span.lowerBound) / Double(count)
-    guard let signalTrack else {
-      let continuous = (eventPlot?.events ?? []).filter { $0.kind.isVibration }
-      return EventColumns.strongestPoints(of: continuous, count: count) {
-        ($0 - span.lowerBound) / step
-      }.map {
-        ColumnValue(
-          intensity: $0.intensity,
-          sharpness: $0.intensity > ColumnValue.minimumVisibleIntensity ? $0.sharpness : nil)
+  /// Returns the values of equally wide columns of a time range: in each column, the maximum.
+  func columnValues(columnCount: Int, timeRange: ClosedRange<Double>) -> [ColumnValue] {
+    let columnDuration = (timeRange.upperBound - timeRange.lowerBound) / Double(columnCount)
+    if let signalTrack {
+      return (0..<columnCount).map { column in
+        let start = timeRange.lowerBound + Double(column) * columnDuration
+        return signalTrack.columnValue(start: start, duration: columnDuration)
       }
     }
-    return (0..<count).map { column in
-      let start = span.lowerBound + Double(column) * step
-      let first = Int((start / signalTrack.interval).rounded())
-      let last = max(first, Int(((start + step) / signalTrack.interval).rounded()) - 1)
-      var best = first
-      for index in first...last
-      where signalTrack.normalizedLevel(at: index) > signalTrack.normalizedLevel(at: best) {
-        best = index
-      }
-      guard step < signalTrack.interval else {
-        return ColumnValue(
-          intensity: signalTrack.normalizedLevel(at: best),
-          sharpness: signalTrack.normalizedFrequency(at: best))
-      }
-      // Between values the level is a straight line.
-      let place = (start + step / 2) / signalTrack.interval
-      let before = Int(place)
-      let share = place - place.rounded(.down)
-      let from = signalTrack.normalizedLevel(at: before)
+    let continuous = (eventPlot?.events ?? []).filter { $0.kind.isVibration }
+    let points = EventColumns.strongestPoints(of: continuous, count: columnCount) { time in
+      (time - timeRange.lowerBound) / columnDuration
+    }
+    return points.map { point in
+      let isVisible = point.intensity > ColumnValue.minimumVisibleIntensity
       return ColumnValue(
-        intensity: from + (signalTrack.normalizedLevel(at: before + 1) - from) * share,
-        sharpness: signalTrack.normalizedFrequency(at: best)
-      )
+        intensity: point.intensity, sharpness: isVisible ? point.sharpness : nil)
     }
+  }
+}
+
+extension SignalTrack {
+  /// Returns the value of a column: the maximum level in it, and the frequency at that maximum.
+  ///
+  /// In a column shorter than the interval between values, the level is interpolated linearly.
+  fileprivate func columnValue(start: Double, duration: Double) -> ColumnValue {
+    let first = Int((start / interval).rounded())
+    let last = max(first, Int(((start + duration) / interval).rounded()) - 1)
+    var loudest = first
+    for index in first...last where normalizedLevel(at: index) > normalizedLevel(at: loudest) {
+      loudest = index
+    }
+    guard duration < interval else {
+      return ColumnValue(
+        intensity: normalizedLevel(at: loudest), sharpness: normalizedFrequency(at: loudest))
+    }
+    let position = (start + duration / 2) / interval
+    let index = Int(position)
+    let fraction = position - position.rounded(.down)
+    let level = normalizedLevel(at: index)
+    return ColumnValue(
+      intensity: level + (normalizedLevel(at: index + 1) - level) * fraction,
+      sharpness: normalizedFrequency(at: loudest))
   }
 }

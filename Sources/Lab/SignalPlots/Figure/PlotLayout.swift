@@ -1,81 +1,109 @@
 internal import CMath
 
-/// Where everything in a picture of some width is: plain arithmetic, the same with every font.
+/// The positions of everything in a figure of a given width, in pixels from the top left.
+///
+/// From top to bottom: the title or the names of the takes, the facts, and for each panel its
+/// title with its legend and its box. The tick labels of the time axis are below the last box.
+/// Text widths are estimated, so that a layout does not depend on installed fonts.
 struct PlotLayout: Equatable, Sendable {
+  /// The layout of one panel.
   struct Panel: Equatable, Sendable {
+    /// The start of the title's baseline.
     var titlePosition: PlotPoint
-    /// Whether what its numbers mean stands behind the title.
+    /// A Boolean value that indicates whether there is room for the unit after the title.
     var showsUnit: Bool
+    /// The start of the baseline of each legend entry.
     var legendPositions: [PlotPoint]
+    /// The rectangle of the contents.
     var box: PlotBox
   }
 
+  /// A line of text with its position.
   struct TextLine: Equatable, Sendable {
     var text: String
+    /// The point of the baseline that the anchor names.
     var position: PlotPoint
     var anchor = PlotDrawing.Anchor.start
   }
 
-  /// Pixels.
+  /// The width of the figure.
   let width: Double
+  /// The height of the figure.
   private(set) var height = 0.0
-  /// How much larger everything is than at a width of 900 pixels.
+  /// The size of text and lines, relative to a figure that is 900 pixels wide.
   let scale: Double
-  let left, right: Double
-  /// The title; of an overlay, the names of its takes.
+  /// The left edge of all panels.
+  let left: Double
+  /// The right edge of all panels.
+  let right: Double
+  /// The title of a figure of one take.
   private(set) var title: TextLine?
+  /// The names of the takes of an overlay.
   private(set) var takeNames: [TextLine] = []
   private(set) var factLines: [TextLine] = []
   private(set) var panels: [Panel] = []
   let timeTicks: TimeTicks
   let showsRightTicks: Bool
+  /// A Boolean value that indicates whether the figure is drawn with the characters of a terminal.
   let isTerminal: Bool
   private let timeRange: ClosedRange<Double>
 
-  /// The sizes of a figure's title, of a panel's title and of labels.
+  /// The font size of the figure's title at a scale of 1.
   static let titleFontSize = 16.0
+  /// The font size of the panels' titles at a scale of 1.
   static let panelTitleFontSize = 12.0
+  /// The font size of labels at a scale of 1.
   static let labelFontSize = 11.0
-  /// Pixels of a picture below which gutters are narrow.
+  /// The minimum width of a figure with wide gutters, at a scale of 1.
   private static let narrowWidth = 520.0
-  /// Pixels of a legend's sign.
+  /// The width of a legend's symbol at a scale of 1.
   static let legendSymbolWidth = 26.0
 
+  /// Lays out a figure at a width in pixels, clamped to `Plot.allowedWidths`.
   init(_ plot: Plot, width: Int) {
     let width = Double(
       min(max(width, Plot.allowedWidths.lowerBound), Plot.allowedWidths.upperBound))
     self.width = width
     isTerminal = false
-    // Wider pictures are looked at from farther away, or made smaller.
+    // Wider figures are viewed from farther away or reduced in size.
     scale = max(1, pow(width / 900, 0.6))
     timeRange = plot.timeRange
     let isNarrow = width < Self.narrowWidth * scale
     showsRightTicks = plot.panels.contains { !$0.rightTicks.isEmpty } && width >= 280
-    let labels = plot.panels.flatMap { $0.ticks.map { TextWidth.inEms($0.label) } }.max() ?? 0
-    let room = labels * Self.labelFontSize + 14
-    left = (max(isNarrow ? 30 : 58, room) * scale).rounded()
-    right = (width - (showsRightTicks ? (isNarrow ? 52 : 66) : 30) * scale).rounded()
+    let leftLabels = plot.panels.flatMap(\.ticks).map(\.label)
+    let labelWidth = leftLabels.map(TextWidth.inEms).max() ?? 0
+    let leftGutter = max(isNarrow ? 30 : 58, labelWidth * Self.labelFontSize + 14)
+    left = (leftGutter * scale).rounded()
+    let rightLabelGutter: Double = isNarrow ? 52 : 66
+    let rightGutter: Double = showsRightTicks ? rightLabelGutter : 30
+    right = (width - rightGutter * scale).rounded()
+    let tickSpacing: Double = isNarrow ? 44 : 52
     timeTicks = TimeTicks(
-      in: plot.timeRange, atMost: max(2, Int((right - left) / ((isNarrow ? 44 : 52) * scale))))
-    var top = layOutHeader(of: plot)
+      in: plot.timeRange, atMost: max(2, Int((right - left) / (tickSpacing * scale))))
+    var bottom = layOutHeader(of: plot)
     for panel in plot.panels {
-      let place = makePanel(for: panel, below: top)
-      panels.append(place)
-      top = place.box.bottom
+      let panelLayout = makePanel(for: panel, below: bottom)
+      panels.append(panelLayout)
+      bottom = panelLayout.box.bottom
     }
-    height = (top + 40 * scale).rounded()
+    height = (bottom + 40 * scale).rounded()
   }
 
-  /// One box of cells of characters, without labels; a cell is as wide as the scale.
-  init(columnCount cells: Int, columnWidth scale: Double, timeRange span: ClosedRange<Double>) {
-    width = Double(cells) * scale
+  /// Lays out a single box of character cells, without labels, at a scale of a cell's width.
+  ///
+  /// - Parameters:
+  ///   - columnCount: The number of cells in a row.
+  ///   - columnWidth: The width of a cell.
+  ///   - timeRange: The range of the time axis, in seconds.
+  init(columnCount: Int, columnWidth: Double, timeRange: ClosedRange<Double>) {
+    width = Double(columnCount) * columnWidth
     right = width
-    self.scale = scale
+    scale = columnWidth
     left = 0
     isTerminal = true
     showsRightTicks = false
-    timeTicks = TimeTicks(in: span, atMost: 2)
-    self.timeRange = span
+    timeTicks = TimeTicks(in: timeRange, atMost: 2)
+    self.timeRange = timeRange
   }
 
   func x(atTime seconds: Double) -> Double {
@@ -92,33 +120,40 @@ struct PlotLayout: Equatable, Sendable {
     box.bottom - box.height * axis.fraction(of: value)
   }
 
-  /// A text cut to a width in pixels, with an ellipsis where something is missing; of a path the
-  /// end is kept.
-  func truncated(_ text: String, fontSize size: Double, width room: Double, isBold: Bool = false)
-    -> String
-  {
-    guard width(of: text, fontSize: size, isBold: isBold) > room else { return text }
+  /// Returns a text truncated to a width in pixels, with an ellipsis. A path keeps its end.
+  ///
+  /// - Parameters:
+  ///   - text: The text.
+  ///   - fontSize: The font size at a scale of 1.
+  ///   - maximumWidth: The maximum width in pixels.
+  ///   - isBold: True for bold text.
+  func truncated(
+    _ text: String, fontSize: Double, width maximumWidth: Double, isBold: Bool = false
+  ) -> String {
+    guard width(of: text, fontSize: fontSize, isBold: isBold) > maximumWidth else { return text }
     let isPath = text.contains("/")
     var kept = text[...]
-    while !kept.isEmpty, width(of: kept + "…", fontSize: size, isBold: isBold) > room {
+    while !kept.isEmpty, width(of: kept + "…", fontSize: fontSize, isBold: isBold) > maximumWidth {
       kept = isPath ? kept.dropFirst() : kept.dropLast()
     }
     return isPath ? "…" + kept : kept + "…"
   }
 
-  func width(of text: String, fontSize size: Double, isBold: Bool = false) -> Double {
-    TextWidth.inEms(text) * size * scale * (isBold ? 1.08 : 1)
+  /// Returns the estimated width of a text in pixels.
+  func width(of text: String, fontSize: Double, isBold: Bool = false) -> Double {
+    TextWidth.inEms(text) * fontSize * scale * (isBold ? 1.08 : 1)
   }
 
-  /// Places the title and the facts, on one line where they fit, and returns where they end.
+  /// Lays out the title and the facts, on one line if they fit, and returns the last baseline.
   private mutating func layOutHeader(of plot: Plot) -> Double {
-    let room = right - left
+    let availableWidth = right - left
     var y = 32 * scale
     var end = left
     if plot.takes.count > 1 {
       end = layOutTakeNames(plot.takes.map(\.name), y: &y)
     } else if !plot.title.isEmpty {
-      let text = truncated(plot.title, fontSize: Self.titleFontSize, width: room, isBold: true)
+      let text = truncated(
+        plot.title, fontSize: Self.titleFontSize, width: availableWidth, isBold: true)
       title = TextLine(text: text, position: PlotPoint(left, y.rounded()))
       end = left + width(of: text, fontSize: Self.titleFontSize, isBold: true)
     }
@@ -127,44 +162,55 @@ struct PlotLayout: Equatable, Sendable {
       factLines = [TextLine(text: line, position: PlotPoint(right, y.rounded()), anchor: .end)]
       return y
     }
-    for text in wrappedLines(plot.facts, width: room) {
+    for line in wrappedLines(plot.facts, width: availableWidth) {
       y += 18 * scale
-      let fitted = truncated(text, fontSize: Self.labelFontSize, width: room)
-      factLines.append(TextLine(text: fitted, position: PlotPoint(left, y.rounded())))
+      let text = truncated(line, fontSize: Self.labelFontSize, width: availableWidth)
+      factLines.append(TextLine(text: text, position: PlotPoint(left, y.rounded())))
     }
     return y
   }
 
-  /// Places the names of the takes of an overlay in lines, and returns where the last one ends.
+  /// Lays out the names of the takes of an overlay in lines.
+  ///
+  /// - Parameters:
+  ///   - names: The names of the takes.
+  ///   - y: The baseline of the first line on entry and of the last line on return.
+  /// - Returns: The end of the last name.
   private mutating func layOutTakeNames(_ names: [String], y: inout Double) -> Double {
     var x = left
-    let sign = (Self.legendSymbolWidth + 24) * scale
+    let symbolWidth = (Self.legendSymbolWidth + 24) * scale
     for name in names {
-      let text = truncated(name, fontSize: Self.panelTitleFontSize, width: right - left - sign)
-      let total = sign + width(of: text, fontSize: Self.panelTitleFontSize)
-      if x > left, x + total > right {
+      let text = truncated(
+        name, fontSize: Self.panelTitleFontSize, width: right - left - symbolWidth)
+      let totalWidth = symbolWidth + width(of: text, fontSize: Self.panelTitleFontSize)
+      if x > left, x + totalWidth > right {
         x = left
         y += 20 * scale
       }
       takeNames.append(TextLine(text: text, position: PlotPoint(x, y.rounded())))
-      x += total + 16 * scale
+      x += totalWidth + 16 * scale
     }
     return x
   }
 
-  /// Parts in lines of at most a width, where that can be.
-  private func wrappedLines(_ parts: [String], width room: Double) -> [String] {
-    parts.reduce(into: [String]()) { lines, part in
-      if let longer = lines.last.map({ $0 + " · " + part }),
-        width(of: longer, fontSize: Self.labelFontSize) <= room
-      {
-        lines[lines.count - 1] = longer
-      } else {
-        lines.append(part)
+  /// Returns texts joined to lines of at most a width. A longer text has a line of its own.
+  private func wrappedLines(_ texts: [String], width maximumWidth: Double) -> [String] {
+    var lines: [String] = []
+    for text in texts {
+      if let lastLine = lines.last {
+        let longerLine = lastLine + " · " + text
+        if width(of: longerLine, fontSize: Self.labelFontSize) <= maximumWidth {
+          lines[lines.count - 1] = longerLine
+          continue
+        }
       }
+      lines.append(text)
     }
+    return lines
   }
 
+  /// Lays out a panel below the previous one. A legend that does not fit next to the title has
+  /// lines of its own.
   private func makePanel(for panel: PlotPanel, below top: Double) -> Panel {
     let isFirst = panels.isEmpty
     let title = PlotPoint(left, (top + (isFirst ? 36 : 28) * scale).rounded())
@@ -173,16 +219,16 @@ struct PlotLayout: Equatable, Sendable {
       panel.unit.isEmpty
       ? titleEnd : titleEnd + 8 * scale + width(of: panel.unit, fontSize: Self.labelFontSize)
     let widths = panel.legend.map { legendWidth(of: $0) }
-    let total = widths.reduce(0, +) + 16 * scale * Double(max(0, widths.count - 1))
+    let totalLegendWidth = widths.reduce(0, +) + 16 * scale * Double(max(0, widths.count - 1))
     var legend: [PlotPoint] = []
     var baseline = title.y
-    let isBeside = widths.isEmpty || titleEnd + 16 * scale + total <= right
-    var x = isBeside ? right - total : left
-    if !isBeside {
+    let isLegendNextToTitle = widths.isEmpty || titleEnd + 16 * scale + totalLegendWidth <= right
+    var x = isLegendNextToTitle ? right - totalLegendWidth : left
+    if !isLegendNextToTitle {
       baseline += (18 * scale).rounded()
     }
     for width in widths {
-      if !isBeside, x > left, x + width > right {
+      if !isLegendNextToTitle, x > left, x + width > right {
         x = left
         baseline += (18 * scale).rounded()
       }
@@ -190,17 +236,18 @@ struct PlotLayout: Equatable, Sendable {
       x += width + 16 * scale
     }
     let boxTop = (baseline + 10 * scale).rounded()
+    let boxBottom = (boxTop + panel.height * scale).rounded()
+    let legendSpace = isLegendNextToTitle && totalLegendWidth > 0 ? 16 * scale + totalLegendWidth : 0
     return Panel(
       titlePosition: title,
-      showsUnit: unitEnd + (isBeside && total > 0 ? 16 * scale + total : 0) <= right,
+      showsUnit: unitEnd + legendSpace <= right,
       legendPositions: legend,
-      box: PlotBox(
-        left: left, top: boxTop, right: right, bottom: (boxTop + panel.height * scale).rounded()))
+      box: PlotBox(left: left, top: boxTop, right: right, bottom: boxBottom))
   }
 
   private func legendWidth(of entry: PlotPanel.LegendEntry) -> Double {
-    let texts = entry.labels.reduce(0) { $0 + width(of: $1, fontSize: Self.labelFontSize) }
-    let sign =
+    let labelWidth = entry.labels.reduce(0) { $0 + width(of: $1, fontSize: Self.labelFontSize) }
+    let symbolWidth =
       switch entry {
       case .sharpnessScale: 84.0 + 12
       case .levelScale: 62.0 + 12
@@ -208,11 +255,12 @@ struct PlotLayout: Equatable, Sendable {
         max(4, x(atTime: timeRange.lowerBound + seconds) - left) / scale + 6
       default: Self.legendSymbolWidth + 6
       }
-    return texts + sign * scale
+    return labelWidth + symbolWidth * scale
   }
 }
 
 extension PlotPanel.LegendEntry {
+  /// The label after the symbol; for a color scale, the labels at its two ends.
   var labels: [String] {
     switch self {
     case .sharpnessScale:
@@ -227,18 +275,18 @@ extension PlotPanel.LegendEntry {
       ["window \(AxisTick.text(seconds * 1_000, decimalPlaces: 0)) ms"]
     case .profileBand(let name):
       ["band of \(name)"]
-    case .levelScale(let low, let high):
+    case .levelScale(let minimum, let maximum):
       [
-        AxisTick.text(Double(low), decimalPlaces: 0),
-        AxisTick.text(Double(high), decimalPlaces: 0) + " dBFS",
+        AxisTick.text(Double(minimum), decimalPlaces: 0),
+        AxisTick.text(Double(maximum), decimalPlaces: 0) + " dBFS",
       ]
     }
   }
 }
 
-/// About how wide text is in common fonts, which need not be there.
+/// An estimate of the width of text that does not depend on installed fonts.
 enum TextWidth {
-  /// The width as a multiple of the size: that of Arial and its likes, by classes of letters.
+  /// Returns the width in ems, from the typical widths of Arial by class of letter.
   static func inEms(_ text: String) -> Double {
     text.unicodeScalars.reduce(0) { $0 + emWidth(of: $1) }
   }
@@ -260,13 +308,14 @@ enum TextWidth {
   }
 }
 
-/// An axis that goes up: its range, its ticks, and the position of values along it.
+/// A linear or logarithmic axis: its range, its ticks, and the positions of values along it.
 struct PlotAxis: Equatable, Sendable {
+  /// The values at the two ends. On a logarithmic axis, both are positive.
   var range: ClosedRange<Double>
-  /// Whether equal factors are equal lengths; the range is then above 0.
+  /// A Boolean value that indicates whether equal ratios have equal lengths.
   var isLogarithmic = false
 
-  /// How far up a value lies, 0…1 within the range and beyond it outside.
+  /// Returns the position of a value along the axis: 0 at the lower end, 1 at the upper end.
   func fraction(of value: Double) -> Double {
     if isLogarithmic {
       return log(max(value, 1e-9) / range.lowerBound) / log(range.upperBound / range.lowerBound)
@@ -274,21 +323,26 @@ struct PlotAxis: Equatable, Sendable {
     return (value - range.lowerBound) / (range.upperBound - range.lowerBound)
   }
 
-  func value(atFraction share: Double) -> Double {
+  /// Returns the value at a position along the axis, 0…1.
+  func value(atFraction fraction: Double) -> Double {
     isLogarithmic
-      ? range.lowerBound * pow(range.upperBound / range.lowerBound, share)
-      : range.lowerBound + (range.upperBound - range.lowerBound) * share
+      ? range.lowerBound * pow(range.upperBound / range.lowerBound, fraction)
+      : range.lowerBound + (range.upperBound - range.lowerBound) * fraction
   }
 
+  /// Returns ticks at round values, at most a number of them.
   func ticks(atMost count: Int) -> [AxisTick] {
     guard isLogarithmic else { return AxisTick.roundTicks(in: range, atMost: count) }
-    // Of the values of one, two or three in each decade, the most that fit.
-    return [[1.0, 2, 5], [1, 3], [1]].lazy.map { factors in
-      ticks(at: (0...5).flatMap { decade in factors.map { $0 * pow(10, Double(decade)) } })
-    }.first { $0.count <= count && !$0.isEmpty } ?? []
+    // The densest of three, two or one tick in each decade.
+    for factors in [[1.0, 2, 5], [1, 3], [1]] {
+      let values = (0...5).flatMap { decade in factors.map { $0 * pow(10, Double(decade)) } }
+      let ticks = ticks(at: values)
+      if ticks.count <= count, !ticks.isEmpty { return ticks }
+    }
+    return []
   }
 
-  /// The octaves of 25 Hz in the range.
+  /// The ticks at the octaves of 25 Hz.
   var octaveTicks: [AxisTick] { ticks(at: (0...7).map { 25 * pow(2, Double($0)) }) }
 
   private func ticks(at values: [Double]) -> [AxisTick] {
@@ -296,21 +350,24 @@ struct PlotAxis: Equatable, Sendable {
   }
 }
 
-/// A place on an axis that has a label.
+/// A labeled value on an axis.
 public struct AxisTick: Equatable, Sendable {
-  /// The value, in the axis's unit.
+  /// The value, in the unit of the axis.
   public let value: Double
-  /// What is written there.
+  /// The text of the label.
   public let label: String
 
-  /// Makes a tick.
+  /// Creates a tick at a value with a label.
   public init(_ value: Double, _ label: String) {
     self.value = value
     self.label = label
   }
 
-  /// Round values in a range, 1, 2 or 5 times a power of ten apart, and no more than a number of
-  /// them.
+  /// Returns ticks at the multiples of 1, 2 or 5 times a power of ten in a range.
+  ///
+  /// - Parameters:
+  ///   - range: The range of the axis.
+  ///   - count: The maximum number of intervals that the range is divided into.
   public static func roundTicks(in range: ClosedRange<Double>, atMost count: Int) -> [AxisTick] {
     let length = range.upperBound - range.lowerBound
     guard length > 0, length.isFinite, count > 0 else { return [] }
@@ -318,17 +375,19 @@ public struct AxisTick: Equatable, Sendable {
     return multiples(of: step, in: range).map { AxisTick($0, text($0, step: step)) }
   }
 
+  /// Returns the smallest step of 1, 2 or 5 times a power of ten that divides a length into at most
+  /// a number of intervals.
   static func roundStep(for length: Double, atMost count: Int) -> Double {
-    let least = length / Double(max(1, count))
-    let decade = pow(10, log10(least).rounded(.down))
-    // A hair's breadth too small is exact enough, since powers of ten are not exact.
-    for factor in [1.0, 2, 5, 10] where factor * decade >= least * (1 - 1e-9) {
+    let minimumStep = length / Double(max(1, count))
+    let decade = pow(10, log10(minimumStep).rounded(.down))
+    // The tolerance accounts for rounding in powers of ten.
+    for factor in [1.0, 2, 5, 10] where factor * decade >= minimumStep * (1 - 1e-9) {
       return factor * decade
     }
     return 10 * decade
   }
 
-  /// All multiples of a step in a range, without the rounding errors of adding it up.
+  /// Returns the multiples of a step in a range. Multiplication avoids the rounding errors of a sum.
   static func multiples(of step: Double, in range: ClosedRange<Double>) -> [Double] {
     let slack = step * 1e-6
     let first = ((range.lowerBound - slack) / step).rounded(.up)
@@ -337,13 +396,15 @@ public struct AxisTick: Equatable, Sendable {
     return (0...Int(last - first)).map { (first + Double($0)) * step + 0 }
   }
 
+  /// Returns a value with the decimal places that multiples of a step need.
   static func text(_ value: Double, step: Double) -> String {
-    let places = step >= 1 ? 0 : Int((-log10(step) - 1e-9).rounded(.up))
-    return shortText(value, decimalPlaces: min(places, 9))
+    let decimalPlaces = step >= 1 ? 0 : Int((-log10(step) - 1e-9).rounded(.up))
+    return shortText(value, decimalPlaces: min(decimalPlaces, 9))
   }
 
-  static func shortText(_ value: Double, decimalPlaces places: Int) -> String {
-    var text = text(value, decimalPlaces: places)
+  /// Returns a value rounded to a number of decimal places, without trailing zeros.
+  static func shortText(_ value: Double, decimalPlaces: Int) -> String {
+    var text = text(value, decimalPlaces: decimalPlaces)
     guard text.contains(".") else { return text }
     while text.hasSuffix("0") {
       text.removeLast()
@@ -351,50 +412,55 @@ public struct AxisTick: Equatable, Sendable {
     return text.hasSuffix(".") ? String(text.dropLast()) : text
   }
 
-  /// A value with so many decimal places; a minus is a minus sign.
-  static func text(_ value: Double, decimalPlaces places: Int) -> String {
-    let scale = pow(10, Double(places))
+  /// Returns a value rounded to a number of decimal places, with the character U+2212 for minus.
+  static func text(_ value: Double, decimalPlaces: Int) -> String {
+    let scale = pow(10, Double(decimalPlaces))
     let scaled = (abs(value) * scale).rounded()
     guard scaled < 1e15 else { return "\(value)" }
     let digits = String(Int(scaled))
     let sign = value < 0 && scaled > 0 ? "\u{2212}" : ""
-    guard places > 0 else { return sign + digits }
-    let padded = String(repeating: "0", count: max(0, places + 1 - digits.utf8.count)) + digits
-    return sign + padded.dropLast(places) + "." + padded.suffix(places)
+    guard decimalPlaces > 0 else { return sign + digits }
+    let zeroCount = max(0, decimalPlaces + 1 - digits.utf8.count)
+    let padded = String(repeating: "0", count: zeroCount) + digits
+    return sign + padded.dropLast(decimalPlaces) + "." + padded.suffix(decimalPlaces)
   }
 }
 
-/// The labels of a time axis, and the unit that they are in.
+/// The ticks of a time axis and the unit of their labels.
 public struct TimeTicks: Equatable, Sendable {
-  /// The ticks; values are seconds.
+  /// The ticks, with values in seconds.
   public let ticks: [AxisTick]
   /// The unit of the labels: `s`, `ms`, or `min` for minutes and seconds.
   public let unit: String
 
-  /// Seconds from which labels are minutes.
+  /// The minimum length of an axis labeled in minutes, in seconds.
   static let minimumSecondsForMinutes = 120.0
-  /// Seconds up to which labels are milliseconds.
+  /// The maximum length of an axis labeled in milliseconds, in seconds.
   static let maximumSecondsForMilliseconds = 0.2
-  /// Round steps of clocks, in seconds.
+  /// The steps of an axis labeled in minutes, in seconds.
   private static let clockSteps: [Double] = [
     10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400,
   ]
 
-  /// Labels for a range of seconds, no more than a number of them.
+  /// Creates ticks at round values.
+  ///
+  /// - Parameters:
+  ///   - range: The range of the axis, in seconds.
+  ///   - count: The maximum number of intervals that the range is divided into.
   public init(in range: ClosedRange<Double>, atMost count: Int) {
     let length = range.upperBound - range.lowerBound
     if length >= Self.minimumSecondsForMinutes {
-      let least = length / Double(max(1, count))
+      let minimumStep = length / Double(max(1, count))
       let step =
-        Self.clockSteps.first { $0 >= least * (1 - 1e-9) }
+        Self.clockSteps.first { $0 >= minimumStep * (1 - 1e-9) }
         ?? AxisTick.roundStep(for: length, atMost: count)
       unit = "min"
       ticks = AxisTick.multiples(of: step, in: range).map { AxisTick($0, Self.clockText($0)) }
     } else if length <= Self.maximumSecondsForMilliseconds {
       let step = AxisTick.roundStep(for: length * 1_000, atMost: count)
-      let inside = range.lowerBound * 1_000...range.upperBound * 1_000
+      let milliseconds = range.lowerBound * 1_000...range.upperBound * 1_000
       unit = "ms"
-      ticks = AxisTick.multiples(of: step, in: inside).map {
+      ticks = AxisTick.multiples(of: step, in: milliseconds).map {
         AxisTick($0 / 1_000, AxisTick.text($0, step: step))
       }
     } else {
@@ -403,13 +469,13 @@ public struct TimeTicks: Equatable, Sendable {
     }
   }
 
-  /// Whole seconds as `2:05`, or `1:02:05` from an hour on.
+  /// Returns whole seconds in the form `2:05`, or `1:02:05` from one hour.
   static func clockText(_ seconds: Double) -> String {
     let total = Int(seconds.rounded())
-    func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    func twoDigits(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
     let minutes = total / 60
     let seconds = total % 60
-    return minutes < 60
-      ? "\(minutes):\(two(seconds))" : "\(minutes / 60):\(two(minutes % 60)):\(two(seconds))"
+    if minutes < 60 { return "\(minutes):\(twoDigits(seconds))" }
+    return "\(minutes / 60):\(twoDigits(minutes % 60)):\(twoDigits(seconds))"
   }
 }

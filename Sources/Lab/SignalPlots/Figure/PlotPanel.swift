@@ -3,53 +3,58 @@ internal import HapticModel
 internal import HapticRender
 internal import SignalAnalysis
 
-/// One of the panels of a figure, which share an axis of time.
+/// A panel of a figure: contents, value axis, ticks and legend. All panels share the time axis.
 struct PlotPanel: Sendable {
   enum Content: Sendable {
-    /// How strong every take is: the intensity of events, or the level of sounds.
+    /// The intensity of the events of all takes, or the levels of sounds.
     case intensity
-    /// How sharp every take is: the sharpness of events, or the frequency of sounds.
+    /// The sharpness of the events of all takes, or the frequencies of sounds.
     case sharpness
+    /// The volume of the audio events of the take with an index.
     case audio(take: Int)
-    /// One sound, or one of each take over one another.
+    /// One sound, or the overlaid sounds of all takes.
     case waveform([SoundTrace])
-    /// The frequencies of one take among all that are shown, or of two over one another.
+    /// The spectrograms of all takes, of which those with the indices `shownTakes` are drawn.
     case spectrogram([SpectrogramTrace], shownTakes: [Int])
   }
 
+  /// An entry of a legend: a symbol or a color scale, with labels.
   enum LegendEntry: Equatable, Sendable {
     case sharpnessScale
     case intensityCurve
     case peak
     case rms
-    /// The time that one spectrum looks at, in seconds.
+    /// The length of the analysis window, in seconds.
     case analysisWindow(Double)
-    /// The profile's band, and the name of the profile.
+    /// The frequency band of the profile with a name.
     case profileBand(String)
+    /// The levels of the lightest and the darkest color, in dBFS.
     case levelScale(from: Int, to: Int)
   }
 
   var title: String
+  /// The unit or meaning of the values, after the title.
   var unit: String
   var content: Content
   var axis: PlotAxis
   var ticks: [AxisTick]
   var rightTicks: [AxisTick] = []
   var legend: [LegendEntry] = []
-  /// Its height in pixels, where text has its smallest size.
+  /// The height of the box in pixels at a scale of 1.
   var height: Double
+  /// A text in the middle of a panel without contents.
   var emptyMessage: String?
 
+  /// A noun for the summary of the figure.
   var summaryNoun: String {
     if case .audio = content { return "audio events" }
     return title.prefix { $0 != "," }.lowercased()
   }
 
+  /// Returns the panels of a figure from top to bottom.
   static func panels(
-    of takes: [PlotTake], parts: Set<PlotPart>, timeRange span: ClosedRange<Double>
-  )
-    -> [PlotPanel]
-  {
+    of takes: [PlotTake], parts: Set<PlotPart>, timeRange: ClosedRange<Double>
+  ) -> [PlotPanel] {
     var panels: [PlotPanel] = []
     if parts.contains(.score) {
       panels += takes.allSatisfy { $0.eventPlot != nil } ? eventPanels(takes) : trackPanels(takes)
@@ -58,61 +63,67 @@ struct PlotPanel: Sendable {
       }
     }
     if parts.contains(.waveform) {
-      panels += waveformPanels(takes, timeRange: span)
+      panels += waveformPanels(takes, timeRange: timeRange)
     }
     if parts.contains(.spectrogram) {
-      panels += spectrogramPanels(takes, timeRange: span)
+      panels += spectrogramPanels(takes, timeRange: timeRange)
     }
     return panels
   }
 
-  /// The axis of what goes from 0 to 1, with space above for heads.
+  /// The axis of values from 0 to 1, with space above for the heads of transients.
   static let unitAxis = PlotAxis(range: 0...1.057)
+  /// The axis of values from 0 to 1 in a low panel, with space above and below.
   static let compactUnitAxis = PlotAxis(range: -0.058...1.096)
 
+  /// Returns the panels of intensity and sharpness, of takes that all have events.
   private static func eventPanels(_ takes: [PlotTake]) -> [PlotPanel] {
-    let scores = takes.compactMap(\.eventPlot)
-    let haptic = scores.flatMap(\.hapticEvents)
-    let hasCurves = scores.contains { !$0.curves.isEmpty }
-    guard !haptic.isEmpty || hasCurves || scores.allSatisfy(\.audioEvents.isEmpty) else {
+    let eventPlots = takes.compactMap(\.eventPlot)
+    let hapticEvents = eventPlots.flatMap(\.hapticEvents)
+    let hasCurves = eventPlots.contains { !$0.curves.isEmpty }
+    let hasAudioEvents = !eventPlots.allSatisfy(\.audioEvents.isEmpty)
+    guard !hapticEvents.isEmpty || hasCurves || !hasAudioEvents else {
       return []
     }
-    var strength = PlotPanel(
+    var intensityPanel = PlotPanel(
       title: "Intensity", unit: hasCurves ? "after curves" : "", content: .intensity,
-      axis: unitAxis,
-      ticks: [AxisTick(0, "0"), AxisTick(0.5, "0.5"), AxisTick(1, "1")], height: 130)
-    if haptic.isEmpty {
-      strength.emptyMessage = "no haptic events"
+      axis: unitAxis, ticks: [AxisTick(0, "0"), AxisTick(0.5, "0.5"), AxisTick(1, "1")],
+      height: 130)
+    if hapticEvents.isEmpty {
+      intensityPanel.emptyMessage = "no haptic events"
     }
     if takes.count == 1 {
-      let hasIntensityCurve = scores[0].curves.contains { $0.id == .hapticIntensityControl }
-      strength.legend = hasIntensityCurve ? [.intensityCurve, .sharpnessScale] : [.sharpnessScale]
+      let hasIntensityCurve = eventPlots[0].curves.contains { $0.id == .hapticIntensityControl }
+      intensityPanel.legend =
+        hasIntensityCurve ? [.intensityCurve, .sharpnessScale] : [.sharpnessScale]
     }
-    guard !haptic.isEmpty else { return [strength] }
-    var tone = PlotPanel(
+    guard !hapticEvents.isEmpty else { return [intensityPanel] }
+    var sharpnessPanel = PlotPanel(
       title: "Sharpness",
       unit: hasCurves
         ? "after curves, and the frequency it becomes" : "and the frequency it becomes",
-      content: .sharpness,
-      axis: compactUnitAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 60)
-    // A scale that holds for all takes, or none.
-    let laws = takes.compactMap { $0.profile?.frequency }
-    if let law = laws.first, laws.allSatisfy({ $0 == law }) {
-      tone.rightTicks = [0.0, 1].map { AxisTick($0, frequencyLabel(law.hertz(atSharpness: $0))) }
+      content: .sharpness, axis: compactUnitAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")],
+      height: 60)
+    // Frequencies are labeled only if all takes have the same mapping.
+    let mappings = takes.compactMap { $0.profile?.frequency }
+    if let mapping = mappings.first, mappings.allSatisfy({ $0 == mapping }) {
+      sharpnessPanel.rightTicks = [0.0, 1].map { sharpness in
+        AxisTick(sharpness, frequencyLabel(mapping.hertz(atSharpness: sharpness)))
+      }
     } else {
-      tone.unit = hasCurves ? "after curves" : ""
+      sharpnessPanel.unit = hasCurves ? "after curves" : ""
     }
-    return [strength, tone]
+    return [intensityPanel, sharpnessPanel]
   }
 
-  private static func audioPanel(takeIndex index: Int, takes: [PlotTake]) -> PlotPanel {
+  private static func audioPanel(takeIndex: Int, takes: [PlotTake]) -> PlotPanel {
     PlotPanel(
-      title: "Audio events" + (takes.count == 1 ? "" : ", \(letter(ofTake: index))"),
-      unit: "volume",
-      content: .audio(take: index), axis: unitAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")],
-      height: 54)
+      title: "Audio events" + (takes.count == 1 ? "" : ", \(letter(ofTake: takeIndex))"),
+      unit: "volume", content: .audio(take: takeIndex), axis: unitAxis,
+      ticks: [AxisTick(0, "0"), AxisTick(1, "1")], height: 54)
   }
 
+  /// Returns the letter of the take with an index: A, B, C …
   static func letter(ofTake index: Int) -> String {
     String(UnicodeScalar(UInt8(ascii: "A") + UInt8(min(index, 25))))
   }
@@ -121,273 +132,301 @@ struct PlotPanel: Sendable {
     AxisTick.text(value, decimalPlaces: 0) + " Hz"
   }
 
+  /// Returns the panels of level and frequency, of takes that have no known events.
   private static func trackPanels(_ takes: [PlotTake]) -> [PlotPanel] {
     guard takes.contains(where: { $0.signalTrack != nil }) else { return [] }
-    let levels = PlotAxis(range: SignalTrack.levelRange)
-    let frequencies = SignalTrack.frequencyAxis
-    let isSilent = takes.allSatisfy {
-      $0.signalTrack?.levels.allSatisfy { $0 < levels.range.lowerBound } ?? true
+    let levelAxis = PlotAxis(range: SignalTrack.levelRange)
+    let frequencyAxis = SignalTrack.frequencyAxis
+    let minimumLevel = SignalTrack.levelRange.lowerBound
+    let isSilent = takes.allSatisfy { take in
+      take.signalTrack?.levels.allSatisfy { $0 < minimumLevel } ?? true
     }
     return [
       PlotPanel(
         title: "Level", unit: "dBFS, of the sine that is as strong", content: .intensity,
         axis: unitAxis,
-        ticks: [-60.0, -40, -20, 0].map {
-          AxisTick(levels.fraction(of: $0), AxisTick.text($0, decimalPlaces: 0))
-        }, height: 130,
-        emptyMessage: isSilent ? "silence" : nil),
+        ticks: [-60.0, -40, -20, 0].map { level in
+          AxisTick(levelAxis.fraction(of: level), AxisTick.text(level, decimalPlaces: 0))
+        },
+        height: 130, emptyMessage: isSilent ? "silence" : nil),
       PlotPanel(
         title: "Frequency", unit: "where there is a tone", content: .sharpness,
         axis: compactUnitAxis, ticks: [],
-        rightTicks: [50.0, 100, 200, 400].map {
-          AxisTick(frequencies.fraction(of: $0), frequencyLabel($0))
+        rightTicks: [50.0, 100, 200, 400].map { hertz in
+          AxisTick(frequencyAxis.fraction(of: hertz), frequencyLabel(hertz))
         },
         height: 60),
     ]
   }
 
-  /// The most channels that have a picture each; more are drawn as one.
+  /// The maximum number of channels with separate panels. More channels are drawn as their mean.
   private static let maximumChannelCount = 8
 
-  private static func waveformPanels(_ takes: [PlotTake], timeRange span: ClosedRange<Double>)
-    -> [PlotPanel]
-  {
-    let parts = takes.map { $0.excerpt(span) }
-    guard parts.contains(where: { $0 != nil }) else { return [] }
-    guard takes.count == 1, let (signal, start) = parts[0] else {
-      let traces = parts.map { part in
+  private static func waveformPanels(
+    _ takes: [PlotTake], timeRange: ClosedRange<Double>
+  ) -> [PlotPanel] {
+    let excerpts = takes.map { $0.excerpt(timeRange) }
+    guard excerpts.contains(where: { $0 != nil }) else { return [] }
+    guard takes.count == 1, let (signal, start) = excerpts[0] else {
+      let traces = excerpts.map { excerpt in
         SoundTrace(
-          samples: part?.signal.mono ?? [], rate: part?.signal.rate ?? 48_000,
-          start: part?.start ?? 0)
+          samples: excerpt?.signal.mono ?? [], rate: excerpt?.signal.rate ?? 48_000,
+          start: excerpt?.start ?? 0)
       }
-      return [waveformPanel(titleSuffix: "", traces: traces, timeRange: span)]
+      return [waveformPanel(titleSuffix: "", traces: traces, timeRange: timeRange)]
     }
     let channels = signal.channels
-    func one(_ title: String, _ samples: [Float], height: Double = 90) -> PlotPanel {
-      waveformPanel(
-        titleSuffix: title, traces: [SoundTrace(samples: samples, rate: signal.rate, start: start)],
-        timeRange: span,
-        height: height)
+    func panel(_ titleSuffix: String, _ samples: [Float], height: Double = 90) -> PlotPanel {
+      let trace = SoundTrace(samples: samples, rate: signal.rate, start: start)
+      return waveformPanel(
+        titleSuffix: titleSuffix, traces: [trace], timeRange: timeRange, height: height)
     }
     if channels.allSatisfy({ $0 == channels[0] }) {
-      return [one("", channels.first ?? [])]
+      return [panel("", channels.first ?? [])]
     }
     if channels.count > maximumChannelCount {
-      return [one(", mean of \(channels.count) channels", signal.mono)]
+      return [panel(", mean of \(channels.count) channels", signal.mono)]
     }
     return channels.enumerated().map { index, samples in
-      one(", channel \(index + 1)", samples, height: channels.count == 2 ? 76 : 56)
+      panel(", channel \(index + 1)", samples, height: channels.count == 2 ? 76 : 56)
     }
   }
 
   private static func waveformPanel(
-    titleSuffix channels: String, traces: [SoundTrace], timeRange span: ClosedRange<Double>,
+    titleSuffix: String, traces: [SoundTrace], timeRange: ClosedRange<Double>,
     height: Double = 90
   ) -> PlotPanel {
     let peak = traces.map(\.peak).max() ?? 0
     let limit = axisLimit(forPeak: peak)
-    let isFine = SoundTrace.showsSamples(in: span)
-    let places = max(0, Int((-log10(limit)).rounded(.up)))
-    let top = (20 * log10(limit)).rounded()
-    let rightTicks = [("dBFS", top), ("dB", top - 6), ("dB", top - 20)].map { unit, decibels in
+    let decimalPlaces = max(0, Int((-log10(limit)).rounded(.up)))
+    let topLevel = (20 * log10(limit)).rounded()
+    let levels = [("dBFS", topLevel), ("dB", topLevel - 6), ("dB", topLevel - 20)]
+    let rightTicks = levels.map { unit, decibels in
       AxisTick(pow(10, decibels / 20), AxisTick.text(decibels, decimalPlaces: 0) + " " + unit)
     }
     var panel = PlotPanel(
-      title: "Waveform\(channels)", unit: "", content: .waveform(traces),
+      title: "Waveform\(titleSuffix)", unit: "", content: .waveform(traces),
       axis: PlotAxis(range: -limit * 1.02...limit * 1.02),
-      ticks: [-limit, 0, limit].map {
-        AxisTick($0, AxisTick.text($0, decimalPlaces: $0 == 0 ? 0 : places))
+      ticks: [-limit, 0, limit].map { value in
+        AxisTick(value, AxisTick.text(value, decimalPlaces: value == 0 ? 0 : decimalPlaces))
       },
       rightTicks: rightTicks, height: height)
     if peak == 0 {
       panel.emptyMessage = "silence"
-    } else if isFine {
+    } else if SoundTrace.showsSamples(in: timeRange) {
       panel.unit = "samples"
     } else if traces.count > 1 {
       panel.unit = "peak within 6 ms"
     } else {
-      // Over many seconds a column of a picture is longer.
-      let isLong = span.upperBound - span.lowerBound > 5
+      // In a long range, one column covers more than 6 ms.
+      let isLong = timeRange.upperBound - timeRange.lowerBound > 5
       panel.unit = isLong ? "peak, and RMS" : "peak within 6 ms, and RMS over 25 ms"
       panel.legend = [.peak, .rms]
     }
     return panel
   }
 
+  /// Returns the upper end of a waveform axis: the round value above the peak.
   private static func axisLimit(forPeak peak: Double) -> Double {
     peak > 1e-6 && peak.isFinite ? AxisTick.roundStep(for: peak, atMost: 1) : 1
   }
 
-  private static func spectrogramPanels(_ takes: [PlotTake], timeRange span: ClosedRange<Double>)
-    -> [PlotPanel]
-  {
-    var traces = takes.compactMap { SpectrogramTrace(of: $0, timeRange: span) }
-    guard traces.count == takes.count, let scale = SpectrogramTrace.applySharedScale(to: &traces)
-    else {
-      return []
-    }
+  /// Returns one panel for up to two takes, and a panel for each of more takes.
+  private static func spectrogramPanels(
+    _ takes: [PlotTake], timeRange: ClosedRange<Double>
+  ) -> [PlotPanel] {
+    var traces = takes.compactMap { SpectrogramTrace(of: $0, timeRange: timeRange) }
+    guard traces.count == takes.count,
+      let scale = SpectrogramTrace.applySharedScale(to: &traces)
+    else { return [] }
+    // The band is marked only if all takes have the same mapping.
     let profiles = takes.map(\.profile)
-    // A band that holds for all takes, or none.
-    let band = profiles.allSatisfy { $0?.frequency == profiles[0]?.frequency } ? profiles[0] : nil
+    let haveEqualBands = profiles.allSatisfy { $0?.frequency == profiles[0]?.frequency }
+    let bandProfile = haveEqualBands ? profiles[0] : nil
     var panel = PlotPanel(
       title: "Spectrogram", unit: "Hz",
-      content: .spectrogram(traces, shownTakes: Array(takes.indices)),
-      axis: scale.axis,
+      content: .spectrogram(traces, shownTakes: Array(takes.indices)), axis: scale.axis,
       ticks: scale.axis.octaveTicks, height: 110)
-    if traces[0].window < 0.5 * (span.upperBound - span.lowerBound) {
+    if traces[0].window < 0.5 * (timeRange.upperBound - timeRange.lowerBound) {
       panel.legend.append(.analysisWindow(traces[0].window))
     } else {
       let milliseconds = AxisTick.text(traces[0].window * 1_000, decimalPlaces: 0)
       panel.unit = "Hz, one window of \(milliseconds) ms for all of it"
     }
-    if let band {
-      panel.legend.append(.profileBand(band.name))
-      panel.rightTicks = [band.frequency.low, band.frequency.high].sorted().map {
-        AxisTick($0, frequencyLabel($0))
-      }
+    if let bandProfile {
+      panel.legend.append(.profileBand(bandProfile.name))
+      let bandEdges = [bandProfile.frequency.low, bandProfile.frequency.high].sorted()
+      panel.rightTicks = bandEdges.map { AxisTick($0, frequencyLabel($0)) }
     }
-    panel.legend.append(
-      .levelScale(from: scale.highest - SpectrogramTrace.dynamicRange, to: scale.highest))
+    let minimumDecibels = scale.maximumDecibels - SpectrogramTrace.dynamicRange
+    panel.legend.append(.levelScale(from: minimumDecibels, to: scale.maximumDecibels))
     guard takes.count > 2 else { return [panel] }
     return takes.indices.map { index in
-      var own = panel
-      own.title += ", \(letter(ofTake: index))"
-      own.content = .spectrogram(traces, shownTakes: [index])
-      own.height = 60
+      var takePanel = panel
+      takePanel.title += ", \(letter(ofTake: index))"
+      takePanel.content = .spectrogram(traces, shownTakes: [index])
+      takePanel.height = 60
       if index > 0 {
-        own.legend = []
+        takePanel.legend = []
       }
-      return own
+      return takePanel
     }
   }
 }
 
+/// The samples of a mono sound with their start time.
 struct SoundTrace: Sendable {
   var samples: [Float]
-  /// Frames per second.
+  /// The sample rate, in hertz.
   var rate: Double
-  /// The second of the first sample.
+  /// The time of the first sample, in seconds.
   var start = 0.0
 
-  var peak: Double { Double(samples.reduce(Float(0)) { $1.isFinite ? max($0, abs($1)) : $0 }) }
+  /// The maximum magnitude of the finite samples.
+  var peak: Double {
+    let finiteSamples = samples.lazy.filter(\.isFinite)
+    return Double(finiteSamples.reduce(Float(0)) { max($0, abs($1)) })
+  }
 
-  /// Whether a part of time is so short that samples are drawn themselves, not how far they reach.
-  static func showsSamples(in span: ClosedRange<Double>) -> Bool {
-    span.upperBound - span.lowerBound < 0.16
+  /// Returns true for a range so short that the samples are drawn instead of peaks and RMS.
+  static func showsSamples(in timeRange: ClosedRange<Double>) -> Bool {
+    timeRange.upperBound - timeRange.lowerBound < 0.16
   }
 }
 
-/// A spectrogram to draw, with the levels that its colours show.
+/// A spectrogram of a take with the range of levels that its colors show.
 struct SpectrogramTrace: Sendable {
-  /// Seconds that one spectrum looks at.
+  /// The length of the analysis window, in seconds.
   let window: Double
-  /// The level of the strongest colour, in dB re a full-scale sine.
+  /// The level of the darkest color, in dB relative to a full-scale sine.
   fileprivate(set) var maximumDecibels = 0
+  /// The mapping of sharpness to frequency, or nil without a profile.
   let frequencyMapping: FrequencyMapping?
   private let spectrogram: Spectrogram
-  /// The second of the first frame.
+  /// The time of the first frame, in seconds.
   private let start: Double
 
-  /// Decibels from the weakest colour to the strongest: about what is felt beside what is strong.
+  /// The range from the lightest to the darkest color, in decibels: about the range that is
+  /// perceptible next to a strong vibration.
   static let dynamicRange = 60
-  /// The greatest number of frames that are measured, whatever the length.
+  /// The approximate maximum number of spectra.
   private static let maximumFrameCount = 12_000.0
-  /// The highest frequency that is measured, in hertz.
+  /// The maximum measured frequency, in hertz.
   private static let maximumFrequency = 2_000.0
 
-  /// Measures the part of a take that is shown; nil without a sound.
-  init?(of take: PlotTake, timeRange span: ClosedRange<Double>) {
-    let seconds = span.upperBound - span.lowerBound
+  /// Measures the part of a take within a range, or returns nil without a sound.
+  init?(of take: PlotTake, timeRange: ClosedRange<Double>) {
+    let seconds = timeRange.upperBound - timeRange.lowerBound
     let step = max(0.002, seconds / Self.maximumFrameCount)
-    // Windows of 30 to 64 ms resolve tones 70 to 30 Hz apart, shorter ones transients that follow
-    // closely. One shorter than the step would miss what is between.
+    // A window of 64 ms resolves tones 30 Hz apart. A window of 30 ms resolves only tones 70 Hz
+    // apart, but transients in quick succession. A window is at least twice the step, so that no
+    // part of the signal is skipped.
     let window = min(max(min(max(seconds / 16, 0.03), 0.064), 2 * step), 1)
-    guard let part = take.excerpt(span, margin: window) else { return nil }
+    guard let excerpt = take.excerpt(timeRange, margin: window) else { return nil }
     self.window = window
-    start = part.start
+    start = excerpt.start
     spectrogram = Spectrogram(
-      of: part.signal, window: window, step: step,
-      upTo: min(Self.maximumFrequency, part.signal.rate / 2))
+      of: excerpt.signal, window: window, step: step,
+      upTo: min(Self.maximumFrequency, excerpt.signal.rate / 2))
     frequencyMapping = take.profile?.frequency
   }
 
-  /// The lowest level whose frequency the axis is made to show, below the strongest.
+  /// The range of levels whose frequencies the axis includes, in decibels below the maximum.
   private static let framedRange = 25
 
-  /// The axis and the level of the strongest colour on which all of some spectrograms can be read,
-  /// which they then have; nil for none.
-  static func applySharedScale(to traces: inout [SpectrogramTrace]) -> (
-    axis: PlotAxis, highest: Int
-  )? {
+  /// Sets the level of the darkest color of all traces, and returns it with a shared axis.
+  ///
+  /// The axis includes the bands of the profiles and the frequencies within `framedRange` of the
+  /// maximum. Its ends are round values, so that figures of similar sounds have the same axis.
+  ///
+  /// - Returns: The axis and the level in decibels, or nil without traces.
+  static func applySharedScale(
+    to traces: inout [SpectrogramTrace]
+  ) -> (axis: PlotAxis, maximumDecibels: Int)? {
     guard !traces.isEmpty else { return nil }
-    let peak = Double(
-      traces.flatMap { $0.spectrogram.decibels.map { $0.max() ?? -200 } }.max() ?? -200)
-    // Steps of 20 dB, so that pictures of usual levels have one scale.
-    let highest = peak < -120 ? 0 : Int((peak / 20).rounded(.up)) * 20
-    let laws = traces.compactMap(\.frequencyMapping)
-    var low = laws.map { min($0.low, $0.high) }.min() ?? 80
-    var high = (laws.map { max($0.low, $0.high) }.max() ?? 0) * 1.3
+    let spectra = traces.flatMap(\.spectrogram.decibels)
+    let peak = Double(spectra.map { $0.max() ?? -200 }.max() ?? -200)
+    // Multiples of 20 dB give figures of typical levels the same scale.
+    let maximumDecibels = peak < -120 ? 0 : Int((peak / 20).rounded(.up)) * 20
+    let mappings = traces.compactMap(\.frequencyMapping)
+    var minimumHertz = mappings.map { min($0.low, $0.high) }.min() ?? 80
+    var maximumHertz = (mappings.map { max($0.low, $0.high) }.max() ?? 0) * 1.3
     for trace in traces {
       let frequencies = trace.spectrogram.frequencies
       for levels in trace.spectrogram.decibels {
-        let isShown = { (level: Float) in Int(level) > highest - framedRange }
-        if let bin = levels.lastIndex(where: isShown) {
-          high = max(high, frequencies[bin])
+        let isFramed = { (level: Float) in Int(level) > maximumDecibels - framedRange }
+        if let bin = levels.lastIndex(where: isFramed) {
+          maximumHertz = max(maximumHertz, frequencies[bin])
         }
-        // Below the strongest there is the width of the window only.
-        if let most = levels.max(), isShown(most), let bin = levels.firstIndex(of: most) {
-          low = min(low, frequencies[bin])
+        // Lower bins than the maximum only contain leakage of the window.
+        if let peakLevel = levels.max(), isFramed(peakLevel),
+          let bin = levels.firstIndex(of: peakLevel)
+        {
+          minimumHertz = min(minimumHertz, frequencies[bin])
         }
       }
     }
-    let top = [500.0, 1_000].first { $0 >= high } ?? maximumFrequency
-    let bottom = [40.0, 20].first { $0 <= low } ?? 10
-    let reached = traces.map { $0.spectrogram.frequencies.last ?? maximumFrequency }.max() ?? top
+    let top = [500.0, 1_000].first { $0 >= maximumHertz } ?? maximumFrequency
+    let bottom = [40.0, 20].first { $0 <= minimumHertz } ?? 10
+    let measuredTops = traces.map { $0.spectrogram.frequencies.last ?? maximumFrequency }
+    let measuredTop = measuredTops.max() ?? top
     for index in traces.indices {
-      traces[index].maximumDecibels = highest
+      traces[index].maximumDecibels = maximumDecibels
     }
-    return (
-      PlotAxis(range: bottom...max(2 * bottom, min(top, reached)), isLogarithmic: true), highest
-    )
+    let range = bottom...max(2 * bottom, min(top, measuredTop))
+    return (PlotAxis(range: range, isLogarithmic: true), maximumDecibels)
   }
 
-  /// How strong each cell of a grid is, 0…1 between the weakest and the strongest colour; rows from
-  /// above.
+  /// Returns the levels of a grid of cells, row by row from the top: 0 for the lightest color, 1
+  /// for the darkest.
   ///
-  /// A cell that spans several frames shows the strongest; between frequencies levels are straight
-  /// lines.
+  /// A cell shows the maximum of its frames. Levels between frequency bins are interpolated
+  /// linearly.
+  ///
+  /// - Parameters:
+  ///   - columnCount: The number of cells in a row.
+  ///   - rowCount: The number of rows.
+  ///   - axis: The frequency axis.
+  ///   - timeRange: The range of the time axis, in seconds.
   func normalizedLevels(
-    columnCount columns: Int, rowCount rows: Int, axis: PlotAxis,
-    timeRange seconds: ClosedRange<Double>
+    columnCount: Int, rowCount: Int, axis: PlotAxis, timeRange: ClosedRange<Double>
   ) -> [Double] {
-    var shares = [Double](repeating: 0, count: columns * rows)
-    let frames = spectrogram.frameTimes
-    guard frames.count > 0, spectrogram.frequencies.count > 1 else { return shares }
-    let step = frames.count > 1 ? frames[1] - frames[0] : 1
-    let width = spectrogram.frequencies[1]
-    let low = Double(maximumDecibels - Self.dynamicRange)
-    let depth = Double(Self.dynamicRange)
-    let length = (seconds.upperBound - seconds.lowerBound) / Double(columns)
-    let bins = (0..<rows).map { row in
-      axis.value(atFraction: 1 - (Double(row) + 0.5) / Double(rows)) / width
+    var normalizedLevels = [Double](repeating: 0, count: columnCount * rowCount)
+    let frameTimes = spectrogram.frameTimes
+    guard frameTimes.count > 0, spectrogram.frequencies.count > 1 else { return normalizedLevels }
+    let step = frameTimes.count > 1 ? frameTimes[1] - frameTimes[0] : 1
+    let binWidth = spectrogram.frequencies[1]
+    let minimumDecibels = Double(maximumDecibels - Self.dynamicRange)
+    let dynamicRange = Double(Self.dynamicRange)
+    let columnDuration = (timeRange.upperBound - timeRange.lowerBound) / Double(columnCount)
+    let rowBins = (0..<rowCount).map { row in
+      axis.value(atFraction: 1 - (Double(row) + 0.5) / Double(rowCount)) / binWidth
     }
-    for column in 0..<columns {
-      let start = seconds.lowerBound - start + Double(column) * length
-      let first = Int((start / step).rounded())
-      let last = max(first, Int(((start + length) / step).rounded()) - 1)
-      guard first < frames.count, last >= 0 else { continue }
-      for row in 0..<rows {
-        let bin = min(Int(bins[row]), spectrogram.frequencies.count - 2)
-        let part = min(1, bins[row] - Double(bin))
-        var level = -Double.infinity
-        for frame in max(0, first)...min(last, frames.count - 1) {
-          let levels = spectrogram.decibels[frame]
-          level = max(
-            level, Double(levels[bin]) + (Double(levels[bin + 1]) - Double(levels[bin])) * part)
-        }
-        shares[row * columns + column] = min(max((level - low) / depth, 0), 1)
+    for column in 0..<columnCount {
+      let columnStart = timeRange.lowerBound - start + Double(column) * columnDuration
+      let first = Int((columnStart / step).rounded())
+      let last = max(first, Int(((columnStart + columnDuration) / step).rounded()) - 1)
+      guard first < frameTimes.count, last >= 0 else { continue }
+      let frames = max(0, first)...min(last, frameTimes.count - 1)
+      for row in 0..<rowCount {
+        let level = maximumLevel(atBin: rowBins[row], in: frames)
+        let normalizedLevel = min(max((level - minimumDecibels) / dynamicRange, 0), 1)
+        normalizedLevels[row * columnCount + column] = normalizedLevel
       }
     }
-    return shares
+    return normalizedLevels
+  }
+
+  /// Returns the maximum level of some frames at a fractional bin, in decibels.
+  private func maximumLevel(atBin fractionalBin: Double, in frames: ClosedRange<Int>) -> Double {
+    let bin = min(Int(fractionalBin), spectrogram.frequencies.count - 2)
+    let fraction = min(1, fractionalBin - Double(bin))
+    var maximum = -Double.infinity
+    for frame in frames {
+      let levels = spectrogram.decibels[frame]
+      let level = Double(levels[bin])
+      maximum = max(maximum, level + (Double(levels[bin + 1]) - level) * fraction)
+    }
+    return maximum
   }
 }

@@ -1,32 +1,32 @@
 internal import CCairo
 internal import Glibc
 
-/// The funnel to libcairo, which is loaded when the first picture is drawn.
+/// The functions of libcairo, which is loaded at the first drawing.
 ///
-/// Linking it would let every start of a program wait for it, pictures or not. The functions are
-/// looked up by name and hold the types of Cairo's header. They may be called from any thread, on
-/// one handle at a time.
+/// A linked library would delay the start of programs that draw nothing. The functions are looked up
+/// by name and have the types of Cairo's header. They can be called on any thread, but a handle must
+/// not be used on two threads at the same time.
 @safe final class CairoBindings: @unchecked Sendable {
   typealias Handle = OpaquePointer
   typealias WriteCallback =
     @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<UInt8>?, UInt32) -> cairo_status_t
 
-  /// The library, or why there is none.
+  /// The library, or the error that explains why it cannot be loaded.
   static let library: Result<CairoBindings, PlotError> = Result { () throws(PlotError) in
     try CairoBindings(named: "libcairo.so.2")
   }
 
-  /// The functions, by the names of Cairo without their prefix.
+  /// The functions, with the names of Cairo without the prefix.
   let functions: temblor_cairo_functions
 
-  /// The library then stays open.
+  /// Loads a library, which is never closed.
   init(named name: String) throws(PlotError) {
     guard let library = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
       throw PlotError(
         .missingLibrary, "pictures need \(name); install it with 'apt-get install libcairo2'")
     }
-    var functions = temblor_cairo_functions()
-    if let missing = unsafe temblor_cairo_load(library, &functions) {
+    var loaded = temblor_cairo_functions()
+    if let missing = unsafe temblor_cairo_load(library, &loaded) {
       throw PlotError(
         .missingLibrary,
         unsafe """
@@ -34,12 +34,12 @@ internal import Glibc
         """
       )
     }
-    self.functions = functions
+    functions = loaded
   }
 }
 
 extension CairoBindings {
-  /// `cairo_image_surface_create` with 24-bit colour, or with 8 bits of coverage.
+  /// Creates an image with 24-bit color, or a mask with 8 bits for each pixel.
   func makeImage(width: Int, height: Int, isMask: Bool = false) throws(PlotError) -> Handle {
     try unsafe checked(
       functions.image_surface_create(
@@ -47,30 +47,36 @@ extension CairoBindings {
         Int32(clamping: height)))
   }
 
+  /// Creates a mask with one pixel for each cell of a raster.
   func makeMask(of raster: PlotDrawing.Raster) throws(PlotError) -> Handle {
-    let columns = raster.columnCount
-    let rows = raster.rowCount
-    let image = try unsafe makeImage(width: columns, height: rows, isMask: true)
+    let width = raster.columnCount
+    let height = raster.rowCount
+    let image = try unsafe makeImage(width: width, height: height, isMask: true)
     unsafe functions.surface_flush(image)
     if let data = unsafe functions.image_surface_get_data(image) {
       let stride = unsafe Int(functions.image_surface_get_stride(image))
-      for (index, level) in raster.coverages.prefix(columns * rows).enumerated() {
-        unsafe data[index / columns * stride + index % columns] = level
+      for (index, coverage) in raster.coverages.prefix(width * height).enumerated() {
+        unsafe data[index / width * stride + index % width] = coverage
       }
     }
     unsafe functions.surface_mark_dirty(image)
     return unsafe image
   }
 
-  /// `cairo_pdf_surface_create_for_stream`, sized in points, with a title and without a date.
-  func makePDFSurface(_ bytes: ByteSink, width: Double, height: Double, title: String)
-    throws(PlotError)
-    -> Handle
-  {
+  /// Creates a PDF surface with a title and without a date.
+  ///
+  /// - Parameters:
+  ///   - bytes: The receiver of the bytes, which must outlive the surface.
+  ///   - width: The width, in points.
+  ///   - height: The height, in points.
+  ///   - title: The title of the document.
+  func makePDFSurface(
+    _ bytes: ByteSink, width: Double, height: Double, title: String
+  ) throws(PlotError) -> Handle {
     let surface = try unsafe checked(
       functions.pdf_surface_create_for_stream(Self.writeCallback, bytes.userData, width, height))
     unsafe functions.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title)
-    // Equal pictures are to be equal bytes.
+    // A date would make the bytes of equal drawings different.
     unsafe functions.pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, nil)
     return unsafe surface
   }
@@ -88,6 +94,7 @@ extension CairoBindings {
     return unsafe context
   }
 
+  /// Returns a surface without an error status, or destroys it and throws its error.
   private func checked(_ surface: Handle?) throws(PlotError) -> Handle {
     guard let surface = unsafe surface else { throw drawingError("out of memory") }
     do throws(PlotError) {
@@ -113,19 +120,19 @@ extension CairoBindings {
     PlotError(.drawingFailed, "the picture cannot be drawn: \(text)")
   }
 
-  private static let writeCallback: WriteCallback = { closure, data, count in
-    guard let closure = unsafe closure, let data = unsafe data else {
+  private static let writeCallback: WriteCallback = { userData, data, count in
+    guard let userData = unsafe userData, let data = unsafe data else {
       return CAIRO_STATUS_WRITE_ERROR
     }
     let bytes = unsafe UnsafeBufferPointer(start: data, count: Int(count))
-    unsafe Unmanaged<ByteSink>.fromOpaque(closure).takeUnretainedValue().bytes += bytes
+    unsafe Unmanaged<ByteSink>.fromOpaque(userData).takeUnretainedValue().bytes += bytes
     return CAIRO_STATUS_SUCCESS
   }
 }
 
-/// Writes a picture as PNG or PDF through libcairo, in the colours of one theme.
+/// Writes a drawing as PNG or PDF with libcairo, in the colors of a theme.
 ///
-/// One writer is used on one thread.
+/// - Note: A writer must be used on one thread.
 @safe final class CairoWriter {
   private let cairo: CairoBindings
   private let palette: PlotPalette
@@ -134,10 +141,10 @@ extension CairoBindings {
   private let surface: OpaquePointer
   private let context: OpaquePointer
 
-  /// The most pixels a picture has on a side: what every reader of PNG takes.
+  /// The maximum width and height in pixels, which every PNG reader supports.
   static let maximumSide = 32_000
 
-  /// The font of text: fontconfig knows what stands for it where it is missing.
+  /// The font of text. If it is missing, fontconfig selects a substitute.
   private static let font = "Arial"
 
   private init(_ drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool) throws(PlotError) {
@@ -148,10 +155,8 @@ extension CairoBindings {
       throw PlotError(
         .tooLarge,
         """
-        invalid picture size \(width) × \(height); each side must be 1 to \(Self.maximumSide) \
-        pixels
-        """
-      )
+        invalid picture size \(width) × \(height); each side must be 1 to \(Self.maximumSide) pixels
+        """)
     }
     self.cairo = cairo
     palette = PlotPalette(theme)
@@ -175,10 +180,10 @@ extension CairoBindings {
     unsafe cairo.functions.surface_destroy(surface)
   }
 
-  /// The bytes of a PNG file, in pixels, or of a PDF file of one page, in points.
-  static func bytes(of drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool) throws(PlotError)
-    -> [UInt8]
-  {
+  /// Returns the bytes of a PNG file sized in pixels, or of a one-page PDF file sized in points.
+  static func bytes(
+    of drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool
+  ) throws(PlotError) -> [UInt8] {
     let writer = try CairoWriter(drawing, theme: theme, isPDF: isPDF)
     for item in drawing.items {
       try writer.draw(item)
@@ -186,6 +191,7 @@ extension CairoBindings {
     return try writer.finish()
   }
 
+  /// Returns a PNG file of the coverages of a raster.
   static func png(of raster: PlotDrawing.Raster) throws(PlotError) -> [UInt8] {
     let cairo = try CairoBindings.library.get()
     let sink = ByteSink()
@@ -214,15 +220,15 @@ extension CairoBindings {
         addPath(line, isClosed: fill != nil)
       }
       paintPath(fill: fill, stroke: stroke)
-    case .disc(let centre, let radius, let fill, let stroke):
+    case .disc(let center, let radius, let fill, let stroke):
       unsafe cairo.functions.new_path(context)
-      unsafe cairo.functions.arc(context, centre.x, centre.y, radius, 0, 2 * Double.pi)
+      unsafe cairo.functions.arc(context, center.x, center.y, radius, 0, 2 * Double.pi)
       paintPath(fill: fill, stroke: stroke)
     case .rectangle(let box, let radius, let fill):
       addRoundedRectangle(box, radius: radius)
       paintPath(fill: fill, stroke: nil)
-    case .text(let runs, let place, let anchor):
-      drawText(runs, at: place, anchor: anchor)
+    case .text(let runs, let position, let anchor):
+      drawText(runs, at: position, anchor: anchor)
     case .raster(let raster):
       try draw(raster)
     }
@@ -245,15 +251,15 @@ extension CairoBindings {
     let top = box.top + radius
     let right = box.right - radius
     let bottom = box.bottom - radius
-    for (corner, centre) in [(right, top), (right, bottom), (left, bottom), (left, top)]
-      .enumerated()
-    {
-      let start = Double(corner - 1) * .pi / 2
-      unsafe cairo.functions.arc(context, centre.0, centre.1, radius, start, start + .pi / 2)
+    let centers = [(right, top), (right, bottom), (left, bottom), (left, top)]
+    for (index, (x, y)) in centers.enumerated() {
+      let startAngle = Double(index - 1) * .pi / 2
+      unsafe cairo.functions.arc(context, x, y, radius, startAngle, startAngle + .pi / 2)
     }
     unsafe cairo.functions.close_path(context)
   }
 
+  /// Fills and strokes the current path, and starts a new path.
   private func paintPath(fill: PlotDrawing.Fill?, stroke: PlotDrawing.Stroke?) {
     if let fill {
       setSource(fill.paint, opacity: fill.opacity)
@@ -295,7 +301,7 @@ extension CairoBindings {
   }
 
   private func drawText(
-    _ runs: [PlotDrawing.TextRun], at place: PlotPoint, anchor: PlotDrawing.Anchor
+    _ runs: [PlotDrawing.TextRun], at position: PlotPoint, anchor: PlotDrawing.Anchor
   ) {
     let widths = runs.map { run in
       setFont(of: run)
@@ -303,12 +309,17 @@ extension CairoBindings {
       unsafe cairo.functions.text_extents(context, Self.printable(run.text), &extents)
       return run.leadingGap + extents.x_advance
     }
-    let total = widths.reduce(0, +)
-    var x = place.x - (anchor == .start ? 0 : (anchor == .end ? total : total / 2))
+    let totalWidth = widths.reduce(0, +)
+    var x = position.x
+    switch anchor {
+    case .start: break
+    case .middle: x -= totalWidth / 2
+    case .end: x -= totalWidth
+    }
     for (run, width) in zip(runs, widths) {
       setFont(of: run)
       setSourceColor(palette.color(of: run.role), opacity: 1)
-      unsafe cairo.functions.move_to(context, x + run.leadingGap, place.y)
+      unsafe cairo.functions.move_to(context, x + run.leadingGap, position.y)
       unsafe cairo.functions.show_text(context, Self.printable(run.text))
       x += width
     }
@@ -322,11 +333,12 @@ extension CairoBindings {
     unsafe cairo.functions.set_font_size(context, run.fontSize)
   }
 
-  /// Text without what is not printable: control characters have no glyph.
+  /// Returns a text with spaces instead of control characters, which have no glyphs.
   private static func printable(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+    let scalars = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+      scalar.properties.generalCategory == .control ? " " : scalar
+    }
+    return String(String.UnicodeScalarView(scalars))
   }
 
   private func draw(_ raster: PlotDrawing.Raster) throws(PlotError) {
@@ -346,9 +358,10 @@ extension CairoBindings {
   }
 }
 
-/// Takes the bytes of a picture as they are written; it must outlive the surface that writes to it.
+/// The receiver of a file's bytes. It must outlive the surface that writes to it.
 final class ByteSink {
   var bytes: [UInt8] = []
 
+  /// The pointer that Cairo passes to the write callback.
   var userData: UnsafeMutableRawPointer { unsafe Unmanaged.passUnretained(self).toOpaque() }
 }

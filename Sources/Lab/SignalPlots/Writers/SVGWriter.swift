@@ -1,22 +1,30 @@
-/// Writes a picture as SVG: one file for light and dark pages, with text as text.
+/// Writes a drawing as SVG. Roles become CSS classes, so that one file fits light and dark pages.
 struct SVGWriter {
   private let drawing: PlotDrawing
+  /// The theme, or nil to follow the page that shows the file.
   private let theme: PlotTheme?
   private var body = ""
+  /// The gradients and masks of the element `defs`.
   private var definitions = ""
   private var gradientIDs: [PlotDrawing.Paint: String] = [:]
   private var maskCount = 0
+  /// The roles that need CSS rules.
   private var usedRoles: Set<PlotRole> = []
 
   static let fontFamilies =
     "-apple-system,\"Segoe UI\",Inter,Roboto,\"Noto Sans\",\"Liberation Sans\",Arial,sans-serif"
 
-  /// - Parameter theme: The colours; nil for those that the viewer's page asks for.
+  /// Creates a writer.
+  ///
+  /// - Parameters:
+  ///   - drawing: The drawing.
+  ///   - theme: The colors, or nil to follow the page that shows the file.
   init(_ drawing: PlotDrawing, theme: PlotTheme?) {
     self.drawing = drawing
     self.theme = theme
   }
 
+  /// Returns the text of the file.
   mutating func document() throws(PlotError) -> String {
     for item in drawing.items {
       try append(item)
@@ -40,36 +48,39 @@ struct SVGWriter {
 
   private func cssRules(for theme: PlotTheme) -> String {
     let palette = PlotPalette(theme)
-    return usedRoles.sorted { $0.styleName < $1.styleName }.map { role in
+    let roles = usedRoles.sorted { $0.styleName < $1.styleName }
+    let rules = roles.map { role in
       let color = palette.color(of: role).css
       return ".f-\(role.styleName){fill:\(color)}.s-\(role.styleName){stroke:\(color)}"
-    }.joined()
+    }
+    return rules.joined()
   }
 
-  private mutating func paintAttributes(fill: PlotDrawing.Fill?, stroke: PlotDrawing.Stroke? = nil)
-    -> String
-  {
+  /// Returns the attributes of a fill and a stroke.
+  private mutating func paintAttributes(
+    fill: PlotDrawing.Fill?, stroke: PlotDrawing.Stroke? = nil
+  ) -> String {
     var classes = [String]()
     var attributes = ""
-    func use(_ property: String, _ paint: PlotDrawing.Paint) {
+    func add(_ paint: PlotDrawing.Paint, as property: String) {
       switch paint {
       case .role(let role):
         classes.append(className(prefix: property.prefix(1), role: role))
       case .color(let color):
         attributes += " \(property)=\"\(color.css)\""
       case .gradient(let stops, let from, let to):
-        attributes +=
-          " \(property)=\"url(#\(gradientID(for: paint, stops: stops, from: from, to: to)))\""
+        let id = gradientID(for: paint, stops: stops, from: from, to: to)
+        attributes += " \(property)=\"url(#\(id))\""
       }
     }
     if let fill {
-      use("fill", fill.paint)
+      add(fill.paint, as: "fill")
       if fill.opacity < 1 {
         attributes += Self.attribute("fill-opacity", fill.opacity, decimalPlaces: 2)
       }
     }
     if let stroke {
-      use("stroke", stroke.paint)
+      add(stroke.paint, as: "stroke")
       if stroke.width != 1 {
         attributes += Self.attribute("stroke-width", stroke.width, decimalPlaces: 2)
       }
@@ -84,30 +95,31 @@ struct SVGWriter {
     return (classes.isEmpty ? "" : " class=\"\(classes.joined(separator: " "))\"") + attributes
   }
 
+  /// Returns the CSS class of a role: `f-…` for fills, `s-…` for strokes.
   private mutating func className(prefix: Substring, role: PlotRole) -> String {
     usedRoles.insert(role.canonical)
     return "\(prefix)-\(role.styleName)"
   }
 
-  /// The name of a gradient, which equal ones share.
+  /// Returns the identifier of a gradient. Equal gradients have one definition.
   private mutating func gradientID(
     for paint: PlotDrawing.Paint, stops: [PlotDrawing.GradientStop], from: PlotPoint, to: PlotPoint
   ) -> String {
-    if let name = gradientIDs[paint] { return name }
-    let name = "g\(gradientIDs.count)"
-    gradientIDs[paint] = name
-    let line = [("x1", from.x), ("y1", from.y), ("x2", to.x), ("y2", to.y)].map {
-      Self.attribute($0, $1)
-    }.joined()
-    let colors = stops.map {
-      "<stop\(Self.attribute("offset", $0.offset, decimalPlaces: 4)) stop-color=\"\($0.color.css)\"/>"
-    }.joined()
+    if let id = gradientIDs[paint] { return id }
+    let id = "g\(gradientIDs.count)"
+    gradientIDs[paint] = id
+    let ends = [("x1", from.x), ("y1", from.y), ("x2", to.x), ("y2", to.y)]
+    let line = ends.map { Self.attribute($0, $1) }.joined()
+    let stopElements = stops.map { stop in
+      let offset = Self.attribute("offset", stop.offset, decimalPlaces: 4)
+      return "<stop\(offset) stop-color=\"\(stop.color.css)\"/>"
+    }
     definitions +=
       """
-      <linearGradient id=\"\(name)\" \
-      gradientUnits=\"userSpaceOnUse\"\(line)>\(colors)</linearGradient>
+      <linearGradient id="\(id)" gradientUnits="userSpaceOnUse"\(line)>\
+      \(stopElements.joined())</linearGradient>
       """
-    return name
+    return id
   }
 
   private mutating func append(_ item: PlotDrawing.Item) throws(PlotError) {
@@ -115,154 +127,104 @@ struct SVGWriter {
     case .path(let lines, let fill, let stroke):
       let outline = lines.map { Self.pathData($0) + (fill == nil ? "" : "z") }.joined()
       body += "<path\(paintAttributes(fill: fill, stroke: stroke)) d=\"\(outline)\"/>"
-    case .disc(let centre, let radius, let fill, let stroke):
-      let place =
-        Self.attribute("cx", centre.x) + Self.attribute("cy", centre.y)
+    case .disc(let center, let radius, let fill, let stroke):
+      let circle =
+        Self.attribute("cx", center.x) + Self.attribute("cy", center.y)
         + Self.attribute("r", radius, decimalPlaces: 2)
-      body += "<circle\(paintAttributes(fill: fill, stroke: stroke))\(place)/>"
+      body += "<circle\(paintAttributes(fill: fill, stroke: stroke))\(circle)/>"
     case .rectangle(let box, let radius, let fill):
       let corners = radius > 0 ? Self.attribute("rx", radius) : ""
       body += "<rect\(paintAttributes(fill: fill))\(Self.boxAttributes(box))\(corners)/>"
-    case .text(let runs, let place, let anchor):
-      appendText(runs, at: place, anchor: anchor)
+    case .text(let runs, let position, let anchor):
+      appendText(runs, at: position, anchor: anchor)
     case .raster(let raster):
-      try append(raster)
+      try appendRaster(raster)
     }
   }
 
   private mutating func appendText(
-    _ runs: [PlotDrawing.TextRun], at place: PlotPoint, anchor: PlotDrawing.Anchor
+    _ runs: [PlotDrawing.TextRun], at position: PlotPoint, anchor: PlotDrawing.Anchor
   ) {
     guard let first = runs.first else { return }
-    let anchored = anchor == .start ? "" : " text-anchor=\"\(anchor.rawValue)\""
-    let start = Self.attribute("x", place.x) + Self.attribute("y", place.y)
-    body += "<text\(fontAttributes(of: first))\(start)\(anchored)>\(Self.escapedXML(first.text))"
+    let anchorAttribute = anchor == .start ? "" : " text-anchor=\"\(anchor.rawValue)\""
+    let start = Self.attribute("x", position.x) + Self.attribute("y", position.y)
+    body += "<text\(fontAttributes(of: first))\(start)\(anchorAttribute)>"
+    body += Self.escapedXML(first.text)
     for run in runs.dropFirst() {
-      body +=
-        "<tspan\(fontAttributes(of: run))\(Self.attribute("dx", run.leadingGap))>\(Self.escapedXML(run.text))</tspan>"
+      let gap = Self.attribute("dx", run.leadingGap)
+      body += "<tspan\(fontAttributes(of: run))\(gap)>\(Self.escapedXML(run.text))</tspan>"
     }
     body += "</text>"
   }
 
   private mutating func fontAttributes(of run: PlotDrawing.TextRun) -> String {
-    " class=\"\(className(prefix: "f", role: run.role))\"\(Self.attribute("font-size", run.fontSize))"
-      + " font-weight=\"\(run.isBold ? 600 : 400)\""
+    let size = Self.attribute("font-size", run.fontSize)
+    let weight = run.isBold ? 600 : 400
+    return " class=\"\(className(prefix: "f", role: run.role))\"\(size) font-weight=\"\(weight)\""
   }
 
-  /// A colour behind a mask of levels; equal levels in other colours are other masks.
-  private mutating func append(_ raster: PlotDrawing.Raster) throws(PlotError) {
+  /// Appends a raster as a rectangle with a PNG image of the coverages as its mask.
+  private mutating func appendRaster(_ raster: PlotDrawing.Raster) throws(PlotError) {
     guard raster.rowCount > 0 else { return }
     let image = String(decoding: Base64.encoded(try CairoWriter.png(of: raster)), as: UTF8.self)
-    let name = "m\(maskCount)"
-    let place = Self.boxAttributes(raster.box)
+    let id = "m\(maskCount)"
+    let box = Self.boxAttributes(raster.box)
     maskCount += 1
     definitions +=
-      "<mask id=\"\(name)\" maskUnits=\"userSpaceOnUse\"\(place)><image\(place) "
+      "<mask id=\"\(id)\" maskUnits=\"userSpaceOnUse\"\(box)><image\(box) "
       + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(image)\"/></mask>"
-    body +=
-      "<rect\(paintAttributes(fill: PlotDrawing.Fill(paint: raster.paint)))\(place) mask=\"url(#\(name))\"/>"
+    let fill = paintAttributes(fill: PlotDrawing.Fill(paint: raster.paint))
+    body += "<rect\(fill)\(box) mask=\"url(#\(id))\"/>"
   }
 
   private static func boxAttributes(_ box: PlotBox) -> String {
-    [("x", box.left), ("y", box.top), ("width", box.width), ("height", box.height)].map {
-      attribute($0, $1)
-    }.joined()
+    let values = [("x", box.left), ("y", box.top), ("width", box.width), ("height", box.height)]
+    return values.map { attribute($0, $1) }.joined()
   }
 
-  private static func attribute(_ name: String, _ value: Double, decimalPlaces places: Int = 1)
-    -> String
-  {
-    " \(name)=\"\(number(value, decimalPlaces: places))\""
+  private static func attribute(
+    _ name: String, _ value: Double, decimalPlaces: Int = 1
+  ) -> String {
+    " \(name)=\"\(number(value, decimalPlaces: decimalPlaces))\""
   }
 
-  /// Moves and lines along points, to a tenth of a pixel.
+  /// Returns the path data of a polyline, rounded to a tenth of a pixel.
   static func pathData(_ points: [PlotPoint]) -> String {
     var text = ""
-    var last = ("", "")
+    var previousX = ""
+    var previousY = ""
     for (index, point) in points.enumerated() {
       let x = number(point.x)
       let y = number(point.y)
       if index == 0 {
         text += "M\(x) \(y)"
-      } else if x == last.0 {
-        if y != last.1 {
+      } else if x == previousX {
+        if y != previousY {
           text += "V\(y)"
         }
-      } else if y == last.1 {
+      } else if y == previousY {
         text += "H\(x)"
       } else {
         text += "L\(x) \(y)"
       }
-      last = (x, y)
+      previousX = x
+      previousY = y
     }
     return text
   }
 
-  /// A number with at most some decimal places.
-  static func number(_ value: Double, decimalPlaces places: Int = 1) -> String {
+  /// Returns a number rounded to a number of decimal places, without trailing zeros.
+  static func number(_ value: Double, decimalPlaces: Int = 1) -> String {
     guard abs(value) < 1e10 else { return "0" }
-    let text = AxisTick.shortText(value, decimalPlaces: places)
+    let text = AxisTick.shortText(value, decimalPlaces: decimalPlaces)
     return text.hasPrefix("\u{2212}") ? "-" + text.dropFirst() : text
   }
 
+  /// Returns a text escaped for XML, with spaces instead of characters that XML does not allow.
   static func escapedXML(_ text: String) -> String {
-    let known = text.unicodeScalars.map { scalar -> Unicode.Scalar in
+    let allowed = text.unicodeScalars.map { scalar -> Unicode.Scalar in
       scalar.value >= 32 && scalar.value != 0xFFFE && scalar.value != 0xFFFF ? scalar : " "
     }
-    return String(String.UnicodeScalarView(known)).escapedForMarkup
+    return String(String.UnicodeScalarView(allowed)).escapedForMarkup
   }
-}
-
-extension String {
-  /// The text with the characters that mean something in HTML and XML, also in quoted attributes,
-  /// written out.
-  package var escapedForMarkup: String {
-    replacingScalars([
-      ("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;"),
-    ])
-  }
-
-  /// The text with other texts in the place of some characters.
-  package func replacingScalars(_ table: [(Unicode.Scalar, String)]) -> String {
-    unicodeScalars.reduce(into: "") { text, scalar in
-      if let other = table.first(where: { $0.0 == scalar }) {
-        text += other.1
-      } else {
-        text.unicodeScalars.append(scalar)
-      }
-    }
-  }
-}
-
-/// Bytes as text (RFC 4648, section 4).
-package enum Base64 {
-  private static let digits = Array(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-  /// The text of some bytes, padded.
-  package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(encodedLength(ofByteCount: bytes.count))
-    let digits = digits
-    var index = 0
-    while index < bytes.count {
-      let left = min(3, bytes.count - index)
-      var group = UInt32(bytes[index]) << 16
-      if left > 1 {
-        group |= UInt32(bytes[index + 1]) << 8
-      }
-      if left > 2 {
-        group |= UInt32(bytes[index + 2])
-      }
-      for place in 0..<4 {
-        let digit = digits[Int(group >> (18 - 6 * UInt32(place)) & 0x3F)]
-        text.append(place <= left ? digit : UInt8(ascii: "="))
-      }
-      index += 3
-    }
-    return text
-  }
-
-  /// How long the text of so many bytes is.
-  package static func encodedLength(ofByteCount byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 }

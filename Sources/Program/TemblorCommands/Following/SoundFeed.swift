@@ -1,16 +1,26 @@
-/// Brings live sound from a source into a voice: the turns of one thread, to which all but the
-/// voice belongs.
+/// Feeds live sound from a source into a voice, and follows the drift between their clocks.
+///
+/// Each iteration reads the source, follows its sound, resamples it to the output's rate, and
+/// appends it to the voice's queue:
+///
+/// 1. The frames that wait in the queue show how the clocks of source and output drift apart. A
+///    control loop adjusts the resampling ratio so that their number stays near the reserve.
+/// 2. A queue that ran dry gets a larger reserve, since the source delivers in bursts.
+/// 3. A queue that never fell to its reserve during a second has too many frames. They are
+///    discarded within a short fade.
+///
+/// All iterations belong to one thread; only the voice is shared with the render thread.
 final class SoundFeed: @unchecked Sendable {
   struct Status: Equatable, Sendable {
-    /// The greatest level of the last turn, 1 for full scale, and what the speech gate lets
-    /// through.
+    /// The peak level of the last iteration; 1 is full scale.
     var level = 0.0
     var gateGain = 1.0
-    /// Parts per million by which the source runs faster than the output.
+    /// The drift in ppm by which the source runs faster than the output.
     var drift = 0.0
-    /// Frames that wait.
+    /// The number of frames in the queue.
     var queuedFrameCount = 0
-    /// Frames that were left out, since too many waited.
+    /// The number of frames that were discarded because too many were queued, or the queue was
+    /// full.
     var droppedFrameCount = 0
   }
 
@@ -25,37 +35,41 @@ final class SoundFeed: @unchecked Sendable {
   private var lastIterationTime: Duration
   private var samples: [Float] = []
 
-  /// How many frames less are to wait, and how much of the sound is let through while that is
-  /// brought about.
+  /// The number of frames to discard.
   private var excessFrameCount = 0
   private var fadeGain: Float = 1
-  /// The fewest that waited since a moment.
+  /// The minimum number of queued frames since `windowStart`.
   private var minimumQueuedFrameCount = Int.max
   private var windowStart = Duration.zero
   private var underrunFrameCount: Int64 = 0
-  /// Whether the voice has sounded since the last gap.
+  /// A Boolean value that indicates whether the voice has sounded since the last underrun.
   private var isSteady = false
   private let delayFrameCount: Int
 
-  /// Seconds beyond a period of each device that wait in the voice, for a thread that comes late.
+  /// The reserve in seconds, in addition to two periods, for a late thread.
   private static let marginSeconds = 0.002
-  /// Seconds that wait at most, where a source turns out to come in bursts, and by how much more
-  /// each gap asks for.
+  /// The maximum reserve in seconds, for sources that deliver in bursts.
   private static let maximumReserveSeconds = 0.12
   private static let reserveGrowth = 1.5
-  /// Seconds over which more than these too many must have waited before some are left out.
+  /// The duration in seconds over which the minimum of queued frames is measured.
   private static let excessWindowSeconds = 1.0
   private static let excessThresholdSeconds = 0.01
-  /// Seconds in which the sound fades before frames are left out.
+  /// The duration in seconds of the fade before frames are discarded.
   private static let fadeSeconds = 0.005
-  /// How often a turn is due, as a part of a period: no simple fraction, so that it does not beat
-  /// with one.
+  /// The interval between iterations as a fraction of a period. It is no simple fraction, so that
+  /// the two do not beat.
   private static let iterationFraction = 0.382
 
-  /// Seconds until the next turn.
+  /// The interval between iterations in seconds.
   let iterationSeconds: Double
 
-  /// `period` and `delay` are in seconds.
+  /// - Parameters:
+  ///   - source: The source.
+  ///   - options: The options for following sound.
+  ///   - outputRate: The sample rate of the output in hertz.
+  ///   - period: The period of the devices in seconds.
+  ///   - delay: The additional delay in seconds.
+  ///   - time: The clock.
   init(
     _ source: any CaptureSource, _ options: FollowingOptions, outputRate: Double, period: Double,
     delay: Double,
@@ -98,12 +112,13 @@ final class SoundFeed: @unchecked Sendable {
     return event
   }
 
-  /// Follows the clocks by how many frames wait, whose mean over odd moments does not know periods.
+  /// Follows the drift of the clocks by the number of queued frames. Their mean over irregular
+  /// times is independent of the periods.
   private func adjustDrift(at now: Duration) {
     let isGap = voice.underrunFrameCount != underrunFrameCount
     underrunFrameCount = voice.underrunFrameCount
     if isGap {
-      // A source that comes in bursts needs more in reserve.
+      // A source that delivers in bursts needs a larger reserve.
       if isSteady {
         let reserve = min(
           Self.maximumReserveSeconds * outputRate,
@@ -113,7 +128,7 @@ final class SoundFeed: @unchecked Sendable {
       isSteady = false
     }
     if !isSteady {
-      // Not before the voice sounds.
+      // The measurement starts when the voice sounds.
       isSteady = !isGap && status.queuedFrameCount >= voice.reserve
       minimumQueuedFrameCount = .max
       windowStart = now
@@ -122,7 +137,7 @@ final class SoundFeed: @unchecked Sendable {
     }
     minimumQueuedFrameCount = min(minimumQueuedFrameCount, status.queuedFrameCount)
     if (now - windowStart).inSeconds > Self.excessWindowSeconds {
-      // What waited all the time is not needed.
+      // Frames that were queued during the whole window are not needed.
       let more = minimumQueuedFrameCount - voice.reserve
       if Double(more) > Self.excessThresholdSeconds * outputRate {
         excessFrameCount = more
@@ -136,7 +151,7 @@ final class SoundFeed: @unchecked Sendable {
       elapsedSeconds: (now - lastIterationTime).inSeconds)
   }
 
-  /// Leaves out frames of which too many wait, behind a fade and before another.
+  /// Discards excess frames between a fade-out and a fade-in.
   private func discardExcess(from frames: inout [Float]) {
     guard excessFrameCount > 0 || fadeGain < 1 else { return }
     let step = Float(1 / (Self.fadeSeconds * outputRate))

@@ -1,16 +1,18 @@
 import Glibc
 
-/// A client: lines in, lines out, neither of which is waited for; a socket, or standard input and
-/// output, which outlive it, may belong to another job and go on being read when nobody takes what
-/// is written.
+/// A connection that reads and writes lines without waiting.
+///
+/// It is a client's socket, or standard input and output. The latter outlive the connection, may
+/// belong to another job, and are read even if nobody reads the replies.
 package final class LineConnection {
-  /// Bytes that wait for a reader who does not read; beyond, a socket breaks and other lines are
-  /// dropped.
+  /// The maximum number of unsent bytes; beyond it, a socket is disconnected, and other connections
+  /// drop lines.
   static let maximumQueueSize = 1 << 20
-  /// Bytes that may wait for a reader while more lines are taken.
+  /// The number of unsent bytes above which no more lines are read.
   static let readPauseThreshold = 1 << 16
   static let foregroundPollInterval = Duration.milliseconds(500)
-  /// Bytes that a pipe takes without waiting when it reports space: PIPE_BUF of Linux.
+  /// The number of bytes that a pipe accepts without waiting when it signals space: `PIPE_BUF` of
+  /// Linux.
   private static let pipeWriteSize = 4_096
   private static let finishTimeout = Duration.seconds(1)
 
@@ -46,11 +48,12 @@ package final class LineConnection {
   package var isTerminal: Bool { isatty(input) == 1 }
   var isFinished: Bool { isBroken || isAtEnd && sendBuffer.count == 0 }
 
-  /// What to wait for: space while something waits to be sent, and lines while answers are read.
+  /// The descriptors to wait for: for space while bytes are unsent, and for lines unless too many
+  /// are.
   package var watchedDescriptors: [PollDescriptor] {
     let sends = sendBuffer.count > 0 && !isBroken
     if isSocket {
-      // Without events a poll still reports that the client is gone.
+      // Without events, poll(2) still reports a disconnected client.
       let events = (sends ? POLLOUT : 0) | (isReading ? POLLIN : 0)
       return [PollDescriptor(input, events: Int16(events))]
     }
@@ -63,7 +66,7 @@ package final class LineConnection {
   }
   func markAtEnd() { isAtEnd = true }
 
-  /// The lines that came, at most 64 KiB of them so that every client has its turn.
+  /// Returns the lines that have arrived, at most 64 KiB, so that every client has its turn.
   package func readLines() -> [LineReader.Line] {
     guard isReading, isSocket || isInForeground && isReady(input, POLLIN) else { return [] }
     var bytes = [UInt8](repeating: 0, count: LineReader.maximumLineLength)
@@ -78,7 +81,7 @@ package final class LineConnection {
   }
 
   package func send(_ reply: CommandReply) {
-    // A reader who never comes must not fill the memory.
+    // A reader that never reads must not fill the memory.
     if isBroken || !isSocket && sendBuffer.count > Self.maximumQueueSize { return }
     sendBuffer.append(reply.line)
     flush()
@@ -116,25 +119,26 @@ package final class LineConnection {
     return isBroken ? !isSocket : sendBuffer.count <= Self.readPauseThreshold
   }
 
-  /// Whether reading is not for another job of the terminal, which would stop this one.
+  /// A Boolean value that indicates whether this job may read from the terminal; otherwise, reading
+  /// would stop the process.
   private var isInForeground: Bool {
     isatty(input) == 0 || tcgetpgrp(input) < 0 || TerminalMode.isForeground(input)
   }
 
   private func isReady(_ descriptor: Int32, _ events: Int32) -> Bool {
     var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-    // An end or an error is for the call itself to tell.
+    // The read or write itself reports an end or an error.
     return unsafe poll(&entry, 1, 0) > 0
   }
 }
 
-/// Makes lines of bytes that come in pieces, with bounds on what is kept; LF or CR LF ends a line.
+/// Divides bytes into lines with a bounded length; LF or CR LF ends a line.
 package struct LineReader {
-  /// Bytes of the longest line, its end not counted: sixteen times a path of the system.
+  /// The maximum length of a line in bytes, without its end: sixteen times a path of the system.
   static let maximumLineLength = 65_536
 
   package enum Line: Equatable, Sendable {
-    /// Text without control characters, tabs apart.
+    /// A text without control characters except tabs.
     case text(String)
     case invalidUTF8
     case tooLong
@@ -158,7 +162,7 @@ package struct LineReader {
   mutating func finish() -> Line? { pending.isEmpty && !isTooLong ? nil : popLine() }
 
   private mutating func append(_ bytes: some Collection<UInt8>) {
-    // One byte more may be the carriage return.
+    // One additional byte may be the carriage return.
     isTooLong = isTooLong || pending.count + bytes.count > Self.maximumLineLength + 1
     if isTooLong {
       pending = []
@@ -195,7 +199,7 @@ struct SendBuffer {
     bytes.append(UInt8(ascii: "\n"))
   }
 
-  /// Sends what waits, one system call after the other; answers whether the reader is still there.
+  /// Sends the pending bytes. Returns false if the reader is gone.
   mutating func flush(_ send: (UnsafeRawBufferPointer) -> Int) -> Bool {
     var isThere = true
     while count > 0 && isThere {
@@ -219,8 +223,8 @@ struct SendBuffer {
   }
 }
 
-/// A socket in the file system at which several clients of this user send lines and are answered;
-/// nothing here waits.
+/// A socket in the file system on which several clients of this user send lines and receive
+/// replies. It never waits.
 package final class SocketListener {
   static let maximumClientCount = 64
 
@@ -229,7 +233,7 @@ package final class SocketListener {
   package enum Event: Equatable {
     case connected(Client)
     case line(Client, LineReader.Line)
-    /// The client is gone; nothing reached it after its last line was answered.
+    /// The client disconnected; replies after its last line did not reach it.
     case disconnected(Client)
   }
 
@@ -246,7 +250,7 @@ package final class SocketListener {
     descriptor = file.descriptor
   }
 
-  /// Takes over a socket that accepts connections already; its file belongs to who created it.
+  /// Adopts a socket that already accepts connections; its creator owns its file.
   package init(activated descriptor: Int32) {
     socketFile = nil
     self.descriptor = descriptor
@@ -295,7 +299,7 @@ package final class SocketListener {
     connections.first { $0.client == client }?.connection.isPaused = isHeld
   }
 
-  /// Takes nothing from a client any more and lets it go when it has what waits for it.
+  /// Ends reading from a client, and disconnects it when it has received its replies.
   package func disconnect(_ client: Client) {
     connections.first { $0.client == client }?.connection.markAtEnd()
   }
@@ -307,7 +311,7 @@ package final class SocketListener {
       if descriptor >= 0 {
         admit(LineConnection(socket: descriptor), &events)
       } else if errno == EMFILE || errno == ENFILE {
-        // The system reports this also where nobody waits.
+        // The system may also report this without a waiting connection.
         if !rejectConnection() { return events }
       } else if errno != EINTR && errno != ECONNABORTED {
         return events
@@ -325,8 +329,8 @@ package final class SocketListener {
     nextClient += 1
   }
 
-  /// Closes a connection for which there is no descriptor, lest it wake the program for ever;
-  /// whether there was one.
+  /// Closes a connection for which no descriptor is left, so that it does not wake the program
+  /// endlessly. Returns whether there was one.
   private func rejectConnection() -> Bool {
     if spareDescriptor >= 0 {
       close(spareDescriptor)
@@ -340,7 +344,7 @@ package final class SocketListener {
   }
 }
 
-/// A socket's file, made for its user alone and removed at the end.
+/// The file of a socket, accessible only to its user and removed at the end.
 final class SocketFile {
   let descriptor: Int32
   private let path: String
@@ -362,7 +366,7 @@ final class SocketFile {
   }
 
   deinit {
-    // Somebody may have removed the file and put another there.
+    // Another process may have replaced the file.
     if let stamp, FileStamp(path) == stamp {
       unsafe unlink(path)
     }
@@ -376,14 +380,15 @@ final class SocketFile {
   private static func bind(_ descriptor: Int32, to path: String) throws(FileError) -> FileStamp? {
     var address = try address(path)
     let folder = FileSystem.folder(of: path)
-    // Two programs that start at once must not take each other's new socket for an old one.
+    // Two programs that start at the same time must not take each other's new socket for an old
+    // one.
     let lock = unsafe open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard lock >= 0 else { throw .system(path, "cannot be created") }
     defer { close(lock) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
       throw FileError(path, "is being created by another program; try again")
     }
-    // The file takes the permissions of the socket, so nobody else can connect at any time.
+    // The file inherits the permissions of the socket, so other users can never connect.
     fchmod(descriptor, 0o600)
     if !Self.bind(descriptor, &address) {
       guard errno == EADDRINUSE else { throw .system(path, "cannot be created") }
@@ -413,7 +418,7 @@ final class SocketFile {
     guard probe >= 0 else { throw .system(path, "cannot be opened") }
     defer { close(probe) }
     let result = unsafe withAddress(&address) { unsafe connect(probe, $0, $1) }
-    // A queue that is full is somebody's too.
+    // A full queue means that another program listens.
     guard result != 0 && errno != EAGAIN else {
       throw FileError(path, "is in use; another program listens there")
     }

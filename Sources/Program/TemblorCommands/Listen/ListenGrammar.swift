@@ -1,11 +1,11 @@
-/// The commands of `temblor listen`, from which reading, help and manual come.
+/// The commands of `temblor listen`, from which parsing, help, and the manual are derived.
 package enum CommandGrammar {
-  /// Seconds that a time can be away, or a thing can last.
+  /// The range of relative times and durations, in seconds.
   static let secondsRange = 0...FrameConversion.maximumSeconds
-  /// Seconds of a session: thirty years.
+  /// The range of a session's time in seconds: about thirty years.
   static let sessionSecondsRange = 0...1e9
 
-  /// What a word has to be, by what stands for it in the syntax of a command.
+  /// The kinds of operands, by their placeholders in the syntax of commands.
   static let operandKinds: [String: CommandSyntax.Kind] = [
     "PATTERN": .text, "NAME": .text, "COMMAND": .text, "POS": .text, "TIME": .time,
     "SECONDS": .number(secondsRange),
@@ -99,7 +99,7 @@ package enum CommandGrammar {
         + Suggestion.question(for: verb, among: commands.map(\.verb)))
   }
 
-  /// The fields that answer `help`: all commands, or how one is written and what it does.
+  /// Returns the fields of the reply to `help`: all commands, or the usage and help of one.
   static func help(_ verb: String?) throws(CommandError) -> [CommandReply.Field] {
     guard let verb else { return commands.map { .text($0.verb) } }
     let form = try syntax(of: verb)
@@ -158,12 +158,12 @@ struct CommandSyntax: Sendable {
   enum Kind: Equatable, Sendable {
     case text
     case number(ClosedRange<Double>)
-    /// Seconds of the session, or `+` and seconds from now.
+    /// A time of the session in seconds, or `+` and seconds from now.
     case time
     case choice([String])
   }
 
-  /// A place for a word; the name is what messages call it.
+  /// An operand of a command, with its name in messages.
   struct Operand: Equatable, Sendable {
     var name: String
     var kind: Kind
@@ -171,19 +171,23 @@ struct CommandSyntax: Sendable {
   }
 
   let verb: String
-  /// The optional ones come last.
+  /// The operands; optional operands come last.
   private(set) var operands: [Operand] = []
-  /// What may follow the operands in any order: a keyword, and mostly a word with it.
+  /// The options, which may follow the operands in any order: a keyword, usually with a value.
   private(set) var options: [(keyword: String, slot: Operand?)] = []
   let help: String
-  /// Does it, and returns the fields of its reply; what depends on several words is checked here.
+  /// The closure that performs the command and returns the fields of its reply. It checks
+  /// conditions that involve several words.
   let action: Action
 
   typealias Action =
     @Sendable (CommandSession) -> (ServerCommand) throws(CommandError) -> [CommandReply.Field]
 
-  /// - Parameter syntax: `play PATTERN [loop] [at TIME]`: what is in capitals is one of
-  ///   `ListenGrammar.kinds`.
+  /// - Parameters:
+  ///   - syntax: A syntax such as `play PATTERN [loop] [at TIME]`; placeholders in capitals are
+  ///     keys of `CommandGrammar.operandKinds`.
+  ///   - help: The help text.
+  ///   - perform: The action.
   init(_ syntax: String, _ help: String, _ perform: @escaping Action) {
     let words = syntax.split(separator: " ").map(String.init)
     verb = words[0]
@@ -226,7 +230,7 @@ struct CommandSyntax: Sendable {
         throw CommandError(
           .missingArgument, "\(verb.inQuotes) requires \(operand.name); usage: \(usage)")
       }
-      // Where a word may be left out, a keyword says that it was.
+      // A keyword shows that an optional operand was omitted.
       if operand.isOptional && options.contains(where: { word.isKeyword($0.keyword) }) {
         break
       }
@@ -282,7 +286,7 @@ extension CommandSyntax.Kind {
   }
 }
 
-/// A command that was read, each word within its bounds: its words by the names of their places.
+/// A parsed command, with its values by operand or keyword. Each value is within its bounds.
 struct ServerCommand: Equatable, Sendable {
   enum Value: Equatable, Sendable { case text(String), number(Double), time(CommandTime), flag }
 
@@ -290,7 +294,7 @@ struct ServerCommand: Equatable, Sendable {
   let values: [String: Value]
 
   static func == (one: Self, other: Self) -> Bool {
-    one.syntax.verb == other.syntax.verb && one.values == other.values
+    first.syntax.verb == second.syntax.verb && first.values == second.values
   }
   func text(_ name: String) -> String? {
     if case .text(let text) = values[name] {
@@ -300,16 +304,16 @@ struct ServerCommand: Equatable, Sendable {
     }
   }
 
-  /// A number, or what stands for it where it was left out.
-  func number(_ name: String, default usual: Double = 0) -> Double {
+  /// Returns a number, or the default if it was omitted.
+  func number(_ name: String, default defaultValue: Double = 0) -> Double {
     if case .number(let number) = values[name] {
       number
     } else {
-      usual
+      defaultValue
     }
   }
 
-  /// What it is about; nil for all that plays.
+  /// The name of the sounds that the command affects; nil for all sounds.
   var name: String? { text("NAME") }
   var time: CommandTime {
     if case .time(let time) = values["at"] {
@@ -319,7 +323,7 @@ struct ServerCommand: Equatable, Sendable {
     }
   }
   var priority: Int { Int(number("priority")) }
-  /// Whether a pattern is loaded or made before it is done.
+  /// A Boolean value that indicates whether the command needs a pattern to be loaded or generated.
   var needsLoading: Bool { syntax.operands.contains { ["PATTERN", "OCTAVES"].contains($0.name) } }
   func flag(_ keyword: String) -> Bool { values[keyword] != nil }
 }
@@ -330,10 +334,10 @@ struct CommandRequest: Equatable, Sendable {
 }
 
 extension CommandGrammar {
-  /// Bytes of a tag: an answer is not to be much longer than it needs to be.
+  /// The maximum length of a tag in bytes, which limits the length of a reply.
   static let maximumTagLength = 64
 
-  /// Reads a line as it came; nothing for empty lines and comments.
+  /// Parses a line; nil for empty lines and comments.
   static func read(_ line: LineReader.Line) -> CommandRequest? {
     switch line {
     case .text(let text):
@@ -350,7 +354,7 @@ extension CommandGrammar {
   }
 
   static func read(_ line: String) -> CommandRequest? {
-    // By scalars: a mark that combines with a blank does not make it a letter.
+    // The comparison uses scalars: a space with a combining mark is not a letter.
     var rest = line.unicodeScalars.drop(while: CommandWord.isBlank)
     guard let start = rest.first, start != "#" else { return nil }
     var tag: String?
@@ -379,7 +383,7 @@ extension CommandGrammar {
 }
 
 extension CommandSyntax.Operand {
-  /// The name, or the words themselves where there are but a few.
+  /// The name, or up to two choices in full.
   var label: String {
     if case .choice(let words) = kind, words.count <= 2 {
       return words.joined(separator: "|")
@@ -387,7 +391,7 @@ extension CommandSyntax.Operand {
     return name
   }
 
-  /// Bytes of a text: a path of the system has at most 4096.
+  /// The maximum length of a text in bytes: that of a path of the system.
   static let maximumTextLength = 4_096
 
   func read(_ word: CommandWord) throws(CommandError) -> ServerCommand.Value {
@@ -419,7 +423,7 @@ extension CommandSyntax.Operand {
     CommandError(.invalidValue, "\(name) must be \(kind.bounds), not \(word.text.inQuotes)")
   }
 
-  /// A decimal number; neither hexadecimal ones nor words such as `inf`.
+  /// Parses a decimal number, but neither hexadecimal numbers nor words such as `inf`.
   private static func number(_ word: CommandWord) -> Double? {
     guard !word.isQuoted, word.text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
       let number = Double(word.text), number.isFinite

@@ -1,26 +1,26 @@
 final class ServerSound {
-  /// By what commands call it; a tap has none.
+  /// The name that commands use; nil for a tap.
   let name: String?
   let player: PatternPlayer
-  /// The engine's frame at which it starts, at the earliest.
+  /// The engine's frame at which the sound starts at the earliest.
   let startFrame: Int64
   let clientID: Int
-  /// What it quietens: sounds of lower priorities.
+  /// The priority; sounds of lower priorities are ducked.
   let priority: Int
   var isNoise = false
   var gain = 1.0
-  /// The gain it has because of sounds of higher priorities.
+  /// The gain because of sounds of higher priorities.
   var duckGain = 1.0
   var totalGain: Double { gain * duckGain }
   var isPaused = false
   var isMuted = false
-  /// The frame from which on its end is one that was asked for.
+  /// The frame from which the end of the sound counts as requested.
   var stopFrame: Int64?
-  /// The frame at which another of the same name took its place.
+  /// The frame at which a sound of the same name replaces this one.
   var replacementFrame: Int64?
-  /// The last frame for which something was asked of the player.
+  /// The frame of the last scheduled command.
   var lastScheduledFrame: Int64
-  /// Where it is felt in an array, once that was said.
+  /// The movement in the array; nil before the first `pan`.
   var panSegment: PanSegment?
   private var controlRamps: [DynamicParameterID: ControlRamp] = [:]
 
@@ -53,11 +53,10 @@ final class ServerSound {
   var hasStarted: Bool { player.startFrame != nil }
   var hasEnded: Bool { player.endCount > 0 }
 
-  /// When a change is made that is to be made now: what waits for its start is changed as it
-  /// starts.
+  /// The time for immediate changes: now, or the start of a sound that has not started yet.
   var changeTime: PlaybackTime { hasStarted ? .now : .frame(startFrame) }
 
-  /// Moves a dynamic parameter in a straight line from where it was last sent.
+  /// Moves a dynamic parameter along a straight line from the value that was last sent.
   func set(
     _ id: DynamicParameterID, to value: Double, over ramp: Double, at moment: ScheduledTime,
     rate: Double
@@ -78,36 +77,36 @@ final class ServerSound {
     controlRamps[id] = ControlRamp(start: moment.frame, end: end, from: from, to: value)
   }
 
-  /// Seconds in which what sounds moves where none are said.
+  /// The default duration of a change in seconds.
   private static let defaultRampSeconds = 0.01
   private static let maximumCommandCount = 512
 
-  /// Moves where it is felt, in a straight line from where it is by then.
+  /// Moves the position in the array along a straight line from the current position.
   func pan(
     to position: ArrayPosition, over ramp: Double, on array: TransducerArray, now: Int64,
     rate: Double
   )
     throws(PlaybackError)
   {
-    let begin = hasStarted ? now : max(now, startFrame)
+    let start = hasStarted ? now : max(now, startFrame)
     let ramp = hasStarted ? max(ramp, Self.defaultRampSeconds) : ramp
-    let end = begin + FrameConversion.frame(seconds: ramp, rate: rate)
-    let from = panSegment?.position(at: begin)
-    // From everywhere alike there is no way but the shortest.
-    let most = max(1, Self.maximumCommandCount / array.transducers.count)
+    let end = start + FrameConversion.frame(seconds: ramp, rate: rate)
+    let from = panSegment?.position(at: start)
+    // Without a previous position, there is no path to divide into steps.
+    let maximumCount = max(1, Self.maximumCommandCount / array.transducers.count)
     let count =
-      from == nil ? 1 : min(max(1, Int((ramp / Self.defaultRampSeconds).rounded(.up))), most)
-    let steps = (1...count).map { number in
+      from == nil ? 1 : min(max(1, Int((ramp / Self.defaultRampSeconds).rounded(.up))), maximumCount)
+    let steps = (1...count).map { step in
       array.gains(
-        at: from?.interpolated(Double(number) / Double(count), toward: position) ?? position)
+        at: from?.interpolated(Double(step) / Double(count), toward: position) ?? position)
     }
     try player.setSendGains(steps, over: ramp, at: changeTime)
-    panSegment = PanSegment(start: begin, end: end, from: from ?? position, to: position)
+    panSegment = PanSegment(start: start, end: end, from: from ?? position, to: position)
     recordScheduled(end)
   }
 }
 
-/// When something is done, and the frame, or the next one where it is to be done now.
+/// A time on the engine's clock, and its frame; for now, the next frame.
 typealias ScheduledTime = (time: PlaybackTime, frame: Int64)
 
 struct PanSegment {
@@ -116,15 +115,16 @@ struct PanSegment {
   var from: ArrayPosition
   var to: ArrayPosition
 
-  /// Where it has led at a frame.
+  /// Returns the position at a frame.
   func position(at frame: Int64) -> ArrayPosition {
     guard frame < end else { return to }
-    let share = Double(max(0, frame - start)) / Double(end - start)
-    return from.interpolated(share, toward: to)
+    let fraction = Double(max(0, frame - start)) / Double(end - start)
+    return from.interpolated(fraction, toward: to)
   }
 }
 
-/// Taps that wait for their time without a player: a binary heap by frame, of 32 bytes a tap.
+/// Taps that wait for their time without a player: a binary heap by frame, with 32 bytes for each
+/// tap.
 struct TapSchedule {
   static let maximumCount = 100_000
 
@@ -133,7 +133,7 @@ struct TapSchedule {
     var intensity: Float
     var sharpness: Float
     var clientID: Int
-    /// Taps of one frame keep their order.
+    /// The order among taps of the same frame.
     var sequenceNumber = 0
   }
 
@@ -144,7 +144,7 @@ struct TapSchedule {
   var count: Int { heap.count }
   var firstFrame: Int64? { heap.first?.frame }
 
-  /// Adds a tap; false where its client has too many.
+  /// Adds a tap; returns false if its client has too many.
   mutating func add(_ tap: Tap) -> Bool {
     guard countsByClient[tap.clientID, default: 0] < Self.maximumCount else { return false }
     var tap = tap
@@ -154,7 +154,7 @@ struct TapSchedule {
     return true
   }
 
-  /// Takes the next tap, if it is due before a frame.
+  /// Removes and returns the next tap if it is due before a frame.
   mutating func pop(before frame: Int64) -> Tap? {
     guard let first = heap.first, first.frame < frame else { return nil }
     countsByClient[first.clientID, default: 1] -= 1
@@ -181,27 +181,27 @@ struct TapSchedule {
     }
   }
 
-  private func isBefore(_ one: Int, _ other: Int) -> Bool {
-    (heap[one].frame, heap[one].sequenceNumber) < (heap[other].frame, heap[other].sequenceNumber)
+  private func isBefore(_ first: Int, _ second: Int) -> Bool {
+    (heap[first].frame, heap[first].sequenceNumber) < (heap[second].frame, heap[second].sequenceNumber)
   }
 
-  private mutating func siftUp(_ place: Int) {
-    var place = place
-    while place > 0, isBefore(place, (place - 1) / 2) {
-      heap.swapAt(place, (place - 1) / 2)
-      place = (place - 1) / 2
+  private mutating func siftUp(_ index: Int) {
+    var index = index
+    while index > 0, isBefore(index, (index - 1) / 2) {
+      heap.swapAt(index, (index - 1) / 2)
+      index = (index - 1) / 2
     }
   }
 
-  private mutating func siftDown(_ place: Int) {
-    var place = place
+  private mutating func siftDown(_ index: Int) {
+    var index = index
     while true {
-      let children = [2 * place + 1, 2 * place + 2].filter { $0 < heap.count }
-      guard let least = children.min(by: { isBefore($0, $1) }), isBefore(least, place) else {
+      let children = [2 * index + 1, 2 * index + 2].filter { $0 < heap.count }
+      guard let first = children.min(by: { isBefore($0, $1) }), isBefore(first, index) else {
         return
       }
-      heap.swapAt(place, least)
-      place = least
+      heap.swapAt(index, first)
+      index = first
     }
   }
 }

@@ -1,8 +1,8 @@
 enum CommandTime: Equatable, Sendable {
   case now
-  /// So many seconds after the command is read.
+  /// A number of seconds after the command is read.
   case after(Double)
-  /// At so many seconds of the session, as `status` counts them.
+  /// A time of the session in seconds, as reported by `status`.
   case at(Double)
 }
 
@@ -10,7 +10,7 @@ enum CommandParameter: Equatable, Sendable {
   case strength
   case control(DynamicParameterID)
 
-  /// Every name, in the order of help.
+  /// All names, in the order of help.
   static let names = table.map(\.name)
 
   init?(_ name: String) {
@@ -35,15 +35,15 @@ enum CommandParameter: Equatable, Sendable {
   ]
 }
 
-/// A line that is sent: the one answer to a command, or an event.
+/// A line that is sent: the reply to a command, or an event.
 package struct CommandReply: Equatable, Sendable {
   enum Field: Equatable, Sendable {
     case text(String)
     case pair(String, String)
-    /// An object on one line.
+    /// An object as JSON on one line.
     case json(String)
 
-    /// Seconds and the like, to a millionth.
+    /// Returns a number in seconds or another unit, rounded to a millionth.
     static func number(_ name: String, _ value: Double) -> Field {
       .pair(name, "\((value * 1e6).rounded() / 1e6)")
     }
@@ -52,21 +52,21 @@ package struct CommandReply: Equatable, Sendable {
 
   /// The line, without its end.
   let line: String
-  /// Why it refuses; what was busy may be done a period later, and what was done of it does no harm
-  /// when done again.
+  /// The kind of error; nil for success. A command that failed with `busy` can be repeated after a
+  /// period, since its effects are idempotent.
   private(set) var errorKind: CommandError.Kind?
 
-  /// `@7 ok name=heartbeat time=1.5`
+  /// The form `@7 ok name=heartbeat time=1.5`.
   static func ok(_ fields: [Field] = [], tag: String? = nil) -> CommandReply {
     CommandReply(tag, "ok", fields)
   }
 
-  /// `@7 error invalid-value: …`
+  /// The form `@7 error invalid-value: …`.
   static func error(_ error: CommandError, tag: String? = nil) -> CommandReply {
     CommandReply(line: (tag.map { "@\($0) " } ?? "") + "error \(error)", errorKind: error.kind)
   }
 
-  /// `event finished name=heartbeat time=3.25`
+  /// The form `event finished name=heartbeat time=3.25`.
   static func event(_ name: String, _ fields: [Field] = []) -> CommandReply {
     CommandReply(nil, "event " + name, fields)
   }
@@ -88,7 +88,7 @@ package struct CommandReply: Equatable, Sendable {
 }
 
 struct CommandError: Error, Equatable, CustomStringConvertible {
-  /// What the sender has to change; the raw value stands in the reply.
+  /// The kind of an error, which determines the remedy; the raw value is part of the reply.
   enum Kind: String, CaseIterable, Sendable {
     /// Send text in UTF-8 without control characters.
     case invalidUTF8 = "invalid-utf8"
@@ -106,7 +106,7 @@ struct CommandError: Error, Equatable, CustomStringConvertible {
   }
 
   var kind: Kind
-  /// One line without a full stop.
+  /// The message on one line, without a period.
   var text: String
 
   init(_ kind: Kind, _ text: String) {
@@ -114,18 +114,20 @@ struct CommandError: Error, Equatable, CustomStringConvertible {
     self.text = text
   }
 
-  /// `invalid-value: RATE is 0.125 to 8, not 'fast'`
+  /// The form `invalid-value: RATE is 0.125 to 8, not 'fast'`.
   var description: String { "\(kind.rawValue): \(text.printable)" }
 }
 
-/// A word of a line, and whether it stood in quotes, where it is never a keyword.
+/// A word of a line. A word in quotes is never a keyword.
 struct CommandWord: Equatable {
   var text: String
   var isQuoted = false
 
   func isKeyword(_ keyword: String) -> Bool { !isQuoted && text == keyword }
 
-  /// The words of a line: separated by blanks, or `"in quotes"` with `\"`, `\\`, `\n` and `\t`.
+  /// Splits a line into words, which are separated by blanks or enclosed `"in quotes"` with `\"`,
+  /// `\\`, `
+  /// `, and `\t`.
   static func split(_ line: String) throws(CommandError) -> [CommandWord] {
     var words: [CommandWord] = []
     var rest = line.unicodeScalars[...]
@@ -179,7 +181,7 @@ struct CommandWord: Equatable {
 
   static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
 
-  /// The text as one word of a line, in quotes where it needs them.
+  /// Returns the text as one word of a line, in quotes if necessary.
   static func escaped(_ text: String) -> String {
     let isPlain = text.unicodeScalars.allSatisfy {
       !$0.properties.isWhitespace && $0 != "\"" && $0 != "\\" && $0.value >= 0x20 && $0 != "\u{7F}"
@@ -190,7 +192,7 @@ struct CommandWord: Equatable {
       let letter = escapes.first { $0.meant == scalar }?.letter
       written.unicodeScalars += letter.map { ["\\", $0] } ?? [scalar]
     }
-    // What remains of control characters would break the line or the sender's terminal.
+    // Remaining control characters would break the line or the sender's terminal.
     return (written + "\"").printable
   }
 }

@@ -1,8 +1,9 @@
-/// Does what commands ask for on an engine, and reports what becomes of it; never waits, and
-/// belongs to one thread.
+/// Performs commands on an engine and reports the events of sounds. It never waits, and belongs to
+/// one thread.
 package final class CommandSession {
   package let engine: PlaybackEngine
-  /// What was started and has not ended, as of the last look, in the order it was asked for.
+  /// The sounds that were started and had not ended at the last check, in the order of their
+  /// commands.
   var sounds: [ServerSound] = []
   let loader: PatternLoader
   var scheduledTaps = TapSchedule()
@@ -16,17 +17,18 @@ package final class CommandSession {
   private var endFrame: Int64 = 0
   var sinkEvents = SinkEventAggregator()
   let startTime: Int
-  /// The greatest magnitude since the start, and since it was last answered.
+  /// The peak magnitude since the start.
   private var maximumPeak: Float = 0
   private var recentPeak: Float = 0
   private(set) var lateCommandCount = 0
   private var isCommandLate = false
-  /// The pattern of the command that is done, where it was loaded before.
+  /// The result of loading the pattern for the current command; nil if it was not loaded in
+  /// advance.
   private var loadedPattern: Result<CompiledPattern, CommandError>?
 
   /// - Parameters:
-  ///   - start: When it begins, in seconds since 1970.
-  ///   - wake: Raised on another thread when there may be events to take.
+  ///   - startTime: The start of the session in seconds since 1970.
+  ///   - wake: The signal that is raised on another thread when there may be new events.
   package init(
     _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil,
     startTime start: Int = 0,
@@ -51,8 +53,12 @@ package final class CommandSession {
     return try loader.beginLoading(command, wake: wake)
   }
 
-  /// Does what a request asks for, with its pattern or one loaded here; `quit` and `shutdown` are
-  /// the owner's.
+  /// Performs a request, and returns its reply. `quit` and `shutdown` are handled by the caller.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - client: The ID of the client.
+  ///   - piece: The result of loading its pattern; nil to load it here.
   func reply(
     to request: CommandRequest, clientID client: Int = 0,
     with piece: Result<CompiledPattern, CommandError>? = nil
@@ -80,16 +86,16 @@ package final class CommandSession {
     return events
   }
 
-  /// Lets what plays come to its end: loops end with the running pass, and what is paused is
-  /// stopped.
+  /// Lets all sounds play to their ends: loops end after the running pass, and paused sounds are
+  /// stopped. Returns false if commands must be sent again.
   package func finishPlaying() -> Bool {
     removeEndedSounds()
     do throws(PlaybackError) {
-      for voice in sounds where voice.stopFrame == nil && voice.replacementFrame == nil {
-        if voice.isPaused {
-          try end(voice, at: scheduledTime(.now))
+      for sound in sounds where sound.stopFrame == nil && sound.replacementFrame == nil {
+        if sound.isPaused {
+          try end(sound, at: scheduledTime(.now))
         } else {
-          try voice.player.loop(passCount: 1)
+          try sound.player.loop(passCount: 1)
         }
       }
       return true
@@ -98,16 +104,17 @@ package final class CommandSession {
     }
   }
 
-  /// Seconds until all has been heard, `tail` seconds behind the last end; nil while something
-  /// plays or waits.
+  /// Returns the remaining seconds until all sound has been heard; nil while sounds play or wait.
+  ///
+  /// - Parameter tail: The seconds after the last end; nil for the tail of the output.
   package func remainingSeconds(tail: Double? = nil) -> Double? {
     removeEndedSounds()
     guard sounds.isEmpty, scheduledTaps.count == 0 else { return nil }
     let delay = engine.routing.channels.map(\.delay).max() ?? 0
-    let left =
+    let remaining =
       Double(endFrame + Int64(delay) - engine.position) / engine.rate
       + (tail ?? engine.routing.tail(rate: engine.rate))
-    return max(0, left)
+    return max(0, remaining)
   }
 
   private func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
@@ -146,7 +153,7 @@ package final class CommandSession {
     ]
   }
 
-  /// The greatest magnitude since the start.
+  /// Updates and returns the peak magnitude since the start.
   @discardableResult func updatePeak() -> Float {
     for channel in engine.routing.channels.indices {
       recentPeak = max(recentPeak, engine.drainPeak(ofChannel: channel))
@@ -162,7 +169,7 @@ package final class CommandSession {
     return sounds.contains { $0.isPaused } ? .paused : .idle
   }
 
-  /// The names of what plays or is to play, each once, in the order they came.
+  /// The names of all sounds that play or wait, without repetition, in the order of their commands.
   var soundNames: [String] {
     var names: [String] = []
     for case let name? in sounds.map(\.name) where !names.contains(name) {
@@ -185,39 +192,40 @@ package final class CommandSession {
     return frame > now ? (.frame(frame), frame) : (.now, now)
   }
 
-  /// How long until something is to be done without a request; nil where there is nothing.
+  /// Returns the time until work is due without a request; nil if there is none.
   package func timeout() -> Duration? {
     scheduledTaps.firstFrame.map { frame in
-      let left = Double(frame - engine.position) / engine.rate - Self.latePlayerSeconds / 2
-      return .seconds(max(0.001, left))
+      let remaining = Double(frame - engine.position) / engine.rate - Self.latePlayerSeconds / 2
+      return .seconds(max(0.001, remaining))
     }
   }
 
-  /// Releases what has ended, and reports it; starts taps whose time is near.
+  /// Removes the sounds that have ended, reports them, and starts imminent taps.
   private func removeEndedSounds() {
     startImminentTaps()
     let ended = sounds.filter(\.hasEnded)
     if ended.isEmpty { return }
     defer { adjustDucking() }
-    sounds.removeAll { voice in ended.contains { $0 === voice } }
-    // Sorting keeps the order of what ended together.
-    for voice in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
-      let frame = voice.player.endFrame
-      // What waits for its time would keep the player loaded; without space now, it goes then.
-      if voice.lastScheduledFrame > frame {
-        try? voice.player.cancel()
+    sounds.removeAll { sound in ended.contains { $0 === sound } }
+    // `sorted` is stable in practice, so sounds that ended together keep their order.
+    for sound in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
+      let frame = sound.player.endFrame
+      // Scheduled commands would keep the player loaded. If there are too many commands now, they
+      // expire at their time.
+      if sound.lastScheduledFrame > frame {
+        try? sound.player.cancel()
       }
       endFrame = max(endFrame, frame)
-      if let succession = voice.replacementFrame, frame >= succession {
+      if let succession = sound.replacementFrame, frame >= succession {
         continue
       }
-      let isStopped = voice.stopFrame.map { frame >= $0 } ?? false
-      reportEnd(of: voice, isStopped ? "stopped" : "finished", at: frame)
+      let isStopped = sound.stopFrame.map { frame >= $0 } ?? false
+      reportEnd(of: sound, isStopped ? "stopped" : "finished", at: frame)
     }
   }
 
-  private func reportEnd(of voice: ServerSound, _ event: String, at frame: Int64) {
-    guard let name = voice.name else { return }
+  private func reportEnd(of sound: ServerSound, _ event: String, at frame: Int64) {
+    guard let name = sound.name else { return }
     events.append(
       .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
   }
@@ -232,10 +240,10 @@ package final class CommandSession {
     }
   }
 
-  /// How long until events of the device that repeat are to be reported; nil where there are none.
+  /// Returns the time until held events of the device are reported; nil if no events are held.
   package func heldEventsTimeout(at now: Duration) -> Duration? { sinkEvents.timeout(at: now) }
 
-  /// Reports what was held back and is due; all of it without a time.
+  /// Reports the held events that are due, or all held events without a time.
   package func reportHeldEvents(at now: Duration?) {
     for report in sinkEvents.drainDueReports(at: now) {
       self.report(report)
@@ -244,7 +252,7 @@ package final class CommandSession {
 
   private func report(_ report: SinkEventAggregator.Report) {
     let event = report.event
-    // Nothing a script could act on; standard error has it.
+    // A script cannot react to a degradation; standard error reports it.
     if event.kind == .degraded { return }
     let name = event.kind.name
     let missed = CommandReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
@@ -290,8 +298,7 @@ package final class CommandSession {
     }
   }
 
-  /// Plays a transient, which has no name; one that is not near waits here, and takes no player
-  /// until it is.
+  /// Plays a transient without a name. A tap that is not imminent is stored without a player.
   func tap(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let moment = scheduledTime(command.time)
     let tap = TapSchedule.Tap(
@@ -313,21 +320,21 @@ package final class CommandSession {
       do throws(CommandError) {
         try start(tap, at: (.frame(tap.frame), tap.frame))
       } catch {
-        // There is space for it a period later.
+        // There is space for the tap after the next period.
         return scheduledTaps.insert(tap)
       }
     }
   }
 
-  /// Seconds before its time at which a tap gets a player in any case.
+  /// The number of seconds before its time at which a tap gets a player in any case.
   static var latePlayerSeconds: Double { 0.1 }
-  /// Seconds before its time at which a tap gets a player where there are many.
+  /// The number of seconds before its time at which a tap gets a player while there are few sounds.
   private static var earlyPlayerSeconds: Double { 2 }
   private static var earlyPlayerLimit: Int { 256 }
 
   private func isImminent(_ frame: Int64) -> Bool {
-    let left = Double(frame - engine.position) / engine.rate
-    return left
+    let remaining = Double(frame - engine.position) / engine.rate
+    return remaining
       < (sounds.count < Self.earlyPlayerLimit ? Self.earlyPlayerSeconds : Self.latePlayerSeconds)
   }
 
@@ -339,8 +346,8 @@ package final class CommandSession {
     _ = try translatingErrors { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
   }
 
-  /// Refuses a sound where its client has as many as are free: one can hold half of all, and leaves
-  /// space for others.
+  /// Refuses a sound if its client has as many as are free, so that a single client can use half of
+  /// all players.
   func checkClientQuota() throws(CommandError) {
     let all = Renderer.maximumPlayerCount / engine.profiles.count
     let own = sounds.count { $0.clientID == currentClientID && $0.name != nil }
@@ -368,7 +375,7 @@ package final class CommandSession {
   }
 
   func start(
-    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from place: Double? = nil,
+    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from position: Double? = nil,
     gain: Double = 1,
     priority: Int = 0
   ) throws(PlaybackError) -> [CommandReply.Field] {
@@ -377,22 +384,22 @@ package final class CommandSession {
         try end(old, at: moment, isReplacement: true)
       }
     }
-    let voice = ServerSound(
+    let sound = ServerSound(
       name: name, player: player, startFrame: moment.frame, clientID: currentClientID,
       priority: priority)
-    voice.gain = gain
-    // Where something of a higher priority plays already, it begins as quiet.
-    voice.duckGain = duckGain(of: voice, at: moment.frame)
-    if voice.totalGain != 1 {
-      try player.setGain(voice.totalGain, over: 0)
+    sound.gain = gain
+    // While a sound of a higher priority plays, this one starts with its reduced gain.
+    sound.duckGain = duckGain(of: sound, at: moment.frame)
+    if sound.totalGain != 1 {
+      try player.setGain(sound.totalGain, over: 0)
     }
     try player.start(at: moment.time, from: place)
     if let wake {
       player.endHandler = { wake.raise() }
     }
-    sounds.append(voice)
+    sounds.append(sound)
     if priority > 0 {
-      try duckBelow(voice, at: moment)
+      try duckBelow(sound, at: moment)
     }
     let time = CommandReply.Field.number("time", Double(moment.frame) / engine.rate)
     guard let name else { return [time] }
@@ -409,7 +416,7 @@ package final class CommandSession {
     }
   }
 
-  /// A name that no sound has, such as `hum-3`.
+  /// Returns a name that is not in use, such as `hum-3`.
   func makeName(_ word: String) -> String {
     repeat {
       generatedNameCount += 1
@@ -439,14 +446,14 @@ package final class CommandSession {
       }
       return []
     case .strength:
-      return try changeEach(name) { voice throws(PlaybackError) in
-        voice.gain = value
-        try voice.player.setGain(voice.totalGain, over: ramp > 0 ? ramp : nil, at: moment.time)
-        voice.recordScheduled(moment.frame)
+      return try changeEach(name) { sound throws(PlaybackError) in
+        sound.gain = value
+        try sound.player.setGain(sound.totalGain, over: ramp > 0 ? ramp : nil, at: moment.time)
+        sound.recordScheduled(moment.frame)
       }
     case .control(let id):
-      return try changeEach(name) { voice throws(PlaybackError) in
-        try voice.set(id, to: value, over: ramp, at: moment, rate: engine.rate)
+      return try changeEach(name) { sound throws(PlaybackError) in
+        try sound.set(id, to: value, over: ramp, at: moment, rate: engine.rate)
       }
     }
   }
@@ -458,31 +465,31 @@ package final class CommandSession {
     }
     let ending =
       try command.name.map { name throws(CommandError) in try sounds(named: name) } ?? sounds
-    for voice in ending {
-      try translatingErrors { () throws(PlaybackError) in try end(voice, at: moment) }
+    for sound in ending {
+      try translatingErrors { () throws(PlaybackError) in try end(sound, at: moment) }
     }
     return []
   }
 
-  /// Pauses what is named, or all that has a name; what waits for its time is paused when it
-  /// starts.
+  /// Pauses the named sounds, or all that have a name. A sound that has not started yet is paused
+  /// at its start.
   func pause(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.player.pause(at: voice.changeTime)
-      voice.isPaused = true
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.pause(at: sound.changeTime)
+      sound.isPaused = true
     }
   }
 
   func resume(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.player.resume(at: voice.changeTime)
-      voice.isPaused = false
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.resume(at: sound.changeTime)
+      sound.isPaused = false
     }
   }
 
   func seek(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.player.seek(to: command.number("SECONDS"), at: voice.changeTime)
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.seek(to: command.number("SECONDS"), at: sound.changeTime)
     }
   }
 
@@ -490,18 +497,19 @@ package final class CommandSession {
     let isOn = command.text("SWITCH") == "on"
     let end = command.flag("end") ? command.number("end") : nil
     guard isOn || end == nil else { throw CommandError(.unexpectedArgument, "'end' requires 'on'") }
-    return try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.player.loop(passCount: isOn ? nil : 1, end: end)
+    return try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.loop(passCount: isOn ? nil : 1, end: end)
     }
   }
 
   func rate(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.player.setPlaybackRate(command.number("RATE"))
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.setPlaybackRate(command.number("RATE"))
     }
   }
 
-  /// Moves where what is named is felt; what waits for its time begins there.
+  /// Moves the named sounds in the array. A sound that has not started yet starts at the new
+  /// position.
   func pan(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     guard let array else {
       throw CommandError(
@@ -512,8 +520,8 @@ package final class CommandSession {
       throw CommandError(
         .invalidValue, "POS must be \(array.layout.positionDescription), not \(text.inQuotes)")
     }
-    return try changeEach(command.name) { voice throws(PlaybackError) in
-      try voice.pan(
+    return try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.pan(
         to: position, over: command.number("over"), on: array, now: engine.position,
         rate: engine.rate)
     }
@@ -524,35 +532,36 @@ package final class CommandSession {
     if command.name == nil {
       engine.isMuted = isMuted
     }
-    // Without a name, muting silences all at once; unmuting is for each that was muted alone, too.
+    // Without a name, muting silences the engine, but unmuting also unmutes each sound that was
+    // muted by its name.
     if command.name == nil && isMuted { return [] }
-    return try changeEach(command.name) { voice throws(PlaybackError) in
-      guard voice.isMuted != isMuted else { return }
-      try voice.player.setMuted(isMuted)
-      voice.isMuted = isMuted
+    return try changeEach(command.name) { sound throws(PlaybackError) in
+      guard sound.isMuted != isMuted else { return }
+      try sound.player.setMuted(isMuted)
+      sound.isMuted = isMuted
     }
   }
 
-  /// Ends a voice at a moment; one that would start no sooner never does.
-  func end(_ voice: ServerSound, at moment: ScheduledTime, isReplacement isSuccession: Bool = false)
+  /// Ends a sound at a time; a sound that would start later never starts.
+  func end(_ sound: ServerSound, at moment: ScheduledTime, isReplacement isSuccession: Bool = false)
     throws(PlaybackError)
   {
-    let isToCome = !voice.hasStarted && voice.startFrame >= moment.frame
+    let isToCome = !sound.hasStarted && sound.startFrame >= moment.frame
     if isToCome {
-      try voice.player.cancel()
+      try sound.player.cancel()
     } else {
-      try voice.player.stop(at: moment.time)
+      try sound.player.stop(at: moment.time)
     }
-    voice.recordScheduled(moment.frame)
+    sound.recordScheduled(moment.frame)
     if isSuccession {
-      voice.replacementFrame = min(voice.replacementFrame ?? .max, moment.frame)
+      sound.replacementFrame = min(sound.replacementFrame ?? .max, moment.frame)
     } else {
-      voice.stopFrame = min(voice.stopFrame ?? .max, moment.frame)
+      sound.stopFrame = min(sound.stopFrame ?? .max, moment.frame)
     }
     if isToCome {
-      sounds.removeAll { $0 === voice }
-      if voice.replacementFrame == nil {
-        reportEnd(of: voice, "stopped", at: engine.position)
+      sounds.removeAll { $0 === sound }
+      if sound.replacementFrame == nil {
+        reportEnd(of: sound, "stopped", at: engine.position)
       }
     }
   }
@@ -564,8 +573,8 @@ package final class CommandSession {
     let changing =
       try name.map { name throws(CommandError) in try sounds(named: name) }
       ?? sounds.filter { $0.name != nil }
-    for voice in changing {
-      try translatingErrors { () throws(PlaybackError) in try change(voice) }
+    for sound in changing {
+      try translatingErrors { () throws(PlaybackError) in try change(sound) }
     }
     return []
   }
@@ -579,7 +588,7 @@ package final class CommandSession {
         + Suggestion.question(for: name, among: soundNames))
   }
 
-  /// Noises that can play or wait at once; each has samples of its own.
+  /// The maximum number of noises that play or wait at the same time; each has its own samples.
   static let maximumNoiseCount = 16
 
   func noise(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
@@ -600,9 +609,9 @@ package final class CommandSession {
       _ = try start(player, as: name, at: moment, priority: command.priority)
       let end = moment.frame + FrameConversion.frame(seconds: duration, rate: engine.rate)
       try player.stop(at: .frame(end))
-      if let voice = sounds.last {
-        voice.isNoise = true
-        voice.recordScheduled(end)
+      if let sound = sounds.last {
+        sound.isNoise = true
+        sound.recordScheduled(end)
       }
       return [
         .pair("name", name), .number("time", Double(moment.frame) / engine.rate),
@@ -641,57 +650,57 @@ extension CompiledPattern {
 }
 
 struct Ducking: Equatable, Sendable {
-  /// The gain of lower priorities meanwhile; 1 leaves them alone.
+  /// The gain of sounds of lower priorities; 1 disables ducking.
   var gain = 1.0
-  /// Seconds over which they become quieter, from the start of the higher one.
+  /// The duration in seconds of the gain reduction, from the start of the sound with the higher
+  /// priority.
   var attack = 0.05
-  /// Seconds over which they return, from its end.
+  /// The duration in seconds of the gain's return, from the end of that sound.
   var release = 0.3
 }
 
 extension CommandSession {
   func duck(_ command: ServerCommand) -> [CommandReply.Field] {
-    let usual = Ducking()
+    let defaults = Ducking()
     ducking = Ducking(
-      gain: command.number("GAIN"), attack: command.number("attack", default: usual.attack),
-      release: command.number("release", default: usual.release))
+      gain: command.number("GAIN"), attack: command.number("attack", default: defaults.attack),
+      release: command.number("release", default: defaults.release))
     adjustDucking()
     return []
   }
 
-  func duckGain(of voice: ServerSound, at frame: Int64) -> Double {
-    let isBelow = sounds.contains { other in
-      other.priority > voice.priority && other.startFrame <= frame && !other.hasEnded
-        && !other.isPaused
+  func duckGain(of sound: ServerSound, at frame: Int64) -> Double {
+    let isBelow = sounds.contains { candidate in
+      candidate.priority > sound.priority && candidate.startFrame <= frame && !candidate.hasEnded
+        && !candidate.isPaused
     }
     return isBelow ? ducking.gain : 1
   }
 
-  func duckBelow(_ voice: ServerSound, at moment: ScheduledTime) throws(PlaybackError) {
+  func duckBelow(_ sound: ServerSound, at moment: ScheduledTime) throws(PlaybackError) {
     guard ducking.gain != 1 else { return }
-    for other in sounds where other.priority < voice.priority && other.duckGain != ducking.gain {
-      other.duckGain = ducking.gain
-      try other.player.setGain(other.totalGain, over: ducking.attack, at: moment.time)
-      other.recordScheduled(moment.frame)
+    for lower in sounds where lower.priority < sound.priority && lower.duckGain != ducking.gain {
+      lower.duckGain = ducking.gain
+      try lower.player.setGain(lower.totalGain, over: ducking.attack, at: moment.time)
+      lower.recordScheduled(moment.frame)
     }
   }
 
-  /// Gives every sound the gain it has because of others now; without space for a command, a later
-  /// call does.
+  /// Updates the ducking of every sound. If there are too many commands, a later call completes it.
   func adjustDucking() {
-    for voice in sounds where !voice.hasEnded {
-      let gain = duckGain(of: voice, at: engine.position)
-      guard gain != voice.duckGain else { continue }
-      // What is to become quieter later was sent with its frame.
-      let isAhead = sounds.contains { $0.priority > voice.priority && !$0.hasEnded }
-      if gain > voice.duckGain && isAhead { continue }
-      let ramp = gain < voice.duckGain ? ducking.attack : ducking.release
-      let before = voice.duckGain
-      voice.duckGain = gain
+    for sound in sounds where !sound.hasEnded {
+      let gain = duckGain(of: sound, at: engine.position)
+      guard gain != sound.duckGain else { continue }
+      // A gain reduction for a later sound was already scheduled at its frame.
+      let isAhead = sounds.contains { $0.priority > sound.priority && !$0.hasEnded }
+      if gain > sound.duckGain && isAhead { continue }
+      let ramp = gain < sound.duckGain ? ducking.attack : ducking.release
+      let before = sound.duckGain
+      sound.duckGain = gain
       do throws(PlaybackError) {
-        try voice.player.setGain(voice.totalGain, over: ramp)
+        try sound.player.setGain(sound.totalGain, over: ramp)
       } catch {
-        voice.duckGain = before
+        sound.duckGain = before
       }
     }
   }

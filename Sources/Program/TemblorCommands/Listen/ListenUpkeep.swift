@@ -1,8 +1,8 @@
-/// Tells a service manager and a collector of figures how the program is, on the thread that obeys
-/// commands.
+/// Reports the state of the server to a service manager and writes its metrics to a file, on the
+/// thread that performs commands.
 final class ServerMaintenance {
   static let fileInterval = Duration.seconds(15)
-  /// The time between two looks at a render thread that has not answered.
+  /// The interval between checks of a render thread that has not responded.
   private static let pollInterval = Duration.milliseconds(250)
 
   private let file: String?
@@ -14,8 +14,12 @@ final class ServerMaintenance {
   private var iterationCount: Int?
   private var isFileFailing = false
 
-  /// - Parameter watchdogLimit: How long the service manager waits for a sign of life, which comes
-  ///   in half of that.
+  /// - Parameters:
+  ///   - file: The path of the metrics file; nil for none.
+  ///   - watchdogLimit: The timeout of the service manager's watchdog; a notification is sent after
+  ///     half of it.
+  ///   - notify: A closure that sends a notification to the service manager.
+  ///   - report: A closure that reports an error.
   init(
     file: String? = nil, watchdogLimit: Duration? = nil,
     notify: @escaping (String) -> Void = { _ in },
@@ -27,11 +31,11 @@ final class ServerMaintenance {
     self.report = report
   }
 
-  /// Does what is due; returns how long until more is, or nil where nothing will be.
+  /// Performs the tasks that are due, and returns the time until the next; nil if there is none.
   func perform(at now: Duration, on session: CommandSession) -> Duration? {
     if let watchdogInterval, now >= nextWatchdogTime {
       let count = session.engine.iterationCount
-      // Not where the render thread has done nothing since the last time.
+      // No notification is sent if the render thread has not run since the last one.
       if count != iterationCount {
         notify("WATCHDOG=1\nSTATUS=" + session.summary)
         nextWatchdogTime = now + watchdogInterval
@@ -43,7 +47,7 @@ final class ServerMaintenance {
       do throws(FileError) {
         var writer = try AtomicFileWriter(file)
         try writer.write(Array(session.openMetrics.utf8))
-        // After a power failure there are new figures.
+        // After a power failure, new metrics replace lost ones.
         try writer.commit(isFlushed: false)
         isFileFailing = false
       } catch {
@@ -61,7 +65,7 @@ final class ServerMaintenance {
   }
 }
 
-/// What can be counted in a session, for people, programs and collectors.
+/// The metrics of a session, for people, programs, and collectors.
 extension CommandSession {
   private var missedSeconds: Double { Double(sinkEvents.missedFrameCount) / engine.rate }
   private var limitedSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
@@ -87,7 +91,7 @@ extension CommandSession {
     ]
   }
 
-  /// The text of OpenMetrics 1.0, which collectors of files read.
+  /// The metrics in the text format of OpenMetrics 1.0, for collectors that read files.
   var openMetrics: String {
     let labels = sinkEvents.groups.map { event in
       "{kind=\"\(event.kind.name)\"" + (event.cause.map { ",cause=\"\($0.name)\"" } ?? "") + "}"
@@ -131,7 +135,7 @@ extension CommandSession {
 extension SinkEvent.Kind { var name: String { "\(self)" } }
 
 extension SinkEvent.Cause {
-  /// `late-delivery` for `lateDelivery`.
+  /// The name in the form `late-delivery` for `lateDelivery`.
   var name: String {
     String("\(self)".flatMap { $0.isUppercase ? "-" + $0.lowercased() : String($0) })
   }

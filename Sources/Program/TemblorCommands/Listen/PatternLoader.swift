@@ -1,14 +1,14 @@
 import Synchronization
 
-/// Patterns by the words that name them, compiled once and again when their files change; each
-/// request reads on a thread of its own, so that nobody but who asked waits.
+/// Loads and compiles patterns by name, and caches them until their files change. Each request is
+/// loaded on its own thread, so that only its client waits.
 final class PatternLoader: Sendable {
-  /// Patterns that are kept; those not used for longest are let go.
+  /// The maximum number of cached patterns; the least recently used pattern is removed first.
   static let capacity = 64
-  /// Requests that may be loading at once; beyond, one is refused.
+  /// The maximum number of requests that may load at the same time; further requests are refused.
   static let maximumJobCount = 128
 
-  /// What came of loading; nil meanwhile.
+  /// The result of loading; nil while it is in progress.
   typealias Job = Locked<Result<CompiledPattern, CommandError>?>
 
   private struct Entry {
@@ -27,8 +27,13 @@ final class PatternLoader: Sendable {
   private let entries = Mutex(LRUCache<String, Entry>(capacity: capacity))
   private let jobCount = Atomic<Int>(0)
 
-  /// `folder` is the only one of which files are opened, as a real path; `loadsAside` gives jobs
-  /// threads of their own.
+  /// - Parameters:
+  ///   - profiles: The profiles of the buses.
+  ///   - rate: The sample rate in hertz.
+  ///   - formats: The formats of patterns.
+  ///   - folder: The real path of the only folder from which files are read; nil for all folders.
+  ///   - loadsInBackground: True to load each request on its own thread.
+  ///   - message: A closure that returns the message for an error.
   init(
     profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard,
     folder: String? = nil,
@@ -67,7 +72,8 @@ final class PatternLoader: Sendable {
     return job
   }
 
-  /// The pattern of a command, which may take any time, or its noise, some 20 ms for each profile.
+  /// Returns the pattern of a command, which may take any time, or its noise, which takes about 20
+  /// ms for each profile.
   func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
     guard let word = command.text("PATTERN") else {
       return try CompiledPattern(noise: command, profiles: profiles, rate: rate)
@@ -82,7 +88,7 @@ final class PatternLoader: Sendable {
     entries.withLock { $0.removeValue(for: word) }
     let input = try input(word)
     let path: String? = if case .file(let path) = input.origin { path } else { nil }
-    // Asked for before reading: a file that is changed meanwhile is read again.
+    // The stamp is read first, so that a file that changes while it is read is read again.
     let place = path ?? word
     let stamp = FileStamp(place)
     do {
@@ -122,13 +128,14 @@ final class PatternLoader: Sendable {
     return input
   }
 
-  /// The path of a word in the folder; a plain name that is nothing there stays as it is.
+  /// Returns the path of a name within the folder; a plain name that does not exist there is
+  /// returned unchanged.
   private func confinedPath(of word: String) throws(CommandError) -> String {
     guard let folder else { return word }
     let path = word.hasPrefix("/") ? word : FileSystem.join(folder, word)
-    // Links are followed first, so that none leads out.
+    // Links are followed first, so that none leads out of the folder.
     guard let real = FileSystem.realPath(path) else {
-      // A shipped pattern; a file of this name in another folder is none.
+      // The name of a shipped pattern; a file of this name in another folder does not count.
       if !word.contains("/"), FileSystem.entry(at: word) == .missing {
         return word
       }
@@ -155,7 +162,7 @@ struct LRUCache<Key: Hashable, Value> {
     return entries[key]?.value
   }
 
-  /// Keeps a value; where there are too many, the one that was not used for longest goes.
+  /// Inserts a value; if there are too many, removes the least recently used.
   mutating func insert(_ value: Value, for key: Key) {
     useCount += 1
     entries[key] = (value, useCount)
@@ -168,21 +175,21 @@ struct LRUCache<Key: Hashable, Value> {
 }
 
 package struct CommandQueue {
-  /// Lines that are run before the next connection has its turn.
+  /// The number of lines after which the next connection has its turn.
   static let maximumBatchCount = 64
 
   package enum Ending: String, Sendable { case quit, shutdown }
 
   private var lines: ArraySlice<LineReader.Line> = []
   private var loadingRequest: (request: CommandRequest, job: PatternLoader.Job)?
-  /// The request that found no space, to be tried once more.
+  /// The request that failed with `busy`, which is repeated once.
   private var deferredRequest:
     (request: CommandRequest, piece: Result<CompiledPattern, CommandError>?, since: Duration)?
 
   package init() {}
   package var isEmpty: Bool { lines.isEmpty && deferredRequest == nil && loadingRequest == nil }
 
-  /// When there is something to do again; nothing where there are no lines.
+  /// Returns the time at which work continues; nil without lines.
   package func nextTime(period: Duration) -> Duration? {
     if let deferredRequest { return deferredRequest.since + period }
     if let loadingRequest { return loadingRequest.job.withLock { $0 } == nil ? nil : .zero }
@@ -191,8 +198,16 @@ package struct CommandQueue {
 
   package mutating func add(_ new: [LineReader.Line]) { lines += new }
 
-  /// Obeys some lines and hands on answers, until one asks for an end, finds no space or waits for
-  /// its pattern.
+  /// Performs lines and passes on their replies, until a line requests an end, fails with `busy`,
+  /// or waits for its pattern.
+  ///
+  /// - Parameters:
+  ///   - session: The session.
+  ///   - client: The ID of the client.
+  ///   - now: The current time.
+  ///   - period: The period of the device.
+  ///   - answer: A closure that receives the replies.
+  /// - Returns: The requested end; nil to continue.
   package mutating func execute(
     by session: CommandSession, client: Int = 0, at now: Duration, period: Duration,
     answer: (CommandReply) -> Void

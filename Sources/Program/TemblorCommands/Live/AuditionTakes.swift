@@ -1,15 +1,15 @@
 import Glibc
 
-/// One of the things that are listened to in turn: of pattern and recording, one is there.
+/// One of the takes to compare by listening: a pattern or a recording.
 struct AuditionTake: Sendable {
   static let maximumCount = 9
 
   let name: String
-  /// What an output made from it is called, without folder and ending.
+  /// The name for output files, without folder and extension.
   let outputStem: String
   fileprivate let pattern: LoadedPattern?
   fileprivate let recording: Sound?
-  /// The SHA-256 of its file.
+  /// The SHA-256 hash of the file.
   let sha256: String
 
   init(_ input: TakeInput, reading: ReadingOptions) throws {
@@ -45,8 +45,8 @@ struct AuditionTake: Sendable {
     return (sound, hash.finish())
   }
 
-  /// Reads takes, all of them or none, since letters must stay where they are; reports what is
-  /// wrong.
+  /// Reads all takes, or none if one is invalid, since the letters must match their positions.
+  /// Reports the errors.
   static func read(
     _ words: [String], _ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal
   )
@@ -95,14 +95,14 @@ extension [AuditionTake] {
   }
 }
 
-/// Factors for takes, none above 1, and by what they were found.
+/// The gains of takes, none above 1, and the kind of match that determined them.
 typealias MatchedLevels = (match: LevelMatch, gains: [Double])
 
 struct PreparedTakes: Sendable {
   var patterns: [CompiledPattern] = []
   var signals: [Signal] = []
 
-  /// Seconds of the longest.
+  /// The duration of the longest take, in seconds.
   var duration: Double { patterns.map(\.duration).max() ?? 0 }
   var areSignalsEqual: Bool {
     signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels }
@@ -136,11 +136,11 @@ struct PreparedTakes: Sendable {
 
   private static func peak(of samples: [Float]) -> Float { samples.reduce(0) { max($0, abs($1)) } }
 
-  /// The factors by which a match makes all as strong as the weakest.
+  /// Returns the gains that attenuate all takes to the level of the weakest.
   func matchedLevels(by match: LevelMatch) -> MatchedLevels {
     let gains = match.gains(for: signals)
     guard match == .loudness, gains.contains(where: { $0 != 1 }) else { return (match, gains) }
-    // Two measures never agree to the last bit unless one stands in for the other.
+    // Two measures never agree to the last bit unless one replaces the other.
     return (LevelMatch.weighted.gains(for: signals) == gains ? .weighted : .loudness, gains)
   }
 }
@@ -154,8 +154,8 @@ extension CompiledPattern {
   }
 }
 
-/// Where the channels of a recording are heard: on the outputs that carry haptics in turn, else as
-/// audio; as their mean on all of them where it has more channels.
+/// The outputs on which the channels of a recording are heard: in turn on the outputs with haptics,
+/// or else as audio. A recording with more channels is heard as their mean on all outputs.
 struct RecordingChannels {
   private let channelsOfBuses: [Int]
   private let hapticChannelCount: Int
@@ -168,7 +168,13 @@ struct RecordingChannels {
 
   var count: Int { max(1, hapticChannelCount) }
 
-  /// Gives outputs buses of their own as far as recordings of some channels need it; profiles stay.
+  /// Divides buses so that recordings of some channel counts can be heard on separate outputs; the
+  /// profiles stay.
+  ///
+  /// - Parameters:
+  ///   - routing: The content of each output.
+  ///   - profiles: The profiles of the buses.
+  ///   - channelCounts: The numbers of channels of the recordings.
   static func separatingBuses(
     _ routing: OutputRouting, _ profiles: [TransducerProfile], for channelCounts: [Int]
   ) -> (
@@ -179,12 +185,12 @@ struct RecordingChannels {
     var keys: [[Int]] = []
     var routing = routing
     var newProfiles: [TransducerProfile] = []
-    var place = 0
+    var position = 0
     for index in routing.channels.indices {
       guard let bus = routing.channels[index].hapticBus else { continue }
       // Outputs that carry the same channel of every recording share a bus.
-      let key = [bus] + counts.map { place % $0 }
-      place += 1
+      let key = [bus] + counts.map { position % $0 }
+      position += 1
       let number = keys.firstIndex(of: key) ?? keys.count
       if number == keys.count {
         keys.append(key)
@@ -209,21 +215,21 @@ struct RecordingChannels {
         ])
       return channelsOfBuses.map { _ in plan }
     }
-    var made: [Int: RenderPlan] = [:]
-    return try channelsOfBuses.map { place in
-      let channel = sound.channelCount <= hapticChannelCount ? place % sound.channelCount : -1
-      if let plan = made[channel] { return plan }
+    var plansByChannel: [Int: RenderPlan] = [:]
+    return try channelsOfBuses.map { position in
+      let channel = sound.channelCount <= hapticChannelCount ? position % sound.channelCount : -1
+      if let plan = plansByChannel[channel] { return plan }
       let samples = channel < 0 ? sound.monoMix : sound.channel(channel)
       let plan = try RenderPlan(
         recording: AudioBuffer(interleaved: samples, channelCount: 1), rate: sound.rate)
-      made[channel] = plan
+      plansByChannel[channel] = plan
       return plan
     }
   }
 
   func signal(of sound: Sound, channelCount: Int) -> Signal {
-    let channels = (0..<channelCount).map { place in
-      sound.channelCount <= count ? sound.channel(place % sound.channelCount) : sound.monoMix
+    let channels = (0..<channelCount).map { position in
+      sound.channelCount <= count ? sound.channel(position % sound.channelCount) : sound.monoMix
     }
     return Signal(channels: channels, rate: sound.rate)
   }
@@ -235,9 +241,9 @@ extension Sound {
   }
 
   fileprivate var monoMix: [Float] {
-    let share = 1 / Float(channelCount)
+    let weight = 1 / Float(channelCount)
     return (0..<frameCount).map { frame in
-      (0..<channelCount).reduce(0) { $0 + interleaved[frame * channelCount + $1] } * share
+      (0..<channelCount).reduce(0) { $0 + interleaved[frame * channelCount + $1] } * weight
     }
   }
 }

@@ -14,7 +14,8 @@ struct LiveOptions {
       completion: .file, writes: []
     ), Option("--force", help: "Let --record replace a file that was not written by Temblor."))
 
-  /// The sound options of a verb whose recording would tell too much.
+  /// The sound options of a command that must not be recorded, since the recording would reveal the
+  /// answer.
   static let unrecordedSoundGroup = OptionGroup(
     soundGroup.title,
     soundGroup.options.filter { !$0.names.contains("--record") && !$0.names.contains("--force") })
@@ -47,15 +48,15 @@ struct LiveOptions {
 
   let device: DeviceOptions
   let routing: ChannelRouting
-  /// The profile of channels that have none of their own.
+  /// The profile of channels without a profile of their own.
   let profile: TransducerProfile
   private let isProfileExplicit: Bool
-  /// The factor on everything, 0 to 1.
+  /// The factor for all output, 0 to 1.
   let strength: Double
   private let keepsAwake: Bool
   private let recordPath: String?
   private let replacesAnyFile: Bool
-  /// Seconds that a recording may last.
+  /// The maximum duration of a recording in seconds.
   private let recordingLimitSeconds: Double?
   private let rotation: LiveRecording.Rotation?
   private let isQuiet: Bool
@@ -82,7 +83,7 @@ struct LiveOptions {
       throw UsageError("'--record-rotate' and '--record-limit' exclude each other")
     }
     isQuiet = arguments.flag("--quiet")
-    // Not for a verb that answers commands.
+    // A command that answers other commands prints no summary.
     printsJSON = arguments.command.option(named: "--json") != nil && arguments.flag("--json")
     if let recordPath, SoundFileFormat.container(ofName: recordPath) == nil {
       throw UsageError(
@@ -94,8 +95,8 @@ struct LiveOptions {
     }
   }
 
-  /// Refuses a recording or a file as device that would replace what is played, the other, or what
-  /// others have written.
+  /// Refuses a recording or an output file that would overwrite an input, the other file, or a file
+  /// of another program.
   func checkOutputs(reading sources: [String]) throws(UsageError) {
     let inputs = InputOverwriteCheck(reading: sources)
     if let recordPath {
@@ -119,7 +120,7 @@ struct LiveOptions {
     }
   }
 
-  /// - Parameter isWatched: Whether anybody may want to look while it plays.
+  /// - Parameter showsStatus: False for a command without a live line.
   func makeSession(
     in backend: any PlaybackEnvironment, _ terminal: Terminal,
     wantsBlockTimings wantsRecords: Bool = false,
@@ -132,8 +133,15 @@ struct LiveOptions {
       wantsBlockTimings: wantsRecords || printsJSON)
   }
 
-  /// Plays in a session; with `isListened`, somebody hears or feels it, who is to know which band
-  /// that is. `check` may refuse the opened device.
+  /// Plays an activity in a session.
+  ///
+  /// - Parameters:
+  ///   - session: The session.
+  ///   - bodyLocationCount: The number of body locations.
+  ///   - recordingChannelCounts: The numbers of channels of the recordings to play.
+  ///   - isHeard: True to show the frequency range to a person who listens or feels.
+  ///   - check: A closure that may refuse the opened device.
+  ///   - makeActivity: A closure that creates the activity.
   func play<Task: PlaybackActivity>(
     in session: LiveSession, placeCount: Int = 0, recordingsOf channelCounts: [Int] = [],
     isListened: Bool = true,
@@ -237,7 +245,7 @@ struct DeviceOptions: Sendable {
   let device: String
   let request: OutputRequest
   let isExplicit: Bool
-  /// Where the name comes from; nil for the command line.
+  /// The source of the name; nil for the command line.
   let origin: String?
   var file: String? {
     let name = OutputRegistry.standard.parseName(device)
@@ -330,17 +338,17 @@ struct DeviceOptions: Sendable {
 
 extension OutputError {
   var message: String {
-    // The list of devices is this program's own to name.
+    // The program itself lists devices, so the message names its own command.
     let isListed = kind != .notFound || !alternatives.isEmpty
     let reason = isListed ? description : "no such device; run 'temblor devices' to list devices"
     return "\(output.printable): \(reason)"
   }
 }
 
-/// A device that the command line does not name cannot be opened.
+/// A device that the command line does not name could not be opened.
 struct DeviceUnavailableError: Error, Equatable, CustomStringConvertible {
   var reason: OutputError
-  /// What names the device; nil for the default one.
+  /// The source of the device's name; nil for the default device.
   var origin: String?
 
   var description: String {
@@ -361,7 +369,7 @@ struct DeviceSummary: Equatable, Sendable {
   var name: String
   var format: SinkFormat
   var encoding: String
-  /// Whether a sound card plays the frames without a sound server between.
+  /// A Boolean value that indicates whether a sound card plays the frames without a sound server.
   var isHardware = false
   /// A Boolean value that indicates whether PulseAudio or PipeWire plays the frames.
   var isServerStream = false
@@ -374,7 +382,7 @@ struct DeviceSummary: Equatable, Sendable {
     isServerStream = output.isServerStream
   }
 
-  /// `default: 2 channels at 48000 Hz, float, periods of 240 in 960 frames`.
+  /// The form `default: 2 channels at 48000 Hz, float, period 240, buffer 960 frames`.
   var description: String {
     "\(name.printable): \(format.channelCount.counted("channel")) at "
       + """

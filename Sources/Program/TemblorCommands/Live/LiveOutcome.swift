@@ -4,15 +4,15 @@ struct LiveOutcome {
   enum Ending: String { case over, quit, interrupted, deviceEnded }
 
   var ending = Ending.over
-  /// What played; nothing where no device was opened.
+  /// The device that played; nil if none was opened.
   var device: DeviceSummary?
-  /// Frames rendered, those included that were missed.
+  /// The number of rendered frames, including missed frames.
   var frameCount: Int64 = 0
-  /// What happened at the device.
+  /// The events at the device.
   var sinkEvents = SinkEventAggregator()
   var isHeardToEnd = true
   var peak: Float = 0
-  /// Frames in which a limiter held the level down.
+  /// The number of frames with gain reduction by a limiter.
   var limitedFrameCount: Int64 = 0
   var protection: ProtectionSummary?
   var renderLoad = RenderLoadStatistics()
@@ -36,23 +36,23 @@ struct LiveOutcome {
   }
 }
 
-/// How long rendering took, and how far ahead of the ear it was, over all blocks of a run.
+/// The load of rendering and the latency, over all blocks of a run.
 struct RenderLoadStatistics: Equatable, Sendable {
   private(set) var blockCount = 0
-  /// The greatest render time of a block as a share of the time it lasts.
+  /// The maximum load: the render time of a block as a fraction of its duration.
   private(set) var peakLoad = 0.0
   var meanLoad: Double { blockCount > 0 ? loadSum / Double(blockCount) : 0 }
-  /// The most frames that waited to be heard when a block had been handed over.
+  /// The maximum number of frames that were not yet heard when a block had been written.
   private(set) var maximumDelay = 0
   private var loadSum = 0.0
 
   mutating func add(_ records: [BlockTiming], rate: Double) {
     for record in records where record.frameCount > 0 {
-      let share =
+      let load =
         (record.renderEnd - record.renderStart).inSeconds * rate / Double(record.frameCount)
       blockCount += 1
-      loadSum += share
-      peakLoad = max(peakLoad, share)
+      loadSum += load
+      peakLoad = max(peakLoad, load)
       maximumDelay = max(maximumDelay, record.delay)
     }
   }
@@ -65,15 +65,8 @@ struct RenderLoadStatistics: Equatable, Sendable {
   }
 }
 
-extension Duration {
-  var inSeconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
-
-  /// A duration of some seconds, rounded to nanoseconds.
-  static func nanosecondRounded(seconds: Double) -> Duration { .nanoseconds(Int64(seconds * 1e9)) }
-}
-
 struct Distribution: Equatable, Sendable {
-  static let columns: [(name: String, key: String, share: Double)] = [
+  static let columns: [(name: String, key: String, fraction: Double)] = [
     ("min", "min", 0.0), ("median", "median", 0.5), ("90 %", "p90", 0.9), ("99 %", "p99", 0.99),
     ("max", "max", 1.0),
   ]
@@ -82,38 +75,39 @@ struct Distribution: Equatable, Sendable {
 
   init(_ values: [Double]) { sorted = values.sorted() }
 
-  /// The smallest value that at least a share of all values does not exceed; 0 where there is none.
-  func quantile(_ share: Double) -> Double {
+  /// Returns the smallest value that at least this fraction of the values does not exceed; 0
+  /// without values.
+  func quantile(_ fraction: Double) -> Double {
     guard !sorted.isEmpty else { return 0 }
-    let place = Int((share * Double(sorted.count)).rounded(.up)) - 1
-    return sorted[min(max(0, place), sorted.count - 1)]
+    let index = Int((fraction * Double(sorted.count)).rounded(.up)) - 1
+    return sorted[min(max(0, index), sorted.count - 1)]
   }
 
-  var quantiles: [Double] { Self.columns.map { quantile($0.share) } }
+  var quantiles: [Double] { Self.columns.map { quantile($0.fraction) } }
 
-  /// Rows of a histogram with at most so many rows, each a value and how many lie in its step.
+  /// Returns the rows of a histogram, each with the start of its step and a count.
   func histogram(rowCount: Int) -> (step: Double, rows: [(start: Double, count: Int)]) {
-    guard let least = sorted.first, let most = sorted.last, most > least, rowCount > 0 else {
+    guard let minimum = sorted.first, let maximum = sorted.last, maximum > minimum, rowCount > 0 else {
       return (0, sorted.isEmpty ? [] : [(sorted[0], sorted.count)])
     }
-    let step = (most - least) / Double(rowCount)
+    let step = (maximum - minimum) / Double(rowCount)
     var counts = [Int](repeating: 0, count: rowCount)
     for value in sorted {
-      counts[min(rowCount - 1, Int((value - least) / step))] += 1
+      counts[min(rowCount - 1, Int((value - minimum) / step))] += 1
     }
-    return (step, counts.enumerated().map { (least + Double($0.offset) * step, $0.element) })
+    return (step, counts.enumerated().map { (minimum + Double($0.offset) * step, $0.element) })
   }
 
-  var fields: JSONObject { Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.share)] } }
+  var fields: JSONObject { Self.columns.reduce([:]) { $0 + [$1.key: quantile($1.fraction)] } }
 }
 
-/// A sound file that what is heard is written to, which takes its name when it is complete.
+/// A sound file that records the output and gets its name when it is complete.
 final class LiveRecording {
   struct Result: Equatable, Sendable {
     var path: String
     var isComplete: Bool
     var frameCount: Int64
-    /// Frames that the disk was too slow for.
+    /// The number of frames that were dropped because the disk was too slow.
     var droppedFrameCount: Int64
 
     var fields: JSONObject {
@@ -124,16 +118,16 @@ final class LiveRecording {
     }
   }
 
-  /// How a recording is divided into files, for installations that record for months.
+  /// The division of a recording into files, for installations that record for months.
   struct Rotation {
-    /// Seconds of a file.
+    /// The duration of a file in seconds.
     var seconds: Double
-    /// The part of the disk that stays free.
+    /// The fraction of the disk that stays free.
     var reservedFraction = 0.05
     var freeFraction: @Sendable (_ folder: String) -> Double = FileSystem.freeFraction
     var now: @Sendable () -> CalendarTime = { .now }
 
-    /// The path with date and time before its extension; no file is replaced.
+    /// Returns the path with date and time before its extension, such that no file exists at it.
     fileprivate func nextPath(after path: String) -> String {
       var time = now()
       while true {
@@ -146,13 +140,14 @@ final class LiveRecording {
     }
   }
 
-  /// The file that is written, and those after it: the writing thread's until that has ended.
+  /// The current file and the next ones. It belongs to the writing thread until that thread has
+  /// ended.
   private final class RecordingFiles: @unchecked Sendable {
     let path: String
     let rotation: Rotation?
     private var file: AtomicFileWriter?
-    /// A descriptor of its own, so that a disk that hangs never writes to one that became another
-    /// file's.
+    /// A duplicate descriptor, so that a hanging disk never writes to a descriptor that another
+    /// file reuses.
     private(set) var descriptor: Int32 = -1
     private var isEmpty = true
 
@@ -189,8 +184,8 @@ final class LiveRecording {
       }
     }
 
-    /// Names the file and closes it, so that deleting it frees its space; of several, one without
-    /// frames is left out.
+    /// Names and closes the file, so that deleting it frees its space. With rotation, an empty file
+    /// is omitted.
     func finish(isKept: Bool = true) throws(FileError) {
       defer {
         file = nil
@@ -206,7 +201,7 @@ final class LiveRecording {
     }
   }
 
-  /// 24 bits: finer than any converter, and held by every kind of file.
+  /// 24 bits: finer than any converter, and supported by every file type.
   private static let sampleFormat = SampleFormat.s24
 
   let recording: RecordingBuffer
@@ -215,8 +210,14 @@ final class LiveRecording {
   private let writer: RecordingWriter
   private let files: RecordingFiles
 
-  /// Starts the file, of at most so many seconds, or divided by `rotation`; `failureHandler` runs
-  /// on another thread.
+  /// Creates the file.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - device: The device, which determines the format.
+  ///   - seconds: The maximum duration in seconds; nil for no limit.
+  ///   - rotation: The division into files; nil for a single file.
+  ///   - failureHandler: A closure that receives failures on another thread.
   init(
     to path: String, device: DeviceSummary, maximumSeconds seconds: Double? = nil,
     rotation: Rotation? = nil,
@@ -246,8 +247,8 @@ final class LiveRecording {
       rotateFile: rotation == nil ? nil : change)
   }
 
-  /// Whether nothing is at a path, or a file that this program wrote, whose tags at its start name
-  /// it; W64 has no tags.
+  /// Returns whether a path is free or leads to a file of this program, which the tags at its start
+  /// identify; W64 has no tags.
   static func mayReplace(_ path: String) -> Bool {
     guard FileSystem.entry(at: path) == .file, let descriptor = try? FileSystem.open(path) else {
       return true
@@ -258,8 +259,10 @@ final class LiveRecording {
     return head.isEmpty || head.indices.contains { head[$0...].starts(with: "Temblor ".utf8) }
   }
 
-  /// Completes the file within a limit, when nothing plays any more; answers also what the user
-  /// must know.
+  /// Completes the file after playback has ended.
+  ///
+  /// - Parameter limit: The timeout for the disk.
+  /// - Returns: The result, and a message for the user if one is necessary.
   func finish(within limit: Duration) -> (result: Result, message: String?) {
     guard let outcome = writer.finish(within: limit) else {
       return (
@@ -270,7 +273,7 @@ final class LiveRecording {
     var result = Result(
       path: path, isComplete: false, frameCount: outcome.frameCount,
       droppedFrameCount: outcome.droppedFrameCount)
-    // A file that came to its own limit is whole; of another, what was written is kept.
+    // A file that reached its own limit is complete; of any other, the written part is kept.
     let failure = outcome.failure.flatMap { $0.kind == .tooLong ? nil : $0 }
     if let failure, outcome.frameCount == 0 {
       try? files.finish(isKept: false)

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Plays a task until it is over or somebody ends it; the terminal is then as it was, however it
-/// ends.
+/// Plays an activity until it is finished or the user ends it. Afterward, the terminal is as it
+/// was, however the session ends.
 final class LiveSession {
   static let strengthStepCount: Float = 20
-  /// Time in which blocks are looked at; well before their records would be dropped.
+  /// The interval between reads of block timings, well before they would be dropped.
   private static let timingsInterval = Duration.milliseconds(500)
 
-  /// How long a device may take to end once a key or a signal asked for that; with the file, a
-  /// second.
+  /// The maximum time for a device to end after a key or a signal; with the file, one second in
+  /// total.
   private static let promptStopTimeout = Duration.milliseconds(750)
   private static let promptFileTimeout = Duration.milliseconds(200)
-  /// How long a recording may take to be completed where nobody is in a hurry.
+  /// The maximum time to complete a recording if nobody waits for it.
   private static let fileTimeout = Duration.seconds(30)
 
   let console: LiveConsole
@@ -30,13 +30,14 @@ final class LiveSession {
     console = LiveConsole(on: terminal, isQuiet: isQuiet)
   }
 
-  /// Whether somebody can press keys; from the first look on they are taken for the session.
+  /// A Boolean value that indicates whether the user can press keys. The first access claims the
+  /// keyboard for the session.
   var hasKeyboard: Bool { keyboard != nil }
 
-  /// The device that is open, or nil before it was opened.
+  /// The open device; nil before it was opened.
   var device: DeviceSummary? { outcome.device }
 
-  /// Ends a wait of the session: [any thread].
+  /// The signal that ends a wait of the session: [any thread].
   var wake: WakeSignal { inbox.wake }
 
   func run<Task: PlaybackActivity>(
@@ -45,7 +46,7 @@ final class LiveSession {
     rotation: LiveRecording.Rotation? = nil,
     prepare: (DeviceSummary) throws -> (engine: PlaybackEngine, task: Task)
   ) throws -> (outcome: LiveOutcome, task: Task) {
-    // From here on a signal is reported first, so that what sounds can fade out.
+    // From here on, a signal is reported first, so that the output can fade out.
     let notice = InterruptSignal()
     guard notice.descriptor >= 0, inbox.wake.descriptor >= 0 else {
       throw PlaybackError.noDescriptors
@@ -129,7 +130,7 @@ final class LiveSession {
   }
 
   private func finish(_ playing: ActivePlayback, _ driver: any EngineDriver) {
-    // An end that was asked for does not wait for what a long buffer holds.
+    // An end on request does not wait for the contents of a long buffer.
     let isPrompt = outcome.ending == .interrupted || outcome.ending == .quit
     let hasEnded = driver.stop(within: isPrompt ? Self.promptStopTimeout : nil)
     _ = handleEvents(playing.engine)
@@ -159,7 +160,7 @@ final class LiveSession {
     }
   }
 
-  /// Reports what happened; answers whether the device has ended.
+  /// Reports events, and returns whether the device has ended.
   private func handleEvents(_ engine: PlaybackEngine) -> Bool {
     var isOver = false
     for event in inbox.drain() {
@@ -194,7 +195,7 @@ final class LiveSession {
     return peaks
   }
 
-  /// What protection did since this was last asked; the outcome keeps all of it.
+  /// Returns the activity of the protection since the last call, and adds it to the outcome.
   @discardableResult private func readProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
     guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
     let gain = engine.drainMinimumProtectionGain()
@@ -245,7 +246,7 @@ final class LiveSession {
     return false
   }
 
-  /// Changes the strength or mutes, if the key asks for it.
+  /// Changes the strength, or mutes, if the key requests it.
   private func changeLevel(_ key: KeyPress, _ playing: ActivePlayback) {
     switch key {
     case .character("+"), .character("="), .up: changeStrength(by: 1, playing)
@@ -256,27 +257,27 @@ final class LiveSession {
   }
 
   private func changeStrength(by step: Float, _ playing: ActivePlayback) {
-    // Whole steps, so that the way back leads to where it began.
+    // Whole steps lead back to the initial value.
     let steps = (playing.engine.strength * Self.strengthStepCount).rounded() + step
     playing.engine.strength = steps / Self.strengthStepCount
   }
 
   private func showKeys(of task: any PlaybackActivity) {
     let levels: [KeyHelp] = task.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
-    let usual = levels + [("q", "quit"), ("?", "these keys")]
-    console.showKeys(task.keys + usual.filter { key in !task.keys.contains { $0.key == key.key } })
+    let sessionKeys = levels + [("q", "quit"), ("?", "these keys")]
+    console.showKeys(task.keys + sessionKeys.filter { key in !task.keys.contains { $0.key == key.key } })
   }
 }
 
-/// A tone too weak to be heard or felt, so that amplifiers stay on between patterns: on all
-/// channels that carry haptics, whatever the strength is; mute silences it too.
+/// A tone below the thresholds of hearing and feeling that keeps amplifiers on between patterns. It
+/// plays on all haptic channels at any strength; mute silences it too.
 final class KeepAwakeTone {
-  /// Its frequency in hertz: the lowest that amplifiers for shakers pass, where the ear hears
-  /// least.
+  /// The frequency in hertz: the lowest that amplifiers for shakers pass, where hearing is least
+  /// sensitive.
   static let frequency = 20.0
-  /// Its level: −60 dBFS, 50 dB below what a pattern can reach.
+  /// The amplitude: −60 dBFS, 50 dB below the maximum of a pattern.
   static let level = 0.001
-  /// Seconds of one pass, a whole number of the tone's periods.
+  /// The duration of one pass in seconds, a whole number of the tone's periods.
   private static let passSeconds = 10.0
 
   private let player: PatternPlayer
@@ -304,37 +305,37 @@ final class KeepAwakeTone {
   func matchStrength(_ strength: Float) {
     guard strength != matchedStrength else { return }
     matchedStrength = strength
-    // At strength 0 nothing is to come out; a command too many at once changes the level later.
+    // At strength 0, the output is silent. If there are too many commands, a later call changes the
+    // level.
     try? player.setGain(strength > 0 ? 1 / Double(strength) : 0)
   }
 }
 
-/// What a live verb does on an engine, called by its session on one thread.
+/// The work of a live command on an engine, called by its session on one thread.
 protocol PlaybackActivity: AnyObject {
   var watchedDescriptors: [PollDescriptor] { get }
-  /// What its own keys do, in the order of help; none where it has none.
+  /// The activity's own keys, in the order of help.
   var keys: [KeyHelp] { get }
   var state: PlaybackStatus.State { get }
-  /// Seconds of what plays, and its length where it has one.
+  /// The position in seconds, and the duration if there is one.
   var progress: (position: Double, duration: Double?) { get }
 
-  /// What is heard and how, for the live line; nothing where the time says enough.
+  /// The title for the live line, with remarks about playback; nil if the time is enough.
   var title: ActivityTitle? { get }
-  /// Whether the live line must show nothing of the sound itself, its level and its voices.
+  /// A Boolean value that indicates whether the live line must hide the level and the voices.
   var hidesSoundDetails: Bool { get }
   /// A Boolean value that indicates whether the level is part of an experiment, so that no key
   /// changes the strength or mutes.
   var hasFixedLevel: Bool { get }
-  /// A Boolean value that indicates whether the live line shows the time of `place`.
+  /// A Boolean value that indicates whether the live line shows the time of `progress`.
   var hasClock: Bool { get }
 
   func update(at now: Duration) throws -> ActivityStep
 
-  /// Takes a key, or answers false for one that means nothing to the task, and something to the
-  /// session.
+  /// Handles a key. Returns false for a key that the session should handle.
   func handleKey(_ key: KeyPress) throws -> Bool
 
-  /// Takes note of blocks that were rendered, where `wantsRecords` says so.
+  /// Receives the timings of rendered blocks, if the session collects them.
   func record(_ records: [BlockTiming])
 }
 
@@ -343,11 +344,11 @@ enum ActivityStep: Equatable { case wait(Duration?), finished }
 struct ActivityTitle: Equatable, Sendable {
   var long: String
   var short: String
-  /// How it is heard, the most important first; left out where there is no space.
+  /// Remarks about playback, the most important first; omitted without space.
   var remarks: [String] = []
 }
 
-/// A key in the list that `?` shows.
+/// A key and its meaning, in the list that `?` shows.
 typealias KeyHelp = (key: String, meaning: String)
 
 extension PlaybackActivity {
@@ -363,9 +364,9 @@ extension PlaybackActivity {
 }
 
 protocol Keyboard: AnyObject {
-  /// What to wait for before asking for keys; ask again each time.
+  /// The descriptors to wait for before reading keys; they may change after each wait.
   var watchedDescriptors: [PollDescriptor] { get }
-  /// Whether there are no more keys, because the terminal went away.
+  /// A Boolean value that indicates whether the terminal was closed, so that no more keys follow.
   var isClosed: Bool { get }
 
   func timeout(at now: Duration) -> Duration?
@@ -382,12 +383,12 @@ final class LiveConsole {
   private var statusLine: ProgressLine
   private let isQuiet: Bool
   private var endsWithKeyHelp = false
-  /// How long the line may stay as it is while nothing plays.
+  /// The update interval of the line while the engine is idle.
   private static let idleInterval = Duration.seconds(1)
-  /// The least time between two lines: fifteen a second move, more cost.
+  /// The minimum interval between updates of the line: fifteen per second look smooth.
   private static let minimumUpdateInterval = Duration.seconds(1) / 15
 
-  /// A console; a quiet one has no line and prints only what is necessary.
+  /// Creates a console. A quiet console has no live line and prints only necessary messages.
   init(on terminal: Terminal, isQuiet: Bool) {
     statusLine = ProgressLine(on: terminal, updateInterval: Self.minimumUpdateInterval)
     self.terminal = terminal
@@ -395,7 +396,7 @@ final class LiveConsole {
     showsStatus = terminal.error.isTerminal && !isQuiet
   }
 
-  /// How long the line may stay as it is; nothing where there is none.
+  /// Returns the time until the next update of the line; nil without a line.
   func timeout(isIdle: Bool) -> Duration? {
     showsStatus ? isIdle ? Self.idleInterval : Self.minimumUpdateInterval : nil
   }
@@ -417,8 +418,8 @@ final class LiveConsole {
     }
   }
 
-  /// Reports what keys do, in lines that break between keys; once where nothing else was reported
-  /// since.
+  /// Shows the keys in lines that break between keys; only once if no other message came in
+  /// between.
   func showKeys(_ keys: [KeyHelp]) {
     guard !endsWithKeyHelp else { return }
     defer { endsWithKeyHelp = true }
@@ -435,7 +436,7 @@ final class LiveConsole {
     hint("Keys:" + lines.joined(separator: "\n     "))
   }
 
-  /// Shows how things are, unless the last line is too recent; then they are not even asked for.
+  /// Updates the line, unless the last update was too recent; then the status is not evaluated.
   func show(_ figures: @autoclosure () -> PlaybackStatus) {
     if showsStatus {
       statusLine.draw { width in figures().line(width: width, for: terminal.error) }

@@ -1,29 +1,30 @@
 struct PlaybackStatus: Equatable, Sendable {
-  /// The raw value is the mark of the line.
+  /// The state of playback; the raw value is its symbol in the line.
   enum State: String, Sendable {
     case playing = ">"
     case paused = "="
     case muted = "x"
-    /// Nothing plays, and something is waited for.
+    /// The engine waits and plays no pattern.
     case idle = "-"
   }
 
   var state = State.playing
-  /// Seconds from the start of the pattern, or of listening; nil where no time is shown.
+  /// The position in seconds from the start of the pattern, or of the session; nil if no time is
+  /// shown.
   var position: Double?
-  /// Seconds of the pattern; nothing where there is no end.
+  /// The duration of the pattern in seconds; nil without an end.
   var duration: Double?
-  /// The highest sample of each channel since the last line, 0 to 1.
+  /// The peak of each channel since the last line, 0 to 1.
   var peaks: [Float]
-  /// Voices that sound; nothing where it is not to be shown.
+  /// The number of voices; nil if it is not shown.
   var voiceCount: Int? = 0
   var underrunCount = 0
-  /// The factor on everything, 0 to 1; nil where it is fixed and not shown.
+  /// The factor for all output, 0 to 1; nil if it is fixed and not shown.
   var strength: Double? = 1
   var title: ActivityTitle?
   var protection: ProtectionSummary?
 
-  /// The live line in at most so many columns: what matters least goes first.
+  /// Returns the live line for a width in columns; less important parts are omitted first.
   func line(width: Int, for output: Output) -> (text: String, length: Int) {
     var best = Parts(times: [state.rawValue], counts: [])
     for detail in Detail.allCases {
@@ -50,14 +51,14 @@ struct PlaybackStatus: Equatable, Sendable {
     var times: [String]
     var counts: [(text: String, isAlarm: Bool)]
 
-    /// Columns with a blank between each two; all characters are one column wide.
+    /// The width in columns with spaces between the parts; all characters are one column wide.
     var length: Int {
       times.reduce(0) { $0 + $1.count } + counts.reduce(0) { $0 + $1.text.count }
         + max(0, times.count + counts.count - 1)
     }
   }
 
-  /// Columns a meter should have at least, its blank included.
+  /// The minimum width of the meter in columns, including its space.
   private func minimumMeterWidth(_ detail: Detail) -> Int {
     if peaks.isEmpty { return 0 }
     return switch detail {
@@ -98,15 +99,15 @@ struct PlaybackStatus: Equatable, Sendable {
     }
   }
 
-  /// `3 voices` where there is space, else `3v`.
+  /// The form `3 voices` if there is space, else `3v`.
   private func countText(_ count: Int, _ word: String, _ detail: Detail) -> String {
     if case .full = detail { return count.counted(word) }
     return "\(count)\(word.prefix(1))"
   }
 
-  /// `1:02.3`, with hours where there are any.
+  /// The form `1:02.3`, with hours if there are any.
   private func time(_ seconds: Double) -> String {
-    // A day is more than any line needs to tell apart from a week.
+    // The line does not distinguish times beyond 100 hours.
     let tenths = Int((min(max(0, seconds), 359_999) * 10).rounded(.down))
     let minutes = tenths / 600
     let second = tenths / 10 % 60
@@ -116,16 +117,16 @@ struct PlaybackStatus: Equatable, Sendable {
   }
 }
 
-/// Levels of channels as bars, as a column each where space is short, or a column for several,
-/// which shows the highest.
+/// A level meter with a bar for each channel. With less space, each channel has one column, or one
+/// column shows the maximum of several channels.
 struct LevelMeter {
-  /// The level at which a meter is empty, in dBFS: what is 48 dB below the peak is not felt.
+  /// The level of an empty meter in dBFS: 48 dB below the peak cannot be felt.
   static let floorDecibels = -48.0
-  /// From here on a level is marked as high, in dBFS: half of what the ceiling allows.
+  /// The level in dBFS from which the meter is highlighted: half of the ceiling's amplitude.
   static let highLevelDecibels = -6.0
-  /// Columns of the longest bar: 2 dB each.
+  /// The maximum length of a bar in columns, of 2 dB each.
   static let maximumBarLength = 24
-  /// Columns under which a bar tells less than a column in eighths does.
+  /// The length in columns below which a bar shows less than a column in eighths.
   static let minimumBarLength = 4
 
   private let peaks: [Float]
@@ -162,7 +163,7 @@ struct LevelMeter {
     return text
   }
 
-  /// A bar from the left in eighths of a column, blank where it ends.
+  /// Returns a horizontal bar in eighths of a column, with dots after its end.
   private static func bar(_ peak: Float, length: Int) -> String {
     let eighths = Int((filledFraction(peak) * Double(length * 8)).rounded())
     var text = String(repeating: "█", count: eighths / 8)
@@ -172,13 +173,13 @@ struct LevelMeter {
     return text + String(repeating: "·", count: length - (eighths + 7) / 8)
   }
 
-  /// One column filled from below, `·` where it is silent.
+  /// Returns one column that is filled from the bottom; `·` for silence.
   private static func column(_ peak: Float) -> String {
     let eighths = Int((filledFraction(peak) * 8).rounded())
     return eighths == 0 ? "·" : String(Character(scalar(0x2580 + UInt32(eighths))))
   }
 
-  /// A character of Unicode's Block Elements: 2581 to 2588 grow upwards, 258F to 2588 to the right.
+  /// A character of Unicode's Block Elements: 2581 to 2588 grow upward, 258F to 2588 to the right.
   private static func scalar(_ value: UInt32) -> Unicode.Scalar { Unicode.Scalar(value) ?? "█" }
   private static func filledFraction(_ peak: Float) -> Double {
     min(1, max(0, 1 - decibels(peak) / floorDecibels))

@@ -1,5 +1,5 @@
 final class Playlist: PlaybackActivity {
-  /// Seconds of silence before the first piece: longer than the ramp with which sound sets in.
+  /// The silence before the first pattern in seconds: longer than the initial fade-in.
   static let leadInSeconds = 0.003
 
   private let engine: PlaybackEngine
@@ -8,22 +8,29 @@ final class Playlist: PlaybackActivity {
   private let gapFrameCount: Int64
   private let trackPlayer: SingleTrackPlayer
   private var index = 0
-  /// The frame from which on all has been heard, once the last piece has ended.
+  /// The frame at which the whole sound has been heard, once the last pattern has ended.
   private var heardEndFrame: Int64?
 
-  /// A playlist whose first piece is about to start; `gap` in seconds, `passCount` nil for
-  /// endlessly.
+  /// Creates a playlist that starts its first pattern.
+  ///
+  /// - Parameters:
+  ///   - pieces: The patterns.
+  ///   - engine: The engine.
+  ///   - passCount: The number of passes of each pattern; nil for an endless loop.
+  ///   - gap: The silence between patterns in seconds.
+  ///   - shares: The send gains of the buses.
+  ///   - session: The session.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, passCount: Int? = 1,
     gapSeconds gap: Double = 0,
-    sendGains shares: [SendAutomation] = [], session: LiveSession
+    sendGains: [SendAutomation] = [], session: LiveSession
   ) throws {
     self.engine = engine
     self.patterns = pieces
     self.gapFrameCount = FrameConversion.frame(seconds: gap, rate: engine.rate)
     console = session.console
     trackPlayer = SingleTrackPlayer(
-      engine, passCount: passCount, wake: session.wake, sendGains: shares)
+      engine, passCount: passCount, wake: session.wake, sendGains: sendGains)
     if let first = pieces.first {
       try trackPlayer.play(
         first, at: .frame(FrameConversion.frame(seconds: Self.leadInSeconds, rate: engine.rate)))
@@ -53,8 +60,8 @@ final class Playlist: PlaybackActivity {
       }
     }
     guard let heardEndFrame else { return .wait(nil) }
-    let left = heardEndFrame - engine.position
-    return left > 0 ? .wait(.nanosecondRounded(seconds: Double(left) / engine.rate)) : .finished
+    let remaining = heardEndFrame - engine.position
+    return remaining > 0 ? .wait(.nanosecondRounded(seconds: Double(remaining) / engine.rate)) : .finished
   }
 
   func handleKey(_ key: KeyPress) throws -> Bool {
@@ -121,8 +128,8 @@ extension CompiledPattern {
   }
 }
 
-/// Plays one piece at a time, each start with a player of its own, so that what played before fades
-/// out beside it.
+/// Plays one pattern at a time. Each start uses a new player, so that the previous pattern fades
+/// out in parallel.
 final class SingleTrackPlayer {
   static let keys = [("space", "pause"), ("r", "again")]
 
@@ -134,18 +141,18 @@ final class SingleTrackPlayer {
   private var pattern: CompiledPattern?
   private(set) var isPaused = false
 
-  /// - Parameter passCount: How often each piece is played; nil for endlessly.
+  /// - Parameter passCount: The number of passes of each pattern; nil for an endless loop.
   init(
     _ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal,
-    sendGains shares: [SendAutomation] = []
+    sendGains: [SendAutomation] = []
   ) {
     self.engine = engine
     self.passCount = passCount
     self.wake = wake
-    self.sendGains = shares
+    self.sendGains = sendGains
   }
 
-  /// The frame at which the piece ended, or nothing while it plays or is still to come.
+  /// The frame at which the pattern ended; nil before and during playback.
   var endFrame: Int64? {
     guard let player, player.endCount > 0 else { return nil }
     return player.endFrame
@@ -156,7 +163,7 @@ final class SingleTrackPlayer {
     return player?.phase == .playing ? .playing : .idle
   }
 
-  /// Seconds of the piece that have run, and its duration.
+  /// The elapsed time of the pattern and its duration, in seconds.
   var progress: (position: Double, duration: Double?) {
     guard let player, let pattern else { return (0, nil) }
     return (min(player.position, pattern.duration), pattern.duration)
@@ -186,7 +193,7 @@ final class SingleTrackPlayer {
     }
   }
 
-  /// Pauses or resumes the piece; one that was still to come starts when resumed.
+  /// Pauses or resumes the pattern; a pattern that has not started yet starts when it is resumed.
   func togglePause() throws {
     guard let player, let pattern, endFrame == nil else { return }
     if isPaused {

@@ -58,8 +58,8 @@ enum RoutingOptions {
       if pan != nil { throw UsageError("'--pan' needs '--array'") }
       return routing
     }
-    for other in ["--haptics", "--channel", "--profile"] where !arguments.values(other).isEmpty {
-      throw UsageError("'--array' cannot be used with \(other.inQuotes)")
+    for excluded in ["--haptics", "--channel", "--profile"] where !arguments.values(excluded).isEmpty {
+      throw UsageError("'--array' cannot be used with \(excluded.inQuotes)")
     }
     let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
     let array = try ArrayCheckResult(
@@ -84,10 +84,10 @@ enum RoutingOptions {
   }
 
   static let none = "none"
-  /// The gains that are accepted, in decibels.
+  /// The accepted gains in decibels.
   static let gainRange = -120.0...24.0
 
-  /// Reads `1,2:-6` or `none`: channels numbered from 1, with gains in decibels.
+  /// Parses `1,2:-6` or `none`: channels numbered from 1, with gains in decibels.
   static func channels(_ text: String, option: String) throws(UsageError) -> [ChannelRouting
     .ChannelGain]
   {
@@ -105,7 +105,7 @@ enum RoutingOptions {
     return entries
   }
 
-  /// A channel's number as an index from 0.
+  /// Returns the index from 0 for a channel's number.
   static func index(_ text: String, option: String) throws(UsageError) -> Int {
     guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
       throw UsageError.invalidValue(
@@ -117,17 +117,17 @@ enum RoutingOptions {
 
   static func gain(_ text: String, option: String) throws(UsageError) -> Float {
     guard let number = Double(text), gainRange.contains(number) else {
-      let least = Int(gainRange.lowerBound)
-      let most = Int(gainRange.upperBound)
+      let minimum = Int(gainRange.lowerBound)
+      let maximum = Int(gainRange.upperBound)
       throw UsageError.invalidValue(
-        of: option, expected: "gains from \(least) to \(most) dB", actual: text)
+        of: option, expected: "gains from \(minimum) to \(maximum) dB", actual: text)
     }
     return Float(NumberFormatting.amplitude(decibels: number))
   }
 }
 
 extension ChannelRouting.ChannelSettings {
-  /// The longest delay, in seconds.
+  /// The maximum delay in seconds.
   static let maximumDelay = 1.0
   static let settingForms = [
     "haptics", "audio", "left", "right", "off", "source=PLACE", "profile=NAME", "gain=DB",
@@ -135,7 +135,7 @@ extension ChannelRouting.ChannelSettings {
     "eq=HZ:DB:Q", "crossover=low:HZ", "crossover=high:HZ",
   ]
 
-  /// Reads `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
+  /// Parses `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
   init(_ text: String, option: String, profileNamed: (String) throws -> TransducerProfile) throws {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     self.init(index: try RoutingOptions.index(String(parts[0]), option: option))
@@ -181,8 +181,8 @@ extension ChannelRouting.ChannelSettings {
       content = (false, .none)
     case ("invert", nil):
       isInverted = true
-    case ("source", let place?) where !place.isEmpty:
-      source = place
+    case ("source", let bodyLocation?) where !bodyLocation.isEmpty:
+      source = bodyLocation
     case ("profile", let name?):
       profile = try profileNamed(name)
     case ("gain", let text?):
@@ -200,7 +200,7 @@ extension ChannelRouting.ChannelSettings {
     }
   }
 
-  /// `45:-3:2` as a band.
+  /// Parses an equalizer band such as `45:-3:2`.
   private static func band(_ text: String, option: String) throws(UsageError) -> ChannelFilter {
     let numbers = text.split(separator: ":", omittingEmptySubsequences: false).map {
       Double($0) ?? .nan
@@ -218,7 +218,7 @@ extension ChannelRouting.ChannelSettings {
     return .band(hertz: numbers[0], decibels: numbers[1], qualityFactor: numbers[2])
   }
 
-  /// `low:80` as a part of a crossover.
+  /// Parses a part of a crossover such as `low:80`.
   private static func crossover(_ text: String, option: String) throws(UsageError) -> ChannelFilter
   {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -233,7 +233,7 @@ extension ChannelRouting.ChannelSettings {
       actual: "crossover=\(text)")
   }
 
-  /// `2ms` as seconds.
+  /// Parses a delay such as `2ms`, and returns it in seconds.
   private static func delay(_ text: String, option: String) throws(UsageError) -> Double {
     guard text.hasSuffix("ms"), let number = Double(text.dropLast(2)),
       (0...maximumDelay * 1_000).contains(number)
@@ -271,7 +271,7 @@ extension ChannelRouting {
 enum PanArgument {
   private static let maximumPointCount = 1_000
 
-  /// Reads `POS`, or `T:POS,T:POS` by rising time.
+  /// Parses `POS`, or `T:POS,T:POS` with increasing times.
   static func path(_ text: String, in layout: TransducerArray.Layout) throws(UsageError) -> PanPath
   {
     guard text.contains(":") else { return PanPath(at: try checked(text, layout)) }

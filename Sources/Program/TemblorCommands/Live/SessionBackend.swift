@@ -1,12 +1,19 @@
-/// Where a live verb plays: outputs, a clock and a keyboard; tests put virtual ones in.
+/// The environment of live playback: outputs, a clock, and a keyboard. Tests substitute virtual
+/// ones.
 protocol PlaybackEnvironment: Sendable {
   var time: any TimeSource { get }
 
-  /// The keys, or nothing where the program was not started at a terminal; at most one at a time.
+  /// Returns the keyboard, one at a time; nil if the program was not started in a terminal.
   func keyboard() -> (any Keyboard)?
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
 
-  /// Plays an engine through an output; `eventHandler` receives what happens, on another thread.
+  /// Plays an engine through an output.
+  ///
+  /// - Parameters:
+  ///   - engine: The engine.
+  ///   - output: The open output.
+  ///   - recording: The buffer that receives a copy of the output.
+  ///   - eventHandler: A closure that receives events on another thread.
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
@@ -14,15 +21,15 @@ protocol PlaybackEnvironment: Sendable {
 }
 
 struct SystemEnvironment: PlaybackEnvironment {
-  /// How long opening may take; a sound server that has to be started needs some seconds.
+  /// The timeout for opening an output; a sound server that must be started needs some seconds.
   private static let openTimeout = Duration.seconds(10)
 
   var outputs = OutputRegistry.standard
   var time: any TimeSource { SystemTimeSource() }
   func keyboard() -> (any Keyboard)? { RawTerminal() }
 
-  /// Opens an output on a thread of its own, so that a signal and a limit in time end the wait for
-  /// one that hangs.
+  /// Opens an output on a separate thread, so that a signal or a timeout ends the wait for a
+  /// hanging device.
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
   {
     let box = Locked<Result<OpenedOutput, OutputError>?>(nil)
@@ -50,7 +57,7 @@ struct SystemEnvironment: PlaybackEnvironment {
       )
     }
     thread.wait(within: .zero)
-    // Nobody else has it any more.
+    // The thread has ended, so this is the only reference.
     nonisolated(unsafe) let opened = try result.get()
     return unsafe opened
   }
@@ -59,7 +66,8 @@ struct SystemEnvironment: PlaybackEnvironment {
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
   ) throws(PlaybackError) -> any EngineDriver {
-    // A sound server does not excuse being late.
+    // A sound server does not make late delivery acceptable, so real-time priority is requested in
+    // any case.
     try LivePlayback(
       engine, sink: output.sink, wantsRealTime: true, recording: recording,
       eventHandler: eventHandler)
@@ -67,19 +75,20 @@ struct SystemEnvironment: PlaybackEnvironment {
 }
 
 protocol EngineDriver: AnyObject {
-  /// Fades out and lets the rest be heard, within a limit; nil for as long as the sink may take in
-  /// good order.
+  /// Fades out and plays the remaining frames.
+  ///
+  /// - Parameter limit: The timeout; nil for the default time of the sink.
   func stop(within limit: Duration?) -> Bool
 
-  /// Takes the records of blocks since the last call, oldest first; more than about 1,000 are
-  /// dropped.
+  /// Returns the timings of blocks since the last call, oldest first. Beyond about 1,000, timings
+  /// are dropped.
   func drainBlockTimings() -> [BlockTiming]
 }
 
 extension LivePlayback: EngineDriver {}
 
-/// No device, a clock that runs as fast as the machine can, and keys at steady times; used by one
-/// thread.
+/// A simulation without a device, with a clock that runs as fast as the machine can and keys at
+/// regular times. It belongs to one thread.
 final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @unchecked Sendable {
   static let keyInterval = Duration.milliseconds(100)
   private static let periodSize = 480
@@ -109,9 +118,9 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
   ) -> any EngineDriver {
-    let made = Driver(engine, output.sink, clock)
-    driver = made
-    return made
+    let newDriver = Driver(engine, output.sink, clock)
+    driver = newDriver
+    return newDriver
   }
 
   func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
@@ -141,7 +150,7 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
       loop = RenderLoop(engine: engine, sink: sink, time: clock)
     }
 
-    /// Renders a period; answers whether another may follow.
+    /// Renders a period, and returns whether another may follow.
     func runIteration() -> Bool {
       guard !isOver else { return false }
       isOver = !loop.runIteration()

@@ -1,32 +1,37 @@
-/// Takes that run in step under one play head, of which one is heard, and the part of them that
-/// repeats.
+/// Plays takes in sync under one play head, of which one is heard, with a loop region.
 final class TakeSwitcher {
-  /// Seconds of the cross-fade from one take to another.
+  /// The duration of the crossfade from one take to another, in seconds.
   static let crossfadeSeconds = 0.01
-  /// Seconds of the fade to silence, and of the one from it, where takes are changed through
-  /// silence.
+  /// The duration of each of the two fades when takes change through silence, in seconds.
   static let silenceFadeSeconds = 0.005
-  /// Seconds from asking for a change through silence to its first frame: well behind what is
-  /// rendered ahead.
+  /// The time in seconds from the request of a change through silence to its first frame: well
+  /// after the frames that are rendered ahead.
   static let silenceLeadSeconds = 0.03
   static let stepFraction = 1.0 / 16
-  /// Where a take that does not repeat ends: longer than anything that plays.
+  /// The end in seconds of a take that does not repeat: longer than any pattern.
   private static let unreachableEndSeconds = 2 * FrameConversion.maximumSeconds
 
   private let engine: PlaybackEngine
   private let group: PlayerGroup
   private let gap: Double
-  /// Seconds of the longest take.
+  /// The duration of the longest take in seconds.
   let duration: Double
-  /// What repeats, in seconds, or nothing for the whole.
+  /// The loop region in seconds; nil for the whole duration.
   private(set) var region: ClosedRange<Double>?
   private(set) var isLooping: Bool
   private(set) var isPaused = false
-  /// Where the play head was put, and where the last block still has it.
-  private var pendingSeek: (place: Double, left: Double)?
+  /// The position of the last seek, and the position that the last block still reports.
+  private var pendingSeek: (target: Double, previous: Double)?
 
-  /// A deck whose takes are about to start, silent all but one, with `gap` seconds of silence
-  /// between two passes.
+  /// Creates a switcher that starts the takes.
+  ///
+  /// - Parameters:
+  ///   - pieces: The takes.
+  ///   - engine: The engine.
+  ///   - region: The loop region in seconds; nil for the whole duration.
+  ///   - isLooping: A Boolean value that indicates whether the takes repeat.
+  ///   - gap: The silence between two passes in seconds.
+  ///   - gains: The gains of the takes.
   init(
     _ pieces: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil,
     isLooping: Bool = true,
@@ -51,10 +56,10 @@ final class TakeSwitcher {
   }
 
   var playheadSeconds: Double {
-    guard let pendingSeek, isPaused || group.position == pendingSeek.left else {
+    guard let pendingSeek, isPaused || group.position == pendingSeek.previous else {
       return group.position
     }
-    return pendingSeek.place
+    return pendingSeek.target
   }
 
   var progress: (position: Double, duration: Double?) { (min(playheadSeconds, duration), duration) }
@@ -63,7 +68,7 @@ final class TakeSwitcher {
 
   func setGains(_ gains: [Double]) throws { try group.setGains(gains, over: Self.crossfadeSeconds) }
 
-  /// Moves to other gains through silence, in the same way whatever was heard before.
+  /// Changes the gains through silence, in the same way for every take.
   func setGainsViaSilence(_ gains: [Double]) throws {
     try group.setGainsThroughSilence(
       gains, over: Self.silenceFadeSeconds, at: .frame(silenceFadeFrame))
@@ -99,7 +104,7 @@ final class TakeSwitcher {
     }
   }
 
-  /// Puts the play head somewhere; behind the end of what repeats, at its start.
+  /// Moves the play head; a position at or after the end of the loop region is its start.
   func move(to seconds: Double) throws {
     var seconds = min(max(0, seconds), duration)
     if isLooping, let region, seconds >= region.upperBound {
@@ -113,7 +118,8 @@ final class TakeSwitcher {
     try move(to: min(playheadSeconds, duration) + count * duration * Self.stepFraction)
   }
 
-  /// Repeats from the play head to the end of the region, or of the whole where that lies before.
+  /// Sets the start of the loop region to the play head, and its end to that of the whole if it
+  /// would come first.
   func beginRegionHere() throws {
     let start = min(playheadSeconds, duration - PatternPlayer.minimumLoopDuration)
     guard start >= 0 else { return }
@@ -121,8 +127,8 @@ final class TakeSwitcher {
     try setRegion(start...(end - start < PatternPlayer.minimumLoopDuration ? duration : end))
   }
 
-  /// Repeats from the start of the region, or of the whole where that lies behind, to the play
-  /// head.
+  /// Sets the end of the loop region to the play head, and its start to that of the whole if it
+  /// would come later.
   func endRegionHere() throws {
     let end = min(max(playheadSeconds, PatternPlayer.minimumLoopDuration), duration)
     let start = region?.lowerBound ?? 0
@@ -136,7 +142,7 @@ final class TakeSwitcher {
   }
 
   private func applyLoop() throws {
-    // Without a loop the takes run on in silence behind their ends, and so stay in step.
+    // Without a loop, the takes continue in silence after their ends, and so stay in sync.
     let end = isLooping ? region?.upperBound ?? (duration + gap) : Self.unreachableEndSeconds
     try group.loop(from: isLooping ? region?.lowerBound ?? 0 : 0, end: end)
   }
@@ -185,9 +191,9 @@ final class TakeSwitcher {
 }
 
 struct LoopRange: Equatable {
-  /// Seconds of its start; nothing where the whole repeats.
+  /// The start in seconds; nil to repeat the whole.
   private var start: Double?
-  /// Seconds of its end; nothing for the end of the longest take.
+  /// The end in seconds; nil for the end of the longest take.
   private var end: Double?
   private var argument = ""
 

@@ -318,8 +318,9 @@ import TransducerProfiles
     try place.write(Self.file, to: "config.json")
     let recorded = RecordedTerminal(isTerminal: true, width: 200)
     var arguments = try command.parse(words)
-    try Settings(path: place("config.json"), environmentVariables: variables).applyDefaults(
-      to: &arguments, on: recorded.terminal)
+    try Settings(path: place("config.json"), environmentVariables: environmentVariables)
+      .applyDefaults(
+        to: &arguments, on: recorded.terminal)
     let values = ["--device", "--profile", "--haptics", "--strength"].map { option in
       command.option(named: option) == nil ? nil : arguments.value(option)
     }
@@ -347,7 +348,9 @@ import TransducerProfiles
     ) throws
   {
     #expect(
-      try completed(PlayCommand.definition(), ["light"] + words, environmentVariables: variables).values
+      try completed(
+        PlayCommand.definition(), ["light"] + words, environmentVariables: environmentVariables
+      ).values
         == values)
   }
 
@@ -367,7 +370,8 @@ import TransducerProfiles
 
   @Test func aVariableThatNamesNoProfileIsNamed() throws {
     let error = #expect(throws: UsageError.self) {
-      try completed(PlayCommand.definition(), ["light"], environmentVariables: ["TEMBLOR_PROFILE": "zither"])
+      try completed(
+        PlayCommand.definition(), ["light"], environmentVariables: ["TEMBLOR_PROFILE": "zither"])
     }
     #expect(
       error?.description

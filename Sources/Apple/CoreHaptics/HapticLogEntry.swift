@@ -1,0 +1,127 @@
+internal import Dispatch
+internal import Foundation
+internal import Glibc
+internal import Synchronization
+internal import HapticModel
+internal import HapticPlayback
+internal import HapticRender
+
+/// An entry of `HapticLog`: a call of an application on a virtual device, or an event of the
+/// device.
+public struct HapticLogEntry: Equatable, Sendable {
+  /// A call or event. `at` is the time at which it takes effect, in seconds of the device.
+  public enum Action: Equatable, Sendable {
+    case engineMade, engineStarted
+    /// A start failed with an error of this code.
+    case engineStartFailed(CHHapticError.Code)
+    /// An engine stopped. The reason is nil if the application requested the stop.
+    case engineStopped(CHHapticEngine.StoppedReason?)
+    /// An engine was reset, which invalidates its players.
+    case engineReset
+    /// The haptics or the audio of an engine was muted or unmuted.
+    case hapticsMuted(Bool), audioMuted(Bool)
+    /// A handler of the application was called.
+    case handlerCalled(Handler)
+    /// A player was created for a pattern.
+    case playerMade(eventCount: Int)
+    case started(at: Double), stopped(at: Double), paused(at: Double), resumed(at: Double),
+      cancelled
+    /// A player was sought to a time of its pattern, in seconds.
+    case sought(to: Double)
+    /// A player ended, at its end or by a stop.
+    case ended(at: Double)
+    /// The looping, the playback rate, or the muting of a player was set.
+    case looping(Bool), rate(Double), muted(Bool)
+    /// A dynamic parameter was sent to a player. Each parameter has its own entry.
+    case sent(CHHapticDynamicParameter.ID, Float, at: Double)
+    /// A parameter curve was scheduled.
+    case scheduledCurve(CHHapticDynamicParameter.ID, at: Double)
+    /// A feedback generator was called or prepared.
+    case generator(GeneratorCall), prepared(Generator)
+    /// A system sound was played.
+    case systemSound(Int)
+    /// The application was notified. The name is that of a property of `UIApplication`, such as
+    /// `didEnterBackground`.
+    case application(String)
+    /// A rule of phones was violated.
+    case violation(Violation)
+  }
+
+  /// A handler of the application: of a start, a stop, `notifyWhenPlayersFinished`, an engine that
+  /// stopped or was reset, or a player that ended.
+  public enum Handler: String, Sendable { case start, stop, finished, stopped, reset, completion }
+
+  /// A call of a feedback generator.
+  public enum GeneratorCall: Equatable, Sendable {
+    /// The style of an impact.
+    public enum Style: String, Sendable { case light, medium, heavy, soft, rigid }
+    /// The type of a notification.
+    public enum Notification: String, Sendable { case success, warning, error }
+
+    case impact(Style, intensity: Double = 1)
+    case notification(Notification)
+    /// A changed selection, or, while drawing, an alignment and a closed path.
+    case selection, alignment, pathCompleted
+    /// Other feedback: `watch success` of WatchKit, `trackpad alignment` of AppKit, `increase` of
+    /// SwiftUI.
+    case named(String, intensity: Double = 1)
+
+    package init(name: String, intensity: Double) {
+      if let style = Style(rawValue: name) {
+        self = .impact(style, intensity: intensity)
+      } else if let type = Notification(rawValue: name) {
+        self = .notification(type)
+      } else {
+        switch name {
+        case "selection": self = .selection
+        case "alignment": self = .alignment
+        case "path-completed": self = .pathCompleted
+        default: self = .named(name, intensity: intensity)
+        }
+      }
+    }
+  }
+
+  /// A feedback generator: of impacts of a style, of drawing, or of the common base class.
+  public enum Generator: Equatable, Sendable {
+    case impact(GeneratorCall.Style), notification, selection, canvas, general
+
+    package init(name: String) {
+      switch name {
+      case "notification": self = .notification
+      case "selection": self = .selection
+      case "canvas": self = .canvas
+      default: self = GeneratorCall.Style(rawValue: name).map { .impact($0) } ?? .general
+      }
+    }
+  }
+
+  /// A use that works on a virtual device but fails on a phone.
+  public enum Violation: Equatable, Sendable {
+    /// A handler that the compiler isolated to the main actor was called on another executor, which
+    /// traps on a phone.
+    case handlerOffMainActor(Handler)
+    /// An engine was started without a reset handler. On a phone, it eventually falls silent and
+    /// stays silent.
+    case noResetHandler
+    /// An engine was released while it played, which ends the sound on a phone.
+    case engineReleased
+    /// A continuous event exceeds the maximum duration of a phone, 30 s.
+    case longEvent(seconds: Double)
+    /// A player was used after a reset of its engine.
+    case playerUsedAfterReset
+    /// A feedback generator was called off the main thread.
+    case generatorOffMainThread
+    /// A declaration was used that requires a version of iOS.
+    case newerAPI(String, version: String)
+  }
+
+  /// The time of the call or event, in seconds on the device's clock.
+  public var time: Double
+  /// The number of the engine on its device, from 1, or nil for an entry without an engine.
+  public var engine: Int?
+  /// The number of the player on its device, from 1, or nil for an entry without a player.
+  public var player: Int?
+  /// The call or event.
+  public var action: Action
+}

@@ -1,0 +1,288 @@
+public import CoreHaptics
+package import Foundation
+
+/// An engine through its entire life: created once, started on demand, restarted, and replaced.
+///
+/// No call waits for the output, and no call fails: a pattern that cannot be played is dropped. The
+/// output is opened on the engine's own queue. Patterns that are played in the meantime wait until
+/// it is open. Any thread may call.
+package final class EngineLifecycle: @unchecked Sendable {
+  /// The engine that the process shares. Each virtual device has its own.
+  package static var shared: EngineLifecycle {
+    guard let device = EngineBackends.virtual else { return live }
+    return device.sharedObject(EngineLifecycle.self) {
+      EngineLifecycle(
+        EngineProvider(
+          supportsHaptics: { [weak device] in device?.isAvailable ?? false },
+          now: { [weak device] in device?.now ?? 0 }
+        ) { [weak device] in
+          guard let device else { throw CHHapticError(.notSupported) }
+          return CHHapticEngine(backend: device)
+        })
+    }
+  }
+
+  private static let live = EngineLifecycle(.hardware)
+
+  /// The maximum number of playbacks that wait for the engine to start. Others are dropped.
+  static let maximumWaitingCount = 16
+
+  private typealias Playback = (pattern: CHHapticPattern, time: TimeInterval)
+
+  private let provider: EngineProvider
+  private let lock = NSRecursiveLock()
+  private var engine: CHHapticEngine?
+  /// The number of the current engine, which identifies handlers of earlier engines.
+  private var engineNumber = 0
+  /// The number of the current start, which identifies starts that no longer count.
+  private var startNumber = 0
+  private var isRunning = false
+  private var isStarting = false
+  private var waitingPlaybacks: [Playback] = []
+  private var lastAttemptTime = -Double.infinity
+  private var storedIsAvailable: Bool
+  private var resetHandler: @Sendable () -> Void = {}
+  private var availabilityHandler: @Sendable () -> Void = {}
+
+  package init(_ source: EngineProvider) {
+    self.provider = source
+    storedIsAvailable = source.supportsHaptics()
+  }
+
+  /// Sets the handlers.
+  ///
+  /// - Parameters:
+  ///   - reset: Called after a reset, before the new engine starts.
+  ///   - availability: Called when the availability has changed.
+  package func setHandlers(
+    reset: @escaping @Sendable () -> Void, availability: @escaping @Sendable () -> Void
+  ) {
+    lock.withLock {
+      resetHandler = reset
+      availabilityHandler = availability
+    }
+  }
+
+  package var isAvailable: Bool { lock.withLock { storedIsAvailable } }
+
+  /// The time on the engine's clock, in seconds. The clock stops while the engine is stopped.
+  package var currentTime: TimeInterval { lock.withLock { engine }?.currentTime ?? 0 }
+
+  /// Plays a pattern once at a time of the engine's clock. Times in the past mean now.
+  package func play(_ pattern: CHHapticPattern, at time: TimeInterval = 0) {
+    let playback = (pattern: pattern, time: time)
+    let running: CHHapticEngine? = lock.withLock {
+      if isRunning { return engine }
+      if waitingPlaybacks.count < Self.maximumWaitingCount {
+        waitingPlaybacks.append(playback)
+      }
+      return nil
+    }
+    if let running {
+      perform(playback, on: running)
+    } else {
+      prepare()
+    }
+  }
+
+  package func prepare() {
+    guard let number = beginStart() else { return }
+    do {
+      let engine = try lock.withLock { try self.engine ?? makeEngine() }
+      engine.start { [weak self] error in self?.endStart(number, error) }
+    } catch {
+      endStart(number, error)
+    }
+  }
+
+  /// Ends all playbacks immediately. The next playback starts the engine again.
+  package func stopAll() {
+    let engine = lock.withLock {
+      // A pending start precedes the stop, so it no longer counts.
+      startNumber += 1
+      isStarting = false
+      isRunning = false
+      waitingPlaybacks.removeAll()
+      return self.engine
+    }
+    engine?.stop(completionHandler: nil)
+  }
+
+  private func beginStart() -> Int? {
+    lock.withLock {
+      guard !isRunning, !isStarting else { return nil }
+      let now = provider.now()
+      guard storedIsAvailable || now - lastAttemptTime >= EngineProvider.retryInterval else {
+        waitingPlaybacks.removeAll()
+        return nil
+      }
+      lastAttemptTime = now
+      return nextStart()
+    }
+  }
+
+  /// Returns the number of a new start, and invalidates earlier starts: [lock].
+  private func nextStart() -> Int {
+    isStarting = true
+    startNumber += 1
+    return startNumber
+  }
+
+  /// Records the result of a start, and plays the waiting playbacks.
+  private func endStart(_ number: Int, _ error: (any Error)?) {
+    let (engine, due): (CHHapticEngine?, [Playback]) = lock.withLock {
+      guard number == startNumber, isStarting else { return (nil, []) }
+      isStarting = false
+      isRunning = error == nil
+      let due = exchange(&waitingPlaybacks, with: [])
+      return isRunning ? (self.engine, due) : (nil, [])
+    }
+    setAvailable(lock.withLock { number == startNumber ? error == nil : storedIsAvailable })
+    guard let engine else { return }
+    for playback in due {
+      perform(playback, on: engine)
+    }
+  }
+
+  /// Creates the engine and sets its handlers: [lock].
+  private func makeEngine() throws -> CHHapticEngine {
+    let engine = try provider.makeEngine()
+    engineNumber += 1
+    let number = engineNumber
+    engine.playsHapticsOnly = true
+    engine.isAutoShutdownEnabled = true
+    engine.stoppedHandler = { [weak self] reason in self?.engineStopped(number, reason) }
+    engine.resetHandler = { [weak self] in self?.engineWasReset(number) }
+    self.engine = engine
+    return engine
+  }
+
+  private func perform(_ playback: Playback, on engine: CHHapticEngine) {
+    do {
+      let player = try engine.makePlayer(with: playback.pattern)
+      try player.start(atTime: playback.time)
+    } catch let error as CHHapticError {
+      switch error.code {
+      case .engineNotRunning, .serverInitFailed, .serverInterrupted, .engineStartTimeout,
+        .notSupported:
+        lock.withLock { isRunning = false }
+        setAvailable(false)
+      default:
+        // The engine is full, or cannot play this pattern; the next pattern may succeed.
+        break
+      }
+    } catch {}
+  }
+
+  /// Restarts the engine once, unless it was only idle: [the engine's queue].
+  private func engineStopped(_ number: Int, _ reason: CHHapticEngine.StoppedReason) {
+    let engine: CHHapticEngine? = lock.withLock {
+      guard number == engineNumber else { return nil }
+      isRunning = false
+      return self.engine
+    }
+    switch reason {
+    case .idleTimeout, .notifyWhenFinished, .engineDestroyed: return
+    default: break
+    }
+    guard let engine else { return }
+    start(engine, lock.withLock { nextStart() })
+  }
+
+  /// Creates and starts a new engine, with its handlers and with reloaded patterns: [the engine's
+  /// queue].
+  private func engineWasReset(_ number: Int) {
+    let restart: Int? = lock.withLock {
+      guard number == engineNumber else { return nil }
+      isRunning = false
+      return nextStart()
+    }
+    guard let restart else { return }
+    do {
+      let engine = try lock.withLock { try makeEngine() }
+      let watcher = lock.withLock { resetHandler }
+      watcher()
+      start(engine, restart)
+    } catch {
+      endStart(restart, error)
+    }
+  }
+
+  /// Starts the engine synchronously: [the engine's queue], where nothing else waits.
+  private func start(_ engine: CHHapticEngine, _ number: Int) {
+    do {
+      try engine.start()
+      endStart(number, nil)
+    } catch {
+      endStart(number, error)
+    }
+  }
+
+  private func setAvailable(_ isAvailable: Bool) {
+    let watcher: (@Sendable () -> Void)? = lock.withLock {
+      guard storedIsAvailable != isAvailable else { return nil }
+      storedIsAvailable = isAvailable
+      return availabilityHandler
+    }
+    watcher?()
+  }
+
+  /// Plays a shipped pattern, and logs the call on a virtual device.
+  ///
+  /// - Parameters:
+  ///   - pattern: The name of the pattern.
+  ///   - name: The name in the log.
+  ///   - intensity: The factor on the intensity, clamped to 0…1; NaN is 0.
+  package func play(shipped pattern: String, as name: String, intensity: Double = 1) {
+    let intensity = intensity.isNaN ? 0 : min(max(intensity, 0), 1)
+    EngineBackends.virtualForCall()?.append(.generator(.init(name: name, intensity: intensity)))
+    guard let shippedPattern = ParsedPatternCache.shipped.pattern(named: pattern),
+      let scaled = intensity < 1 ? try? shippedPattern.scaled(by: Float(intensity)) : shippedPattern
+    else { return }
+    play(scaled)
+  }
+}
+
+extension CHHapticPattern {
+  /// Returns the pattern with the intensity of every event multiplied by a factor.
+  fileprivate func scaled(by factor: Float) throws -> CHHapticPattern {
+    var dictionary = try exportDictionary()
+    let control: [Key: Any] = [
+      .parameter: [
+        .parameterID: CHHapticDynamicParameter.ID.hapticIntensityControl.rawValue, .time: 0.0,
+        .parameterValue: Double(factor),
+      ] as [Key: Any]
+    ]
+    dictionary[.pattern] = [control] + (dictionary[.pattern] as? [[Key: Any]] ?? [])
+    return try CHHapticPattern(dictionary: dictionary)
+  }
+}
+
+/// A source of engines, so that a test can provide one in virtual time.
+public struct EngineProvider: Sendable {
+  /// The minimum interval between two attempts to start an engine without a device, in seconds.
+  public static let retryInterval = 1.0
+
+  /// Returns whether haptics can be felt; called once, before anything else.
+  public var supportsHaptics: @Sendable () -> Bool
+  /// Creates an engine; called for the first engine, and after every reset.
+  public var makeEngine: @Sendable () throws -> CHHapticEngine
+  /// Returns the seconds on a monotonic clock, which determine the interval between attempts.
+  public var now: @Sendable () -> Double
+
+  /// Creates a provider of engines.
+  public init(
+    supportsHaptics: @escaping @Sendable () -> Bool = { true },
+    now: @escaping @Sendable () -> Double = { ProcessInfo.processInfo.systemUptime },
+    makeEngine: @escaping @Sendable () throws -> CHHapticEngine
+  ) {
+    self.supportsHaptics = supportsHaptics
+    self.now = now
+    self.makeEngine = makeEngine
+  }
+
+  /// The engines on the output of the process.
+  public static let hardware = EngineProvider(supportsHaptics: {
+    CHHapticEngine.capabilitiesForHardware().supportsHaptics
+  }) { try CHHapticEngine() }
+}

@@ -1,0 +1,164 @@
+import HapticModel
+import Reading
+
+extension AHAPDecoder {
+  private typealias EventKey = AHAPSchemas.EventKey
+  private typealias ParameterKey = AHAPSchemas.EventParameterKey
+
+  /// Reads one event. An event with errors is not added to the pattern.
+  mutating func decodeEvent(_ value: JSONValue) {
+    guard let event = object(value, schema: AHAPSchemas.event, as: "Event") else { return }
+    let kind = decodeName(of: event, keyIndex: EventKey.type, in: AHAPVocabulary.eventTypes)
+    let time = decodeTime(of: event, keyIndex: EventKey.time)
+    let durationValue = optionalMember(of: event, keyIndex: EventKey.duration)
+    let duration = durationValue.flatMap {
+      decodeSeconds($0, schema: event.schema, keyIndex: EventKey.duration)
+    }
+    let waveform = decodeWaveform(of: event, kind: kind)
+    let parameters =
+      optionalMember(of: event, keyIndex: EventKey.parameters).map {
+        decodeEventParameters($0, kind: kind)
+      }
+      ?? EventParameters()
+    guard let kind, let time else { return }
+    checkDuration(duration, durationValue, kind, of: event)
+    eventValueIndices.append(value.index)
+    pattern.events.append(
+      HapticEvent(
+        kind: kind, time: time, duration: duration, parameters: parameters, waveform: waveform))
+  }
+
+  /// Reports a missing or long duration of a continuous event.
+  private mutating func checkDuration(
+    _ duration: Double?, _ durationValue: JSONValue?, _ kind: HapticEvent.Kind,
+    of event: borrowing AHAPObject
+  ) {
+    guard kind.isContinuous else { return }
+    if durationValue == nil {
+      log.add(
+        .missingDuration, at: event.value,
+        "a continuous event should have the key \"EventDuration\"",
+        suggestion: event.schema.renameSuggestion(for: "EventDuration", in: event.value))
+    } else if let duration, let durationValue, duration > HapticEvent.defaultDuration {
+      log.add(
+        .eventLength, at: durationValue,
+        "the event lasts \(duration) s; devices may cut it off at 30 s",
+        suggestion: "split it into several events")
+    }
+  }
+
+  /// Reads the parameters of an event. Values out of range are clamped.
+  private mutating func decodeEventParameters(_ list: JSONValue, kind: HapticEvent.Kind?)
+    -> EventParameters
+  {
+    var parameters = EventParameters()
+    guard
+      expectKind(
+        .array, of: list, as: "EventParameters", errorCode: CoreHapticsCode.badParameterEntry)
+    else {
+      return parameters
+    }
+    for element in list.elements {
+      guard
+        let parameter = object(
+          element, schema: AHAPSchemas.eventParameter, as: "an event parameter")
+      else { continue }
+      let id = decodeName(
+        of: parameter, keyIndex: ParameterKey.id, in: AHAPVocabulary.eventParameters)
+      let flag = id == .sustained ? parameter.members[ParameterKey.value]?.boolean : nil
+      let flagNumber = flag.map { $0 ? 1.0 : 0 }
+      guard let number = flagNumber ?? decodeNumber(of: parameter, keyIndex: ParameterKey.value),
+        let id
+      else {
+        continue
+      }
+      if parameters[id] != nil {
+        log.add(
+          .duplicateParameter, at: parameter.members[ParameterKey.id] ?? element,
+          "\(id.rawValue) is given again; this value is used, not the one before")
+      }
+      parameters[id] = clamp(
+        number, to: id.range, name: id.rawValue,
+        at: parameter.members[ParameterKey.value] ?? element)
+      if let kind, !kind.responds(to: id) {
+        log.add(
+          .parameterNotApplicable, at: parameter.members[ParameterKey.id] ?? element,
+          "\(id.rawValue) has no effect on \(kind.nounPhrase)")
+      }
+    }
+    return parameters
+  }
+
+  /// Reads the waveform of an event that plays a sound file.
+  private mutating func decodeWaveform(of event: borrowing AHAPObject, kind: HapticEvent.Kind?)
+    -> AudioWaveform?
+  {
+    let hasWaveformKey = event.members.nameBits & EventKey.waveformBits != 0
+    if kind?.playsFile != true, !hasWaveformKey { return nil }
+    if let kind, !kind.playsFile {
+      // The values have no effect and may be anything: editors write null.
+      for index in EventKey.waveformPath...EventKey.isLooping {
+        guard let value = event.members[index] else { continue }
+        log.add(
+          .parameterNotApplicable, at: value,
+          "\(event.schema.keys[index].name) has no effect on \(kind.nounPhrase)")
+      }
+      return nil
+    }
+    let usesEnvelope = decodeFlag(of: event, keyIndex: EventKey.usesVolumeEnvelope) ?? true
+    let isLooping = decodeFlag(of: event, keyIndex: EventKey.isLooping) ?? false
+    guard let path = optionalMember(of: event, keyIndex: EventKey.waveformPath) else {
+      guard let kind else { return nil }
+      log.add(
+        .waveformPath, at: event.value,
+        "\(kind.nounPhrase) must have the key \"EventWaveformPath\"",
+        suggestion: event.schema.renameSuggestion(for: "EventWaveformPath", in: event.value),
+        errorCode: CoreHapticsCode.invalidAudioResource)
+      return nil
+    }
+    return decodePath(path, key: event.schema.keys[EventKey.waveformPath]).map {
+      AudioWaveform(path: $0, usesVolumeEnvelope: usesEnvelope, isLooping: isLooping)
+    }
+  }
+
+  /// Reads the path of a sound file, which must stay inside the folder of the pattern.
+  private mutating func decodePath(_ value: JSONValue, key: JSONKey) -> String? {
+    guard let path: String = readScalar(value, key: key) else { return nil }
+    let problems = [
+      (path.isEmpty, "is empty"),
+      (path.utf8.contains(0), "has a NUL character"),
+      (path.utf8.contains(UInt8(ascii: "\\")), "contains a backslash; use / between folders"),
+      (path.hasPrefix("/"), "is absolute; it must begin in the pattern's folder"),
+      (path.split(separator: "/").contains(".."), "leaves the pattern's folder by \"..\""),
+    ]
+    guard let problem = problems.first(where: { $0.0 })?.1 else {
+      waveformPathValues.append(value)
+      return path
+    }
+    log.add(.waveformPath, at: value, "\(key.name) \(problem)", errorCode: key.errorCode)
+    return nil
+  }
+
+  /// Reads a flag, written as a boolean, 0, or 1. Any other value is an error.
+  private mutating func decodeFlag(of object: borrowing AHAPObject, keyIndex: Int) -> Bool? {
+    guard let value = optionalMember(of: object, keyIndex: keyIndex) else { return nil }
+    if let boolean = value.boolean { return boolean }
+    if let number = value.number, number == 0 || number == 1 {
+      return number == 1
+    }
+    let actual =
+      value.kind == .number ? String(decoding: value.lexeme, as: UTF8.self) : value.kind.noun
+    log.add(
+      .wrongType, at: value,
+      "\(object.schema.keys[keyIndex].name) must be true or false, not \(actual)",
+      errorCode: CoreHapticsCode.invalidAudioResource)
+    return nil
+  }
+}
+
+extension HapticEvent.Kind {
+  /// The kind with its article, for messages.
+  var nounPhrase: String {
+    "\(rawValue.utf8.first == UInt8(ascii: "A") ? "an" : "a") \(rawValue) event"
+  }
+}

@@ -1,0 +1,140 @@
+import HapticModel
+import Reading
+
+// The members of objects, accessed by the indices of their keys.
+
+extension AHAPDecoder {
+  /// Returns an object with its members indexed by a schema, and reports unknown keys.
+  mutating func object(
+    _ value: JSONValue, schema: JSONSchema, as name: @autoclosure () -> String,
+    reportsUnknownKeys: Bool = true
+  ) -> AHAPObject? {
+    guard
+      value.kind == .object
+        || expectKind(.object, of: value, as: name(), errorCode: schema.errorCode)
+    else {
+      return nil
+    }
+    let object = AHAPObject(value, schema)
+    if reportsUnknownKeys, !object.members.hasDistinctNames(among: .max) {
+      reportUnknownKeys(of: object)
+    }
+    return object
+  }
+
+  /// Reports the unknown keys of an object.
+  mutating func reportUnknownKeys(of object: borrowing AHAPObject) {
+    for member in object.value.members where object.schema.names.index(ofKey: member) == nil {
+      reportUnknownKey(member, in: object.schema)
+    }
+  }
+
+  /// Reports an unknown key, with special messages for former names.
+  mutating func reportUnknownKey(_ member: JSONValue, in schema: JSONSchema) {
+    guard let key = member.key else { return }
+    let isEvent = schema === AHAPSchemas.event
+    if isEvent, key == "Name" { return }
+    let isFormerName =
+      isEvent ? key == "Duration" : key == "Value" && schema.key(named: "ParameterValue") != nil
+    log.add(
+      isFormerName ? .durationKey : .unknownKey, at: member, offset: member.keyOffset,
+      "\(isFormerName ? "the" : "unknown") key \(key.quoted()) is ignored",
+      suggestion: schema.names.suggestion(for: key))
+  }
+
+  /// Reports an unknown name. Unknown parameters are a warning unless the options reject them.
+  mutating func reportUnknownValue(
+    _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
+  ) {
+    let isIgnored = key.rule == .unknownParameter && !options.rejectsUnknownParameters
+    log.add(
+      key.rule ?? .wrongType, at: value, severity: isIgnored ? .warning : .error,
+      "unknown \(key.noun ?? key.name) \(text.quoted())" + (isIgnored ? " is ignored" : ""),
+      suggestion: names.suggestion(for: text), errorCode: key.errorCode)
+  }
+
+  /// Returns the value of an optional key. Null counts as absent.
+  mutating func optionalMember(of object: borrowing AHAPObject, keyIndex: Int)
+    -> JSONValue?
+  {
+    guard let value = object.members[keyIndex] else { return nil }
+    return value.kind == .null && acceptsNullAsAbsent(value) ? nil : value
+  }
+
+  /// Returns the value of a required key, and reports it if it is missing.
+  mutating func requiredMember(of object: borrowing AHAPObject, keyIndex: Int)
+    -> JSONValue?
+  {
+    if let value = object.members[keyIndex] { return value }
+    reportMissing(
+      object.schema.keys[keyIndex], isRequired: true, of: object.value, schema: object.schema)
+    return nil
+  }
+
+  /// Reads a name from a table.
+  mutating func decodeName<Name>(
+    of object: borrowing AHAPObject, keyIndex: Int, in names: AHAPNameTable<Name>
+  ) -> Name? {
+    guard let value = requiredMember(of: object, keyIndex: keyIndex) else { return nil }
+    let index =
+      names.nameList.index(ofString: value)
+      ?? readName(value, names: names.nameList, key: object.schema.keys[keyIndex])
+    return index.map { names.cases[$0] }
+  }
+
+  /// Reads a required number.
+  mutating func decodeNumber(of object: borrowing AHAPObject, keyIndex: Int) -> Double? {
+    guard let value = requiredMember(of: object, keyIndex: keyIndex) else { return nil }
+    return value.number ?? readScalar(value, key: object.schema.keys[keyIndex])
+  }
+
+  /// Reads a required time, which must not be negative.
+  mutating func decodeTime(of object: borrowing AHAPObject, keyIndex: Int) -> Double? {
+    guard let value = requiredMember(of: object, keyIndex: keyIndex) else { return nil }
+    return decodeSeconds(value, schema: object.schema, keyIndex: keyIndex)
+  }
+
+  /// Reads a time or duration, which must not be negative. Those of events are evidence for their
+  /// unit.
+  mutating func decodeSeconds(_ value: JSONValue, schema: JSONSchema, keyIndex: Int)
+    -> Double?
+  {
+    guard let seconds: Double = value.number ?? readScalar(value, key: schema.keys[keyIndex]) else {
+      return nil
+    }
+    guard seconds >= 0 else {
+      let key = schema.keys[keyIndex]
+      log.add(
+        key.rule ?? .negativeTime, at: value, "\(key.name) is \(seconds); it must not be negative",
+        errorCode: key.errorCode)
+      return nil
+    }
+    if schema === AHAPSchemas.event {
+      if seconds.rounded() != seconds {
+        hasOnlyWholeTimes = false
+      }
+      // A time that would be too long in milliseconds, too, is not one in milliseconds.
+      if firstLongTime == nil, 100...FrameConversion.maximumSeconds * 1_000 ~= seconds {
+        firstLongTime = value
+      }
+    }
+    return seconds
+  }
+
+  /// Returns a number clamped to a range, and reports it if it is outside.
+  mutating func clamp(
+    _ number: Double, to range: ClosedRange<Float>, name: String, at value: JSONValue
+  ) -> Float {
+    let nearest = min(max(number, Double(range.lowerBound)), Double(range.upperBound))
+    if nearest != number {
+      log.add(
+        .outOfRange, at: value,
+        """
+        \(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); \(nearest) is \
+        used
+        """,
+        suggestion: 2...100 ~= number ? "values are not percent: write \(number / 100)" : nil)
+    }
+    return Float(nearest)
+  }
+}

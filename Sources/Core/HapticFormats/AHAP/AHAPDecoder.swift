@@ -1,0 +1,202 @@
+import HapticModel
+import Reading
+
+/// Decodes a document into a pattern by the schemas of AHAP, and reports findings.
+///
+/// Each entry of `Pattern` is decoded in the order of the text. Members are accessed by the indices
+/// of their keys in ``AHAPSchemas``, which avoids comparing strings. After the last entry, control
+/// points with absolute times are converted (see `absoluteTimeEvidence`).
+struct AHAPDecoder: JSONSchemaReader {
+  let json: JSONDocument
+  let options: ReadingOptions
+  let rules = JSONSchemaRules(
+    missingKey: .missingKey, wrongType: .wrongType, outOfRange: .outOfRange,
+    unknownKey: .unknownKey,
+    nullHandling: .absentWithFinding(.nullValue))
+  var log = FindingLog()
+  /// The pattern that was decoded so far.
+  var pattern = HapticPattern()
+  /// The indices of the JSON values that the events, parameters, and curves were read from.
+  var eventValueIndices: [Int] = []
+  var parameterValueIndices: [Int] = []
+  var curveValueIndices: [Int] = []
+  /// The JSON values of the paths of sound files.
+  var waveformPathValues: [JSONValue] = []
+  /// A Boolean value that indicates whether all times and durations of events are whole numbers, as
+  /// in texts in milliseconds.
+  var hasOnlyWholeTimes = true
+  /// The first time or duration of an event of at least 100, which may be in milliseconds.
+  var firstLongTime: JSONValue?
+
+  init(_ json: JSONDocument, options: ReadingOptions) {
+    self.json = json
+    self.options = options
+  }
+
+  /// The known versions of Core Haptics. Apple documents 1.0.
+  private static let knownVersions = 1.0..<3.0
+
+  /// The maximum number of control points that older systems are known to accept.
+  ///
+  /// Source: the exporter of Lofelt/NiceVibrations (5e58663) and the editor of apple/unityplugins.
+  static let maximumPointCount = 16
+
+  /// The maximum difference, in seconds, between times that a tool wrote as equal.
+  static let timeTolerance = 1e-6
+
+  var metadata: JSONValue? { json.root["Metadata"] }
+
+  /// Decodes the document. Errors are in the log.
+  mutating func decode() -> AHAPContent {
+    let root = json.root
+    let file = AHAPSchemas.file
+    var content = AHAPContent()
+    guard root.kind == .object else {
+      log.add(
+        .structure, at: root, "a pattern file must be an object, not \(root.kind.noun)",
+        errorCode: file.errorCode)
+      return content
+    }
+    reportUnknownKeys(of: AHAPObject(root, file))
+    decodeEntries(of: root)
+    content.usesAbsoluteCurveTimes = convertAbsoluteTimes()
+    if let version = root["Version"] {
+      content.version = readScalar(version, key: file.keys[AHAPSchemas.FileKey.version])
+      if let number = content.version, !Self.knownVersions.contains(number) {
+        log.add(
+          .unexpectedVersion, at: version, "Version is \(number); patterns have version 1.0",
+          suggestion: "write 1.0")
+      }
+    }
+    for member in metadata.map({ Array($0.members) }) ?? [] {
+      if let name = member.key, let text = member.string {
+        content.metadata.items.append(.init(name: name, text: text))
+      }
+    }
+    content.pattern = pattern
+    return content
+  }
+
+  /// Decodes the entries of `Pattern`.
+  private mutating func decodeEntries(of root: JSONValue) {
+    let file = AHAPSchemas.file
+    if let entries = root["Pattern"] {
+      if entries.kind != .array {
+        log.add(
+          .structure, at: entries, "Pattern must be an array, not \(entries.kind.noun)",
+          errorCode: file.errorCode)
+      }
+      for entry in entries.elements {
+        decodeEntry(entry)
+      }
+    } else {
+      log.add(
+        .structure, at: root, "a pattern file must have the key \"Pattern\"",
+        suggestion: file.renameSuggestion(for: "Pattern", in: root), errorCode: file.errorCode)
+    }
+  }
+
+  /// Decodes one entry. All of its parts are read.
+  private mutating func decodeEntry(_ entry: JSONValue) {
+    guard
+      let entry = object(
+        entry, schema: AHAPSchemas.entry, as: AHAPSchemas.entry.noun, reportsUnknownKeys: false)
+    else {
+      return
+    }
+    let event = optionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.event)
+    if let event {
+      decodeEvent(event)
+    }
+    // Almost all entries have only an event.
+    if event != nil, entry.members.memberCount == 1 { return }
+    let parameter = optionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.parameter)
+    if let parameter {
+      decodeParameter(parameter)
+    }
+    let curve = optionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.curve)
+    if let curve {
+      decodeCurve(curve)
+    }
+    let count = [event, parameter, curve].count { $0 != nil }
+    guard count > 0 else { return reportUnknownEntry(entry.value) }
+    reportUnknownKeys(of: entry)
+    if count > 1 {
+      log.add(
+        .unknownEntry, at: entry.value,
+        "an entry should hold one thing; the \(count) here are all read")
+    }
+  }
+
+  /// Reports an entry without a known part.
+  private mutating func reportUnknownEntry(_ entry: JSONValue) {
+    guard let first = entry.members.first(where: { _ in true }), let key = first.key else {
+      return log.add(.unknownEntry, at: entry, "an empty entry is ignored")
+    }
+    // Some public descriptions of the format omit the object around an entry's contents.
+    var missingKey: String?
+    if entry["EventType"] != nil {
+      missingKey = "Event"
+    } else if entry["ParameterID"] != nil {
+      let hasPoints = entry["ParameterCurveControlPoints"] != nil
+      missingKey = hasPoints ? "ParameterCurve" : "Parameter"
+    }
+    log.add(
+      .unknownEntry, at: first, offset: first.keyOffset, "an entry with \(key.quoted()) is ignored",
+      suggestion: missingKey.map { "put its contents into an object: {\"\($0)\": {…}}" }
+        ?? AHAPSchemas.entry.names.suggestion(for: key)
+    )
+  }
+
+  /// Checks the document as a whole, after decoding it.
+  mutating func checkDocument() {
+    log.addDeviations(
+      of: json, byteOrderMark: .byteOrderMark, trailingComma: .trailingComma,
+      duplicateKey: .duplicateKey)
+    if let firstLongTime, hasOnlyWholeTimes, let number = firstLongTime.number {
+      log.add(
+        .timeUnit, at: firstLongTime,
+        "\(firstLongTime.key ?? "Time") is \(number) s; times are in seconds",
+        suggestion: "if milliseconds are meant, write \(number / 1_000)")
+    }
+    let root = json.root
+    guard root.kind == .object else { return }
+    if root["Version"] == nil {
+      log.add(
+        .missingVersion, at: root, "missing key \"Version\"", suggestion: "add \"Version\": 1.0")
+    }
+    if let metadata, metadata.kind != .object {
+      log.add(
+        .wrongType, at: metadata, severity: .warning,
+        "Metadata should be an object, not \(metadata.kind.noun); it is ignored")
+    }
+  }
+
+  /// Returns the suppressions under `AllowedRules` of the metadata. The last one of a rule applies.
+  mutating func suppressions() -> [ReadResult.Suppression] {
+    guard let list = metadata?["AllowedRules"] else { return [] }
+    guard list.kind == .object else {
+      log.add(
+        .wrongType, at: list, severity: .warning,
+        "AllowedRules should be an object, not \(list.kind.noun)")
+      return []
+    }
+    var suppressions: [ReadResult.Suppression] = []
+    for member in list.members {
+      guard let reason = member.string else {
+        log.add(
+          .wrongType, at: member, severity: .warning,
+          "the reason for an allowed rule should be a string, not \(member.kind.noun)")
+        continue
+      }
+      let rule = RuleID(member.key ?? "")
+      var location = json.location(at: member.keyOffset)
+      location.path = member.path
+      suppressions.removeAll { $0.rule == rule }
+      let visibleScalars = reason.unicodeScalars.prefix(200).map { $0.isInvisible ? " " : $0 }
+      let line = String(String.UnicodeScalarView(visibleScalars))
+      suppressions.append(.init(rule, reason: line, location: location))
+    }
+    return suppressions
+  }
+}

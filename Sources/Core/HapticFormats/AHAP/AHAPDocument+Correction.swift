@@ -1,0 +1,128 @@
+package import Reading
+
+extension AHAPDocument {
+  /// Returns the text with mechanical mistakes corrected and all other bytes unchanged.
+  ///
+  /// 1. Byte-order marks and trailing commas are removed; the keys `Duration` and `Value`, and
+  ///    misspelled parameters, are renamed.
+  /// 2. Control points are sorted by time.
+  /// 3. Absolute times of control points are made relative.
+  ///
+  /// Correcting a corrected text changes nothing.
+  package func correctedText() throws(InputError) -> [UInt8] {
+    var text = TextEdits(json.text).applying(syntaxEdits)
+    let renamed = try AHAPDocument(text: text, name: json.name)
+    text = TextEdits(text).applying(renamed.pointOrderEdits)
+    let sorted = try AHAPDocument(text: text, name: json.name)
+    return TextEdits(text).applying(sorted.relativeTimeEdits)
+  }
+
+  /// Removes byte-order marks and trailing commas, and renames keys and parameters.
+  private var syntaxEdits: [TextEdits.Edit] {
+    var edits: [TextEdits.Edit] = []
+    for deviation in json.deviations {
+      switch deviation.kind {
+      case .byteOrderMark:
+        edits.append(.init(range: 0..<3, bytes: []))
+      case .trailingComma:
+        edits.append(.init(range: deviation.offset..<deviation.offset + 1, bytes: []))
+      case .duplicateKey:
+        continue
+      }
+    }
+    for entry in entries {
+      edits += renameEdits(in: entry)
+    }
+    return edits
+  }
+
+  /// Renames former keys and misspelled parameters of an entry.
+  private func renameEdits(in entry: JSONValue) -> [TextEdits.Edit] {
+    var edits: [TextEdits.Edit] = []
+    if let event = entry["Event"] {
+      edits += keyRenameEdits("Duration", to: "EventDuration", in: event)
+      for parameter in event.elements(under: "EventParameters") {
+        edits += keyRenameEdits("Value", to: "ParameterValue", in: parameter)
+        edits += parameterNameEdits(parameter, names: AHAPVocabulary.eventParameters.nameList)
+      }
+    }
+    if let parameter = entry["Parameter"] {
+      edits += keyRenameEdits("Value", to: "ParameterValue", in: parameter)
+      edits += parameterNameEdits(parameter, names: AHAPVocabulary.dynamicParameters.nameList)
+    }
+    if let curve = entry["ParameterCurve"] {
+      edits += parameterNameEdits(curve, names: AHAPVocabulary.dynamicParameters.nameList)
+    }
+    for point in entry["ParameterCurve"]?.elements(under: "ParameterCurveControlPoints") ?? [] {
+      edits += keyRenameEdits("Value", to: "ParameterValue", in: point)
+    }
+    return edits
+  }
+
+  /// Renames a key of an object, unless it has the new key already.
+  private func keyRenameEdits(_ key: String, to newKey: String, in object: JSONValue)
+    -> [TextEdits.Edit]
+  {
+    guard object[newKey] == nil, let member = object[key] else { return [] }
+    let range = member.keyOffset..<member.keyOffset + key.utf8.count + 2
+    // An escaped spelling stays as its author wrote it.
+    guard Array(json.text[range]) == Array("\"\(key)\"".utf8) else { return [] }
+    return [TextEdits.Edit(range: range, bytes: Array("\"\(newKey)\"".utf8))]
+  }
+
+  /// Replaces an unknown parameter by the nearest name.
+  private func parameterNameEdits(_ parameter: JSONValue, names: JSONNameList) -> [TextEdits.Edit] {
+    guard let value = parameter["ParameterID"], let text = value.string,
+      names.index(ofString: value) == nil,
+      let name = names.nearest(to: text), value.lexeme.count == text.utf8.count + 2
+    else { return [] }
+    return [
+      TextEdits.Edit(
+        range: value.offset..<value.offset + value.lexeme.count, bytes: Array("\"\(name)\"".utf8))
+    ]
+  }
+
+  /// Sorts control points by time. Each keeps its spelling; the white space between them stays.
+  private var pointOrderEdits: [TextEdits.Edit] {
+    guard content != nil else { return [] }
+    return curves.flatMap { curve -> [TextEdits.Edit] in
+      let points = curve.elements(under: "ParameterCurveControlPoints")
+      let times = points.map { $0["Time"]?.number ?? 0 }
+      let order = points.indices.sorted { (times[$0], $0) < (times[$1], $1) }
+      guard order != Array(points.indices) else { return [] }
+      return zip(points, order).map { oldPoint, sourceIndex in
+        let oldRange = TextEdits.byteRange(of: oldPoint, in: json.text)
+        let newRange = TextEdits.byteRange(of: points[sourceIndex], in: json.text)
+        return TextEdits.Edit(range: oldRange, bytes: Array(json.text[newRange]))
+      }
+    }
+  }
+
+  /// Makes absolute times of control points relative to their curve.
+  var relativeTimeEdits: [TextEdits.Edit] {
+    guard content?.usesAbsoluteCurveTimes == true else { return [] }
+    return curves.flatMap { curve -> [TextEdits.Edit] in
+      guard let start = curve["Time"]?.number, start > 0 else { return [] }
+      return curve.elements(under: "ParameterCurveControlPoints").compactMap { point in
+        guard let value = point["Time"], let time = value.number else { return nil }
+        // Rounding to the nanosecond hides binary rounding errors.
+        let relative = ((time - start) * 1e9).rounded() / 1e9 + 0
+        let range = value.offset..<value.offset + value.lexeme.count
+        return TextEdits.Edit(range: range, bytes: Array("\(relative)".utf8))
+      }
+    }
+  }
+
+  /// The content of the text, or nil if it has errors.
+  private var content: AHAPContent? { try? read() }
+
+  private var entries: [JSONValue] { json.root.elements(under: "Pattern") }
+
+  private var curves: [JSONValue] { entries.compactMap { $0["ParameterCurve"] } }
+}
+
+extension JSONValue {
+  fileprivate func elements(under key: String) -> [JSONValue] {
+    self[key].map { Array($0.elements) } ?? []
+  }
+}

@@ -1,0 +1,248 @@
+package import HapticModel
+package import Reading
+
+/// The text of an AHAP file. Everything in it is kept, including unknown keys.
+package struct AHAPDocument: Sendable {
+  /// The text.
+  package let json: JSONDocument
+  /// The encoding of the file. `json` is always UTF-8.
+  let encoding: TextEncoding
+
+  /// Parses the text of a file, or throws the first syntax error. `read` and `examine` interpret
+  /// it.
+  ///
+  /// - Parameters:
+  ///   - text: The bytes of the file.
+  ///   - name: The name of the file in locations and errors.
+  package init(text: [UInt8], name: String) throws(InputError) {
+    let encoding = TextEncoding(of: text)
+    self.encoding = encoding
+    do {
+      json = try JSONDocument(text: encoding.utf8Bytes(of: text) ?? text, name: name)
+    } catch {
+      throw InputError(error, rule: .syntax, errorCode: CoreHapticsCode.invalidPatternData)
+    }
+  }
+
+  /// Reads the pattern as Apple's loader is documented to, or throws the first error. Unknown keys
+  /// are ignored, and values out of range are clamped.
+  package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPContent {
+    try decoded(options: options).content
+  }
+
+  /// Reads the pattern, and returns it with the decoder, or throws the first error.
+  func decoded(options: ReadingOptions = ReadingOptions()) throws(InputError) -> (
+    content: AHAPContent, decoder: AHAPDecoder
+  ) {
+    var decoder = AHAPDecoder(json, options: options)
+    let content = decoder.decode()
+    guard decoder.log.errorCount == 0 else {
+      let errors = decoder.log.findings(in: json).filter { $0.severity == .error }
+      throw InputError(errors[0], otherErrorCount: decoder.log.errorCount - 1)
+    }
+    return (content, decoder)
+  }
+
+  /// Reads the pattern and checks the text against every rule of AHAP. Suppressions are not
+  /// applied.
+  package func examine(options: ReadingOptions = ReadingOptions()) -> ReadResult {
+    var decoder = AHAPDecoder(json, options: options)
+    let content = decoder.decode()
+    var suppressions: [ReadResult.Suppression] = []
+    if options.wantsFindings {
+      decoder.checkDocument()
+      if encoding != .utf8 {
+        decoder.log.add(
+          .textEncoding, at: json.root, offset: 0, "the text is \(encoding.rawValue)",
+          suggestion: "save it as UTF-8; Temblor and Apple read it, other readers may not")
+      }
+      suppressions = decoder.suppressions()
+    }
+    var result = ReadResult(
+      content.composition, of: json, log: decoder.log, options: options,
+      sourceMap: SourceMap(
+        root: (json.root["Pattern"] ?? json.root).index, events: [decoder.eventValueIndices],
+        parameters: [decoder.parameterValueIndices], curves: [decoder.curveValueIndices]
+      ) { [json] in json.location(ofValue: $0) }, details: content.details)
+    if options.wantsFindings {
+      result.losses = result.findings.filter { $0.rule == Rule.unknownParameter.id }.map {
+        Loss(.dropped, .composition, at: $0.location, $0.message)
+      }
+    }
+    result.sounds = decoder.waveformPathValues.map {
+      .init(path: $0.string ?? "", location: $0.location)
+    }
+    result.suppressions = suppressions
+    return result
+  }
+
+  /// Creates the text of a pattern: events, then parameters, then curves, each in their order.
+  ///
+  /// Values are written without clamping. Reading the text returns an equal pattern if the values
+  /// are within their ranges and the control points sorted.
+  ///
+  /// - Parameters:
+  ///   - pattern: The pattern.
+  ///   - metadata: The metadata of the file.
+  ///   - name: The name of the file in locations and errors.
+  /// - Throws: An error for a non-finite number.
+  package init(pattern: HapticPattern, metadata: AHAPMetadata = [:], name: String = "pattern")
+    throws(InputError)
+  {
+    if let path = pattern.firstNonFinitePath {
+      throw InputError(
+        nonFinite: path, rule: .outOfRange, name: name,
+        errorCode: CoreHapticsCode.invalidPatternData)
+    }
+    var writer = JSONWriter(layout: .compact)
+    writer.object { file in
+      file.member("Version", 1.0)
+      if !metadata.items.isEmpty {
+        file.object("Metadata") { object in
+          for item in metadata.items {
+            object.member(item.name, item.text)
+          }
+        }
+      }
+      file.array("Pattern") { $0.write(pattern) }
+    }
+    try self.init(text: writer.finish(), name: name)
+  }
+
+  /// Returns the canonical text, which is equal for all files of equal content and easy to compare
+  /// by line.
+  ///
+  /// - Two spaces per level, and a line break at the end.
+  /// - Known keys in the order of ``AHAPSchemas``, then unknown ones in their own order.
+  /// - Event parameters, control points, and parameters on one line each.
+  /// - Known numbers as the shortest decimal with a point, others as in the file.
+  /// - Strings without unnecessary escapes.
+  ///
+  /// The canonical text of a canonical text is the same text.
+  package func canonicalText() -> [UInt8] {
+    AHAPSchemas.file.canonicalText(of: json.root, normalizesNumbers: true)
+  }
+}
+
+extension AHAPDocument: Equatable {
+  /// Returns whether two documents have equal content.
+  package static func == (lhs: AHAPDocument, rhs: AHAPDocument) -> Bool {
+    lhs.canonicalText() == rhs.canonicalText()
+  }
+}
+
+extension JSONArrayWriter {
+  fileprivate mutating func write(_ pattern: HapticPattern) {
+    for event in pattern.events {
+      object { entry in
+        entry.object("Event") { $0.write(event) }
+      }
+    }
+    for parameter in pattern.parameters {
+      object { entry in
+        entry.object("Parameter") { $0.write(parameter) }
+      }
+    }
+    for curve in pattern.curves {
+      object { entry in
+        entry.object("ParameterCurve") { $0.write(curve) }
+      }
+    }
+  }
+}
+
+extension JSONObjectWriter {
+  fileprivate mutating func write(_ event: HapticEvent) {
+    member("Time", event.time)
+    member("EventType", event.kind.rawValue)
+    if let duration = event.duration {
+      member("EventDuration", duration)
+    }
+    if let waveform = event.waveform {
+      member("EventWaveformPath", waveform.path)
+      member("EventWaveformUseVolumeEnvelope", waveform.usesVolumeEnvelope)
+      member("EventWaveformLoopEnabled", waveform.isLooping)
+    }
+    let identifiers = event.parameters.identifiers
+    guard !identifiers.isEmpty else { return }
+    array("EventParameters") { list in
+      for id in identifiers {
+        list.object { object in
+          object.member("ParameterID", id.rawValue)
+          object.member("ParameterValue", event.parameters[id] ?? 0)
+        }
+      }
+    }
+  }
+
+  fileprivate mutating func write(_ parameter: DynamicParameter) {
+    member("ParameterID", parameter.id.rawValue)
+    member("Time", parameter.time)
+    member("ParameterValue", parameter.value)
+  }
+
+  fileprivate mutating func write(_ curve: ParameterCurve) {
+    member("ParameterID", curve.id.rawValue)
+    member("Time", curve.time)
+    array("ParameterCurveControlPoints") { list in
+      for point in curve.controlPoints {
+        list.object { object in
+          object.member("Time", point.time)
+          object.member("ParameterValue", point.value)
+        }
+      }
+    }
+  }
+}
+
+/// The content of an AHAP file.
+package struct AHAPContent: Equatable, Sendable {
+  /// The pattern, with clamped values, and control points sorted and relative to their curve.
+  package var pattern = HapticPattern()
+  /// The version of Core Haptics that the file requires, or nil.
+  package var version: Double?
+  /// The names and texts of the metadata.
+  package var metadata: AHAPMetadata = [:]
+  /// A Boolean value that indicates whether the times of control points in the file count from the
+  /// start of the pattern, and were converted.
+  package var usesAbsoluteCurveTimes = false
+
+  /// The pattern with its title, notes, and author.
+  package var composition: HapticComposition {
+    HapticComposition(
+      layers: [HapticComposition.Layer(pattern)], title: metadata["Project"],
+      notes: metadata["Description"],
+      author: metadata["Created By"])
+  }
+
+  /// Further information in the file: its version, its metadata, and the origin of its curves'
+  /// times.
+  package var details: [(name: String, value: String)] {
+    var details: [(name: String, value: String)] = []
+    if let version {
+      details.append(("version", "\(version)"))
+    }
+    details += metadata.items.map { ($0.name, $0.text) }
+    if usesAbsoluteCurveTimes {
+      details.append(("curveTimes", "absolute"))
+    }
+    return details
+  }
+}
+
+/// The metadata of a file: names and texts in the order of the file. A name may repeat.
+package struct AHAPMetadata: Equatable, Sendable, ExpressibleByDictionaryLiteral {
+  struct Item: Equatable, Sendable {
+    var name: String
+    var text: String
+  }
+
+  var items: [Item]
+
+  package init(dictionaryLiteral elements: (String, String)...) {
+    items = elements.map { Item(name: $0, text: $1) }
+  }
+
+  /// The last text of a name, or nil.
+  package subscript(name: String) -> String? { items.last { $0.name == name }?.text }
+}

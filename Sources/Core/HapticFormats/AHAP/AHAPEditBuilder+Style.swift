@@ -1,0 +1,96 @@
+import Reading
+
+// The style of new parts: that of their neighbors, or of similar parts.
+
+extension AHAPEditBuilder {
+  /// Returns the line break with the indentation of an entry after another, and the indentation per
+  /// level. The line break is empty if entries are written on one line.
+  func entryLayout(after neighbor: JSONValue?, in list: JSONValue) -> (
+    lineStart: [UInt8], indentation: [UInt8]
+  ) {
+    let defaultIndentation: [UInt8] = [0x20, 0x20]
+    guard let neighbor else {
+      let listStart = list.leadingWhitespace
+      guard listStart.hasLineBreak else { return ([], defaultIndentation) }
+      let listIndentation = Array(listStart.drop { $0 == 0x0A || $0 == 0x0D })
+      let indentation = listIndentation.isEmpty ? defaultIndentation : listIndentation
+      return (listStart + indentation, indentation)
+    }
+    guard let inner = neighbor.children.first?.leadingWhitespace, inner.hasLineBreak else {
+      return ([], defaultIndentation)
+    }
+    let outer = neighbor.leadingWhitespace
+    let isIndented = outer.hasLineBreak && inner.count > outer.count && inner.starts(with: outer)
+    guard isIndented else { return (inner, defaultIndentation) }
+    return (outer, Array(inner[outer.count...]))
+  }
+
+  /// Returns the text of an entry on one line, or on several lines that begin with `lineStart`.
+  ///
+  /// - Parameters:
+  ///   - entry: The entry.
+  ///   - lineStart: A line break and the indentation of the entry, or empty for one line.
+  ///   - indentation: The indentation per level.
+  func entryText(_ entry: JSONValue, lineStart: [UInt8], indentation: [UInt8]) -> [UInt8] {
+    guard lineStart.hasLineBreak else {
+      var writer = JSONWriter(layout: root.hasSpacesAfterColons ? .singleLine : .compact)
+      writer.value(copying: entry)
+      return writer.bytes
+    }
+    var result: [UInt8] = []
+    let lines = AHAPSchemas.entry.canonicalText(of: entry).split(separator: 0x0A)
+    for (index, line) in lines.enumerated() {
+      let depth = line.prefix { $0 == 0x20 }.count / 2
+      if index > 0 {
+        result += lineStart + (0..<depth).flatMap { _ in indentation }
+      }
+      result += line.drop { $0 == 0x20 }
+    }
+    return result
+  }
+
+  /// Returns the white space before the closing bracket of an array.
+  func closingWhitespace(of list: JSONValue) -> [UInt8] {
+    let end = TextEdits.byteRange(of: list, in: text).upperBound - 1
+    var start = end
+    while start > 0, text[start - 1] <= 0x20 {
+      start -= 1
+    }
+    return Array(text[start..<end])
+  }
+
+  /// Returns an object on one line, or in the style of an existing object with the same keys.
+  func objectText(_ members: [MemberText], like sample: JSONValue?) -> [UInt8] {
+    if let sample, sample.children.count == members.count {
+      let edits = members.compactMap { member in
+        sample[member.key].map {
+          TextEdits.Edit(range: TextEdits.byteRange(of: $0, in: text), bytes: member.bytes)
+        }
+      }
+      if edits.count == members.count {
+        return TextEdits(text).applying(edits, within: TextEdits.byteRange(of: sample, in: text))
+      }
+    }
+    let space: [UInt8] = root.hasSpacesAfterColons ? [0x20] : []
+    var result = [UInt8(ascii: "{")]
+    for (index, member) in members.enumerated() {
+      if index > 0 {
+        result += [UInt8(ascii: ",")] + space
+      }
+      result += Array("\"\(member.key)\":".utf8) + space + member.bytes
+    }
+    return result + [UInt8(ascii: "}")]
+  }
+}
+
+extension JSONValue {
+  /// The element of an array that the value is, or is a member of.
+  var enclosingEntry: JSONValue {
+    parent.flatMap { $0.kind == .object ? $0 : nil } ?? self
+  }
+
+  /// A Boolean value that indicates whether an entry of `Pattern` contains several parts.
+  var holdsSeveralParts: Bool {
+    AHAPSchemas.entry.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1
+  }
+}

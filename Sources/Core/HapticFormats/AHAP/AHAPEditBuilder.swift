@@ -1,0 +1,441 @@
+import HapticModel
+import Reading
+
+/// Collects the changes of one text by the values that they concern.
+///
+/// 1. `add` resolves the path of a change, and records a replacement, a new member, a new event
+///    parameter, or an edit of a container.
+/// 2. `finish` converts new members and parameters to insertions in containers, and all records to
+///    edits of bytes.
+struct AHAPEditBuilder {
+  /// A member of an object as text.
+  struct MemberText {
+    var key: String
+    var bytes: [UInt8]
+  }
+
+  /// An event parameter with the text of its value.
+  private struct ParameterText {
+    var id: String
+    var bytes: [UInt8]
+  }
+
+  let editor: AHAPEditor
+  let text: [UInt8]
+  /// The new texts of values, by the index of the value.
+  private var replacements: [Int: [UInt8]] = [:]
+  /// The edits of objects and arrays, by their index.
+  private var containerEdits: [Int: ContainerEdit] = [:]
+  /// The new members of objects, by the index of the object.
+  private var addedMembers: [Int: [MemberText]] = [:]
+  /// The new parameters of events, by the index of the event.
+  private var addedParameters: [Int: [ParameterText]] = [:]
+  /// A Boolean value that indicates whether a change concerns a curve.
+  private(set) var touchesCurves = false
+  /// The number of visited bytes and values.
+  private(set) var visitedCount = 0
+  /// The control points of curves that were resolved, by the index of the curve.
+  private var pointCache: [Int: [JSONValue]] = [:]
+  /// The results of `styleSample`, by key.
+  private var styleSampleCache: [String: JSONValue?] = [:]
+
+  init(of editor: AHAPEditor) {
+    self.editor = editor
+    text = editor.text
+  }
+
+  var root: JSONValue { editor.document.json.root }
+
+  /// Records a change, or throws its error.
+  mutating func add(_ change: PatternChange) throws(InputError) {
+    switch change {
+    case .add(let bytes, let path):
+      return try addEntry(bytes, after: path)
+    case .set(let path, to: let value):
+      let path = try resolve(path)
+      guard let field = path.field else {
+        throw path.error(
+          "the path must end in a field",
+          suggestion: "write \(path.text).\(path.part.fields[0].rawValue)")
+      }
+      try setField(field, of: path, to: value)
+    case .remove(let path):
+      let path = try resolve(path)
+      if let field = path.field {
+        remove(field, of: path.value)
+      } else {
+        remove(path.value)
+      }
+    case .duplicate(let path):
+      let path = try resolve(path)
+      guard path.field == nil else { throw path.error("only whole parts are duplicated") }
+      let entry = path.value.enclosingEntry
+      if let list = entry.parent {
+        containerEdits[list.index, default: ContainerEdit()].insert(
+          entryBytes(of: path.value), after: entry.index)
+      }
+    case .addPoint(let time, let value, to: let path):
+      let path = try resolve(path)
+      guard path.part == .curve, path.field == nil else {
+        throw path.error("control points are added to a curve")
+      }
+      try addPoint(time, value, to: path)
+    }
+  }
+
+  /// Returns the edits. Two of them overlap only if one removes the value that contains the other.
+  mutating func finish() -> [TextEdits.Edit] {
+    for (index, added) in addedParameters {
+      insertParameters(added, into: editor.value(at: index))
+    }
+    removeEmptyParameterLists()
+    for (index, added) in addedMembers {
+      insertMembers(added, into: editor.value(at: index))
+    }
+    var edits = replacements.map { index, bytes in
+      let range = TextEdits.byteRange(of: editor.value(at: index), in: text)
+      return TextEdits.Edit(range: range, bytes: bytes)
+    }
+    for (index, edit) in containerEdits {
+      edits += edit.edits(of: editor.value(at: index), visitedCount: &visitedCount)
+    }
+    visitedCount += edits.reduce(0) { $0 + $1.bytes.count + 1 }
+    return edits
+  }
+
+  /// Removes the array of an event's parameters if all of them are removed.
+  private mutating func removeEmptyParameterLists() {
+    for (index, edit) in containerEdits
+    where !edit.removedIndices.isEmpty && edit.insertions.isEmpty {
+      let list = editor.value(at: index)
+      guard list.key == "EventParameters", list.children.count == edit.removedIndices.count,
+        let event = list.parent
+      else { continue }
+      containerEdits[index] = nil
+      remove("EventParameters", of: event)
+    }
+  }
+
+  /// Resolves a path, and records whether it leads to a curve.
+  private mutating func resolve(_ path: String) throws(InputError) -> AHAPPath {
+    let resolved = try AHAPPath(path, in: editor, points: &pointCache)
+    if resolved.part == .curve || resolved.part == .point {
+      touchesCurves = true
+    }
+    return resolved
+  }
+
+  // MARK: - Fields
+
+  private mutating func setField(
+    _ field: AHAPField, of path: AHAPPath, to value: PatternChange.Value
+  ) throws(InputError) {
+    let object = path.value
+    guard let id = field.parameter else {
+      let existing = object[field.jsonKey]
+      if let bytes = try encoded(value, for: field, replacing: existing, at: path) {
+        replaceOrAddMember(bytes, key: field.jsonKey, existing: existing, in: object)
+      }
+      return
+    }
+    let element = parameterElements(id, of: object).last
+    let existing = element?["ParameterValue"]
+    visitedCount += element?.parent?.children.count ?? 0
+    guard let bytes = try encoded(value, for: field, replacing: existing, at: path) else { return }
+    if let existing {
+      replacements[existing.index] = bytes
+    } else {
+      addedParameters[object.index, default: []].removeAll { $0.id == id.rawValue }
+      addedParameters[object.index, default: []].append(
+        ParameterText(id: id.rawValue, bytes: bytes))
+    }
+  }
+
+  private mutating func replaceOrAddMember(
+    _ bytes: [UInt8], key: String, existing: JSONValue?, in object: JSONValue
+  ) {
+    if let existing {
+      replacements[existing.index] = bytes
+    } else {
+      addedMembers[object.index, default: []].removeAll { $0.key == key }
+      addedMembers[object.index, default: []].append(MemberText(key: key, bytes: bytes))
+    }
+  }
+
+  /// Returns the bytes of a value in the notation of its field, or nil if it equals the existing
+  /// value.
+  ///
+  /// - Parameters:
+  ///   - value: The new value.
+  ///   - field: The field.
+  ///   - existing: The existing value, or nil.
+  ///   - path: The path of the field, for errors.
+  private func encoded(
+    _ value: PatternChange.Value, for field: AHAPField, replacing existing: JSONValue?,
+    at path: AHAPPath
+  ) throws(InputError) -> [UInt8]? {
+    switch (field.valueKind, value) {
+    case (.number, .number(let number)):
+      guard number.isFinite else { throw path.error("the number must be finite") }
+      return encoded(number, for: field, replacing: existing)
+    case (.number, .text(let text)):
+      guard let number = (try? JSONDocument(text: Array(text.utf8), name: ""))?.root.number else {
+        throw path.error("the field takes a number, not \(text.quoted())")
+      }
+      return encoded(number, for: field, replacing: existing)
+    case (.number, .flag(let flag)) where field == .sustained:
+      return encoded(flag ? 1 : 0, for: field, replacing: existing)
+    case (.flag, .flag(let flag)):
+      return encoded(flag, replacing: existing)
+    case (.flag, .number(let number)) where number == 0 || number == 1:
+      return encoded(number == 1, replacing: existing)
+    case (.flag, .text("true")), (.flag, .text("1")):
+      return encoded(true, replacing: existing)
+    case (.flag, .text("false")), (.flag, .text("0")):
+      return encoded(false, replacing: existing)
+    case (.text, .text(let text)):
+      if existing?.string == text { return nil }
+      var writer = JSONWriter(layout: .compact)
+      writer.string(text)
+      return writer.bytes
+    default:
+      throw path.error("the field takes \(field.valueKind.rawValue)")
+    }
+  }
+
+  /// Returns the bytes of a finite number, or nil if it equals the existing value. A boolean stays
+  /// a boolean if the number is 0 or 1.
+  private func encoded(_ number: Double, for field: AHAPField, replacing existing: JSONValue?)
+    -> [UInt8]?
+  {
+    if let existingNumber = existing?.number {
+      let isEqual =
+        field.isSinglePrecision
+        ? Float(existingNumber) == Float(number) : existingNumber == number
+      if isEqual { return nil }
+    }
+    if let existingFlag = existing?.boolean, number == 0 || number == 1 {
+      return existingFlag == (number == 1) ? nil : Self.booleanLiteral(number == 1)
+    }
+    let bytes = Self.numberText(number, like: existing?.lexeme)
+    let isSameText = existing.map { $0.lexeme.elementsEqual(bytes) } == true
+    return isSameText ? nil : bytes
+  }
+
+  /// Returns the bytes of a flag, or nil if it equals the existing value. A number stays a number.
+  private func encoded(_ flag: Bool, replacing existing: JSONValue?) -> [UInt8]? {
+    guard let existing, existing.kind == .number else {
+      return existing?.boolean == flag ? nil : Self.booleanLiteral(flag)
+    }
+    return existing.number == (flag ? 1 : 0) ? nil : [UInt8(ascii: flag ? "1" : "0")]
+  }
+
+  private static func booleanLiteral(_ flag: Bool) -> [UInt8] {
+    Array((flag ? "true" : "false").utf8)
+  }
+
+  /// Returns a number rounded to 1e-6, which hides binary rounding errors.
+  ///
+  /// A whole number is written without a decimal point if it replaces a number without one.
+  static func numberText(_ number: Double, like old: ArraySlice<UInt8>? = nil) -> [UInt8] {
+    let rounded = number.magnitude < 1e9 ? (number * 1e6).rounded() / 1e6 + 0 : number
+    let bytes = Array("\(rounded)".utf8)
+    let replacesWholeNumber = old.map { old in
+      !old.isEmpty
+        && old.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: "-") }
+    }
+    let isWholeNumber = bytes.suffix(2) == Array(".0".utf8)[...]
+    return replacesWholeNumber == true && isWholeNumber ? Array(bytes.dropLast(2)) : bytes
+  }
+
+  private mutating func remove(_ field: AHAPField, of object: JSONValue) {
+    guard let id = field.parameter else { return remove(field.jsonKey, of: object) }
+    for element in parameterElements(id, of: object) {
+      if let list = element.parent {
+        containerEdits[list.index, default: ContainerEdit()].removedIndices.insert(element.index)
+      }
+    }
+  }
+
+  private mutating func remove(_ key: String, of object: JSONValue) {
+    for member in object.members where member.key == key {
+      containerEdits[object.index, default: ContainerEdit()].removedIndices.insert(member.index)
+    }
+  }
+
+  private func parameterElements(_ id: EventParameterID, of event: JSONValue) -> [JSONValue] {
+    event["EventParameters"].map { $0.elements.filter { $0["ParameterID"]?.string == id.rawValue } }
+      ?? []
+  }
+
+  // MARK: - Parts
+
+  /// Removes a control point, or the entry of a part. If the entry contains further parts, only the
+  /// part is removed.
+  private mutating func remove(_ value: JSONValue) {
+    let entry = value.enclosingEntry
+    if let key = value.key, entry.holdsSeveralParts {
+      remove(key, of: entry)
+    } else if let list = entry.parent {
+      containerEdits[list.index, default: ContainerEdit()].removedIndices.insert(entry.index)
+    }
+  }
+
+  /// Returns the bytes of a control point, or of an entry that contains only a part.
+  func entryBytes(of value: JSONValue) -> [UInt8] {
+    let entry = value.enclosingEntry
+    guard let key = value.key, entry.holdsSeveralParts else {
+      return Array(text[TextEdits.byteRange(of: entry, in: text)])
+    }
+    let bytes = Array(text[TextEdits.byteRange(of: value, in: text)])
+    return objectText([MemberText(key: key, bytes: bytes)], like: nil)
+  }
+
+  /// Parses a new entry, or throws the error of an invalid one.
+  private func parseEntry(_ bytes: [UInt8], after path: String?) throws(InputError) -> JSONValue {
+    let entry: JSONValue
+    do throws(JSONError) {
+      entry = try JSONDocument(text: bytes, name: "entry").root
+    } catch {
+      throw editor.changeError(
+        at: path, message: "the entry is not JSON: \(error.message)\(error.location.position)",
+        suggestion: error.suggestion)
+    }
+    guard entry.kind == .object, AHAPSchemas.entry.keys.contains(where: { entry[$0.name] != nil })
+    else {
+      throw editor.changeError(
+        at: path, message: "an entry must be an object with an Event, Parameter or ParameterCurve",
+        suggestion: "write {\"Event\": {…}}")
+    }
+    return entry
+  }
+
+  /// Inserts an entry after a part, or at the end.
+  private mutating func addEntry(_ bytes: [UInt8], after path: String?) throws(InputError) {
+    let entry = try parseEntry(bytes, after: path)
+    if entry["ParameterCurve"] != nil {
+      touchesCurves = true
+    }
+    guard let list = root["Pattern"] else { return }
+    var neighbor = Array(list.elements).last
+    if let path {
+      let resolved = try resolve(path)
+      guard resolved.part != .point, resolved.field == nil else {
+        throw resolved.error("an entry is added behind an event, parameter or curve")
+      }
+      neighbor = resolved.value.enclosingEntry
+    }
+    let (lineStart, indentation) = entryLayout(after: neighbor, in: list)
+    var edit = containerEdits[list.index] ?? ContainerEdit()
+    if neighbor == nil, lineStart.hasLineBreak {
+      edit.openingText = lineStart
+      edit.closingText = Array(lineStart.dropLast(indentation.count))
+    }
+    let text = entryText(entry, lineStart: lineStart, indentation: indentation)
+    edit.insert(text, after: neighbor?.index)
+    containerEdits[list.index] = edit
+  }
+
+  /// Inserts a control point after those that are not later.
+  private mutating func addPoint(_ time: Double, _ value: Double, to path: AHAPPath)
+    throws(InputError)
+  {
+    guard time.isFinite, value.isFinite else { throw path.error("the numbers must be finite") }
+    let curve = path.value
+    guard let list = curve["ParameterCurveControlPoints"] else { return }
+    let elements = Array(list.elements)
+    visitedCount += elements.count
+    let predecessor = elements.last { ($0["Time"]?.number ?? 0) <= time }
+    let sample =
+      elements.last ?? styleSample("ParameterCurveControlPoints", of: editor.curveValueIndices)
+    let members = [
+      MemberText(key: "Time", bytes: Self.numberText(time)),
+      MemberText(key: "ParameterValue", bytes: Self.numberText(value)),
+    ]
+    let point = objectText(members, like: sample)
+    if elements.isEmpty {
+      setDelimiters(of: list.index, like: sample?.parent)
+    }
+    containerEdits[list.index, default: ContainerEdit()].insert(point, after: predecessor?.index)
+  }
+
+  // MARK: - Collected edits
+
+  /// Inserts the new parameters of an event, in an array that is created if necessary.
+  private mutating func insertParameters(
+    _ added: [ParameterText], into event: JSONValue
+  ) {
+    let list = event["EventParameters"]
+    let lastParameter = list?.children.last
+    let sample = lastParameter ?? styleSample("EventParameters", of: editor.eventValueIndices)
+    let texts = added.map { parameter in
+      objectText(
+        [
+          MemberText(key: "ParameterID", bytes: Array("\"\(parameter.id)\"".utf8)),
+          MemberText(key: "ParameterValue", bytes: parameter.bytes),
+        ], like: sample)
+    }
+    if let list, list.kind == .array {
+      if lastParameter == nil {
+        setDelimiters(of: list.index, like: sample?.parent)
+      }
+      for text in texts {
+        containerEdits[list.index, default: ContainerEdit()].insert(
+          text, after: lastParameter?.index)
+      }
+      return
+    }
+    let siblings = sample?.parent?.children ?? []
+    let defaultGap: [UInt8] = root.hasSpacesAfterColons ? [0x20] : []
+    let gap = siblings.isEmpty ? defaultGap : siblings.separatorWhitespace(at: 0)
+    var bytes = [UInt8(ascii: "[")] + (siblings.first?.leadingWhitespace ?? [])
+    for (index, text) in texts.enumerated() {
+      if index > 0 {
+        bytes += [UInt8(ascii: ",")] + gap
+      }
+      bytes += text
+    }
+    bytes += (sample?.parent.map(closingWhitespace) ?? []) + [UInt8(ascii: "]")]
+    replaceOrAddMember(bytes, key: "EventParameters", existing: list, in: event)
+  }
+
+  /// Adds members, each after those that precede it in canonical order.
+  private mutating func insertMembers(
+    _ added: [MemberText], into object: JSONValue
+  ) {
+    let names = AHAPSchemas.event.names.names
+    func rank(_ key: String?) -> Int { key.flatMap { names.firstIndex(of: $0) } ?? names.count }
+    let children = object.children
+    for member in added.sorted(by: { rank($0.key) < rank($1.key) }) {
+      let predecessor = children.last { rank($0.key) < rank(member.key) }
+      let colon = (predecessor ?? children.first)?.keySeparator ?? Array(": ".utf8)
+      let text = Array("\"\(member.key)\"".utf8) + colon + member.bytes
+      containerEdits[object.index, default: ContainerEdit()].insert(text, after: predecessor?.index)
+    }
+  }
+
+  /// Returns the first element with two members in the arrays of a key, as a style for new
+  /// elements.
+  private mutating func styleSample(_ key: String, of valueIndices: [Int]) -> JSONValue? {
+    if let cached = styleSampleCache[key] { return cached }
+    for index in valueIndices {
+      guard let first = editor.value(at: index)[key]?.elements.first(where: { _ in true }),
+        first.children.count == 2
+      else {
+        continue
+      }
+      styleSampleCache[key] = first
+      return first
+    }
+    styleSampleCache.updateValue(nil, forKey: key)
+    return nil
+  }
+
+  /// Copies the white space after the opening and before the closing bracket of an array to an
+  /// empty one.
+  private mutating func setDelimiters(of list: Int, like sample: JSONValue?) {
+    guard let sample, let first = sample.children.first else { return }
+    containerEdits[list, default: ContainerEdit()].openingText = first.leadingWhitespace
+    containerEdits[list, default: ContainerEdit()].closingText = closingWhitespace(of: sample)
+  }
+}

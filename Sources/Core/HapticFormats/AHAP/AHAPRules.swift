@@ -1,0 +1,119 @@
+package import Reading
+
+extension Rule {
+  /// The rules of AHAP, in the order of lists.
+  package static let ahap: [Rule] = [
+    .syntax, .textEncoding, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey,
+    .wrongType,
+    .unknownEventType, .unknownParameter, .unknownEntry, .unknownKey, .durationKey, .missingVersion,
+    .unexpectedVersion,
+    .missingDuration, .nullValue, .duplicateParameter, .waveformPath, .negativeTime,
+    .negativeDuration, .outOfRange,
+    .eventLength, .timeUnit, .curveAbsoluteTimes, .curvePointCount, .curveOrder,
+    .parameterNotApplicable,
+  ]
+
+  // MARK: Syntax
+
+  package static let syntax = error("syntax", "syntax", "The text must be JSON in UTF-8.")
+  static let textEncoding = warning(
+    "text-encoding", "syntax",
+    "The text should be UTF-8; UTF-16 and UTF-32 are read, but not by all readers.")
+  static let trailingComma = warning(
+    "trailing-comma", "syntax",
+    "A comma before a closing bracket is not valid JSON; Apple's reader accepts it, others do not.")
+  static let byteOrderMark = warning(
+    "byte-order-mark", "syntax", "A byte-order mark is not valid in JSON; some readers reject it.")
+  static let duplicateKey = warning(
+    "duplicate-key", "syntax",
+    "A key should appear only once in an object; Temblor uses the last one, other readers may not.")
+
+  // MARK: Grammar
+
+  static let structure = error(
+    "structure", "grammar",
+    "The file must be an object with an array named Pattern whose entries are objects.")
+  static let missingKey = error(
+    "missing-key", "grammar", "An event, parameter or curve must have its required keys.")
+  package static let wrongType = error(
+    "wrong-type", "grammar", "A value must have the type that its key requires.")
+  static let unknownEventType = error(
+    "unknown-event-type", "grammar",
+    "EventType must be HapticTransient, HapticContinuous, AudioContinuous or AudioCustom.")
+  static let unknownParameter = warning(
+    "unknown-parameter", "grammar",
+    """
+    ParameterID should be a Core Haptics parameter that is valid in this position; others are \
+    ignored.
+    """
+  )
+  static let unknownEntry = warning(
+    "unknown-entry", "grammar",
+    "An entry should be one Event, Parameter or ParameterCurve; others are ignored.")
+  package static let unknownKey = note("unknown-key", "grammar", "Unknown keys are ignored.")
+  static let durationKey = warning(
+    "duration-key", "grammar",
+    "Use EventDuration and ParameterValue; Duration and Value are ignored.")
+  static let missingVersion = warning("missing-version", "grammar", "A file should have a Version.")
+  static let unexpectedVersion = warning(
+    "odd-version", "grammar", "The Version should be 1.0; readers may refuse another one.")
+  static let nullValue = warning(
+    "null-value", "grammar",
+    """
+    A key without a value should be left out; null counts as absent, but other readers may \
+    refuse it.
+    """
+  )
+  static let duplicateParameter = warning(
+    "duplicate-parameter", "grammar",
+    "An event should have a parameter only once; Temblor uses the last one, other readers may not.")
+  static let missingDuration = warning(
+    "missing-duration", "grammar",
+    "A continuous event should have a duration; without one its end is up to the device."
+  )
+  static let waveformPath = error(
+    "waveform-path", "grammar",
+    """
+    The path of a sound file must be relative, inside the folder of the pattern, with forward \
+    slashes.
+    """
+  )
+
+  // MARK: Range
+
+  static let negativeTime = error("negative-time", "range", "Times must not be negative.")
+  static let negativeDuration = error(
+    "negative-duration", "range", "Durations must not be negative.")
+  static let outOfRange = warning(
+    "out-of-range", "range", "A value should be within its range; others are clamped.")
+  static let eventLength = warning(
+    "event-length", "range", "A continuous event longer than 30 s may be cut off by the device.")
+
+  static let timeUnit = warning(
+    "time-unit", "range",
+    "Times and durations are in seconds; whole numbers of 100 and more are usually milliseconds.")
+
+  // MARK: Changes
+
+  /// The rule of changes. It does not concern files, so that it is not listed.
+  static let invalidChange = error(
+    "change", "change", "A change must name a part of the pattern and a value that it takes.")
+
+  // MARK: Compatibility
+
+  static let curveAbsoluteTimes = warning(
+    "curve-absolute-times", "compatibility",
+    """
+    Times of control points should be relative to the start of their curve; absolute times are \
+    converted.
+    """
+  )
+  static let curvePointCount = warning(
+    "curve-point-count", "compatibility",
+    "A curve should have between 1 and 16 control points; more than that, older devices refuse.")
+  static let curveOrder = warning(
+    "curve-order", "compatibility",
+    "Control points should be sorted by time; others are sorted on reading.")
+  static let parameterNotApplicable = warning(
+    "parameter-not-applicable", "compatibility", "A parameter should have an effect on its event.")
+}

@@ -1,0 +1,163 @@
+import HapticModel
+import Reading
+
+/// Error codes of `CHHapticError`.
+///
+/// Source: the header CHHapticErrors.h of Apple's SDK. The codes for specific inputs are not
+/// documented; they are chosen by their names.
+enum CoreHapticsCode {
+  static let invalidPatternData = -4813
+  static let invalidPatternDictionary = -4814
+  static let invalidParameterType = -4820
+  static let invalidEventType = -4821
+  static let invalidEventTime = -4822
+  static let invalidEventDuration = -4823
+  static let invalidAudioResource = -4824
+  static let badEventEntry = -4830
+  static let badParameterEntry = -4831
+  static let invalidTime = -4840
+}
+
+/// The objects of AHAP. The keys are in the order of the canonical text, and their indices identify
+/// members.
+enum AHAPSchemas {
+  /// The key indices of a file.
+  enum FileKey {
+    static let version = 0
+  }
+
+  /// The key indices of an entry of `Pattern`.
+  enum EntryKey {
+    static let event = 0
+    static let parameter = 1
+    static let curve = 2
+  }
+
+  /// The key indices of an event.
+  enum EventKey {
+    static let time = 0
+    static let type = 1
+    static let duration = 2
+    static let waveformPath = 3
+    static let usesVolumeEnvelope = 4
+    static let isLooping = 5
+    static let parameters = 6
+
+    /// The set of the keys of a waveform, as bits.
+    static let waveformBits: UInt32 = 1 << waveformPath | 1 << usesVolumeEnvelope | 1 << isLooping
+  }
+
+  /// The key indices of an event parameter.
+  enum EventParameterKey {
+    static let id = 0
+    static let value = 1
+  }
+
+  /// The key indices of a dynamic parameter.
+  enum ParameterKey {
+    static let id = 0
+    static let time = 1
+    static let value = 2
+  }
+
+  /// The key indices of a curve.
+  enum CurveKey {
+    static let id = 0
+    static let time = 1
+    static let controlPoints = 2
+  }
+
+  /// The key indices of a control point.
+  enum PointKey {
+    static let time = 0
+    static let value = 1
+  }
+
+  private typealias Code = CoreHapticsCode
+
+  static let file = JSONSchema(
+    "a pattern file",
+    [
+      JSONKey("Version", .anyNumber, errorCode: Code.invalidPatternDictionary),
+      JSONKey("Metadata", .any),
+      JSONKey("Pattern", .array(.object { entry })),
+    ], errorCode: Code.invalidPatternDictionary)
+
+  static let entry = JSONSchema(
+    "an entry of Pattern",
+    [
+      JSONKey("Event", .object { event }),
+      JSONKey("Parameter", .object { parameter }, layout: .singleLine),
+      JSONKey("ParameterCurve", .object { curve }),
+    ], errorCode: Code.invalidPatternDictionary)
+
+  static let event = JSONSchema(
+    "an event",
+    [
+      JSONKey("Time", .anyNumber, rule: .negativeTime, errorCode: Code.invalidEventTime),
+      JSONKey(
+        "EventType", .any, noun: "event type", rule: .unknownEventType,
+        errorCode: Code.invalidEventType),
+      JSONKey(
+        "EventDuration", .anyNumber, rule: .negativeDuration, errorCode: Code.invalidEventDuration),
+      JSONKey("EventWaveformPath", .string(), errorCode: Code.invalidAudioResource),
+      JSONKey("EventWaveformUseVolumeEnvelope", .any, errorCode: Code.invalidAudioResource),
+      JSONKey("EventWaveformLoopEnabled", .any, errorCode: Code.invalidAudioResource),
+      JSONKey(
+        "EventParameters", .array(.object { eventParameter }), errorCode: Code.badParameterEntry,
+        layout: .singleLine),
+    ], errorCode: Code.badEventEntry)
+
+  static let eventParameter = JSONSchema(
+    "an event parameter", [name("event parameter"), value], errorCode: Code.badParameterEntry)
+
+  static let parameter = JSONSchema(
+    "a parameter", [name("dynamic parameter"), time, value], errorCode: Code.badParameterEntry)
+
+  static let curve = JSONSchema(
+    "a curve",
+    [
+      name("dynamic parameter"), time,
+      JSONKey(
+        "ParameterCurveControlPoints", .array(.object { point }), errorCode: Code.badParameterEntry,
+        layout: .singleLine),
+    ], errorCode: Code.badParameterEntry)
+
+  static let point = JSONSchema(
+    "a control point", [time, value], errorCode: Code.badParameterEntry)
+
+  private static let time = JSONKey(
+    "Time", .anyNumber, rule: .negativeTime, errorCode: Code.invalidTime)
+  private static let value = JSONKey(
+    "ParameterValue", .anyNumber, errorCode: Code.badParameterEntry)
+
+  private static func name(_ noun: String) -> JSONKey {
+    JSONKey(
+      "ParameterID", .any, noun: noun, rule: .unknownParameter, errorCode: Code.invalidParameterType
+    )
+  }
+}
+
+struct AHAPNameTable<Name: RawRepresentable<String> & CaseIterable & Sendable>: Sendable {
+  let cases = Array(Name.allCases)
+  let nameList = JSONNameList(Name.allCases.map { $0.rawValue })
+}
+
+enum AHAPVocabulary {
+  static let eventTypes = AHAPNameTable<HapticEvent.Kind>()
+  static let eventParameters = AHAPNameTable<EventParameterID>()
+  static let dynamicParameters = AHAPNameTable<DynamicParameterID>()
+}
+
+/// An object of a text with its members, indexed by the keys of its schema.
+struct AHAPObject: ~Copyable {
+  let value: JSONValue
+  let schema: JSONSchema
+  let members: JSONIndexedMembers
+
+  init(_ value: JSONValue, _ schema: JSONSchema) {
+    self.value = value
+    self.schema = schema
+    members = schema.names.indexedMembers(of: value)
+  }
+}

@@ -1,0 +1,216 @@
+import HapticModel
+import Reading
+
+/// Writes a composition as AHAP files.
+///
+/// 1. Curves in the square domain become straight lines, and long events are divided.
+/// 2. Sampled signals become sound files with audio events, or losses.
+/// 3. The layers are written to one file or to several.
+struct AHAPWriter {
+  /// The maximum number of control points in a written curve. Older devices reject more.
+  static let maximumPointCount = 16
+
+  private var composition: HapticComposition
+  private let options: WritingOptions
+  private var losses = LossLog()
+  private var soundFiles: [WrittenFiles.File] = []
+
+  init(_ composition: HapticComposition, options: WritingOptions) {
+    self.composition = composition
+    self.options = options
+    if composition.loop != nil {
+      losses.add(.dropped, .composition, "loop points cannot be written")
+      self.composition.loop = nil
+    }
+    for index in composition.layers.indices {
+      linearize(layerIndex: index)
+      replaceSignals(layerIndex: index)
+    }
+  }
+
+  /// Writes the files.
+  func write() throws(InputError) -> WrittenFiles {
+    var losses = losses
+    let layers = composition.layers.filter { !$0.pattern.isEmpty }
+    let isSplit =
+      switch options.split {
+      case .always: layers.count > 1
+      case .automatic: !composition.isFlatteningExact && layers.count > 1
+      case .never: false
+      }
+    var files: [WrittenFiles.File] = []
+    if isSplit {
+      for (layer, suffix) in zip(layers, Self.nameSuffixes(for: layers)) {
+        let document = try AHAPDocument(pattern: layer.pattern, metadata: composition.metadata)
+        files.append(WrittenFiles.File(nameSuffix: suffix, document.canonicalText()))
+      }
+    } else {
+      losses.addBodyLocationLosses(of: composition)
+      if !composition.isFlatteningExact {
+        for (index, layer) in composition.layers.enumerated()
+        where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
+          losses.add(
+            .approximated, .layer(index),
+            "the parameters and curves of one layer act on the events of all layers")
+        }
+      }
+      let document = try AHAPDocument(
+        pattern: composition.flattened, metadata: composition.metadata)
+      files.append(WrittenFiles.File(document.canonicalText()))
+    }
+    return WrittenFiles(files + soundFiles, losses: losses.finish())
+  }
+
+  /// Returns the name suffix of each layer's file: the layer's name if it is one word and unique,
+  /// or its number.
+  private static func nameSuffixes(for layers: [HapticComposition.Layer]) -> [String] {
+    let names = layers.map { $0.name }
+    return layers.indices.map { index in
+      let name = names[index]
+      let isWord = name.utf8.allSatisfy {
+        $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
+      }
+      let isUniqueWord = !name.isEmpty && isWord && names.count { $0 == name } == 1
+      return isUniqueWord ? "_\(name)" : "_\(index + 1)"
+    }
+  }
+
+  /// Converts curves in the square domain to straight lines of at most 16 points, and divides the
+  /// layer's events into events of at most 30 s.
+  private mutating func linearize(layerIndex: Int) {
+    let pattern = composition.layers[layerIndex].pattern
+    guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
+    let curves = linearizedCurves(of: pattern, layerIndex: layerIndex)
+    let events = dividedEvents(of: pattern, layerIndex: layerIndex)
+    composition.layers[layerIndex].pattern.curves = curves
+    composition.layers[layerIndex].pattern.events = events
+  }
+
+  /// Returns the curves of a layer as straight lines with at most 16 points each.
+  private mutating func linearizedCurves(of pattern: HapticPattern, layerIndex: Int)
+    -> [ParameterCurve]
+  {
+    var curves: [ParameterCurve] = []
+    for (index, curve) in pattern.curves.enumerated() {
+      guard curve.interpolation != .linear else {
+        curves.append(curve)
+        continue
+      }
+      let lines = curve.linearized(tolerance: options.tolerance)
+      let values = lines.controlPoints.map { $0.value }
+      if zip(values, values.dropFirst()).contains(where: { $0 != $1 }) {
+        losses.add(
+          .approximated, .curve(layer: layerIndex, index: index),
+          """
+          a line of amplitude or frequency becomes lines of \(curve.id.rawValue), within # of \
+          full scale
+          """,
+          size: options.tolerance)
+      }
+      curves += lines.divided(maximumPointCount: Self.maximumPointCount)
+    }
+    return curves
+  }
+
+  /// Returns the events of a layer, each at most 30 s long.
+  private mutating func dividedEvents(of pattern: HapticPattern, layerIndex: Int) -> [HapticEvent] {
+    var events: [HapticEvent] = []
+    for (index, event) in pattern.events.enumerated() {
+      let segments = event.segments(maximumSeconds: HapticEvent.defaultDuration)
+      if segments.count > 1 {
+        losses.add(
+          .approximated, .event(EventReference(layer: layerIndex, event: index)),
+          "an event of more than 30 s becomes \(segments.count) that touch")
+      }
+      events += segments
+    }
+    return events
+  }
+
+  /// Replaces the sampled signals of a layer by sound files with audio events.
+  private mutating func replaceSignals(layerIndex: Int) {
+    let signals = composition.layers[layerIndex].signals
+    composition.layers[layerIndex].signals = []
+    guard !signals.isEmpty else { return }
+    guard options.rendersUnsupported else {
+      return losses.add(
+        .dropped, .layer(layerIndex), "sampled signals can only be written as sound files")
+    }
+    for signal in signals {
+      let suffix = "_signal\(soundFiles.count + 1)"
+      soundFiles.append(
+        WrittenFiles.File(
+          nameSuffix: suffix, fileExtension: "wav",
+          WaveFile.bytes(of: signal.samples, rate: signal.rate)))
+      composition.layers[layerIndex].pattern.events.append(
+        HapticEvent(
+          kind: .audioCustom, time: signal.time,
+          waveform: AudioWaveform(
+            path: options.baseName + suffix + ".wav", usesVolumeEnvelope: false)))
+      losses.add(
+        .approximated, .layer(layerIndex), "sampled signals are played as sound, by audio controls")
+    }
+  }
+}
+
+extension HapticPattern {
+  fileprivate var isEmpty: Bool { events.isEmpty && parameters.isEmpty && curves.isEmpty }
+}
+
+extension HapticComposition {
+  /// The title, the author, and the notes as metadata.
+  var metadata: AHAPMetadata {
+    var metadata: AHAPMetadata = [:]
+    if let title {
+      metadata.items.append(.init(name: "Project", text: title))
+    }
+    if let author {
+      metadata.items.append(.init(name: "Created By", text: author))
+    }
+    if let notes {
+      metadata.items.append(.init(name: "Description", text: notes))
+    }
+    return metadata
+  }
+}
+
+extension ParameterCurve {
+  /// Returns consecutive curves with at most `maximumPointCount` control points. The times of each
+  /// count from its start, and each begins with the last value of the one before.
+  func divided(maximumPointCount: Int) -> [ParameterCurve] {
+    guard controlPoints.count > maximumPointCount else { return [self] }
+    var curves: [ParameterCurve] = []
+    var start = 0
+    while start < controlPoints.count - 1 {
+      let end = min(start + maximumPointCount - 1, controlPoints.count - 1)
+      let first = start == 0 ? 0 : controlPoints[start].time
+      curves.append(
+        ParameterCurve(
+          id: id, time: time + first,
+          controlPoints: controlPoints[start...end].map {
+            ControlPoint(time: $0.time - first, value: $0.value)
+          },
+          interpolation: interpolation))
+      start = end
+    }
+    return curves
+  }
+}
+
+extension HapticEvent {
+  /// Returns consecutive events of at most `maximumSeconds` seconds that together equal this one.
+  /// An event with envelope times is not divided.
+  fileprivate func segments(maximumSeconds: Double) -> [HapticEvent] {
+    let envelopeTimes: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
+    guard kind.isVibration, let duration, duration > maximumSeconds,
+      duration < 1e6 * maximumSeconds,
+      !parameters.identifiers.contains(where: envelopeTimes.contains)
+    else { return [self] }
+    return (0..<Int((duration / maximumSeconds).rounded(.up))).map { index in
+      var segment = self
+      segment.time = time + Double(index) * maximumSeconds
+      segment.duration = min(maximumSeconds, duration - Double(index) * maximumSeconds)
+      return segment
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import Reading
+
+/// The values that are removed from one object or array, and the texts that are inserted.
+struct ContainerEdit {
+  /// The indices of the removed values.
+  var removedIndices: Set<Int> = []
+  /// The inserted texts by the index of the preceding value, or −1 for the start.
+  private(set) var insertions: [Int: [[UInt8]]] = [:]
+  /// The text after the opening bracket of a container that was empty.
+  var openingText: [UInt8] = []
+  /// The text before the closing bracket of a container that was empty.
+  var closingText: [UInt8] = []
+
+  /// Inserts a text after a value, or at the start.
+  mutating func insert(_ bytes: [UInt8], after valueIndex: Int?) {
+    insertions[valueIndex ?? -1, default: []].append(bytes)
+  }
+
+  /// Returns the edits of the text in the style of the container.
+  ///
+  /// - Parameters:
+  ///   - container: The object or array.
+  ///   - visitedCount: The number of visited bytes and values, which is increased.
+  func edits(of container: JSONValue, visitedCount: inout Int) -> [TextEdits.Edit] {
+    let children = container.children
+    visitedCount += children.count
+    let isEmptyAfterwards =
+      insertions.isEmpty && children.allSatisfy { removedIndices.contains($0.index) }
+    guard !children.isEmpty, !isEmptyAfterwards else {
+      return [contentsEdit(of: container, visitedCount: &visitedCount)]
+    }
+    var writer = ChildEditWriter(children: children, text: container.document.text)
+    for (index, child) in children.enumerated() {
+      let textsBefore = index == 0 ? insertions[-1] ?? [] : []
+      let textsAfter = insertions[child.index] ?? []
+      if removedIndices.contains(child.index) {
+        writer.remove(at: index, replacingBy: textsBefore + textsAfter)
+      } else {
+        writer.keep(at: index, textsBefore: textsBefore, textsAfter: textsAfter)
+      }
+    }
+    visitedCount += writer.visitedCount
+    return writer.edits
+  }
+
+  /// Returns the edit of a container that was empty, or becomes empty.
+  private func contentsEdit(of container: JSONValue, visitedCount: inout Int) -> TextEdits.Edit {
+    let text = container.document.text
+    let end = TextEdits.byteRange(of: container, in: text).upperBound - 1
+    let contents = container.offset + 1..<end
+    visitedCount += contents.count
+    let texts = insertions[-1] ?? []
+    guard let first = texts.first else { return TextEdits.Edit(range: contents, bytes: []) }
+    let others = texts.dropFirst().flatMap { [UInt8(ascii: ",")] + openingText + $0 }
+    return TextEdits.Edit(range: contents, bytes: openingText + first + others + closingText)
+  }
+}
+
+/// Collects the edits around the children of a container, from the first to the last.
+private struct ChildEditWriter {
+  let children: [JSONValue]
+  let text: [UInt8]
+  private(set) var edits: [TextEdits.Edit] = []
+  /// The number of visited bytes.
+  private(set) var visitedCount = 0
+  /// The ranges of children with their keys, by index.
+  private var ranges: [Int: Range<Int>] = [:]
+  /// A Boolean value that indicates whether a child or text precedes the current child.
+  private var hasPredecessor = false
+
+  init(children: [JSONValue], text: [UInt8]) {
+    self.children = children
+    self.text = text
+  }
+
+  /// Inserts texts around a child.
+  mutating func keep(at index: Int, textsBefore: [[UInt8]], textsAfter: [[UInt8]]) {
+    hasPredecessor = true
+    if !textsBefore.isEmpty {
+      let start = children[index].keyOffset
+      let bytes = joined(textsBefore, at: 0) + separator(at: 0)
+      edits.append(TextEdits.Edit(range: start..<start, bytes: bytes))
+    }
+    if !textsAfter.isEmpty {
+      let end = range(of: index).upperBound
+      let bytes = separator(at: index) + joined(textsAfter, at: index)
+      edits.append(TextEdits.Edit(range: end..<end, bytes: bytes))
+    }
+  }
+
+  /// Removes a child with a separator, or replaces it by texts.
+  mutating func remove(at index: Int, replacingBy texts: [[UInt8]]) {
+    if !texts.isEmpty {
+      edits.append(TextEdits.Edit(range: range(of: index), bytes: joined(texts, at: index)))
+      hasPredecessor = true
+    } else if hasPredecessor {
+      let start = range(of: index - 1).upperBound
+      edits.append(TextEdits.Edit(range: start..<range(of: index).upperBound, bytes: []))
+    } else {
+      let end = children[index + 1].keyOffset
+      edits.append(TextEdits.Edit(range: children[index].keyOffset..<end, bytes: []))
+    }
+  }
+
+  private mutating func range(of index: Int) -> Range<Int> {
+    if let range = ranges[index] { return range }
+    let end = TextEdits.byteRange(of: children[index], in: text).upperBound
+    let range = children[index].keyOffset..<end
+    ranges[index] = range
+    visitedCount += range.count
+    return range
+  }
+
+  private func separator(at index: Int) -> [UInt8] {
+    [UInt8(ascii: ",")] + children.separatorWhitespace(at: index)
+  }
+
+  private func joined(_ texts: [[UInt8]], at index: Int) -> [UInt8] {
+    var result: [UInt8] = []
+    for (position, text) in texts.enumerated() {
+      if position > 0 {
+        result += separator(at: index)
+      }
+      result += text
+    }
+    return result
+  }
+}
+
+extension JSONValue {
+  /// The members of an object, or the elements of an array.
+  var children: [JSONValue] { Array(kind == .object ? members : elements) }
+
+  /// The white space before the value or its key.
+  var leadingWhitespace: [UInt8] {
+    let text = document.text
+    var start = keyOffset
+    while start > 0, text[start - 1] <= 0x20 {
+      start -= 1
+    }
+    return Array(text[start..<keyOffset])
+  }
+
+  /// The bytes between the key and the value. A line break becomes a space.
+  var keySeparator: [UInt8] {
+    let text = document.text
+    var start = offset
+    while start > 0, text[start - 1] != UInt8(ascii: "\"") {
+      start -= 1
+    }
+    let colon = Array(text[start..<offset])
+    return colon.hasLineBreak ? Array(": ".utf8) : colon
+  }
+
+  /// A Boolean value that indicates whether the first colon of the text is followed by a space.
+  var hasSpacesAfterColons: Bool {
+    document.root.members.first { _ in true }.map { $0.keySeparator.count > 1 } ?? true
+  }
+}
+
+extension [JSONValue] {
+  /// Returns the white space between an element and the next, in the style of its neighbors.
+  func separatorWhitespace(at index: Int) -> [UInt8] {
+    if index > 0 || count > 1 { return self[Swift.max(index, 1)].leadingWhitespace }
+    let whitespace = self[0].leadingWhitespace
+    if whitespace.hasLineBreak { return whitespace }
+    return self[0].hasSpacesAfterColons ? [0x20] : []
+  }
+}
+
+extension [UInt8] {
+  var hasLineBreak: Bool { contains { $0 == 0x0A || $0 == 0x0D } }
+}

@@ -1,0 +1,46 @@
+package import HapticModel
+package import Reading
+
+extension HapticPattern {
+  /// The path of the first non-finite number, or nil.
+  package var firstNonFinitePath: String? {
+    let event = events.firstIndex { event in
+      !event.time.isFinite || event.duration?.isFinite == false
+        || event.parameters.identifiers.contains { event.parameters[$0]?.isFinite == false }
+    }
+    if let event { return "events[\(event)]" }
+    let parameter = parameters.firstIndex { !$0.time.isFinite || !$0.value.isFinite }
+    if let parameter { return "parameters[\(parameter)]" }
+    let curve = curves.firstIndex { curve in
+      !curve.time.isFinite
+        || curve.controlPoints.contains { !$0.time.isFinite || !$0.value.isFinite }
+    }
+    return curve.map { "curves[\($0)]" }
+  }
+}
+
+extension InputError {
+  /// Creates the error for a non-finite number.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the number.
+  ///   - rule: The violated rule.
+  ///   - name: The name of the pattern in messages.
+  ///   - errorCode: The code of the same error in another API.
+  init(nonFinite path: String, rule: Rule, name: String = "pattern", errorCode: Int? = nil) {
+    self.init(
+      Finding(
+        rule, severity: .error, location: FileLocation(name: name, path: path),
+        "non-finite numbers (NaN, infinity) cannot be written", errorCode: errorCode))
+  }
+}
+
+extension HapticComposition {
+  /// Throws an error for the first non-finite number.
+  package func checkFinite(_ rule: Rule) throws(InputError) {
+    for (index, layer) in layers.enumerated() {
+      guard let path = layer.pattern.firstNonFinitePath else { continue }
+      throw InputError(nonFinite: layers.count > 1 ? "layers[\(index)].\(path)" : path, rule: rule)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+/// The keys of a JSON text, from a quick scan that recognizes formats.
+///
+/// The text may have errors. Only its beginning is scanned, so that the time does not grow with the
+/// length. Keys with escapes are skipped.
+package struct JSONOutline {
+  /// The keys of the outermost object, in their order.
+  package private(set) var rootKeys: [String] = []
+  /// The keys of nested objects.
+  package private(set) var nestedKeys: Set<String> = []
+  /// The number of bytes that are scanned for keys of the outermost object.
+  private static let maximumScannedBytes = 1 << 20
+  /// The number of bytes that are scanned for nested keys.
+  private static let maximumNestedScanBytes = 1 << 16
+  /// The maximum length of a recorded key in bytes. No format has a longer one.
+  private static let maximumKeyLength = 40
+
+  /// Scans a text; nil if it does not begin with an object.
+  package init?(_ text: Span<UInt8>) {
+    let hasByteOrderMark =
+      text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
+    var position = hasByteOrderMark ? 3 : 0
+    while position < text.count, Self.isWhitespace(text[position]) {
+      position += 1
+    }
+    guard position < text.count, text[position] == UInt8(ascii: "{") else { return nil }
+    var depth = 0
+    // For each open container, whether it is an object.
+    var isObject: [Bool] = []
+    var expectsKey = false
+    let end = min(text.count, Self.maximumScannedBytes)
+    while position < end {
+      let byte = text[position]
+      position += 1
+      switch byte {
+      case UInt8(ascii: "\""):
+        let start = position
+        while position < end, text[position] != UInt8(ascii: "\"") {
+          position += text[position] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        if expectsKey, position < end, position - start <= Self.maximumKeyLength,
+          depth == 1 || position < Self.maximumNestedScanBytes
+        {
+          addKey(String(decoding: (start..<position).map { text[$0] }, as: UTF8.self), depth: depth)
+        }
+        expectsKey = false
+        position += 1
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        depth += 1
+        guard depth <= 256 else { return }
+        isObject.append(byte == UInt8(ascii: "{"))
+        expectsKey = byte == UInt8(ascii: "{")
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        _ = isObject.popLast()
+        if depth <= 0 { return }
+        expectsKey = false
+      case UInt8(ascii: ","):
+        expectsKey = isObject.last == true
+      default:
+        continue
+      }
+    }
+  }
+
+  private mutating func addKey(_ key: String, depth: Int) {
+    if depth == 1 {
+      rootKeys.append(key)
+    } else {
+      nestedKeys.insert(key)
+    }
+  }
+
+  /// A Boolean value that indicates whether the text has a root key of Apple's format, in any
+  /// spelling.
+  var looksLikePattern: Bool {
+    hasRootKey("Version") || rootKeys.contains { $0.lowercased() == "pattern" }
+  }
+
+  /// Returns whether the outermost object has a key.
+  package func hasRootKey(_ key: String) -> Bool { rootKeys.contains(key) }
+
+  private static func isWhitespace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
+}

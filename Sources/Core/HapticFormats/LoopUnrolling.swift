@@ -1,0 +1,113 @@
+package import HapticModel
+
+extension HapticComposition {
+  /// The maximum number of events of an unrolled loop.
+  package static let maximumUnrolledEventCount = 1_000_000
+
+  /// Returns the composition without loop points, with its loop repeated.
+  ///
+  /// The first pass begins at 0, each further one at the start of the loop, with the events and the
+  /// control values at that time. Events that extend beyond the end of a pass are shortened.
+  ///
+  /// - Parameters:
+  ///   - passCount: The number of passes. It is reduced if there would be too many events.
+  ///   - losses: Receives a loss, since a loop is endless.
+  /// - Returns: The unrolled composition, or the same composition if it has no loop.
+  package func unrolled(passCount: Int, losses: inout LossLog) -> HapticComposition {
+    guard let loop else { return self }
+    var composition = self
+    composition.loop = nil
+    let end = loop.end ?? duration
+    let start = min(max(loop.start, 0), end)
+    let eventCount = max(layers.reduce(0) { $0 + $1.pattern.events.count }, 1)
+    let maximumPassCount = max(Self.maximumUnrolledEventCount / eventCount, 1)
+    let passes = end > start ? min(max(passCount, 1), maximumPassCount) : 1
+    losses.add(
+      .approximated, .composition,
+      "the loop from \(start) s to \(end) s is written \(passes == 1 ? "once" : "\(passes) times")")
+    guard passes > 1 || loop.end != nil else { return composition }
+    for index in layers.indices {
+      composition.layers[index].pattern = layers[index].pattern.unrolled(
+        passCount: passes, from: start, to: end)
+    }
+    return composition
+  }
+}
+
+extension HapticPattern {
+  /// Returns the events and controls of all passes of a loop.
+  fileprivate func unrolled(passCount: Int, from start: Double, to end: Double) -> HapticPattern {
+    var unrolledControls = UnrolledControls(of: self)
+    var unrolledEvents: [HapticEvent] = []
+    for pass in 0..<passCount {
+      let passStart = pass == 0 ? 0 : start
+      let shift = Double(pass) * (end - start)
+      for event in events {
+        guard var clipped = event.clipped(from: passStart, to: end, isFirstPass: pass == 0) else {
+          continue
+        }
+        clipped.time += shift
+        unrolledEvents.append(clipped)
+      }
+      unrolledControls.appendPass(from: passStart, to: end, shift: shift)
+    }
+    return HapticPattern(events: unrolledEvents, curves: unrolledControls.curves)
+  }
+}
+
+extension HapticEvent {
+  /// Returns the part of the event between two times, or nil if there is none.
+  fileprivate func clipped(from start: Double, to end: Double, isFirstPass: Bool) -> HapticEvent? {
+    guard time < end || (time == end && isFirstPass && kind.isTransient) else { return nil }
+    var event = self
+    if kind.isContinuous {
+      let clippedEnd = min(time + (duration ?? Self.defaultDuration), end)
+      event.time = max(time, start)
+      guard clippedEnd > event.time else { return nil }
+      event.duration = clippedEnd - event.time
+      if event.time > time {
+        event.parameters[.attackTime] = 0
+      }
+    } else if time < start {
+      return nil
+    }
+    return event
+  }
+}
+
+/// The controls of one layer over all passes, as one curve each.
+private struct UnrolledControls {
+  /// The timeline of each control, and its unrolled curve.
+  private var tracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
+
+  init(of pattern: HapticPattern) {
+    let usedControls = Set(pattern.parameters.map { $0.id } + pattern.curves.map { $0.id })
+    for id in DynamicParameterID.allCases where usedControls.contains(id) {
+      tracks.append(
+        (ControlTimeline(of: id, in: pattern), ParameterCurve(id: id, time: 0, controlPoints: [])))
+    }
+  }
+
+  /// The curves of all passes so far.
+  var curves: [ParameterCurve] { tracks.map { $0.curve } }
+
+  /// Appends the control points of one pass, shifted in time.
+  mutating func appendPass(from start: Double, to end: Double, shift: Double) {
+    for index in tracks.indices {
+      let segments = tracks[index].timeline.segments
+      var segmentIndex = tracks[index].timeline.index(at: start)
+      while segmentIndex < segments.count, segments[segmentIndex].start < end {
+        let segment = segments[segmentIndex]
+        let segmentStart = max(segment.start, start)
+        let nextStart = segmentIndex + 1 < segments.count ? segments[segmentIndex + 1].start : end
+        for time in [segmentStart, min(nextStart, end)] {
+          let point = ParameterCurve.ControlPoint(
+            time: time + shift, value: Float(segment.value(at: time)))
+          guard tracks[index].curve.controlPoints.last != point else { continue }
+          tracks[index].curve.controlPoints.append(point)
+        }
+        segmentIndex += 1
+      }
+    }
+  }
+}

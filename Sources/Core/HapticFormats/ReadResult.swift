@@ -1,0 +1,169 @@
+public import HapticModel
+public import Reading
+
+/// The result of reading a file: its composition with all findings and losses.
+public struct ReadResult: Sendable {
+  /// A reference to a sound file. Reading does not check that the file exists.
+  public struct SoundReference: Equatable, Sendable {
+    /// The path in the file, relative to its folder.
+    public var path: String
+    /// The location of the reference.
+    public var location: FileLocation
+
+    /// Creates a reference.
+    public init(path: String, location: FileLocation) {
+      self.path = path
+      self.location = location
+    }
+  }
+
+  /// A rule that the file declares to break on purpose.
+  public struct Suppression: Equatable, Sendable {
+    /// The rule as named in the file.
+    public var rule: RuleID
+    /// The reason, on one line.
+    public var reason: String
+    /// The location of the declaration.
+    public var location: FileLocation
+
+    /// Creates a suppression.
+    public init(_ rule: RuleID, reason: String, location: FileLocation) {
+      self.rule = rule
+      self.reason = reason
+      self.location = location
+    }
+  }
+
+  /// The composition, or nil if the file has errors.
+  public var composition: HapticComposition?
+  /// The findings in the order of the file, without the suppressions applied. See
+  /// ``findings(adding:rules:checked:)``.
+  public var findings: [Finding]
+  /// The number of errors, including those without a finding of their own.
+  public var errorCount: Int
+  /// The content of the file that a composition cannot represent.
+  public var losses: [Loss]
+  /// The locations of the composition's parts in the file.
+  public var sourceMap: SourceMap
+  /// The referenced sound files, in the order of the file.
+  public var sounds: [SoundReference]
+  /// The rules that the file declares to break on purpose.
+  public var suppressions: [Suppression]
+  /// Further information in the file, such as a version, in its order.
+  public var details: [(name: String, value: String)]
+
+  /// Creates a result. Without an error count, the errors among the findings are counted.
+  public init(
+    composition: HapticComposition?, findings: [Finding] = [], errorCount: Int? = nil,
+    losses: [Loss] = [],
+    sourceMap: SourceMap, sounds: [SoundReference] = [],
+    suppressions: [Suppression] = [],
+    details: [(name: String, value: String)] = []
+  ) {
+    self.composition = composition
+    self.findings = findings
+    self.losses = losses
+    self.sourceMap = sourceMap
+    self.errorCount = errorCount ?? findings.count { $0.severity == .error }
+    self.sounds = sounds
+    self.suppressions = suppressions
+    self.details = details
+  }
+
+  /// Creates the result of reading a JSON text.
+  ///
+  /// - Parameters:
+  ///   - composition: Returns the composition; evaluated only if there are no errors.
+  ///   - json: The text.
+  ///   - log: The findings of the reader.
+  ///   - options: The options. They decide which findings and losses are included.
+  ///   - losses: Returns the losses; evaluated only if there are no errors.
+  ///   - sourceMap: The locations of the composition's parts.
+  ///   - details: Further information in the text.
+  package init(
+    _ composition: @autoclosure () -> HapticComposition?, of json: JSONDocument, log: FindingLog,
+    options: ReadingOptions, losses: @autoclosure () -> [Loss] = [], sourceMap: SourceMap,
+    details: [(name: String, value: String)] = []
+  ) {
+    let isReadable = log.errorCount == 0
+    self.init(
+      composition: isReadable ? composition() : nil,
+      findings: log.findings(for: options) { json.location(ofValue: $0, at: $1) },
+      errorCount: log.errorCount,
+      losses: isReadable && options.wantsFindings ? losses() : [], sourceMap: sourceMap,
+      details: details)
+  }
+
+  /// Creates the result for a file that cannot be read at all.
+  public init(_ error: InputError) {
+    self.init(
+      composition: nil, findings: [error.finding], errorCount: error.otherErrorCount + 1,
+      sourceMap: .inMemory(name: error.location.name))
+  }
+
+  /// Returns the composition, or throws the first error.
+  public func get() throws(InputError) -> HapticComposition {
+    if let first = findings.first(where: { $0.severity == .error }) {
+      throw InputError(first, otherErrorCount: errorCount - 1)
+    }
+    return composition ?? HapticComposition(layers: [])
+  }
+
+  // MARK: - Allowances
+
+  /// The rules about suppressions themselves.
+  public static let rules = [unknownRule, unusedSuppression]
+
+  private static let unknownRule = Rule.warning(
+    "unknown-rule", "grammar", "AllowedRules should contain only existing rules.")
+  private static let unusedSuppression = Rule.note(
+    "unused-allowance", "grammar",
+    "AllowedRules should not contain rules that the file does not break.")
+
+  /// Returns the findings of the file and of further checks, in the order of the file, with the
+  /// suppressions applied.
+  ///
+  /// Warnings of a suppressed rule become notes. Suppressions of unknown rules, and unnecessary
+  /// ones, are reported.
+  ///
+  /// - Parameters:
+  ///   - others: Findings of other checks of the same file.
+  ///   - rules: All existing rules.
+  ///   - isChecked: Returns whether a rule was checked. Only suppressions of checked rules can be
+  ///     unnecessary.
+  public func findings(
+    adding others: [Finding] = [], rules: [Rule], checked isChecked: (Rule) -> Bool = { _ in true }
+  ) -> [Finding] {
+    var all = findings + others
+    let hasErrors = all.contains { $0.severity == .error }
+    var reasons: [RuleID: String] = [:]
+    for suppression in suppressions {
+      let id = suppression.rule
+      guard let rule = rules.first(where: { $0.id == id }) else {
+        all.append(Self.unknownRuleFinding(of: suppression, rules: rules))
+        continue
+      }
+      reasons[id] = suppression.reason
+      let isUsed = all.contains { $0.rule == id && $0.severity < .error }
+      guard !isUsed, !hasErrors, isChecked(rule) else { continue }
+      let message =
+        rule.severity == .error
+        ? "\"\(id)\" is an error and cannot be allowed"
+        : "unnecessary: the file does not break \"\(id)\""
+      all.append(Finding(Self.unusedSuppression, location: suppression.location, message))
+    }
+    let order = all.indices.sorted {
+      (all[$0].location.position, all[$0].rule, $0) < (all[$1].location.position, all[$1].rule, $1)
+    }
+    return FindingFilter(suppressions: reasons).apply(to: order.map { all[$0] })
+  }
+
+  /// Returns the finding about a suppression of an unknown rule.
+  private static func unknownRuleFinding(of suppression: Suppression, rules: [Rule]) -> Finding {
+    let names = JSONNameList(rules.map { $0.id.text })
+    let name = suppression.rule.text
+    return Finding(
+      unknownRule, location: suppression.location, "unknown rule \(name.quoted())",
+      suggestion: names.suggestion(for: name))
+  }
+}

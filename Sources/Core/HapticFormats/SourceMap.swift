@@ -1,0 +1,132 @@
+public import HapticModel
+public import Reading
+
+extension [[Int]] {
+  /// Distributes values of events to lists by layer and index. Events without a value get 0.
+  package init(_ values: [Int], at references: [EventReference]) {
+    self = []
+    for (value, event) in zip(values, references) {
+      while count <= event.layer {
+        append([])
+      }
+      self[event.layer] += repeatElement(
+        0, count: Swift.max(event.event + 1 - self[event.layer].count, 0))
+      self[event.layer][event.event] = value
+    }
+  }
+}
+
+/// The locations of a composition's parts in their file.
+public struct SourceMap: Sendable {
+  /// Returns the location of a part.
+  private let resolve: @Sendable (CompositionElement) -> FileLocation
+
+  /// Creates a map from a function. It returns the whole file for a part that was not read from a
+  /// single value.
+  public init(_ resolve: @escaping @Sendable (CompositionElement) -> FileLocation) {
+    self.resolve = resolve
+  }
+
+  /// Returns the location of a part, or the whole file for a part that was not read from a single
+  /// value.
+  public func location(of element: CompositionElement) -> FileLocation { resolve(element) }
+
+  /// Creates a map from the indices of the values that the parts were read from. A part without an
+  /// index has the location of its layer, or of the root.
+  ///
+  /// - Parameters:
+  ///   - root: The index of the value of the whole composition.
+  ///   - layers: The index of each layer's value.
+  ///   - events: The indices of the events' values, by layer.
+  ///   - parameters: The indices of the parameters' values, by layer.
+  ///   - curves: The indices of the curves' values, by layer.
+  ///   - location: Returns the location of a value.
+  package init(
+    root: Int = 0, layers: [Int] = [], events: [[Int]] = [], parameters: [[Int]] = [],
+    curves: [[Int]] = [],
+    location: @escaping @Sendable (_ value: Int) -> FileLocation
+  ) {
+    self.init { element in
+      func valueIndex(in lists: [[Int]], _ layer: Int, _ index: Int) -> Int {
+        if lists.indices.contains(layer), lists[layer].indices.contains(index) {
+          return lists[layer][index]
+        }
+        return layers.indices.contains(layer) ? layers[layer] : root
+      }
+      return switch element {
+      case .composition: location(root)
+      case .layer(let layer): location(valueIndex(in: [], layer, 0))
+      case .event(let event): location(valueIndex(in: events, event.layer, event.event))
+      case .parameter(let layer, let index): location(valueIndex(in: parameters, layer, index))
+      case .curve(let layer, let index): location(valueIndex(in: curves, layer, index))
+      }
+    }
+  }
+
+  /// Returns the map of a composition that was made in code. Locations have only a path, such as
+  /// `events[3]`, preceded by the index of the layer if it is not the first one.
+  ///
+  /// - Parameter name: The name of the composition in messages.
+  public static func inMemory(name: String) -> SourceMap {
+    @Sendable func path(_ layer: Int, _ list: String, _ index: Int) -> String {
+      (layer == 0 ? "" : "layers[\(layer)].") + "\(list)[\(index)]"
+    }
+    return SourceMap { element in
+      let path =
+        switch element {
+        case .composition: ""
+        case .layer(let layer): "layers[\(layer)]"
+        case .event(let event): path(event.layer, "events", event.event)
+        case .parameter(let layer, let index): path(layer, "parameters", index)
+        case .curve(let layer, let index): path(layer, "curves", index)
+        }
+      return FileLocation(name: name, path: path)
+    }
+  }
+}
+
+extension FindingLog {
+  /// Returns the findings that the options ask for: all, or only errors and ignored parameters.
+  ///
+  /// - Parameters:
+  ///   - options: The options of reading.
+  ///   - location: Returns the location of a value at an offset.
+  package func findings(
+    for options: ReadingOptions, location: (_ value: Int, _ offset: Int) -> FileLocation
+  ) -> [Finding] {
+    if options.wantsFindings { return findings(location: location) }
+    guard errorCount > 0 || contains(.unknownParameter) else { return [] }
+    return findings(location: location).filter {
+      $0.severity == .error || $0.rule == Rule.unknownParameter.id
+    }
+  }
+
+  /// Adds a finding for each deviation of a text from strict JSON.
+  ///
+  /// - Parameters:
+  ///   - json: The text.
+  ///   - byteOrderMark: The rule for a byte-order mark.
+  ///   - trailingComma: The rule for a trailing comma.
+  ///   - duplicateKey: The rule for a duplicate key.
+  package mutating func addDeviations(
+    of json: JSONDocument, byteOrderMark: Rule, trailingComma: Rule, duplicateKey: Rule
+  ) {
+    for deviation in json.deviations {
+      let value = json.value(of: deviation)
+      switch deviation.kind {
+      case .byteOrderMark:
+        add(
+          byteOrderMark, at: value, offset: 0, "the text starts with a byte-order mark",
+          suggestion: "save it as UTF-8 without one")
+      case .trailingComma:
+        add(
+          trailingComma, at: value, offset: deviation.offset, "comma before a closing bracket",
+          suggestion: "remove it")
+      case .duplicateKey:
+        add(
+          duplicateKey, at: value, offset: deviation.offset,
+          "duplicate key \((value.key ?? "").quoted()); the last value is used")
+      }
+    }
+  }
+}

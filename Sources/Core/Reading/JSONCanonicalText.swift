@@ -1,0 +1,88 @@
+extension JSONSchema {
+  /// Returns a text in canonical form.
+  ///
+  /// Known keys come first, in the order of the schema; unknown keys follow in their own order.
+  /// Values keep their spelling. An object with the layout `singleLine` is written on one line only
+  /// if all of its contents permit that.
+  ///
+  /// - Parameters:
+  ///   - root: The value to write.
+  ///   - normalizesNumbers: True to write the numbers of known keys as the shortest decimal with a
+  ///     point.
+  package func canonicalText(of root: JSONValue, normalizesNumbers: Bool = false) -> [UInt8] {
+    var writer = JSONWriter()
+    if root.kind == .object {
+      writer.object { writeCanonical(root, normalizesNumbers: normalizesNumbers, to: &$0) }
+    } else {
+      writer.value(copying: root)
+    }
+    return writer.finish()
+  }
+
+  fileprivate func writeCanonical(
+    _ object: JSONValue, normalizesNumbers: Bool, to writer: inout JSONObjectWriter
+  ) {
+    for index in keys.indices {
+      for member in object.members where names.index(ofKey: member) == index {
+        keys[index].writeCanonical(member, normalizesNumbers: normalizesNumbers, to: &writer)
+      }
+    }
+    for member in object.members where names.index(ofKey: member) == nil {
+      writer.member(member.key ?? "", copying: member)
+    }
+  }
+
+  fileprivate func writeCanonical(
+    element: JSONValue, layout: JSONWriter.Layout?, normalizesNumbers: Bool,
+    to array: inout JSONArrayWriter
+  ) {
+    guard element.kind == .object else { return array.element(copying: element) }
+    array.object(layout: self.layout(of: element, preferred: layout)) { object in
+      writeCanonical(element, normalizesNumbers: normalizesNumbers, to: &object)
+    }
+  }
+
+  /// Returns the preferred layout, but `singleLine` only if all contents of the object permit it.
+  fileprivate func layout(of object: JSONValue, preferred layout: JSONWriter.Layout?)
+    -> JSONWriter.Layout?
+  {
+    guard layout == .singleLine else { return layout }
+    let fitsOnLine = object.members.allSatisfy { member in
+      guard member.kind == .object || member.kind == .array else { return true }
+      return names.index(ofKey: member).map { keys[$0].layout == .singleLine } ?? false
+    }
+    return fitsOnLine ? layout : nil
+  }
+}
+
+extension JSONKey {
+  fileprivate func writeCanonical(
+    _ member: JSONValue, normalizesNumbers: Bool, to writer: inout JSONObjectWriter
+  ) {
+    switch (type, member.kind) {
+    case (.object(let makeSchema), .object):
+      let schema = makeSchema()
+      writer.object(name, layout: schema.layout(of: member, preferred: layout)) {
+        schema.writeCanonical(member, normalizesNumbers: normalizesNumbers, to: &$0)
+      }
+    case (.array(.object(let makeSchema), _), .array):
+      let schema = makeSchema()
+      writer.array(name) { list in
+        for element in member.elements {
+          schema.writeCanonical(
+            element: element, layout: layout, normalizesNumbers: normalizesNumbers, to: &list)
+        }
+      }
+    case (.array, .array):
+      writer.array(name, layout: layout) { list in
+        for element in member.elements {
+          list.element(copying: element)
+        }
+      }
+    case (.number, .number) where normalizesNumbers:
+      writer.member(name, member.number ?? 0)
+    default:
+      writer.member(name, copying: member)
+    }
+  }
+}

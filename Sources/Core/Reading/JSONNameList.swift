@@ -1,0 +1,122 @@
+/// A list of names that keys and strings are compared with, without allocating strings.
+public struct JSONNameList: Sendable {
+  /// The names. Their order determines their indices.
+  public let names: [String]
+
+  private let nameBytes: [[UInt8]]
+
+  /// Creates a list. The first of two equal names applies.
+  public init(_ names: [String]) {
+    self.names = names
+    nameBytes = names.map { Array($0.utf8) }
+  }
+
+  /// Returns the index of the name that equals a value's key, or nil.
+  public func index(ofKey value: JSONValue) -> Int? {
+    let node = value.node
+    let text = value.document.text
+    return index(text.span, node.keyRange, isEscaped: node.isKeyEscaped)
+  }
+
+  /// Indexes the members of an object by the names of their keys, in one pass. The list must have
+  /// at most 32 names.
+  package func indexedMembers(of object: JSONValue) -> JSONIndexedMembers {
+    var members = JSONIndexedMembers(of: object.document)
+    let allNodes = object.document.nodes
+    let allText = object.document.text
+    let nodes = allNodes.span
+    let text = allText.span
+    let end = nodes[object.index].form == .object ? Int(nodes[object.index].extent) : 0
+    var member = object.index + 1
+    while member < end {
+      let node = nodes[member]
+      members.add(
+        nameIndex: index(text, node.keyRange, isEscaped: node.isKeyEscaped), memberIndex: member)
+      member = node.isContainer ? Int(node.extent) : member + 1
+    }
+    return members
+  }
+
+  /// Returns the index of the name that equals a string value, or nil.
+  public func index(ofString value: JSONValue) -> Int? {
+    let node = value.node
+    guard node.form == .plainString || node.form == .escapedString else { return nil }
+    let text = value.document.text
+    return index(
+      text.span, JSONValue.contentRange(of: node.range), isEscaped: node.form == .escapedString)
+  }
+
+  private func index(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool) -> Int? {
+    if isEscaped {
+      let decoded = JSONString.decode(text, range, isEscaped: true)
+      return index(decoded.span, 0..<decoded.count, isEscaped: false)
+    }
+    search: for (index, name) in nameBytes.enumerated() where name.count == range.count {
+      for offset in name.indices where name[offset] != text[range.lowerBound + offset] {
+        continue search
+      }
+      return index
+    }
+    return nil
+  }
+
+  /// Returns the name that was probably meant by a text, for "did you mean …?", or nil.
+  ///
+  /// - The nearest name by edit distance, ignoring case, if at most a third of the text differs.
+  /// - Otherwise the shortest name that contains the text or is contained in it.
+  ///
+  /// Texts of more than 64 bytes have no nearest name.
+  public func nearest(to text: String) -> String? {
+    guard !text.isEmpty, text.utf8.count <= 64 else { return nil }
+    let textBytes = Array(text.lowercased().utf8)
+    var best: (name: String, distance: Int)?
+    for name in names where name != text {
+      let nameBytes = Array(name.lowercased().utf8)
+      let limit = best?.distance ?? (max(textBytes.count, 3) / 3 + 1)
+      // The difference in length is a lower bound of the distance, and rules out most names.
+      guard abs(nameBytes.count - textBytes.count) < limit else { continue }
+      let distance = Self.editDistance(textBytes, nameBytes)
+      if distance < limit {
+        best = (name, distance)
+      }
+    }
+    if let best { return best.name }
+    guard textBytes.count >= 4 else { return nil }
+    let related = names.filter { name in
+      let nameBytes = Array(name.lowercased().utf8)
+      guard name != text, nameBytes.count >= 4 else { return false }
+      return Self.contains(nameBytes, subsequence: textBytes)
+        || Self.contains(textBytes, subsequence: nameBytes)
+    }
+    return related.min { $0.utf8.count < $1.utf8.count }
+  }
+
+  private static func contains(_ text: [UInt8], subsequence: [UInt8]) -> Bool {
+    text.indices.contains { text[$0...].starts(with: subsequence) }
+  }
+
+  /// Returns the number of insertions, deletions, replacements, and swaps of neighbors that turn
+  /// one text into the other.
+  ///
+  /// Source: the optimal string alignment distance (L. Boytsov, Indexing methods for approximate
+  /// dictionary searching, 2011, section 2).
+  static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+    // Three rows of the table of distances between prefixes: the current one and the two above.
+    var rowBeforePrevious = Array(0...right.count)
+    var previousRow = rowBeforePrevious
+    var row = rowBeforePrevious
+    for i in left.indices {
+      row[0] = i + 1
+      for j in right.indices {
+        let replacement = previousRow[j] + (left[i] == right[j] ? 0 : 1)
+        var cost = min(row[j] + 1, previousRow[j + 1] + 1, replacement)
+        if i > 0, j > 0, left[i] == right[j - 1], left[i - 1] == right[j] {
+          cost = min(cost, rowBeforePrevious[j - 1] + 1)
+        }
+        row[j + 1] = cost
+      }
+      (rowBeforePrevious, previousRow, row) = (previousRow, row, rowBeforePrevious)
+    }
+    return previousRow[right.count]
+  }
+}

@@ -1,0 +1,99 @@
+/// The conversion of JSON numbers.
+package enum JSONNumber {
+  /// The powers of ten that `Double` represents exactly.
+  private static let powersOfTen: [Double] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22,
+  ]
+
+  /// Returns the nearest `Double`, or infinity for a number out of range. The text must be a valid
+  /// number.
+  ///
+  /// 1. An integer of at most 19 digits, below 2^53, times or over an exact power of ten, rounds
+  ///    only once, and so correctly (W. D. Clinger, How to Read Floating Point Numbers Accurately,
+  ///    1990).
+  /// 2. At most 19 digits over a power of ten below 2^64 are divided as integers.
+  /// 3. The standard library converts all other numbers.
+  package static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Double {
+    var position = range.lowerBound
+    let isNegative = text[position] == UInt8(ascii: "-")
+    if isNegative {
+      position += 1
+    }
+    var mantissa: UInt64 = 0
+    var digitCount = 0
+    var exponent: Int64 = 0
+    var isFraction = false
+    scan: while position < range.upperBound {
+      let byte = text[position]
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        mantissa = mantissa &* 10 &+ UInt64(byte &- UInt8(ascii: "0"))
+        if digitCount > 0 || byte != UInt8(ascii: "0") {
+          digitCount += 1
+        }
+        if isFraction {
+          exponent -= 1
+        }
+      case UInt8(ascii: "."):
+        isFraction = true
+      default:
+        break scan
+      }
+      position += 1
+    }
+    if position < range.upperBound {
+      exponent += writtenExponent(text, position + 1..<range.upperBound)
+    }
+    let magnitude: Double
+    if digitCount <= 19, mantissa <= 1 << 53, -22...22 ~= exponent {
+      magnitude =
+        exponent < 0
+        ? Double(mantissa) / powersOfTen[Int(-exponent)]
+        : Double(mantissa) * powersOfTen[Int(exponent)]
+    } else if 1...19 ~= digitCount, -19 ... -1 ~= exponent {
+      magnitude = quotient(mantissa, powerOfTen: Int(-exponent))
+    } else {
+      return Double(JSONString.text(text, range)) ?? .infinity
+    }
+    return isNegative ? -magnitude : magnitude
+  }
+
+  /// Returns the exponent after the letter `e`.
+  private static func writtenExponent(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
+    var position = range.lowerBound
+    let isNegative = text[position] == UInt8(ascii: "-")
+    if isNegative || text[position] == UInt8(ascii: "+") {
+      position += 1
+    }
+    var exponent: Int64 = 0
+    while position < range.upperBound {
+      // Larger exponents have the same effect: the number is infinite or 0.
+      exponent = min(exponent * 10 + Int64(text[position] - UInt8(ascii: "0")), 1 << 32)
+      position += 1
+    }
+    return isNegative ? -exponent : exponent
+  }
+
+  /// Returns the `Double` nearest to a positive integer over a power of ten, with an exponent of 1
+  /// to 19.
+  private static func quotient(_ mantissa: UInt64, powerOfTen exponent: Int) -> Double {
+    var divisor: UInt64 = 1
+    for _ in 0..<exponent {
+      divisor &*= 10
+    }
+    // Both numbers are shifted to the highest bit, and the dividend halved, so that the quotient
+    // has 63 or 64 bits.
+    let mantissaShift = mantissa.leadingZeroBitCount
+    let divisorShift = divisor.leadingZeroBitCount
+    let dividend = mantissa << mantissaShift
+    let (quotient, remainder) = (divisor << divisorShift).dividingFullWidth(
+      (dividend >> 1, dividend << 63))
+    // `Double` has 53 bits. A nonzero remainder sets the lowest bit, so that a value above the
+    // midpoint of two numbers is not rounded as a tie.
+    let significand = Double(remainder == 0 ? quotient : quotient | 1)
+    return Double(
+      sign: .plus, exponent: divisorShift - mantissaShift - 63, significand: significand)
+  }
+}

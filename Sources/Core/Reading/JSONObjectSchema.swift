@@ -1,0 +1,229 @@
+/// A property of a Swift type as a key of a JSON object: reads, writes, and documents its value.
+package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
+  /// Lends access to a property of the owner, for reading and writing: `{ $1(&$0.time) }`.
+  ///
+  /// A `WritableKeyPath` would be the natural type, but the studio's WebAssembly module is compiled
+  /// as Embedded Swift, which has no key paths.
+  package typealias Accessor<Value> =
+    @Sendable (_ owner: inout Owner, _ body: (inout Value) -> Void) -> Void
+
+  package var key: JSONKey
+  /// Reads the value of the key into the owner. Returns false for an invalid value, after reporting
+  /// it.
+  package let read: @Sendable (JSONValue, inout Owner, inout Reader) -> Bool
+  /// Writes the owner's value, unless the key is optional and the value is that of `defaultOwner`.
+  package let write:
+    @Sendable (_ owner: Owner, _ defaultOwner: Owner?, inout JSONObjectWriter) -> Void
+  /// Returns whether the key is valid for the owner, given the keys that were read before it; nil
+  /// for always.
+  var condition: (@Sendable (Owner) -> Bool)?
+
+  /// Creates a property from functions. Without `write`, the property is read only.
+  ///
+  /// - Parameters:
+  ///   - key: The key and its documentation.
+  ///   - read: Reads the value of the key into the owner; false if it cannot be used.
+  ///   - write: Writes the owner's value.
+  package init(
+    _ key: JSONKey, read: @escaping @Sendable (JSONValue, inout Owner, inout Reader) -> Bool,
+    write:
+      @escaping @Sendable (_ owner: Owner, _ defaultOwner: Owner?, inout JSONObjectWriter) -> Void =
+      {
+        _, _, _ in
+      }
+  ) {
+    self.key = key
+    self.read = read
+    self.write = write
+  }
+
+  /// Returns the property restricted to some owners. For all others, the key is neither read, nor
+  /// required, nor written.
+  package func only(where condition: @escaping @Sendable (Owner) -> Bool) -> Self {
+    var property = self
+    property.condition = condition
+    return property
+  }
+}
+
+/// The grammar of one kind of JSON object. Each property reads, checks, writes, orders, and
+/// documents one key.
+///
+/// A format declares a reader, which holds the log of findings and any further state, and a schema
+/// for each kind of object:
+///
+/// ```swift
+/// struct ClipReader: JSONSchemaReader {
+///   let rules = JSONSchemaRules(missingKey: .structure, wrongType: .structure, outOfRange: .range)
+///   var log = FindingLog()
+/// }
+/// typealias Schema<Owner> = JSONObjectSchema<Owner, ClipReader>
+///
+/// static let point = Schema<Point>("a point", [
+///   .value("time", .number(0...1e9), is: .required) { $1(&$0.time) },
+///   .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
+///   .object("emphasis", emphasis, new: Emphasis()) { $1(&$0.emphasis) },
+/// ])
+/// static let clip = Schema<Clip>("the file", [
+///   .array("amplitude", of: point, new: Point(), is: .required) { $1(&$0.points) }
+/// ]) { object, clip, reader in … }
+/// ```
+///
+/// - `clip.read(json.root, into: &value, reader: &reader)` reads a text and reports its errors.
+/// - `clip.write(value, to: &object)` writes a text.
+/// - `clip.schema.canonicalText(of: json.root)` orders and lays out a text by the properties.
+///
+/// The order of the properties is the order of reading, and of the keys in written and canonical
+/// texts.
+package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable {
+  /// Checks an object after all its properties were read. Returns false to reject the object.
+  package typealias Check =
+    @Sendable (_ object: JSONValue, _ owner: inout Owner, _ reader: inout Reader) -> Bool
+
+  /// The keys of the properties.
+  package let schema: JSONSchema
+  /// The properties in canonical order.
+  package let properties: [JSONProperty<Owner, Reader>]
+  private let check: Check?
+
+  /// Creates a schema.
+  ///
+  /// - Parameters:
+  ///   - noun: The noun for such an object in messages, with its article.
+  ///   - properties: The properties in canonical order.
+  ///   - errorCode: The error code for incomplete objects.
+  ///   - discriminator: The key that selects the valid keys.
+  ///   - check: A check that runs after all properties were read, also for incomplete objects.
+  package init(
+    _ noun: String, _ properties: [JSONProperty<Owner, Reader>], errorCode: Int? = nil,
+    discriminator: JSONSchema.Discriminator? = nil,
+    check: Check? = nil
+  ) {
+    schema = JSONSchema(
+      noun, properties.map { $0.key }, errorCode: errorCode, discriminator: discriminator)
+    self.properties = properties
+    self.check = check
+  }
+
+  /// Reads an object. Absent keys leave the owner's values unchanged.
+  ///
+  /// 1. The members are indexed by key in one pass, and the discriminator selects the valid keys.
+  /// 2. Unknown and repeated keys are reported.
+  /// 3. The properties are read in order; missing keys are reported.
+  /// 4. The check runs.
+  ///
+  /// - Returns: True if all required keys are present with valid values, and the check passed.
+  @discardableResult package func read(
+    _ object: JSONValue, into owner: inout Owner, reader: inout Reader
+  ) -> Bool {
+    let name = object.key ?? schema.noun
+    guard reader.expectKind(.object, of: object, as: name, errorCode: schema.errorCode) else {
+      return false
+    }
+    let members = schema.names.indexedMembers(of: object)
+    let keys = keyBits(of: object)
+    if !members.hasDistinctNames(among: keys.permitted) {
+      checkExtraMembers(of: object, members, permitted: keys.permitted, &owner, &reader)
+    }
+    var isComplete = true
+    var remaining = (members.nameBits | keys.expected) & keys.permitted
+    while remaining != 0 {
+      let index = remaining.trailingZeroBitCount
+      remaining &= remaining - 1
+      let property = properties[index]
+      if let condition = property.condition, !condition(owner) { continue }
+      let isExpected = keys.expected & 1 << UInt32(index) != 0
+      let isRequired = isExpected && property.key.presence != .recommended
+      guard let value = members[index] else {
+        reader.reportMissing(property.key, isRequired: isRequired, of: object, schema: schema)
+        if isRequired {
+          isComplete = false
+        }
+        continue
+      }
+      if value.kind == .null, !isRequired, reader.acceptsNullAsAbsent(value) { continue }
+      if !property.read(value, &owner, &reader), isRequired {
+        isComplete = false
+      }
+    }
+    if let check, !check(object, &owner, &reader) { return false }
+    return isComplete
+  }
+
+  /// Returns the sets of permitted and expected keys of an object, as bits.
+  private func keyBits(of object: JSONValue) -> (permitted: UInt32, expected: UInt32) {
+    var permitted = schema.allKeyBits
+    var expected = schema.expectedKeyBits
+    guard schema.discriminator != nil else { return (permitted, expected) }
+    let keys = schema.keys(in: object)
+    for (index, key) in schema.keys.enumerated() {
+      if !keys.permitted.contains(where: { $0.name == key.name }) {
+        permitted &= ~(1 << UInt32(index))
+      }
+      if keys.required.contains(key.name) {
+        expected |= 1 << UInt32(index)
+      }
+    }
+    return (permitted, expected)
+  }
+
+  /// Reports unknown keys, and checks the values of repeated keys that do not apply.
+  private func checkExtraMembers(
+    of object: JSONValue, _ members: borrowing JSONIndexedMembers, permitted: UInt32,
+    _ owner: inout Owner, _ reader: inout Reader
+  ) {
+    for member in object.members {
+      guard let index = schema.names.index(ofKey: member), permitted & 1 << UInt32(index) != 0
+      else {
+        reader.reportUnknownKey(member, in: schema)
+        continue
+      }
+      let isRepeated = members[index]?.index != member.index
+      if isRepeated, reader.rules.checksRepeatedKeys {
+        _ = properties[index].read(member, &owner, &reader)
+      }
+    }
+  }
+
+  /// Writes the properties that differ from `defaultOwner`, and those that are always written;
+  /// without a default owner, all properties.
+  ///
+  /// - Parameters:
+  ///   - owner: The owner of the properties.
+  ///   - defaultOwner: An owner whose values are omitted, or nil.
+  ///   - object: The object to write to.
+  package func write(
+    _ owner: Owner, unless defaultOwner: Owner? = nil, to object: inout JSONObjectWriter
+  ) {
+    for property in properties where property.condition?(owner) ?? true {
+      property.write(owner, defaultOwner, &object)
+    }
+  }
+
+  /// Writes an array of objects.
+  ///
+  /// - Parameters:
+  ///   - owners: The owners of the properties.
+  ///   - defaultOwner: An owner whose values are omitted, or nil.
+  ///   - name: The key of the array.
+  ///   - layout: The layout of each object.
+  ///   - object: The object to write to.
+  package func write(
+    _ owners: [Owner], unless defaultOwner: Owner? = nil, as name: String,
+    layout: JSONWriter.Layout? = nil,
+    to object: inout JSONObjectWriter
+  ) {
+    object.array(name) { list in
+      for owner in owners {
+        list.object(layout: layout) { write(owner, unless: defaultOwner, to: &$0) }
+      }
+    }
+  }
+
+  /// Returns an object as a text of its own.
+  package func text(_ owner: Owner, layout: JSONWriter.Layout = .multiline) -> [UInt8] {
+    var writer = JSONWriter(layout: layout)
+    writer.object { write(owner, to: &$0) }
+    return writer.finish()
+  }
+}

@@ -1,0 +1,98 @@
+extension JSONParser {
+  /// Returns a description of the byte or character at the position.
+  func foundText(in text: Span<UInt8>) -> String {
+    guard position < text.count else { return "the end of the text" }
+    let byte = text[position]
+    if byte < 0x20 || byte == 0x7F {
+      return "the control character \(JSONString.hexadecimalText(ofByte: byte))"
+    }
+    let length = JSONString.utf8SequenceLength(text, at: position)
+    guard length > 0 else { return "the byte \(JSONString.hexadecimalText(ofByte: byte))" }
+    return byte == UInt8(ascii: "\"")
+      ? "a string" : "\"\(JSONString.text(text, position..<position + length).escapingInvisibles)\""
+  }
+
+  /// Returns the error for a text that ends inside the innermost container.
+  func endOfTextError(_ text: Span<UInt8>) -> JSONParseError {
+    let kind = isInObject ? "object" : "array"
+    return JSONParseError(
+      kind: .truncated, offset: text.count,
+      message: "the text ends inside the \(kind) that begins at",
+      openingOffset: Int(nodes[Int(parentIndex)].start))
+  }
+
+  /// Returns the error for a missing comma or closing bracket.
+  func missingSeparatorError(_ text: Span<UInt8>) -> JSONParseError {
+    let closing = isInObject ? "}" : "]"
+    return parseError("expected \",\" or \"\(closing)\", found \(foundText(in: text))")
+  }
+
+  /// Returns the error for a missing key.
+  func missingKeyError(_ text: Span<UInt8>) -> JSONParseError {
+    if let error = commentError(text) { return error }
+    if text[position] == UInt8(ascii: "'") { return singleQuoteError() }
+    return parseError("expected a key in double quotes, found \(foundText(in: text))")
+  }
+
+  /// Returns the error for a comment in the style of C or a script at the position, or nil.
+  func commentError(_ text: Span<UInt8>) -> JSONParseError? {
+    guard position < text.count else { return nil }
+    let next = position + 1 < text.count ? text[position + 1] : 0
+    let isSlashComment =
+      text[position] == UInt8(ascii: "/")
+      && (next == UInt8(ascii: "/") || next == UInt8(ascii: "*"))
+    guard text[position] == UInt8(ascii: "#") || isSlashComment else { return nil }
+    return parseError("JSON has no comments")
+  }
+
+  /// Returns the error for a missing value. `word` contains the letters at the position.
+  func invalidValueError(_ text: Span<UInt8>, word: String) -> JSONParseError {
+    if let error = commentError(text) { return error }
+    switch text[position] {
+    case UInt8(ascii: "'"): return singleQuoteError()
+    case UInt8(ascii: "+"): return parseError("a number cannot begin with \"+\"")
+    case UInt8(ascii: "."): return parseError("a number needs a digit before the point")
+    default: break
+    }
+    switch word.lowercased() {
+    case "":
+      return parseError("expected a value, found \(foundText(in: text))")
+    case "nan", "infinity", "inf":
+      return parseError("\(word) is not a JSON number")
+    case let lower where ["true", "false", "null"].contains(lower):
+      return parseError("expected a value, found \"\(word)\"", suggestion: "did you mean \(lower)?")
+    default:
+      return parseError("expected a value, found \"\(word)\"")
+    }
+  }
+
+  /// Returns the error for text in single quotes.
+  private func singleQuoteError() -> JSONParseError {
+    parseError("strings are written in double quotes")
+  }
+
+  /// Returns an error at the position.
+  func parseError(_ message: String, suggestion: String? = nil) -> JSONParseError {
+    JSONParseError(offset: position, message: message, suggestion: suggestion)
+  }
+
+  /// Returns the error for a control character in a string.
+  func controlCharacterError(_ byte: UInt8) -> JSONParseError {
+    switch byte {
+    case 0x0A, 0x0D:
+      parseError("unterminated string")
+    case 0x09:
+      parseError("a tab inside a string is written \\t")
+    default:
+      parseError(
+        "a control character inside a string is written " + JSONString.unicodeEscape(UInt16(byte)))
+    }
+  }
+
+  /// Returns the error for a text that ends inside a string.
+  func endOfStringError(start: Int) -> JSONParseError {
+    JSONParseError(
+      kind: .truncated, offset: position, message: "the text ends inside the string that begins at",
+      openingOffset: start)
+  }
+}

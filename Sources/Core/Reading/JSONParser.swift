@@ -1,0 +1,266 @@
+/// Parses a text into nodes.
+///
+/// Parsing uses a loop instead of recursion: the container that is open now is `parentIndex`, and
+/// its node stores its own parent.
+///
+/// 1. `readPreamble` skips a byte-order mark and white space.
+/// 2. `readValue` appends the node of a scalar, or opens a container.
+/// 3. `readSeparators` closes containers and skips a comma; `readKey` reads the next key.
+/// 4. Closing a container stores the index after its contents, and records duplicate keys.
+struct JSONParser {
+  let limits: JSONLimits
+  /// The nodes so far, in the order of the text.
+  private(set) var nodes: [JSONNode] = []
+  /// The accepted deviations from strict JSON.
+  private(set) var deviations: [JSONDeviation] = []
+  /// The offset of the next byte.
+  var position = 0
+
+  /// The index of the innermost open container.
+  private(set) var parentIndex = JSONNode.noParent
+  /// A Boolean value that indicates whether the innermost container is an object.
+  private(set) var isInObject = false
+  /// The index of the next value among those of the container.
+  private var siblingIndex = 0
+  private var depth = 0
+
+  init(limits: JSONLimits) { self.limits = limits }
+
+  /// Parses a complete text.
+  mutating func read(_ text: Span<UInt8>) throws(JSONParseError) {
+    guard text.count <= limits.maximumTextBytes else {
+      throw JSONParseError(
+        kind: .limit, offset: 0,
+        message:
+          "the text is too large: \(text.count) bytes; the limit is \(limits.maximumTextBytes)"
+      )
+    }
+    try readPreamble(text)
+    // Compact texts have a value every 20 bytes. Reserved memory that is not used is never touched.
+    nodes.reserveCapacity(min(text.count / 16, limits.maximumValueCount))
+    try readValues(text)
+    skipWhitespace(text)
+    guard position == text.count else {
+      if let error = commentError(text) { throw error }
+      throw parseError("expected nothing after the value, found \(foundText(in: text))")
+    }
+  }
+
+  private mutating func readValues(_ text: Span<UInt8>) throws(JSONParseError) {
+    var key = JSONKeyRange()
+    repeat {
+      let isOpened = try readValue(text, key: key)
+      if isOpened {
+        skipWhitespace(text)
+        guard position < text.count else { throw endOfTextError(text) }
+        if text[position] == closingByte {
+          closeContainer(text)
+        } else {
+          if isInObject {
+            key = try readKey(text)
+          }
+          continue
+        }
+      }
+      guard try readSeparators(text) else { return }
+      key = isInObject ? try readKey(text) : JSONKeyRange()
+    } while true
+  }
+
+  /// Skips the byte-order mark and the white space before the value.
+  private mutating func readPreamble(_ text: Span<UInt8>) throws(JSONParseError) {
+    if text.count >= 2, text[0] ^ text[1] == 1, text[0] | text[1] == 0xFF {
+      throw JSONParseError(kind: .encoding, offset: 0, message: "the text is UTF-16, not UTF-8")
+    }
+    if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF {
+      deviations.append(JSONDeviation(kind: .byteOrderMark, offset: 0, valueIndex: 0))
+      position = 3
+    }
+    skipWhitespace(text)
+    guard position < text.count else {
+      throw JSONParseError(kind: .truncated, offset: position, message: "the text is empty")
+    }
+  }
+
+  /// Reads a scalar, or the opening bracket of a container. Returns whether a container was opened.
+  private mutating func readValue(_ text: Span<UInt8>, key: JSONKeyRange) throws(JSONParseError)
+    -> Bool
+  {
+    guard nodes.count < limits.maximumValueCount else {
+      throw JSONParseError(
+        kind: .limit, offset: position,
+        message: "the text has more than \(limits.maximumValueCount) values")
+    }
+    let start = position
+    let form: JSONNode.Form
+    switch text[start] {
+    case UInt8(ascii: "{"):
+      form = .object
+    case UInt8(ascii: "["):
+      form = .array
+    case UInt8(ascii: "\""):
+      form = try readString(text) ? .escapedString : .plainString
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+      try readNumber(text)
+      form = .number
+    default:
+      form = try readLiteral(text)
+    }
+    nodes.append(
+      JSONNode(
+        form: form, start: start, extent: position - start, parent: parentIndex,
+        siblingIndex: siblingIndex,
+        key: key))
+    guard form == .object || form == .array else { return false }
+    depth += 1
+    guard depth <= limits.maximumDepth else {
+      throw JSONParseError(
+        kind: .limit, offset: start,
+        message: "objects and arrays are nested more than \(limits.maximumDepth) deep")
+    }
+    parentIndex = UInt32(truncatingIfNeeded: nodes.count - 1)
+    isInObject = form == .object
+    siblingIndex = 0
+    position += 1
+    return true
+  }
+
+  /// Reads the separators after a value. Returns false at the end of the document.
+  private mutating func readSeparators(_ text: Span<UInt8>) throws(JSONParseError) -> Bool {
+    while parentIndex != JSONNode.noParent {
+      skipWhitespace(text)
+      guard position < text.count else { throw endOfTextError(text) }
+      if text[position] == closingByte {
+        closeContainer(text)
+        continue
+      }
+      guard text[position] == UInt8(ascii: ",") else {
+        throw commentError(text) ?? missingSeparatorError(text)
+      }
+      let comma = position
+      position += 1
+      skipWhitespace(text)
+      guard position < text.count else { throw endOfTextError(text) }
+      if text[position] == closingByte {
+        deviations.append(
+          JSONDeviation(kind: .trailingComma, offset: comma, valueIndex: Int(parentIndex)))
+        closeContainer(text)
+        continue
+      }
+      siblingIndex += 1
+      return true
+    }
+    return false
+  }
+
+  /// Reads a key and its colon. The position is then at the value.
+  private mutating func readKey(_ text: Span<UInt8>) throws(JSONParseError) -> JSONKeyRange {
+    let start = position
+    guard text[start] == UInt8(ascii: "\"") else { throw missingKeyError(text) }
+    let isEscaped = try readString(text)
+    let key = JSONKeyRange(start: start + 1, length: position - start - 2, isEscaped: isEscaped)
+    skipWhitespace(text)
+    guard position < text.count else { throw endOfTextError(text) }
+    guard text[position] == UInt8(ascii: ":") else {
+      throw commentError(text)
+        ?? parseError("expected \":\" after the key, found \(foundText(in: text))")
+    }
+    position += 1
+    skipWhitespace(text)
+    guard position < text.count else { throw endOfTextError(text) }
+    return key
+  }
+
+  private mutating func closeContainer(_ text: Span<UInt8>) {
+    let index = Int(parentIndex)
+    if isInObject {
+      findDuplicateKeys(of: index, text)
+    }
+    nodes[index].extent = UInt32(truncatingIfNeeded: nodes.count)
+    parentIndex = nodes[index].parent
+    siblingIndex = Int(nodes[index].siblingIndex)
+    isInObject = parentIndex != JSONNode.noParent && nodes[Int(parentIndex)].form == .object
+    depth -= 1
+    position += 1
+  }
+
+  /// The closing bracket of the innermost container.
+  private var closingByte: UInt8 { isInObject ? UInt8(ascii: "}") : UInt8(ascii: "]") }
+
+  private mutating func skipWhitespace(_ text: Span<UInt8>) {
+    while position < text.count {
+      switch text[position] {
+      case 0x20, 0x0A, 0x0D, 0x09: position += 1
+      default: return
+      }
+    }
+  }
+
+  /// The maximum number of keys that are compared in pairs. Keys of larger objects are put into a
+  /// set.
+  private static let maximumPairwiseKeyCount = 8
+
+  private mutating func findDuplicateKeys(of object: Int, _ text: Span<UInt8>) {
+    // A single member has no duplicate, and most objects in large texts are small.
+    guard siblingIndex > 0 else { return }
+    if siblingIndex < Self.maximumPairwiseKeyCount {
+      findDuplicateKeysInPairs(of: object, text)
+    } else {
+      findDuplicateKeysWithSet(of: object, text)
+    }
+  }
+
+  private mutating func findDuplicateKeysInPairs(of object: Int, _ text: Span<UInt8>) {
+    var later = object + 1
+    while later < nodes.count {
+      var earlier = object + 1
+      while earlier < later {
+        if hasSameKey(nodes[earlier], nodes[later], text) {
+          recordDuplicate(later)
+          break
+        }
+        earlier = nextSibling(of: earlier)
+      }
+      later = nextSibling(of: later)
+    }
+  }
+
+  private mutating func findDuplicateKeysWithSet(of object: Int, _ text: Span<UInt8>) {
+    var seenKeys: Set<[UInt8]> = []
+    var index = object + 1
+    while index < nodes.count {
+      if !seenKeys.insert(keyBytes(of: nodes[index], in: text)).inserted {
+        recordDuplicate(index)
+      }
+      index = nextSibling(of: index)
+    }
+  }
+
+  private mutating func recordDuplicate(_ index: Int) {
+    deviations.append(
+      JSONDeviation(
+        kind: .duplicateKey, offset: nodes[index].keyRange.lowerBound - 1, valueIndex: index))
+  }
+
+  private func nextSibling(of index: Int) -> Int {
+    nodes[index].isContainer ? Int(nodes[index].extent) : index + 1
+  }
+
+  private func hasSameKey(_ left: JSONNode, _ right: JSONNode, _ text: Span<UInt8>) -> Bool {
+    if left.isKeyEscaped || right.isKeyEscaped {
+      return keyBytes(of: left, in: text) == keyBytes(of: right, in: text)
+    }
+    let leftRange = left.keyRange
+    let rightRange = right.keyRange
+    guard leftRange.count == rightRange.count else { return false }
+    for offset in 0..<leftRange.count
+    where text[leftRange.lowerBound + offset] != text[rightRange.lowerBound + offset] {
+      return false
+    }
+    return true
+  }
+
+  private func keyBytes(of node: JSONNode, in text: Span<UInt8>) -> [UInt8] {
+    JSONString.decode(text, node.keyRange, isEscaped: node.isKeyEscaped)
+  }
+}

@@ -1,0 +1,218 @@
+// The kinds of properties of a schema.
+
+extension JSONProperty {
+  /// A known key whose value is not kept. A string is checked for its type.
+  package static func ignored(_ name: String, _ type: JSONType = .any, _ meaning: String = "")
+    -> Self
+  {
+    let key = JSONKey(name, type, meaning)
+    return Self(key) { value, _, reader in
+      guard case .string = type else { return true }
+      let text: String? = reader.readScalar(value, key: key)
+      return text != nil
+    }
+  }
+
+  /// A number, an integer, a boolean, or a string.
+  ///
+  /// An absent key stands for `defaultValue` or, without one, for the value of the default owner.
+  /// An optional value of nil is not written.
+  package static func value<Value: JSONScalar>(
+    _ name: String, _ type: JSONType, is presence: JSONKey.Presence = .optional,
+    default defaultValue: Double? = nil,
+    _ meaning: String = "", rule: Rule? = nil, errorCode: Int? = nil,
+    _ access: @escaping Accessor<Value>
+  ) -> Self {
+    value(
+      JSONKey(
+        name, type, is: presence, default: defaultValue, meaning, rule: rule, errorCode: errorCode),
+      type: nil, access: access
+    )
+  }
+
+  /// A scalar whose type depends on the properties that were read before.
+  package static func value<Value: JSONScalar>(
+    _ key: JSONKey, type: (@Sendable (Owner, Reader) -> JSONType)?,
+    access: @escaping Accessor<Value>
+  ) -> Self {
+    Self(key) { value, owner, reader in
+      let typedKey = type.map { key.withType($0(owner, reader)) } ?? key
+      guard let scalar: Value = reader.readScalar(value, key: typedKey) else { return false }
+      access(&owner) { $0 = scalar }
+      return true
+    } write: { owner, defaultOwner, object in
+      guard let value = Self.value(access, of: owner) else { return }
+      let constant =
+        Value.isOptional
+        ? nil : key.defaultValue.flatMap { Value.value(of: JSONScalarContent(number: $0)) }
+      if key.presence == .optional, value == constant ?? Self.value(access, of: defaultOwner) {
+        return
+      }
+      value.write(key.name, omitsPoint: Reader.writesShortNumbers, to: &object)
+    }
+  }
+
+  /// Returns a property of an owner, or nil without an owner.
+  package static func value<Value>(_ access: Accessor<Value>, of owner: Owner?) -> Value? {
+    guard var owner else { return nil }
+    var value: Value?
+    access(&owner) { value = $0 }
+    return value
+  }
+
+  /// A number that is always written with the same value, and ignored on reading.
+  package static func constant(
+    _ name: String, is presence: JSONKey.Presence = .alwaysWritten, _ value: Int
+  ) -> Self {
+    Self(JSONKey(name, .any, is: presence)) { _, _, _ in
+      true
+    } write: { _, _, object in
+      object.member(name, value)
+    }
+  }
+
+  /// One of the names of an enumeration.
+  package static func enumeration<Value: JSONEnumeration>(
+    _ name: String, is presence: JSONKey.Presence = .alwaysWritten, _ meaning: String = "",
+    noun: String? = nil,
+    rule: Rule? = nil, errorCode: Int? = nil, _ access: @escaping Accessor<Value>
+  ) -> Self {
+    let cases = Array(Value.allCases)
+    let names = JSONNameList(cases.map { $0.jsonName })
+    let key = JSONKey(
+      name, .enumeration(names.names), is: presence, meaning, noun: noun, rule: rule,
+      errorCode: errorCode)
+    return Self(key) { value, owner, reader in
+      guard let index = reader.readName(value, names: names, key: key) else { return false }
+      access(&owner) { $0 = cases[index] }
+      return true
+    } write: { owner, defaultOwner, object in
+      guard let value = Self.value(access, of: owner) else { return }
+      if presence != .optional || value != Self.value(access, of: defaultOwner) {
+        object.member(name, value.jsonName)
+      }
+    }
+  }
+
+  /// An array of scalars. An empty optional array is not written.
+  package static func values<Value: JSONScalar & JSONWritable>(
+    _ name: String, of type: JSONType, is presence: JSONKey.Presence = .optional,
+    _ meaning: String = "",
+    noun: String? = nil, layout: JSONWriter.Layout? = nil, _ access: @escaping Accessor<[Value]>
+  ) -> Self {
+    let key = JSONKey(name, .array(type), is: presence, meaning, layout: layout)
+    var names: JSONNameList?
+    if case .enumeration(let list) = type {
+      names = JSONNameList(list)
+    }
+    let elementKey = JSONKey(name, type, noun: noun)
+    return Self(key) { [names] value, owner, reader in
+      guard reader.expectKind(.array, of: value, as: name, errorCode: nil) else { return false }
+      var values: [Value] = []
+      for element in value.elements {
+        if let names, reader.readName(element, names: names, key: elementKey) == nil { continue }
+        if let scalar: Value = reader.readScalar(element, key: elementKey) {
+          values.append(scalar)
+        }
+      }
+      access(&owner) { $0 = values }
+      return true
+    } write: { owner, _, object in
+      guard let values = Self.value(access, of: owner), !values.isEmpty || presence != .optional
+      else { return }
+      object.array(name, layout: layout) { list in
+        for value in values {
+          list.element(value)
+        }
+      }
+    }
+  }
+
+  /// An object that always has a value. It is read into the existing value.
+  package static func object<Value: Equatable & Sendable>(
+    _ name: String,
+    _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
+    is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil,
+    _ meaning: String = "",
+    default makeDefault: (@Sendable (Owner) -> Value)? = nil, _ access: @escaping Accessor<Value>
+  ) -> Self {
+    Self(JSONKey(name, .object { schema().schema }, is: presence, meaning, layout: layout)) {
+      value, owner, reader in
+      if let defaultValue = makeDefault?(owner) {
+        access(&owner) { $0 = defaultValue }
+      }
+      var isComplete = true
+      access(&owner) { isComplete = schema().read(value, into: &$0, reader: &reader) }
+      return isComplete
+    } write: { owner, defaultOwner, object in
+      let defaultValue = makeDefault?(owner) ?? Self.value(access, of: defaultOwner)
+      guard let value = Self.value(access, of: owner),
+        value != defaultValue || presence != .optional
+      else { return }
+      object.object(name, layout: layout) { schema().write(value, unless: defaultValue, to: &$0) }
+    }
+  }
+
+  /// An object whose value is nil if the key is absent. Reading starts with the value `new`.
+  package static func object<Value: Sendable>(
+    _ name: String,
+    _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
+    new: @escaping @autoclosure @Sendable () -> Value, is presence: JSONKey.Presence = .optional,
+    layout: JSONWriter.Layout? = nil, _ meaning: String = "", _ access: @escaping Accessor<Value?>
+  ) -> Self {
+    Self(JSONKey(name, .object { schema().schema }, is: presence, meaning, layout: layout)) {
+      value, owner, reader in
+      var newValue = new()
+      guard schema().read(value, into: &newValue, reader: &reader) else { return false }
+      access(&owner) { $0 = newValue }
+      return true
+    } write: { owner, _, object in
+      guard let value = Self.value(access, of: owner) ?? nil else { return }
+      object.object(name, layout: layout) { schema().write(value, unless: new(), to: &$0) }
+    }
+  }
+
+  /// An object that has no counterpart in the model: its properties are those of the owner itself.
+  package static func group(
+    _ name: String,
+    _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Owner, Reader>,
+    is presence: JSONKey.Presence = .required, layout: JSONWriter.Layout? = nil,
+    _ meaning: String = ""
+  ) -> Self {
+    Self(JSONKey(name, .object { schema().schema }, is: presence, meaning, layout: layout)) {
+      value, owner, reader in
+      schema().read(value, into: &owner, reader: &reader)
+    } write: { owner, defaultOwner, object in
+      object.object(name, layout: layout) { schema().write(owner, unless: defaultOwner, to: &$0) }
+    }
+  }
+
+  /// An array of objects. Reading starts each with the value `new`. Incomplete objects are reported
+  /// and skipped.
+  package static func array<Element: Equatable & Sendable>(
+    _ name: String,
+    of schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Element, Reader>,
+    count: ClosedRange<Int>? = nil, new: @escaping @autoclosure @Sendable () -> Element,
+    is presence: JSONKey.Presence = .optional, layout: JSONWriter.Layout? = nil,
+    _ meaning: String = "",
+    _ access: @escaping Accessor<[Element]>
+  ) -> Self {
+    let key = JSONKey(
+      name, .array(.object { schema().schema }, count: count), is: presence, meaning, layout: layout
+    )
+    return Self(key) { value, owner, reader in
+      guard
+        let elements = reader.readElements(
+          of: value, key: key, schema: schema(), new: new())
+      else { return false }
+      access(&owner) { $0 = elements }
+      return true
+    } write: { owner, defaultOwner, object in
+      guard let elements = Self.value(access, of: owner) else { return }
+      if presence == .optional, elements == Self.value(access, of: defaultOwner) ?? [] {
+        return
+      }
+      schema().write(elements, unless: new(), as: name, layout: layout, to: &object)
+    }
+  }
+}

@@ -1,0 +1,147 @@
+/// The type of the value of a key in a JSON object.
+package enum JSONType: Sendable {
+  /// A number in a range. `anyNumber` accepts all finite numbers.
+  case number(ClosedRange<Double>)
+  /// A whole number in a range. `JSONSchemaRules.fractionHandling` decides about fractions.
+  case integer(ClosedRange<Int>)
+  case boolean
+  /// A string. The pattern is a regular expression for the published JSON Schemas; reading ignores
+  /// it.
+  case string(pattern: String? = nil)
+  /// One of a list of names. The first is the default.
+  case enumeration([String])
+  /// An array of elements of one type, optionally with a range of counts.
+  indirect case array(JSONType, count: ClosedRange<Int>? = nil)
+  /// An object. The closure delays the evaluation, so that a schema can contain itself.
+  case object(@Sendable () -> JSONSchema)
+  /// A value that the property reads by itself.
+  case any
+
+  package static let anyNumber = JSONType.number(
+    -.greatestFiniteMagnitude ... .greatestFiniteMagnitude)
+}
+
+/// A key of a JSON object, without the Swift type that owns its value.
+package struct JSONKey: Sendable {
+  /// The presence of a key in a text.
+  package enum Presence: Sendable {
+    /// Always present. An object without the key is incomplete, which is an error.
+    case required
+    /// Written always. Reading a text without the key reports a warning.
+    case recommended
+    /// Written always. Reading a text without the key reports nothing.
+    case alwaysWritten
+    /// Written only if the value differs from the default.
+    case optional
+  }
+
+  package var name: String
+  package var type: JSONType
+  package var presence = Presence.optional
+  /// The value of an absent key, or nil if there is no constant default.
+  package var defaultValue: Double?
+  /// One or two sentences for authors of texts, starting with the unit.
+  package var meaning = ""
+  /// The noun for a value of the key in messages, or nil to use the key itself.
+  package var noun: String?
+  /// The rule for values out of range, or nil to use the rule of the reader.
+  package var rule: Rule?
+  /// The error code for invalid values, such as one of `CHHapticError`, or nil to use the code of
+  /// the object.
+  package var errorCode: Int?
+  /// The layout of the object, of each object in the array, or of the array of scalars.
+  package var layout: JSONWriter.Layout?
+
+  package init(
+    _ name: String, _ type: JSONType, is presence: Presence = .optional,
+    default defaultValue: Double? = nil,
+    _ meaning: String = "", noun: String? = nil, rule: Rule? = nil, errorCode: Int? = nil,
+    layout: JSONWriter.Layout? = nil
+  ) {
+    self.name = name
+    self.type = type
+    self.presence = presence
+    self.defaultValue = defaultValue
+    self.meaning = meaning
+    self.noun = noun
+    self.rule = rule
+    self.errorCode = errorCode
+    self.layout = layout
+  }
+}
+
+extension JSONKey {
+  /// Returns the key with another type.
+  func withType(_ type: JSONType) -> JSONKey {
+    var key = self
+    key.type = type
+    return key
+  }
+}
+
+/// The keys of one kind of JSON object in canonical order, and their dependencies.
+package final class JSONSchema: Sendable {
+  /// A key whose value selects the other keys that are valid.
+  package struct Discriminator: Sendable {
+    /// The key, whose value is a string.
+    package var key: String
+    /// The keys that each value permits, and those that it requires. The first value is the
+    /// default.
+    package var variants: [(value: String, keys: [String], required: [String])]
+
+    package init(
+      key: String, variants: [(value: String, keys: [String], required: [String])]
+    ) {
+      self.key = key
+      self.variants = variants
+    }
+  }
+
+  /// The noun for such an object in messages, with its article: `an event`.
+  package let noun: String
+  /// The keys, at most 32.
+  package let keys: [JSONKey]
+  package let names: JSONNameList
+  /// The error code for incomplete objects, such as one of `CHHapticError`.
+  package let errorCode: Int?
+  package let discriminator: Discriminator?
+  /// The set of all keys, as bits.
+  let allKeyBits: UInt32
+  /// The set of keys that are required or recommended, as bits.
+  let expectedKeyBits: UInt32
+
+  package init(
+    _ noun: String, _ keys: [JSONKey], errorCode: Int? = nil,
+    discriminator: Discriminator? = nil
+  ) {
+    precondition(keys.count <= 32, "an object has at most 32 keys")
+    self.noun = noun
+    self.keys = keys
+    self.errorCode = errorCode
+    self.discriminator = discriminator
+    names = JSONNameList(keys.map { $0.name })
+    allKeyBits = UInt32(truncatingIfNeeded: (UInt64(1) << UInt64(keys.count)) - 1)
+    var expectedKeyBits: UInt32 = 0
+    for (index, key) in keys.enumerated()
+    where key.presence == .required || key.presence == .recommended {
+      expectedKeyBits |= 1 << UInt32(index)
+    }
+    self.expectedKeyBits = expectedKeyBits
+  }
+
+  package func key(named name: String) -> JSONKey? { keys.first { $0.name == name } }
+
+  /// Returns the permitted and the required keys of an object, by the value of its discriminator.
+  /// An unknown value permits all keys.
+  package func keys(in object: JSONValue) -> (permitted: [JSONKey], required: [String]) {
+    let required = keys.filter { $0.presence == .required }.map { $0.name }
+    guard let discriminator else { return (keys, required) }
+    let value = object[discriminator.key].map { $0.string } ?? discriminator.variants.first?.value
+    guard let variant = discriminator.variants.first(where: { $0.value == value }) else {
+      return (keys, required)
+    }
+    let allVariantKeys = discriminator.variants.flatMap { $0.keys }
+    let excludedKeys = allVariantKeys.filter { !variant.keys.contains($0) }
+    return (keys.filter { !excludedKeys.contains($0.name) }, required + variant.required)
+  }
+}

@@ -1,0 +1,315 @@
+/// The rules that a schema reader reports, and its policies.
+package struct JSONSchemaRules: Sendable {
+  /// The policy for a fraction where an integer is expected.
+  package enum FractionHandling: Sendable {
+    /// The fraction is an error of `outOfRange`.
+    case rejected
+    /// The fraction is truncated, the result clamped to the range of `Int32`, and a finding of the
+    /// rule added.
+    case truncated(Rule)
+    /// The number is rounded, and a finding of the rule added.
+    case rounded(Rule)
+  }
+
+  /// The policy for null as the value of an optional key.
+  package enum NullHandling: Sendable {
+    /// Null is a value of a wrong type.
+    case wrongType
+    /// Null stands for an absent key.
+    case absent
+    /// Null stands for an absent key, and a finding of the rule is added.
+    case absentWithFinding(Rule)
+  }
+
+  package var missingKey: Rule
+  package var recommendedKey: Rule?
+  package var wrongType: Rule
+  package var outOfRange: Rule
+  /// The rule for unknown keys, or nil to accept them.
+  package var unknownKey: Rule?
+  package var unknownValue: Rule?
+  /// The rule for empty strings, or nil to accept them.
+  package var emptyText: Rule?
+  /// A Boolean value that indicates whether every value of a repeated key is checked, though only
+  /// the last applies.
+  package var checksRepeatedKeys: Bool
+  package var fractionHandling: FractionHandling
+  package var nullHandling: NullHandling
+
+  package init(
+    missingKey: Rule, recommendedKey: Rule? = nil, wrongType: Rule, outOfRange: Rule,
+    unknownKey: Rule? = nil,
+    unknownValue: Rule? = nil, emptyText: Rule? = nil, checksRepeatedKeys: Bool = false,
+    fractionHandling: FractionHandling = .rejected,
+    nullHandling: NullHandling = .wrongType
+  ) {
+    self.missingKey = missingKey
+    self.recommendedKey = recommendedKey
+    self.wrongType = wrongType
+    self.outOfRange = outOfRange
+    self.unknownKey = unknownKey
+    self.unknownValue = unknownValue
+    self.emptyText = emptyText
+    self.checksRepeatedKeys = checksRepeatedKeys
+    self.fractionHandling = fractionHandling
+    self.nullHandling = nullHandling
+  }
+}
+
+/// A reader of texts by ``JSONObjectSchema``, which reports violations to its log.
+///
+/// A format can report keys in its own words by implementing `reportMissing`, `reportUnknownKey`,
+/// or `reportUnknownValue`. A number out of range is clamped if the severity of `outOfRange` is
+/// below `error`, and rejected otherwise.
+package protocol JSONSchemaReader: Sendable {
+  /// A Boolean value that indicates whether whole numbers are written without a decimal point.
+  static var writesShortNumbers: Bool { get }
+
+  /// The findings so far.
+  var log: FindingLog { get set }
+  /// The rules that are reported, and the policies.
+  var rules: JSONSchemaRules { get }
+  /// A Boolean value that indicates whether unknown and recommended keys are reported.
+  var wantsFindings: Bool { get }
+
+  mutating func reportMissing(
+    _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema: JSONSchema)
+  mutating func reportUnknownKey(_ member: JSONValue, in schema: JSONSchema)
+  mutating func reportUnknownValue(
+    _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue)
+}
+
+extension JSONSchemaReader {
+  package static var writesShortNumbers: Bool { false }
+
+  package var wantsFindings: Bool { true }
+
+  /// Reports a missing key of an object, unless it may be absent.
+  package mutating func reportMissing(
+    _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema: JSONSchema
+  ) {
+    let recommendedRule = wantsFindings ? rules.recommendedKey : nil
+    guard let rule = isRequired ? rules.missingKey : recommendedRule else { return }
+    log.add(
+      rule, at: object,
+      "\(schema.noun) \(isRequired ? "must" : "should") have the key \"\(key.name)\"",
+      suggestion: schema.renameSuggestion(for: key.name, in: object), errorCode: schema.errorCode)
+  }
+
+  /// Reports an unknown key.
+  package mutating func reportUnknownKey(_ member: JSONValue, in schema: JSONSchema) {
+    guard wantsFindings, let rule = rules.unknownKey, let key = member.key else { return }
+    log.add(
+      rule, at: member, offset: member.keyOffset, "unknown key \(key.quoted()) is ignored",
+      suggestion: schema.names.suggestion(for: key))
+  }
+
+  /// Reports a name that is not in a list.
+  package mutating func reportUnknownValue(
+    _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
+  ) {
+    log.add(
+      key.rule ?? rules.unknownValue ?? rules.outOfRange, at: value,
+      "unknown \(key.noun ?? key.name) \(text.quoted())",
+      suggestion: names.suggestion(for: text), errorCode: key.errorCode)
+  }
+
+  /// Returns whether a value has a type, and reports it otherwise.
+  ///
+  /// - Parameters:
+  ///   - kind: The expected type.
+  ///   - value: The value.
+  ///   - name: The name of the value in the message.
+  ///   - errorCode: The code of the same error in another API.
+  package mutating func expectKind(
+    _ kind: JSONValue.Kind, of value: JSONValue, as name: @autoclosure () -> String,
+    errorCode: Int? = nil
+  ) -> Bool {
+    if value.kind == kind { return true }
+    let isQuotedNumber = kind == .number && value.string.flatMap(Double.init) != nil
+    log.add(
+      rules.wrongType, at: value, "\(name()) must be \(kind.noun), not \(value.kind.noun)",
+      suggestion: isQuotedNumber ? "write it without quotes" : nil, errorCode: errorCode)
+    return false
+  }
+
+  /// Returns whether null stands for an absent key, and reports it if the policy says so.
+  package mutating func acceptsNullAsAbsent(_ value: JSONValue) -> Bool {
+    switch rules.nullHandling {
+    case .wrongType:
+      return false
+    case .absent:
+      return true
+    case .absentWithFinding(let rule):
+      log.add(
+        rule, at: value, "\(value.key ?? "the value") is null and counts as absent",
+        suggestion: "leave the key out")
+      return true
+    }
+  }
+
+  /// Reads a scalar. Returns nil for an invalid value, after reporting it.
+  package mutating func readScalar<Value: JSONScalar>(_ value: JSONValue, key: JSONKey) -> Value? {
+    switch key.type {
+    case .number(let range):
+      guard let number = readNumber(value, key: key) else { return nil }
+      let nearest = Value.nearest(to: number)
+      guard let valid = checkRange(nearest, range: range, at: value, key: key) else { return nil }
+      return Value.value(of: JSONScalarContent(number: valid))
+    case .integer(let range):
+      let bounds = Double(range.lowerBound)...Double(range.upperBound)
+      guard let number = readNumber(value, key: key),
+        let integer = convertToInteger(number, at: value, key: key),
+        let valid = checkRange(integer, range: bounds, at: value, key: key)
+      else { return nil }
+      return Value.value(of: JSONScalarContent(number: valid))
+    case .boolean:
+      guard expectKind(.boolean, of: value, as: key.name, errorCode: key.errorCode) else {
+        return nil
+      }
+      return value.boolean.flatMap { Value.value(of: JSONScalarContent(boolean: $0)) }
+    case .string, .enumeration, .array, .object, .any:
+      guard expectKind(.string, of: value, as: key.name, errorCode: key.errorCode) else {
+        return nil
+      }
+      let text = value.string ?? ""
+      if text.isEmpty, let rule = rules.emptyText {
+        log.add(rule, at: value, "\(key.name) is empty")
+        return nil
+      }
+      return Value.value(of: JSONScalarContent(text: text))
+    }
+  }
+
+  private mutating func readNumber(_ value: JSONValue, key: JSONKey) -> Double? {
+    if let number = value.number { return number }
+    _ = expectKind(.number, of: value, as: key.name, errorCode: key.errorCode)
+    return nil
+  }
+
+  private mutating func convertToInteger(_ number: Double, at value: JSONValue, key: JSONKey)
+    -> Double?
+  {
+    let whole: Double
+    let rule: Rule
+    switch rules.fractionHandling {
+    case .rejected:
+      if number == number.rounded() { return number }
+      log.add(
+        key.rule ?? rules.outOfRange, at: value,
+        "\(key.name) is \(value.truncatedLexeme); it must be a whole number",
+        errorCode: key.errorCode)
+      return nil
+    case .truncated(let truncationRule):
+      whole = number.rounded(.towardZero)
+      rule = truncationRule
+    case .rounded(let roundingRule):
+      whole = number.rounded()
+      rule = roundingRule
+    }
+    if whole != number {
+      log.add(
+        rule, at: value, "\(key.name) is \(value.truncatedLexeme); \(whole.shortText) is used")
+    }
+    if case .truncated = rules.fractionHandling {
+      return min(max(whole, Double(Int32.min)), Double(Int32.max))
+    }
+    return whole
+  }
+
+  /// Returns a number in a range, the nearest bound if clamping is permitted, or nil. A number out
+  /// of range is reported.
+  ///
+  /// - Parameters:
+  ///   - number: The number.
+  ///   - range: The valid range.
+  ///   - value: The value of the number, for the report.
+  ///   - key: The key of the value.
+  package mutating func checkRange(
+    _ number: Double, range: ClosedRange<Double>, at value: JSONValue, key: JSONKey
+  ) -> Double? {
+    if range.contains(number) { return number }
+    let rule = key.rule ?? rules.outOfRange
+    let nearest = min(max(number, range.lowerBound), range.upperBound)
+    let isUsed = rule.severity < .error
+    let isNonnegativeRange = range.lowerBound == 0 && range.upperBound >= Double(Int32.max)
+    let violation =
+      if isNonnegativeRange {
+        number < 0 ? "; it must not be negative" : "; it is too large"
+      } else {
+        ", outside \(range.lowerBound.shortText) to \(range.upperBound.shortText)"
+      }
+    let correction = isUsed ? "; \(nearest.shortText) is used" : ""
+    log.add(
+      rule, at: value, "\(key.name) is \(value.truncatedLexeme)\(violation)\(correction)",
+      errorCode: key.errorCode)
+    return isUsed ? nearest : nil
+  }
+
+  /// Reads one of a list of names. Returns its index, or nil for an unknown name, after reporting
+  /// it.
+  package mutating func readName(_ value: JSONValue, names: JSONNameList, key: JSONKey) -> Int? {
+    if let index = names.index(ofString: value) { return index }
+    guard expectKind(.string, of: value, as: key.name, errorCode: key.errorCode),
+      let text = value.string
+    else {
+      return nil
+    }
+    reportUnknownValue(text, names: names, key: key, at: value)
+    return nil
+  }
+
+  /// Reads an array of objects. Incomplete objects are skipped. Returns nil for a value of another
+  /// type.
+  package mutating func readElements<Element>(
+    of value: JSONValue, key: JSONKey, schema: JSONObjectSchema<Element, Self>, new: Element
+  ) -> [Element]? {
+    guard expectKind(.array, of: value, as: key.name, errorCode: key.errorCode) else { return nil }
+    var elements: [Element] = []
+    var count = 0
+    for object in value.elements {
+      count += 1
+      var element = new
+      if schema.read(object, into: &element, reader: &self) {
+        elements.append(element)
+      }
+    }
+    if case .array(_, let validCounts?) = key.type, !validCounts.contains(count) {
+      log.add(
+        key.rule ?? rules.outOfRange, at: value,
+        """
+        \(key.name) has \(count) \(count == 1 ? "entry" : "entries"), outside \
+        \(validCounts.lowerBound) to \(validCounts.upperBound)
+        """
+      )
+    }
+    return elements
+  }
+}
+
+extension JSONNameList {
+  /// Returns the question for the name that was probably meant by a text: `did you mean "x"?`.
+  package func suggestion(for text: String) -> String? {
+    nearest(to: text).map { "did you mean \"\($0)\"?" }
+  }
+}
+
+extension JSONValue {
+  /// The first 24 bytes of a scalar as in the text.
+  package var truncatedLexeme: String { String(decoding: lexeme.prefix(24), as: UTF8.self) }
+}
+
+extension JSONSchema {
+  /// Returns a suggestion to rename an unknown key of an object that is similar to a missing one.
+  package func renameSuggestion(for name: String, in object: JSONValue) -> String? {
+    for member in object.members {
+      guard names.index(ofKey: member) == nil, let key = member.key,
+        names.nearest(to: key) == name
+      else {
+        continue
+      }
+      return "rename \(key.quoted()) to \(name.quoted())"
+    }
+    return nil
+  }
+}

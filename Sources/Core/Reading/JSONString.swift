@@ -1,0 +1,134 @@
+/// Functions for the bytes of JSON strings.
+enum JSONString {
+  /// Returns the bytes that a string represents.
+  ///
+  /// - Parameters:
+  ///   - text: The text of the document.
+  ///   - range: The range inside the quotes of a valid string.
+  ///   - isEscaped: True if the string has escapes.
+  ///   - limit: The number of bytes after which decoding stops.
+  static func decode(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool, limit: Int = .max)
+    -> [UInt8]
+  {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(min(range.count, limit))
+    var position = range.lowerBound
+    while position < range.upperBound, bytes.count < limit {
+      let byte = text[position]
+      position += 1
+      guard isEscaped, byte == UInt8(ascii: "\\") else {
+        bytes.append(byte)
+        continue
+      }
+      let letter = text[position]
+      position += 1
+      switch letter {
+      case UInt8(ascii: "b"):
+        bytes.append(0x08)
+      case UInt8(ascii: "f"):
+        bytes.append(0x0C)
+      case UInt8(ascii: "n"):
+        bytes.append(0x0A)
+      case UInt8(ascii: "r"):
+        bytes.append(0x0D)
+      case UInt8(ascii: "t"):
+        bytes.append(0x09)
+      case UInt8(ascii: "u"):
+        var code = UInt32(utf16Unit(text, at: position))
+        position += 4
+        if 0xD800...0xDBFF ~= code {
+          code =
+            0x10000 + (code - 0xD800) << 10 + (UInt32(utf16Unit(text, at: position + 2)) - 0xDC00)
+          position += 6
+        }
+        if let scalar = Unicode.Scalar(code) {
+          bytes.append(contentsOf: Array(String(scalar).utf8))
+        }
+      default:
+        bytes.append(letter)
+      }
+    }
+    return bytes
+  }
+
+  private static func utf16Unit(_ text: Span<UInt8>, at position: Int) -> UInt16 {
+    var unit: UInt16 = 0
+    for offset in 0..<4 {
+      unit = unit << 4 | (hexadecimalValue(of: text[position + offset]) ?? 0)
+    }
+    return unit
+  }
+
+  /// Returns the value of a hexadecimal digit, or nil for another byte.
+  static func hexadecimalValue(of byte: UInt8) -> UInt16? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
+  }
+
+  /// Returns the length of the well-formed UTF-8 sequence at a position, or 0 if there is none.
+  ///
+  /// Source: The Unicode Standard, table 3-7.
+  static func utf8SequenceLength(_ text: Span<UInt8>, at position: Int) -> Int {
+    let secondByteRange: ClosedRange<UInt8>
+    let length: Int
+    switch text[position] {
+    case 0x00...0x7F:
+      return 1
+    case 0xC2...0xDF:
+      secondByteRange = 0x80...0xBF
+      length = 2
+    case 0xE0:
+      secondByteRange = 0xA0...0xBF
+      length = 3
+    case 0xED:
+      secondByteRange = 0x80...0x9F
+      length = 3
+    case 0xE1...0xEF:
+      secondByteRange = 0x80...0xBF
+      length = 3
+    case 0xF0:
+      secondByteRange = 0x90...0xBF
+      length = 4
+    case 0xF1...0xF3:
+      secondByteRange = 0x80...0xBF
+      length = 4
+    case 0xF4:
+      secondByteRange = 0x80...0x8F
+      length = 4
+    default:
+      return 0
+    }
+    guard position + length <= text.count, secondByteRange ~= text[position + 1] else { return 0 }
+    for offset in 2..<max(length, 2) where text[position + offset] & 0xC0 != 0x80 {
+      return 0
+    }
+    return length
+  }
+
+  /// Returns whether a byte is an ASCII letter, as in `true`.
+  static func isLetter(_ byte: UInt8) -> Bool {
+    UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+  }
+
+  /// Returns a part of the text as a string, without decoding escapes.
+  static func text(_ text: Span<UInt8>, _ range: Range<Int>) -> String {
+    String(decoding: decode(text, range, isEscaped: false), as: UTF8.self)
+  }
+
+  /// Returns a byte as `0xFF`.
+  static func hexadecimalText(ofByte byte: UInt8) -> String {
+    "0x" + hexadecimalText(UInt16(byte), digits: 2)
+  }
+
+  /// Returns a UTF-16 code unit as `\uD800`.
+  static func unicodeEscape(_ unit: UInt16) -> String { "\\u" + hexadecimalText(unit, digits: 4) }
+
+  private static func hexadecimalText(_ value: UInt16, digits: Int) -> String {
+    let text = String(value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: digits - text.count) + text
+  }
+}

@@ -1,0 +1,218 @@
+/// A cursor to one value of a document. The value is decoded on access.
+public struct JSONValue: Sendable {
+  /// The type of a value.
+  public enum Kind: String, Sendable {
+    /// Members with keys, in braces.
+    case object
+    /// Elements, in brackets.
+    case array
+    /// Text.
+    case string
+    /// A number.
+    case number
+    /// `true` or `false`.
+    case boolean
+    /// `null`.
+    case null
+  }
+
+  /// The document of the value.
+  public let document: JSONDocument
+  /// The index of the value in the order of the text, from 0. A container precedes its contents.
+  public let index: Int
+
+  /// Creates a cursor to a value.
+  ///
+  /// - Parameters:
+  ///   - document: The document of the value.
+  ///   - index: The index of the value, less than the number of values in the document.
+  public init(document: JSONDocument, index: Int) {
+    precondition(
+      document.nodes.indices.contains(index), "a value's number is below the document's count")
+    self.init(document, uncheckedIndex: index)
+  }
+
+  /// Creates a cursor to an existing value, without checking the index.
+  init(_ document: JSONDocument, uncheckedIndex index: Int) {
+    self.document = document
+    self.index = index
+  }
+
+  var node: JSONNode { document.nodes[index] }
+
+  /// The type of the value.
+  public var kind: Kind {
+    switch node.form {
+    case .object: .object
+    case .array: .array
+    case .plainString, .escapedString: .string
+    case .number: .number
+    case .true, .false: .boolean
+    case .null: .null
+    }
+  }
+
+  /// The decoded string, or nil if the value is not a string.
+  public var string: String? {
+    let node = node
+    guard kind == .string else { return nil }
+    return decoded(Self.contentRange(of: node.range), isEscaped: node.form == .escapedString)
+  }
+
+  private func decoded(_ range: Range<Int>, isEscaped: Bool, limit: Int = .max) -> String {
+    let text = document.text
+    return String(
+      decoding: JSONString.decode(text.span, range, isEscaped: isEscaped, limit: limit),
+      as: UTF8.self)
+  }
+
+  /// The finite `Double` nearest to the number, or nil if the value is not a number.
+  public var number: Double? {
+    let node = node
+    guard node.form == .number else { return nil }
+    let text = document.text
+    return JSONNumber.value(text.span, node.range)
+  }
+
+  /// The boolean, or nil if the value is not a boolean.
+  public var boolean: Bool? {
+    switch node.form {
+    case .true: true
+    case .false: false
+    default: nil
+    }
+  }
+
+  /// The bytes of a scalar as in the text. Containers have none.
+  public var lexeme: ArraySlice<UInt8> {
+    let node = node
+    return node.isContainer ? [] : document.text[node.range]
+  }
+
+  /// Returns the range between the quotes of a string.
+  static func contentRange(of range: Range<Int>) -> Range<Int> {
+    range.lowerBound + 1..<range.upperBound - 1
+  }
+
+  /// The key of a member, or nil if the value is not a member of an object.
+  public var key: String? { hasKey ? decoded(node.keyRange, isEscaped: node.isKeyEscaped) : nil }
+
+  var hasKey: Bool { parent?.kind == .object }
+
+  /// The container of the value, or nil for the root.
+  public var parent: JSONValue? {
+    let parent = node.parent
+    return parent == JSONNode.noParent ? nil : JSONValue(document, uncheckedIndex: Int(parent))
+  }
+
+  /// The members of an object in the order of the text, with duplicates; empty for other types.
+  public var members: JSONChildren { JSONChildren(of: self, if: .object) }
+
+  /// The elements of an array; empty for other types.
+  public var elements: JSONChildren { JSONChildren(of: self, if: .array) }
+
+  /// Returns the elements of an array of whole numbers in a range, decoded in one pass; nil for any
+  /// other value.
+  package func integerElements(in range: ClosedRange<Int32>) -> [Int32]? {
+    let node = node
+    guard node.form == .array else { return nil }
+    let nodes = document.nodes
+    let text = document.text
+    let contents = index + 1..<Int(node.extent)
+    var numbers: [Int32] = []
+    numbers.reserveCapacity(contents.count)
+    for index in contents {
+      guard nodes[index].form == .number,
+        let number = Int32(exactly: JSONNumber.value(text.span, nodes[index].range)),
+        range.contains(number)
+      else { return nil }
+      numbers.append(number)
+    }
+    return numbers
+  }
+
+  /// The last member with a key, or nil if there is none or the value is not an object.
+  public subscript(key: String) -> JSONValue? {
+    var lastMember: JSONValue?
+    for member in members where member.key == key {
+      lastMember = member
+    }
+    return lastMember
+  }
+
+  /// The position of the value's first byte in the text.
+  public var offset: Int { Int(node.start) }
+
+  /// The line, the column, and the path of the value.
+  public var location: FileLocation { document.location(ofValue: index) }
+
+  /// The position of the key's opening quote, or of the value if it has no key.
+  public var keyOffset: Int { hasKey ? node.keyRange.lowerBound - 1 : offset }
+
+  /// The path from the root to the value, such as `Pattern[3].Event.Time`; empty for the root.
+  ///
+  /// Keys that are not identifiers are written `["in brackets"]`, shortened to 40 characters.
+  public var path: String {
+    var steps: [String] = []
+    var value = self
+    while let parent = value.parent {
+      if parent.kind == .object {
+        let key = value.truncatedKey
+        let isName = !key.isEmpty && key.utf8.count <= 64 && key.utf8.allSatisfy(Self.isNameByte)
+        steps.append(isName ? "." + key : "[\(key.quoted(limit: 40))]")
+      } else {
+        steps.append("[\(value.node.siblingIndex)]")
+      }
+      value = parent
+    }
+    let path = steps.reversed().joined()
+    return path.hasPrefix(".") ? String(path.dropFirst()) : path
+  }
+
+  /// The key, cut at 200 bytes, so that a path costs less than the text.
+  private var truncatedKey: String {
+    decoded(node.keyRange, isEscaped: node.isKeyEscaped, limit: 200)
+  }
+
+  private static func isNameByte(_ byte: UInt8) -> Bool {
+    JSONString.isLetter(byte) || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+      || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+  }
+}
+
+extension JSONValue.Kind {
+  /// The type as a noun with its article, for messages.
+  public var noun: String {
+    switch self {
+    case .null: rawValue
+    case .object, .array: "an " + rawValue
+    case .string, .number, .boolean: "a " + rawValue
+    }
+  }
+}
+
+/// The members of an object, or the elements of an array.
+public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
+  /// A Boolean value that indicates whether no value remains.
+  public var isEmpty: Bool { index >= end }
+
+  private let document: JSONDocument
+  private var index: Int
+  private let end: Int
+
+  init(of value: JSONValue, if form: JSONNode.Form) {
+    let node = value.node
+    document = value.document
+    index = value.index + 1
+    end = node.form == form ? Int(node.extent) : index
+  }
+
+  /// Returns the next value, or nil after the last.
+  public mutating func next() -> JSONValue? {
+    guard index < end else { return nil }
+    let value = JSONValue(document, uncheckedIndex: index)
+    let node = document.nodes[index]
+    index = node.isContainer ? Int(node.extent) : index + 1
+    return value
+  }
+}

@@ -1,0 +1,87 @@
+internal import Synchronization
+
+/// Converts byte offsets of a text to lines and columns. The index is built on first use and then
+/// shared between threads.
+///
+/// A checkpoint every 4 KiB stores the line and the column, so that a lookup takes the same time in
+/// one long line as in many short ones, and the memory depends only on the length of the text.
+public final class LineIndex: Sendable {
+  private struct LineColumn: Sendable {
+    var line = 1
+    var column = 1
+  }
+
+  /// The number of bytes between two checkpoints.
+  private static let checkpointInterval = 4096
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  private final class Checkpoints: Sendable {
+    let positions: [LineColumn]
+
+    init(_ positions: [LineColumn]) { self.positions = positions }
+  }
+
+  private let checkpoints = AtomicLazyReference<Checkpoints>()
+
+  /// Creates an index for one text, which must be passed to every call.
+  public init() {}
+
+  /// Returns the line and the column of a byte, or of the end of the text.
+  ///
+  /// LF, CR, and CRLF each end a line. A byte-order mark has no column.
+  public func lineAndColumn(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
+    let end = min(offset, text.count)
+    // If two threads count at once, the checkpoints of one are kept.
+    let checkpoints =
+      checkpoints.load() ?? checkpoints.storeIfNil(Checkpoints(Self.makeCheckpoints(text)))
+    let checkpoint = end / Self.checkpointInterval
+    var position = checkpoints.positions[checkpoint]
+    Self.advance(
+      &position, through: text, from: checkpoint * Self.checkpointInterval, to: end)
+    return (position.line, position.column)
+  }
+
+  /// Returns the location of a byte, or of the end, in a text with a name.
+  public func location(of offset: Int, in text: [UInt8], name: String, path: String = "")
+    -> FileLocation
+  {
+    let (line, column) = lineAndColumn(of: offset, in: text)
+    return FileLocation(name: name, line: line, column: column, path: path)
+  }
+
+  private static func makeCheckpoints(_ text: [UInt8]) -> [LineColumn] {
+    var checkpoints: [LineColumn] = []
+    checkpoints.reserveCapacity(text.count / checkpointInterval + 1)
+    var position = LineColumn()
+    var offset = 0
+    while true {
+      checkpoints.append(position)
+      guard offset + checkpointInterval <= text.count else { return checkpoints }
+      advance(&position, through: text, from: offset, to: offset + checkpointInterval)
+      offset += checkpointInterval
+    }
+  }
+
+  /// Moves a position through a part of a text.
+  private static func advance(
+    _ position: inout LineColumn, through text: [UInt8], from start: Int, to end: Int
+  ) {
+    for offset in start..<end {
+      switch text[offset] {
+      case UInt8(ascii: "\r"):
+        position = LineColumn(line: position.line + 1, column: 1)
+      case UInt8(ascii: "\n"):
+        guard offset == 0 || text[offset - 1] != UInt8(ascii: "\r") else { continue }
+        position = LineColumn(line: position.line + 1, column: 1)
+      case 0x80...0xBF:
+        // A scalar is counted at its first byte.
+        continue
+      case 0xEF where offset == 0 && text.starts(with: byteOrderMark):
+        // Editors do not display the byte-order mark.
+        continue
+      default:
+        position.column += 1
+      }
+    }
+  }
+}

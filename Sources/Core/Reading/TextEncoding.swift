@@ -1,0 +1,48 @@
+/// The encoding of a JSON text. RFC 4627 permitted UTF-16 and UTF-32, and readers still accept
+/// them.
+public enum TextEncoding: String, Sendable {
+  case utf8 = "UTF-8"
+  case utf16LittleEndian = "UTF-16LE"
+  case utf16BigEndian = "UTF-16BE"
+  case utf32LittleEndian = "UTF-32LE"
+  case utf32BigEndian = "UTF-32BE"
+
+  /// Detects the encoding of a text from its byte-order mark, or from the zeros around its first
+  /// character.
+  public init(of bytes: [UInt8]) {
+    let start = Array(bytes.prefix(4)) + [UInt8](repeating: 0xAA, count: max(0, 4 - bytes.count))
+    switch (start[0], start[1], start[2], start[3]) {
+    case (0xFF, 0xFE, 0, 0): self = .utf32LittleEndian
+    case (0, 0, 0xFE, 0xFF): self = .utf32BigEndian
+    case (0xFF, 0xFE, _, _): self = .utf16LittleEndian
+    case (0xFE, 0xFF, _, _): self = .utf16BigEndian
+    case (0, 0, 0, 1...): self = .utf32BigEndian
+    case (1..., 0, 0, 0): self = .utf32LittleEndian
+    case (0, 1..., 0, 1...): self = .utf16BigEndian
+    case (1..., 0, 1..., 0): self = .utf16LittleEndian
+    default: self = .utf8
+    }
+  }
+
+  /// Returns a text of this encoding as UTF-8 without byte-order mark, or nil if it is not valid.
+  ///
+  /// UTF-8 is returned unchanged and is not validated.
+  public func utf8Bytes(of bytes: [UInt8]) -> [UInt8]? {
+    if self == .utf8 { return bytes }
+    let isWide = self == .utf32LittleEndian || self == .utf32BigEndian
+    let isBigEndian = self == .utf16BigEndian || self == .utf32BigEndian
+    let size = isWide ? 4 : 2
+    guard bytes.count % size == 0 else { return nil }
+    let units = stride(from: 0, to: bytes.count, by: size).map { start in
+      (0..<size).reduce(UInt32(0)) { unit, offset in
+        unit << 8 | UInt32(bytes[start + (isBigEndian ? offset : size - 1 - offset)])
+      }
+    }
+    let text =
+      isWide
+      ? String(validating: units, as: UTF32.self)
+      : String(validating: units.map { UInt16(truncatingIfNeeded: $0) }, as: UTF16.self)
+    guard let result = text.map({ Array($0.utf8) }) else { return nil }
+    return result.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(result.dropFirst(3)) : result
+  }
+}

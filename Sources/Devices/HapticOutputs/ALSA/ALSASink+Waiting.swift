@@ -1,0 +1,221 @@
+public import HapticPlayback
+internal import Glibc
+
+extension ALSASink {
+  /// The maximum duration of one wait, so that the caller sees that the sink responds, and can end
+  /// it.
+  private static var maximumWait: Duration { .milliseconds(200) }
+
+  /// Waits until whole periods are requested, time was missed, or the thread is woken.
+  public func wait(_ wake: WakeSignal) -> SinkReadiness {
+    watchedDescriptors[0] = PollDescriptor(wake.descriptor)
+    let start = clock.now
+    waitTimes.enter(now: start, bufferDuration: bufferDuration)
+    defer { waitTimes.leave(now: clock.now) }
+    let deadline = start + Self.maximumWait
+    var isUnproductive = false
+    while true {
+      if let failure = deferredError {
+        deferredError = nil
+        recover(from: failure)
+      }
+      if let readiness = missedFrames.popReadiness() { return readiness }
+      let readiness = advance(wake, isUnproductive: &isUnproductive)
+      if let readiness { return readiness }
+      if deferredError == nil, !missedFrames.isPending, clock.now >= deadline {
+        return .ready(frameCount: 0)
+      }
+    }
+  }
+
+  /// Takes the next step in the current phase. Returns nil if the phase or the device has changed,
+  /// so that another step follows.
+  private func advance(_ wake: WakeSignal, isUnproductive: inout Bool) -> SinkReadiness? {
+    switch recovery.phase {
+    case .ended:
+      return .ended
+    case .disconnected(let nextAttempt):
+      return waitForReconnection(nextAttempt, wake)
+    case .suspended(let since, let nextAttempt):
+      return waitForResumption(since, nextAttempt, wake)
+    case .idle:
+      resumeFromIdle()
+      return nil
+    case .open:
+      do {
+        return try waitForSpace(wake, isUnproductive: &isUnproductive)
+      } catch {
+        deferredError = error
+        return nil
+      }
+    }
+  }
+
+  /// Polls an open device once and waits once if there is no space.
+  ///
+  /// A device that signals readiness without having space would make the thread spin: after such an
+  /// unproductive wait, the next one uses the clock only.
+  private func waitForSpace(_ wake: WakeSignal, isUnproductive: inout Bool)
+    throws(PCMFailure) -> SinkReadiness?
+  {
+    guard let pcm else { return .ended }
+    let now = clock.now
+    var available = try measureAvailable(pcm, now: now)
+    if missedFrames.isPending { return nil }
+    timeline.continueWarmUp(available: available, now: now)
+    if timeline.pendingSilence > 0 || pendingFrames.count > 0 {
+      available -= try writePending(to: pcm)
+    }
+    if let readiness = readiness(available: available) { return readiness }
+
+    let missing = timeline.frameTime.duration(of: max(1, configuration.periodSize - available))
+    if configuration.isFasterThanRealTime { return wait(wake, descriptorCount: 0, limit: missing) }
+    let limit = try waitLimit(now: now)
+    if isUnproductive {
+      isUnproductive = false
+      try checkProgress(now: now)
+      return wait(wake, descriptorCount: 0, limit: min(limit, missing))
+    }
+    try pcm.pollDescriptors(into: &watchedDescriptors, from: 1)
+    let readiness = wait(wake, descriptorCount: watchedDescriptors.count - 1, limit: limit)
+    if readiness == nil {
+      isUnproductive = try pcm.receivedEvents(&watchedDescriptors, from: 1) != 0
+    }
+    return readiness
+  }
+
+  /// Returns the whole periods that the render loop may write; nil without space.
+  private func readiness(available: Int) -> SinkReadiness? {
+    guard timeline.pendingSilence == 0, pendingFrames.count == 0 else { return nil }
+    let periodCount = min(available, format.bufferSize) / configuration.periodSize
+    guard periodCount > 0 else { return nil }
+    return .ready(frameCount: periodCount * configuration.periodSize)
+  }
+
+  /// Returns the maximum duration of the next wait for the device.
+  ///
+  /// - Throws: `ETIMEDOUT` if the device has stalled.
+  private func waitLimit(now: Duration) throws(PCMFailure) -> Duration {
+    let limit = stallTimeout - (now - timeline.lastProgress)
+    guard limit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
+    guard timeline.isStarted, let playbackEnd = timeline.playbackEnd, playbackEnd > now else {
+      return limit
+    }
+    // Polls once more with half a period left: if there is still no space, the device is late, not
+    // this thread.
+    let halfPeriod = timeline.frameTime.duration(of: configuration.periodSize / 2)
+    let remaining = playbackEnd - now - halfPeriod
+    if remaining > .zero { return min(limit, remaining) }
+    timeline.markDeviceLate()
+    return limit
+  }
+
+  /// Checks that a device that signals readiness makes progress.
+  ///
+  /// PulseAudio's buffer seems unchanged when the server consumed all of it between two polls: a
+  /// device that signals readiness without space for this long has run dry.
+  private func checkProgress(now: Duration) throws(PCMFailure) {
+    let limit =
+      timeline.frameTime.duration(of: 2 * configuration.bufferSize) + .milliseconds(50)
+    guard timeline.isStarted, now - timeline.lastProgress > limit else { return }
+    timeline.markDeviceLate()
+    throw PCMFailure(.available, code: EPIPE)
+  }
+
+  /// The maximum time for which a device may accept no frames before it counts as disconnected: one
+  /// second while it runs; three seconds before, since an idle null sink of PulseAudio starts up to
+  /// two seconds late even after it is reopened.
+  private var stallTimeout: Duration {
+    let isRunning = timeline.isSteady && !recovery.hasJustReconnected
+    return timeline.frameTime.duration(of: 2 * configuration.bufferSize)
+      + .seconds(isRunning ? 1 : 3)
+  }
+
+  /// Waits once for the device's descriptors, the signal, or a timeout.
+  func wait(_ wake: WakeSignal, descriptorCount: Int, limit: Duration) -> SinkReadiness? {
+    for index in watchedDescriptors.indices {
+      watchedDescriptors[index].receivedEvents = 0
+    }
+    for index in watchedDescriptors.indices.dropFirst(1 + descriptorCount) {
+      watchedDescriptors[index].descriptor = -1
+    }
+    let limit = max(.zero, min(limit, Self.maximumWait))
+    let start = clock.now
+    waitTimes.beginWait(now: start)
+    clock.wait(for: &watchedDescriptors, timeout: limit)
+    waitTimes.endWait(now: clock.now, expectedEnd: start + limit)
+    guard watchedDescriptors[0].receivedEvents != 0 else { return nil }
+    wake.lower()
+    return .interrupted
+  }
+
+  /// Measures a call of the device; if it took longer than a period, the device is late.
+  func recordCall(since start: Duration) {
+    let duration = clock.now - start
+    waitTimes.recordCall(duration)
+    if duration > timeline.frameTime.duration(of: configuration.periodSize) {
+      timeline.markDeviceLate()
+    }
+  }
+
+  // MARK: - Measurement
+
+  /// Returns the free space of the device in frames, and corrects the timeline by it.
+  private func measureAvailable(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Int {
+    if configuration.isFasterThanRealTime { return measureByClock(now: now) }
+    try checkState(of: pcm)
+    defer { recordCall(since: now) }
+    let available = try pcm.available()
+    // More space than the buffer holds means that the device's pointer passed the written frames:
+    // an underrun.
+    guard available <= configuration.bufferSize else { throw PCMFailure(.available, code: EPIPE) }
+    let hasMoved = timeline.recordPoll(available: available, start: now, end: clock.now)
+    guard hasMoved, timeline.isStarted else { return available }
+    if available >= configuration.periodSize {
+      recovery.hasJustReconnected = false
+    }
+    trackDeviceClock(queuedCount: configuration.bufferSize - available, now: now)
+    return available
+  }
+
+  private func checkState(of pcm: PCM) throws(PCMFailure) {
+    let code: Int32
+    switch pcm.state {
+    case .prepared, .running: return
+    case .underrun: code = EPIPE
+    case .suspended: code = ESTRPIPE
+    case .disconnected: code = ENODEV
+    case .other: code = EBADFD
+    }
+    throw PCMFailure(.available, code: code)
+  }
+
+  /// Tracks the device's clock, and reports a leap of it.
+  private func trackDeviceClock(queuedCount: Int, now: Duration) {
+    switch timeline.track(queuedCount: queuedCount, now: now) {
+    case .late?:
+      reportMissed(
+        .underrun, cause: .lateDevice, queuedCount: queuedCount, now: now, "the device is late")
+    case .early?:
+      reportMissed(
+        .underrun, cause: .droppedBuffer, queuedCount: queuedCount, now: now,
+        "the device skipped frames")
+    case nil:
+      break
+    }
+  }
+
+  /// Simulates the space of a device that is faster than real time, as if it played at the pace of
+  /// the clock.
+  private func measureByClock(now: Duration) -> Int {
+    guard timeline.isStarted, timeline.playbackEnd != nil else {
+      return configuration.bufferSize - timeline.prefillCount
+    }
+    // Less than a period is corrected by filling the buffer; skipping it would take as long.
+    if timeline.overdueFrameCount(now: now) > configuration.periodSize {
+      reportMissed(
+        .underrun, cause: lateCause(now: now), queuedCount: nil, now: now, "buffer underrun")
+    }
+    return max(0, configuration.bufferSize - timeline.queuedFrameCount(now: now))
+  }
+}

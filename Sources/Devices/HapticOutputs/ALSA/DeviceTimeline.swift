@@ -1,0 +1,372 @@
+/// The times at which the frames of a device are heard.
+///
+/// A device plays its frames one after the other, so one time, the end of its last frame, determines
+/// the time of every frame before and after it:
+///
+///     time  ───┬──────────────┬──────────────┬──────────────────┬──────────────────▶
+///             now        silenceEnd     playbackEnd       due time of the next frame
+///
+///     frames   │◀─ silence ──▶│◀─ rendered ─▶│◀ pendingSilence ▶│◀ pending frames …
+///              │◀──── queued in the device ─▶│◀── not yet accepted by the device ──
+///
+/// 1. Before the start, frames only fill the buffer (`prefillCount`). `start` sets `playbackEnd` to
+///    the end of the filled buffer.
+/// 2. Every frame that the device accepts moves `playbackEnd` by its duration.
+/// 3. `track` replaces `playbackEnd` by the device's own measurement. The difference, the slip,
+///    comes from the drift between two clocks, or from a leap. It accumulates in `lag`, which decays
+///    at the rate of a drift. A lag beyond a tolerance is a discontinuity.
+/// 4. After a discontinuity, `correct` sets `playbackEnd` to what the device still plays. The
+///    difference to the due time, `lag` included, is the number of frames to skip, or to replace by
+///    silence, so that all later frames are heard on time.
+struct DeviceTimeline {
+  /// The direction of a discontinuity.
+  enum Deviation: Equatable {
+    /// The device plays later than its frames are due.
+    case late
+    /// The device skipped frames.
+    case early
+  }
+
+  /// The result of a correction.
+  struct Correction: Equatable {
+    /// The number of frames to skip because they are overdue; negative for the number of frames of
+    /// silence that replace lost ones.
+    let frameCount: Int
+    /// The number of rendered frames that the device lost.
+    let lostCount: Int
+    /// The number of frames that the device still plays.
+    let queuedCount: Int
+    /// The time at which the next frame was due.
+    let due: Duration
+  }
+
+  let frameTime: FrameTime
+  /// The duration of the silence that warms a device up.
+  private let warmUpDuration: Duration
+  /// The configuration of the device that is open or was open last.
+  var configuration: PCMConfiguration
+
+  /// The time at which all frames of the device will have been heard; nil before the first start.
+  private(set) var playbackEnd: Duration?
+  /// The time until which the device plays silence, or frames that already count as lost.
+  private(set) var silenceEnd = Duration.zero
+  /// The number of silent frames to write first, because the device is early or to warm it up.
+  private(set) var pendingSilence = 0
+
+  /// A Boolean value that indicates whether the device runs; before that, it only stores frames.
+  private(set) var isStarted = false
+  /// The number of frames written since the device was prepared, until it starts.
+  private(set) var prefillCount = 0
+  /// The number of silent frames among them.
+  private var silentPrefillCount = 0
+
+  /// A Boolean value that indicates whether the device has run steadily since its first start.
+  private(set) var isSteady = false
+  private var steadySince: Duration?
+  /// The state of the warm-up; nil before, after, or without one.
+  private(set) var warmUp: WarmUp?
+  /// The lateness of the device that is not yet corrected.
+  private(set) var lag = Duration.zero
+  private var lastTrackingTime = Duration.zero
+
+  /// The number of free frames at the last poll.
+  private var lastAvailableCount: Int
+  /// The time at which the device last accepted or played frames.
+  private(set) var lastProgress: Duration
+  /// The time of the last poll for free space.
+  private var lastPollTime = Duration.zero
+  /// A Boolean value that indicates whether the device had no space with at most half a period
+  /// left, or took too long for a call, so that it causes its own lateness.
+  private(set) var isDeviceLate = false
+
+  /// Creates the timeline of a device that has not started.
+  init(configuration: PCMConfiguration, rate: Double, warmUpDuration: Duration, now: Duration) {
+    self.configuration = configuration
+    self.warmUpDuration = warmUpDuration
+    frameTime = FrameTime(rate: rate)
+    lastAvailableCount = configuration.bufferSize
+    lastProgress = now
+  }
+
+  // MARK: - Changes by the sink
+
+  /// Continues the timeline of another sink, whose next frame is due at a time.
+  mutating func resume(at due: Duration) {
+    playbackEnd = due
+    isSteady = true
+  }
+
+  /// Counts frames that the device accepted.
+  mutating func recordWritten(_ frameCount: Int, isSilence: Bool, now: Duration) {
+    if !isStarted {
+      prefillCount += frameCount
+      if isSilence {
+        silentPrefillCount += frameCount
+      }
+    }
+    playbackEnd = playbackEnd.map { $0 + frameTime.duration(of: frameCount) }
+    if isSilence {
+      pendingSilence -= frameCount
+      if let playbackEnd {
+        silenceEnd = playbackEnd
+      }
+    }
+    lastAvailableCount -= frameCount
+    lastProgress = now
+    isDeviceLate = false
+  }
+
+  /// A Boolean value that indicates whether a device that has not started has no space for another
+  /// period.
+  var isFilled: Bool {
+    !isStarted && prefillCount + configuration.periodSize > configuration.bufferSize
+  }
+
+  /// Records the start of the device.
+  mutating func start(now: Duration) {
+    isStarted = true
+    let filledEnd = now + frameTime.duration(of: prefillCount)
+    // After a discontinuity, filling the buffer took time; the next correction includes it.
+    if let playbackEnd {
+      lag += filledEnd - playbackEnd
+    }
+    playbackEnd = filledEnd
+    silenceEnd = filledEnd - frameTime.duration(of: prefillCount - silentPrefillCount)
+    prefillCount = 0
+    silentPrefillCount = 0
+    lastProgress = now
+  }
+
+  /// Records that the device is empty and stopped.
+  mutating func reset(now: Duration) {
+    isStarted = false
+    prefillCount = 0
+    silentPrefillCount = 0
+    lastAvailableCount = configuration.bufferSize
+    lastProgress = now
+    lastPollTime = now
+    isDeviceLate = false
+  }
+
+  /// Forgets the due times, so that the next frame plays as after the first start.
+  mutating func restart() {
+    playbackEnd = nil
+    isSteady = false
+    steadySince = nil
+    lag = .zero
+  }
+
+  /// Marks the frames of a disconnected device as lost. A sound that has not started would start
+  /// now.
+  mutating func disconnect(now: Duration) {
+    let due = playbackEnd ?? now + frameTime.duration(of: prefillCount)
+    playbackEnd = due
+    silenceEnd = due
+    warmUp = nil
+  }
+
+  mutating func addSilence(_ frameCount: Int) { pendingSilence += frameCount }
+
+  mutating func markDeviceLate() { isDeviceLate = true }
+
+  // MARK: - Measurements of the device
+
+  /// Records the free space of the device.
+  ///
+  /// - Parameters:
+  ///   - available: The free space in frames.
+  ///   - start: The time before the call of the device.
+  ///   - end: The time after it.
+  /// - Returns: True if the device has moved on since the last poll; only then does it report its
+  ///   position.
+  mutating func recordPoll(available: Int, start: Duration, end: Duration) -> Bool {
+    lastPollTime = end
+    guard available != lastAvailableCount else { return false }
+    lastAvailableCount = available
+    lastProgress = start
+    return true
+  }
+
+  mutating func recordProgress(now: Duration) { lastProgress = now }
+
+  /// Returns the number of frames in the device that are rendered, not yet heard, and would now be
+  /// lost. A device that was stalled at the last poll had played nothing until then.
+  func droppedFrameCount(now: Duration) -> Int {
+    guard isStarted, let playbackEnd else { return max(0, prefillCount - silentPrefillCount) }
+    if configuration.isFasterThanRealTime {
+      return max(0, frameTime.frameCount(in: playbackEnd - max(now, silenceEnd)))
+    }
+    let played = min(now, lastProgress + (now - lastPollTime))
+    let unplayed = frameTime.frameCount(in: playbackEnd - max(played, silenceEnd))
+    return max(0, min(unplayed, configuration.bufferSize - lastAvailableCount))
+  }
+
+  /// Returns the number of queued frames by the clock, for a device that does not measure them.
+  func queuedFrameCount(now: Duration) -> Int {
+    frameTime.frameCount(touching: max(.zero, (playbackEnd ?? now) - now))
+  }
+
+  /// Returns the number of frames by which the clock has passed the end of the device's frames.
+  func overdueFrameCount(now: Duration) -> Int {
+    max(0, frameTime.frameCount(in: now - (playbackEnd ?? now)))
+  }
+
+  /// Tracks the device's clock, which drifts slightly from the machine's clock.
+  ///
+  /// Some sound servers run dry without reporting it. Leaps that are too small to report therefore
+  /// accumulate in `lag`, which decays as fast as clocks may drift, 200 ppm.
+  ///
+  /// - Parameters:
+  ///   - queued: The number of frames in the device, as measured by it.
+  ///   - now: The time of the measurement.
+  /// - Returns: The direction of a discontinuity; nil for a device that plays on time.
+  mutating func track(queuedCount queued: Int, now: Duration) -> Deviation? {
+    defer { lastTrackingTime = now }
+    let measuredEnd = now + frameTime.duration(of: queued)
+    let tolerance = lateTolerance(queuedCount: queued)
+    let slip = measuredEnd - (playbackEnd ?? measuredEnd)
+    playbackEnd = measuredEnd
+    if warmUp != nil {
+      // Frames that a server dropped or did not have were silence; later ones may be as well.
+      if slip < .zero - earlyTolerance / 2 || slip > tolerance || queued <= 1 {
+        warmUp?.steadySince = now
+      }
+      return nil
+    }
+    guard isSteady else { return settle(slip: slip, tolerance: tolerance, now: now) }
+    return accumulate(slip: slip, tolerance: tolerance, now: now)
+  }
+
+  /// Waits until a device that has just started runs steadily. A sound server may start slowly; the
+  /// due time of frames is known only afterward.
+  private mutating func settle(slip: Duration, tolerance: Duration, now: Duration) -> Deviation? {
+    if warmUpFrameCount > 0, slip < .zero - earlyTolerance {
+      lag = slip
+      return .early
+    }
+    if steadySince == nil || slip > tolerance {
+      steadySince = now
+    }
+    isSteady = now - (steadySince ?? now) > .milliseconds(250)
+    return nil
+  }
+
+  private mutating func accumulate(slip: Duration, tolerance: Duration, now: Duration)
+    -> Deviation?
+  {
+    lag += slip
+    let drift = min(max(lag, .zero - lag), (now - lastTrackingTime) / 5_000)
+    lag -= lag > .zero ? drift : .zero - drift
+    if lag > tolerance { return .late }
+    let isEarly = slip < .zero - earlyTolerance / 2 && lag < .zero - earlyTolerance
+    return isEarly ? .early : nil
+  }
+
+  /// The tolerance for a device that is ahead: it reports its position in steps of a period or
+  /// less.
+  private var earlyTolerance: Duration {
+    max(.milliseconds(8), frameTime.duration(of: measurementStep))
+  }
+
+  private func lateTolerance(queuedCount: Int) -> Duration {
+    queuedCount == 0
+      ? frameTime.duration(of: configuration.periodSize)
+      : max(.milliseconds(30), frameTime.duration(of: measurementStep))
+  }
+
+  /// The accuracy in frames with which devices report their position.
+  private var measurementStep: Int {
+    max(2 * configuration.periodSize, configuration.bufferSize / 2)
+  }
+
+  // MARK: - Correction
+
+  /// Corrects the timeline after a discontinuity.
+  ///
+  /// - Parameters:
+  ///   - queuedCount: The number of queued frames that the device will still play; nil if it lost
+  ///     them.
+  ///   - silentCount: The number of silent frames to play before the next frames.
+  ///   - now: The current time.
+  /// - Returns: The correction; nil before the first start, and for a device that continues without
+  ///   a gap.
+  mutating func correct(queuedCount: Int?, silentCount: Int, now: Duration) -> Correction? {
+    guard let playbackEnd else {
+      pendingSilence = max(pendingSilence, silentCount)
+      return nil
+    }
+    let due = playbackEnd + frameTime.duration(of: pendingSilence)
+    let queued = queuedCount ?? 0
+    let gap = now + frameTime.duration(of: queued + silentCount) - due + lag
+    let frameCount = frameTime.frameCount(in: gap)
+    if queuedCount != nil, frameCount == 0, pendingSilence == 0 { return nil }
+
+    let skipped = queued > 0 ? max(0, -frameCount) : 0
+    let silent = frameTime.frameCount(in: max(.zero, silenceEnd - now))
+    let lost = queuedCount == nil ? droppedFrameCount(now: now) : max(0, skipped - silent)
+
+    self.playbackEnd = now + frameTime.duration(of: queued)
+    silenceEnd = skipped > 0 ? silenceEnd - frameTime.duration(of: skipped) : min(silenceEnd, now)
+    lag = gap - frameTime.duration(of: frameCount)
+    pendingSilence = silentCount
+    return Correction(frameCount: frameCount, lostCount: lost, queuedCount: queued, due: due)
+  }
+
+  // MARK: - Warm-up
+
+  /// The maximum duration of a warm-up; after it, frames are played even on an unsteady device.
+  static let maximumWarmUp = Duration.seconds(2)
+
+  /// The number of silent frames before the first frame, where a sound server may drop frames.
+  var warmUpFrameCount: Int {
+    configuration.isHardware || configuration.isFasterThanRealTime
+      ? 0 : frameTime.frameCount(in: warmUpDuration)
+  }
+
+  /// Starts a warm-up before the first frame of a stream. A buffer much longer than the warm-up
+  /// needs none: it covers the frames that a server drops, and the wait for the first frame would
+  /// be long.
+  mutating func beginWarmUp() {
+    pendingSilence = warmUpFrameCount
+    let isNeeded = warmUpFrameCount > 0 && configuration.bufferSize <= 2 * warmUpFrameCount
+    warmUp = isNeeded ? WarmUp() : nil
+  }
+
+  /// Restarts the warm-up of a device that is not steady yet; only silence was lost.
+  mutating func restartWarmUp(now: Duration) {
+    warmUp?.steadySince = now
+    playbackEnd = nil
+    lag = .zero
+  }
+
+  /// Requests silence until the device has accepted frames in time for long enough.
+  ///
+  /// - Parameters:
+  ///   - available: The free space in frames.
+  ///   - now: The current time.
+  mutating func continueWarmUp(available: Int, now: Duration) {
+    guard var state = warmUp else { return }
+    if isStarted {
+      if state.startTime == nil {
+        state.startTime = now
+        state.steadySince = now
+      }
+      let start = state.startTime ?? now
+      if now - state.steadySince >= warmUpDuration || now - start >= Self.maximumWarmUp {
+        warmUp = nil
+        pendingSilence = 0
+        return
+      }
+      warmUp = state
+    }
+    pendingSilence = max(pendingSilence, available)
+  }
+}
+
+/// The progress of a warm-up: silence is played until a sound server runs steadily.
+struct WarmUp {
+  /// The time at which the device was first found running.
+  var startTime: Duration?
+  /// The time since which the device has accepted frames in time.
+  var steadySince = Duration.zero
+}

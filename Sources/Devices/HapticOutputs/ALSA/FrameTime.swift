@@ -1,0 +1,25 @@
+/// The conversion between durations and numbers of frames at a sample rate.
+struct FrameTime {
+  /// The sample rate in hertz.
+  let rate: Double
+
+  /// Returns the duration of a number of frames; negative for a negative number.
+  func duration(of frameCount: Int) -> Duration { .seconds(Double(frameCount) / rate) }
+
+  /// Returns the number of whole frames in a duration. A hundredth of a frame is added first,
+  /// because durations that were computed from frames may be slightly short.
+  func frameCount(in duration: Duration) -> Int {
+    Int(((seconds(duration) * rate) + 0.01).rounded(.down))
+  }
+
+  /// Returns the number of frames that a duration touches, rounded up after a hundredth of a frame
+  /// is subtracted.
+  func frameCount(touching duration: Duration) -> Int {
+    Int(((seconds(duration) * rate) - 0.01).rounded(.up))
+  }
+
+  private func seconds(_ duration: Duration) -> Double {
+    let (seconds, attoseconds) = duration.components
+    return Double(seconds) + Double(attoseconds) * 1e-18
+  }
+}

@@ -1,0 +1,85 @@
+internal import HapticPlayback
+
+/// The frames that were not heard, until the render loop and the events have reported them.
+struct MissedFrames {
+  /// The effect of a discontinuity on the frames that follow.
+  enum Discontinuity {
+    /// The device stopped or lost its buffer: later frames start from silence.
+    case interrupted
+    /// The device continues late: its buffer must end before later frames can catch up.
+    case late
+  }
+
+  /// The last discontinuity, until `popReadiness()` reports it.
+  private var discontinuity: Discontinuity?
+  /// The number of missed frames that `popReadiness()` has not yet reported.
+  private var unreportedCount = 0
+  /// The number of missed frames since the disconnection.
+  private(set) var countSinceDisconnection = 0
+  /// The interval in which the sound was interrupted, without a longer stretch of sound.
+  private var interruption: (start: Duration, end: Duration)?
+
+  /// A Boolean value that indicates whether a discontinuity has not been reported.
+  var isPending: Bool { discontinuity != nil }
+
+  /// Records frames that the render loop must skip.
+  ///
+  /// - Parameters:
+  ///   - count: The number of frames.
+  ///   - kind: The discontinuity. An interruption is not mitigated by a later one.
+  mutating func record(_ count: Int, as kind: Discontinuity) {
+    unreportedCount += count
+    discontinuity = kind == .late && discontinuity != .interrupted ? .late : .interrupted
+  }
+
+  /// Returns the frames that the render loop must skip; nil without a discontinuity.
+  mutating func popReadiness() -> SinkReadiness? {
+    guard let discontinuity else { return nil }
+    let count = unreportedCount
+    self.discontinuity = nil
+    unreportedCount = 0
+    return discontinuity == .late ? .late(frameCount: count) : .missed(frameCount: count)
+  }
+
+  // MARK: - Disconnection
+
+  mutating func beginDisconnection(lostCount: Int) { countSinceDisconnection = lostCount }
+
+  mutating func addDisconnected(_ count: Int) { countSinceDisconnection += count }
+
+  /// Returns the number of missed frames since the disconnection, and resets it.
+  mutating func endDisconnection() -> Int {
+    defer { countSinceDisconnection = 0 }
+    return countSinceDisconnection
+  }
+
+  // MARK: - Interruption
+
+  /// Extends the current interruption, or begins another one after a longer stretch of sound.
+  ///
+  /// - Parameters:
+  ///   - start: The start of the silence.
+  ///   - end: Its end.
+  ///   - tolerance: The minimum duration of sound between two interruptions.
+  mutating func extendInterruption(
+    from start: Duration, to end: Duration, tolerance: Duration
+  ) {
+    if let interruption, start - interruption.end < tolerance {
+      self.interruption = (interruption.start, end)
+    } else {
+      interruption = (start, end)
+    }
+  }
+
+  /// Returns whether the last interruption ended within a duration before now.
+  func wasInterrupted(within duration: Duration, before now: Duration) -> Bool {
+    guard let interruption else { return false }
+    return now - interruption.end <= duration
+  }
+
+  /// The duration of the last interruption.
+  var interruptionDuration: Duration {
+    guard let interruption else { return .zero }
+    return interruption.end - interruption.start
+  }
+}

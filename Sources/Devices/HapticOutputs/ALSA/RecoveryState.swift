@@ -1,0 +1,85 @@
+internal import HapticPlayback
+
+/// The connection of a sink to its device, with the attempts to recover or reconnect it.
+struct RecoveryState {
+  enum Phase: Equatable {
+    case open
+    case idle
+    case suspended(since: Duration, nextAttempt: Duration)
+    case disconnected(nextAttempt: Duration)
+    case ended
+  }
+
+  /// The maximum number of consecutive recoveries without success, after which a device counts as
+  /// disconnected.
+  static let maximumRecoveryCount = 64
+  /// The interval between attempts to reopen a device. In the first two seconds, attempts come
+  /// twice as often, since a restarted server is back by then.
+  static let retryInterval = Duration.milliseconds(500)
+
+  var phase = Phase.open
+  /// A Boolean value that indicates whether the device was reopened and has not yet played a
+  /// period.
+  var hasJustReconnected = false
+  /// The number of consecutive recoveries without success.
+  private var recoveryCount = 0
+  private var recoveryWindowStart = Duration.zero
+  private var lastAttempt: Duration?
+  private var disconnectionTime = Duration.zero
+  /// The error that was last reported about a disconnected device.
+  private var lastReportedError: OutputError?
+
+  /// Counts a recovery.
+  ///
+  /// - Parameters:
+  ///   - now: The current time.
+  ///   - window: The duration after which a recovery counts as successful.
+  /// - Returns: False if there were too many recoveries without success.
+  mutating func beginRecovery(now: Duration, window: Duration) -> Bool {
+    if now - recoveryWindowStart > window {
+      recoveryWindowStart = now
+      recoveryCount = 0
+    }
+    recoveryCount += 1
+    return recoveryCount <= Self.maximumRecoveryCount
+  }
+
+  /// Records a disconnection. The first attempt follows at once, unless the last one was too
+  /// recent.
+  mutating func disconnect(now: Duration) {
+    lastReportedError = nil
+    disconnectionTime = now
+    let nextAttempt = lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now
+    phase = .disconnected(nextAttempt: nextAttempt)
+  }
+
+  /// Starts a sink that replaces a hanging one: its device is disconnected, and the first attempt
+  /// follows after an interval.
+  mutating func startDisconnected(now: Duration) {
+    lastAttempt = now
+    phase = .disconnected(nextAttempt: now + Self.retryInterval)
+  }
+
+  /// Records an attempt to reopen the device, and schedules the next one.
+  mutating func beginAttempt(now: Duration) {
+    lastAttempt = now
+    let divisor = now - disconnectionTime < .seconds(2) ? 2 : 1
+    phase = .disconnected(nextAttempt: now + Self.retryInterval / divisor)
+  }
+
+  /// Returns whether a device that is being closed must be waited for before it is reopened, because
+  /// it would be busy.
+  ///
+  /// libjack frees the clients of a lost server when it opens another client; it would free a client
+  /// that is being closed twice. The wait for a JACK client is therefore longer.
+  func waitsForClosing(isJACKClient: Bool, now: Duration) -> Bool {
+    let timeout = isJACKClient ? Duration.seconds(30) : Self.retryInterval + Self.retryInterval
+    return now - disconnectionTime < timeout
+  }
+
+  /// Returns whether the error of an attempt is new. A device that is still missing is not an error.
+  mutating func shouldReport(_ error: OutputError) -> Bool {
+    defer { lastReportedError = error }
+    return error != lastReportedError && error.kind != .notFound
+  }
+}

@@ -1,0 +1,49 @@
+internal import HapticPlayback
+
+/// A bounded queue of events, so that a failing device cannot flood its reader.
+struct SinkEventQueue {
+  /// The maximum number of events.
+  static let capacity = 16
+
+  private var events: [SinkEvent] = []
+  private var droppedEventCount = 0
+  private var droppedEventFrameCount = 0
+
+  init() { events.reserveCapacity(Self.capacity + 1) }
+
+  /// Adds an event. A full queue drops an event other than a disconnection, a reconnection, or a
+  /// failure, and keeps count of its frames.
+  mutating func add(
+    _ kind: SinkEvent.Kind, cause: SinkEvent.Cause? = nil, missedFrameCount: Int = 0, text: String
+  ) {
+    if events.count >= Self.capacity {
+      guard kind != .underrun, kind != .suspended,
+        let index = events.firstIndex(where: { $0.kind == .underrun || $0.kind == .suspended })
+          ?? events.indices.first
+      else {
+        droppedEventCount += 1
+        droppedEventFrameCount += missedFrameCount
+        return
+      }
+      droppedEventCount += 1
+      droppedEventFrameCount += events.remove(at: index).missedFrameCount
+    }
+    events.append(SinkEvent(kind, cause: cause, missedFrameCount: missedFrameCount, text: text))
+  }
+
+  /// Returns and removes all events, oldest first, followed by the number of dropped events.
+  mutating func drain() -> [SinkEvent] {
+    guard !events.isEmpty else { return [] }
+    var drained = events
+    if droppedEventCount > 0 {
+      drained.append(
+        SinkEvent(
+          .degraded, missedFrameCount: droppedEventFrameCount,
+          text: "\(droppedEventCount) more interruptions in the same time"))
+    }
+    events.removeAll(keepingCapacity: true)
+    droppedEventCount = 0
+    droppedEventFrameCount = 0
+    return drained
+  }
+}

@@ -1,0 +1,11 @@
+extension Duration {
+  /// The duration in seconds.
+  package var inSeconds: Double {
+    Double(components.seconds) + Double(components.attoseconds) * 1e-18
+  }
+
+  /// Returns a duration rounded to nanoseconds.
+  package static func nanosecondRounded(seconds: Double) -> Duration {
+    .nanoseconds(Int64(seconds * 1e9))
+  }
+}

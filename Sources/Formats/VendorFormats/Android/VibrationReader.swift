@@ -1,0 +1,286 @@
+internal import HapticFormats
+internal import HapticModel
+
+/// Converts an effect into layers.
+struct VibrationReader {
+  private(set) var composition = HapticComposition(layers: [.init(HapticPattern())])
+  private(set) var losses = LossLog()
+
+  private typealias Points = [ParameterCurve.ControlPoint]
+
+  private let mapping: AmplitudeMapping
+  private let intensitiesByAmplitude: [Float]
+  private let scale = SharpnessScale.phone
+  private var builder = LayerBuilder()
+  /// The losses of events, by their indices in the builder.
+  private var eventLosses: [(event: Int, message: String, size: Double?)] = []
+  private let wantsLosses: Bool
+  /// The duration of the added effects, in milliseconds.
+  private var elapsedMilliseconds = 0
+  /// The end of the last event, in milliseconds.
+  private var lastEventEnd = 0
+  private var loop: HapticComposition.LoopPoints?
+  /// A Boolean value that indicates whether any event has a sharpness curve, so that every event
+  /// with curves needs one.
+  private let needsSharpnessCurves: Bool
+
+  /// The maximum error of the sharpness on a line between two frequencies.
+  private static let sharpnessTolerance = 0.002
+  /// The duration of a transient, in milliseconds, which determines its end.
+  private static let transientMilliseconds = 12
+
+  /// Creates the layers of an effect; nil is an effect without content.
+  init(_ effect: VibrationEffect?, options: ReadingOptions) {
+    let mapping = options.amplitudeMapping
+    self.mapping = mapping
+    intensitiesByAmplitude = (0...VibrationEffect.fullAmplitude).map {
+      Float(mapping.intensity(ofAmplitude: Double($0) / Double(VibrationEffect.fullAmplitude)))
+    }
+    wantsLosses = options.wantsFindings
+    needsSharpnessCurves = effect?.hasSharpness ?? false
+    if let effect {
+      add(effect)
+    }
+    let (layers, references) = builder.build()
+    for loss in eventLosses {
+      losses.add(.approximated, .event(references[loss.event]), loss.message, size: loss.size)
+    }
+    if loop == nil, elapsedMilliseconds > lastEventEnd {
+      losses.add(
+        .dropped, .composition, "# ms of silence at the end are left out",
+        size: Double(elapsedMilliseconds - lastEventEnd))
+    }
+    composition = HapticComposition(layers: layers, loop: loop)
+  }
+
+  private mutating func add(_ effect: VibrationEffect) {
+    switch effect {
+    case .predefined(let name):
+      add(VibrationPrimitives.approximation(of: name), scale: 1, name)
+      elapsedMilliseconds = max(elapsedMilliseconds, lastEventEnd)
+    case .primitives(let primitives):
+      add(primitives)
+    case .waveform(let steps, let repeatIndex):
+      add(steps, repeatIndex)
+    case .envelope(isBasic: true, let sharpness, let points):
+      add(points, sharpness: sharpness)
+    case .envelope(isBasic: false, let hertz, let points):
+      add(points, hertz: hertz)
+    case .repeating(let preamble, let repeating):
+      if let preamble {
+        add(preamble)
+      }
+      let start = elapsedMilliseconds
+      add(repeating)
+      loop = .init(start: Double(start) / 1000, end: Double(elapsedMilliseconds) / 1000)
+    }
+  }
+
+  // MARK: Approximations
+
+  private mutating func add(_ primitives: [VibrationEffect.Primitive]) {
+    var previous = elapsedMilliseconds
+    for primitive in primitives {
+      let start =
+        (primitive.delaysFromPreviousStart ? previous : elapsedMilliseconds) + primitive.delay
+      let shape = VibrationPrimitives.approximation(of: primitive.name)
+      previous = start
+      elapsedMilliseconds = start
+      add(shape, scale: primitive.scale, primitive.name)
+      elapsedMilliseconds = start + shape.durationMilliseconds
+    }
+    lastEventEnd = max(lastEventEnd, elapsedMilliseconds)
+  }
+
+  private mutating func add(
+    _ shape: VibrationPrimitives.Approximation, scale: Float, _ name: String
+  ) {
+    let message = wantsLosses ? "\(name) is a recording of the device; it is approximated" : ""
+    for transient in shape.transients {
+      let start = elapsedMilliseconds + transient.delay
+      let index = builder.add(
+        HapticEvent(
+          kind: .hapticTransient, time: Double(start) / 1000,
+          parameters: [
+            .hapticIntensity: transient.intensity * scale, .hapticSharpness: transient.sharpness,
+          ]))
+      if wantsLosses {
+        eventLosses.append((index, message, nil))
+      }
+      lastEventEnd = max(lastEventEnd, start + Self.transientMilliseconds)
+    }
+    guard let last = shape.intensityPoints.last else { return }
+    let index = add(
+      duration: last.time, intensity: scale, sharpness: shape.sharpness,
+      gains: shape.intensityPoints.map {
+        Self.controlPoint(milliseconds: $0.time, value: $0.intensity)
+      })
+    if wantsLosses {
+      eventLosses.append((index, message, nil))
+    }
+  }
+
+  // MARK: Steps
+
+  private mutating func add(_ steps: [VibrationEffect.Step], _ repeatIndex: Int?) {
+    if steps.contains(where: { $0.amplitude == nil && $0.duration > 0 }) {
+      losses.add(
+        .approximated, .composition, "the default amplitude is the device's; full amplitude is read"
+      )
+    }
+    var run: Points = []
+    var length = 0
+    var loopStart: Int?
+    for (index, step) in steps.enumerated() {
+      if index == repeatIndex {
+        addRun(&run, duration: &length)
+        loopStart = elapsedMilliseconds
+      }
+      guard step.duration > 0 else { continue }
+      let amplitude = step.amplitude ?? VibrationEffect.fullAmplitude
+      if amplitude == 0 {
+        addRun(&run, duration: &length)
+        elapsedMilliseconds += step.duration
+        continue
+      }
+      let intensity = intensitiesByAmplitude[amplitude]
+      if run.last?.value != intensity {
+        run.append(Self.controlPoint(milliseconds: length, value: intensity))
+      }
+      if run.count % 2 == 0 {
+        run.removeLast()
+      }
+      length += step.duration
+      run.append(Self.controlPoint(milliseconds: length, value: intensity))
+    }
+    addRun(&run, duration: &length)
+    if let loopStart {
+      loop = .init(start: Double(loopStart) / 1000, end: Double(elapsedMilliseconds) / 1000)
+    }
+  }
+
+  /// Adds contiguous levels as one event. Each level has a point at its start and one at its end.
+  private mutating func addRun(_ run: inout Points, duration length: inout Int) {
+    guard let first = run.first else { return }
+    if run.count == 2 {
+      builder.add(
+        HapticEvent(
+          kind: .hapticContinuous, time: Double(elapsedMilliseconds) / 1000,
+          duration: Double(length) / 1000,
+          parameters: [.hapticIntensity: first.value]))
+      lastEventEnd = max(lastEventEnd, elapsedMilliseconds + length)
+    } else {
+      // A copy has no spare capacity, and the run keeps its memory.
+      add(duration: length, intensity: 1, sharpness: nil, gains: run.map { $0 })
+    }
+    elapsedMilliseconds += length
+    length = 0
+    run.removeAll(keepingCapacity: true)
+  }
+
+  // MARK: Envelopes
+
+  private mutating func add(_ points: [VibrationEffect.ControlPoint], sharpness: Float?) {
+    var gains = [Self.controlPoint(milliseconds: 0, value: 0)]
+    var tones = [Self.controlPoint(milliseconds: 0, value: sharpness ?? points.first?.tone ?? 0)]
+    gains.reserveCapacity(points.count + 1)
+    tones.reserveCapacity(points.count + 1)
+    var position = 0
+    for point in points {
+      position += point.duration
+      gains.append(Self.controlPoint(milliseconds: position, value: point.level))
+      tones.append(Self.controlPoint(milliseconds: position, value: point.tone))
+    }
+    add(duration: position, intensity: 1, sharpness: 0, gains: gains, tones: tones)
+    elapsedMilliseconds += position
+  }
+
+  private mutating func add(_ points: [VibrationEffect.ControlPoint], hertz: Float?) {
+    var gains = [Self.controlPoint(milliseconds: 0, value: 0)]
+    var hertz = Double(hertz ?? points.first?.tone ?? 1)
+    var excess = 0.0
+    func tone(_ hertz: Double) -> Float {
+      excess = max(excess, scale.minimumHertz - hertz, hertz - scale.maximumHertz)
+      return Float(min(max(scale.sharpness(ofHertz: hertz), 0), 1))
+    }
+    var tones = [Self.controlPoint(milliseconds: 0, value: tone(hertz))]
+    var position = 0
+    for point in points {
+      let next = Double(point.tone)
+      // The error of a chord of the natural logarithm is at most an eighth of the squared relative
+      // step. The scale divides by ln(230/80) > 1, so the error of the sharpness is smaller still.
+      let bend =
+        abs(next - hertz) / min(max(min(next, hertz), scale.minimumHertz), scale.maximumHertz)
+      let idealCount = (bend / (8 * Self.sharpnessTolerance).squareRoot()).rounded(.up)
+      let count = FrameConversion.integer(idealCount.rounded(.down), in: 1...64)
+      for step in 1...count {
+        let fraction = Double(step) / Double(count)
+        tones.append(
+          .init(
+            time: (Double(position) + Double(point.duration) * fraction) / 1000,
+            value: tone(hertz + (next - hertz) * fraction)))
+      }
+      hertz = next
+      position += point.duration
+      gains.append(Self.controlPoint(milliseconds: position, value: point.level))
+    }
+    let index = add(
+      duration: position, intensity: 1, sharpness: 0, gains: gains, tones: tones,
+      interpolation: mapping == .root ? .squared : .linear)
+    if excess > 0 {
+      eventLosses.append(
+        (
+          index,
+          """
+          frequencies up to # Hz outside \(Int(scale.minimumHertz)) to \(Int(scale.maximumHertz)) Hz become the \
+          nearest sharpness
+          """,
+          excess
+        ))
+    }
+    elapsedMilliseconds += position
+  }
+
+  private static func controlPoint(milliseconds: Int, value: Float) -> ParameterCurve.ControlPoint {
+    .init(time: Double(milliseconds) / 1000, value: value)
+  }
+
+  @discardableResult private mutating func add(
+    duration: Int, intensity: Float, sharpness: Float?, gains: Points, tones: Points = [],
+    interpolation: ParameterCurve.Interpolation = .linear
+  ) -> Int {
+    let start = Double(elapsedMilliseconds) / 1000
+    var parameters: EventParameters = [.hapticIntensity: intensity]
+    parameters[.hapticSharpness] = sharpness
+    var curves = [
+      ParameterCurve(
+        id: .hapticIntensityControl, time: start, controlPoints: gains, interpolation: interpolation
+      )
+    ]
+    if !tones.isEmpty || needsSharpnessCurves {
+      curves.append(
+        ParameterCurve(
+          id: .hapticSharpnessControl, time: start,
+          controlPoints: tones.isEmpty ? [Self.controlPoint(milliseconds: 0, value: 0)] : tones))
+    }
+    lastEventEnd = max(lastEventEnd, elapsedMilliseconds + duration)
+    return builder.add(
+      HapticEvent(
+        kind: .hapticContinuous, time: start, duration: Double(duration) / 1000,
+        parameters: parameters),
+      curves: curves, until: Double(elapsedMilliseconds + duration) / 1000)
+  }
+}
+
+extension VibrationEffect {
+  fileprivate var hasSharpness: Bool {
+    switch self {
+    case .envelope:
+      true
+    case .repeating(let preamble, let repeating):
+      (preamble?.hasSharpness ?? false) || repeating.hasSharpness
+    case .predefined, .primitives, .waveform:
+      false
+    }
+  }
+}

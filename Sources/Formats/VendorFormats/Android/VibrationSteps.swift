@@ -1,0 +1,153 @@
+internal import HapticFormats
+internal import HapticModel
+
+/// Converts a composition into a staircase of levels, for devices without envelopes.
+struct VibrationSteps {
+  private(set) var steps: [VibrationEffect.Step] = []
+  /// The index of the level from which the levels repeat, or nil.
+  private(set) var repeatIndex: Int?
+  private(set) var losses: LossLog
+  private var quantizer = Quantizer()
+
+  /// The rendering of Meta's waveforms for Android: an emphasis ducks the envelope and is added to
+  /// it. It lasts from 36.4 ms (dull) to 12.1 ms (sharp).
+  ///
+  /// Source: facebook/meta-haptics-sdk, 41c9dcb, `android_waveform.rs`.
+  private enum MetaWaveform {
+    static let interval = 0.01
+    /// The maximum number of samples. Longer compositions are sampled less often.
+    static let maximumCount = 500_000.0
+    static let ducking = 0.5
+    static let dullDuration = 0.0364
+    static let sharpDuration = 0.0121
+  }
+
+  private struct Emphasis {
+    var start: Double
+    var end: Double
+    var level: Double
+  }
+
+  private var emphases: [Emphasis] = []
+  private var points: [EnvelopePoint] = []
+
+  /// Creates the levels of a composition. Levels that are constant between jumps are written as
+  /// they are; other levels are sampled.
+  ///
+  /// - Parameters:
+  ///   - composition: The composition.
+  ///   - options: The writing options.
+  ///   - isContinuous: A Boolean value that indicates whether no level is 0, as in files of Haptics
+  ///     Studio: a motor that stops needs time to restart.
+  ///   - losses: The losses so far.
+  init(
+    _ composition: HapticComposition, options: WritingOptions, isContinuous: Bool,
+    losses initialLosses: LossLog = LossLog()
+  ) {
+    losses = initialLosses
+    losses.addNonHapticLosses(of: composition)
+    let sampler = EnvelopeSampler(
+      .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance)
+    let envelopes = sampler.envelopes(of: composition)
+    let merged = MergedEnvelope(envelopes, sampler: sampler)
+    points = merged.points
+    losses.add(merged)
+    for envelope in envelopes where envelope.kind == .hapticTransient {
+      let point = envelope.points[0]
+      let length =
+        MetaWaveform.dullDuration + (MetaWaveform.sharpDuration - MetaWaveform.dullDuration)
+        * point.sharpness
+      if let last = emphases.last, last.end > point.time {
+        emphases[emphases.count - 1].end = point.time
+      }
+      emphases.append(Emphasis(start: point.time, end: point.time + length, level: point.level))
+      losses.add(
+        .approximated, .event(envelope.event), "a transient is written as a level of 12 to 36 ms")
+    }
+    let hasSharpness = composition.layers.contains { layer in
+      layer.pattern.events.contains { $0.kind.isHaptic && $0.parameters[.hapticSharpness] != nil }
+    }
+    if hasSharpness {
+      losses.add(.dropped, .composition, "sharpness cannot be written")
+    }
+    let loop = composition.loop
+    var end = max(points.last?.time ?? 0, emphases.last?.end ?? 0)
+    var loopMarks: [Double] = []
+    if let loop {
+      end = loop.end ?? composition.duration
+      loopMarks = [min(max(loop.start, 0), end)]
+    }
+    end = min(end, FrameConversion.maximumSeconds)
+    let isFlat = zip(points, points.dropFirst()).allSatisfy {
+      $0.level == $1.level || $0.time == $1.time
+    }
+    var times: [Double]
+    if isFlat, !isContinuous {
+      times = [0] + points.map { $0.time } + emphases.flatMap { [$0.start, $0.end] }
+    } else {
+      let interval = max(
+        1 / min(max(options.signalRate ?? 1 / MetaWaveform.interval, 1), 1000),
+        end / MetaWaveform.maximumCount)
+      times =
+        (0..<FrameConversion.integer(
+          (end / interval).rounded(.up), in: 0...Int(MetaWaveform.maximumCount)))
+        .map {
+          Double($0) * interval
+        }
+      losses.add(
+        .approximated, .composition, "levels are sampled every # ms", size: interval * 1000)
+    }
+    times = (times.filter { $0 < end } + loopMarks + [end]).sorted()
+    var levelError = 0.0
+    var cursor = (point: 0, emphasis: 0)
+    for (from, to) in zip(times, times.dropFirst()) {
+      let startMilliseconds = quantizer.milliseconds(from)
+      let endMilliseconds = FrameConversion.integer(to * 1000)
+      guard endMilliseconds > startMilliseconds else { continue }
+      let level = self.level(at: isFlat && !isContinuous ? (from + to) / 2 : from, cursor: &cursor)
+      let exact = min(level, 1) * Double(VibrationEffect.fullAmplitude)
+      // Truncated as in Meta's renderer, except if rounding left a whole number slightly too small.
+      let amplitudes = 0...VibrationEffect.fullAmplitude
+      var amplitude = FrameConversion.integer(
+        isFlat && !isContinuous ? exact : (exact + 1e-4).rounded(.down), in: amplitudes)
+      if isContinuous || (amplitude == 0 && level > 0) {
+        amplitude = max(amplitude, 1)
+      }
+      levelError = max(levelError, abs(exact - Double(amplitude)))
+      let startsLoop = loop != nil && repeatIndex == nil && from >= loopMarks[0]
+      if startsLoop {
+        repeatIndex = steps.count
+      }
+      if let last = steps.last, last.amplitude == amplitude, !startsLoop, !isContinuous {
+        steps[steps.count - 1].duration += endMilliseconds - startMilliseconds
+      } else {
+        steps.append(.init(duration: endMilliseconds - startMilliseconds, amplitude: amplitude))
+      }
+    }
+    if steps.isEmpty {
+      steps = [.init(duration: 1, amplitude: 0)]
+    }
+    if loop != nil, repeatIndex == nil {
+      repeatIndex = steps.count - 1
+    }
+    quantizer.reportErrors(to: &losses)
+    if levelError > 1e-3 {
+      losses.add(
+        .approximated, .composition,
+        "levels are rounded to 255ths of full amplitude, by up to # of one",
+        size: levelError)
+    }
+  }
+
+  /// Returns the amplitude at a time that is not before that of the preceding call.
+  private func level(at time: Double, cursor: inout (point: Int, emphasis: Int)) -> Double {
+    var level = points.point(at: time, cursor: &cursor.point)?.level ?? 0
+    while cursor.emphasis < emphases.count, emphases[cursor.emphasis].end <= time {
+      cursor.emphasis += 1
+    }
+    if cursor.emphasis < emphases.count, emphases[cursor.emphasis].start <= time {
+      level = level * MetaWaveform.ducking + emphases[cursor.emphasis].level
+    }
+    return level
+  }
+}

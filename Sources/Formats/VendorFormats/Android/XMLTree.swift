@@ -1,0 +1,245 @@
+internal import HapticFormats
+
+#if SoundOutput
+  internal import CExpat
+#endif
+
+/// The elements of an XML text, read by libexpat without opening other files. Document type
+/// declarations are rejected, so there are only the predefined entities.
+struct XMLTree: Sendable {
+  /// An element. The name of a comment, if comments are kept, is its text including the delimiters.
+  struct Element: Sendable {
+    var name: String
+    var attributes: [(name: String, value: String)] = []
+    var children: [Element] = []
+    /// The offset of its `<`, in bytes.
+    var offset: Int
+
+    var isComment: Bool { name.hasPrefix("<") }
+  }
+
+  struct ParseError: Error {
+    var offset: Int
+    var message: String
+    var suggestion: String?
+  }
+
+  /// The maximum size of a text in bytes, and the maximum nesting depth of elements.
+  private static let limits = (bytes: 10_000_000, depth: 32)
+
+  let text: [UInt8]
+  /// The root, with the comments before and after it.
+  let topLevel: [Element]
+
+  var root: Element? { topLevel.first { !$0.isComment } }
+
+  init(_ text: [UInt8], keepsComments: Bool = false) throws(ParseError) {
+    guard text.count <= Self.limits.bytes else {
+      throw ParseError(
+        offset: 0, message: "the text has \(text.count) bytes; at most 10 MB are read")
+    }
+    // libexpat would decode it, but offsets and names refer to bytes.
+    if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
+      throw ParseError(offset: 0, message: "the text is UTF-16", suggestion: "save it as UTF-8")
+    }
+    self.text = text
+    #if SoundOutput
+      var reader = ExpatReader(text: text)
+      topLevel = try unsafe reader.read(keepsComments: keepsComments)
+    #else
+      throw Fault(offset: 0, message: "XML is read with the package trait SoundOutput")
+    #endif
+  }
+
+  /// Returns the offset of an attribute in bytes.
+  func offset(ofAttribute index: Int, in element: Element) -> Int {
+    var position = element.offset + 1 + element.name.utf8.count
+    func skip(to isEnd: (UInt8) -> Bool) {
+      while position < text.count, !isEnd(text[position]) {
+        position += 1
+      }
+    }
+    for _ in 0..<index {
+      skip { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "'") }
+      guard position < text.count else { break }
+      let quote = text[position]
+      position += 1
+      skip { $0 == quote }
+      position += 1
+    }
+    skip { !Self.isWhitespace($0) }
+    return min(position, text.count)
+  }
+
+  static func isWhitespace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
+
+  /// Returns the path from the root to the element at an offset, such as
+  /// `vibration-effect.waveform-effect.waveform-entry[2]`.
+  func path(to offset: Int) -> String {
+    guard var element = root else { return "" }
+    var path = String(element.name.prefix(40))
+    while element.offset < offset,
+      let index = element.children.lastIndex(where: { $0.offset <= offset })
+    {
+      element = element.children[index]
+      path += ".\(element.name.prefix(40))[\(index)]"
+    }
+    return path
+  }
+
+  #if SoundOutput
+    /// The state of a parser, which the callbacks of libexpat change.
+    @safe private struct ExpatReader {
+      let text: [UInt8]
+      private var parser: XML_Parser?
+      /// The open elements, after a placeholder that contains the root.
+      private var openElements = [Element(name: "", offset: 0)]
+      private var parseError: ParseError?
+
+      init(text: [UInt8]) { self.text = text }
+
+      @unsafe mutating func read(keepsComments: Bool) throws(ParseError) -> [Element] {
+        guard temblor_has_expat() else {
+          throw ParseError(offset: 0, message: "XML needs libexpat; install the package libexpat1")
+        }
+        guard let parser = unsafe XML_ParserCreate("UTF-8") else {
+          throw ParseError(offset: 0, message: "there is no memory to read the text")
+        }
+        unsafe self.parser = parser
+        defer { unsafe XML_ParserFree(parser) }
+        let text = text
+        let status = unsafe withUnsafeMutablePointer(to: &self) { state in
+          unsafe XML_SetUserData(parser, state)
+          unsafe XML_SetElementHandler(
+            parser,
+            { unsafe ExpatReader.reader(from: $0)?.pointee.startElement($1, attributes: $2) },
+            { data, _ in unsafe ExpatReader.reader(from: data)?.pointee.endElement() })
+          unsafe XML_SetCharacterDataHandler(
+            parser,
+            {
+              unsafe ExpatReader.reader(from: $0)?.pointee.checkCharacters(
+                UnsafeBufferPointer(start: $1, count: Int($2)))
+            })
+          unsafe XML_SetStartDoctypeDeclHandler(
+            parser,
+            { data, _, _, _, _ in
+              unsafe ExpatReader.reader(from: data)?.pointee.stop(
+                "a document type declaration is not accepted", hint: "remove it")
+            })
+          if keepsComments {
+            unsafe XML_SetCommentHandler(
+              parser, { data, _ in unsafe ExpatReader.reader(from: data)?.pointee.appendComment() })
+          }
+          return unsafe text.withUnsafeBytes { bytes in
+            unsafe XML_Parse(
+              parser, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count), 1)
+          }
+        }
+        if let parseError { throw parseError }
+        guard status != XML_STATUS_OK else { return openElements[0].children }
+        let reason = unsafe XML_ErrorString(XML_GetErrorCode(parser)).map {
+          unsafe String(cString: $0)
+        }
+        throw ParseError(
+          offset: min(max(offset, 0), text.count),
+          message: "the text is not valid XML: \(reason ?? "unknown error")",
+          suggestion: text.prefix(2).contains(0) ? "save it as UTF-8" : nil)
+      }
+
+      @unsafe private static func reader(from data: UnsafeMutableRawPointer?)
+        -> UnsafeMutablePointer<
+          ExpatReader
+        >?
+      {
+        unsafe data?.assumingMemoryBound(to: ExpatReader.self)
+      }
+
+      private var offset: Int { Int(unsafe XML_GetCurrentByteIndex(parser)) }
+
+      private mutating func stop(_ message: String, hint: String? = nil) {
+        if parseError == nil {
+          parseError = ParseError(offset: offset, message: message, suggestion: hint)
+        }
+        unsafe XML_StopParser(parser, XML_Bool(XML_FALSE))
+      }
+
+      @unsafe private mutating func startElement(
+        _ name: UnsafePointer<CChar>?,
+        attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+      ) {
+        guard parseError == nil, let name = unsafe name else { return }
+        guard openElements.count <= XMLTree.limits.depth else {
+          return stop("elements are nested more than \(XMLTree.limits.depth) deep")
+        }
+        var element = Element(name: unsafe String(cString: name), offset: offset)
+        var index = 0
+        while let key = unsafe attributes?[index], let value = unsafe attributes?[index + 1] {
+          element.attributes.append((unsafe String(cString: key), unsafe String(cString: value)))
+          index += 2
+        }
+        openElements.append(element)
+      }
+
+      private mutating func endElement() {
+        guard parseError == nil, let element = openElements.popLast() else { return }
+        openElements[openElements.count - 1].children.append(element)
+      }
+
+      private mutating func appendComment() {
+        guard parseError == nil else { return }
+        let bytes = text[offset..<offset + Int(unsafe XML_GetCurrentByteCount(parser))]
+        openElements[openElements.count - 1].children.append(
+          Element(name: String(decoding: bytes, as: UTF8.self), offset: offset))
+      }
+
+      @unsafe private mutating func checkCharacters(_ text: UnsafeBufferPointer<CChar>) {
+        for index in text.indices where !XMLTree.isWhitespace(UInt8(bitPattern: unsafe text[index]))
+        {
+          return stop("text is not accepted", hint: "use attributes and elements alone")
+        }
+      }
+    }
+  #endif
+
+  /// Returns the name of the first element without parsing the text, empty if there is no element,
+  /// or nil if the text is not XML.
+  static func rootName(of text: Span<UInt8>) -> String? {
+    var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
+    while true {
+      while position < text.count, isWhitespace(text[position]) {
+        position += 1
+      }
+      guard position + 1 < text.count, text[position] == UInt8(ascii: "<") else {
+        return position > 0 && position == text.count ? "" : nil
+      }
+      let start = position + 1
+      guard text[start] == UInt8(ascii: "?") || text[start] == UInt8(ascii: "!") else {
+        var name: [UInt8] = []
+        while start + name.count < text.count, name.count < 64 {
+          let byte = text[start + name.count]
+          if isWhitespace(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/") {
+            break
+          }
+          name.append(byte)
+        }
+        return String(decoding: name, as: UTF8.self)
+      }
+      let isComment = hasCommentDashes(text, at: start + 1)
+      position = start + 1
+      while position < text.count,
+        text[position] != UInt8(ascii: ">")
+          || (isComment && !hasCommentDashes(text, at: position - 2))
+      {
+        position += 1
+      }
+      position += 1
+    }
+  }
+
+  private static func hasCommentDashes(_ text: Span<UInt8>, at index: Int) -> Bool {
+    index + 1 < text.count && text[index] == UInt8(ascii: "-")
+      && text[index + 1] == UInt8(ascii: "-")
+  }
+}

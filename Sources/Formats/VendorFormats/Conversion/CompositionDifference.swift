@@ -1,0 +1,110 @@
+internal import HapticFormats
+package import HapticModel
+
+/// The perceived difference between two compositions, as a fraction of full scale.
+///
+/// Continuous events are compared by their summed amplitude in windows of 20 ms, and by their
+/// sharpness where both compositions are audible. Transients are compared one by one. Phases, and
+/// the division into events and layers, make no difference.
+package struct CompositionDifference: Equatable, Sendable {
+  /// The maximum difference in the amplitude of continuous events.
+  package private(set) var levelError = 0.0
+  package private(set) var sharpnessError = 0.0
+  /// The maximum difference in the amplitude or sharpness of transients. A missing transient counts
+  /// with its amplitude.
+  package private(set) var transientError = 0.0
+  /// A Boolean value that indicates whether audio events or sampled signals differ.
+  package private(set) var differsInSound = false
+
+  /// The maximum of all differences; 1 if sound differs.
+  package var maximum: Double {
+    max(levelError, sharpnessError, transientError, differsInSound ? 1 : 0)
+  }
+
+  /// The length of a window, in seconds.
+  private static let windowDuration = 0.02
+  private static let stepsPerWindow = 10
+  /// The offset of a sample within its step. It avoids whole milliseconds, where many formats jump.
+  private static let stepOffset = 0.37
+  /// The maximum number of windows that are compared.
+  private static let maximumWindowCount = 100_000
+  private static let timeTolerance = 0.003
+  /// The amplitude above which sharpness is compared.
+  private static let minimumAmplitude = 0.05
+
+  /// Compares two compositions, with amplitude as the square of intensity.
+  package init(_ one: HapticComposition, _ other: HapticComposition) {
+    let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-4)
+    let firstEnvelopes = sampler.envelopes(of: one)
+    let secondEnvelopes = sampler.envelopes(of: other)
+    compareEnvelopes(
+      MergedEnvelope(firstEnvelopes, sampler: sampler).points,
+      MergedEnvelope(secondEnvelopes, sampler: sampler).points)
+    compareTransients(
+      firstEnvelopes.filter { $0.kind == .hapticTransient }.map { $0.points[0] },
+      secondEnvelopes.filter { $0.kind == .hapticTransient }.map { $0.points[0] })
+    differsInSound =
+      Self.audioEvents(of: one) != Self.audioEvents(of: other)
+      || Self.signals(of: one) != Self.signals(of: other)
+  }
+
+  private static func audioEvents(of composition: HapticComposition) -> [HapticEvent] {
+    composition.layers.flatMap { $0.pattern.events }.filter { !$0.kind.isHaptic }
+  }
+
+  private static func signals(of composition: HapticComposition) -> [SampledSignal] {
+    composition.layers.flatMap { $0.signals }
+  }
+
+  private mutating func compareEnvelopes(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
+    let end = max(left.last?.time ?? 0, right.last?.time ?? 0)
+    let count = Int(min((end / Self.windowDuration).rounded(.up), Double(Self.maximumWindowCount)))
+    let silence = EnvelopePoint(time: 0, level: 0, sharpness: 0)
+    var cursors = (0, 0)
+    for window in 0..<count {
+      var means = (left: 0.0, right: 0.0)
+      var weighted = (left: 0.0, right: 0.0)
+      for step in 0..<Self.stepsPerWindow {
+        let time =
+          (Double(window) + (Double(step) + Self.stepOffset) / Double(Self.stepsPerWindow))
+          * Self.windowDuration
+        let firstPoint = left.point(at: time, cursor: &cursors.0) ?? silence
+        let secondPoint = right.point(at: time, cursor: &cursors.1) ?? silence
+        means.left += firstPoint.level / Double(Self.stepsPerWindow)
+        means.right += secondPoint.level / Double(Self.stepsPerWindow)
+        weighted.left += firstPoint.level * firstPoint.sharpness / Double(Self.stepsPerWindow)
+        weighted.right += secondPoint.level * secondPoint.sharpness / Double(Self.stepsPerWindow)
+      }
+      levelError = max(levelError, abs(means.left - means.right))
+      guard means.left > Self.minimumAmplitude, means.right > Self.minimumAmplitude else {
+        continue
+      }
+      sharpnessError = max(
+        sharpnessError, abs(weighted.left / means.left - weighted.right / means.right))
+    }
+  }
+
+  private mutating func compareTransients(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
+    var firstIndex = 0
+    var secondIndex = 0
+    while firstIndex < left.count || secondIndex < right.count {
+      let times = (
+        firstIndex < left.count ? left[firstIndex].time : .infinity,
+        secondIndex < right.count ? right[secondIndex].time : .infinity
+      )
+      if abs(times.0 - times.1) <= Self.timeTolerance {
+        transientError = max(transientError, abs(left[firstIndex].level - right[secondIndex].level))
+        transientError = max(
+          transientError, abs(left[firstIndex].sharpness - right[secondIndex].sharpness))
+        firstIndex += 1
+        secondIndex += 1
+      } else if times.0 < times.1 {
+        transientError = max(transientError, left[firstIndex].level)
+        firstIndex += 1
+      } else {
+        transientError = max(transientError, right[secondIndex].level)
+        secondIndex += 1
+      }
+    }
+  }
+}

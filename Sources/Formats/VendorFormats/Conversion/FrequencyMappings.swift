@@ -1,0 +1,86 @@
+internal import CMath
+internal import HapticFormats
+internal import HapticModel
+
+/// A mapping between sharpness and frequency, for formats that store frequencies in hertz.
+public struct SharpnessScale: Equatable, Sendable {
+  /// The frequency of sharpness 0, in hertz.
+  public var minimumHertz: Double
+  /// The frequency of sharpness 1, in hertz.
+  public var maximumHertz: Double
+  /// A Boolean value that indicates whether equal steps of sharpness are equal frequency ratios
+  /// instead of equal frequency differences.
+  public var isLogarithmic: Bool
+
+  /// The scale of the profile `phone`, 80–230 Hz in equal ratios. The default for formats without a
+  /// scale of their own.
+  public static let phone = SharpnessScale(minimumHertz: 80, maximumHertz: 230, isLogarithmic: true)
+  /// The scale of MPEG-I haptics, 65–300 Hz in equal differences.
+  ///
+  /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
+  public static let mpeg = SharpnessScale(minimumHertz: 65, maximumHertz: 300, isLogarithmic: false)
+
+  /// Returns the frequency of a sharpness, in hertz, without clamping.
+  public func hertz(ofSharpness sharpness: Double) -> Double {
+    isLogarithmic
+      ? minimumHertz * pow(maximumHertz / minimumHertz, sharpness)
+      : minimumHertz + (maximumHertz - minimumHertz) * sharpness
+  }
+
+  /// Returns the sharpness of a positive frequency, without clamping: values outside 0…1 are beyond
+  /// the scale.
+  public func sharpness(ofHertz hertz: Double) -> Double {
+    isLogarithmic
+      ? log(hertz / minimumHertz) / log(maximumHertz / minimumHertz)
+      : (hertz - minimumHertz) / (maximumHertz - minimumHertz)
+  }
+}
+
+/// The mapping between sharpness and the frequency envelope of `.haptic` files: sharpness is the
+/// square root of frequency. The frequency of an emphasis equals its sharpness.
+///
+/// Source: as for ``AmplitudeMapping/root``.
+enum ClipFrequencyMapping {
+  static func sharpness(ofFrequency frequency: Double) -> Double { frequency.squareRoot() }
+  static func frequency(ofSharpness sharpness: Double) -> Double { sharpness * sharpness }
+}
+
+/// Conversions between fractions and percent.
+enum PercentScale {
+  static func fraction(ofPercent percent: Double) -> Double { percent / 100 }
+  static func percent(ofFraction fraction: Double) -> Double { fraction * 100 }
+}
+
+struct Quantizer {
+  /// The maximum rounding error of floating-point numbers that is not reported as a loss.
+  static let roundingTolerance = 1e-6
+
+  /// The maximum rounding errors of times, in milliseconds, and of levels, as a fraction of full
+  /// scale.
+  private var maximumErrors = (time: 0.0, level: 0.0)
+
+  mutating func milliseconds(_ seconds: Double) -> Int {
+    let exact = min(max(seconds, 0), FrameConversion.maximumSeconds) * 1000
+    maximumErrors.time = max(maximumErrors.time, abs(exact.rounded() - exact))
+    return FrameConversion.integer(exact)
+  }
+
+  mutating func percent(_ share: Double) -> Int {
+    let exact = PercentScale.percent(ofFraction: share)
+    maximumErrors.level = max(maximumErrors.level, abs(exact.rounded() - exact) / 100)
+    return FrameConversion.integer(exact)
+  }
+
+  func reportErrors(to losses: inout LossLog) {
+    if maximumErrors.time > Self.roundingTolerance * 1000 {
+      losses.add(
+        .approximated, .composition, "times are rounded to milliseconds, by up to # ms",
+        size: maximumErrors.time)
+    }
+    if maximumErrors.level > Self.roundingTolerance {
+      losses.add(
+        .approximated, .composition, "levels are rounded to percent, by up to # of full scale",
+        size: maximumErrors.level)
+    }
+  }
+}

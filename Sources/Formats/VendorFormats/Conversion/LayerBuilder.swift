@@ -1,0 +1,106 @@
+internal import HapticFormats
+internal import HapticModel
+
+/// Distributes events among as few layers as possible, so that no curve acts on an event that it
+/// doesn't belong to.
+///
+/// All events without curves share the first layer. The others are assigned by greedy interval
+/// partitioning: each goes to the layer that became free first, or to a new layer if none is free.
+struct LayerBuilder {
+  private struct CurvedEvent {
+    var event: HapticEvent
+    var curves: [ParameterCurve]
+    var end: Double
+  }
+
+  private var plainEvents: [HapticEvent] = []
+  private var curvedEvents: [CurvedEvent] = []
+  /// For each added event: layer 0 and its index in `plainEvents`, or layer 1 and its index in
+  /// `curvedEvents`.
+  private var references: [EventReference] = []
+
+  /// Adds an event without curves.
+  ///
+  /// - Returns: The index of the event in the order of addition.
+  @discardableResult mutating func add(_ event: HapticEvent) -> Int {
+    references.append(EventReference(layer: 0, event: plainEvents.count))
+    plainEvents.append(event)
+    return references.count - 1
+  }
+
+  /// Adds an event with the curves that act only on it. Each curve must start no later than the
+  /// event.
+  ///
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - curves: The curves of the event.
+  ///   - end: The end of the event's release, in seconds; curves of other events may follow from
+  ///     then on.
+  /// - Returns: The index of the event in the order of addition.
+  @discardableResult mutating func add(
+    _ event: HapticEvent, curves: [ParameterCurve], until end: Double
+  ) -> Int {
+    if curves.isEmpty { return add(event) }
+    references.append(EventReference(layer: 1, event: curvedEvents.count))
+    curvedEvents.append(CurvedEvent(event: event, curves: curves, end: max(event.time, end)))
+    return references.count - 1
+  }
+
+  /// Returns the layers, at least one, and the position of each added event in them.
+  func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
+    var order = Array(curvedEvents.indices)
+    let isSorted = zip(order, order.dropFirst()).allSatisfy {
+      curvedEvents[$0].event.time <= curvedEvents[$1].event.time
+    }
+    if !isSorted {
+      order.sort { (curvedEvents[$0].event.time, $0) < (curvedEvents[$1].event.time, $1) }
+    }
+    let first = plainEvents.isEmpty ? 0 : 1
+    var curvedReferences = Array(repeating: EventReference(event: 0), count: curvedEvents.count)
+    var counts: [Int] = []
+    // The end time of each free layer, in descending order.
+    var freeLayers: [(end: Double, layer: Int)] = []
+    for index in order {
+      var layer = counts.count
+      if let last = freeLayers.last, last.end <= curvedEvents[index].event.time {
+        layer = last.layer
+        freeLayers.removeLast()
+      } else {
+        counts.append(0)
+      }
+      // The layer that becomes free first is the last of the list; of several, the one with the
+      // lowest index.
+      let entry = (end: curvedEvents[index].end, layer: layer)
+      var lowerBound = 0
+      var upperBound = freeLayers.count
+      while lowerBound < upperBound {
+        let midpoint = (lowerBound + upperBound) / 2
+        if (freeLayers[midpoint].end, freeLayers[midpoint].layer) > (entry.end, entry.layer) {
+          lowerBound = midpoint + 1
+        } else {
+          upperBound = midpoint
+        }
+      }
+      freeLayers.insert(entry, at: lowerBound)
+      curvedReferences[index] = EventReference(layer: first + layer, event: counts[layer])
+      counts[layer] += 1
+    }
+    var patterns = plainEvents.isEmpty ? [] : [HapticPattern(events: plainEvents)]
+    for count in counts {
+      patterns.append(HapticPattern())
+      patterns[patterns.count - 1].events.reserveCapacity(count)
+      patterns[patterns.count - 1].curves.reserveCapacity(count)
+    }
+    for index in order {
+      patterns[curvedReferences[index].layer].events.append(curvedEvents[index].event)
+      patterns[curvedReferences[index].layer].curves += curvedEvents[index].curves
+    }
+    if patterns.isEmpty {
+      patterns.append(HapticPattern())
+    }
+    return (
+      patterns.map { HapticComposition.Layer($0) },
+      references.map { $0.layer == 0 ? $0 : curvedReferences[$0.event] }
+    )
+  }
+}

@@ -1,0 +1,109 @@
+/// A simplified curve by the Ramer–Douglas–Peucker algorithm: a segment is divided at the point
+/// farthest from its chord for as long as the distance exceeds the tolerance. Distances are
+/// measured between values at the same time.
+///
+/// Source: D. Douglas, T. Peucker, *Algorithms for the reduction of the number of points required
+/// to represent a digitized line*, 1973.
+struct PointReduction {
+  /// The remaining points, including the first and the last.
+  private(set) var points: [EnvelopePoint]
+  /// The maximum distance between the simplified curve and the original.
+  private(set) var maximumError: Double
+
+  /// The number of points that are simplified together. It bounds the worst case, which is
+  /// quadratic.
+  private static let blockLength = 2048
+
+  /// Removes as many points as a tolerance allows.
+  ///
+  /// - Parameters:
+  ///   - original: The points, sorted by time.
+  ///   - tolerance: The maximum distance.
+  ///   - sharpnessWeight: The weight of sharpness differences relative to level differences; 0 for
+  ///     curves with one value.
+  init(_ original: [EnvelopePoint], tolerance: Double, sharpnessWeight: Double = 1) {
+    var keptIndices: [Int] = []
+    var worstError = 0.0
+    var start = 0
+    while start < original.count - 1 {
+      let end = min(start + Self.blockLength, original.count - 1)
+      var stack = [(start, end)]
+      while let (from, to) = stack.popLast() {
+        let (error, index) = Self.farthestPoint(
+          in: original, from: from, to: to, sharpnessWeight: sharpnessWeight)
+        if error > tolerance, let index {
+          stack.append((index, to))
+          stack.append((from, index))
+        } else {
+          worstError = max(worstError, error)
+          keptIndices.append(from)
+        }
+      }
+      start = end
+    }
+    if let last = original.indices.last {
+      keptIndices.append(last)
+    }
+    points = keptIndices.map { original[$0] }
+    maximumError = worstError
+  }
+
+  /// Keeps the most important points.
+  ///
+  /// - Parameters:
+  ///   - original: The points, sorted by time.
+  ///   - maximumCount: The maximum number of points, at least 2.
+  ///   - tolerance: The distance at which no more points are added.
+  ///   - sharpnessWeight: The weight of sharpness differences relative to level differences.
+  init(
+    _ original: [EnvelopePoint], maximumCount: Int, tolerance: Double = 0,
+    sharpnessWeight: Double = 1
+  ) {
+    guard original.count > 2 else {
+      points = original
+      maximumError = 0
+      return
+    }
+    typealias Segment = (error: Double, from: Int, to: Int, index: Int?)
+    func segment(_ from: Int, _ to: Int) -> Segment {
+      let (error, index) = Self.farthestPoint(
+        in: original, from: from, to: to, sharpnessWeight: sharpnessWeight)
+      return (error, from, to, index)
+    }
+    var segments = [segment(0, original.count - 1)]
+    while segments.count + 1 < maximumCount,
+      let worstIndex = segments.indices.max(by: { segments[$0].error < segments[$1].error }),
+      segments[worstIndex].error > tolerance, let index = segments[worstIndex].index
+    {
+      let (_, from, to, _) = segments[worstIndex]
+      segments[worstIndex] = segment(from, index)
+      segments.insert(segment(index, to), at: worstIndex + 1)
+    }
+    points = segments.map { original[$0.from] } + [original[original.count - 1]]
+    maximumError = segments.map { $0.error }.max() ?? 0
+  }
+
+  /// Returns the point between two points that is farthest from their chord, and its distance.
+  private static func farthestPoint(
+    in points: [EnvelopePoint], from: Int, to: Int, sharpnessWeight: Double
+  )
+    -> (Double, Int?)
+  {
+    guard to - from > 1 else { return (0, nil) }
+    let first = points[from]
+    let last = points[to]
+    var maximumError = -1.0
+    var index: Int?
+    for candidate in from + 1..<to {
+      let point = points[candidate]
+      let line = EnvelopePoint.interpolated(from: first, to: last, at: point.time)
+      let error = max(
+        abs(point.level - line.level), sharpnessWeight * abs(point.sharpness - line.sharpness))
+      if error > maximumError {
+        maximumError = error
+        index = candidate
+      }
+    }
+    return (maximumError, index)
+  }
+}

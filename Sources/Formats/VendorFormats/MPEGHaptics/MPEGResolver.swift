@@ -1,0 +1,206 @@
+internal import CMath
+internal import HapticFormats
+import Reading
+import HapticModel
+
+/// The channels of a document in playable form: references are replaced by library effects, effects
+/// and key frames are sorted, and silent content is removed and reported.
+struct MPEGResolver {
+  struct Channel {
+    var name: String
+    var modality: MPEGModality
+    var gain: Double
+    var bands: [Band]
+    var sourceIndex: Int
+  }
+
+  struct Band {
+    var description: MPEGDocument.Band
+    /// The basis effects, sorted by position from the start of the document.
+    var effects: [MPEGDocument.Effect]
+  }
+
+  /// The maximum number of key frames, counting those of every reference.
+  static let maximumKeyframeCount = 4_000_000
+  /// The maximum number of effects.
+  static let maximumEffectCount = 2_000_000
+  private static let maximumDepth = 16
+
+  /// Returns the location of an element in the file, for the order of findings.
+  let offset: (Int) -> Int
+  var log: FindingLog
+  private(set) var channels: [Channel] = []
+  private var keyframeCount = 0
+  private var effectCount = 0
+
+  init(_ document: MPEGDocument, log: FindingLog, offset: @escaping (Int) -> Int) {
+    self.log = log
+    self.offset = offset
+    for perception in document.perceptions {
+      var library: [Int: MPEGDocument.Effect] = [:]
+      for effect in perception.effectLibrary {
+        guard let id = effect.id else { continue }
+        if library[id] == nil {
+          library[id] = effect
+        } else {
+          report(
+            .mpegDuplicateID, at: effect.sourceIndex, "the library has another effect with id \(id)"
+          )
+        }
+      }
+      for channel in perception.channels {
+        channels.append(
+          Channel(
+            name: channel.description.isEmpty ? perception.description : channel.description,
+            modality: perception.modality, gain: channel.gain * powerOfTen(perception.unitExponent),
+            bands: channel.bands.map {
+              resolved($0, timescale: document.timescale, library: library)
+            },
+            sourceIndex: channel.sourceIndex))
+      }
+    }
+  }
+
+  private mutating func report(
+    _ rule: Rule, at sourceIndex: Int, _ message: @autoclosure () -> String
+  ) {
+    log.add(rule, valueIndex: sourceIndex, offset: offset(sourceIndex), message())
+  }
+
+  private mutating func resolved(
+    _ band: MPEGDocument.Band, timescale: Int, library: [Int: MPEGDocument.Effect]
+  )
+    -> Band
+  {
+    var description = band
+    description.effects = []
+    var effects: [MPEGDocument.Effect] = []
+    if band.kind == .wavelet {
+      let block = WaveletBlock(band, timescale: timescale)
+      if block.sampleCount == nil {
+        report(
+          .mpegBlockLength, at: band.sourceIndex,
+          """
+          a block of \(band.blockLength) ticks at \(band.upperHertz) samples a second is not a power \
+          of two from 16 to 65536 samples; the band is silent
+          """)
+        return Band(description: description, effects: [])
+      }
+    }
+    for effect in band.effects {
+      append(effect, at: 0, of: band, library: library, depth: 0, to: &effects)
+    }
+    let isSorted = zip(effects, effects.dropFirst()).allSatisfy { $0.position <= $1.position }
+    if !isSorted, band.kind != .wavelet {
+      let order = effects.indices.sorted { (effects[$0].position, $0) < (effects[$1].position, $1) }
+      effects = order.map { effects[$0] }
+    }
+    return Band(description: description, effects: effects)
+  }
+
+  private mutating func append(
+    _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band,
+    library: [Int: MPEGDocument.Effect],
+    depth: Int, to effects: inout [MPEGDocument.Effect]
+  ) {
+    guard depth <= Self.maximumDepth else {
+      return report(
+        .mpegTooLarge, at: effect.sourceIndex, "effects refer to effects more than 16 deep")
+    }
+    effectCount += 1
+    guard effectCount <= Self.maximumEffectCount, keyframeCount <= Self.maximumKeyframeCount else {
+      if effectCount == Self.maximumEffectCount + 1 || keyframeCount > Self.maximumKeyframeCount {
+        report(
+          .mpegTooLarge, at: effect.sourceIndex,
+          "there are more than \(Self.maximumEffectCount) effects or \(Self.maximumKeyframeCount) key frames to play"
+        )
+        keyframeCount = Self.maximumKeyframeCount
+        effectCount = Self.maximumEffectCount + 2
+      }
+      return
+    }
+    switch effect.kind {
+    case .basis:
+      if let basis = resolvedBasis(effect, at: start, of: band) {
+        effects.append(basis)
+      }
+    case .reference:
+      guard let id = effect.id, let named = library[id] else {
+        let id = effect.id.map { "\($0)" } ?? "none"
+        return report(
+          .mpegUnknownReference, at: effect.sourceIndex,
+          "the library has no effect with the id of this reference, \(id)")
+      }
+      var copy = named
+      copy.sourceIndex = effect.sourceIndex
+      append(
+        copy, at: start + effect.position, of: band, library: library, depth: depth + 1,
+        to: &effects)
+    case .composite:
+      for child in effect.children {
+        append(
+          child, at: start + effect.position, of: band, library: library, depth: depth + 1,
+          to: &effects)
+      }
+    }
+  }
+
+  /// Returns an effect with sorted key frames, or nil if the effect is silent.
+  private mutating func resolvedBasis(
+    _ effect: MPEGDocument.Effect, at start: Int, of band: MPEGDocument.Band
+  ) -> MPEGDocument
+    .Effect?
+  {
+    var effect = effect
+    effect.position += start
+    if band.kind == .wavelet { return effect }
+    keyframeCount += effect.keyframes.count
+    let keyframes = effect.keyframes
+    if !zip(keyframes, keyframes.dropFirst()).allSatisfy({ $0.position <= $1.position }) {
+      report(.mpegKeyOrder, at: effect.sourceIndex, "key frames are not sorted by position")
+      let order = keyframes.indices.sorted {
+        (keyframes[$0].position, $0) < (keyframes[$1].position, $1)
+      }
+      effect.keyframes = order.map { keyframes[$0] }
+    }
+    if band.kind != .vectorial, keyframes.contains(where: { $0.amplitude.isNaN }) {
+      report(
+        .mpegMissingAmplitude, at: effect.sourceIndex, "a key frame has no amplitude and is ignored"
+      )
+      effect.keyframes.removeAll { $0.amplitude.isNaN }
+    }
+    guard !effect.keyframes.isEmpty else {
+      report(.mpegMissingKeys, at: effect.sourceIndex, "the effect has no key frames and is silent")
+      return nil
+    }
+    guard band.kind == .vectorial else { return effect }
+    if !keyframes.contains(where: { !$0.frequency.isNaN }) {
+      report(
+        .mpegMissingFrequency, at: effect.sourceIndex, "the wave has no frequency and is silent")
+      return nil
+    }
+    if band.lowerHertz < band.upperHertz,
+      let outside = keyframes.first(where: {
+        Double($0.frequency) < band.lowerHertz || Double($0.frequency) > band.upperHertz
+      })
+    {
+      report(
+        .mpegFrequencyOutsideBand, at: effect.sourceIndex,
+        "\(outside.frequency) Hz is outside the band from \(band.lowerHertz) to \(band.upperHertz) Hz"
+      )
+      for index in effect.keyframes.indices where !effect.keyframes[index].frequency.isNaN {
+        effect.keyframes[index].frequency = min(
+          max(effect.keyframes[index].frequency, Float(band.lowerHertz)), Float(band.upperHertz))
+      }
+    }
+    return effect
+  }
+}
+
+func powerOfTen(_ exponent: Int) -> Double {
+  var value = 1.0
+  for _ in 0..<abs(exponent) {
+    value *= 10
+  }
+  return exponent < 0 ? 1 / value : value
+}

@@ -1,0 +1,96 @@
+internal import CMath
+internal import HapticFormats
+import Reading
+import HapticModel
+
+/// A vectorial wave as a continuous event with its own curves.
+struct WaveEvent {
+  /// The event, or nil for a wave without a duration.
+  private(set) var event: HapticEvent?
+  private(set) var curves: [ParameterCurve] = []
+  private(set) var maximumAmplitude: Double?
+  private(set) var frequencyExtremes: [Double] = []
+
+  private typealias Breakpoints = [(time: Double, value: Double)]
+
+  /// Returns nil for a wave that no event represents: one with another waveform than a sine, an
+  /// initial phase, or negative amplitudes.
+  init?(_ effect: MPEGDocument.Effect, timescale: Int, gain: Double) {
+    guard effect.baseSignal == .sine, effect.phase == 0, gain >= 0,
+      effect.keyframes.allSatisfy({ $0.amplitude.isNaN || $0.amplitude >= MPEGReader.quantizedZero }
+      ),
+      let first = effect.keyframes.first, let last = effect.keyframes.last
+    else { return nil }
+    let start = first.position
+    func seconds(_ position: Int32) -> Double { Double(position - start) / Double(timescale) }
+    let duration = seconds(last.position)
+    var amplitudes: Breakpoints = effect.keyframes.filter { !$0.amplitude.isNaN }.map {
+      (seconds($0.position), max(Double($0.amplitude), 0) * gain)
+    }
+    if amplitudes.isEmpty {
+      amplitudes = [(0, gain)]
+    }
+    let hertz: Breakpoints = effect.keyframes.filter { !$0.frequency.isNaN }.map {
+      (seconds($0.position), Double($0.frequency))
+    }
+    maximumAmplitude = amplitudes.map { $0.value }.max()
+    frequencyExtremes = [hertz.map { $0.value }.min(), hertz.map { $0.value }.max()].compactMap {
+      $0
+    }
+    guard duration > 0 else { return }
+    let intensity = Self.clamped(
+      amplitudes.map { ($0.time, $0.value / MPEGReader.continuousAmplitude) })
+    let sharpness = Self.clamped(
+      hertz.map { ($0.time, SharpnessScale.mpeg.sharpness(ofHertz: $0.value)) })
+    let peak = intensity.map { $0.value }.max() ?? 0
+    let initialSharpness = sharpness.first?.value ?? 0
+    let time = (Double(effect.position) + Double(start)) / Double(timescale)
+    event = HapticEvent(
+      kind: .hapticContinuous, time: time, duration: duration,
+      parameters: [.hapticIntensity: Float(peak), .hapticSharpness: Float(initialSharpness)])
+    let isMoving =
+      intensity.contains { abs($0.value - peak) > 1e-6 }
+      || sharpness.contains { abs($0.value - initialSharpness) > 1e-6 }
+    guard isMoving else { return }
+    curves = [
+      Self.curve(
+        .hapticIntensityControl, at: time,
+        breakpoints: intensity.map { ($0.time, peak > 0 ? $0.value / peak : 1) }),
+      Self.curve(
+        .hapticSharpnessControl, at: time,
+        breakpoints: sharpness.map { ($0.time, $0.value - initialSharpness) }),
+    ]
+  }
+
+  private static func curve(
+    _ id: DynamicParameterID, at time: Double, breakpoints: Breakpoints
+  )
+    -> ParameterCurve
+  {
+    ParameterCurve(
+      id: id, time: time,
+      controlPoints: breakpoints.map { .init(time: $0.time, value: Float($0.value)) })
+  }
+
+  /// Returns breakpoints clamped to 0…1, with additional breakpoints where the line crosses a
+  /// bound.
+  private static func clamped(_ breakpoints: Breakpoints) -> Breakpoints {
+    if breakpoints.allSatisfy({ 0...1 ~= $0.value }) { return breakpoints }
+    var clamped: Breakpoints = []
+    for (index, point) in breakpoints.enumerated() {
+      if index > 0 {
+        let last = breakpoints[index - 1]
+        // A jump between two key frames at the same position crosses a bound without a time of its
+        // own.
+        var crossings: Breakpoints = []
+        for bound in [0.0, 1.0] where (last.value - bound) * (point.value - bound) < 0 {
+          let fraction = (bound - last.value) / (point.value - last.value)
+          crossings.append((last.time + (point.time - last.time) * fraction, bound))
+        }
+        clamped += last.value < point.value ? crossings : crossings.reversed()
+      }
+      clamped.append(point)
+    }
+    return clamped.map { ($0.time, min(max($0.value, 0), 1)) }
+  }
+}

@@ -1,0 +1,261 @@
+internal import HapticModel
+internal import HapticFormats
+internal import CMath
+
+/// The block length of a wavelet band, in samples.
+struct WaveletBlock {
+  /// The number of samples, a power of two from 16 to 65,536, or nil if the band has an invalid
+  /// block length.
+  let sampleCount: Int?
+
+  /// Computes the block length. The upper frequency limit of a wavelet band is its sample rate.
+  init(_ band: MPEGDocument.Band, timescale: Int) {
+    let samples = Double(band.blockLength) / Double(timescale) * band.upperHertz
+    // A length in ticks is rarely a whole number of samples.
+    let whole = FrameConversion.integer((samples + 1e-6).rounded(.down), in: 0...1_000_000)
+    sampleCount = whole >= 16 && whole <= 65_536 && whole.nonzeroBitCount == 1 ? whole : nil
+  }
+}
+
+/// Decodes the blocks of a wavelet band.
+///
+/// 1. Decode the bits of each decision with an adaptive arithmetic decoder.
+/// 2. Decode the quantized coefficients plane by plane with SPIHT, in one dimension.
+/// 3. Reconstruct the samples with the inverse 9/7 wavelet transform.
+///
+/// Sources: A. Said, W. Pearlman, *A new, fast, and efficient image codec based on set partitioning
+/// in hierarchical trees*, 1996; A. Cohen, I. Daubechies, J. Feauveau, *Biorthogonal bases of
+/// compactly supported wavelets*, 1992, for the filters.
+enum WaveletDecoder {
+  /// Returns the samples of one block.
+  ///
+  /// - Parameters:
+  ///   - stream: The bits of the block; bits after its end count as 0.
+  ///   - count: The number of samples, a power of two of at least 16.
+  static func samples(of stream: [UInt8], count: Int) -> [Double] {
+    var spiht = SPIHTDecoder(stream, count: count)
+    let (coefficients, scale) = spiht.decode()
+    var samples = coefficients.map { Double($0) * scale }
+    var length = 8
+    while length <= count {
+      reconstruct(&samples, count: length)
+      length *= 2
+    }
+    return samples
+  }
+
+  /// The low-pass synthesis filter, from the center outward. The filter is symmetric.
+  private static let lowPassTaps = [
+    0.788485616405665, 0.418092273222212, -0.040689417609559, -0.064538882628938,
+  ]
+  /// The high-pass synthesis filter, from the center outward. The filter is symmetric.
+  private static let highPassTaps = [
+    -0.852698679009404, 0.377402855612654, 0.110624404418423, -0.023849465019380,
+    -0.037828455506995,
+  ]
+
+  /// Merges the low-pass and high-pass halves of the first coefficients into samples of twice the
+  /// rate.
+  private static func reconstruct(_ values: inout [Double], count: Int) {
+    var lows = [Double](repeating: 0, count: count)
+    var highs = lows
+    for index in 0..<count / 2 {
+      lows[2 * index] = values[index]
+      highs[2 * index + 1] = values[index + count / 2]
+    }
+    for index in 0..<count {
+      values[index] =
+        convolved(highs, at: index, with: highPassTaps)
+        + convolved(lows, at: index, with: lowPassTaps)
+    }
+  }
+
+  /// Returns the output of a symmetric filter at one index. The signal is mirrored at its ends
+  /// without repeating the end samples.
+  private static func convolved(_ values: [Double], at index: Int, with filter: [Double]) -> Double
+  {
+    let last = values.count - 1
+    var sum = values[index] * filter[0]
+    for distance in 1..<filter.count {
+      let precedingIndex = index - distance
+      let behind = index + distance
+      sum +=
+        filter[distance]
+        * (values[precedingIndex < 0 ? -precedingIndex : precedingIndex]
+          + values[behind > last ? 2 * last - behind : behind])
+    }
+    return sum
+  }
+}
+
+/// Decodes the coefficients of a block by set partitioning in hierarchical trees (SPIHT), one bit
+/// plane at a time. Coefficient *i* has the children 2*i* and 2*i* + 1; a set contains the
+/// descendants of its root.
+private struct SPIHTDecoder {
+  /// The kinds of decisions. Each kind has its own probability.
+  private enum Context: Int {
+    case header, sign, coefficient, descendants, child, indirectDescendants, refinement
+  }
+
+  private struct CoefficientSet {
+    var root: Int
+    /// A Boolean value that indicates whether the set contains only descendants beyond the
+    /// children.
+    var excludesChildren: Bool
+  }
+
+  private var decoder: ArithmeticDecoder
+  private let count: Int
+  private var coefficients: [Int]
+  private var insignificantCoefficients: [Int]
+  private var significantCoefficients: [Int] = []
+  private var insignificantSets: [CoefficientSet]
+
+  init(_ stream: [UInt8], count: Int) {
+    decoder = ArithmeticDecoder(stream, contextCount: Context.refinement.rawValue + 1)
+    self.count = count
+    coefficients = Array(repeating: 0, count: count)
+    insignificantCoefficients = Array(0..<8)
+    insignificantSets = (4..<8).map { CoefficientSet(root: $0, excludesChildren: false) }
+  }
+
+  /// Returns the quantized coefficients and their scale.
+  mutating func decode() -> ([Int], Double) {
+    let planes = nextNumber(bits: 4)
+    let isAboveOne = nextBit(.header)
+    let level = Double(nextNumber(bits: 7))
+    let maximum = isAboveOne ? level / 8 + 1 : level / 128
+    for plane in stride(from: planes, through: 0, by: -1) {
+      let previousCount = significantCoefficients.count
+      sortingPass(magnitude: 1 << plane)
+      for index in significantCoefficients[..<previousCount] where nextBit(.refinement) {
+        coefficients[index] += coefficients[index] > 0 ? 1 << plane : -(1 << plane)
+      }
+    }
+    return (coefficients, maximum / Double(1 << planes))
+  }
+
+  private mutating func nextBit(_ context: Context) -> Bool {
+    decoder.next(context: context.rawValue)
+  }
+
+  /// Decodes a number, least significant bit first.
+  private mutating func nextNumber(bits count: Int) -> Int {
+    var number = 0
+    for bitIndex in 0..<count where nextBit(.header) {
+      number |= 1 << bitIndex
+    }
+    return number
+  }
+
+  private mutating func setSignificant(_ index: Int, magnitude: Int) {
+    coefficients[index] = nextBit(.sign) ? magnitude : -magnitude
+    significantCoefficients.append(index)
+  }
+
+  private mutating func sortingPass(magnitude: Int) {
+    var stillIsolated: [Int] = []
+    for index in insignificantCoefficients {
+      if nextBit(.coefficient) {
+        setSignificant(index, magnitude: magnitude)
+      } else {
+        stillIsolated.append(index)
+      }
+    }
+    insignificantCoefficients = stillIsolated
+    var remainingSets: [CoefficientSet] = []
+    var setIndex = 0
+    // Sets that are divided are processed in the same pass.
+    while setIndex < insignificantSets.count {
+      let entry = insignificantSets[setIndex]
+      setIndex += 1
+      let children = 2 * entry.root..<2 * entry.root + 2
+      if entry.excludesChildren {
+        guard nextBit(.indirectDescendants) else {
+          remainingSets.append(entry)
+          continue
+        }
+        for child in children {
+          insignificantSets.append(CoefficientSet(root: child, excludesChildren: false))
+        }
+      } else {
+        guard nextBit(.descendants) else {
+          remainingSets.append(entry)
+          continue
+        }
+        for child in children {
+          if nextBit(.child) {
+            setSignificant(child, magnitude: magnitude)
+          } else {
+            insignificantCoefficients.append(child)
+          }
+        }
+        if 4 * entry.root + 3 < count {
+          insignificantSets.append(CoefficientSet(root: entry.root, excludesChildren: true))
+        }
+      }
+    }
+    insignificantSets = remainingSets
+  }
+}
+
+/// A binary arithmetic decoder with adaptive probabilities, with a code range of ten bits.
+///
+/// Source: I. Witten, R. Neal, J. Cleary, *Arithmetic coding for data compression*, 1987.
+private struct ArithmeticDecoder {
+  private static let codeRange = 1024
+
+  private let stream: [UInt8]
+  private var position = 0
+  private var codeWindow = 0
+  private var low = 0
+  private var high = codeRange
+  /// For each context, the number of zeros and of all symbols so far.
+  private var symbolCounts: [(zeros: Int, all: Int)]
+
+  init(_ stream: [UInt8], contextCount: Int) {
+    self.stream = stream
+    symbolCounts = Array(repeating: (8, 16), count: contextCount)
+    for _ in 0..<10 {
+      codeWindow = codeWindow << 1 | nextBit()
+    }
+  }
+
+  private mutating func nextBit() -> Int {
+    let byte = position >> 3
+    guard byte < stream.count else { return 0 }
+    let bit = Int(stream[byte] >> UInt8(position & 7) & 1)
+    position += 1
+    return bit
+  }
+
+  mutating func next(context: Int) -> Bool {
+    let (zeros, all) = symbolCounts[context]
+    let zeroProbability = Int((Double(zeros) / Double(all) * Double(Self.codeRange)).rounded())
+    let range = high - low
+    let split = min(max(range * zeroProbability / Self.codeRange, 1), range - 1)
+    let isOne = codeWindow - low >= split
+    if isOne {
+      low += split
+    } else {
+      high = low + split
+    }
+    while true {
+      let offset: Int
+      if high <= 512 {
+        offset = 0
+      } else if low >= 512 {
+        offset = 512
+      } else if low >= 256, high <= 768 {
+        offset = 256
+      } else {
+        break
+      }
+      low = (low - offset) << 1
+      high = (high - offset) << 1
+      codeWindow = ((codeWindow - offset) << 1) + nextBit()
+    }
+    symbolCounts[context] = (isOne ? zeros : zeros + 1, all + 1)
+    return isOne
+  }
+}

@@ -1,0 +1,218 @@
+internal import HapticFormats
+internal import HapticModel
+internal import Reading
+
+/// The curves of one layer, if each curve acts on only one event.
+struct IndividualCurves {
+  /// A breakpoint: the time from the start of the event in seconds, the intensity gain, and the
+  /// sharpness offset.
+  struct Point: Equatable {
+    var time: Double
+    var gain: Double
+    var sharpnessOffset: Double
+  }
+
+  /// The curves and parameters of one control, sorted by start.
+  private struct ControlTrack {
+    var starts: [Double] = []
+    var curves: [ParameterCurve?] = []
+
+    /// Returns the only curve that is active in a range, without control points if no curve is
+    /// active. Returns nil if several curves are active, or if the curve began before the range.
+    func onlyCurve(in range: ClosedRange<Double>, of id: DynamicParameterID) -> ParameterCurve? {
+      let onset = range.lowerBound
+      // Find the first curve that starts at or after the onset.
+      var lowerBound = 0
+      var upperBound = starts.count
+      while lowerBound < upperBound {
+        let midpoint = (lowerBound + upperBound) / 2
+        if starts[midpoint] < onset {
+          lowerBound = midpoint + 1
+        } else {
+          upperBound = midpoint
+        }
+      }
+      let next =
+        lowerBound < starts.count && starts[lowerBound] == onset ? lowerBound + 1 : lowerBound
+      if next < starts.count, starts[next] < range.upperBound { return nil }
+      if next > lowerBound { return curves[lowerBound] }
+      return lowerBound == 0 ? ParameterCurve(id: id, time: onset, controlPoints: []) : nil
+    }
+  }
+
+  private var intensity = ControlTrack()
+  private var sharpness = ControlTrack()
+  private let hasEnvelopeControls: Bool
+
+  init(of pattern: HapticPattern) {
+    hasEnvelopeControls =
+      pattern.parameters.contains { $0.id.target.isEnvelopeTime }
+      || pattern.curves.contains { $0.id.target.isEnvelopeTime }
+    intensity = Self.track(of: .hapticIntensityControl, in: pattern)
+    sharpness = Self.track(of: .hapticSharpnessControl, in: pattern)
+  }
+
+  private static func track(of id: DynamicParameterID, in pattern: HapticPattern) -> ControlTrack {
+    var entries: [(start: Double, curve: ParameterCurve?)] = pattern.parameters.filter {
+      $0.id == id
+    }
+    .map {
+      ($0.time, nil)
+    }
+    entries += pattern.curves.filter { $0.id == id }.map { curve in
+      (curve.time, curve.interpolation == .linear && !curve.controlPoints.isEmpty ? curve : nil)
+    }
+    let order = entries.indices.sorted { (entries[$0].start, $0) < (entries[$1].start, $1) }
+    return ControlTrack(
+      starts: order.map { entries[$0].start }, curves: order.map { entries[$0].curve })
+  }
+
+  /// Returns the breakpoints of the curves that act only on an event. The result is empty if no
+  /// curve does, and nil if the format cannot hold the event.
+  func curve(of event: HapticEvent) -> [Point]? {
+    guard let duration = event.duration, duration > 0, !hasEnvelopeControls,
+      ![.attackTime, .decayTime, .releaseTime].contains(where: { event.value(of: $0) != 0 }),
+      event.value(of: .sustained) >= 0.5,
+      let intensity = intensity.onlyCurve(
+        in: event.time...event.time + duration, of: .hapticIntensityControl),
+      let sharpness = sharpness.onlyCurve(
+        in: event.time...event.time + duration, of: .hapticSharpnessControl)
+    else { return nil }
+    let gains = Self.sortedPoints(of: intensity)
+    let offsets = Self.sortedPoints(of: sharpness)
+    let times = (gains.isEmpty ? offsets : gains).map { $0.time }
+    guard gains.isEmpty || offsets.isEmpty || offsets.map({ $0.time }) == times,
+      times.allSatisfy({ 0...duration + 0.0005 ~= $0 })
+    else { return nil }
+    return times.indices.map { index in
+      Point(
+        time: times[index], gain: gains.isEmpty ? 1 : gains[index].value,
+        sharpnessOffset: offsets.isEmpty ? 0 : offsets[index].value)
+    }
+  }
+
+  private static func sortedPoints(of curve: ParameterCurve) -> [(time: Double, value: Double)] {
+    let points = curve.controlPoints
+    return points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map {
+      (points[$0].time, curve.id.clamped(points[$0].value))
+    }
+  }
+}
+
+extension EventParameterID {
+  fileprivate var isEnvelopeTime: Bool {
+    self == .attackTime || self == .decayTime || self == .releaseTime
+  }
+}
+
+struct RichTapCurveFitter {
+  var points: [RichTapDocument.CurvePoint]
+  let duration: Int
+  /// The maximum distance between the fitted curve and the given points.
+  private(set) var maximumError = 0.0
+
+  var isFlat: Bool { points.allSatisfy { $0.gain == 1 && $0.frequencyOffset == 0 } }
+
+  /// Adds ramps from and to a gain of 0, and returns whether the curve started or ended at another
+  /// gain.
+  mutating func rampEndsToZero() -> Bool {
+    guard let first = points.first, let last = points.last else { return false }
+    var isChanged = false
+    let edge = RichTapDialect.rampMilliseconds
+    if first.time != 0 || first.gain != 0 {
+      isChanged = isChanged || first.gain != 0
+      for index in points.indices where points[index].time < edge {
+        points[index].time = edge
+      }
+      points.insert(.init(time: 0, gain: 0, frequencyOffset: first.frequencyOffset), at: 0)
+    }
+    if last.time != duration || last.gain != 0 {
+      isChanged = isChanged || last.gain != 0
+      for index in points.indices where points[index].time > duration - edge {
+        points[index].time = duration - edge
+      }
+      points.append(.init(time: duration, gain: 0, frequencyOffset: last.frequencyOffset))
+    }
+    return isChanged
+  }
+
+  /// Returns the curve with an allowed number of points, at ascending times within the event.
+  mutating func fittedPoints() -> [RichTapDocument.CurvePoint] {
+    reduceToMaximum()
+    separateEqualTimes()
+    padToMinimum()
+    return points
+  }
+
+  private mutating func reduceToMaximum() {
+    let maximumCount = max(2, min(RichTapDialect.curvePointCountRange.upperBound, duration + 1))
+    guard points.count > maximumCount else { return }
+    let reduced = PointReduction(
+      points.enumerated().map { index, point in
+        EnvelopePoint(
+          time: Double(point.time), level: Double(point.gain),
+          sharpness: Double(point.frequencyOffset) / 100
+        )
+      }, maximumCount: maximumCount)
+    maximumError = max(maximumError, reduced.maximumError)
+    points = reduced.points.map { point in
+      .init(
+        time: FrameConversion.integer(point.time), gain: Float(point.level),
+        frequencyOffset: FrameConversion.integer(point.sharpness * 100))
+    }
+  }
+
+  /// Moves points with equal times, such as those of jumps, one millisecond apart.
+  private mutating func separateEqualTimes() {
+    for index in points.indices.dropFirst() where points[index].time <= points[index - 1].time {
+      points[index].time = points[index - 1].time + 1
+    }
+    var end = duration
+    for index in points.indices.reversed() {
+      points[index].time = min(points[index].time, end)
+      end = points[index].time - 1
+    }
+    points.removeAll { $0.time < 0 }
+  }
+
+  private mutating func padToMinimum() {
+    while points.count < RichTapDialect.curvePointCountRange.lowerBound, let last = points.last {
+      var widestIndex: Int?
+      for index in points.indices.dropLast() {
+        let span = points[index + 1].time - points[index].time
+        let maximumSpan = widestIndex.map { points[$0 + 1].time - points[$0].time } ?? 1
+        if span > maximumSpan {
+          widestIndex = index
+        }
+      }
+      guard let index = widestIndex else {
+        // There is no space between points: hold the last value, or the first.
+        if last.time < duration {
+          points.append(
+            .init(time: last.time + 1, gain: last.gain, frequencyOffset: last.frequencyOffset))
+        } else if points[0].time > 0 {
+          points.insert(
+            .init(
+              time: points[0].time - 1, gain: points[0].gain,
+              frequencyOffset: points[0].frequencyOffset), at: 0)
+        } else {
+          return
+        }
+        continue
+      }
+      let from = points[index]
+      let to = points[index + 1]
+      let time = (from.time + to.time) / 2
+      let fraction = Float(time - from.time) / Float(to.time - from.time)
+      points.insert(
+        .init(
+          time: time, gain: from.gain + (to.gain - from.gain) * fraction,
+          frequencyOffset: FrameConversion.integer(
+            Double(
+              Float(from.frequencyOffset) + Float(to.frequencyOffset - from.frequencyOffset)
+                * fraction
+            ))),
+        at: index + 1)
+    }
+  }
+}

@@ -1,0 +1,125 @@
+internal import HapticFormats
+internal import HapticModel
+internal import Reading
+
+/// The common content of a RichTap HE file and a HarmonyOS haptic file: groups of events, in whole
+/// milliseconds and percent.
+struct RichTapDocument: Equatable, Sendable {
+  /// Events with times relative to a common start: a pattern of HE, or a channel of HarmonyOS.
+  struct Group: Equatable, Sendable {
+    /// The start of the group, in milliseconds from the start of the file; 0 for a channel.
+    var time = 0
+    /// The vibrator of a channel. Patterns of HE name a vibrator with each event.
+    var vibrator = Vibrator.both
+    var events: [Event] = []
+
+    /// The events with times from the start of the file, and with their vibrator.
+    var absoluteEvents: [Event] {
+      events.map { event in
+        var event = event
+        event.time += time
+        if vibrator != .both {
+          event.vibrator = vibrator
+        }
+        return event
+      }
+    }
+  }
+
+  /// A vibration.
+  struct Event: Equatable, Sendable {
+    enum Kind: String, JSONEnumeration { case transient, continuous }
+
+    var kind: Kind
+    /// The start of the event, in milliseconds from the start of the group.
+    var time: Int
+    /// The duration in milliseconds; ignored for a transient.
+    var duration = 0
+    var vibrator = Vibrator.both
+    /// The intensity in percent, 0…100.
+    var intensity: Int
+    /// The frequency, from dull (0) to sharp (100). A transient of HE may have −50…150.
+    var frequency: Int
+    /// The curve of a continuous event; empty for a constant event.
+    var curve: [CurvePoint] = []
+
+    var isTransient: Bool { kind == .transient }
+  }
+
+  struct CurvePoint: Equatable, Sendable {
+    /// The time from the start of the event, in milliseconds.
+    var time: Int
+    /// The factor on the intensity of the event, 0…1.
+    var gain: Float
+    /// The offset that is added to the frequency of the event, −100…100.
+    var frequencyOffset: Int
+  }
+
+  /// The vibrator that plays, in the order of its `Index`. The raw value is the name of its layers.
+  enum Vibrator: String, CaseIterable, Sendable {
+    case both = ""
+    case left
+    case right
+
+    var number: Int { Self.allCases.firstIndex(of: self) ?? 0 }
+
+    /// The body location of the vibrator's layers; nil for both vibrators.
+    var bodyLocation: HapticComposition.BodyLocation? {
+      self == .both ? nil : .init(number, of: 2, name: rawValue)
+    }
+
+    /// Creates a vibrator from its `Index` in files, or returns nil for an unknown index.
+    init?(number: Int) {
+      guard Self.allCases.indices.contains(number) else { return nil }
+      self = Self.allCases[number]
+    }
+  }
+
+  /// The version of HE, 1 for a single pattern and 2 for a list of patterns; 0 if unknown.
+  var version = 0
+  var channelCount = 0
+  /// The date or the author's name, as in the file.
+  var creationText: String?
+  var notes: String?
+  var groups: [Group] = []
+
+}
+
+/// The two notations of a ``RichTapDocument``, with the limits of their decoders.
+///
+/// Source of the limits: the decoders of HarmonyOS, which plays both
+/// (openharmony/sensors_miscdevice, 9394f74, utils/haptic_decoder).
+enum RichTapDialect: Sendable {
+  case he, oh
+
+  var maximumEventCount: Int { self == .he ? 16 : 128 }
+  /// The range of event starts, in milliseconds.
+  var timeRange: ClosedRange<Int> { self == .he ? 0...Int(Int32.max) : 0...1_800_000 }
+  /// The range of durations of a continuous event, in milliseconds.
+  var durationRange: ClosedRange<Int> { (self == .he ? 1 : 0)...5_000 }
+  static let curvePointCountRange = 4...16
+  /// The maximum file size, in bytes.
+  var maximumFileSize: Int { self == .he ? .max : 64 * 1024 }
+  static let intensityRange = 0...100
+  static let frequencyOffsetRange = -100...100
+
+  func frequencyRange(isTransient: Bool) -> ClosedRange<Int> {
+    self == .he && isTransient ? -50...150 : 0...100
+  }
+
+  /// The duration of a transient, in milliseconds.
+  static let transientMilliseconds = 48
+
+  /// The length of the ramps that HE requires at the ends of an event, in milliseconds.
+  static let rampMilliseconds = 1
+
+  /// Returns the curve that HE requires for an event of constant intensity.
+  static func constantCurve(duration: Int) -> [RichTapDocument.CurvePoint] {
+    [
+      .init(time: 0, gain: 0, frequencyOffset: 0),
+      .init(time: rampMilliseconds, gain: 1, frequencyOffset: 0),
+      .init(time: duration - rampMilliseconds, gain: 1, frequencyOffset: 0),
+      .init(time: duration, gain: 0, frequencyOffset: 0),
+    ]
+  }
+}

@@ -1,0 +1,97 @@
+internal import HapticFormats
+internal import HapticModel
+internal import Reading
+
+/// Converts a document into layers. For each vibrator, all events without curves share one layer,
+/// and events with curves use as few layers as possible, because a curve acts on all events of its
+/// layer.
+struct RichTapReader {
+  let composition: HapticComposition
+  private(set) var references: [[EventReference]]
+  let losses: [Loss]
+
+  init(_ document: RichTapDocument) {
+    var log = LossLog()
+    var layers: [HapticComposition.Layer] = []
+    references = document.groups.map {
+      Array(repeating: EventReference(event: 0), count: $0.events.count)
+    }
+    let hasOffsets = document.groups.contains { group in
+      group.events.contains { event in event.curve.contains { $0.frequencyOffset != 0 } }
+    }
+    for vibrator in RichTapDocument.Vibrator.allCases {
+      var builder = LayerBuilder()
+      var sources: [(group: Int, event: Int, time: Int)] = []
+      for (group, content) in document.groups.enumerated() {
+        for (index, event) in content.events.enumerated()
+        where (content.vibrator == .both ? event.vibrator : content.vibrator) == vibrator {
+          sources.append((group, index, content.time + event.time))
+        }
+      }
+      sources.sort { ($0.time, $0.group, $0.event) < ($1.time, $1.group, $1.event) }
+      for source in sources {
+        Self.add(
+          document.groups[source.group].events[source.event], at: source.time,
+          withFrequencyOffsets: hasOffsets, to: &builder)
+      }
+      guard !sources.isEmpty else { continue }
+      let (vibratorLayers, positions) = builder.build()
+      for (source, position) in zip(sources, positions) {
+        let reference = EventReference(layer: layers.count + position.layer, event: position.event)
+        references[source.group][source.event] = reference
+        let frequency = document.groups[source.group].events[source.event].frequency
+        let excess = frequency - Self.clampedFrequency(frequency)
+        if excess != 0 {
+          log.add(
+            .approximated, .event(reference),
+            "frequencies outside 0 to 100 become the nearest sharpness, up to # of full scale away",
+            size: PercentScale.fraction(ofPercent: Double(abs(excess))))
+        }
+      }
+      layers += vibratorLayers.map {
+        .init($0.pattern, name: vibrator.rawValue, bodyLocation: vibrator.bodyLocation)
+      }
+    }
+    if layers.isEmpty {
+      layers = [.init(HapticPattern())]
+    }
+    composition = HapticComposition(layers: layers, notes: document.notes)
+    losses = log.finish()
+  }
+
+  private static func clampedFrequency(_ frequency: Int) -> Int { min(max(frequency, 0), 100) }
+
+  private static func add(
+    _ event: RichTapDocument.Event, at time: Int, withFrequencyOffsets hasFrequencyOffsets: Bool,
+    to builder: inout LayerBuilder
+  ) {
+    let start = Double(time) / 1000
+    let hapticEvent = HapticEvent(
+      kind: event.isTransient ? .hapticTransient : .hapticContinuous, time: start,
+      duration: event.isTransient ? nil : Double(event.duration) / 1000,
+      parameters: [
+        .hapticIntensity: Float(event.intensity) / 100,
+        .hapticSharpness: Float(clampedFrequency(event.frequency)) / 100,
+      ])
+    guard !event.curve.isEmpty,
+      event.curve != RichTapDialect.constantCurve(duration: event.duration)
+    else {
+      builder.add(hapticEvent)
+      return
+    }
+    func curve(_ id: DynamicParameterID, _ value: (RichTapDocument.CurvePoint) -> Float)
+      -> ParameterCurve
+    {
+      ParameterCurve(
+        id: id, time: start,
+        controlPoints: event.curve.map { .init(time: Double($0.time) / 1000, value: value($0)) })
+    }
+    // The last value of a curve holds, so if one event has frequency offsets, every event with
+    // curves needs them.
+    var curves = [curve(.hapticIntensityControl) { $0.gain }]
+    if hasFrequencyOffsets {
+      curves.append(curve(.hapticSharpnessControl) { Float($0.frequencyOffset) / 100 })
+    }
+    builder.add(hapticEvent, curves: curves, until: Double(time + event.duration) / 1000)
+  }
+}

@@ -1,0 +1,123 @@
+public import Reading
+package import SystemSupport
+
+extension Comparison {
+  /// The version of the JSON format.
+  public static let formatVersion = 1
+
+  /// Writes the comparison as members of a JSON object.
+  public func write(to json: inout JSONObjectWriter) { fields.write(to: &json) }
+
+  /// The members of the JSON object.
+  package var fields: JSONObject {
+    let equalityFields: JSONObject =
+      switch equality {
+      case .identical:
+        ["equality": "identical"]
+      case .approximate(let residualDecibels, let levelDecibels):
+        [
+          "equality": "within",
+          "residueDecibels": JSONElement.finiteNumber(residualDecibels),
+          "levelDecibels": JSONElement.finiteNumber(levelDecibels),
+        ]
+      case .different:
+        ["equality": "different"]
+      }
+    let takeFields: JSONObject = [
+      "label": options.candidateLabel, "name": candidate.name, "source": candidate.sourceName,
+    ]
+    let alignmentFields: JSONObject = [
+      "seconds": JSONElement.finiteNumber(alignment.seconds),
+      "correlation": JSONElement.finiteNumber(alignment.correlation),
+    ]
+    let resultFields: JSONObject = [
+      "sentences": notes + sentences + limitations,
+      "recording": recordingMatch?.fields.json ?? JSONElement.null,
+      "alignment": alignmentFields, "match": options.levelMatch?.rawValue ?? "shared",
+      "referenceGain": JSONElement.finiteNumber(referenceGain),
+      "gain": JSONElement.finiteNumber(candidateGain),
+      "differences": differences.map(\.fields), "figures": measurements[1].fields,
+    ]
+    return takeFields + equalityFields + resultFields
+  }
+}
+
+extension Difference {
+  fileprivate var fields: JSONObject {
+    [
+      "kind": kind.rawValue, "start": JSONElement.finiteNumber(range.lowerBound),
+      "end": JSONElement.finiteNumber(range.upperBound),
+      "throughout": isOverall, "amount": JSONElement.finiteNumber(amount), "unit": unit.rawValue,
+      "before": JSONElement.finiteNumber(before), "after": JSONElement.finiteNumber(after),
+      "referenceEvents": JSONElement.inlineArray(referenceEvents.map(\.json)),
+      "otherEvents": JSONElement.inlineArray(candidateEvents.map(\.json)),
+      "significance": JSONElement.finiteNumber(significance),
+      "largestShiftSeconds": JSONElement.finiteNumber(maximumShift),
+      "confidence": JSONElement.finiteNumber(confidence),
+      "standardError": JSONElement.finiteNumber(standardError), "sentence": sentence,
+    ]
+  }
+}
+
+extension RecordingMatch {
+  fileprivate var fields: JSONObject {
+    func known(_ value: Double?) -> JSONElement { .finiteNumber(outcome == .found ? value : nil) }
+    return [
+      "match": outcome.rawValue, "searchSeconds": JSONElement.finiteNumber(searchSeconds),
+      "delaySeconds": known(delaySeconds),
+      "tempoPercent": known(tempoPercent), "tempoErrorPercent": known(tempoErrorPercent),
+      "inverted": outcome == .found ? JSONElement.bool(isInverted) : .null,
+      "levelDecibels": known(levelDecibels),
+      "noiseDecibels": JSONElement.finiteNumber(noiseDecibels),
+      "humDecibels": JSONElement.finiteNumber(humDecibels),
+      "mainsHertz": JSONElement.finiteNumber(mainsFrequency),
+      "humHertz": JSONElement.inlineArray(humFrequencies.map(\.json)),
+      "response": chain.map { chain in
+        JSONElement.customObject(.singleLine) { chain.write(to: &$0) }
+      },
+      "judgedEvents": detectableEventCount, "events": eventCount,
+      "leastDecibels": JSONElement.finiteNumber(minimumDetectableDecibels),
+      "leastSeconds": JSONElement.finiteNumber(minimumDetectableSeconds),
+    ]
+  }
+}
+
+extension Tolerance.Excess {
+  /// The members of the JSON object. An excess without a value has null.
+  package var fields: JSONObject {
+    [
+      "kind": kind.rawValue, "value": JSONElement.finiteNumber(value),
+      "limit": JSONElement.finiteNumber(limit),
+      "unit": unit.rawValue,
+      "start": JSONElement.finiteNumber(range.lowerBound),
+      "end": JSONElement.finiteNumber(range.upperBound),
+      "verified": !isUnverified,
+      "text": text,
+    ]
+  }
+}
+
+extension TakeMeasurements {
+  /// The measurements by their JSON keys. A missing value is null.
+  package var fields: JSONObject {
+    measurements.reduce([:]) { $0 + [$1.key: JSONElement.finiteNumber($1.value)] } + [
+      "channels": channelCount
+    ]
+  }
+}
+
+extension Take {
+  /// The name of the source in JSON.
+  public var sourceName: String { composition == nil ? "sound" : "pattern" }
+}
+
+extension JSONObjectWriter {
+  /// Writes a number, or null if it is nil or not finite.
+  mutating func numberOrNull(_ key: String, _ value: Double?) {
+    if let value, value.isFinite {
+      member(key, value)
+    } else {
+      null(key)
+    }
+  }
+}

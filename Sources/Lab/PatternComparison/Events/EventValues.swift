@@ -1,0 +1,168 @@
+internal import CMath
+import HapticModel
+import HapticRender
+
+extension Difference.Kind {
+  /// The kinds that compare values of events.
+  static let eventParameterKinds: [Self] = [
+    .level, .frequency, .duration, .attack, .decay, .release, .sustain, .pan, .brightness,
+  ]
+
+  /// Returns the parameter with the value of this kind, or nil for the duration.
+  func parameter(of kind: HapticEvent.Kind) -> EventParameterID? {
+    switch self {
+    case .level: kind.isHaptic ? .hapticIntensity : .audioVolume
+    case .frequency: kind.isHaptic ? .hapticSharpness : .audioPitch
+    case .attack: .attackTime
+    case .decay: .decayTime
+    case .release: .releaseTime
+    case .sustain: .sustained
+    case .pan: .audioPan
+    case .brightness: .audioBrightness
+    default: nil
+    }
+  }
+
+  /// Returns the value of an event, or nil if the event has no such value.
+  func value(of event: IndexedEvent) -> Double? {
+    if self == .duration { return event.duration }
+    guard let id = parameter(of: event.kind), event.kind.responds(to: id) else { return nil }
+    return event.value(id)
+  }
+
+  /// Returns the name of the value in sentences.
+  func valueName(of kind: HapticEvent.Kind) -> String {
+    switch self {
+    case .level: kind.isHaptic ? "intensity" : "volume"
+    case .frequency: kind.isHaptic ? "sharpness" : "pitch"
+    default: rawValue
+    }
+  }
+
+  /// Returns both values, such as `intensity 0.71 instead of 0.75`, or nil if they add nothing to
+  /// the sentence.
+  func valueText(
+    from before: Double, to after: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
+  ) -> String? {
+    let values = SentenceFormatting.values(after, insteadOf: before)
+    switch self {
+    case .sustain:
+      return nil
+    case .duration:
+      return values + " s"
+    case .frequency where !kind.playsFile:
+      let hertz = SentenceFormatting.frequencies(
+        Self.hertz(after, of: kind, profile: profile),
+        insteadOf: Self.hertz(before, of: kind, profile: profile))
+      return "\(hertz) (\(valueName(of: kind)) \(values))"
+    default:
+      return "\(valueName(of: kind)) \(values)"
+    }
+  }
+
+  /// Returns the difference of two values as rendered for a profile, in the unit of this kind.
+  func amount(
+    from before: Double, to after: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
+  ) -> Double {
+    switch self {
+    case .level:
+      guard kind.isHaptic else { return Self.decibels(from: before, to: after) }
+      let mapping = profile.intensity
+      return Self.decibels(
+        from: mapping.amplitude(atIntensity: before), to: mapping.amplitude(atIntensity: after))
+    case .frequency:
+      return 100
+        * (Self.hertz(after, of: kind, profile: profile)
+          / Self.hertz(before, of: kind, profile: profile) - 1)
+    case .attack, .decay, .release:
+      return EnvelopeTimes.seconds(normalized: Float(after))
+        - EnvelopeTimes.seconds(normalized: Float(before))
+    case .pan, .brightness:
+      return 100 * (after - before)
+    default:
+      return after - before
+    }
+  }
+
+  /// Returns the ratio of two amplitudes in decibels, limited to ±60 dB.
+  private static func decibels(from before: Double, to after: Double) -> Double {
+    if before == after { return 0 }
+    guard after > 0 else { return -maximumDecibels }
+    guard before > 0 else { return maximumDecibels }
+    return min(max(20 * log10(after / before), -maximumDecibels), maximumDecibels)
+  }
+
+  /// Returns the frequency of a sharpness or pitch. For a sound file, returns the playback rate.
+  static func hertz(
+    _ value: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
+  ) -> Double {
+    if kind.isHaptic {
+      return profile.frequencyAndLevel(of: kind).frequency.hertz(atSharpness: value)
+    }
+    // The renderer's pitch range is one octave on both sides of twice the end of the band.
+    return (kind.playsFile ? 1 : 2 * profile.frequency.high) * pow(2, value)
+  }
+}
+
+/// The values of events after dynamic parameters and curves.
+///
+/// Different values in the file can have the same effect, because intensity and sharpness are
+/// clamped to 0...1.
+struct EffectiveValues {
+  private let timelines: [[DynamicParameterID: ControlTimeline]]
+
+  init(_ composition: HapticComposition) {
+    timelines = composition.layers.map { layer in
+      var timelines: [DynamicParameterID: ControlTimeline] = [:]
+      for id in [DynamicParameterID.hapticIntensityControl, .hapticSharpnessControl] {
+        let timeline = ControlTimeline(of: id, in: layer.pattern)
+        if timeline.isSet {
+          timelines[id] = timeline
+        }
+      }
+      return timelines
+    }
+  }
+
+  /// Returns the maximum difference of two values of an event during its sound, or nil if they have
+  /// the same effect.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of the value.
+  ///   - before: The reference's value.
+  ///   - after: The candidate's value.
+  ///   - event: The event of the reference.
+  ///   - profile: The profile.
+  func amount(
+    of kind: Difference.Kind, from before: Double, to after: Double, _ event: IndexedEvent,
+    _ profile: TransducerProfile
+  ) -> Double? {
+    let written = kind.amount(from: before, to: after, of: event.kind, profile: profile)
+    guard event.isHaptic, kind == .level || kind == .frequency,
+      timelines.indices.contains(event.layer)
+      else { return written }
+      let id: DynamicParameterID =
+        kind == .level ? .hapticIntensityControl : .hapticSharpnessControl
+      guard let timeline = timelines[event.layer][id] else { return written }
+    func effectiveValue(_ value: Double, _ control: Double) -> Double {
+      min(1, max(0, kind == .level ? value * control : value + control))
+    }
+    let start = max(0, event.time)
+    let end = event.kind.isTransient ? start : max(start, event.end)
+    var times = [start, end]
+    // A segment ends with a value of its own where the next one begins.
+    for segment in timeline.segments where segment.start > start && segment.start < end {
+      times += [segment.start, segment.start.nextDown]
+    }
+    let amounts = times.map { time in
+      let control = timeline.value(at: time)
+      return kind.amount(
+        from: effectiveValue(before, control), to: effectiveValue(after, control), of: event.kind, profile: profile)
+    }
+    // Rounding errors of equal values are no difference.
+    guard let maximum = amounts.max(by: { abs($0) < abs($1) }), abs(maximum) > 1e-6 else {
+      return nil
+    }
+    return abs(maximum - written) < 1e-6 * abs(written) ? written : maximum
+  }
+}

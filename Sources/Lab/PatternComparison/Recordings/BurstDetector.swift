@@ -1,0 +1,102 @@
+internal import CMath
+import SignalAnalysis
+
+/// Finds short bursts in a whitened residual by matched filters.
+///
+/// The bank has windowed tones of nine frequencies and two durations, and the transients of a
+/// profile. A pair of filters in quadrature responds to a tone of any phase.
+struct BurstDetector {
+  /// A burst of a residual.
+  struct Burst {
+    /// The samples of the burst, with 40 samples on both sides.
+    var range: Range<Int>
+    /// The index of the first sample.
+    var start: Int
+    var amplitude: Double
+    /// The energy explained in multiples of the noise power, minus the threshold for a detection.
+    var score: Double
+  }
+
+  /// The bursts: in-phase samples, and quadrature samples if the phase is free.
+  private var templates: [(inPhase: [Float], quadrature: [Float]?)] = []
+
+  /// Creates the bank.
+  ///
+  /// - Parameters:
+  ///   - rate: The sample rate, in hertz.
+  ///   - extra: Waveforms to add to the bank.
+  init(rate: Double, extra: [EventWaveform]) {
+    for step in 0..<9 {
+      let hertz = 60 * pow(320.0 / 60, Double(step) / 8)
+      for seconds in [0.012, 0.035] {
+        let count = Int(seconds * rate)
+        let window = (0..<count).map { pow(sin(.pi * (Double($0) + 0.5) / Double(count)), 0.6) }
+        let angle = 2 * .pi * hertz / rate
+        templates.append(
+          (
+            window.indices.map { Float(window[$0] * cos(angle * Double($0))) },
+            window.indices.map { Float(window[$0] * sin(angle * Double($0))) }
+          ))
+      }
+    }
+    for waveform in extra {
+      let peak = max(1e-9, SignalPair.peak(waveform.samples))
+      templates.append((waveform.samples.map { $0 / peak }, nil))
+    }
+  }
+
+  /// Returns the clearest burst in a whitened residual, or nil if no burst is significant.
+  ///
+  /// - Parameters:
+  ///   - residual: The residual.
+  ///   - whitener: The impulse response of the whitening filter.
+  ///   - sigma: The standard deviation of the noise.
+  ///   - maskingThreshold: The amplitude, at each sample, below which a burst is imperceptible.
+  func strongestBurst(
+    in residual: [Float], whitener: [Float], sigma: Double, maskingThreshold: [Float]
+  )
+    -> Burst?
+  {
+    let length = FourierTransform.fastLength(atLeast: residual.count + 300)
+    var transform = FourierTransform(length: length)
+    let bins = transform.forward(residual)
+    // More positions make a false detection more likely.
+    let testCount = max(1, Double(residual.count) / 4e4)
+    let zScore = RecordingThreshold.zScore + 0.25 * log10(testCount)
+    let threshold = zScore * zScore + 8
+    var best: Burst?
+    for (inPhase, quadrature) in templates {
+      let filtered = Samples.filtered(inPhase, by: whitener, tail: whitener.count - 1)
+      let filteredQuadrature = quadrature.map { Samples.filtered($0, by: whitener, tail: whitener.count - 1) }
+      let products = transform.correlation(bins, filtered)
+      let quadratureProducts = filteredQuadrature.map { transform.correlation(bins, $0) }
+      let filteredEnergy = Samples.energy(filtered)
+      let energy =
+        filteredQuadrature.map { (filteredEnergy + Samples.energy($0)) / 2 } ?? filteredEnergy
+      let scale = Float(1 / (energy * sigma * sigma))
+      let amplitude = Float(1 / energy)
+      let minimumScore = max(Float(threshold), Float(best.map { $0.score + threshold } ?? 0))
+      var strongest = (score: minimumScore, index: -1)
+      let halfLength = inPhase.count / 2
+      unsafe products.withUnsafeBufferPointer { p in
+        for index in 0..<residual.count {
+          var power = unsafe p[index] * p[index]
+          if let quadratureProducts {
+            power += quadratureProducts[index] * quadratureProducts[index]
+          }
+          guard power * scale > strongest.score else { continue }
+          let middle = min(index + halfLength, maskingThreshold.count - 1)
+          guard power.squareRoot() * amplitude > maskingThreshold[middle] else { continue }
+          strongest = (power * scale, index)
+        }
+      }
+      guard strongest.index >= 0 else { continue }
+      best = Burst(
+        range: max(0, strongest.index - 40)..<min(residual.count, strongest.index + inPhase.count + 40),
+        start: strongest.index,
+        amplitude: (Double(strongest.score) * sigma * sigma / energy).squareRoot(),
+        score: Double(strongest.score) - threshold)
+    }
+    return best
+  }
+}

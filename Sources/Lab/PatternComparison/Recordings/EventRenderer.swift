@@ -1,0 +1,198 @@
+import HapticModel
+import HapticRender
+import SignalAnalysis
+
+/// Renders single events of a composition, changed or unchanged.
+struct EventRenderer {
+  let composition: HapticComposition
+  let profile: TransducerProfile
+  /// The sample rate of the rendering, in hertz.
+  let rate: Double
+  /// The approximate sample rate of the results, in hertz.
+  let targetRate: Double
+  private let cache = Cache()
+
+  /// Renderings for reuse.
+  ///
+  /// - Note: The renderer belongs to one comparison and therefore to one thread.
+  private final class Cache {
+    /// The renderings of single events, by the index of the unchanged event.
+    var events: [Int: [(event: HapticEvent, samples: LowRateSignal)]] = [:]
+    var transientBank: [EventWaveform]?
+  }
+
+  /// The maximum number of renderings over which overlapping events are distributed.
+  private static let maximumRenderingCount = 16
+  /// The maximum duration of an event's decay after its release, in seconds.
+  private static let maximumTail = 0.1
+
+  /// A Boolean value that indicates whether dynamic parameters or curves act on the events.
+  var hasControls: Bool {
+    composition.layers.contains { !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty }
+  }
+
+  /// Renders events in as few renderings as their overlaps require.
+  ///
+  /// - Parameters:
+  ///   - events: The events, sorted by time.
+  ///   - count: The number of frames of each rendering.
+  /// - Returns: The renderings, each with the sample ranges of its events, or nil if rendering
+  ///   fails.
+  func renderings(of events: [IndexedEvent], count: Int) -> [(
+    samples: [Float], events: [(event: IndexedEvent, range: Range<Int>)]
+  )]? {
+    var lists: [[IndexedEvent]] = []
+    var ends: [Double] = []
+    for event in events {
+      let end = event.end + event.tailDuration + Self.maximumTail
+      if let free = ends.firstIndex(where: { $0 < event.time }) {
+        lists[free].append(event)
+        ends[free] = end
+      } else if lists.count < Self.maximumRenderingCount {
+        lists.append([event])
+        ends.append(end)
+      } else {
+        lists[lists.count - 1].append(event)
+        ends[ends.count - 1] = max(ends[ends.count - 1], end)
+      }
+    }
+    var renderings: [(samples: [Float], events: [(event: IndexedEvent, range: Range<Int>)])] = []
+    for list in lists {
+      guard let low = render(keeping: Set(list.map(\.index)), frames: count) else { return nil }
+      // A tenth of the gap belongs to the later event because filters reach a few samples back.
+      let starts = list.map { max(0, Int((($0.time - 0.006) * low.rate).rounded())) }
+      let ends = starts.dropFirst() + [low.samples.count]
+      let events = zip(list, zip(starts, ends)).map { ($0, min($1.0, $1.1)..<$1.1) }
+      renderings.append((low.samples, events))
+    }
+    return renderings
+  }
+
+  /// Renders the composition with only some of its events and without its sound files.
+  private func render(keeping indices: Set<Int>, frames: Int) -> LowRateSignal? {
+    var remaining = composition
+    var count = 0
+    for layer in remaining.layers.indices {
+      remaining.layers[layer].signals = []
+      remaining.layers[layer].pattern.events = remaining.layers[layer].pattern.events.filter { _ in
+        count += 1
+        return indices.contains(count - 1)
+      }
+    }
+    return lowRateSignal(of: remaining, frames: frames)
+  }
+
+  private func lowRateSignal(of composition: HapticComposition, frames: Int) -> LowRateSignal? {
+    samples(of: composition, frames: frames).map {
+      LowRateSignal(of: $0, rate: rate, targetRate: targetRate)
+    }
+  }
+
+  private func samples(of composition: HapticComposition, frames: Int? = nil) -> [Float]? {
+    guard let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate) else {
+      return nil
+    }
+    let length = frames.map(Int64.init) ?? plan.length + Int64(OfflineRenderer.defaultTail * rate)
+    let settings = RenderSettings(
+      routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length)
+    var rendering = OfflineRenderer(plan: plan, settings: settings)
+    return rendering.samples()
+  }
+
+  /// Renders an event without the other events.
+  ///
+  /// - Parameters:
+  ///   - index: The index of the event in the composition.
+  ///   - change: A change to apply to the event before rendering.
+  /// - Returns: The samples, and the offset of the first sample from the event, in seconds; nil if
+  ///   rendering fails or if the event is longer than 120 s.
+  func renderedEvent(at index: Int, changedBy change: (inout HapticEvent) -> Void = { _ in }) -> (
+    samples: LowRateSignal, sampleOffset: Double
+  )? {
+    var first = 0
+    for layer in composition.layers {
+      defer { first += layer.pattern.events.count }
+      guard layer.pattern.events.indices.contains(index - first) else { continue }
+      var pattern = layer.pattern
+      var event = pattern.events[index - first]
+      change(&event)
+      let lead = 0.02
+      let cached = cache.events[index, default: []].first { $0.event == event }
+      if let cached { return (cached.samples, -lead) }
+      let original = event
+      // The event moves to the start of the rendering, and the controls with it.
+      let shift = lead - event.time
+      event.time = lead
+      pattern.events = [event]
+      for position in pattern.parameters.indices {
+        pattern.parameters[position].time += shift
+      }
+      for position in pattern.curves.indices {
+        pattern.curves[position].time += shift
+      }
+      let indexed = IndexedEvent(event, index: 0)
+      let seconds = indexed.end + indexed.tailDuration + Self.maximumTail + lead
+      guard seconds < 120,
+        let samples = lowRateSignal(of: HapticComposition(pattern), frames: Int(seconds * rate))
+      else {
+        return nil
+      }
+      cache.events[index, default: []].append((original, samples))
+      return (samples, -lead)
+    }
+    return nil
+  }
+
+  /// Returns a renderer of the composition at a different tempo and the same pitch.
+  func stretched(by factor: Double) -> EventRenderer {
+    var stretched = composition
+    for layer in stretched.layers.indices {
+      var pattern = stretched.layers[layer].pattern
+      for index in pattern.events.indices {
+        pattern.events[index].time *= factor
+        if let duration = pattern.events[index].duration {
+          pattern.events[index].duration = duration * factor
+        }
+      }
+      for index in pattern.parameters.indices {
+        pattern.parameters[index].time *= factor
+      }
+      for index in pattern.curves.indices {
+        pattern.curves[index].time *= factor
+        for point in pattern.curves[index].controlPoints.indices {
+          pattern.curves[index].controlPoints[point].time *= factor
+        }
+      }
+      stretched.layers[layer].pattern = pattern
+    }
+    return EventRenderer(
+      composition: stretched, profile: profile, rate: rate, targetRate: targetRate)
+  }
+
+  /// Renders the composition.
+  func renderedTake() -> Take? {
+    samples(of: composition).map {
+      Take(
+        name: "", source: .pattern(composition), signal: Signal($0, rate: rate), profile: profile)
+    }
+  }
+
+  /// The candidates for added transients: the profile's transients at nine sharpness values.
+  func transientBank() -> [EventWaveform] {
+    if let bank = cache.transientBank { return bank }
+    let bank = (0...8).compactMap { step -> EventWaveform? in
+      let event = HapticEvent(
+        kind: .hapticTransient, time: 0.02,
+        parameters: [.hapticIntensity: 1, .hapticSharpness: Float(step) / 8])
+      return lowRateSignal(
+        of: HapticComposition(HapticPattern(events: [event])), frames: Int(0.08 * rate)
+      )
+      .flatMap {
+        RecordingReference.trimmed(
+          IndexedEvent(event, index: 0), $0.samples[...], rate: $0.rate, minimumThreshold: 0)
+      }
+    }
+    cache.transientBank = bank
+    return bank
+  }
+}

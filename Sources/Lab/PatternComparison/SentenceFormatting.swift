@@ -1,0 +1,108 @@
+import HapticModel
+internal import SystemSupport
+
+/// Formats numbers, amounts, and lists for sentences.
+package enum SentenceFormatting {
+  /// Returns a number with at most some decimal places, without trailing zeros.
+  package static func number(_ value: Double, places: Int) -> String {
+    guard value.isFinite else { return "?" }
+    let text = NumberFormatting.rounded(value, places: places)
+    // Larger numbers have no accurate decimals.
+    guard abs(value) < 1e15 else { return text }
+    return text.hasPrefix("-") ? "−" + text.dropFirst() : text
+  }
+
+  /// Returns the magnitude of an amount with its unit, such as `3.2 dB`, `8 ms`, or `12 %`. A level
+  /// in dBFS keeps its sign.
+  package static func magnitude(_ amount: Double, unit: Difference.Unit) -> String {
+    let magnitude = abs(amount)
+    switch unit {
+    case .decibels:
+      return "\(number(magnitude, places: magnitude < 0.095 ? 2 : 1)) dB"
+    case .seconds:
+      let milliseconds = magnitude * 1_000
+      if milliseconds >= 999.5 { return "\(number(magnitude, places: 2)) s" }
+      let smallPlaces = milliseconds < 0.995 ? 2 : 1
+      return "\(number(milliseconds, places: milliseconds < 9.95 ? smallPlaces : 0)) ms"
+    case .percent:
+      let smallPlaces = magnitude < 0.095 ? 3 : 1
+      return "\(number(magnitude, places: magnitude < 1.95 ? smallPlaces : 0)) %"
+    case .fullScale:
+      return "\(number(amount, places: 1)) dBFS"
+    case .count:
+      return number(magnitude, places: 0)
+    case .none:
+      return ""
+    }
+  }
+
+  /// Returns a time, such as `0.512 s`.
+  static func time(_ seconds: Double) -> String { "\(number(seconds, places: 3)) s" }
+
+  /// Returns two frequencies, such as `98 instead of 87 Hz`, with enough decimals to distinguish
+  /// them.
+  static func frequencies(_ after: Double, insteadOf before: Double) -> String {
+    let places = abs(after - before) < 2 ? 1 : 0
+    return "\(number(after, places: places)) instead of \(number(before, places: places)) Hz"
+  }
+
+  /// Returns two values, such as `0.6 instead of 0.5`.
+  static func values(_ after: Double, insteadOf before: Double) -> String {
+    "\(number(after, places: 3)) instead of \(number(before, places: 3))"
+  }
+
+  /// Returns both ends of a time range, such as `0.8 and 1.8 s`.
+  static func range(_ range: ClosedRange<Double>) -> String {
+    "\(number(range.lowerBound, places: 2)) and \(number(range.upperBound, places: 2)) s"
+  }
+
+  /// Returns the minimum and the maximum amount, such as `−0.2 to +3.1 dB`.
+  package static func spread(
+    from minimum: Double, to maximum: Double, unit: Difference.Unit
+  ) -> String {
+    let scale = unit == .seconds ? 1_000.0 : 1
+    func signed(_ value: Double) -> String {
+      let text = number(value * scale, places: unit == .decibels ? 1 : 0)
+      return value > 0 && text != "0" ? "+" + text : text
+    }
+    return "\(signed(minimum)) to \(signed(maximum)) \(unit == .seconds ? "ms" : unit.rawValue)"
+  }
+
+  /// Returns an ordinal number from `first` to `twelfth`, or nil.
+  static func ordinalWord(_ ordinal: Int) -> String? {
+    let words = [
+      "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+      "eleventh", "twelfth",
+    ]
+    return words.indices.contains(ordinal - 1) ? words[ordinal - 1] : nil
+  }
+
+  /// Returns an ordinal number: `first` to `twelfth`, and then `13th`.
+  package static func ordinalText(_ ordinal: Int) -> String {
+    if let word = ordinalWord(ordinal) { return word }
+    let isTeen = (11...13).contains(ordinal % 100)
+    let suffix = [1: "st", 2: "nd", 3: "rd"][ordinal % 10] ?? "th"
+    return "\(ordinal)\(isTeen ? "th" : suffix)"
+  }
+
+  /// Returns a list, such as `1, 2 and 5`. A run of at least three numbers is abbreviated, such as
+  /// `2 to 5`.
+  static func list(_ numbers: [Int]) -> String {
+    var items: [String] = []
+    var index = 0
+    while index < numbers.count {
+      var end = index
+      while end + 1 < numbers.count, numbers[end + 1] == numbers[end] + 1 {
+        end += 1
+      }
+      if end - index >= 2 {
+        items.append("\(numbers[index]) to \(numbers[end])")
+      } else {
+        items += numbers[index...end].map { "\($0)" }
+      }
+      index = end + 1
+    }
+    guard items.count > 1, let last = items.popLast() else { return items.first ?? "" }
+    return items.joined(separator: ", ") + " and " + last
+  }
+}

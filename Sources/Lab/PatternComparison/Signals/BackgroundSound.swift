@@ -1,0 +1,63 @@
+import SignalAnalysis
+
+/// Noise or hum in the background of a candidate.
+struct BackgroundSound {
+  /// The mean square.
+  var power: Double
+  /// The frequency of hum, or nil for noise.
+  var hertz: Double?
+
+  /// The duration of the blocks whose power is measured, in seconds.
+  private static let blockDuration = 0.02
+  /// The minimum power: −84 dBFS. A weaker background is the rounding of stored samples to 16 bits.
+  static let minimumPower = 4e-9
+  /// The minimum fraction of the power around one frequency that makes a tone.
+  private static let minimumTonality = 0.6
+
+  /// Returns the background of the candidate while the reference is silent, or nil if it is not
+  /// stronger than that of the reference.
+  ///
+  /// The median of all blocks excludes temporary sounds.
+  static func background(of pair: SignalPair) -> BackgroundSound? {
+    let threshold = SignalPair.silenceThreshold(of: pair.reference)
+    let length = max(1, Int(blockDuration * pair.rate))
+    var quiet: [Float] = []
+    var powers: [Double] = []
+    var referencePowers: [Double] = []
+    for start in stride(from: 0, to: pair.reference.count - length + 1, by: length) {
+      let block = start..<(start + length)
+      guard SignalPair.peak(pair.reference[block]) < threshold else { continue }
+      powers.append(SignalPair.power(pair.candidate[block]))
+      referencePowers.append(SignalPair.power(pair.reference[block]))
+      quiet += pair.candidate[block]
+    }
+    // Less than 100 ms of silence are not representative.
+    guard powers.count >= 5 else { return nil }
+    powers.sort()
+    let power = powers[powers.count / 2]
+    // A decaying power is the end of a sound.
+    guard power > minimumPower, powers[powers.count / 10] > power / 16,
+      power > 4 * Samples.median(referencePowers)
+    else {
+      return nil
+    }
+    return BackgroundSound(power: power, hertz: tone(in: quiet, rate: pair.rate))
+  }
+
+  /// Returns the frequency of a tone with most of the power, or nil.
+  private static func tone(in samples: [Float], rate: Double) -> Double? {
+    let spectrum = Spectrum(of: Signal(samples, rate: rate), window: 0.25)
+    guard let peak = spectrum.powers.indices.max(by: { spectrum.powers[$0] < spectrum.powers[$1] })
+    else { return nil }
+    let nearby = max(0, peak - 3)...min(spectrum.powers.count - 1, peak + 3)
+    let power = nearby.reduce(0) { $0 + spectrum.powers[$1] }
+    guard power > minimumTonality * spectrum.power, power > 0 else { return nil }
+    return nearby.reduce(0) { $0 + spectrum.powers[$1] * spectrum.frequencies[$1] } / power
+  }
+
+  /// The level in dBFS: the peak level of a tone, or the RMS level of noise.
+  var decibels: Double { Decibels.of(power: hertz == nil ? power : 2 * power) }
+
+  /// The magnitude that the background hardly ever exceeds.
+  var magnitudeBound: Float { Float(4.5 * power.squareRoot()) }
+}

@@ -1,0 +1,44 @@
+/// Runs of clipped samples.
+///
+/// A run has at least four samples at the maximum magnitude, and a steep edge.
+struct ClippedPeaks {
+  /// The magnitude of clipped samples.
+  let ceiling: Float
+  /// The number of clipped samples.
+  private(set) var sampleCount = 0
+  /// The number of runs.
+  private(set) var runCount = 0
+  /// The frames from the first run to the last one.
+  private(set) var frames = 0..<0
+
+  private static let minimumRunLength = 4
+  /// The minimum ceiling. The peaks of weaker signals are flat due to quantization.
+  private static let minimumCeiling: Float = 0.1
+  /// The minimum distance of the sample before or after a run from the ceiling, as a fraction.
+  private static let minimumEdgeDrop: Float = 0.001
+
+  init?(_ samples: [Float]) {
+    let peak = SignalPair.peak(samples)
+    guard peak >= Self.minimumCeiling else { return nil }
+    ceiling = peak * (1 - 1e-4)
+    var runStart: Int?
+    for index in 0...samples.count {
+      let isHigh = index < samples.count && abs(samples[index]) >= ceiling
+      if isHigh, runStart == nil {
+        runStart = index
+      }
+      if !isHigh, let start = runStart {
+        let previous = start > 0 ? abs(samples[start - 1]) : 0
+        let next = index < samples.count ? abs(samples[index]) : 0
+        let maximumEdge = peak * (1 - Self.minimumEdgeDrop)
+        if index - start >= Self.minimumRunLength, min(previous, next) < maximumEdge {
+          sampleCount += index - start
+          runCount += 1
+          frames = (runCount == 1 ? start : frames.lowerBound)..<index
+        }
+        runStart = nil
+      }
+    }
+    guard runCount > 0 else { return nil }
+  }
+}

@@ -1,0 +1,218 @@
+internal import CMath
+import SignalAnalysis
+
+extension Comparison {
+  /// The level of a residual, in dBFS, below which it is the rounding of stored samples: one or two
+  /// steps of 16 bits.
+  static let negligibleResidualDecibels = -84.0
+  /// The level of a residual, in decibels relative to the reference, above which it is a
+  /// difference.
+  static let maximumRelativeResidualDecibels = -25.0
+
+  /// Compares the takes as signals.
+  mutating func compareSignals() {
+    isRelativeToOverall = true
+    matchLevels()
+    let gains = (referenceGain, candidateGain)
+    var pair = SignalPair(
+      reference.signal, candidate.signal, alignment: options.alignment, gains: gains)
+    var signals: SignalDifferences?
+    if options.alignment == .auto, pair.shiftFrames != 0 {
+      // An added or missing sound can cause a wrong alignment. Prefer the simpler explanation.
+      let unalignedPair = SignalPair(
+        reference.signal, candidate.signal, alignment: .none, gains: gains)
+      let aligned = SignalDifferences(pair, options: options)
+      let unaligned = SignalDifferences(unalignedPair, options: options)
+      if aligned.list.differences.count < unaligned.list.differences.count {
+        signals = aligned
+      } else {
+        pair = unalignedPair
+        signals = unaligned
+      }
+    }
+    alignment = TakeAlignment(seconds: 0, correlation: pair.correlation)
+    if pair.isInverted {
+      candidateGain = -candidateGain
+    }
+    let referencePower = SignalPair.power(pair.reference)
+    let candidatePower = SignalPair.power(pair.candidate)
+    if referencePower == 0 || candidatePower == 0 {
+      compareSilence(referencePower: referencePower, candidatePower: candidatePower)
+    } else if let approximate = approximateEquality(of: pair) {
+      equality = approximate
+    } else {
+      let signals = signals ?? SignalDifferences(pair, options: options)
+      differences += signals.list.differences
+      alignment.seconds = options.alignment == .none ? 0 : signals.delaySeconds
+      candidateGain *= Decibels.factor(-signals.levelDecibels)
+      if differences.isEmpty {
+        let residual = residual(of: pair)
+        equality = .approximate(
+          residualDecibels: residual.decibels, levelDecibels: residual.levelDecibels)
+        if residual.relativeDecibels > Self.maximumRelativeResidualDecibels {
+          add(Difference(residual: residual.relativeDecibels, in: fullRange, isOverall: true))
+        }
+      }
+    }
+    compareLengths()
+    compareChannels()
+    if !differences.isEmpty {
+      equality = .different
+    }
+  }
+
+  /// The residual of a candidate after a common gain.
+  private struct Residual {
+    /// The level of the candidate, in decibels relative to the reference.
+    var levelDecibels: Double
+    /// The level of the residual, in dBFS.
+    var decibels: Double
+    /// The level of the residual, in decibels relative to the reference.
+    var relativeDecibels: Double
+  }
+
+  /// Returns the residual after the gain that minimizes it.
+  private func residual(of pair: SignalPair) -> Residual {
+    var referenceEnergy = 0.0
+    var product = 0.0
+    var residualEnergy = 0.0
+    for (sample, candidateSample) in zip(pair.reference, pair.candidate) {
+      referenceEnergy += Double(sample) * Double(sample)
+      product += Double(sample) * Double(candidateSample)
+    }
+    let gain = referenceEnergy > 0 ? product / referenceEnergy : 1
+    for (sample, candidateSample) in zip(pair.reference, pair.candidate) {
+      let difference = Double(candidateSample) - gain * Double(sample)
+      residualEnergy += difference * difference
+    }
+    let count = Double(max(1, pair.reference.count))
+    return Residual(
+      levelDecibels: gain > 0 ? 20 * log10(gain) : -200,
+      decibels: Decibels.of(power: residualEnergy / count),
+      relativeDecibels: Decibels.of(power: residualEnergy / max(referenceEnergy, 1e-30)))
+  }
+
+  /// A Boolean value that indicates whether the takes are approximately equal without alignment.
+  var isEqualUnaligned: Bool {
+    approximateEquality(
+      of: SignalPair(reference.signal, candidate.signal, alignment: .none, gains: (1, 1))) != nil
+  }
+
+  /// Returns the equality of takes that differ by a negligible residual, or nil.
+  private func approximateEquality(of pair: SignalPair) -> Equality? {
+    guard pair.shiftFrames == 0, !pair.isInverted, pair.offset == 0 else { return nil }
+    let residual = residual(of: pair)
+    guard abs(residual.levelDecibels) < SoundComparison.minimumLevelChange,
+      residual.decibels <= Self.negligibleResidualDecibels,
+      residual.relativeDecibels <= Self.maximumRelativeResidualDecibels
+    else {
+      return nil
+    }
+    return .approximate(
+      residualDecibels: residual.decibels > -190 ? residual.decibels : nil,
+      levelDecibels: residual.levelDecibels)
+  }
+
+  /// The time range of both takes, in seconds.
+  var fullRange: ClosedRange<Double> {
+    0...max(reference.signal.duration, candidate.signal.duration)
+  }
+
+  /// Adds a difference.
+  ///
+  /// - Parameters:
+  ///   - difference: The difference.
+  ///   - sentence: The sentence without a period, or nil to describe the difference by its kind.
+  mutating func add(_ difference: Difference, sentence: String? = nil) {
+    var list = DifferenceList(
+      candidateNames: EventNames([], owner: options.candidateLabel),
+      referenceNames: EventNames([], owner: options.referenceLabel),
+      overallRange: fullRange)
+    if let sentence {
+      list.add(difference, sentence: sentence)
+    } else {
+      list.add(difference)
+    }
+    differences += list.differences
+  }
+
+  /// Compares takes of which at least one is silent.
+  private mutating func compareSilence(
+    referencePower: Double, candidatePower: Double
+  ) {
+    if referencePower == candidatePower {
+      equality = .approximate(residualDecibels: nil, levelDecibels: 0)
+      return
+    }
+    let isMissing = candidatePower == 0
+    add(
+      Difference(
+        isMissing ? .missing : .added, in: fullRange, isOverall: true,
+        amount: measurements[isMissing ? 0 : 1]["peakDecibels"]
+          ?? JustNoticeableDifference.perceptionFloorDecibels),
+      sentence: options.candidateLabel
+        + (isMissing ? " is silent" : " is not silent, unlike \(options.referenceLabel)"))
+  }
+
+  /// Adds a difference for another duration if no other difference explains it.
+  private mutating func compareLengths() {
+    let duration = reference.signal.duration
+    let candidateDuration = candidate.signal.duration
+    let change = candidateDuration - duration
+    let isExplained = differences.contains {
+      switch $0.kind {
+      case .duration, .missing, .added, .tempo: true
+      case .time: $0.isOverall ? abs(change - $0.amount) < 0.001 : true
+      default: false
+      }
+    }
+    // A sound at a slightly higher frequency is slightly shorter.
+    guard abs(change) > (differences.isEmpty ? 0.001 : 0.01), !isExplained else { return }
+    let values = SentenceFormatting.values(candidateDuration, insteadOf: duration)
+    let changeText = Difference.Kind.length.changeText(change)
+    add(
+      Difference(
+        .length, in: fullRange, amount: change, before: duration, after: candidateDuration),
+      sentence: "\(options.candidateLabel)'s recording is \(changeText): \(values) s")
+  }
+
+  /// Adds a difference for another number of channels, or for channels that differ although their
+  /// mean is equal.
+  mutating func compareChannels() {
+    let count = reference.signal.channels.count
+    let candidateCount = candidate.signal.channels.count
+    if count != candidateCount {
+      add(
+        Difference(
+          .channels, in: fullRange, amount: Double(candidateCount - count), before: Double(count),
+          after: Double(candidateCount), significance: 0),
+        sentence:
+          "\(options.candidateLabel) has \(candidateCount) channel\(candidateCount == 1 ? "" : "s"), "
+          + "\(options.referenceLabel) \(count)")
+    } else if count > 1, differences.isEmpty {
+      compareEachChannel()
+    }
+  }
+
+  private mutating func compareEachChannel() {
+    var numbers: [Int] = []
+    var maximumDecibels: Double = -200
+    let channelPairs = zip(reference.signal.channels, candidate.signal.channels)
+    for (index, (channel, candidateChannel)) in channelPairs.enumerated() {
+      var power = 0.0
+      for (a, b) in zip(channel, candidateChannel) where a.isFinite && b.isFinite {
+        power += Double(a - b) * Double(a - b)
+      }
+      let decibels = Decibels.of(power: power / Double(max(1, channel.count)))
+      guard decibels > Self.negligibleResidualDecibels else { continue }
+      numbers.append(index + 1)
+      maximumDecibels = max(maximumDecibels, decibels)
+    }
+    guard !numbers.isEmpty else { return }
+    let list = SentenceFormatting.list(numbers)
+    let subject = numbers.count == 1 ? "channel \(list) differs" : "channels \(list) differ"
+    add(
+      Difference(.channels, in: fullRange, amount: maximumDecibels, unit: .fullScale),
+      sentence: "\(options.candidateLabel)'s \(subject), though the mix of all is the same")
+  }
+}

@@ -1,0 +1,271 @@
+internal import CMath
+import SignalAnalysis
+
+/// The differences between two sounds.
+struct SoundComparison {
+  let region: ActiveRegion
+  let candidateRegion: ActiveRegion
+  /// The shift of the candidate's sound, in seconds.
+  private(set) var timeShift = 0.0
+  /// The level of the candidate's sound, in decibels relative to the reference, if it is constant.
+  private(set) var levelChange = 0.0
+  /// The change of frequency.
+  private(set) var frequencyChange: FrequencyPair?
+  /// The change of duration, in seconds.
+  private(set) var durationChange = 0.0
+  /// The segments with different levels.
+  private(set) var levelSegments: [LevelSegment] = []
+  /// The level of the residual, in decibels relative to the sound, or nil if the other changes
+  /// explain the difference.
+  private(set) var residualDecibels: Double?
+  /// A Boolean value that indicates whether the shapes match up to a constant gain, so that the
+  /// time shift is accurate.
+  private(set) var hasMatchingShape = true
+
+  /// The relative power of a residual below which shapes are equal.
+  private static let maximumShapeResidual = 1e-3
+  /// The minimum level to report, in decibels.
+  static let minimumLevelChange = 0.05
+  /// The minimum time shift to report, in seconds.
+  static let minimumTimeShift = 0.0002
+  /// The minimum change of duration to report, in seconds.
+  static let minimumDurationChange = 0.003
+  /// The minimum change of frequency to report, in percent.
+  static let minimumFrequencyPercent = 1.0
+
+  /// Compares two sounds.
+  ///
+  /// - Parameters:
+  ///   - region: The region of the reference.
+  ///   - candidateRegion: The region of the candidate.
+  ///   - pair: The signals.
+  ///   - noise: The mean square of the noise that only the candidate has.
+  ///   - ceiling: The magnitude above which the candidate is clipped.
+  init(
+    _ region: ActiveRegion, _ candidateRegion: ActiveRegion, of pair: SignalPair, noise: Double,
+    ceiling: Float
+  ) {
+    self.region = region
+    self.candidateRegion = candidateRegion
+    let rate = pair.rate
+    let offset = candidateRegion.frames.lowerBound - region.frames.lowerBound
+    let margin = Int(0.006 * rate)
+    let count = max(region.frames.count, candidateRegion.frames.count) + 2 * margin
+    let reference = Self.excerpt(
+      of: pair.reference, from: region.frames.lowerBound - margin, count: count)
+    let candidateStart = candidateRegion.frames.lowerBound - margin
+    let candidate = Self.excerpt(of: pair.candidate, from: candidateStart, count: count)
+    let isClipped = candidate.contains { abs($0) >= ceiling }
+    let match = SignalAlignment.bestMatch(
+      reference, candidate, rate: rate, maximumLag: 0.005)
+    let lag = match.map { $0.correlation > 0.6 ? $0.lag : 0 } ?? 0
+    let lagFrames = lag * rate
+    timeShift = (Double(offset) + lagFrames) / rate
+    let aligned = Self.excerpt(
+      of: pair.candidate, from: candidateStart + Int(lagFrames.rounded()), count: count)
+    let noiseEnergy = noise * Double(count)
+    let correlation = match?.correlation ?? 0
+    if isClipped
+      || Self.isExplained(correlation: correlation, samples: aligned, noiseEnergy: noiseEnergy)
+    {
+      let ceiling = isClipped ? ceiling : .infinity
+      levelChange = Self.leastSquaresGain(reference, aligned, below: ceiling).decibels
+      return
+    }
+    measureChanges(reference, aligned, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
+    // The end of a weaker sound falls below the threshold earlier.
+    if !levelSegments.isEmpty, abs(durationChange) < 0.02 {
+      durationChange = 0
+    }
+    hasMatchingShape = frequencyChange == nil && levelSegments.isEmpty && residualDecibels == nil
+    // A tone at another frequency has a best alignment, but begins at its first audible sample.
+    guard frequencyChange != nil || correlation < 0.6 else { return }
+    hasMatchingShape = false
+    timeShift = Double(offset) / rate
+  }
+
+  /// Returns whether a gain explains the difference, up to noise.
+  private static func isExplained(
+    correlation: Double, samples: [Float], noiseEnergy: Double
+  ) -> Bool {
+    let energy = SignalPair.power(samples) * Double(samples.count)
+    guard correlation > 0, energy > 0 else { return false }
+    let residual = (1 - correlation * correlation) * energy
+    return residual < maximumShapeResidual * energy + 4 * noiseEnergy
+  }
+
+  /// Returns samples, padded with silence beyond the ends of the signal.
+  private static func excerpt(of samples: [Float], from start: Int, count: Int) -> [Float] {
+    (start..<start + count).map { samples.indices.contains($0) ? samples[$0] : 0 }
+  }
+
+  /// A gain by least squares, and the correlation coefficient.
+  private struct GainFit {
+    var decibels = 0.0
+    var correlation = 0.0
+  }
+
+  /// Returns the gain from one signal to another, by least squares over the samples below a ceiling.
+  private static func leastSquaresGain(
+    _ reference: [Float], _ candidate: [Float], below ceiling: Float = .infinity
+  ) -> GainFit {
+    var referenceEnergy = 0.0
+    var product = 0.0
+    var candidateEnergy = 0.0
+    for (a, b) in zip(reference, candidate) where abs(b) < ceiling * 0.98 {
+      referenceEnergy += Double(a) * Double(a)
+      product += Double(a) * Double(b)
+      candidateEnergy += Double(b) * Double(b)
+    }
+    guard referenceEnergy > 0, candidateEnergy > 0, product > 0 else { return GainFit() }
+    return GainFit(
+      decibels: 20 * log10(product / referenceEnergy),
+      correlation: product / (referenceEnergy * candidateEnergy).squareRoot())
+  }
+
+  /// Measures duration, frequency, and level, or the residual if none of them differs.
+  private mutating func measureChanges(
+    _ reference: [Float], _ candidate: [Float], margin: Int, rate: Double, noiseEnergy: Double
+  ) {
+    let change = candidateRegion.duration - region.duration
+    let hasOtherDuration =
+      abs(change) > max(Self.minimumDurationChange, 0.01 * region.duration)
+    let commonCount = min(region.frames.count, candidateRegion.frames.count)
+    let bothTaps = region.isTap && candidateRegion.isTap
+    if hasOtherDuration, !bothTaps {
+      // The end belongs to the change of duration. The first nine tenths of the common duration
+      // determine the other changes.
+      let end = margin + commonCount * 9 / 10
+        let excerpt = Array(candidate[..<end])
+        let gain = Self.leastSquaresGain(Array(reference[..<end]), excerpt)
+        durationChange = change
+        if Self.isExplained(
+          correlation: gain.correlation, samples: excerpt, noiseEnergy: noiseEnergy)
+        {
+          levelChange = gain.decibels
+          return
+        }
+    }
+    let window = margin..<(margin + commonCount)
+    let referenceWindow = Array(reference[window])
+    let candidateWindow = Array(candidate[window])
+    let frequencies =
+      bothTaps
+      ? FrequencyPair(reference, candidate, rate: rate, areTaps: true)
+      : FrequencyPair(referenceWindow, candidateWindow, rate: rate, areTaps: false)
+    if let frequencies, abs(frequencies.percent) >= Self.minimumFrequencyPercent {
+      frequencyChange = frequencies
+    }
+    if bothTaps {
+      let ratio = SignalPair.peak(candidate) / max(SignalPair.peak(reference), 1e-9)
+      let decibels = 20 * log10(Double(max(ratio, 1e-6)))
+      if abs(decibels) > 0.3 {
+        levelChange = decibels
+      }
+      if frequencyChange == nil, hasOtherDuration {
+        durationChange = change
+      }
+    } else {
+      // A tone at another frequency crosses the threshold at another time.
+      if frequencyChange != nil, abs(durationChange) < 0.01 {
+        durationChange = 0
+      }
+      findLevelSegments(referenceWindow, candidateWindow, rate: rate)
+    }
+    if frequencyChange == nil, durationChange == 0, levelSegments.isEmpty, abs(levelChange) < 0.3 {
+      let correlation = Self.leastSquaresGain(reference, candidate).correlation
+      residualDecibels = 10 * log10(max(1e-12, 1 - correlation * correlation))
+    }
+  }
+
+  /// Finds the level, or the segments with different levels.
+  private mutating func findLevelSegments(
+    _ reference: [Float], _ candidate: [Float], rate: Double
+  ) {
+    let curve = LevelDifferenceCurve(reference, candidate, rate: rate)
+    if let constant = curve.constantDifference {
+      if abs(constant) > 0.1 {
+        levelChange = constant
+      }
+      return
+    }
+    }
+    let start = region.start
+    levelSegments = curve.segments.map { segment in
+      var shifted = segment
+      shifted.range = segment.range.lowerBound + start...segment.range.upperBound + start
+      return shifted
+    }
+  }
+}
+
+/// The frequencies of two sounds.
+struct FrequencyPair {
+  /// The frequency of the reference, in hertz.
+  let before: Double
+  /// The frequency of the candidate, in hertz.
+  let after: Double
+
+  /// The change, in percent.
+  var percent: Double { 100 * (after / before - 1) }
+
+  /// The maximum frequency that counts, in hertz. Higher frequencies cannot be felt.
+  static let maximumHertz = 1_000.0
+
+  /// Measures both frequencies, or returns nil if a sound has none.
+  ///
+  /// Taps are too short to track a frequency. Instead, the centroids of their spectra are compared,
+  /// because a burst with the same number of cycles at a higher frequency has its whole spectrum at
+  /// higher frequencies.
+  ///
+  /// - Parameters:
+  ///   - reference: The samples of the reference.
+  ///   - candidate: The samples of the candidate.
+  ///   - rate: The sample rate, in hertz.
+  ///   - areTaps: Pass true for taps.
+  init?(_ reference: [Float], _ candidate: [Float], rate: Double, areTaps: Bool) {
+    if !areTaps,
+      let tracked = Self.trackedFrequencies(reference, candidate, rate: rate)
+    {
+      before = tracked.before
+      after = tracked.after
+      return
+    }
+    let centroids = [reference, candidate].compactMap {
+      Self.centroid(of: Spectrum(of: Signal($0, rate: rate)))
+    }
+    guard centroids.count == 2 else { return nil }
+    before = centroids[0]
+    after = centroids[1]
+  }
+
+  /// Returns the median frequencies while both sounds have a tone, or nil if that is for less than
+  /// 30 % of the time.
+  private static func trackedFrequencies(
+    _ reference: [Float], _ candidate: [Float], rate: Double
+  ) -> (before: Double, after: Double)? {
+    let track = FrequencyTrack(of: Signal(reference, rate: rate))
+    let candidateTrack = FrequencyTrack(of: Signal(candidate, rate: rate))
+    let candidateHertz = Dictionary(
+      candidateTrack.points.map { (Int(($0.time / candidateTrack.step).rounded()), $0.hertz) },
+      uniquingKeysWith: { $1 })
+    let both = track.points.compactMap { point in
+      candidateHertz[Int((point.time / track.step).rounded())].map { (point.hertz, $0) }
+    }
+    guard Double(both.count) * track.step > 0.3 * Double(reference.count) / rate else { return nil }
+    return (Samples.median(both.map(\.0)), Samples.median(both.map(\.1)))
+  }
+
+  /// Returns the power-weighted mean frequency of a spectrum below `maximumHertz`, or nil for
+  /// silence.
+  static func centroid(of spectrum: Spectrum) -> Double? {
+    var power = 0.0
+    var sum = 0.0
+    for (frequency, binPower) in zip(spectrum.frequencies, spectrum.powers) {
+      guard frequency <= maximumHertz else { break }
+      power += binPower
+      sum += binPower * frequency
+    }
+    return power > 0 ? sum / power : nil
+  }
+}

@@ -1,0 +1,218 @@
+internal import CMath
+import HapticModel
+
+/// The maximum differences between takes that count as equal.
+public struct Tolerance: Equatable, Sendable {
+  /// The maximum difference of levels, in decibels.
+  public var decibels: Double
+  /// The maximum difference of times, in seconds.
+  public var seconds: Double
+  /// The maximum difference of frequencies, tempo, pan, and brightness, in percent.
+  public var percent: Double
+
+  /// Creates a tolerance. By default, no difference is allowed.
+  public init(decibels: Double = 0, seconds: Double = 0, percent: Double = 0) {
+    self.decibels = decibels
+    self.seconds = seconds
+    self.percent = percent
+  }
+
+  /// A difference that exceeds a tolerance.
+  public struct Excess: Equatable, Sendable {
+    /// The kind of the difference.
+    public var kind: Difference.Kind
+    /// The amount, in `unit`, or nil for a difference without an amount, such as a missing event.
+    public var value: Double?
+    /// The limit, in `unit`, or nil if the tolerance has no limit for the difference.
+    public var limit: Double?
+    /// The unit of value and limit.
+    public var unit: Difference.Unit
+    /// The time range, in seconds of the reference.
+    public var range: ClosedRange<Double>
+    /// A Boolean value that indicates whether the recording cannot show compliance with the limit.
+    public var isUnverified: Bool
+    /// The value, the limit, and the location, such as `level +1.001 dB > 1 dB: first transient at
+    /// 0.4 s`.
+    public var text: String
+  }
+
+  /// A limit that a difference exceeds, and the value that exceeds it.
+  fileprivate struct ExceededLimit {
+    var value: Double?
+    var limit: Double?
+    var unit: Difference.Unit
+  }
+
+  /// Returns the maximum change of level by adding a signal with a relative level, in decibels.
+  private static func levelChange(addingRelativeLevel decibels: Double) -> Double {
+    20 * log10(1 + pow(10, decibels / 20))
+  }
+
+  /// Returns the limits that a difference exceeds.
+  ///
+  /// Noise counts by the change of level that it can cause in the reference's loudest sound. A
+  /// difference of waveforms counts by the change of level that it can cause in the sound. Another
+  /// tempo counts by its percentage and by the maximum shift of an event. Missing and added events,
+  /// and differences without an amount, exceed every limit.
+  ///
+  /// - Parameters:
+  ///   - difference: The difference.
+  ///   - referencePeak: The peak of the reference.
+  fileprivate func limits(
+    exceededBy difference: Difference, referencePeak: Double
+  ) -> [ExceededLimit] {
+    let withoutLimit = ExceededLimit(unit: difference.unit)
+    // Rounding errors don't exceed a limit.
+    let roundingFactor = 1 + 1e-6
+    func check(
+      _ value: Double, _ limit: Double, _ unit: Difference.Unit
+    ) -> [ExceededLimit] {
+      guard abs(value) > limit * roundingFactor else { return [] }
+      return [ExceededLimit(value: value, limit: limit, unit: unit)]
+    }
+    let amount = difference.amount
+    switch (difference.kind, difference.unit) {
+    case (.missing, _), (.added, _), (_, .count), (_, .none):
+      return [withoutLimit]
+    case (.spectrum, .decibels):
+      return check(Self.levelChange(addingRelativeLevel: amount), decibels, .decibels)
+    case (.tempo, _):
+      let shiftLimits = difference.maximumShift.map { check($0, seconds, .seconds) } ?? []
+      return check(amount, percent, .percent) + shiftLimits
+    case (_, .decibels):
+      return check(amount, decibels, .decibels)
+    case (_, .seconds):
+      return check(amount, seconds, .seconds)
+    case (_, .percent):
+      return check(amount, percent, .percent)
+    case (_, .fullScale):
+      guard referencePeak > 0 else { return [withoutLimit] }
+      return check(
+        Self.levelChange(addingRelativeLevel: amount - 20 * log10(referencePeak)), decibels,
+        .decibels)
+    }
+  }
+}
+
+extension Comparison {
+  /// Returns whether all differences are within a tolerance.
+  public func isEqual(within tolerance: Tolerance) -> Bool { excesses(over: tolerance).isEmpty }
+
+  /// Returns the differences that exceed a tolerance, in the order of `differences`.
+  ///
+  /// The difference of a sound is added to the overall difference. If the noise of a recording
+  /// hides changes as small as a limit, or entire events, the tolerance cannot be verified, so this
+  /// also counts as an excess.
+  public func excesses(over tolerance: Tolerance) -> [Tolerance.Excess] {
+    guard equality != .identical else { return [] }
+    let peak = reference.signal.channels.reduce(0 as Float) { peak, channel in
+      channel.reduce(peak) { max($0, abs($1)) }
+    }
+    let excesses = differences.flatMap { difference in
+      let absolute = absoluteDifference(for: difference)
+      let limits = tolerance.limits(exceededBy: absolute, referencePeak: Double(peak))
+      return limits.map { excess(of: difference, over: $0) }
+    }
+    return excesses + unverifiableExcesses(over: tolerance)
+  }
+
+  /// Returns the sum of a sound's difference and the overall difference.
+  private func absoluteDifference(for difference: Difference) -> Difference {
+    guard isRelativeToOverall, !difference.isOverall,
+      difference.kind == .level || difference.kind == .time
+    else {
+      return difference
+    }
+    let overall = differences.filter {
+      $0.isOverall && $0.kind == difference.kind && $0.unit == difference.unit
+    }
+    var absolute = difference
+    absolute.amount += overall.reduce(0) { $0 + $1.amount }
+    return absolute
+  }
+
+  private func excess(
+    of difference: Difference, over exceeded: Tolerance.ExceededLimit
+  ) -> Tolerance.Excess {
+    let kind = difference.kind
+    var comparison: String?
+    if let value = exceeded.value, let limit = exceeded.limit {
+      comparison = " " + Self.formatted(value, over: limit, unit: exceeded.unit)
+    }
+    let hasLocation = comparison != nil || kind == .missing || kind == .added
+    let text = hasLocation ? locationText(of: difference) : String(difference.sentence.dropLast())
+    return Tolerance.Excess(
+      kind: kind, value: exceeded.value, limit: exceeded.limit, unit: exceeded.unit,
+      range: difference.range, isUnverified: false,
+      text: "\(kind.rawValue)\(comparison ?? ""): \(text)")
+  }
+
+  /// Returns text such as `+1.001 dB > 1 dB`, with enough decimals to show that the limit is
+  /// exceeded.
+  private static func formatted(
+    _ value: Double, over limit: Double, unit: Difference.Unit
+  ) -> String {
+    let scale = unit == .seconds ? 1_000.0 : 1
+    let name = unit == .seconds ? "ms" : unit.rawValue
+    let limitText = SentenceFormatting.number(limit * scale, places: 3)
+    var valueText = limitText
+    var places = 1
+    while valueText == limitText, places <= 9 {
+      valueText = SentenceFormatting.number(abs(value) * scale, places: places)
+      places += 1
+    }
+    return "\(value < 0 ? "−" : "+")\(valueText) \(name) > \(limitText) \(name)"
+  }
+
+  /// Returns text such as `first transient at 0.4 s`, `3 events from 0.4 s`, or `throughout`.
+  private func locationText(of difference: Difference) -> String {
+    let isAdded = difference.referenceEvents.isEmpty && difference.kind != .tempo
+    let events = (isAdded ? candidate : reference).composition.map(IndexedEvent.events) ?? []
+    func text(_ event: IndexedEvent) -> String {
+      "\(EventNames(events, owner: "").name(of: event)) at \(SentenceFormatting.time(event.time))"
+    }
+    // Another tempo shifts the last event most.
+    if difference.kind == .tempo, let last = events.last { return text(last) }
+    if difference.isOverall { return "throughout" }
+    let time = SentenceFormatting.time(difference.range.lowerBound)
+    let indices = isAdded ? difference.candidateEvents : difference.referenceEvents
+    guard !events.isEmpty, let first = indices.first else { return "at \(time)" }
+    guard indices.count == 1, let event = events.first(where: { $0.index == first }) else {
+      return "\(indices.count) events from \(time)"
+    }
+    return text(event)
+  }
+
+  /// Returns the limits that a recording cannot verify.
+  private func unverifiableExcesses(over tolerance: Tolerance) -> [Tolerance.Excess] {
+    guard let recordingMatch, recordingMatch.outcome == .found else { return [] }
+    var excesses: [Tolerance.Excess] = []
+    func add(
+      _ kind: Difference.Kind, _ value: Double, _ limit: Double?, _ unit: Difference.Unit,
+      _ text: String
+    ) {
+      excesses.append(
+        Tolerance.Excess(
+          kind: kind, value: value, limit: limit, unit: unit, range: fullRange, isUnverified: true,
+          text: "cannot be verified: " + text))
+    }
+    let limits: [(Difference.Kind, Double?, Double, Difference.Unit)] = [
+      (.level, recordingMatch.minimumDetectableDecibels, tolerance.decibels, .decibels),
+      (.time, recordingMatch.minimumDetectableSeconds, tolerance.seconds, .seconds),
+    ]
+    for (kind, minimum, limit, unit) in limits {
+      guard let minimum, minimum > limit * (1 + 1e-6) else { continue }
+      add(
+        kind, minimum, limit, unit,
+        "\(kind.rawValue) ±\(Self.formatted(minimum, over: limit, unit: unit).dropFirst())")
+    }
+    let undetectableCount = recordingMatch.eventCount - recordingMatch.detectableEventCount
+    let eventCount = recordingMatch.eventCount
+    if undetectableCount > 0 {
+      add(
+        .missing, Double(undetectableCount), nil, .count,
+        "\(undetectableCount) of \(eventCount) events are too weak to be judged in the noise")
+    }
+    return excesses
+  }
+}

@@ -1,0 +1,43 @@
+public import HapticModel
+public import HapticRender
+public import Reading
+
+extension PatternRules {
+  /// The rules about errors that prevent a composition from being compiled, in any format.
+  public static let compilationRules: [Rule] = [
+    .eventTime, .patternTooLong, .soundMissing, .frameRate,
+  ]
+}
+
+extension Rule {
+  static let eventTime = error(
+    "event-time", "playback",
+    "Times and values must be finite; times and durations must not be negative.")
+  static let patternTooLong = error(
+    "pattern-too-long", "playback",
+    "A pattern may last at most a day and have at most 65,535 layers.")
+  /// The rule for a sound file that cannot be read.
+  public static let soundMissing = error(
+    "sound-missing", "playback", "The sound files of a pattern must be readable and in its folder.")
+  static let frameRate = error(
+    "frame-rate", "playback", "The sample rate must be from 8 to 192 kHz.")
+
+  /// Returns the rule for an error of compilation.
+  public init(of kind: RenderError.Kind) {
+    self =
+      switch kind {
+      case .timeOutOfRange: .eventTime
+      case .patternTooLong, .tooManyLayers: .patternTooLong
+      case .sampleMissing: .soundMissing
+      case .rateOutOfRange: .frameRate
+      }
+  }
+}
+
+extension InputError {
+  /// Creates an error of compilation at the location of the event.
+  public init(_ error: RenderError, location: (CompositionElement) -> FileLocation) {
+    let element = error.event.map { CompositionElement.event($0) } ?? .composition
+    self.init(Finding(Rule(of: error.kind), location: location(element), error.description))
+  }
+}

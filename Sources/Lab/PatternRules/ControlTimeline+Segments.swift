@@ -1,0 +1,66 @@
+import HapticModel
+
+extension ControlTimeline {
+  /// Calls a function for each linear segment in a range, with the values at its ends.
+  ///
+  /// - Parameters:
+  ///   - range: The range of times, in seconds.
+  ///   - budget: The number of segments that may still be visited, which is reduced.
+  ///   - body: Receives the start and the end of the segment, and the values there.
+  func forEachSegment(
+    in range: ClosedRange<Double>, budget: inout Int,
+    _ body: (_ start: Double, _ end: Double, _ startValue: Double, _ endValue: Double) -> Void
+  ) {
+    var index = index(at: range.lowerBound)
+    while index < segments.count, segments[index].start < range.upperBound, budget > 0 {
+      let segment = segments[index]
+      index += 1
+      budget -= 1
+      let start = max(segment.start, range.lowerBound)
+      let nextStart = index < segments.count ? segments[index].start : .infinity
+      let end = min(nextStart, range.upperBound)
+      let startValue = segment.value(at: start)
+      // A constant segment may extend to infinity.
+      let endValue = segment.slope == 0 ? startValue : segment.value(at: end)
+      body(start, end, startValue, endValue)
+    }
+  }
+
+  /// Returns the spans of a range in which the value is at least a level.
+  ///
+  /// - Parameters:
+  ///   - level: The minimum value.
+  ///   - range: The range of times, in seconds.
+  ///   - budget: The number of segments that may still be visited, which is reduced.
+  func spans(atLeast level: Double, in range: ClosedRange<Double>, budget: inout Int)
+    -> [ClosedRange<Double>]
+  {
+    var spans: [ClosedRange<Double>] = []
+    forEachSegment(in: range, budget: &budget) { start, end, startValue, endValue in
+      guard start < end, max(startValue, endValue) >= level else { return }
+      if min(startValue, endValue) >= level { return spans.append(start...end) }
+      // Times near the largest finite number overflow; their crossing is irrelevant.
+      let ideal = start + (end - start) * ((level - startValue) / (endValue - startValue))
+      let crossing = ideal.isFinite ? min(max(ideal, start), end) : start
+      spans.append(startValue >= level ? start...crossing : crossing...end)
+    }
+    return spans
+  }
+
+  /// Returns the minimum and the maximum in a range of times.
+  ///
+  /// - Parameters:
+  ///   - range: The range of times, in seconds.
+  ///   - budget: The number of segments that may still be visited, which is reduced.
+  func valueRange(in range: ClosedRange<Double>, budget: inout Int)
+    -> ClosedRange<Double>
+  {
+    var minimum = value(at: range.lowerBound)
+    var maximum = minimum
+    forEachSegment(in: range, budget: &budget) { _, _, startValue, endValue in
+      minimum = min(minimum, startValue, endValue)
+      maximum = max(maximum, startValue, endValue)
+    }
+    return minimum...maximum
+  }
+}

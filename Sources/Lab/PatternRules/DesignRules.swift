@@ -1,0 +1,288 @@
+import HapticModel
+import Reading
+
+/// The rules about design: clear, gentle, and deliberate feedback.
+///
+/// Source: published guides for feedback in learning applications. Transients are at least 50 ms
+/// apart, at most three or four in a sequence, and rarely heavy. Patterns last 200 to 500 ms.
+/// Nothing is harsh or sustained, and spacing is regular.
+extension PatternRules {
+  /// The minimum gap, in seconds, between transients that are felt as separate.
+  private static let minimumGapSeconds = 0.05
+  /// The minimum number of transients without perceptible gaps that count as a texture.
+  private static let minimumTextureCount = 8
+  /// The maximum number of transients in a sequence.
+  private static let maximumTransientCount = 4
+  /// The maximum number of heavy transients in a sequence.
+  private static let maximumHeavyCount = 2
+  /// The intensity and sharpness from which a transient is harsh.
+  private static let harshLevel: Float = 0.9
+  /// The intensity that must not be sustained.
+  private static let strongLevel = 0.8
+  /// The maximum duration of strong vibration, in seconds.
+  private static let maximumStrongSeconds = 1.0
+  /// The maximum length of typical feedback, in seconds.
+  private static let typicalMaximumSeconds = 5.0
+  /// The maximum number of control segments that are visited.
+  ///
+  /// No pattern from a person or a tool has as many, but a malicious file may combine a million
+  /// events with a million points.
+  static let segmentBudget = 4_000_000
+
+  /// Checks the design of a composition.
+  @Sendable static func checkDesign(
+    of composition: HapticComposition, log: inout CompositionFindingLog
+  ) {
+    checkTransients(of: composition, log: &log)
+    checkSustainedVibration(of: composition, log: &log)
+    // A pattern above the maximum length is an error, which another rule reports.
+    if composition.duration > typicalMaximumSeconds,
+      composition.duration <= FrameConversion.maximumSeconds
+    {
+      log.add(
+        .patternLength, at: .composition,
+        "the pattern lasts \(composition.duration.secondsText); feedback usually lasts 0.2 to 0.5 s"
+      )
+    }
+  }
+
+  // MARK: - Transients
+
+  /// Checks transients one by one, by their gaps, and in sequences.
+  private static func checkTransients(
+    of composition: HapticComposition, log: inout CompositionFindingLog
+  ) {
+    let transients = EffectiveTransient.all(of: composition)
+    let countable = checkGaps(of: transients, log: &log)
+    for transient in transients
+    where transient.intensity >= harshLevel && transient.sharpness >= harshLevel {
+      log.add(
+        .harsh, at: .event(transient.event),
+        """
+        a transient of intensity \(transient.intensity) and sharpness \(transient.sharpness) \
+        feels harsh
+        """
+      )
+    }
+    checkSequences(of: countable, log: &log)
+  }
+
+  /// Reports transients that are too close to be felt as separate, with one finding for all.
+  ///
+  /// A long run of close transients is a texture, which is a technique: it is not reported, and its
+  /// transients do not count as taps.
+  ///
+  /// - Returns: The transients that are not part of a texture.
+  private static func checkGaps(
+    of transients: [EffectiveTransient], log: inout CompositionFindingLog
+  ) -> [EffectiveTransient] {
+    var countable: [EffectiveTransient] = []
+    var closeTransients: CloseTransients?
+    var start = 0
+    while start < transients.count {
+      let run = closeRun(in: transients, from: start)
+      if run.transients.count < minimumTextureCount {
+        countable += run.transients
+        closeTransients = CloseTransients(adding: run, to: closeTransients)
+      }
+      start = run.transients.endIndex
+    }
+    if let closeTransients {
+      report(closeTransients, log: &log)
+    }
+    return countable
+  }
+
+  /// A run of transients without perceptible gaps, and their minimum gap; infinite for a single
+  /// one.
+  private struct CloseRun {
+    var transients: ArraySlice<EffectiveTransient>
+    var minimumGap: Double
+  }
+
+  /// The transients that follow others too closely, over all runs.
+  private struct CloseTransients {
+    var first: EffectiveTransient
+    var count: Int
+    var minimumGap: Double
+
+    /// Adds a run to the transients so far; nil if there are none.
+    init?(adding run: CloseRun, to previous: CloseTransients?) {
+      guard let second = run.transients.dropFirst().first else {
+        guard let previous else { return nil }
+        self = previous
+        return
+      }
+      first = previous?.first ?? second
+      count = (previous?.count ?? 0) + run.transients.count - 1
+      minimumGap = min(previous?.minimumGap ?? run.minimumGap, run.minimumGap)
+    }
+  }
+
+  /// Returns the run of close transients that begins at an index.
+  private static func closeRun(in transients: [EffectiveTransient], from start: Int) -> CloseRun {
+    var end = start + 1
+    var minimumGap = Double.infinity
+    while end < transients.count {
+      let gap = transients[end].time - transients[end - 1].time
+      guard gap < minimumGapSeconds - TransientSequence.timeTolerance else { break }
+      minimumGap = min(minimumGap, gap)
+      end += 1
+    }
+    return CloseRun(transients: transients[start..<end], minimumGap: minimumGap)
+  }
+
+  private static func report(
+    _ closeTransients: CloseTransients, log: inout CompositionFindingLog
+  ) {
+    let count = closeTransients.count
+    let gap = (closeTransients.minimumGap * 10_000).rounded() / 10
+    let message =
+      if count == 1 {
+        "the transient follows after \(gap) ms; at least 50 ms are needed to feel two"
+      } else {
+        """
+        \(count) transients follow others after \(gap) ms and more; at least 50 ms are \
+        needed to feel each
+        """
+      }
+    log.add(.transientGap, at: .event(closeTransients.first.event), message)
+  }
+
+  /// Checks the number, the spacing, and the heaviness of transients in sequences.
+  private static func checkSequences(
+    of transients: [EffectiveTransient], log: inout CompositionFindingLog
+  ) {
+    var hasHeavySequence = false
+    var irregularStarts: [EffectiveTransient] = []
+    for sequence in TransientSequence.all(of: transients) {
+      guard let first = sequence.transients.first else { continue }
+      let name = "the sequence from \(first.time.secondsText)"
+      let count = sequence.transients.count
+      if count > maximumTransientCount {
+        let excess = sequence.transients[sequence.transients.startIndex + maximumTransientCount]
+        log.add(
+          .transientCount, at: .event(excess.event),
+          "\(name) has \(count) transients; more than \(maximumTransientCount) are hard to tell apart"
+        )
+      }
+      if !sequence.isRegular {
+        irregularStarts.append(first)
+      }
+      let heavy = sequence.transients.filter { $0.isHeavy }
+      if heavy.count > maximumHeavyCount {
+        hasHeavySequence = true
+        log.add(
+          .heavyOveruse, at: .event(heavy[maximumHeavyCount].event),
+          "\(name) has \(heavy.count) heavy transients; use at most \(maximumHeavyCount)")
+      }
+    }
+    reportIrregular(irregularStarts, log: &log)
+    let heavy = transients.filter { $0.isHeavy }
+    if !hasHeavySequence, transients.count > 3, heavy.count * 2 > transients.count {
+      log.add(
+        .heavyOveruse, at: .event(heavy[0].event),
+        """
+        \(heavy.count) of \(transients.count) transients are heavy; reserve them for important \
+        events
+        """)
+    }
+  }
+
+  /// Reports sequences with irregular spacing, given by their first transients, with one finding.
+  private static func reportIrregular(
+    _ starts: [EffectiveTransient], log: inout CompositionFindingLog
+  ) {
+    guard let first = starts.first else { return }
+    let otherCount = starts.count - 1
+    let predicate =
+      switch otherCount {
+      case 0: " has"
+      case 1: " and 1 other have"
+      default: " and \(otherCount) others have"
+      }
+    log.add(
+      .transientSpacing, at: .event(first.event),
+      "the sequence from \(first.time.secondsText)\(predicate) irregular spacing")
+  }
+
+  // MARK: - Sustained vibration
+
+  /// Reports strong vibration that lasts too long.
+  ///
+  /// The perceived strength is the intensity times the intensity control. Overlapping events and
+  /// events less than 50 ms apart are joined. Events that are not sustained decay, and are ignored.
+  private static func checkSustainedVibration(
+    of composition: HapticComposition, log: inout CompositionFindingLog
+  ) {
+    let strong = strongSpans(in: composition)
+    var index = 0
+    while index < strong.count {
+      let first = strong[index]
+      var end = first.span.upperBound
+      index += 1
+      while index < strong.count, strong[index].span.lowerBound - end < minimumGapSeconds {
+        end = max(end, strong[index].span.upperBound)
+        index += 1
+      }
+      let duration = end - first.span.lowerBound
+      guard duration > maximumStrongSeconds + TransientSequence.timeTolerance else { continue }
+      log.add(
+        .sustained, at: .event(first.event),
+        """
+        vibration of intensity 0.8 or more lasts \(duration.secondsText) from \
+        \(first.span.lowerBound.secondsText) on
+        """)
+    }
+  }
+
+  /// Returns the spans in which a sustained event is strong, sorted by time.
+  private static func strongSpans(in composition: HapticComposition) -> [(
+    span: ClosedRange<Double>, event: EventReference
+  )] {
+    var budget = segmentBudget
+    var strong: [(span: ClosedRange<Double>, event: EventReference)] = []
+    for (layer, content) in composition.layers.enumerated() {
+      let control = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
+      for (index, event) in content.pattern.events.enumerated() where event.kind.isVibration {
+        let level = Double(event.value(of: .hapticIntensity))
+        guard level >= strongLevel - 1e-6, event.value(of: .sustained) > 0,
+          let duration = event.duration, duration > 0
+        else { continue }
+        let minimumControl = (strongLevel - 1e-6) / level
+        let range = event.time...event.time + duration
+        for span in control.spans(atLeast: minimumControl, in: range, budget: &budget) {
+          strong.append((span, EventReference(layer: layer, event: index)))
+        }
+      }
+    }
+    return strong.sorted { ($0.span.lowerBound, $0.event) < ($1.span.lowerBound, $1.event) }
+  }
+}
+
+extension Rule {
+  static let transientGap = warning(
+    "transient-gap", "design",
+    "Transients should be at least 50 ms apart to be felt as separate taps.")
+  static let transientCount = warning(
+    "transient-count", "design",
+    "A sequence (transients at most 250 ms apart) should have at most 4 transients.")
+  static let transientSpacing = warning(
+    "transient-spacing", "design",
+    "Four or more transients should be evenly spaced, accelerate, slow down, or form equal groups.")
+  static let heavyOveruse = warning(
+    "heavy-overuse", "design",
+    """
+    Transients of intensity 0.95 or more should be rare: at most 2 in a sequence, and not the \
+    majority.
+    """
+  )
+  static let harsh = warning(
+    "harsh", "design", "A transient should not have both intensity and sharpness of 0.9 or more.")
+  static let sustained = warning(
+    "sustained", "design",
+    "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause.")
+  static let patternLength = note(
+    "pattern-length", "design",
+    "A pattern should not be longer than 5 s; feedback usually lasts 0.2 to 0.5 s.")
+}

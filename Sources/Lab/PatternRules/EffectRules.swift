@@ -1,0 +1,243 @@
+public import HapticModel
+public import Reading
+
+/// The rules about content without effect.
+extension PatternRules {
+  /// The rules about playback: undocumented defaults, too many voices, and damaged sound files.
+  public static let playbackRules: [Rule] = [.defaultParameter, .polyphony, .soundDamaged]
+
+  /// The number of simultaneous voices above which rendering is slow and no device plays all of
+  /// them.
+  private static let maximumVoiceCount = 256
+
+  /// Returns a finding if more voices sound at once than can be rendered in real time.
+  public static func polyphonyFindings(
+    voiceCount: Int, location: (CompositionElement) -> FileLocation
+  ) -> [Finding] {
+    guard voiceCount > maximumVoiceCount else { return [] }
+    return [
+      Finding(
+        .polyphony, location: location(.composition),
+        """
+        up to \(voiceCount) events sound at once; rendering takes long, and devices play few at \
+        once
+        """
+      )
+    ]
+  }
+
+  /// Returns the findings about undocumented defaults of haptic events, one for each kind and
+  /// parameter.
+  public static func defaultFindings(
+    in composition: HapticComposition, location: (CompositionElement) -> FileLocation
+  ) -> [Finding] {
+    var log = CompositionFindingLog()
+    reportDefaults(of: composition, log: &log)
+    return log.findings(location: location)
+  }
+
+  /// The level below which intensities and volumes are silent: −120 dB.
+  private static let silenceThreshold = 1e-6
+  /// The maximum release time of an event, in seconds.
+  private static let maximumReleaseSeconds = 2.0
+
+  /// Checks a composition for content without effect.
+  @Sendable static func checkEffects(
+    of composition: HapticComposition, log: inout CompositionFindingLog
+  ) {
+    checkSilence(of: composition, log: &log)
+    for (layer, content) in composition.layers.enumerated() {
+      checkDuplicates(of: content.pattern.events, layer: layer, log: &log)
+      checkControlReach(of: content.pattern, layer: layer, log: &log)
+    }
+  }
+
+  // MARK: - Silence
+
+  /// Reports a composition without an audible or perceptible event.
+  private static func checkSilence(
+    of composition: HapticComposition, log: inout CompositionFindingLog
+  ) {
+    guard composition.layers.contains(where: { !$0.isEmpty }) else { return }
+    var budget = segmentBudget
+    for content in composition.layers {
+      guard content.signals.isEmpty else { return }
+      let hapticControl = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
+      let audioControl = ControlTimeline(of: .audioVolumeControl, in: content.pattern)
+      let hasPerceptibleEvent = content.pattern.events.contains { event in
+        let control = event.kind.isHaptic ? hapticControl : audioControl
+        return isPerceptible(event, under: control, budget: &budget)
+      }
+      if hasPerceptibleEvent { return }
+    }
+    log.add(
+      .silent, at: .composition,
+      "nothing is felt or heard: every event has level 0 under its controls")
+  }
+
+  /// Returns whether an event is above the silence threshold at any time. If the budget is used up,
+  /// it is assumed to be.
+  private static func isPerceptible(
+    _ event: HapticEvent, under control: ControlTimeline, budget: inout Int
+  ) -> Bool {
+    let level = Double(event.value(of: event.kind.isHaptic ? .hapticIntensity : .audioVolume))
+    guard level > silenceThreshold else { return false }
+    if level * control.value(at: event.time) > silenceThreshold { return true }
+    guard !event.kind.isTransient else { return false }
+    let end = event.time + (event.duration ?? HapticEvent.defaultDuration)
+    guard end.isFinite, end > event.time else { return false }
+    let spans = control.spans(
+      atLeast: silenceThreshold / level, in: event.time...end, budget: &budget)
+    return !spans.isEmpty || budget <= 0
+  }
+
+  // MARK: - Reach
+
+  /// Checks that parameters and curves act on an event of their layer: they need an event that has
+  /// not ended.
+  private static func checkControlReach(
+    of pattern: HapticPattern, layer: Int, log: inout CompositionFindingLog
+  ) {
+    let hapticEnd = latestEnd(of: pattern.events.filter { $0.kind.isHaptic })
+    let audioEnd = latestEnd(of: pattern.events.filter { !$0.kind.isHaptic })
+    for (index, parameter) in pattern.parameters.enumerated() {
+      reportWithoutEffect(
+        parameter.id, time: parameter.time,
+        lastEventEnd: parameter.id.isHaptic ? hapticEnd : audioEnd,
+        at: .parameter(layer: layer, index: index), log: &log)
+    }
+    for (index, curve) in pattern.curves.enumerated() {
+      let end = curve.id.isHaptic ? hapticEnd : audioEnd
+      let element = CompositionElement.curve(layer: layer, index: index)
+      let isReported = reportWithoutEffect(
+        curve.id, time: curve.time, lastEventEnd: end, at: element, log: &log)
+      if !isReported, let end {
+        reportLatePoints(of: curve, lastEventEnd: end, at: element, log: &log)
+      }
+    }
+  }
+
+  /// Reports control points after the last event.
+  private static func reportLatePoints(
+    of curve: ParameterCurve, lastEventEnd: Double, at element: CompositionElement,
+    log: inout CompositionFindingLog
+  ) {
+    let latePoints = curve.controlPoints.filter {
+      curve.time + $0.time > lastEventEnd + maximumReleaseSeconds
+    }
+    // A single point after the end completes a line that begins before the end.
+    guard latePoints.count > 1, let first = latePoints.first else { return }
+    log.add(
+      .noEffect, at: element,
+      """
+      \(latePoints.count) control points of \(curve.id.rawValue), from \
+      \((curve.time + first.time).secondsText) on, have no effect; the last event ends at \
+      \(lastEventEnd.secondsText)
+      """)
+  }
+
+  /// Reports a parameter or curve after the last event, or without any. Returns whether it did.
+  @discardableResult private static func reportWithoutEffect(
+    _ id: DynamicParameterID, time: Double, lastEventEnd: Double?,
+    at element: CompositionElement,
+    log: inout CompositionFindingLog
+  ) -> Bool {
+    guard let lastEventEnd else {
+      log.add(
+        .noEffect, at: element, "\(id.rawValue) has no effect; no event of the layer responds to it"
+      )
+      return true
+    }
+    guard time > lastEventEnd + maximumReleaseSeconds else { return false }
+    log.add(
+      .noEffect, at: element,
+      """
+      \(id.rawValue) at \(time.secondsText) has no effect; the last event ends at \
+      \(lastEventEnd.secondsText)
+      """
+    )
+    return true
+  }
+
+  /// Returns the end of the last event: infinity if the length of a sound file determines it, nil
+  /// without events.
+  private static func latestEnd(of events: [HapticEvent]) -> Double? {
+    events.map { $0.time + ($0.holdDuration ?? .infinity) }.max()
+  }
+
+  // MARK: - Duplicates
+
+  /// Reports events that are equal to an earlier one.
+  private static func checkDuplicates(
+    of events: [HapticEvent], layer: Int, log: inout CompositionFindingLog
+  ) {
+    struct Key: Hashable {
+      var kind: HapticEvent.Kind
+      var time: Double
+      var duration: Double?
+    }
+    var indicesByKey: [Key: [Int]] = [:]
+    for (index, event) in events.enumerated() {
+      let key = Key(kind: event.kind, time: event.time, duration: event.duration)
+      // The limit protects against a file with a million different events at the same time.
+      let candidates = indicesByKey[key]?.prefix(8) ?? []
+      if let first = candidates.first(where: { events[$0] == event }) {
+        log.add(
+          .duplicateEvent, at: .event(EventReference(layer: layer, event: index)),
+          "the event is the same as event \(first + 1), at \(event.time.secondsText); both play")
+      } else {
+        indicesByKey[key, default: []].append(index)
+      }
+    }
+  }
+
+  // MARK: - Defaults
+
+  /// Reports the first event of each kind that uses the default of a parameter.
+  private static func reportDefaults(
+    of composition: HapticComposition, log: inout CompositionFindingLog
+  ) {
+    for kind in HapticEvent.Kind.allCases where kind.isHaptic {
+      for id in [EventParameterID.hapticIntensity, .hapticSharpness] {
+        let affected = composition.referencedEvents.filter {
+          $0.event.kind == kind && $0.event.parameters[id] == nil
+        }
+        guard let first = affected.first else { continue }
+        let events =
+          affected.count == 1
+          ? "the event plays" : "this and \(affected.count - 1) more events play"
+        log.add(
+          .defaultParameter, at: .event(first.reference),
+          """
+          \(id.rawValue) is not given; \(events) at \(id.defaultValue(for: kind)), a default \
+          that Apple does not document
+          """
+        )
+      }
+    }
+  }
+}
+
+extension Rule {
+  static let silent = warning(
+    "silent", "grammar", "A pattern should have an event with a level above 0 under its controls.")
+  static let noEffect = warning(
+    "no-effect", "grammar",
+    "Parameters, curves and control points should act on an event that is not over.")
+  static let duplicateEvent = warning(
+    "duplicate-event", "grammar",
+    "An event should not be repeated at the same time; both play, twice as strong.")
+  static let polyphony = warning(
+    "polyphony", "compatibility", "At most 256 events should sound at once.")
+  /// The rule for a sound file with samples that cannot be played.
+  public static let soundDamaged = warning(
+    "sound-damaged", "compatibility",
+    "Sound files should be as long as their headers announce, and have finite samples.")
+  static let defaultParameter = note(
+    "default-parameter", "compatibility",
+    """
+    An event should have HapticIntensity and HapticSharpness; their defaults are not documented \
+    by Apple.
+    """
+  )
+}

@@ -1,0 +1,161 @@
+import HapticModel
+import HapticRender
+import SystemSupport
+
+/// The load of a plan on the hardware of its profile, determined by rendering it offline.
+///
+/// 1. The plan is rendered with the profile's limits, and the statistics of the protection stages
+///    are compared block by block. This finds the first frame and the maximum of gain reduction.
+/// 2. The plan is rendered without limits into a simulation of the transducer. This finds the
+///    maximum excursion and the mean power that the pattern demands.
+struct HardwareLoad {
+  /// A gain reduction: its first frame, and its maximum in decibels.
+  struct ProtectionEvent: Equatable {
+    var frame: Int64
+    var decibels: Double
+  }
+
+  /// The maximum excursion that the pattern demands, as a fraction of the limit, with its frame;
+  /// nil without a limit.
+  private(set) var peakExcursion: (fraction: Double, frame: Int64)?
+  /// The mean power of one pass of a loop, relative to the continuous power; nil if it is unknown.
+  private(set) var meanPowerRatio: Double?
+  /// The gain reduction by the excursion limiter, or nil.
+  private(set) var excursionProtection: ProtectionEvent?
+  /// The gain reduction by the thermal limiter, or nil.
+  private(set) var powerProtection: ProtectionEvent?
+  /// The first frame with gain reduction by the limiter, and the number of such frames.
+  private(set) var ceilingLimiting: (frame: Int64, count: Int64)?
+
+  private let limits: TransducerLimits?
+
+  /// The interval between two comparisons of the statistics: 64 frames, or 1.3 ms at 48 kHz.
+  private static let blockLength = 64
+
+  /// Renders a plan with the limits of a profile, and without them.
+  init(_ plan: RenderPlan, profile: TransducerProfile) {
+    let settings = profile.transducerSettings(rate: plan.rate)
+    limits = settings?.limits
+    findProtectionEvents(plan, profile: profile)
+    guard let limits else { return }
+    var simulation = settings?.model.map {
+      TransducerSimulation($0, modes: profile.hardware?.modes ?? [], rate: plan.rate)
+    }
+    var energy = 0.0
+    var frame: Int64 = 0
+    Self.renderBlocks(of: plan, for: profile.withoutLimits) { block, _ in
+      for index in block.indices {
+        energy += Double(block[index]) * Double(block[index])
+        frame += 1
+        guard let limit = limits.excursion, simulation != nil else { continue }
+        _ = simulation?.nextAcceleration(drive: block[index])
+        let fraction = abs(simulation?.displacement ?? 0) / limit
+        if fraction > peakExcursion?.fraction ?? 0 {
+          peakExcursion = (fraction, frame)
+        }
+      }
+    }
+    guard let power = limits.power, plan.loopLength > 0 else { return }
+    // The power of a sine is half that of its peak.
+    meanPowerRatio = 2 * power * energy / Double(plan.loopLength)
+  }
+
+  /// The time after which the gain of a looped pattern is reduced to the continuous power, in
+  /// seconds; nil if this never happens.
+  ///
+  /// The temperature rises towards the mean power with two time constants, of the coil and of the
+  /// magnet. The time at which it reaches the target is found by bisection.
+  var secondsToThermalLimit: Double? {
+    let target = TransducerLimits.targetTemperatureRise
+    guard let thermal = limits?.thermal, let meanPowerRatio, meanPowerRatio > target else {
+      return nil
+    }
+    func temperatureRise(after seconds: Double) -> Double {
+      let coil =
+        thermal.coilFraction
+        * (1 - NumberFormatting.decay(timeConstants: seconds / thermal.coilTimeConstant))
+      let magnet =
+        (1 - thermal.coilFraction)
+        * (1 - NumberFormatting.decay(timeConstants: seconds / thermal.magnetTimeConstant))
+      return meanPowerRatio * (coil + magnet)
+    }
+    var lower = 0.0
+    var upper = 1.0
+    while temperatureRise(after: upper) < target, upper < 1e7 {
+      upper *= 2
+    }
+    for _ in 0..<50 {
+      let middle = (lower + upper) / 2
+      if temperatureRise(after: middle) < target {
+        lower = middle
+      } else {
+        upper = middle
+      }
+    }
+    return upper
+  }
+
+  /// Renders with limits, and records the start and the maximum of each gain reduction.
+  private mutating func findProtectionEvents(_ plan: RenderPlan, profile: TransducerProfile) {
+    var previous = RenderStatistics()
+    Self.renderBlocks(of: plan, for: profile) { _, current in
+      // The frame includes the delay of the limiter: protection reacts to an event before it is
+      // heard.
+      let frame = current.frameCount
+      let reduction = -NumberFormatting.decibels(current.minimumProtectionGain)
+      let isMaximum = current.minimumProtectionGain < previous.minimumProtectionGain
+      func record(in event: inout ProtectionEvent?) {
+        if event == nil {
+          event = ProtectionEvent(frame: frame, decibels: reduction)
+        }
+        if isMaximum {
+          event?.decibels = reduction
+        }
+      }
+      if current.excursionLimitedFrameCount > previous.excursionLimitedFrameCount {
+        record(in: &excursionProtection)
+      }
+      if current.powerLimitedFrameCount > previous.powerLimitedFrameCount {
+        record(in: &powerProtection)
+      }
+      if current.limitedFrameCount > previous.limitedFrameCount {
+        ceilingLimiting = (ceilingLimiting?.frame ?? frame, current.limitedFrameCount)
+      }
+      previous = current
+    }
+  }
+
+  /// Renders one channel for the hardware of a profile, in blocks.
+  ///
+  /// - Parameters:
+  ///   - plan: The plan to render.
+  ///   - profile: The profile with the hardware.
+  ///   - body: Receives the samples of each block and the statistics after it.
+  private static func renderBlocks(
+    of plan: RenderPlan, for profile: TransducerProfile,
+    _ body: (ArraySlice<Float>, RenderStatistics) -> Void
+  ) {
+    let routing = OutputRouting().fitted(to: [profile])
+    var renderer = OfflineRenderer(plan: plan, settings: RenderSettings(routing: routing))
+    var block = [Float](repeating: 0, count: blockLength)
+    while true {
+      var span = block.mutableSpan
+      let count = renderer.read(into: &span)
+      if count == 0 { return }
+      body(block[..<count], renderer.statistics)
+    }
+  }
+}
+
+extension TransducerProfile {
+  /// The profile with limits that no signal reaches.
+  fileprivate var withoutLimits: TransducerProfile {
+    var profile = self
+    profile.hardware?.acceleration = 0.001
+    profile.hardware?.excursion = 1_000_000
+    profile.hardware?.continuousPower = 1_000_000
+    profile.hardware?.peakPower = nil
+    profile.amplifier.power = 0.000_001
+    return profile
+  }
+}

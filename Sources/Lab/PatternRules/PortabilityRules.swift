@@ -1,0 +1,78 @@
+package import HapticModel
+package import Reading
+
+extension PatternRules {
+  /// The maximum difference, in seconds, between times that a tool wrote as equal.
+  private static let timeTolerance = 1e-6
+
+  /// Checks a composition for differences between programs and devices.
+  @Sendable static func checkPortability(
+    of composition: HapticComposition, log: inout CompositionFindingLog
+  ) {
+    if composition.layers.allSatisfy({ $0.isEmpty }) {
+      log.add(.noEvents, at: .composition, "the pattern has no events and plays nothing")
+    }
+    if let merged = mergedBodyLocationsText(of: composition) {
+      log.add(.severalBodyLocations, at: .composition, merged)
+    }
+    for (layer, content) in composition.layers.enumerated() {
+      checkCurveOverlaps(of: content.pattern.curves, layer: layer, log: &log)
+    }
+  }
+
+  /// Returns the finding that several body locations of a composition play together; nil for fewer
+  /// than two.
+  package static func mergedBodyLocations(
+    of composition: HapticComposition, at location: FileLocation
+  ) -> Finding? {
+    mergedBodyLocationsText(of: composition).map {
+      Finding(
+        .severalBodyLocations, location: location, $0,
+        suggestion:
+          "use '--channels \(composition.bodyLocationCount)', or '--channel 1=source=PLACE'")
+    }
+  }
+
+  /// Returns the message about several body locations, or nil for fewer than two.
+  private static func mergedBodyLocationsText(of composition: HapticComposition) -> String? {
+    let count = composition.bodyLocationCount
+    guard count > 1 else { return nil }
+    let names = composition.bodyLocations.map { $0.displayName }.joined(separator: ", ")
+    return
+      "\(count) places (\(names)) sound together except on \(count) channels of haptics"
+  }
+
+  /// Reports curves that begin before an earlier curve of the same control ends.
+  private static func checkCurveOverlaps(
+    of curves: [ParameterCurve], layer: Int, log: inout CompositionFindingLog
+  ) {
+    var ends: [DynamicParameterID: Double] = [:]
+    let order = curves.indices.sorted { (curves[$0].time, $0) < (curves[$1].time, $1) }
+    for index in order {
+      let curve = curves[index]
+      if let end = ends[curve.id], curve.time < end - timeTolerance {
+        log.add(
+          .curveOverlap, at: .curve(layer: layer, index: index),
+          """
+          overlaps another curve of \(curve.id.rawValue) that ends at \(end.secondsText); this \
+          one takes precedence
+          """
+        )
+      }
+      let end = curve.time + (curve.controlPoints.last?.time ?? 0)
+      ends[curve.id] = max(ends[curve.id] ?? 0, end)
+    }
+  }
+}
+
+extension Rule {
+  static let severalBodyLocations = note(
+    "several-places", "compatibility",
+    "Places sound apart only where there are as many channels of haptics.")
+  static let noEvents = warning(
+    "no-events", "grammar", "A pattern should have events; without them it is silent.")
+  static let curveOverlap = warning(
+    "curve-overlap", "compatibility",
+    "Curves of one parameter should not overlap; devices differ in which one applies."
+  )
+}

@@ -1,0 +1,142 @@
+public import SignalAnalysis
+internal import SignalPlots
+internal import SoundFile
+internal import SystemSupport
+
+/// A sound embedded in a page: FLAC with dithered 16-bit samples, as written by `render`.
+///
+/// A sound longer than a minute is decimated by 4 if 99 % of its power is below 860 Hz, or by 2 if
+/// 99 % is below 1,720 Hz. It then has 12-bit samples.
+struct EmbeddedSound: Sendable {
+  /// The maximum length of all sounds in a page as text, in bytes. Browsers load longer pages slowly.
+  static let maximumByteCount = 100_000_000
+  /// The sample rates of sounds in pages, in hertz, which every browser plays.
+  static let rates: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
+
+  let flacBytes: [UInt8]
+  /// The sample rate of the played sound, in hertz.
+  let rate: Double
+  /// The number of played frames for each frame of the file. The file declares `rate`, because no
+  /// browser decodes rates below 3 kHz.
+  let decimationFactor: Int
+
+  /// The maximum duration of a sound that is not decimated, in seconds.
+  private static let minimumLongSeconds = 60.0
+  /// The maximum fraction of its power that a long sound may lose.
+  private static let maximumLostPowerRatio = 0.01
+  /// The number of steps from silence to full scale in a long sound.
+  private static let quantizationSteps = Float(2_048)
+
+  /// Returns the quantized samples of a long sound at a lower rate and the decimation factor, or nil
+  /// if the sound is short or would lose too much power.
+  private static func decimated(_ signal: Signal) -> (samples: [Float], factor: Int)? {
+    guard signal.duration > minimumLongSeconds, signal.rate == rates[0], signal.channels.count == 1
+    else {
+      return nil
+    }
+    let spectrum = Spectrum(of: signal, window: 0.1)
+    for factor in [4, 2] {
+      let bandSignal = TactileBandSignal(
+        of: signal.mono, rate: signal.rate, minimumRate: signal.rate / Double(factor))
+      let cutoff = TactileBandSignal.normalizedCutoff * bandSignal.rate
+      guard spectrum.power(in: cutoff...signal.rate) <= maximumLostPowerRatio * spectrum.power else {
+        continue
+      }
+      // In a 24-bit file, the samples are multiples of 4,096. FLAC does not store the trailing zeros.
+      let step: Double = 4_096 / 8_388_607
+      let samples = bandSignal.samples.map { (sample: Float) -> Float in
+        let stepCount: Float = (sample * quantizationSteps).rounded()
+        return Float(Double(stepCount) * step)
+      }
+      return (samples, factor)
+    }
+    return nil
+  }
+
+  /// Encodes a signal. More than two channels are mixed to their mean.
+  ///
+  /// - Throws: `notDrawn` if the file cannot be encoded, for example at a rate that FLAC does not
+  ///   support.
+  init(_ signal: Signal) throws(ReviewPageError) {
+    let decimated = Self.decimated(signal)
+    decimationFactor = decimated?.factor ?? 1
+    let mixed =
+      signal.channels.count > 2 ? Signal(channels: [signal.mono], rate: signal.rate) : signal
+    // Browsers do not decode files without frames.
+    let samples = decimated?.samples ?? (mixed.frameCount > 0 ? mixed.interleaved : [0])
+    rate = mixed.rate
+    do throws(SoundFileError) {
+      flacBytes = try SoundFileWriter.bytes(
+        of: samples.span,
+        format: SoundFileFormat(container: .flac, sampleFormat: decimated == nil ? .s16 : .s24),
+        rate: Int(mixed.rate.rounded()),
+        channelCount: mixed.frameCount > 0 ? max(1, mixed.channels.count) : 1)
+    } catch {
+      throw ReviewPageError(.notDrawn, error.description)
+    }
+  }
+
+  /// Throws `tooLarge` if the sounds of a page are too large for a browser.
+  static func checkTotalSize(
+    of sounds: [EmbeddedSound], takeCount: Int, maximumByteCount: Int = maximumByteCount
+  ) throws(ReviewPageError) {
+    let size = sounds.reduce(0) { $0 + $1.encodedLength }
+    guard size > maximumByteCount else { return }
+    throw ReviewPageError(
+      .tooLarge,
+      """
+      the sound of \(takeCount) takes would make a page of \(size / 1_000) kB; the limit is \
+      \(maximumByteCount / 1_000) kB; use fewer or shorter takes
+      """
+    )
+  }
+
+  /// The length of the Base64 text, in bytes.
+  var encodedLength: Int { Base64.encodedLength(ofByteCount: flacBytes.count) }
+
+  /// Returns the HTML element that contains the sound.
+  func element(id: String) -> [UInt8] {
+    let rate = NumberFormatting.rounded(rate, places: 0)
+    let factor = decimationFactor > 1 ? " data-factor=\"\(decimationFactor)\"" : ""
+    let startTag = "<script type=\"text/plain\" id=\"\(id)\" data-rate=\"\(rate)\"\(factor)>"
+    return Array(startTag.utf8) + Base64.encoded(flacBytes) + Array("</script>\n".utf8)
+  }
+}
+
+/// The sounds of a take that a page plays.
+public struct PageSounds: Sendable {
+  /// The signal for the actuator.
+  public var actuator: Signal
+  /// The signal for small speakers, or nil.
+  public var speaker: Signal?
+
+  /// The maximum fraction of its power that a sound may lose at a lower rate: −40 dB.
+  private static let maximumLostPowerRatio = 1e-4
+  /// The edge of the passband of resampling, as a fraction of the rate.
+  private static let passbandRatio = 0.45
+
+  /// Creates the sounds of a take from a signal for the actuator and one for small speakers.
+  public init(actuator: Signal, speaker: Signal? = nil) {
+    self.actuator = actuator
+    self.speaker = speaker
+  }
+
+  /// Returns the minimum sample rate, in hertz, at which a signal loses at most −40 dB of its power.
+  ///
+  /// The rate of patterns without sound files is 8 kHz.
+  ///
+  /// - Complexity: Linear in the length of the signal.
+  public static func minimumRate(for signal: Signal) -> Double {
+    let spectrum = Spectrum(of: signal, window: 0.1)
+    let totalPower = spectrum.power
+    let nyquist = signal.rate / 2
+    for rate in EmbeddedSound.rates where rate < signal.rate {
+      let passbandEdge = passbandRatio * rate
+      let lostPower = spectrum.power(in: passbandEdge...max(passbandEdge, nyquist))
+      if lostPower <= totalPower * maximumLostPowerRatio {
+        return rate
+      }
+    }
+    return EmbeddedSound.rates.last { $0 <= signal.rate } ?? signal.rate
+  }
+}

@@ -1,0 +1,139 @@
+/// The minimum, maximum and RMS of the samples in each column of pixels.
+struct SampleColumns {
+  /// The minimum of each column. Adjacent columns share a sample, so that there are no gaps.
+  private(set) var minima: [Double] = []
+  /// The maximum of each column.
+  private(set) var maxima: [Double] = []
+  /// The RMS around each column over `rmsWindowSeconds`, with a triangular weighting.
+  private(set) var rms: [Double] = []
+
+  /// The maximum magnitude of each column.
+  var peaks: [Double] { zip(minima, maxima).map { max(abs($0), abs($1)) } }
+
+  /// The RMS window, in seconds: two periods of 80 Hz, the lowest typical frequency.
+  static let rmsWindowSeconds = 0.025
+
+  /// The minimum radius of a mean, in columns, which smooths the line of a long range.
+  private static let minimumMeanRadius = 3
+
+  /// Measures samples.
+  ///
+  /// - Parameters:
+  ///   - samples: The samples. Those that are not finite count as 0.
+  ///   - rate: The sample rate, in hertz.
+  ///   - step: The number of samples in a column, at least 1.
+  init(_ samples: [Float], rate: Double, samplesPerColumn step: Double) {
+    let count = Int((Double(samples.count) / step).rounded(.up))
+    var energySums: [Double] = [0]
+    minima.reserveCapacity(count)
+    maxima.reserveCapacity(count)
+    energySums.reserveCapacity(count + 1)
+    unsafe samples.withUnsafeBufferPointer { buffer in
+      for column in 0..<count {
+        let start = min(Int(Double(column) * step), buffer.count - 1)
+        let end = max(start + 1, min(Int(Double(column + 1) * step), buffer.count))
+        var minimum = Float.infinity
+        var maximum = -Float.infinity
+        var energy = 0.0
+        for index in start..<end {
+          let sample = unsafe buffer[index].isFinite ? buffer[index] : 0
+          minimum = min(minimum, sample)
+          maximum = max(maximum, sample)
+          energy += Double(sample * sample)
+        }
+        if end < buffer.count, unsafe buffer[end].isFinite {
+          minimum = unsafe min(minimum, buffer[end])
+          maximum = unsafe max(maximum, buffer[end])
+        }
+        minima.append(Double(minimum))
+        maxima.append(Double(maximum))
+        energySums.append(energySums[column] + energy)
+      }
+    }
+    // Two moving averages over half the window each have a triangular weighting together.
+    let radius = max(
+      Self.minimumMeanRadius, Int((Self.rmsWindowSeconds * rate / step / 4).rounded(.down)))
+    let samplesPerColumn = Double(samples.count) / Double(max(1, count))
+    let powerSums = energySums.map { $0 / max(1, samplesPerColumn) }
+    let means = Self.centeredMeans(prefixSums: powerSums, radius: radius)
+    let meanSums = means.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1) }
+    let smoothedMeans = Self.centeredMeans(prefixSums: meanSums, radius: radius)
+    rms = smoothedMeans.map { max(0, $0).squareRoot() }
+  }
+
+  /// Returns the moving average of values.
+  ///
+  /// - Parameters:
+  ///   - prefixSums: The sums of the values before each index; the first is 0.
+  ///   - radius: The number of values on either side.
+  private static func centeredMeans(prefixSums: [Double], radius: Int) -> [Double] {
+    let count = prefixSums.count - 1
+    return (0..<max(0, count)).map { index in
+      let start = max(0, index - radius)
+      let end = min(count, index + radius + 1)
+      return (prefixSums[end] - prefixSums[start]) / Double(end - start)
+    }
+  }
+}
+
+/// The maximum in a window that moves over values, computed with a monotonic queue in linear time.
+enum SlidingMaximum {
+  /// Returns, for each value, the maximum of the values at most `radius` indices away.
+  static func of(_ values: [Double], radius: Int) -> [Double] {
+    guard radius > 0 else { return values }
+    // The indices of descending values. The value at the first index is the maximum of the window.
+    var queue = [Int]()
+    var head = 0
+    var result: [Double] = []
+    for index in 0..<(values.count + radius) {
+      if index < values.count {
+        while queue.count > head, values[queue[queue.count - 1]] <= values[index] {
+          queue.removeLast()
+        }
+        queue.append(index)
+      }
+      let center = index - radius
+      guard center >= 0 else { continue }
+      while queue[head] < center - radius {
+        head += 1
+      }
+      result.append(values[queue[head]])
+    }
+    return result
+  }
+}
+
+/// The strongest event in each column of pixels or characters.
+enum EventColumns {
+  /// Returns the strongest point of each column, with an intensity of 0 in a column without events.
+  ///
+  /// - Parameters:
+  ///   - events: The events.
+  ///   - count: The number of columns.
+  ///   - position: Returns the position of a time, in columns from the first.
+  static func strongestPoints(
+    of events: [EventPlot.Event], count: Int, position: (Double) -> Double
+  ) -> [EventPlot.Point] {
+    var strongest = [EventPlot.Point](
+      repeating: .init(time: 0, intensity: 0, sharpness: 0), count: count)
+    for (from, to) in events.lazy.flatMap({ zip($0.points, $0.points.dropFirst()) }) {
+      let start = position(from.time)
+      let end = position(to.time)
+      guard end >= 0, start < Double(count) else { continue }
+      let first = Int(max(0, start))
+      for column in first...max(first, Int(min(Double(count - 1), end))) {
+        let center = Double(column) + 0.5
+        let fraction = end > start ? min(max((center - start) / (end - start), 0), 1) : 0
+        // A segment shorter than a column counts with its maximum.
+        let intensity =
+          end - start >= 1
+          ? from.intensity + (to.intensity - from.intensity) * fraction
+          : max(from.intensity, to.intensity)
+        guard intensity > strongest[column].intensity else { continue }
+        let sharpness = from.sharpness + (to.sharpness - from.sharpness) * fraction
+        strongest[column] = .init(time: from.time, intensity: intensity, sharpness: sharpness)
+      }
+    }
+    return strongest
+  }
+}

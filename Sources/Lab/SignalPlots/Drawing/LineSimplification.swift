@@ -1,0 +1,108 @@
+/// Removes the points of a line that no pixel can show.
+enum LineSimplification {
+  /// The maximum number of points of a line that is not decimated.
+  static let decimationThreshold = 4_000
+
+  /// Returns a line with at most the first, highest, lowest and last point of each pixel column.
+  ///
+  /// - Parameter points: The points by ascending `x`.
+  static func decimated(_ points: [PlotPoint]) -> [PlotPoint] {
+    guard points.count > decimationThreshold else { return points }
+    var result: [PlotPoint] = []
+    var start = 0
+    while start < points.count {
+      let column = points[start].x.rounded(.down)
+      var end = start
+      var highestIndex = start
+      var lowestIndex = start
+      // The y axis points down.
+      while end < points.count, points[end].x.rounded(.down) == column {
+        if points[end].y < points[highestIndex].y {
+          highestIndex = end
+        }
+        if points[end].y > points[lowestIndex].y {
+          lowestIndex = end
+        }
+        end += 1
+      }
+      let inner = [min(highestIndex, lowestIndex), max(highestIndex, lowestIndex)]
+      for index in [start] + inner + [end - 1] where result.last != points[index] {
+        result.append(points[index])
+      }
+      start = end
+    }
+    return result
+  }
+
+  /// Returns the part of a line within a range, with interpolated points at the ends of the range.
+  ///
+  /// - Parameters:
+  ///   - points: The points by ascending `x`.
+  ///   - range: The range of `x`.
+  static func clipped(_ points: [PlotPoint], to range: ClosedRange<Double>) -> [PlotPoint] {
+    guard let first = points.first, let last = points.last,
+      first.x < range.lowerBound || last.x > range.upperBound
+    else { return points }
+    var result: [PlotPoint] = []
+    for (index, point) in points.enumerated() {
+      if index > 0 {
+        let previous = points[index - 1]
+        for edge in [range.lowerBound, range.upperBound] where previous.x < edge && point.x > edge {
+          let fraction = (edge - previous.x) / (point.x - previous.x)
+          result.append(PlotPoint(edge, previous.y + (point.y - previous.y) * fraction))
+        }
+      }
+      if range.contains(point.x) {
+        result.append(point)
+      }
+    }
+    return result
+  }
+
+  /// Returns a line without the points that are close to the straight line between their neighbors.
+  ///
+  /// Starting at a kept point, the corner, the interval of slopes that pass all following points
+  /// within the tolerance narrows with each point. The point before the first whose slope is outside
+  /// the interval is the next corner. This is the cone-intersection method; it takes linear time.
+  ///
+  /// - Parameters:
+  ///   - points: The points by ascending `x`.
+  ///   - tolerance: The maximum vertical distance of a removed point, in pixels.
+  static func simplified(_ points: [PlotPoint], tolerance: Double) -> [PlotPoint] {
+    guard var corner = points.first else { return [] }
+    var result = [corner]
+    var minimumSlope = -Double.infinity
+    var maximumSlope = Double.infinity
+    for (previous, point) in zip(points, points.dropFirst()) {
+      let distance = point.x - corner.x
+      let slope = distance > 0 ? (point.y - corner.y) / distance : .infinity
+      if !(minimumSlope...max(minimumSlope, maximumSlope)).contains(slope) {
+        result.append(previous)
+        corner = previous
+        minimumSlope = -Double.infinity
+        maximumSlope = Double.infinity
+      }
+      let length = point.x - corner.x
+      guard length > 0 else { continue }
+      minimumSlope = max(minimumSlope, (point.y - tolerance - corner.y) / length)
+      maximumSlope = min(maximumSlope, (point.y + tolerance - corner.y) / length)
+    }
+    if let last = points.last, result.last != last {
+      result.append(last)
+    }
+    return result
+  }
+}
+
+extension Range<Int> {
+  /// Returns the maximal ranges of consecutive indices that match.
+  package func runs(where matches: (Int) -> Bool) -> [Range<Int>] {
+    filter(matches).reduce(into: []) { runs, index in
+      if let last = runs.last, last.upperBound == index {
+        runs[runs.count - 1] = last.lowerBound..<index + 1
+      } else {
+        runs.append(index..<index + 1)
+      }
+    }
+  }
+}

@@ -1,0 +1,123 @@
+internal import HapticModel
+
+/// Envelopes: the minimum and maximum of many events of one take in each column of time.
+extension PlotPainter {
+  /// The maximum number of visible events that are drawn separately.
+  private static let maximumSeparateEventCount = 300
+  /// The width of a column, in pixels at a scale of 1.
+  private static let envelopeColumnWidth = 3.0
+  /// The maximum number of columns without events within a shape.
+  private static let maximumGap = 8
+  /// The number of columns on either side over which colors are averaged.
+  private static let colorAveragingRadius = 6
+
+  /// The range of intensity and sharpness of the events in a column.
+  private struct EnvelopeColumn {
+    var minimumIntensity = Double.infinity
+    var maximumIntensity = 0.0
+    var minimumSharpness = 1.0
+    var maximumSharpness = 0.0
+    var sharpnessSum = 0.0
+    var count = 0.0
+
+    mutating func add(_ point: EventPlot.Point) {
+      minimumIntensity = min(minimumIntensity, point.intensity)
+      maximumIntensity = max(maximumIntensity, point.intensity)
+      minimumSharpness = min(minimumSharpness, point.sharpness)
+      maximumSharpness = max(maximumSharpness, point.sharpness)
+      sharpnessSum += point.sharpness
+      count += 1
+    }
+  }
+
+  /// The events of a single take if they are too many to be drawn separately, or nil.
+  var denseEventPlot: EventPlot? {
+    guard !layout.isTerminal, plot.takes.count == 1, let eventPlot = plot.takes[0].eventPlot else {
+      return nil
+    }
+    let continuousCount = eventPlot.events.count { $0.kind.isVibration && isVisible($0) }
+    let transientCount = eventPlot.events.count { $0.kind.isTransient && isTimeVisible($0.onset) }
+    let isDense =
+      continuousCount + transientCount > Self.maximumSeparateEventCount
+      || markerScale(count: transientCount) == nil
+    return isDense ? eventPlot : nil
+  }
+
+  /// Returns the columns that contain events, with their x coordinates, in runs without long gaps.
+  private func envelopeColumns(
+    of eventPlot: EventPlot
+  ) -> [[(x: Double, column: EnvelopeColumn)]] {
+    let width = Self.envelopeColumnWidth * scale
+    let count = max(1, Int((layout.right - layout.left) / width))
+    var columns = [EnvelopeColumn](repeating: EnvelopeColumn(), count: count)
+    func column(atTime seconds: Double) -> Int {
+      Int(((layout.x(atTime: seconds) - layout.left) / width).rounded(.down))
+    }
+    for event in eventPlot.events
+    where (event.kind.isVibration || event.kind.isTransient) && isVisible(event) {
+      guard let strongest = event.points.max(by: { $0.intensity < $1.intensity }) else { continue }
+      let first = max(0, column(atTime: event.onset))
+      let last = min(count - 1, column(atTime: event.end))
+      guard first <= last else { continue }
+      if event.kind.isTransient || first == last {
+        columns[first].add(strongest)
+        continue
+      }
+      for point in event.points where (first...last).contains(column(atTime: point.time)) {
+        columns[column(atTime: point.time)].add(point)
+      }
+    }
+    var runs: [[(x: Double, column: EnvelopeColumn)]] = []
+    var lastIndex = -Self.maximumGap - 1
+    for (index, column) in columns.enumerated() where column.count > 0 {
+      if index - lastIndex > Self.maximumGap {
+        runs.append([])
+      }
+      // The first column of a run has points at both edges, so that a single column has a width.
+      for edge in runs[runs.count - 1].isEmpty ? [0.0, 1] : [1] {
+        runs[runs.count - 1].append((layout.left + (Double(index) + edge) * width, column))
+      }
+      lastIndex = index
+    }
+    return runs
+  }
+
+  /// Draws the maximum intensity as a pale shape and the minimum as an opaque shape, in the color of
+  /// the mean sharpness of the surrounding columns.
+  mutating func drawIntensityEnvelope(of eventPlot: EventPlot) {
+    for columns in envelopeColumns(of: eventPlot) {
+      let colors = columns.indices.map { index -> (time: Double, sharpness: Double) in
+        let first = max(0, index - Self.colorAveragingRadius)
+        let last = min(columns.count - 1, index + Self.colorAveragingRadius)
+        var sharpnessSum = 0.0
+        var count = 0.0
+        for neighbor in columns[first...last] {
+          sharpnessSum += neighbor.column.sharpnessSum
+          count += neighbor.column.count
+        }
+        return (layout.time(atX: columns[index].x), sharpnessSum / count)
+      }
+      for (value, opacity) in [
+        (\EnvelopeColumn.maximumIntensity, 0.45), (\.minimumIntensity, 0.82),
+      ] {
+        let line = columns.map { PlotPoint($0.x, y(of: $0.column[keyPath: value])) }
+        fillToBaseline(line, colors: colors, opacity: opacity)
+      }
+    }
+  }
+
+  /// Draws the band between minimum and maximum sharpness, and the line of the mean.
+  mutating func drawSharpnessEnvelope(of eventPlot: EventPlot, paint: PlotDrawing.Paint) {
+    let runs = envelopeColumns(of: eventPlot)
+    func lines(_ value: (EnvelopeColumn) -> Double) -> [[PlotPoint]] {
+      runs.map { run in
+        run.map { PlotPoint($0.x, y(of: value($0.column))) }
+      }
+    }
+    let bands = zip(lines(\.maximumSharpness), lines(\.minimumSharpness)).map { upper, lower in
+      upper + lower.reversed()
+    }
+    drawing.fill(bands, paint, opacity: 0.3)
+    drawing.stroke(lines { $0.sharpnessSum / $0.count }, .init(paint: paint, width: 1.5 * scale))
+  }
+}

@@ -1,0 +1,277 @@
+internal import HapticModel
+
+/// Intensity and sharpness panels: the events and control curves of one take.
+///
+/// 1. A few events are drawn one by one: the intensity of an event is a shape in the colors of its
+///    sharpness, and its sharpness is a line.
+/// 2. Continuous events with too many points are merged: each column shows the strongest event.
+/// 3. More than `maximumSeparateEventCount` visible events are drawn as an envelope
+///    (`PlotPainter+Envelopes.swift`).
+/// 4. The takes of an overlay are compared column by column (`PlotPainter+Overlays.swift`).
+/// 5. Transients are drawn last (`PlotPainter+Transients.swift`).
+extension PlotPainter {
+  /// The maximum number of points of separately drawn shapes, which overlap.
+  private static let maximumShapePointCount = 20_000
+  /// The maximum number of separately drawn continuous events.
+  private static let maximumShapeCount = 400
+  /// The minimum mean distance of drawn control points, in pixels.
+  private static let minimumControlPointSpacing = 12.0
+
+  /// Draws the intensity of events, or the levels of sounds.
+  mutating func drawIntensity() {
+    guard plot.takes.count == 1, let eventPlot = plot.takes[0].eventPlot else {
+      let values = plot.takes.map { take in columnValues(of: take).map(\.intensity) }
+      drawAreas(
+        values, baseline: box.bottom, tolerance: ColumnValue.intensityTolerance, isMirrored: false)
+      if plot.takes.allSatisfy({ $0.eventPlot != nil }) {
+        drawTransients()
+      }
+      return
+    }
+    let denseEventPlot = denseEventPlot
+    if let denseEventPlot {
+      drawIntensityEnvelope(of: denseEventPlot)
+    } else {
+      drawContinuousEvents(of: eventPlot)
+    }
+    for curve in eventPlot.curves where curve.id == .hapticIntensityControl {
+      drawCurve(curve)
+    }
+    if denseEventPlot == nil {
+      drawTransients()
+    }
+  }
+
+  private mutating func drawContinuousEvents(of eventPlot: EventPlot) {
+    let events = eventPlot.events.filter { event in
+      event.kind.isVibration && event.points.count > 1 && isVisible(event)
+    }
+    let pointCount = events.reduce(0) { $0 + $1.points.count }
+    guard events.count <= Self.maximumShapeCount, pointCount <= Self.maximumShapePointCount
+    else {
+      return drawMergedShape(of: events)
+    }
+    let opacity = max(0.2, 0.82 / Double(Self.maximumOverlap(of: events)).squareRoot())
+    for event in events {
+      let points = event.points.map { point(atTime: $0.time, value: $0.intensity) }
+      let line = LineSimplification.decimated(clippedToPanel(points))
+      fillToBaseline(line, colors: event.points.map { ($0.time, $0.sharpness) }, opacity: opacity)
+    }
+  }
+
+  /// Returns the maximum number of events that overlap at one time. Events are sorted by onset.
+  private static func maximumOverlap(of events: [EventPlot.Event]) -> Int {
+    let ends = events.map(\.end).sorted()
+    var endedCount = 0
+    var maximum = 1
+    for (index, event) in events.enumerated() {
+      while endedCount < ends.count, ends[endedCount] <= event.onset + 1e-3 {
+        endedCount += 1
+      }
+      maximum = max(maximum, index + 1 - endedCount)
+    }
+    return maximum
+  }
+
+  /// Draws many events as one shape: in each column, the height and the color of the strongest.
+  private mutating func drawMergedShape(of events: [EventPlot.Event]) {
+    let points = strongestPoints(of: events)
+    for run in points.indices.runs(where: { points[$0].intensity > 0 }) {
+      let line = run.map { PlotPoint(columnX($0), y(of: points[$0].intensity)) }
+      let colors = run.map { (layout.time(atX: columnX($0)), points[$0].sharpness) }
+      fillToBaseline(
+        LineSimplification.simplified(line, tolerance: 0.2), colors: colors, opacity: 0.82)
+    }
+  }
+
+  /// Fills the area between a line and the bottom of the panel.
+  ///
+  /// - Parameters:
+  ///   - line: The points by ascending x.
+  ///   - colors: The sharpness over time, which determines the colors.
+  ///   - opacity: The opacity, 0…1.
+  mutating func fillToBaseline(
+    _ line: [PlotPoint], colors: [(time: Double, sharpness: Double)], opacity: Double
+  ) {
+    drawing.fill([closedToBaseline(line)], paint(forColors: colors), opacity: opacity)
+  }
+
+  /// Returns a line extended to the bottom of the panel at both ends, or an empty array for a
+  /// single point.
+  private func closedToBaseline(_ line: [PlotPoint]) -> [PlotPoint] {
+    guard let first = line.first, let last = line.last, line.count > 1 else { return [] }
+    return [PlotPoint(first.x, box.bottom)] + line + [PlotPoint(last.x, box.bottom)]
+  }
+
+  /// Returns a horizontal gradient of sharpness over time, or a single color for constant sharpness.
+  private func paint(forColors colors: [(time: Double, sharpness: Double)]) -> PlotDrawing.Paint {
+    let colormap = Colormap.sharpness
+    guard let first = colors.first, let last = colors.last, last.time > first.time,
+      colors.contains(where: { abs($0.sharpness - first.sharpness) > 1e-3 })
+    else { return .color(colormap.color(at: colors.first?.sharpness ?? 0)) }
+    let bends = LineSimplification.simplified(
+      colors.map { PlotPoint($0.time, $0.sharpness) }, tolerance: 0.015)
+    let duration = last.time - first.time
+    var stops: [PlotDrawing.GradientStop] = []
+    for (from, to) in zip(bends, bends.dropFirst()) {
+      // The colormap is not linear in RGB, so a long slope has intermediate stops.
+      let stepCount = max(1, Int((abs(to.y - from.y) * 8).rounded(.up)))
+      for step in (stops.isEmpty ? 0 : 1)...stepCount {
+        let fraction = Double(step) / Double(stepCount)
+        let time = from.x + (to.x - from.x) * fraction
+        let sharpness = from.y + (to.y - from.y) * fraction
+        stops.append(
+          PlotDrawing.GradientStop(
+            offset: (time - first.time) / duration, color: colormap.color(at: sharpness)))
+      }
+    }
+    return .gradient(
+      stops, from: PlotPoint(layout.x(atTime: first.time), 0),
+      to: PlotPoint(layout.x(atTime: last.time), 0))
+  }
+
+  private mutating func drawCurve(_ curve: EventPlot.Curve) {
+    let line = clippedToPanel(curve.points.map { point(atTime: $0.time, value: $0.value) })
+    drawing.stroke(
+      [LineSimplification.decimated(line)], .init(paint: .role(.ink), width: scale, opacity: 0.65))
+    let visiblePoints = curve.controlPoints.filter { isTimeVisible($0.time) }
+    // Too many control points would hide the curve.
+    let minimumWidth = Double(visiblePoints.count) * Self.minimumControlPointSpacing * scale
+    guard minimumWidth <= box.width else { return }
+    var occupiedCells = Set<[Int]>()
+    for controlPoint in visiblePoints {
+      let position = point(atTime: controlPoint.time, value: controlPoint.value)
+      let cell = [Int(position.x / (7 * scale)), Int(position.y / (7 * scale))]
+      if occupiedCells.insert(cell).inserted {
+        drawControlPoint(at: position)
+      }
+    }
+  }
+
+  /// Draws the sharpness of events, or the frequencies of sounds.
+  mutating func drawSharpness() {
+    guard plot.takes.count == 1, let eventPlot = plot.takes[0].eventPlot else {
+      drawSharpnessOverlay()
+      if plot.takes.allSatisfy({ $0.eventPlot != nil }) {
+        drawTransientSharpness()
+      }
+      return
+    }
+    // The height of a line is its sharpness, so one vertical gradient colors all lines.
+    let paint = Self.sharpnessGradient(from: PlotPoint(0, y(of: 0)), to: PlotPoint(0, y(of: 1)))
+    if let denseEventPlot {
+      return drawSharpnessEnvelope(of: denseEventPlot, paint: paint)
+    }
+    let vibrations = eventPlot.events.filter(\.kind.isVibration)
+    var lines = vibrations.filter { isVisible($0) }.flatMap { sharpnessLines(of: $0) }
+    if lines.count > Self.maximumShapeCount {
+      lines = mergedSharpnessLines(of: vibrations)
+    }
+    drawing.stroke(lines, .init(paint: paint, width: 2.5 * scale))
+    drawTransientSharpness()
+  }
+
+  /// Returns the lines of an event's sharpness while its intensity is visible.
+  private func sharpnessLines(of event: EventPlot.Event) -> [[PlotPoint]] {
+    let points = event.points
+    // A line extends to the first and last silent points.
+    let runs = points.indices.runs { index in
+      let neighbors = points[max(0, index - 1)...min(points.count - 1, index + 1)]
+      return neighbors.contains { $0.intensity > ColumnValue.minimumVisibleIntensity }
+    }
+    return runs.map { run in
+      let line = clippedToPanel(points[run].map { point(atTime: $0.time, value: $0.sharpness) })
+      return LineSimplification.simplified(LineSimplification.decimated(line), tolerance: 0.15)
+    }
+  }
+
+  /// Returns the lines of the sharpness of the strongest event in each column.
+  private func mergedSharpnessLines(of events: [EventPlot.Event]) -> [[PlotPoint]] {
+    let strongest = strongestPoints(of: events)
+    return Self.polylines(
+      in: strongest.indices,
+      where: { strongest[$0].intensity > ColumnValue.minimumVisibleIntensity },
+      point: { PlotPoint(columnX($0), y(of: strongest[$0].sharpness)) })
+  }
+
+  /// The approximate maximum number of drawn audio events. More would not be distinguishable.
+  private static let maximumAudioEventCount = 2_000
+
+  /// Draws the volume and the file names of the audio events of the take with an index.
+  mutating func drawAudio(of take: Int) {
+    let events = (plot.takes[take].eventPlot?.audioEvents ?? []).filter { isVisible($0) }
+    let step = max(1, events.count / Self.maximumAudioEventCount)
+    var labelEnd = -Double.infinity
+    for index in stride(from: 0, to: events.count, by: step) {
+      let event = events[index]
+      let line = clippedToPanel(event.points.map { point(atTime: $0.time, value: $0.intensity) })
+      let start = max(box.left, layout.x(atTime: event.onset))
+      if line.count > 1 {
+        drawing.fill([closedToBaseline(line)], .role(.signal))
+      } else if isTimeVisible(event.onset) {
+        // The duration of the file is unknown, so only the onset is drawn.
+        let top = PlotPoint(start, y(of: event.nominalIntensity))
+        drawing.drawLine(from: PlotPoint(start, box.bottom), to: top, role: .edge, width: 2 * scale)
+        drawTransientHead(at: top, take: 0, paint: .role(.edge), radius: 4)
+      }
+      let label = layout.truncated(
+        event.filePath ?? "tone", fontSize: PlotLayout.labelFontSize,
+        width: box.right - start - 6 * scale)
+      if start > labelEnd, label.count > 1 {
+        drawLabel(label, at: PlotPoint(start + 6 * scale, box.bottom - 6 * scale), role: .ink)
+        labelEnd = start + layout.width(of: label, fontSize: PlotLayout.labelFontSize) + 12 * scale
+      }
+    }
+  }
+}
+
+// MARK: - Columns and visibility
+
+extension PlotPainter {
+  /// Returns the polylines of the runs of matching indices, simplified to what pixels can show.
+  ///
+  /// - Parameters:
+  ///   - indices: The indices.
+  ///   - matches: Returns true for the indices of a run.
+  ///   - point: Returns the point of an index.
+  static func polylines(
+    in indices: Range<Int>, where matches: (Int) -> Bool, point: (Int) -> PlotPoint
+  ) -> [[PlotPoint]] {
+    indices.runs(where: matches).map { run in
+      LineSimplification.simplified(run.map(point), tolerance: 0.15)
+    }
+  }
+
+  /// Returns the part of a line by ascending x within the panel.
+  func clippedToPanel(_ points: [PlotPoint]) -> [PlotPoint] {
+    LineSimplification.clipped(points, to: layout.left...layout.right)
+  }
+
+  func isVisible(_ event: EventPlot.Event) -> Bool {
+    event.end >= plot.timeRange.lowerBound && event.onset <= plot.timeRange.upperBound
+  }
+
+  func isTimeVisible(_ seconds: Double) -> Bool {
+    (plot.timeRange.lowerBound - 1e-9...plot.timeRange.upperBound + 1e-9).contains(seconds)
+  }
+
+  /// The number of columns of the time axis. A column is half a pixel wide.
+  var columnCount: Int { max(1, Int(((layout.right - layout.left) * 2 / scale).rounded(.up))) }
+
+  /// Returns the strongest point of the events in each column.
+  private func strongestPoints(of events: [EventPlot.Event]) -> [EventPlot.Point] {
+    let columnWidth = (layout.right - layout.left) / Double(columnCount)
+    return EventColumns.strongestPoints(of: events, count: columnCount) { time in
+      (layout.x(atTime: time) - layout.left) / columnWidth
+    }
+  }
+
+  /// Returns the x coordinate of the center of a column.
+  func columnX(_ column: Int) -> Double {
+    layout.left + (layout.right - layout.left) * (Double(column) + 0.5) / Double(columnCount)
+  }
+
+  func columnValues(of take: PlotTake) -> [ColumnValue] {
+    take.columnValues(columnCount: columnCount, timeRange: plot.timeRange)
+  }
+}

@@ -1,0 +1,124 @@
+/// Overlays of takes: the common part is gray, and each difference has the color of its take.
+extension PlotPainter {
+  /// The opacity of the area by which one take exceeds the other.
+  private static let excessOpacity = 0.34
+
+  /// The minimum value of a column that is drawn.
+  private static let minimumVisibleValue = 0.0005
+
+  /// The stroke of the common part of all takes.
+  private var sharedStroke: PlotDrawing.Stroke {
+    let isOverlay = plot.takes.count > 1
+    return .init(
+      paint: .role(isOverlay ? .sharedLine : .ink), width: (isOverlay ? 1.5 : 1.25) * scale)
+  }
+
+  /// Draws the sharpness lines of all takes.
+  mutating func drawSharpnessOverlay() {
+    let values = plot.takes.map { columnValues(of: $0).map(\.sharpness) }
+    let isEqual = values[0].indices.map { column in
+      let sharpnesses = values.compactMap { $0[column] }
+      guard sharpnesses.count == values.count, let minimum = sharpnesses.min(),
+        let maximum = sharpnesses.max()
+      else { return false }
+      return maximum - minimum < ColumnValue.sharpnessTolerance
+    }
+    for (take, sharpnesses) in values.enumerated() {
+      // The shared line is drawn once, with the first take.
+      for drawsEqual in take == 0 ? [true, false] : [false] {
+        let lines = Self.polylines(
+          in: sharpnesses.indices,
+          where: { sharpnesses[$0] != nil && isEqual[$0] == drawsEqual },
+          point: { PlotPoint(columnX($0), y(of: sharpnesses[$0] ?? 0)) })
+        drawing.stroke(lines, drawsEqual ? sharedStroke : stroke(ofTake: take))
+      }
+    }
+  }
+
+  /// Draws the curves of takes over each other: a gray area below all curves, and with two takes
+  /// the area by which one exceeds the other.
+  ///
+  /// - Parameters:
+  ///   - values: The values of each take, one for each column of the time axis.
+  ///   - baseline: The y coordinate of a value of 0.
+  ///   - tolerance: The maximum difference of equal values.
+  ///   - isMirrored: True to mirror the curves below the baseline.
+  mutating func drawAreas(
+    _ values: [[Double]], baseline: Double, tolerance: Double, isMirrored: Bool
+  ) {
+    let signs = isMirrored ? [1.0, -1] : [1.0]
+    let columns = values[0].indices
+    let isOverlay = values.count > 1
+    let minima = columns.map { column in values.map { $0[column] }.min() ?? 0 }
+    func areas(_ top: [Double], above bottom: [Double]?) -> [[PlotPoint]] {
+      let runs = columns.runs { column in
+        top[column] > (bottom.map { $0[column] + tolerance / 2 } ?? Self.minimumVisibleValue)
+      }
+      let wideRuns = runs.filter { $0.count > 1 }
+      return signs.flatMap { sign in
+        wideRuns.map { run in
+          let topLine = columnLine(top, in: run, baseline: baseline, sign: sign)
+          let bottomLine = columnLine(bottom, in: run, baseline: baseline, sign: sign)
+          return topLine + bottomLine.reversed()
+        }
+      }
+    }
+    drawing.fill(areas(minima, above: nil), .role(isOverlay ? .sharedArea : .signal))
+    if values.count == 2 || layout.isTerminal && isOverlay {
+      for (take, takeValues) in values.enumerated() {
+        drawing.fill(
+          areas(takeValues, above: minima), .role(.take(take)), opacity: Self.excessOpacity)
+      }
+    }
+    let differs = columns.map { column in
+      (values.map { $0[column] }.max() ?? 0) - minima[column] > tolerance
+    }
+    drawOutlines(values, differs: differs, baseline: baseline, signs: signs)
+  }
+
+  /// Draws the outline of the common part, and the outlines of all takes where they differ.
+  ///
+  /// - Parameters:
+  ///   - values: The values of each take, one for each column.
+  ///   - differs: True for the columns in which takes differ.
+  ///   - baseline: The y coordinate of a value of 0.
+  ///   - signs: 1 for the curve above the baseline, −1 for its mirror image.
+  private mutating func drawOutlines(
+    _ values: [[Double]], differs: [Bool], baseline: Double, signs: [Double]
+  ) {
+    for (take, takeValues) in values.enumerated() {
+      for drawsEqual in take == 0 ? [true, false] : [false] {
+        func isDrawn(_ column: Int) -> Bool {
+          // A line includes one column on either side, so that it meets the other lines and the
+          // baseline.
+          let neighbors = max(0, column - 1)...min(takeValues.count - 1, column + 1)
+          let isAboveBaseline = takeValues[neighbors].contains { $0 > Self.minimumVisibleValue }
+          guard isAboveBaseline else { return false }
+          return drawsEqual ? !differs[column] : differs[neighbors].contains(true)
+        }
+        let lines = signs.flatMap { sign in
+          Self.polylines(
+            in: takeValues.indices, where: isDrawn,
+            point: { columnPoint($0, takeValues[$0], baseline: baseline, sign: sign) })
+        }
+        drawing.stroke(lines, drawsEqual ? sharedStroke : stroke(ofTake: take, width: 1.75))
+      }
+    }
+  }
+
+  /// Returns the simplified line of a run of columns, with values of 0 for nil.
+  private func columnLine(
+    _ values: [Double]?, in run: Range<Int>, baseline: Double, sign: Double
+  ) -> [PlotPoint] {
+    let points = run.map { column in
+      columnPoint(column, values?[column] ?? 0, baseline: baseline, sign: sign)
+    }
+    return LineSimplification.simplified(points, tolerance: 0.15)
+  }
+
+  private func columnPoint(
+    _ column: Int, _ value: Double, baseline: Double, sign: Double
+  ) -> PlotPoint {
+    PlotPoint(columnX(column), baseline + (y(of: value) - baseline) * sign)
+  }
+}

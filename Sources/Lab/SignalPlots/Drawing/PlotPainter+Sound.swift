@@ -1,0 +1,161 @@
+internal import HapticRender
+internal import SignalAnalysis
+
+/// Waveforms and spectrograms.
+extension PlotPainter {
+  /// The duration of the window of a peak, in seconds.
+  private static let peakWindowSeconds = 0.006
+
+  /// Draws sounds as lines of samples in a short range, and otherwise as peaks with RMS.
+  mutating func drawWaveform(_ traces: [SoundTrace]) {
+    let isOverlay = traces.count > 1
+    if SoundTrace.showsSamples(in: plot.timeRange) {
+      let ink = PlotDrawing.Stroke(paint: .role(.ink), width: 1.25 * scale)
+      for (take, trace) in traces.enumerated() {
+        let stroke = isOverlay ? stroke(ofTake: take, width: 1.5) : ink
+        drawing.stroke([sampleLine(of: trace)], stroke)
+      }
+    } else if layout.isTerminal || !isOverlay {
+      for (take, trace) in traces.enumerated() {
+        drawMinMax(of: trace, role: isOverlay ? .take(take) : .signal)
+      }
+    } else {
+      drawAreas(
+        traces.map(columnPeaks), baseline: y(of: 0), tolerance: 0.006 * axis.range.upperBound,
+        isMirrored: true)
+    }
+  }
+
+  private func sampleLine(of trace: SoundTrace) -> [PlotPoint] {
+    let points = trace.samples.enumerated().map { index, sample in
+      point(
+        atTime: trace.start + Double(index) / trace.rate,
+        value: sample.isFinite ? Double(sample) : 0)
+    }
+    return LineSimplification.decimated(clippedToPanel(points))
+  }
+
+  /// Draws the area between the negative and positive peaks of a sound, and its RMS on both sides.
+  private mutating func drawMinMax(of trace: SoundTrace, role: PlotRole) {
+    // A column is half a pixel wide, like the columns of all panels.
+    let secondsPerPixel =
+      (plot.timeRange.upperBound - plot.timeRange.lowerBound) / (layout.right - layout.left)
+    let step = max(1, 0.5 * scale * secondsPerPixel * trace.rate)
+    let columns = SampleColumns(trace.samples, rate: trace.rate, samplesPerColumn: step)
+    func line(_ values: [Double], atFractions fractions: [Double] = [0.5]) -> [PlotPoint] {
+      values.enumerated().flatMap { index, value in
+        fractions.map { fraction in
+          let position = Double(index) + (step > 1 ? fraction : 0)
+          let seconds = trace.start + position * step / trace.rate
+          return PlotPoint(min(layout.x(atTime: seconds), box.right), y(of: value))
+        }
+      }
+    }
+    if layout.isTerminal {
+      // The dots of a terminal are so coarse that each column shows only its own samples.
+      let upperLine = line(columns.maxima, atFractions: [0, 1])
+      let lowerLine = line(columns.minima, atFractions: [0, 1])
+      return drawing.fill([upperLine + lowerLine.reversed()], .role(role))
+    }
+    let radius = Int((Self.peakWindowSeconds / 2 * trace.rate / step).rounded())
+    let peaks = SlidingMaximum.of(columns.peaks, radius: radius)
+    // The minimum height makes silence a visible line.
+    let minimumHeight = 0.35 * scale
+    let outlines = [1.0, -1].map { sign in
+      let points = line(peaks.map { $0 * sign })
+      let raised = points.map { PlotPoint($0.x, $0.y - sign * minimumHeight) }
+      return LineSimplification.simplified(raised, tolerance: 0.2)
+    }
+    drawing.fill([outlines[0] + outlines[1].reversed()], .role(role))
+    let rmsLines = [1.0, -1].map { sign in
+      LineSimplification.simplified(line(columns.rms.map { $0 * sign }), tolerance: 0.15)
+    }
+    drawing.stroke(rmsLines, .init(paint: .role(.ink), width: 1.25 * scale))
+  }
+
+  /// Returns the peak of a sound in each column of the time axis, from peaks for each millisecond.
+  private func columnPeaks(of trace: SoundTrace) -> [Double] {
+    let step = (plot.timeRange.upperBound - plot.timeRange.lowerBound) / Double(columnCount)
+    let columns = SampleColumns(
+      trace.samples, rate: trace.rate, samplesPerColumn: max(1, 0.001 * trace.rate))
+    let radius = Int(Self.peakWindowSeconds / 2 * 1_000)
+    let peaks = SlidingMaximum.of(columns.peaks, radius: radius)
+    return (0..<columnCount).map { column in
+      let start = (plot.timeRange.lowerBound + Double(column) * step - trace.start) * 1_000
+      let first = max(0, Int(start.rounded()))
+      let last = min(peaks.count - 1, max(first, Int((start + step * 1_000).rounded()) - 1))
+      return first <= last ? peaks[first...last].max() ?? 0 : 0
+    }
+  }
+
+  /// Draws levels as opacities of colors: the colors of sharpness for one take; for an overlay, gray
+  /// for the common part and the color of a take for its excess.
+  ///
+  /// - Parameters:
+  ///   - traces: The spectrograms of all takes.
+  ///   - shownTakes: The indices of the takes whose excess is drawn.
+  ///   - marksBand: True to mark the band of the profile.
+  mutating func drawSpectrogram(
+    _ traces: [SpectrogramTrace], shownTakes: [Int], marksBand: Bool
+  ) {
+    // A cell is one pixel wide and two pixels high.
+    let columnCount = max(1, min(1_500, Int((box.width / scale).rounded(.up))))
+    let rowCount = max(1, Int((box.height / scale / 2).rounded(.up)))
+    let levels = traces.map { trace in
+      trace.normalizedLevels(
+        columnCount: columnCount, rowCount: rowCount, axis: axis, timeRange: plot.timeRange)
+    }
+    let cells = levels[0].indices
+    func addRaster(_ paint: PlotDrawing.Paint, coverage: (Int) -> UInt8) {
+      let raster = PlotDrawing.Raster(
+        coverages: cells.map(coverage), columnCount: columnCount, box: box, paint: paint)
+      drawing.add(.raster(raster))
+    }
+    if traces.count == 1 {
+      addRaster(spectrogramPaint(for: traces[0].frequencyMapping)) { cell in
+        Self.coverage(ofLevel: levels[0][cell])
+      }
+    } else {
+      let minima = cells.map { cell in levels.map { $0[cell] }.min() ?? 0 }
+      addRaster(.role(.sharedLine)) { cell in
+        Self.coverage(ofLevel: minima[cell])
+      }
+      for take in shownTakes {
+        let takeLevels = levels[take]
+        addRaster(.role(.take(take))) { cell in
+          let excess = Self.excessCoverage(ofDifference: takeLevels[cell] - minima[cell])
+          return min(Self.coverage(ofLevel: takeLevels[cell]), excess)
+        }
+      }
+    }
+    guard marksBand, let mapping = traces[shownTakes.first ?? 0].frequencyMapping else { return }
+    for hertz in [mapping.low, mapping.high] where axis.range.contains(hertz) {
+      let stroke = PlotDrawing.Stroke(
+        paint: .role(.muted), width: scale, dashes: [2 * scale, 4 * scale])
+      drawing.stroke([horizontalLine(atY: y(of: hertz))], stroke)
+    }
+  }
+
+  /// Returns the coverage 0…255 of the excess of one take. An excess of 2 dB is invisible; 25 dB
+  /// has the maximum coverage.
+  private static func excessCoverage(ofDifference difference: Double) -> UInt8 {
+    UInt8((255 * min(max((difference - 0.035) * 2.6, 0), 0.95)).rounded())
+  }
+
+  /// Returns a vertical gradient: at each frequency, the color of the sharpness that is mapped to
+  /// it. Without a mapping, returns the color of text.
+  private func spectrogramPaint(for mapping: FrequencyMapping?) -> PlotDrawing.Paint {
+    guard let mapping, mapping.low > 0, mapping.high > 0, mapping.low != mapping.high else {
+      return .role(.ink)
+    }
+    let stops = (0...16).map { step in
+      let sharpness = Double(step) / 16
+      let fraction = axis.fraction(of: mapping.hertz(atSharpness: sharpness))
+      return PlotDrawing.GradientStop(
+        offset: min(max(fraction, 0), 1), color: Colormap.sharpness.color(at: sharpness))
+    }
+    return .gradient(
+      stops.sorted { $0.offset < $1.offset }, from: PlotPoint(0, box.bottom),
+      to: PlotPoint(0, box.top))
+  }
+}

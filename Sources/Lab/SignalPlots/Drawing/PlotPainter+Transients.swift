@@ -1,0 +1,215 @@
+internal import HapticModel
+
+/// Transients: a stem with a head for each, columns if they are too dense, and arrows between the
+/// transients that two takes have at different times.
+extension PlotPainter {
+  /// The minimum distance of separately drawn stems, in pixels.
+  private static let minimumStemSpacing = 4.0
+  /// The maximum difference of the onsets of simultaneous transients, in seconds.
+  private static let simultaneitySeconds = 0.000_5
+  /// The maximum shift of a transient from one take to the other, in seconds.
+  private static let maximumShiftSeconds = 0.09
+
+  /// Returns the visible transients of a take. In a terminal, only the strongest in each column.
+  private func transients(of eventPlot: EventPlot) -> [EventPlot.Point] {
+    let events = eventPlot.events.filter { $0.kind.isTransient && isTimeVisible($0.onset) }
+    let points = events.compactMap(\.points.first)
+    guard layout.isTerminal else { return points }
+    let pointsByColumn = points.map { point in (Int(layout.x(atTime: point.time) / scale), point) }
+    let strongest = Dictionary(pointsByColumn) { $0.intensity >= $1.intensity ? $0 : $1 }
+    return strongest.sorted { $0.key < $1.key }.map(\.value)
+  }
+
+  /// Returns the scale of stems and heads for a number of transients, or nil if they are too dense
+  /// to be drawn separately.
+  func markerScale(count: Int) -> Double? {
+    if layout.isTerminal { return 1 }
+    let spacing = (layout.right - layout.left) / scale / Double(max(1, count))
+    return spacing < Self.minimumStemSpacing ? nil : min(1, max(0.4, spacing / 12))
+  }
+
+  /// Returns the transients of all takes by ascending time. Simultaneous transients form one group,
+  /// indexed by take.
+  private func transientGroups() -> [[EventPlot.Point?]] {
+    let unsorted = plot.takes.enumerated().flatMap { index, take in
+      (take.eventPlot.map { transients(of: $0) } ?? []).map { (take: index, point: $0) }
+    }
+    let sorted = unsorted.sorted { ($0.point.time, $0.take) < ($1.point.time, $1.take) }
+    var groups: [[EventPlot.Point?]] = []
+    var groupStart = -Double.infinity
+    for (take, point) in sorted {
+      if point.time - groupStart >= Self.simultaneitySeconds
+        || groups[groups.count - 1][take] != nil
+      {
+        groups.append(Array(repeating: nil, count: plot.takes.count))
+        groupStart = point.time
+      }
+      groups[groups.count - 1][take] = point
+    }
+    return groups
+  }
+
+  /// Draws the intensity of transients as stems with heads.
+  mutating func drawTransients() {
+    let groups = transientGroups()
+    guard let markerScale = markerScale(count: groups.count) else {
+      return drawTransientColumns(groups)
+    }
+    if plot.takes.count == 2 {
+      drawShifts(groups)
+    }
+    var occupied = Set<[Int]>()
+    for group in groups {
+      drawTransientGroup(group, markerScale: markerScale, occupied: &occupied)
+    }
+  }
+
+  /// Draws the stem and the heads of simultaneous transients.
+  private mutating func drawTransientGroup(
+    _ group: [EventPlot.Point?], markerScale: Double, occupied: inout Set<[Int]>
+  ) {
+    let points = group.compactMap(\.self)
+    guard let weakest = points.min(by: { $0.intensity < $1.intensity }),
+      let strongest = points.max(by: { $0.intensity < $1.intensity })
+    else { return }
+    let isOverlay = plot.takes.count > 1
+    let isInAllTakes = points.count == plot.takes.count
+    let difference = strongest.intensity - weakest.intensity
+    let areEqual = isOverlay && isInAllTakes && difference < ColumnValue.intensityTolerance
+    let foot = PlotPoint(layout.x(atTime: weakest.time), box.bottom)
+    let paint = transientPaint(weakest, take: 0, isShared: true)
+    if !isOverlay, weakest.intensity <= 0 {
+      // A transient silenced by its controls is a ring at the bottom.
+      let ring = PlotDrawing.Stroke(paint: paint, width: 1.5 * scale)
+      drawing.drawDisc(
+        center: foot, radius: 4 * markerScale * scale, paint: .role(.paper), stroke: ring)
+      return
+    }
+    let width = max(1, 2.5 * markerScale)
+    let top = PlotPoint(foot.x, y(of: strongest.intensity))
+    let sharedTop = PlotPoint(foot.x, isInAllTakes ? y(of: weakest.intensity) : box.bottom)
+    drawing.drawLine(from: foot, to: top, role: .paper, width: 2 * width * scale)
+    if isInAllTakes {
+      drawing.stroke([[foot, sharedTop]], .init(paint: paint, width: width * scale))
+    }
+    if isOverlay, !areEqual, let take = group.firstIndex(where: { $0 == strongest }) {
+      drawing.stroke([[sharedTop, top]], stroke(ofTake: take, width: width))
+    }
+    drawTransientHeads(
+      of: group, value: \.intensity, areEqual: areEqual, radius: 5 * markerScale,
+      occupied: &occupied)
+  }
+
+  /// Draws the sharpness of transients as heads, or as dots if they are too dense.
+  mutating func drawTransientSharpness() {
+    let groups = transientGroups()
+    let isOverlay = plot.takes.count > 1
+    let markerScale = markerScale(count: groups.count)
+    var occupied = Set<[Int]>()
+    for group in groups {
+      let sharpnesses = group.compactMap { $0?.sharpness }
+      let difference = (sharpnesses.max() ?? 0) - (sharpnesses.min() ?? 0)
+      let areEqual =
+        isOverlay && sharpnesses.count == group.count
+        && difference < ColumnValue.sharpnessTolerance
+      let shownPoints = group.map { point -> EventPlot.Point? in
+        guard let point, isOverlay || point.intensity > 0 else { return nil }
+        return point
+      }
+      drawTransientHeads(
+        of: shownPoints, value: \.sharpness, areEqual: areEqual,
+        radius: markerScale.map { 4.5 * $0 }, occupied: &occupied)
+    }
+  }
+
+  /// Returns the color of a transient: the color of its sharpness, or the color of its take in an
+  /// overlay.
+  private func transientPaint(
+    _ point: EventPlot.Point, take: Int, isShared: Bool
+  ) -> PlotDrawing.Paint {
+    plot.takes.count == 1
+      ? .color(Colormap.sharpness.color(at: point.sharpness))
+      : .role(isShared ? .sharedLine : .take(take))
+  }
+
+  /// Draws dense transients in columns of one pixel: the minimum of all takes in gray, and above it
+  /// the maximum in the color of its take.
+  private mutating func drawTransientColumns(_ groups: [[EventPlot.Point?]]) {
+    var columns: [Int: [Double]] = [:]
+    for group in groups {
+      for (take, point) in group.enumerated() {
+        guard let point else { continue }
+        let column = Int((layout.x(atTime: point.time) - layout.left) / scale)
+        let maximum = max(columns[column]?[take] ?? 0, point.intensity)
+        columns[column, default: group.map { _ in 0 }][take] = maximum
+      }
+    }
+    var bars: [PlotRole: [[PlotPoint]]] = [:]
+    for (column, values) in columns.sorted(by: { $0.key < $1.key }) {
+      guard let minimum = values.min(), let maximum = values.max() else { continue }
+      let x = layout.left + (Double(column) + 0.5) * scale
+      let foot = PlotPoint(x, y(of: 0))
+      let sharedTop = PlotPoint(x, y(of: minimum))
+      let top = PlotPoint(x, y(of: maximum))
+      if minimum > 0 {
+        bars[.sharedLine, default: []].append([foot, sharedTop])
+      }
+      if maximum - minimum >= ColumnValue.intensityTolerance,
+        let take = values.firstIndex(of: maximum)
+      {
+        bars[.take(take), default: []].append([sharedTop, top])
+      }
+    }
+    for role in [.sharedLine] + plot.takes.indices.map(PlotRole.take) {
+      drawing.stroke(bars[role] ?? [], .init(paint: .role(role), width: 0.8 * scale))
+    }
+  }
+
+  /// Draws the heads of simultaneous transients.
+  ///
+  /// - Parameters:
+  ///   - group: The transients, indexed by take.
+  ///   - value: Returns the value of a transient on the axis of the panel.
+  ///   - areEqual: True to draw a single gray head for all takes.
+  ///   - radius: The radius of a head at a scale of 1; nil for dots, at most one for each pixel.
+  ///   - occupied: The pixels that have dots.
+  private mutating func drawTransientHeads(
+    of group: [EventPlot.Point?], value: (EventPlot.Point) -> Double, areEqual: Bool,
+    radius: Double?, occupied: inout Set<[Int]>
+  ) {
+    for (take, transient) in group.enumerated() {
+      guard let transient else { continue }
+      let center = point(atTime: transient.time, value: value(transient))
+      let paint = transientPaint(transient, take: take, isShared: areEqual)
+      let pixel = [Int(center.x / scale), Int(center.y / scale), areEqual ? -1 : take]
+      if let radius {
+        drawTransientHead(at: center, take: areEqual ? 0 : take, paint: paint, radius: radius)
+      } else if occupied.insert(pixel).inserted {
+        drawing.drawDisc(center: center, radius: 1.2 * scale, paint: paint)
+      }
+      if areEqual { return }
+    }
+  }
+
+  /// Draws arrows from the transients of the first take to the corresponding ones of the second.
+  private mutating func drawShifts(_ groups: [[EventPlot.Point?]]) {
+    let unmatchedGroups = groups.filter { $0.contains(nil) }
+    var candidates = unmatchedGroups.compactMap { $0[1] }
+    for first in unmatchedGroups.compactMap({ $0[0] }) {
+      let nearestIndex = candidates.indices.min {
+        abs(candidates[$0].time - first.time) < abs(candidates[$1].time - first.time)
+      }
+      guard let nearestIndex,
+        abs(candidates[nearestIndex].time - first.time) < Self.maximumShiftSeconds
+      else { continue }
+      let second = candidates.remove(at: nearestIndex)
+      let y = y(of: min(first.intensity, second.intensity) * 0.5)
+      let start = PlotPoint(layout.x(atTime: first.time), y)
+      let tip = PlotPoint(layout.x(atTime: second.time), y)
+      guard abs(tip.x - start.x) > 14 * scale else { continue }
+      let barbX = tip.x + (tip.x > start.x ? -4.0 : 4) * scale
+      let head = [PlotPoint(barbX, y - 3 * scale), tip, PlotPoint(barbX, y + 3 * scale)]
+      drawing.stroke([[start, tip], head], .init(paint: .role(.muted), width: 1.25 * scale))
+    }
+  }
+}

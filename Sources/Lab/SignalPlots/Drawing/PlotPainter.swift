@@ -1,0 +1,334 @@
+internal import CMath
+
+/// Draws a figure as shapes and text: header, grid, axes and legends in this file, and the contents
+/// of panels in extensions.
+struct PlotPainter {
+  let plot: Plot
+  let layout: PlotLayout
+  var drawing: PlotDrawing
+  /// The value axis of the current panel.
+  var axis = PlotPanel.unitAxis
+  /// The rectangle of the current panel.
+  var box = PlotBox(left: 0, top: 0, right: 0, bottom: 0)
+
+  /// Returns the drawing of a figure at a width in pixels.
+  static func makeDrawing(of plot: Plot, width: Int) -> PlotDrawing {
+    let layout = PlotLayout(plot, width: width)
+    var painter = PlotPainter(
+      plot: plot, layout: layout,
+      drawing: PlotDrawing(
+        width: layout.width, height: layout.height, title: plot.title, summary: plot.summary))
+    painter.draw()
+    return painter.drawing
+  }
+
+  /// Returns the drawing of the contents of one panel in a grid of character cells.
+  ///
+  /// - Parameters:
+  ///   - panel: The panel.
+  ///   - plot: The figure of the panel.
+  ///   - columnCount: The number of cells in a row.
+  ///   - rowCount: The number of rows.
+  ///   - cell: The size of a cell.
+  static func makeDrawing(
+    ofPanel panel: PlotPanel, in plot: Plot, columnCount: Int, rowCount: Int,
+    cell: (width: Double, height: Double)
+  ) -> PlotDrawing {
+    let layout = PlotLayout(
+      columnCount: columnCount, columnWidth: cell.width, timeRange: plot.timeRange)
+    let height = cell.height * Double(rowCount)
+    var painter = PlotPainter(
+      plot: plot, layout: layout,
+      drawing: PlotDrawing(width: layout.width, height: height, title: "", summary: ""))
+    painter.axis = panel.axis
+    painter.box = PlotBox(left: 0, top: 0, right: layout.width, bottom: height)
+    painter.drawContent(of: panel)
+    return painter.drawing
+  }
+
+  private mutating func draw() {
+    drawing.fillRectangle(
+      PlotBox(left: 0, top: 0, right: layout.width, bottom: layout.height), paint: .role(.paper))
+    drawHeader()
+    for (panel, panelLayout) in zip(plot.panels, layout.panels) {
+      axis = panel.axis
+      box = panelLayout.box
+      drawGrid(panel)
+      drawContent(of: panel)
+      drawAxes(panel)
+      if let message = panel.emptyMessage {
+        let middle = PlotPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2 - 8 * scale)
+        drawLabel(message, at: middle, anchor: .middle)
+      }
+      drawTitle(panel, layout: panelLayout)
+    }
+    if !plot.panels.isEmpty {
+      drawTimeLabels()
+    }
+  }
+
+  /// Draws the labels of the time axis below the last panel.
+  private mutating func drawTimeLabels() {
+    let ticks = layout.timeTicks.ticks
+    for (index, tick) in ticks.enumerated() {
+      let unit = index == ticks.count - 1 ? " " + layout.timeTicks.unit : ""
+      let position = PlotPoint(layout.x(atTime: tick.value), box.bottom + 18 * scale)
+      drawLabel(tick.label + unit, at: position, anchor: .middle)
+    }
+  }
+
+  private mutating func drawContent(of panel: PlotPanel) {
+    switch panel.content {
+    case .intensity:
+      drawIntensity()
+    case .sharpness:
+      drawSharpness()
+    case .audio(let take):
+      drawAudio(of: take)
+    case .waveform(let traces):
+      drawWaveform(traces)
+    case .spectrogram(let traces, let shownTakes):
+      drawSpectrogram(traces, shownTakes: shownTakes, marksBand: !panel.rightTicks.isEmpty)
+    }
+  }
+
+  var scale: Double { layout.scale }
+
+  func y(of value: Double) -> Double { layout.y(of: value, on: axis, in: box) }
+
+  /// Returns a line across the current panel.
+  func horizontalLine(atY y: Double) -> [PlotPoint] {
+    [PlotPoint(box.left, y), PlotPoint(box.right, y)]
+  }
+
+  /// Returns the position of a value at a time in the current panel.
+  func point(atTime seconds: Double, value: Double) -> PlotPoint {
+    PlotPoint(layout.x(atTime: seconds), y(of: value))
+  }
+
+  /// Draws the title, or the names of takes with their symbols, and the facts.
+  private mutating func drawHeader() {
+    if let title = layout.title {
+      drawing.drawText(
+        title.text, at: title.position, fontSize: PlotLayout.titleFontSize * scale, role: .ink,
+        isBold: true)
+    }
+    for (take, line) in layout.takeNames.enumerated() {
+      let y = line.position.y - 4 * scale
+      let symbolEnd = line.position.x + PlotLayout.legendSymbolWidth * scale
+      let symbolLine = [PlotPoint(line.position.x, y), PlotPoint(symbolEnd, y)]
+      drawing.stroke([symbolLine], stroke(ofTake: take))
+      let symbolCenter = PlotPoint((line.position.x + symbolEnd) / 2, y)
+      drawTransientHead(at: symbolCenter, take: take, paint: .role(.take(take)))
+      let size = PlotLayout.panelTitleFontSize * scale
+      let letter = PlotDrawing.TextRun(
+        text: PlotPanel.letter(ofTake: take), fontSize: size, role: .take(take), isBold: true)
+      let name = PlotDrawing.TextRun(
+        text: line.text, fontSize: size, role: .ink, leadingGap: 6 * scale)
+      let textStart = PlotPoint(symbolEnd + 6 * scale, line.position.y)
+      drawing.add(.text([letter, name], at: textStart, anchor: .start))
+    }
+    for line in layout.factLines {
+      drawLabel(line.text, at: line.position, anchor: line.anchor)
+    }
+  }
+
+  /// Returns the left ticks that fit into the height of the current panel.
+  private func fittingTicks(of panel: PlotPanel) -> [AxisTick] {
+    let maximumCount = max(2, Int(box.height / (16 * scale)))
+    // Every second tick is removed until the rest fits, so that the first tick stays.
+    var ticks = panel.ticks
+    while ticks.count > maximumCount, ticks.count > 2 {
+      ticks = ticks.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+    }
+    return ticks
+  }
+
+  private mutating func drawGrid(_ panel: PlotPanel) {
+    let stroke = PlotDrawing.Stroke(paint: .role(.grid), width: scale)
+    let timeXs = layout.timeTicks.ticks.map { layout.x(atTime: $0.value) }
+    drawing.stroke(timeXs.map { [PlotPoint($0, box.top), PlotPoint($0, box.bottom)] }, stroke)
+    guard case .intensity = panel.content else { return }
+    let positiveTicks = fittingTicks(of: panel).filter { $0.value > 0 }
+    drawing.stroke(positiveTicks.map { horizontalLine(atY: y(of: $0.value)) }, stroke)
+  }
+
+  private mutating func drawAxes(_ panel: PlotPanel) {
+    var baseline = box.bottom
+    if case .waveform = panel.content {
+      baseline = y(of: 0)
+    }
+    drawing.stroke([horizontalLine(atY: baseline)], .init(paint: .role(.edge), width: scale))
+    // The bottom label must not overlap the panel below.
+    func textBaseline(_ y: Double) -> Double { min(y + 4 * scale, box.bottom + scale) }
+    for tick in fittingTicks(of: panel) {
+      let y = y(of: tick.value)
+      if case .spectrogram = panel.content {
+        drawing.drawLine(
+          from: PlotPoint(box.left - 4 * scale, y), to: PlotPoint(box.left, y), role: .edge,
+          width: scale)
+      }
+      drawLabel(tick.label, at: PlotPoint(box.left - 8 * scale, textBaseline(y)), anchor: .end)
+    }
+    guard layout.showsRightTicks else { return }
+    var lastY = Double.infinity
+    for tick in panel.rightTicks.sorted(by: { $0.value < $1.value })
+    where (0...1).contains(axis.fraction(of: tick.value)) {
+      let y = y(of: tick.value)
+      guard lastY - y >= 12 * scale else { continue }
+      lastY = y
+      drawLabel(tick.label, at: PlotPoint(box.right + 8 * scale, textBaseline(y)))
+    }
+  }
+
+  /// Draws the title, the unit and the legend of a panel.
+  private mutating func drawTitle(_ panel: PlotPanel, layout panelLayout: PlotLayout.Panel) {
+    var runs = [
+      PlotDrawing.TextRun(
+        text: panel.title, fontSize: PlotLayout.panelTitleFontSize * scale, role: .ink, isBold: true
+      )
+    ]
+    if panelLayout.showsUnit, !panel.unit.isEmpty {
+      runs.append(
+        PlotDrawing.TextRun(
+          text: panel.unit, fontSize: PlotLayout.labelFontSize * scale, leadingGap: 7 * scale))
+    }
+    drawing.add(.text(runs, at: panelLayout.titlePosition, anchor: .start))
+    for (entry, position) in zip(panel.legend, panelLayout.legendPositions) {
+      drawLegendEntry(entry, at: position)
+    }
+  }
+
+  mutating func drawLabel(
+    _ text: String, at position: PlotPoint, anchor: PlotDrawing.Anchor = .start,
+    role: PlotRole = .muted
+  ) {
+    drawing.drawText(
+      text, at: position, fontSize: PlotLayout.labelFontSize * scale, anchor: anchor, role: role)
+  }
+
+  /// Returns the stroke of a take in an overlay: solid for the first take, and a different dash
+  /// pattern for each other take.
+  func stroke(ofTake take: Int, width: Double = 2) -> PlotDrawing.Stroke {
+    let dashPatterns: [[Double]] = [
+      [], [6, 3], [2, 2.5], [9, 2.5, 2, 2.5], [12, 4], [4, 4], [1.5, 4], [9, 2.5, 2, 2.5, 2, 2.5],
+    ]
+    return PlotDrawing.Stroke(
+      paint: .role(.take(take)), width: width * scale,
+      dashes: dashPatterns[take % dashPatterns.count].map { $0 * scale })
+  }
+
+  /// Draws the head of a transient: a disc, diamond, square or triangle, by take.
+  ///
+  /// - Parameters:
+  ///   - center: The center of the head.
+  ///   - take: The index of the take.
+  ///   - paint: The color.
+  ///   - radius: The radius in pixels at a scale of 1.
+  mutating func drawTransientHead(
+    at center: PlotPoint, take: Int, paint: PlotDrawing.Paint, radius: Double = 5
+  ) {
+    let radius = radius * scale
+    let edge = PlotDrawing.Stroke(paint: .role(.paper), width: 1.5 * scale)
+    let corners: [[(Double, Double)]] = [
+      [], [(0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)],
+      [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+      [(0, -1.2), (1.15, 0.85), (-1.15, 0.85)],
+    ]
+    let points = corners[take % 4].map { x, y in
+      PlotPoint(center.x + x * radius, center.y + y * radius)
+    }
+    if points.isEmpty {
+      return drawing.drawDisc(center: center, radius: radius, paint: paint, stroke: edge)
+    }
+    drawing.add(.path([points], fill: PlotDrawing.Fill(paint: paint), stroke: edge))
+  }
+
+  mutating func drawControlPoint(at center: PlotPoint) {
+    drawing.drawDisc(
+      center: center, radius: 2.75 * scale, paint: .role(.paper),
+      stroke: .init(paint: .role(.ink), width: 1.25 * scale))
+  }
+
+  /// Returns the gradient of sharpness 0…1 between two points.
+  static func sharpnessGradient(from start: PlotPoint, to end: PlotPoint) -> PlotDrawing.Paint {
+    let colors = Colormap.sharpness.anchors
+    let lastIndex = Double(colors.count - 1)
+    let stops = colors.enumerated().map { index, color in
+      PlotDrawing.GradientStop(offset: Double(index) / lastIndex, color: color)
+    }
+    return .gradient(stops, from: start, to: end)
+  }
+
+  private mutating func drawLegendEntry(_ entry: PlotPanel.LegendEntry, at position: PlotPoint) {
+    let middle = position.y - 4 * scale
+    let symbolWidth = PlotLayout.legendSymbolWidth * scale
+    let labels = entry.labels
+    let left = PlotPoint(position.x, middle)
+    let right = PlotPoint(position.x + symbolWidth, middle)
+    var labelPosition = PlotPoint(right.x + 6 * scale, position.y)
+    switch entry {
+    case .sharpnessScale:
+      return drawColorScale(labels: labels, at: position, length: 84)
+    case .levelScale:
+      return drawColorScale(labels: labels, at: position, length: 62)
+    case .intensityCurve:
+      drawing.drawLine(from: left, to: right, role: .ink, width: scale, opacity: 0.65)
+      drawControlPoint(at: PlotPoint(position.x + symbolWidth / 2, middle))
+    case .peak:
+      let bar = PlotBox(
+        left: left.x, top: middle - 4 * scale, right: right.x, bottom: middle + 4 * scale)
+      drawing.fillRectangle(bar, paint: .role(.signal), radius: 1.5 * scale)
+    case .rms:
+      drawing.drawLine(from: left, to: right, role: .ink, width: 1.25 * scale)
+    case .profileBand:
+      drawing.drawLine(
+        from: left, to: right, role: .muted, width: scale, dashes: [2 * scale, 4 * scale])
+    case .analysisWindow(let seconds):
+      let top = middle - 3 * scale
+      let bottom = middle + 2 * scale
+      let windowWidth = layout.x(atTime: plot.timeRange.lowerBound + seconds) - layout.left
+      let end = position.x + max(4 * scale, windowWidth)
+      let bracket = [
+        PlotPoint(position.x, top), PlotPoint(position.x, bottom),
+        PlotPoint(end, bottom), PlotPoint(end, top),
+      ]
+      drawing.stroke([bracket], .init(paint: .role(.muted), width: scale))
+      labelPosition.x = end + 6 * scale
+    }
+    if let label = labels.first {
+      drawLabel(label, at: labelPosition)
+    }
+  }
+
+  /// Draws the color scale of sharpness or of levels between two labels.
+  private mutating func drawColorScale(
+    labels: [String], at position: PlotPoint, length: Double
+  ) {
+    let firstLabelWidth = layout.width(of: labels[0], fontSize: PlotLayout.labelFontSize)
+    let start = position.x + firstLabelWidth + 6 * scale
+    let end = start + length * scale
+    let box = PlotBox(left: start, top: position.y - 8 * scale, right: end, bottom: position.y)
+    drawLabel(labels[0], at: PlotPoint(start - 6 * scale, position.y), anchor: .end)
+    drawLabel(labels[1], at: PlotPoint(end + 6 * scale, position.y))
+    if labels[0] == "dull" {
+      return drawing.fillRectangle(
+        box, paint: Self.sharpnessGradient(from: PlotPoint(start, 0), to: PlotPoint(end, 0)),
+        radius: 4 * scale)
+    }
+    // A spectrogram has a color for each frequency. The scale shows levels in the color of text.
+    let coverages = (0..<64).map { Self.coverage(ofLevel: Double($0) / 63) }
+    let raster = PlotDrawing.Raster(
+      coverages: coverages, columnCount: 64, box: box, paint: .role(.ink))
+    drawing.add(.raster(raster))
+  }
+
+  /// Returns the coverage 0…255 of a normalized level 0…1: 255 · 0.92 · level^1.25.
+  static func coverage(ofLevel level: Double) -> UInt8 {
+    // The exponent above 1 keeps weak noise pale.
+    UInt8((255 * 0.92 * level * level.squareRoot().squareRoot()).rounded())
+  }
+
+  /// Returns the normalized level of a coverage 0…1, the inverse of `coverage(ofLevel:)`.
+  static func level(ofCoverage coverage: Double) -> Double { pow(coverage / 0.92, 0.8) }
+}

@@ -1,0 +1,340 @@
+public import HapticModel
+public import HapticRender
+
+/// The events of a pattern over time, with intensity, sharpness, and the control curves of all
+/// layers.
+///
+/// 1. `PatternTimeline`, which the renderer uses too, gives the corners of each event's envelope
+///    and the segments of each control. A value here is therefore the value that sounds.
+/// 2. `EventSampler` evaluates each event where its envelope or a control bends.
+/// 3. `Curve` converts each control to a polyline.
+///
+/// The number of points is limited to about 400,000 for patterns of any size.
+public struct EventPlot: Sendable {
+  /// The intensity and sharpness of an event at one time.
+  public struct Point: Equatable, Sendable {
+    /// The time from the start of the pattern, in seconds.
+    public let time: Double
+    /// The intensity after controls and envelope, 0…1. For an audio event, its volume.
+    public let intensity: Double
+    /// The sharpness after controls, 0…1. For an audio event, its brightness.
+    public let sharpness: Double
+
+    /// Creates a point without checking the values.
+    public init(time: Double, intensity: Double, sharpness: Double) {
+      self.time = time
+      self.intensity = intensity
+      self.sharpness = sharpness
+    }
+  }
+
+  /// One event as it is drawn.
+  public struct Event: Equatable, Sendable {
+    /// The layer of the event and its index in the layer's events.
+    public let reference: EventReference
+    /// The kind of event.
+    public let kind: HapticEvent.Kind
+    /// The start time, in seconds.
+    public let onset: Double
+    /// The time at which the event has decayed to silence, in seconds.
+    public let end: Double
+    /// The intensity in the file, before controls and envelope. For an audio event, its volume.
+    public let nominalIntensity: Double
+    /// The sharpness in the file, before controls. For an audio event, its brightness.
+    public let nominalSharpness: Double
+    /// The evaluated points by ascending time, joined by straight lines. A transient has one point.
+    public let points: [Point]
+    /// The path of the sound file that the event plays, or nil.
+    public let filePath: String?
+
+    /// The maximum intensity of the points.
+    public var peakIntensity: Double { points.reduce(0) { max($0, $1.intensity) } }
+  }
+
+  /// A dynamic control that a layer sets, over time.
+  public struct Curve: Equatable, Sendable {
+    /// The value of a control at one time.
+    public struct Point: Equatable, Sendable {
+      /// The time from the start of the pattern, in seconds.
+      public let time: Double
+      /// The value of the control.
+      public let value: Double
+    }
+
+    /// The identifier of the control.
+    public let id: DynamicParameterID
+    /// The polyline by ascending time. A jump has two points at the same time.
+    public let points: [Point]
+    /// The control points and parameter changes of the file that are in effect at their time.
+    public let controlPoints: [Point]
+  }
+
+  /// The events of all layers by ascending onset.
+  public private(set) var events: [Event]
+  /// The intensity and sharpness controls of the layers that set them.
+  public private(set) var curves: [Curve]
+  /// The time at which the pattern has ended and every event is silent, in seconds.
+  public let duration: Double
+
+  /// Evaluates a pattern. Controls affect the events of their own layer only.
+  ///
+  /// - Parameters:
+  ///   - composition: The pattern.
+  ///   - profile: The profile that supplies the envelope of events.
+  ///   - samples: The sound files of the pattern by path. For a missing file, the duration of its
+  ///     event counts.
+  /// - Throws: `PlotError` of kind `invalidPattern` for a pattern that cannot be rendered.
+  public init(
+    of composition: HapticComposition, profile: TransducerProfile = .phone,
+    samples: [String: AudioBuffer] = [:]
+  ) throws(PlotError) {
+    var timelines: [PatternTimeline] = []
+    do throws(RenderError) {
+      for layer in composition.layers {
+        timelines.append(try PatternTimeline(of: layer.pattern, profile: profile, samples: samples))
+      }
+    } catch {
+      throw PlotError(.invalidPattern, error.description)
+    }
+    let eventCount = timelines.reduce(0) { $0 + $1.events.count }
+    let end = max(timelines.map(\.duration).max() ?? 0, composition.duration)
+    events = []
+    curves = []
+    duration = end
+    for (layer, timeline) in timelines.enumerated() {
+      let pattern = composition.layers[layer].pattern
+      events += Self.events(
+        of: pattern, layer: layer, timeline: timeline, totalEventCount: eventCount)
+      curves += [.hapticIntensityControl, .hapticSharpnessControl].compactMap {
+        Curve($0, of: pattern, control: timeline.control($0), until: end)
+      }
+    }
+    if timelines.count > 1 {
+      events.sort { ($0.onset, $0.reference) < ($1.onset, $1.reference) }
+    }
+  }
+
+  /// Returns the events of one layer by ascending onset.
+  private static func events(
+    of pattern: HapticPattern, layer: Int, timeline: PatternTimeline,
+    totalEventCount: Int
+  ) -> [Event] {
+    let hapticSampler = EventSampler(
+      intensityControl: timeline.control(.hapticIntensityControl),
+      sharpnessControl: timeline.control(.hapticSharpnessControl),
+      eventCount: totalEventCount)
+    let audioSampler = EventSampler(
+      intensityControl: timeline.control(.audioVolumeControl),
+      sharpnessControl: timeline.control(.audioBrightnessControl),
+      eventCount: totalEventCount)
+    return timeline.events.map { timelineEvent in
+      let event = pattern.events[timelineEvent.eventIndex]
+      let isHaptic = event.kind.isHaptic
+      let intensity = Double(event.value(of: isHaptic ? .hapticIntensity : .audioVolume))
+      let sharpness = Double(event.value(of: isHaptic ? .hapticSharpness : .audioBrightness))
+      let sampler = isHaptic ? hapticSampler : audioSampler
+      let points =
+        event.kind.isTransient
+        ? [
+          sampler.point(
+            at: timelineEvent.onset, level: 1, intensity: intensity, sharpness: sharpness)
+        ]
+        : sampler.points(
+          along: timelineEvent.corners, intensity: intensity, sharpness: sharpness)
+      return Event(
+        reference: EventReference(layer: layer, event: timelineEvent.eventIndex),
+        kind: event.kind,
+        onset: timelineEvent.onset,
+        end: timelineEvent.end,
+        nominalIntensity: intensity,
+        nominalSharpness: sharpness,
+        points: points,
+        filePath: event.waveform?.path)
+    }
+  }
+
+  /// The haptic events.
+  public var hapticEvents: [Event] { events.filter(\.kind.isHaptic) }
+
+  /// The audio events.
+  public var audioEvents: [Event] { events.filter { !$0.kind.isHaptic } }
+}
+
+extension EventPlot.Curve {
+  /// Converts a control to a polyline, or returns nil if the layer does not set the control.
+  ///
+  /// - Parameters:
+  ///   - id: The identifier of the control.
+  ///   - pattern: The pattern of the layer, for the control points.
+  ///   - control: The control as the renderer evaluates it.
+  ///   - end: The end of the plot, in seconds.
+  init?(
+    _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline?,
+    until end: Double
+  ) {
+    guard let control else { return nil }
+    self.id = id
+    let segments = control.segments
+    var line: [Point] = []
+    for index in segments.indices where index == 0 || segments[index].start <= end {
+      let segment = segments[index]
+      let segmentEnd = index + 1 < segments.count ? min(segments[index + 1].start, end) : end
+      let times = segmentEnd > segment.start ? [segment.start, segmentEnd] : [segment.start]
+      for time in times {
+        let value = time == segment.start ? segment.value : segment.value(at: time)
+        let point = Point(time: time, value: value)
+        if line.last != point {
+          line.append(point)
+        }
+      }
+    }
+    points = line
+    controlPoints = Self.activeControlPoints(id, of: pattern, control: control, until: end)
+  }
+
+  /// Returns the control points and parameter changes of the file that the polyline passes through.
+  private static func activeControlPoints(
+    _ id: DynamicParameterID, of pattern: HapticPattern, control: ControlTimeline, until end: Double
+  ) -> [Point] {
+    let minimum = id.range.lowerBound
+    let maximum = id.range.upperBound
+    func clampedPoint(_ time: Double, _ value: Float) -> Point {
+      Point(time: time, value: Double(min(max(value, minimum), maximum)))
+    }
+    let parameters = pattern.parameters.filter { $0.id == id }
+    let parameterPoints = parameters.map { clampedPoint($0.time, $0.value) }
+    let curvePoints = pattern.curves.filter { $0.id == id }.flatMap { curve in
+      curve.controlPoints.map { clampedPoint(curve.time + $0.time, $0.value) }
+    }
+    let activePoints = (parameterPoints + curvePoints).filter { point in
+      guard point.time >= 0, point.time <= end + 1e-4 else { return false }
+      // The renderer rounds times to frames, so a point may be off by half a frame at 48 kHz.
+      let nearbyTimes = [point.time, point.time + 2e-5, point.time - 2e-5]
+      return nearbyTimes.contains { time in abs(control.value(at: time) - point.value) < 2e-3 }
+    }
+    return activePoints.sorted { $0.time < $1.time }
+  }
+}
+
+/// Evaluates an event under its controls and its envelope at the times where the result bends.
+///
+/// With the envelope e(t), the intensity control i(t), and the sharpness control s(t):
+///
+///     intensity(t) = clamp(nominal intensity · i(t)) · e(t)
+///     sharpness(t) = clamp(nominal sharpness + s(t))
+///
+/// Envelope and controls are piecewise linear. Their product is quadratic between two corners, so
+/// such a range is divided into `subdivisionCount` straight lines.
+struct EventSampler {
+  /// The control that multiplies the intensity, or nil if the pattern does not set it.
+  private let intensityControl: ControlTimeline?
+  /// The control that is added to the sharpness, or nil if the pattern does not set it.
+  private let sharpnessControl: ControlTimeline?
+  /// The approximate maximum number of points of one event.
+  private let maximumTimeCount: Int
+  /// A Boolean value that indicates whether the intensity control has sloped segments.
+  private let hasIntensityRamps: Bool
+  /// A Boolean value that indicates whether the sharpness control has sloped segments.
+  private let hasSharpnessRamps: Bool
+
+  /// The approximate maximum number of points of all events together.
+  private static let maximumPointCount = 400_000
+  /// The number of straight lines for a range in which both envelope and control change.
+  private static let subdivisionCount = 6
+
+  init(
+    intensityControl: ControlTimeline?, sharpnessControl: ControlTimeline?,
+    eventCount: Int
+  ) {
+    self.intensityControl = intensityControl
+    self.sharpnessControl = sharpnessControl
+    hasIntensityRamps = intensityControl?.segments.contains { $0.slope != 0 } ?? false
+    hasSharpnessRamps = sharpnessControl?.segments.contains { $0.slope != 0 } ?? false
+    maximumTimeCount = min(1_000, max(8, Self.maximumPointCount / max(1, eventCount)))
+  }
+
+  /// Returns the point of an event at a time.
+  ///
+  /// - Parameters:
+  ///   - time: The time, in seconds.
+  ///   - level: The level of the envelope at that time, 0…1.
+  ///   - intensity: The nominal intensity.
+  ///   - sharpness: The nominal sharpness.
+  func point(at time: Double, level: Double, intensity: Double, sharpness: Double)
+    -> EventPlot.Point
+  {
+    let factor = intensityControl?.value(at: time) ?? 1
+    let offset = sharpnessControl?.value(at: time) ?? 0
+    func clamped(_ value: Double) -> Double { min(max(value, 0), 1) }
+    return EventPlot.Point(
+      time: time, intensity: clamped(intensity * factor) * level,
+      sharpness: clamped(sharpness + offset))
+  }
+
+  /// Returns the points of an event by ascending time.
+  ///
+  /// - Parameters:
+  ///   - corners: The corners of the envelope.
+  ///   - intensity: The nominal intensity.
+  ///   - sharpness: The nominal sharpness.
+  func points(along corners: [PatternTimeline.Corner], intensity: Double, sharpness: Double)
+    -> [EventPlot.Point]
+  {
+    guard let first = corners.first, let last = corners.last else { return [] }
+    var points: [EventPlot.Point] = []
+    for (from, to) in zip(corners, corners.dropFirst()) where to.time > from.time {
+      for time in bendTimes(from: from, to: to, duration: last.time - first.time) {
+        let level =
+          from.level + (to.level - from.level) * (time - from.time) / (to.time - from.time)
+        let point = point(at: time, level: level, intensity: intensity, sharpness: sharpness)
+        if points.last != point {
+          points.append(point)
+        }
+      }
+    }
+    return points
+  }
+
+  /// Returns the times between two corners at which the event bends, both corners included.
+  ///
+  /// A jump of a control has two times, one microsecond apart.
+  private func bendTimes(from: PatternTimeline.Corner, to: PatternTimeline.Corner, duration: Double)
+    -> [Double]
+  {
+    let timeBudget = max(2, Int(Double(maximumTimeCount) * (to.time - from.time) / duration))
+    var bends: [Double] = [from.time]
+    for control in [intensityControl, sharpnessControl].compactMap({ $0 }) {
+      let segments = control.segments
+      var index = control.index(at: from.time) + 1
+      while index < segments.count, segments[index].start <= to.time {
+        guard bends.count < timeBudget else {
+          return evenTimes(from: from.time, to: to.time, count: timeBudget)
+        }
+        let start = segments[index].start
+        if segments[index - 1].value(at: start) != segments[index].value {
+          bends.append(max(from.time, start - 1e-6))
+        }
+        if start < to.time {
+          bends.append(start)
+        }
+        index += 1
+      }
+    }
+    bends.append(to.time)
+    bends.sort()
+    // The product of two sloped lines is curved, and a sum bends where it is clamped.
+    guard hasIntensityRamps && from.level != to.level || hasSharpnessRamps else { return bends }
+    guard bends.count * Self.subdivisionCount <= maximumTimeCount * 2 else { return bends }
+    let subdivided = zip(bends, bends.dropFirst()).flatMap { start, end in
+      evenTimes(from: start, to: end, count: Self.subdivisionCount).dropLast()
+    }
+    return subdivided + [to.time]
+  }
+
+  /// Returns `count + 1` equally spaced times, both ends included.
+  private func evenTimes(from: Double, to: Double, count: Int) -> [Double] {
+    (0...count).map { index in
+      index == count ? to : from + (to - from) * Double(index) / Double(count)
+    }
+  }
+}

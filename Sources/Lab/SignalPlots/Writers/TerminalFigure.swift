@@ -1,0 +1,253 @@
+/// Assembles a figure from lines of text: title, panels with tick labels, and time axis.
+struct TerminalFigure {
+  let plot: Plot
+  let width: Int
+  let style: TerminalStyle
+
+  /// The width of the tick labels, in columns.
+  private var labelWidth: Int {
+    let counts = terminalPanels.flatMap { $0.ticks.map(\.label.count) }
+    return min(7, max(2, counts.max() ?? 2))
+  }
+
+  /// The width of the panels, in columns.
+  private var plotWidth: Int { max(8, width - labelWidth - 2) }
+
+  /// The panels adapted to characters: without space above the axis, and with the right ticks on the
+  /// left if there are no others.
+  private var terminalPanels: [PlotPanel] {
+    plot.panels.map { panel in
+      var panel = panel
+      if panel.ticks.isEmpty {
+        panel.ticks = panel.rightTicks
+      }
+      switch panel.content {
+      case .waveform, .spectrogram: break
+      case .intensity, .sharpness, .audio: panel.axis = PlotAxis(range: 0...1)
+      }
+      return panel
+    }
+  }
+
+  /// Returns the figure as text. Each line ends in a line break.
+  func text() -> String {
+    var lines: [String] = []
+    for title in [plot.title, plot.facts.joined(separator: " · ")] where !title.isEmpty {
+      lines += wrapped(title)
+    }
+    for panel in terminalPanels {
+      lines.append("")
+      lines += headingLines(of: panel)
+      for (take, grid) in grids(of: panel) {
+        if plot.takes.count > 1 {
+          lines.append(nameLine(ofTake: take))
+        }
+        let labels = tickLabels(of: panel, height: grid.height)
+        for row in 0..<grid.height {
+          let label = style.displayable(labels[row] ?? "")
+          let edge = labels[row] == nil ? style.leftEdge.plain : style.leftEdge.marked
+          let cells = grid.text(row: row, usesColors: style.usesColors)
+          lines.append(rightAligned(label) + " \(edge)" + cells)
+        }
+      }
+    }
+    if !plot.panels.isEmpty {
+      lines += timeAxisLines()
+    }
+    return lines.map { $0.trimmedAtEnd + "\n" }.joined()
+  }
+
+  /// Returns the grids of a panel: one for each shown take.
+  private func grids(of panel: PlotPanel) -> [(take: Int, grid: TerminalGrid)] {
+    var usesDots = false
+    var takes = Array(plot.takes.indices)
+    let singleRowCount: Int
+    let overlayRowCount: Int
+    switch panel.content {
+    case .intensity:
+      singleRowCount = 10
+      overlayRowCount = 5
+    case .sharpness:
+      singleRowCount = 4
+      overlayRowCount = 3
+    case .audio(let take):
+      singleRowCount = 2
+      overlayRowCount = 2
+      takes = [take]
+    case .waveform:
+      singleRowCount = 7
+      overlayRowCount = 5
+      usesDots = true
+    case .spectrogram(_, let shownTakes):
+      singleRowCount = 8
+      overlayRowCount = 5
+      takes = shownTakes
+    }
+    let isOverlay = plot.takes.count > 1
+    let drawing = PlotPainter.makeDrawing(
+      ofPanel: panel, in: plot, columnCount: plotWidth,
+      rowCount: isOverlay ? overlayRowCount : singleRowCount,
+      cell: TerminalWriter.cell)
+    var grids = takes.map { take in
+      TerminalWriter(drawing, take: isOverlay ? take : nil, usesDots: usesDots, style: style).grid
+    }
+    if usesDots, isOverlay {
+      TerminalGrid.colorSharedCells(in: &grids, color: PlotPalette(.dark).color(of: .sharedLine))
+    }
+    return Array(zip(takes, grids))
+  }
+
+  /// Returns the line with the letter and the name of a take.
+  private func nameLine(ofTake take: Int) -> String {
+    let letter = PlotPanel.letter(ofTake: take)
+    let name = style.displayable(plot.takes[take].name).prefix(max(0, width - labelWidth - 3))
+    guard style.usesColors else { return rightAligned(letter) + " " + name }
+    let color = PlotPalette(.dark).color(of: .take(take)).terminalIndex
+    return String(repeating: " ", count: labelWidth - 1)
+      + "\u{1B}[38;5;\(color)m\(letter)\u{1B}[0m " + name
+  }
+
+  private func rightAligned(_ label: String) -> String {
+    let truncated = label.prefix(labelWidth)
+    return String(repeating: " ", count: labelWidth - truncated.count) + truncated
+  }
+
+  /// Returns the title of a panel with its legend, wrapped to the width of the figure.
+  private func headingLines(of panel: PlotPanel) -> [String] {
+    let entries = headingEntries(of: panel)
+    // Control sequences of colors have no width, so each text has a separate column count.
+    var texts = entries.map { (text: style.displayable($0), columnCount: $0.count) }
+    if panel.legend.contains(.sharpnessScale), style.usesColors {
+      texts.append(("dull \(sharpnessScale) sharp", 17))
+    }
+    var lines: [String] = []
+    var usedColumnCount = width
+    for (text, columnCount) in texts {
+      usedColumnCount += 2 + columnCount
+      if usedColumnCount > width {
+        lines.append(text)
+        usedColumnCount = columnCount
+      } else {
+        lines[lines.count - 1] += "  " + text
+      }
+    }
+    return lines
+  }
+
+  /// Returns the title of a panel and the entries of its legend.
+  private func headingEntries(of panel: PlotPanel) -> [String] {
+    var entries = [panel.title] + (panel.emptyMessage.map { [$0] } ?? [])
+    switch panel.content {
+    case .intensity where plot.takes.count == 1 && plot.takes[0].eventPlot != nil:
+      entries += ["\(style.filledHead) transient", "\(style.block(eighths: 8)) continuous"]
+      if panel.legend.contains(.intensityCurve) {
+        entries.append("\(style.curve) intensity curve")
+      }
+    case .intensity, .spectrogram:
+      if case .spectrogram(let traces, _) = panel.content,
+        let maximum = traces.first?.maximumDecibels
+      {
+        let minimum = maximum - SpectrogramTrace.dynamicRange
+        let minimumText = AxisTick.text(Double(minimum), decimalPlaces: 0)
+        let maximumText = AxisTick.text(Double(maximum), decimalPlaces: 0)
+        entries.append("Hz, \(minimumText) to \(maximumText) dBFS")
+      }
+      if plot.takes.count > 1, !style.usesColors {
+        entries += [
+          "\(style.shade(forLevel: 0.3)) in \(plot.takes.count == 2 ? "both" : "all")",
+          "\(style.shade(forLevel: 1)) more",
+        ]
+      }
+    case .sharpness, .audio, .waveform:
+      break
+    }
+    return entries
+  }
+
+  /// Six blocks in the colors of sharpness.
+  private var sharpnessScale: String {
+    var grid = TerminalGrid(width: 6, height: 1)
+    for column in 0..<6 {
+      let color = Colormap.sharpness.color(at: Double(column) / 5)
+      grid[0, column] = .init(character: style.block(eighths: 8), color: color.terminalIndex)
+    }
+    return String(grid.text(row: 0, usesColors: true).dropLast())
+  }
+
+  /// Returns the tick labels by row. Of two labels in one row, the one closer to its center counts.
+  private func tickLabels(of panel: PlotPanel, height: Int) -> [Int: String] {
+    var rows: [Int: (distance: Double, label: String)] = [:]
+    for tick in panel.ticks {
+      let position = (1 - panel.axis.fraction(of: tick.value)) * Double(height)
+      let row = min(height - 1, max(0, Int(position)))
+      let distance = abs(position - Double(row) - 0.5)
+      if let existing = rows[row], existing.distance <= distance { continue }
+      rows[row] = (distance, tick.label)
+    }
+    return rows.mapValues(\.label)
+  }
+
+  /// Returns the line of the time axis and the line of its labels. The unit follows the labels or
+  /// has a line of its own.
+  private func timeAxisLines() -> [String] {
+    let timeTicks = TimeTicks(in: plot.timeRange, atMost: max(2, plotWidth / 9))
+    var axis = Array(repeating: style.timeAxis.line, count: plotWidth)
+    var labels = Array(repeating: Character(" "), count: labelWidth + 2 + plotWidth)
+    var firstFreeColumn = 0
+    for tick in timeTicks.ticks {
+      let fraction = PlotAxis(range: plot.timeRange).fraction(of: tick.value)
+      let column = min(plotWidth - 1, Int(fraction * Double(plotWidth)))
+      axis[column] = style.timeAxis.tick
+      let label = style.displayable(tick.label)
+      let start = min(max(0, labelWidth + 2 + column - label.count / 2), labels.count - label.count)
+      guard start >= firstFreeColumn else { continue }
+      for (offset, character) in label.enumerated() {
+        labels[start + offset] = character
+      }
+      firstFreeColumn = start + label.count + 1
+    }
+    let unit = timeTicks.unit
+    let indent = String(repeating: " ", count: labelWidth + 1)
+    let labelLine = String(labels).trimmedAtEnd
+    let axisLine = indent + String(style.timeAxis.corner) + String(axis)
+    return labelLine.count + 2 + unit.count <= width
+      ? [axisLine, labelLine + "  " + unit] : [axisLine, labelLine, indent + " " + unit]
+  }
+
+  /// Returns a text wrapped to the width of the figure.
+  private func wrapped(_ text: String) -> [String] {
+    var lines: [String] = []
+    var remaining = style.displayable(text)[...]
+    while remaining.count > width {
+      let end =
+        remaining.prefix(width).lastIndex(of: " ")
+        ?? remaining.index(remaining.startIndex, offsetBy: width)
+      lines.append(String(remaining[..<end]))
+      remaining = remaining[end...].drop { $0 == " " }
+    }
+    return lines + [String(remaining)]
+  }
+}
+
+extension String {
+  /// The text without trailing spaces.
+  fileprivate var trimmedAtEnd: String {
+    guard let last = lastIndex(where: { $0 != " " }) else { return "" }
+    return String(self[...last])
+  }
+}
+
+extension Plot {
+  /// Draws the figure with characters. Each line ends in a line break.
+  ///
+  /// - Parameters:
+  ///   - width: The width in columns, clamped to 20…1,000.
+  ///   - usesColors: True to allow the control sequences of 256 colors.
+  ///   - usesUnicode: True to allow block and braille characters, false for ASCII only.
+  public func terminalText(width: Int, usesColors: Bool, usesUnicode: Bool = true) -> String {
+    TerminalFigure(
+      plot: self, width: min(max(20, width), 1_000),
+      style: TerminalStyle(usesColors: usesColors, usesUnicode: usesUnicode)
+    ).text()
+  }
+}

@@ -1,0 +1,113 @@
+/// A grid of characters with colors, which is written as lines of text.
+struct TerminalGrid {
+  struct Cell: Equatable {
+    var character: Character = " "
+    /// The index of a terminal's color, or nil for the default color.
+    var color: Int?
+  }
+
+  let width: Int
+  let height: Int
+  /// The cells, row by row from the top.
+  private var cells: [Cell]
+
+  init(width: Int, height: Int) {
+    self.width = max(1, width)
+    self.height = max(1, height)
+    cells = Array(repeating: Cell(), count: self.width * self.height)
+  }
+
+  /// The cell in a row, counted from the top, and a column.
+  subscript(row: Int, column: Int) -> Cell {
+    get { cells[row * width + column] }
+    set { cells[row * width + column] = newValue }
+  }
+
+  /// Sets the color of the cells that have the same character in all grids.
+  static func colorSharedCells(in grids: inout [TerminalGrid], color: PlotColor) {
+    for cell in grids[0].cells.indices {
+      let character = grids[0].cells[cell].character
+      guard character != " ", grids.allSatisfy({ $0.cells[cell].character == character }) else {
+        continue
+      }
+      for index in grids.indices {
+        grids[index].cells[cell].color = color.terminalIndex
+      }
+    }
+  }
+
+  /// Returns a row as text, with the control sequences SGR of ECMA-48 for colors.
+  func text(row: Int, usesColors: Bool) -> String {
+    var text = ""
+    var currentColor: Int?
+    // The last cell resets the color.
+    for cell in cells[row * width..<(row + 1) * width] + [Cell()] {
+      if usesColors, cell.color != currentColor {
+        text += "\u{1B}[" + (cell.color.map { "38;5;\($0)" } ?? "0") + "m"
+        currentColor = cell.color
+      }
+      text.append(cell.character)
+    }
+    return text
+  }
+}
+
+/// The capabilities of a terminal, and the characters that drawings use.
+struct TerminalStyle {
+  let usesColors: Bool
+  let usesUnicode: Bool
+
+  /// Returns a block that is filled from the bottom. ASCII has three levels.
+  func block(eighths: Int) -> Character {
+    if eighths <= 0 { return " " }
+    if usesUnicode { return Self.character(0x2580 + UInt32(min(eighths, 8))) }
+    if eighths >= 6 { return "#" }
+    return eighths >= 3 ? ":" : "."
+  }
+
+  var stem: Character { usesUnicode ? "┃" : "|" }
+  /// The head of a transient that is silent, or common to all takes.
+  var hollowHead: Character { usesUnicode ? "○" : "0" }
+  /// The head of a transient.
+  var filledHead: Character { usesUnicode ? "●" : "o" }
+  var line: Character { usesUnicode ? "━" : "-" }
+  var curve: Character { usesUnicode ? "·" : "+" }
+  var leftEdge: (plain: Character, marked: Character) { usesUnicode ? ("│", "┤") : ("|", "+") }
+  var timeAxis: (corner: Character, line: Character, tick: Character) {
+    usesUnicode ? ("└", "─", "┬") : ("+", "-", "+")
+  }
+
+  /// Returns the shade of a level 0…1.
+  func shade(forLevel level: Double) -> Character {
+    let shades = Array(usesUnicode ? " ░▒▓█" : " .:-=+*#")
+    return shades[min(shades.count - 1, max(0, Int(level * Double(shades.count))))]
+  }
+
+  /// The numbers of dots in a row and in a column of a cell.
+  var dotsPerCell: (across: Int, down: Int) { usesUnicode ? (2, 4) : (1, 2) }
+
+  /// Returns the character with the dots of some bits, in the order of Unicode's braille patterns.
+  func dotCharacter(bits: UInt8) -> Character {
+    if usesUnicode { return Self.character(0x2800 + UInt32(bits)) }
+    if bits.nonzeroBitCount > 1 { return "#" }
+    return bits & 1 != 0 ? "'" : "."
+  }
+
+  /// Returns a text with ASCII replacements if the terminal does not show Unicode.
+  func displayable(_ text: String) -> String {
+    guard !usesUnicode else { return text }
+    return String(
+      text.map { character -> Character in
+        switch character {
+        case _ where character.isASCII: character
+        case "–", "−", "·": "-"
+        case "…": "."
+        default: "?"
+        }
+      })
+  }
+
+  private static func character(_ codePoint: UInt32) -> Character {
+    Character(Unicode.Scalar(codePoint) ?? " ")
+  }
+}

@@ -1,0 +1,52 @@
+extension String {
+  /// The text escaped for the contents and the quoted attributes of HTML and XML.
+  package var escapedForMarkup: String {
+    replacingScalars([
+      ("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;"),
+    ])
+  }
+
+  /// Returns the text with each scalar of a table replaced by its text.
+  package func replacingScalars(_ replacements: [(Unicode.Scalar, String)]) -> String {
+    unicodeScalars.reduce(into: "") { text, scalar in
+      if let replacement = replacements.first(where: { $0.0 == scalar }) {
+        text += replacement.1
+      } else {
+        text.unicodeScalars.append(scalar)
+      }
+    }
+  }
+}
+
+/// Base64 (RFC 4648, section 4).
+package enum Base64 {
+  private static let digits = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  /// Returns the padded Base64 text of bytes.
+  package static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(encodedLength(ofByteCount: bytes.count))
+    let digits = digits
+    var index = 0
+    while index < bytes.count {
+      let groupLength = min(3, bytes.count - index)
+      var group = UInt32(bytes[index]) << 16
+      if groupLength > 1 {
+        group |= UInt32(bytes[index + 1]) << 8
+      }
+      if groupLength > 2 {
+        group |= UInt32(bytes[index + 2])
+      }
+      for digitIndex in 0..<4 {
+        let digit = digits[Int(group >> (18 - 6 * UInt32(digitIndex)) & 0x3F)]
+        text.append(digitIndex <= groupLength ? digit : UInt8(ascii: "="))
+      }
+      index += 3
+    }
+    return text
+  }
+
+  /// Returns the length of the Base64 text of a number of bytes.
+  package static func encodedLength(ofByteCount byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
+}

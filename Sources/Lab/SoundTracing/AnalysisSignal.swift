@@ -1,0 +1,73 @@
+internal import SignalAnalysis
+
+/// An analytic signal: the magnitude and angle of each value are a tone's amplitude and phase.
+struct AnalyticSignal {
+  var values: [ComplexNumber]
+
+  /// Computes the imaginary part by a Hilbert transform of the whole signal.
+  ///
+  /// - Parameters:
+  ///   - samples: The signal.
+  ///   - padding: The number of samples of silence after the signal.
+  init(of samples: [Float], padding: Int) {
+    let length = FourierTransform.fastLength(atLeast: samples.count + padding)
+    var transform = FourierTransform(length: length)
+    var bins = transform.forward(samples)
+    for index in bins.indices {
+      bins[index] = ComplexNumber(bins[index].imaginary, -bins[index].real)
+    }
+    bins[0] = ComplexNumber()
+    let imaginary = transform.backward(bins)
+    values = samples.indices.map { ComplexNumber(samples[$0], imaginary[$0]) }
+  }
+
+  /// The magnitudes of the values.
+  var magnitudes: [Float] { values.map { $0.power.squareRoot() } }
+}
+
+/// A sound at the sample rate of the analysis, with silence around it and without frequencies below
+/// all tones.
+struct AnalysisSignal {
+  let samples: [Float]
+  /// The sample rate, in hertz.
+  let rate: Double
+  /// The number of samples of silence before the sound.
+  let leadLength: Int
+
+  /// The duration of the silence at both ends, in seconds.
+  private static let leadDuration = 0.15
+
+  /// Returns the sample rate at which a sound is analyzed: at least eight samples in a period of
+  /// the highest frequency and 2,000 a second, if the sound has as many.
+  ///
+  /// - Parameters:
+  ///   - rate: The sample rate of the sound, in hertz.
+  ///   - highestHertz: The highest frequency of the profile.
+  static func analysisRate(for rate: Double, highestHertz: Double) -> Double {
+    let minimumRate = min(48_000, max(2_000, 8 * highestHertz))
+    return rate / max(1, (rate / minimumRate).rounded(.down))
+  }
+
+  /// Decimates and filters a sound.
+  ///
+  /// - Parameters:
+  ///   - sound: The samples of the sound.
+  ///   - rate: The sample rate of the sound, in hertz.
+  ///   - targetRate: The sample rate of the analysis, in hertz.
+  ///   - lowestHertz: The lowest frequency of the profile.
+  init(_ sound: [Float], rate: Double, targetRate: Double, lowestHertz: Double) {
+    let padding = [Float](repeating: 0, count: Int(Self.leadDuration * rate))
+    let decimated = TactileBandSignal(
+      of: padding + sound + padding, rate: rate, minimumRate: targetRate * 0.99)
+    self.rate = decimated.rate
+    leadLength = Int((Double(padding.count) / rate * decimated.rate).rounded())
+    let highPass = Self.highPass(lowestHertz: lowestHertz, rate: decimated.rate)
+    samples = highPass.zeroPhaseFiltered(decimated.samples)
+  }
+
+  /// Returns the high-pass below the lowest frequency. A corner above a fifth of it would make the
+  /// filter ring before onsets.
+  static func highPass(lowestHertz: Double, rate: Double) -> Biquad {
+    Biquad(hertz: max(6, 0.2 * lowestHertz), isHighPass: true, rate: rate)
+  }
+}

@@ -1,0 +1,369 @@
+internal import CMath
+internal import SignalAnalysis
+
+/// The search for dense bursts, as an alternative interpretation of segments that a tone and
+/// isolated bursts do not explain.
+///
+/// For each such segment, three interpretations are compared:
+///
+/// 1. the bursts that are known, on the sustained tone,
+/// 2. other bursts, found by matching pursuit on a tone that is smoothed more,
+/// 3. only bursts, without a tone.
+///
+/// The interpretation with the shortest description wins (J. Rissanen, "Modeling by shortest data
+/// description", Automatica 14, 1978): half the logarithm of the residual power for each
+/// independent sample, plus a cost for each burst and for the tone. No model is exact, so a
+/// fraction of the signal's power is added to each residual.
+struct BurstTrainSearch {
+  let dictionary: AtomDictionary
+  /// The minimum amplitude of a burst.
+  let minimumAmplitude: Float
+
+  /// An interpretation of a signal as bursts and a tone.
+  struct Interpretation {
+    /// The bursts by time.
+    var bursts: [FoundBurst]
+    /// The samples that consist only of bursts.
+    var isTrain: [Bool]
+  }
+
+  /// The window over which interpretations are compared, in seconds.
+  private static let comparisonWindow = 0.12
+  /// The minimum residual of an interpretation, relative to the power, to consider others.
+  private static let minimumResidualFraction = Float(0.04)
+  /// The maximum duration of a segment, in seconds.
+  private static let maximumSegmentDuration = 20.0
+  /// The number of independent samples per second for each hertz of the band.
+  private static let independentSamplesPerHertz = 2.6
+  /// The description length of a burst.
+  private static let burstCost = Float(12)
+  /// The description length of a tone and its movement, in bursts.
+  private static let toneCost = Float(2)
+  /// The fraction of the power that no model explains.
+  private static let modelErrorFraction = Float(0.004)
+  /// The maximum number of bursts per second.
+  private static let maximumBurstRate = 90.0
+  /// The minimum power of a burst relative to the strongest burst.
+  private static let minimumPowerRatio = Float(0.006)
+  /// The minimum power of a burst relative to the strongest burst within 50 ms.
+  private static let minimumNeighborRatio = Float(0.03)
+  /// The distance at which a burst is a neighbor of another, in seconds.
+  private static let neighborDistance = 0.05
+  /// The interval within which two bursts are felt as one, in seconds.
+  private static let fusionInterval = 0.006
+
+  // MARK: - Comparison of interpretations
+
+  /// The values that all interpretations of a signal are compared with.
+  private struct Baseline {
+    /// The length of the comparison window, in samples.
+    let windowLength: Int
+    /// The bursts of the first interpretation.
+    let bursts: [FoundBurst]
+    /// The mean power of the signal around each sample.
+    let power: [Float]
+    /// The mean residual power of the first interpretation around each sample.
+    let residualPower: [Float]
+    /// Half of the number of independent samples in a window.
+    let samplesPerWindow: Float
+
+    /// Returns true if the residual of the first interpretation is large at a sample.
+    func isDoubtful(at index: Int) -> Bool {
+      residualPower[index] > BurstTrainSearch.minimumResidualFraction * power[index]
+    }
+  }
+
+  /// Returns the interpretation with the shortest description.
+  ///
+  /// - Parameters:
+  ///   - samples: The signal.
+  ///   - tone: The sustained tone of the first interpretation.
+  ///   - bursts: The bursts of the first interpretation.
+  ///   - slowTone: A function that returns the tone of a range with longer medians, which ignore
+  ///     several bursts.
+  func interpretation(
+    of samples: [Float], tone: SustainedTone, bursts: [FoundBurst],
+    slowTone: (Range<Int>) -> [Float]
+  ) -> Interpretation {
+    let baseline = baseline(of: samples, tone: tone, bursts: bursts)
+    let margin = Int(0.05 * dictionary.timeScale * dictionary.rate)
+    var interpretation = Interpretation(
+      bursts: bursts, isTrain: [Bool](repeating: false, count: samples.count))
+    var scratch = samples
+    for segment in doubtfulSegments(baseline, margin: margin) {
+      let start = max(0, segment.lowerBound - margin)
+      let range = start..<min(samples.count, segment.upperBound + margin)
+      let train = matchingPursuit(of: Array(samples[range]), from: start)
+      let (onTone, residual) = burstsOnTone(
+        in: range, of: samples, tone: tone, slowTone: slowTone(range), scratch: &scratch)
+      let trainGains = gains(
+        of: train.bursts, residual: train.residual, toneCost: Self.toneCost, in: range, baseline)
+      let toneGains = gains(of: onTone, residual: residual, toneCost: 0, in: range, baseline)
+      interpretation.replace(
+        range, with: onTone, isTrain: false, minimumCount: baseline.windowLength / 2
+      ) { toneGains[$0] > max(0, trainGains[$0]) }
+      interpretation.replace(
+        range, with: train.bursts, isTrain: true, minimumCount: baseline.windowLength / 2
+      ) { trainGains[$0] > max(0, toneGains[$0]) }
+    }
+    interpretation.bursts.sort { $0.start < $1.start }
+    return interpretation
+  }
+
+  private func baseline(
+    of samples: [Float], tone: SustainedTone, bursts: [FoundBurst]
+  ) -> Baseline {
+    let rate = dictionary.rate
+    let windowLength = Int(Self.comparisonWindow * dictionary.timeScale * rate)
+    let independentRate = Self.independentSamplesPerHertz * dictionary.toneBand.upperBound
+    let withoutTone = zip(samples, tone.samples).map { $0 - $1 }
+    let residual = PursuitResidual(withoutTone, dictionary: dictionary, subtracting: bursts)
+    return Baseline(
+      windowLength: windowLength, bursts: bursts,
+      power: SampleMath.movingMean(of: samples.map { $0 * $0 }, over: windowLength),
+      residualPower: SampleMath.movingMean(
+        of: residual.unpaddedSamples.map { $0 * $0 }, over: windowLength),
+      samplesPerWindow: Float(independentRate * Double(windowLength) / rate) / 2)
+  }
+
+  /// Returns the segments that the first interpretation does not explain, divided to a maximum
+  /// duration.
+  private func doubtfulSegments(_ baseline: Baseline, margin: Int) -> [Range<Int>] {
+    let minimumPower = 4 * minimumAmplitude * minimumAmplitude
+    let segments = SampleMath.segments(baseline.power.count, closing: 2 * margin) {
+      baseline.isDoubtful(at: $0) && baseline.power[$0] > minimumPower
+    }
+    let maximumLength = Int(Self.maximumSegmentDuration * dictionary.rate)
+    return segments.flatMap { segment in
+      stride(from: segment.lowerBound, to: segment.upperBound, by: maximumLength).map {
+        $0..<min(segment.upperBound, $0 + maximumLength)
+      }
+    }
+  }
+
+  /// Returns the bursts on the smoothed tone of a range, without steps of the tone, and the
+  /// residual.
+  ///
+  /// - Parameters:
+  ///   - range: The samples.
+  ///   - samples: The signal.
+  ///   - tone: The sustained tone of the first interpretation.
+  ///   - slowTone: The smoothed tone of the range.
+  ///   - scratch: A copy of the signal, which is restored, so that a long signal is not copied for
+  ///     each range.
+  private func burstsOnTone(
+    in range: Range<Int>, of samples: [Float], tone: SustainedTone, slowTone: [Float],
+    scratch: inout [Float]
+  ) -> (bursts: [FoundBurst], residual: [Float]) {
+    let withoutTone = zip(samples[range], slowTone).map { $0 - $1 }
+    let pursuit = matchingPursuit(of: withoutTone, from: range.lowerBound)
+    scratch.replaceSubrange(range, with: pursuit.residual)
+    let bursts = withoutSteps(pursuit.bursts, of: samples, tone: tone, residual: scratch)
+    scratch.replaceSubrange(range, with: samples[range])
+    let remaining = PursuitResidual(
+      withoutTone, dictionary: dictionary,
+      subtracting: bursts.map { $0.moved(by: -range.lowerBound) })
+    return (bursts, remaining.unpaddedSamples)
+  }
+
+  /// Returns the bursts that are not steps of the tone.
+  private func withoutSteps(
+    _ bursts: [FoundBurst], of samples: [Float], tone: SustainedTone, residual: [Float]
+  ) -> [FoundBurst] {
+    let test = ToneStepTest(
+      dictionary: dictionary, samples: samples, residual: residual, toneLevels: tone.levels,
+      toneHertz: tone.track.hertz)
+    return bursts.filter { !test.isStep($0) }
+  }
+
+  /// Returns the decrease of the description length at each sample of a range.
+  ///
+  /// - Parameters:
+  ///   - bursts: The bursts of an interpretation.
+  ///   - residual: Its residual in the range.
+  ///   - toneCost: The cost of the tone that it saves, in bursts.
+  ///   - range: The samples.
+  ///   - baseline: The first interpretation.
+  private func gains(
+    of bursts: [FoundBurst], residual: [Float], toneCost: Float, in range: Range<Int>,
+    _ baseline: Baseline
+  ) -> [Float] {
+    let windowLength = baseline.windowLength
+    let residualPower = SampleMath.movingMean(of: residual.map { $0 * $0 }, over: windowLength)
+    let density = Self.density(bursts, in: range, over: windowLength)
+    let baselineDensity = Self.density(baseline.bursts, in: range, over: windowLength)
+    return range.indices.map { position in
+      let index = position - range.lowerBound
+      guard baseline.isDoubtful(at: position) else { return 0 }
+      let modelError = Self.modelErrorFraction * baseline.power[position]
+      let ratio =
+        (baseline.residualPower[position] + modelError) / (residualPower[index] + modelError)
+      let gain = Float(log(Double(ratio)))
+      let burstCount = density[index] - baselineDensity[index] - toneCost
+      return baseline.samplesPerWindow * gain - Self.burstCost * burstCount
+    }
+  }
+
+  /// Returns the number of bursts that start within a window around each sample.
+  private static func density(
+    _ bursts: [FoundBurst], in range: Range<Int>, over count: Int
+  ) -> [Float] {
+    var marks = [Float](repeating: 0, count: range.count)
+    for burst in bursts where range.contains(burst.start) {
+      marks[burst.start - range.lowerBound] += Float(count)
+    }
+    return SampleMath.movingMean(of: marks, over: count)
+  }
+
+  // MARK: - Matching pursuit
+
+  /// Decomposes a signal into bursts by matching pursuit, the strongest burst first. Each burst is
+  /// then refined twice, with all others subtracted.
+  ///
+  /// Source: S. Mallat, Z. Zhang, "Matching pursuits with time-frequency dictionaries", IEEE
+  /// Transactions on Signal Processing 41, 1993.
+  ///
+  /// - Parameters:
+  ///   - samples: The signal.
+  ///   - start: The position of the signal, which is added to the positions of the bursts.
+  private func matchingPursuit(
+    of samples: [Float], from start: Int
+  ) -> (bursts: [FoundBurst], residual: [Float]) {
+    var pursuit = PursuitResidual(samples, dictionary: dictionary, hasFixedPhase: true)
+    var matches = MatchIndex(count: pursuit.samples.count - dictionary.maximumAtomLength)
+    matches.update(0..<matches.count, pursuit)
+    let minimumEnergy = max(
+      64 * minimumAmplitude * minimumAmplitude, matches.maximumEnergy * Self.minimumPowerRatio)
+    let duration = Double(samples.count) / dictionary.rate
+    var bursts: [FoundBurst] = []
+    for _ in 0..<Int(duration * Self.maximumBurstRate) + 4 {
+      guard let coarse = matches.strongestMatch(minimumEnergy: minimumEnergy) else { break }
+      bursts.append(pursuit.subtract(pursuit.refined(coarse)))
+      let first = coarse.start - dictionary.maximumAtomLength
+      let end = coarse.start + dictionary.atoms[coarse.atomIndex].count
+      matches.update(first..<end, pursuit)
+    }
+    for _ in 0..<2 {
+      for index in bursts.indices {
+        pursuit.restore(bursts[index])
+        let center = bursts[index].start + pursuit.padding
+        let coarse = pursuit.bestBurst(atoms: dictionary.coarseIndices, within: 8) { _ in center }
+        bursts[index] = pursuit.subtract(pursuit.refined(coarse))
+      }
+    }
+    return (merged(bursts).map { $0.moved(by: start) }, pursuit.unpaddedSamples)
+  }
+
+  /// The best match at each position, with the maximum of each block, so that the strongest match
+  /// is found in few steps.
+  private struct MatchIndex {
+    /// The number of positions in a block.
+    private static let blockLength = 64
+
+    /// The number of positions.
+    let count: Int
+    private var matches: [FoundBurst?]
+    private var blockMaxima: [Float]
+
+    init(count: Int) {
+      self.count = count
+      matches = [FoundBurst?](repeating: nil, count: count)
+      blockMaxima = [Float](repeating: 0, count: count / Self.blockLength + 1)
+    }
+
+    /// The energy of the strongest match.
+    var maximumEnergy: Float { blockMaxima.max() ?? 0 }
+
+    /// Searches a range of positions again.
+    mutating func update(_ range: Range<Int>, _ pursuit: PursuitResidual) {
+      let range = range.clamped(to: 0..<count)
+      let atoms = pursuit.dictionary.coarseIndices
+      for index in range {
+        matches[index] = pursuit.bestBurst(atoms: atoms, within: 0) { _ in index }
+      }
+      guard !range.isEmpty else { return }
+      let firstBlock = range.lowerBound / Self.blockLength
+      let lastBlock = (range.upperBound - 1) / Self.blockLength
+      for block in firstBlock...lastBlock {
+        blockMaxima[block] = matches[positions(ofBlock: block)].reduce(0) {
+          max($0, $1?.energy ?? 0)
+        }
+      }
+    }
+
+    /// Returns the strongest match, or nil if all are weaker than a minimum.
+    func strongestMatch(minimumEnergy: Float) -> FoundBurst? {
+      guard let block = blockMaxima.indices.max(by: { blockMaxima[$0] < blockMaxima[$1] }),
+        blockMaxima[block] >= minimumEnergy
+      else { return nil }
+      let match = matches[positions(ofBlock: block)].first { $0?.energy == blockMaxima[block] }
+      return match ?? nil
+    }
+
+    private func positions(ofBlock block: Int) -> Range<Int> {
+      let first = block * Self.blockLength
+      return first..<min(count, first + Self.blockLength)
+    }
+  }
+
+  /// Returns the bursts that are neither masked nor felt as one with a stronger burst, by time.
+  private func merged(_ bursts: [FoundBurst]) -> [FoundBurst] {
+    let bursts = bursts.sorted { $0.start < $1.start }
+    let fusionLength = Self.fusionInterval * dictionary.rate
+    var merged: [FoundBurst] = []
+    for (index, burst) in bursts.enumerated() {
+      let minimumEnergy = Self.minimumNeighborRatio * neighborEnergy(of: index, in: bursts)
+      guard burst.energy > minimumEnergy else { continue }
+      if let last = merged.last,
+        burst.onset(in: dictionary) - last.onset(in: dictionary) < fusionLength
+      {
+        if burst.energy > last.energy {
+          merged[merged.count - 1] = burst
+        }
+      } else {
+        merged.append(burst)
+      }
+    }
+    return merged
+  }
+
+  /// Returns the maximum energy of a burst and its neighbors.
+  private func neighborEnergy(of index: Int, in bursts: [FoundBurst]) -> Float {
+    let burst = bursts[index]
+
+    func isNear(_ other: FoundBurst) -> Bool {
+      abs(Double(other.start - burst.start)) < Self.neighborDistance * dictionary.rate
+    }
+
+    let before = bursts[..<index].reversed().prefix(while: isNear)
+    let after = bursts[index...].prefix(while: isNear)
+    return (Array(before) + Array(after)).reduce(0) { max($0, $1.energy) }
+  }
+}
+
+extension BurstTrainSearch.Interpretation {
+  /// Replaces the bursts in the segments of a range in which another interpretation is better.
+  ///
+  /// - Parameters:
+  ///   - range: The samples.
+  ///   - bursts: The bursts of the other interpretation.
+  ///   - isTrain: Pass true if it consists only of bursts.
+  ///   - minimumCount: The minimum length of a segment.
+  ///   - isBetter: A function of the index in the range.
+  fileprivate mutating func replace(
+    _ range: Range<Int>, with bursts: [FoundBurst], isTrain: Bool, minimumCount: Int,
+    where isBetter: (Int) -> Bool
+  ) {
+    for segment in SampleMath.segments(range.count, closing: 1, where: isBetter)
+    where segment.count >= minimumCount {
+      let start = segment.lowerBound + range.lowerBound
+      let positions = start..<segment.upperBound + range.lowerBound
+      self.bursts.removeAll { positions.contains($0.start) }
+      self.bursts += bursts.filter { positions.contains($0.start) }
+      guard isTrain else { continue }
+      for index in positions {
+        self.isTrain[index] = true
+      }
+    }
+  }
+}

@@ -1,0 +1,81 @@
+internal import SignalAnalysis
+
+/// The component of a vibration that lasts longer than a burst: a tone and its overtones.
+///
+/// 1. The frequency is tracked (`ToneTrack`), and the signal is demodulated: a tone of that
+///    frequency becomes a constant.
+/// 2. A moving median of the baseband ignores everything shorter than half of its length, in any
+///    phase, and keeps edges.
+/// 3. The result is modulated again. With overtones, each partial is measured twice as the residual
+///    of all others.
+struct SustainedTone {
+  /// The demodulated tone.
+  private(set) var baseband: [ComplexNumber]
+  /// The frequency of the tone.
+  var track: ToneTrack
+  /// The tone with its overtones.
+  private(set) var samples: [Float]
+  /// The amplitude of the tone at each sample.
+  private(set) var levels: [Float]
+
+  /// Measures the sustained tone of a signal.
+  ///
+  /// - Parameters:
+  ///   - samples: The signal.
+  ///   - medianLength: The length of the median, in samples.
+  ///   - dictionary: The dictionary of the profile, with its overtones.
+  ///   - timeScale: The factor by which a jump of the frequency must last longer than by default.
+  init(
+    of samples: [Float], medianLength: Int, dictionary: AtomDictionary, timeScale: Double = 1
+  ) {
+    let padding = Int(0.1 * dictionary.rate)
+    let signal = AnalyticSignal(of: samples, padding: padding)
+    let track = ToneTrack(
+      of: samples, signal: signal, rate: dictionary.rate, dictionary: dictionary,
+      timeScale: timeScale)
+
+    func smoothedBaseband(_ signal: AnalyticSignal, ratio: Double) -> [ComplexNumber] {
+      let baseband = track.demodulated(signal, ratio: ratio)
+      let real = SampleMath.movingMedian(of: baseband.map { $0.real }, over: medianLength, step: 2)
+      let imaginary = SampleMath.movingMedian(
+        of: baseband.map { $0.imaginary }, over: medianLength, step: 2)
+      return zip(real, imaginary).map { ComplexNumber($0, $1) }
+    }
+
+    self.track = track
+    baseband = smoothedBaseband(signal, ratio: 1)
+    let ratios = [1] + dictionary.overtoneRatios
+    let silence = [Float](repeating: 0, count: samples.count)
+    var partials = [track.modulated(baseband)] + dictionary.overtoneRatios.map { _ in silence }
+    let passCount = dictionary.overtoneRatios.isEmpty ? 0 : 2
+    for pass in 0..<passCount {
+      for (index, ratio) in ratios.enumerated() where pass > 0 || index > 0 {
+        var residual = samples
+        for partial in partials.indices where partial != index {
+          for sample in residual.indices {
+            residual[sample] -= partials[partial][sample]
+          }
+        }
+        let partialBaseband = smoothedBaseband(
+          AnalyticSignal(of: residual, padding: padding), ratio: ratio)
+        partials[index] = track.modulated(partialBaseband, ratio: ratio)
+        if index == 0 {
+          baseband = partialBaseband
+        }
+      }
+    }
+    self.samples = partials.dropFirst().reduce(partials[0]) { sum, partial in
+      zip(sum, partial).map { $0 + $1 }
+    }
+    levels = baseband.map { $0.power.squareRoot() }
+  }
+
+  /// Silences the samples that are marked.
+  mutating func silence(where isSilent: [Bool]) {
+    for index in baseband.indices where isSilent[index] {
+      baseband[index] = ComplexNumber()
+      samples[index] = 0
+      levels[index] = 0
+    }
+  }
+}

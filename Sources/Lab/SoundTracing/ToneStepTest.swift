@@ -1,0 +1,150 @@
+internal import CMath
+
+/// The test whether a step of the sustained tone explains the samples as well as a burst does.
+///
+/// A tone that suddenly changes its frequency or level differs from its smoothed track around the
+/// step, and the difference resembles a burst. The test compares two hypotheses by their residual
+/// energy: a burst on the smoothed tone, and a step at the best position from one tone to another,
+/// each with a linear amplitude.
+struct ToneStepTest {
+  let dictionary: AtomDictionary
+  let samples: [Float]
+  /// The samples without the sustained tone and the bursts.
+  let residual: [Float]
+  /// The level of the sustained tone at each sample.
+  let toneLevels: [Float]
+  /// The frequency of the sustained tone at each sample.
+  let toneHertz: [Double]
+
+  /// The maximum residual of a burst relative to that of the best step.
+  private static let maximumStepRatio = Float(0.5)
+  /// The maximum residual of a burst relative to the difference from the tone.
+  private static let maximumExcursionRatio = Float(0.4)
+  /// The minimum level of a tone relative to the burst.
+  private static let minimumToneRatio = Float(0.15)
+
+  /// Returns true if a step explains a burst.
+  func isStep(_ burst: FoundBurst) -> Bool {
+    let count = dictionary.atoms[burst.atomIndex].count
+    let margin = Int(0.03 * dictionary.timeScale * dictionary.rate)
+    let burstEnd = burst.start + count
+    let start = max(0, burst.start - margin)
+    let end = min(samples.count, burstEnd + margin)
+    let range = start..<end
+    let before = start..<max(1, min(samples.count, burst.start - 4))
+    let after = min(samples.count, burstEnd + 4)..<end
+    guard before.lowerBound < before.upperBound else { return false }
+    let amplitude = (burst.energy * 2 / Float(count)).squareRoot()
+    let levelBefore = toneLevels[before].max() ?? 0
+    let levelAfter = after.isEmpty ? 0 : toneLevels[after].max() ?? 0
+    guard max(levelBefore, levelAfter) >= Self.minimumToneRatio * amplitude else { return false }
+    let burstResidual = SampleMath.energy(of: residual, in: range)
+    let excursion = burstResidual + burst.energy
+    guard burstResidual <= Self.maximumExcursionRatio * excursion else { return true }
+    let hertzBefore = medianHertz(in: before)
+    let hertzAfter = after.isEmpty ? hertzBefore : medianHertz(in: after)
+    let stepResidual = bestStepResidual(
+      in: range, around: burst.start..<burstEnd, before: hertzBefore, after: hertzAfter)
+    return burstResidual > Self.maximumStepRatio * stepResidual
+  }
+
+  private func medianHertz(in range: Range<Int>) -> Double {
+    let sorted = toneHertz[range].sorted()
+    return sorted[sorted.count / 2]
+  }
+
+  /// Returns the residual energy of the best step.
+  ///
+  /// - Parameters:
+  ///   - range: The samples to explain.
+  ///   - burst: The samples of the burst, near which the step is.
+  ///   - hertzBefore: The frequency before the step.
+  ///   - hertzAfter: The frequency after the step.
+  private func bestStepResidual(
+    in range: Range<Int>, around burst: Range<Int>, before hertzBefore: Double,
+    after hertzAfter: Double
+  ) -> Float {
+    var best = SampleMath.energy(of: samples, in: range)
+    let steps = Set(
+      stride(from: burst.lowerBound - 12, to: burst.upperBound + 12, by: max(1, burst.count / 8))
+        .filter(range.contains))
+    var toneBefore = ToneFit(hertz: hertzBefore, rate: dictionary.rate, range: range)
+    var residualsBefore: [Int: Double] = [:]
+    for index in range {
+      if steps.contains(index) {
+        residualsBefore[index] = toneBefore.residualEnergy
+      }
+      toneBefore.add(samples[index], at: index)
+    }
+    var toneAfter = ToneFit(hertz: hertzAfter, rate: dictionary.rate, range: range)
+    for index in range.reversed() {
+      toneAfter.add(samples[index], at: index)
+      if let residualBefore = residualsBefore[index] {
+        best = min(best, Float(residualBefore + toneAfter.residualEnergy))
+      }
+    }
+    return best
+  }
+}
+
+/// A least-squares fit of a tone of known frequency with a linear amplitude, to samples that are
+/// added one at a time.
+///
+/// The basis is cos ωt, sin ωt, t cos ωt, and t sin ωt, with t relative to the center of the range.
+private struct ToneFit {
+  private let phaseIncrement: Double
+  private let center: Double
+  /// The scale of t, so that the equations are well conditioned.
+  private let scale: Double
+  private var normalMatrix = InlineArray<16, Double>(repeating: 0)
+  private var rightSide = InlineArray<4, Double>(repeating: 0)
+  private var energy = 0.0
+
+  init(hertz: Double, rate: Double, range: Range<Int>) {
+    phaseIncrement = 2 * .pi * hertz / rate
+    center = Double(range.lowerBound + range.upperBound) / 2
+    scale = 1 / Double(range.count)
+  }
+
+  mutating func add(_ sample: Float, at index: Int) {
+    let offset = (Double(index) - center)
+    let cosine = cos(phaseIncrement * offset)
+    let sine = sin(phaseIncrement * offset)
+    let basis: InlineArray<4, Double> = [
+      cosine, sine, cosine * offset * scale, sine * offset * scale,
+    ]
+    let value = Double(sample)
+    for row in 0..<4 {
+      for column in 0...row {
+        normalMatrix[4 * row + column] += basis[row] * basis[column]
+      }
+      rightSide[row] += basis[row] * value
+    }
+    energy += value * value
+  }
+
+  /// The residual energy of the best tone, by Cholesky factorization. With L Lᵀ = the normal matrix
+  /// and L y = the right side, the tone explains |y|².
+  var residualEnergy: Double {
+    var factor = normalMatrix
+    var solution = rightSide
+    for row in 0..<4 {
+      for column in 0...row {
+        var sum = factor[4 * row + column]
+        for inner in 0..<column {
+          sum -= factor[4 * row + inner] * factor[4 * column + inner]
+        }
+        if row == column {
+          factor[4 * row + row] = (max(0, sum) + 1e-9).squareRoot()
+        } else {
+          factor[4 * row + column] = sum / factor[4 * column + column]
+        }
+      }
+      for inner in 0..<row {
+        solution[row] -= factor[4 * row + inner] * solution[inner]
+      }
+      solution[row] /= factor[4 * row + row]
+    }
+    return max(0, energy - (0..<4).reduce(0) { $0 + solution[$1] * solution[$1] })
+  }
+}

@@ -1,0 +1,116 @@
+internal import SystemSupport
+
+extension Calibration {
+  /// The differences between the loud sweep and the quiet sweep, which is 6 dB weaker.
+  ///
+  /// In a linear system there are none. A spring that stiffens slightly with movement shifts the
+  /// resonance; its small-signal response can be extrapolated from both sweeps. Any other change
+  /// makes the measurement unreliable.
+  public struct LevelChange: Equatable, Sendable {
+    /// The change of the resonance, as a fraction.
+    public let resonance: Double
+    /// The change of the quality factor, as a fraction.
+    public let qualityFactor: Double
+    /// The half width of the 95 % interval of the change of the resonance.
+    let resonanceInterval: Double
+    /// The half width of the 95 % interval of the change of the quality factor.
+    let qualityInterval: Double
+    /// The change of the resonance relative to its bandwidth.
+    let shiftInBandwidths: Double
+  }
+}
+
+extension Calibration.LevelChange {
+  /// The number of interval half widths that a significant change exceeds. Chance exceeds them in 3
+  /// of 1,000 measurements.
+  private static let significanceFactor = 1.5
+
+  /// Fits each sweep separately.
+  ///
+  /// - Parameters:
+  ///   - model: The transfer function of both sweeps.
+  ///   - pair: The sweeps.
+  ///   - band: The band of the sweeps.
+  init(of model: TransferFunction, in pair: SweepPair, band: ClosedRange<Double>) {
+    func fit(_ combination: SweepPair.Combination) -> ResonanceFit {
+      let response = pair.response(combination, removingDelay: SweepPair.preRoll)
+      return ResonanceFit(refining: model, response, band: band)
+    }
+
+    func combined(_ first: Double, _ second: Double) -> Double {
+      (first * first + second * second).squareRoot()
+    }
+
+    let quiet = fit(.quiet)
+    let loud = fit(.loud)
+    let quietMode = quiet.transferFunction.mainMode
+    let loudMode = loud.transferFunction.mainMode
+    resonance = loudMode.resonance / quietMode.resonance - 1
+    qualityFactor = loudMode.qualityFactor / quietMode.qualityFactor - 1
+    shiftInBandwidths = resonance * model.mainMode.qualityFactor
+    resonanceInterval = combined(quiet.intervals[0].resonance, loud.intervals[0].resonance)
+    qualityInterval = combined(quiet.intervals[0].qualityFactor, loud.intervals[0].qualityFactor)
+  }
+
+  /// The Boolean values that indicate whether a change is both greater than allowed and
+  /// statistically significant.
+  var isSignificant: (resonance: Bool, qualityFactor: Bool) {
+    let minimumResonanceChange = max(
+      Calibration.maximumResonanceChange, Self.significanceFactor * resonanceInterval)
+    let minimumQualityChange = max(
+      Calibration.maximumQualityChange, Self.significanceFactor * qualityInterval)
+    return (
+      abs(resonance) > minimumResonanceChange,
+      abs(qualityFactor) > minimumQualityChange
+    )
+  }
+
+  /// A Boolean value that indicates whether only the stiffness of a spring changes, and so little
+  /// that the small-signal response can be extrapolated.
+  var indicatesStiffnessChange: Bool {
+    isSignificant.resonance && !isSignificant.qualityFactor
+      && abs(resonance) <= Calibration.maximumStiffening
+      && abs(shiftInBandwidths) <= Calibration.maximumShift
+  }
+
+  private var summary: String {
+    let percentage = (abs(resonance) * 100).text(places: 1)
+    let direction =
+      resonance > 0 ? "higher, as where a spring stiffens" : "lower, as where a spring softens"
+    return
+      """
+      changes with the level: the resonance of the louder sweep is \(percentage) % \(direction) \
+      with movement
+      """
+  }
+
+  /// A sentence about a spring that stiffens or softens slightly, or nil.
+  var stiffnessWarning: String? {
+    guard indicatesStiffnessChange else { return nil }
+    return
+      """
+      The recording \(summary). The figures are those of small movement; the uncertainty covers \
+      levels up to 5 dB above the sweep's.
+      """
+  }
+
+  /// The reason to reject the measurement, or nil.
+  var rejectionReason: String? {
+    if indicatesStiffnessChange { return nil }
+    let advice = "use a lower '--level', or '--accept-poor'"
+    let significance = isSignificant
+    if significance.resonance { return "\(summary); \(advice)" }
+    guard significance.qualityFactor else { return nil }
+    let percentage = (abs(qualityFactor) * 100).text(places: 1)
+    let subject =
+      "changes with the level: the Q factor of the louder sweep is \(percentage) %"
+    if qualityFactor < 0 {
+      return
+        """
+        \(subject) lower, as where the recorder or the amplifier compresses; lower their gains, or \
+        \(advice)
+        """
+    }
+    return "\(subject) higher, as with friction; use a higher '--level', or '--accept-poor'"
+  }
+}

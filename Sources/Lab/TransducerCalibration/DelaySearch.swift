@@ -1,0 +1,71 @@
+internal import CMath
+
+/// Estimates the delay between two spectra.
+///
+/// The delay is the maximum of the cross-correlation, Re Σ terms · exp(jωτ), where each term is the
+/// product of one spectrum and the conjugate of the other. A grid finds the highest peak; a ternary
+/// search refines it to a small fraction of a frame.
+enum DelaySearch {
+  /// Returns the delay at which the cross-correlation is greatest, in seconds.
+  ///
+  /// - Parameters:
+  ///   - terms: The products of one spectrum and the conjugate of the other, by frequency in hertz.
+  ///   - maximumDelay: The maximum delay to each side, in seconds.
+  ///   - ignoresSign: Pass true to accept inverted polarity.
+  static func delay(
+    of terms: [(hertz: Double, value: Phasor)], within maximumDelay: Double, ignoresSign: Bool
+  ) -> Double {
+    let maximumHertz = terms.last?.hertz ?? 0
+    guard maximumHertz > 0 else { return 0 }
+    // With six steps in the shortest period, the grid misses no peak.
+    let step = 1 / (6 * maximumHertz)
+    let count = Int(maximumDelay / step)
+    var sums = [Double](repeating: 0, count: 2 * count + 1)
+    for term in terms {
+      let angle = 2 * Double.pi * term.hertz * step
+      var value = term.value * Phasor(cos(angle * Double(count)), -sin(angle * Double(count)))
+      let rotation = Phasor(cos(angle), sin(angle))
+      for index in sums.indices {
+        sums[index] += value.real
+        value = value * rotation
+      }
+    }
+    if ignoresSign {
+      for index in sums.indices {
+        sums[index] = abs(sums[index])
+      }
+    }
+    let peak = sums.indices.max { sums[$0] < sums[$1] } ?? count
+    return refine(terms, from: Double(peak - count) * step, step: step, ignoresSign: ignoresSign)
+  }
+
+  /// Returns the cross-correlation at a delay, Re Σ terms · exp(jωτ).
+  static func correlation(of terms: [(hertz: Double, value: Phasor)], at delay: Double) -> Double {
+    terms.reduce(0) { sum, term in
+      let angle = 2 * Double.pi * term.hertz * delay
+      return sum + term.value.real * cos(angle) - term.value.imaginary * sin(angle)
+    }
+  }
+
+  /// Refines a maximum by ternary search.
+  private static func refine(
+    _ terms: [(hertz: Double, value: Phasor)], from delay: Double, step: Double, ignoresSign: Bool
+  ) -> Double {
+    func score(_ delay: Double) -> Double {
+      let correlation = Self.correlation(of: terms, at: delay)
+      return ignoresSign ? abs(correlation) : correlation
+    }
+    var low = delay - step
+    var high = delay + step
+    // 50 iterations reduce the interval by a factor of 6e8.
+    for _ in 0..<50 {
+      let third = (high - low) / 3
+      if score(low + third) < score(high - third) {
+        low += third
+      } else {
+        high -= third
+      }
+    }
+    return (low + high) / 2
+  }
+}

@@ -1,0 +1,195 @@
+internal import CMath
+
+/// The phase of mains hum whose frequency is constant or a polynomial of time, up to degree two.
+///
+/// Within each silence, the frequency is known only to some hundredths of a hertz. Between
+/// silences, the phase shows the mean frequency to millihertz, except for whole cycles:
+///
+/// 1. The amplitudes of all silences are equal, so the phase of each silence relative to the first
+///    is the phase at which the combined fit explains the most.
+/// 2. The frequencies within the silences select the number of whole cycles between them.
+/// 3. A polynomial is fitted to the frequencies within the silences and the mean frequencies
+///    between them, weighted by their accuracy.
+struct HumPhase {
+  /// A linear equation for the coefficients of the frequency polynomial.
+  private struct Observation {
+    /// The factors of the coefficients.
+    var terms: SIMD3<Double>
+    /// The observed frequency, in hertz.
+    var hertz: Double
+    /// The standard deviation, in hertz.
+    var deviation: Double
+  }
+
+  /// The frequency at the origin in hertz, its slope, and its curvature.
+  private var frequencyPolynomial = SIMD3<Double>()
+  /// The origin of the polynomial, in seconds.
+  private var origin = 0.0
+
+  /// The number of phases that are compared for each silence.
+  private static let phaseStepCount = 32
+  /// The number of refinements of the best phase.
+  private static let refinementCount = 8
+  /// The standard deviation of a frequency within a silence, in hertz.
+  private static let localFrequencyDeviation = 0.02
+  /// The standard deviation of a mean frequency between silences, in hertz.
+  private static let meanFrequencyDeviation = 0.002
+
+  /// Creates the phase of a constant frequency.
+  init(hertz: Double) { frequencyPolynomial.x = hertz }
+
+  /// Tracks the phase through silences; nil for fewer than two silences.
+  ///
+  /// - Parameter silences: The silences with the frequencies of their separate fits.
+  init?(through silences: [(silence: HumSilence, hertz: Double)]) {
+    guard silences.count > 1 else { return nil }
+    let phases = Self.phases(of: silences)
+    let centers = silences.map(\.silence.center)
+    let center = centers.reduce(0, +) / Double(centers.count)
+    origin = center
+    let times = centers.map { $0 - center }
+    var observations = zip(times, silences).map { time, entry in
+      Observation(
+        terms: Self.terms(at: time), hertz: entry.hertz,
+        deviation: Self.localFrequencyDeviation)
+    }
+    frequencyPolynomial = Self.polynomial(fitting: observations, count: min(3, times.count))
+    for index in times.indices.dropFirst() {
+      let interval = times[index] - times[index - 1]
+      let expectedCycles = cycles(at: centers[index]) - cycles(at: centers[index - 1])
+      let fraction = phases[index] - phases[index - 1]
+      let wholeCycles = (expectedCycles - fraction).rounded()
+      observations.append(
+        Observation(
+          terms: Self.meanTerms(from: times[index - 1], to: times[index]),
+          hertz: (wholeCycles + fraction) / interval, deviation: Self.meanFrequencyDeviation))
+    }
+    frequencyPolynomial = Self.polynomial(
+      fitting: observations, count: min(3, observations.count - 1))
+  }
+
+  /// The frequency at the origin, in hertz.
+  var centerFrequency: Double { frequencyPolynomial.x }
+
+  /// Returns the number of cycles since the origin: the integral of the frequency.
+  func cycles(at seconds: Double) -> Double {
+    let time = seconds - origin
+    let slope = frequencyPolynomial.y
+    let curvature = frequencyPolynomial.z
+    return time * (frequencyPolynomial.x + time * (slope / 2 + time * curvature / 3))
+  }
+
+  // MARK: - Phases
+
+  /// Returns the phase of each silence relative to the first, in cycles.
+  private static func phases(of silences: [(silence: HumSilence, hertz: Double)]) -> [Double] {
+    let equations = silences.map { entry in
+      entry.silence.normalEquations { ($0 - entry.silence.center) * entry.hertz }
+    }
+    var combined = equations[0]
+    var phases = [0.0]
+    for next in equations.dropFirst() {
+      // The combined equations of the preceding silences determine the amplitudes.
+      let (phase, sum) = bestPhase(of: next, relativeTo: combined)
+      combined = sum
+      phases.append(phase)
+    }
+    return phases
+  }
+
+  /// Returns the phase shift with which two systems of equations explain the most together, and
+  /// their sum.
+  private static func bestPhase(
+    of rows: [[Double]], relativeTo combined: [[Double]]
+  ) -> (phase: Double, sum: [[Double]]) {
+    var best = (explainedEnergy: -Double.infinity, phase: 0.0, sum: combined)
+
+    func consider(_ phase: Double) {
+      let sum = sum(combined, phaseShifted(rows, by: phase))
+      guard let coefficients = LevenbergMarquardt.solve(sum) else { return }
+      let explainedEnergy = zip(coefficients, sum).reduce(0) { $0 + $1.0 * ($1.1.last ?? 0) }
+      if explainedEnergy > best.explainedEnergy {
+        best = (explainedEnergy, phase, sum)
+      }
+    }
+
+    for step in 0..<phaseStepCount {
+      consider(Double(step) / Double(phaseStepCount))
+    }
+    var step = 0.5 / Double(phaseStepCount)
+    for _ in 0..<refinementCount {
+      let center = best.phase
+      consider(center - step)
+      consider(center + step)
+      step /= 2
+    }
+    return (best.phase, best.sum)
+  }
+
+  /// Returns the sum of two systems of equations.
+  static func sum(_ first: [[Double]], _ second: [[Double]]) -> [[Double]] {
+    zip(first, second).map { zip($0, $1).map(+) }
+  }
+
+  /// Returns normal equations for a phase that is advanced by a number of cycles. Each harmonic's
+  /// sine and cosine are rotated.
+  private static func phaseShifted(_ rows: [[Double]], by cycles: Double) -> [[Double]] {
+    var rows = rows
+    for harmonic in 0..<MainsHum.harmonicCount {
+      let angle = 2 * Double.pi * cycles * Double(harmonic + 1)
+      let cosine = cos(angle)
+      let sine = sin(angle)
+      let first = 2 * harmonic
+      let second = 2 * harmonic + 1
+      for column in rows[first].indices {
+        let sineTerm = rows[first][column]
+        let cosineTerm = rows[second][column]
+        rows[first][column] = cosine * sineTerm + sine * cosineTerm
+        rows[second][column] = cosine * cosineTerm - sine * sineTerm
+      }
+      for row in rows.indices {
+        let sineTerm = rows[row][first]
+        let cosineTerm = rows[row][second]
+        rows[row][first] = cosine * sineTerm + sine * cosineTerm
+        rows[row][second] = cosine * cosineTerm - sine * sineTerm
+      }
+    }
+    return rows
+  }
+
+  // MARK: - Polynomial
+
+  /// Returns the factors of the coefficients in the frequency at a time.
+  private static func terms(at time: Double) -> SIMD3<Double> { [1, time, time * time] }
+
+  /// Returns the factors of the coefficients in the mean frequency of an interval.
+  private static func meanTerms(from start: Double, to end: Double) -> SIMD3<Double> {
+    [1, (start + end) / 2, (start * start + start * end + end * end) / 3]
+  }
+
+  /// Returns the coefficients that fit observations best.
+  ///
+  /// - Parameters:
+  ///   - observations: The observed frequencies.
+  ///   - count: The number of coefficients to fit; the others are 0.
+  private static func polynomial(
+    fitting observations: [Observation], count: Int
+  ) -> SIMD3<Double> {
+    var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
+    for observation in observations {
+      let weight = 1 / (observation.deviation * observation.deviation)
+      let terms = observation.terms
+      for row in 0..<count {
+        for column in 0..<count {
+          rows[row][column] += weight * terms[row] * terms[column]
+        }
+        rows[row][count] += weight * terms[row] * observation.hertz
+      }
+    }
+    var coefficients = SIMD3<Double>()
+    for (index, coefficient) in (LevenbergMarquardt.solve(rows) ?? []).enumerated() {
+      coefficients[index] = coefficient
+    }
+    return coefficients
+  }
+}

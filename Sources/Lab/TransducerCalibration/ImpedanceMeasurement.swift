@@ -1,0 +1,205 @@
+public import HapticRender
+internal import CMath
+internal import SignalAnalysis
+internal import SystemSupport
+
+/// The resonance of a transducer, measured from its electrical impedance.
+///
+///     amplifier ──┬── resistor Rs ──┬── transducer Z ── ground
+///             reference         recording
+///
+/// A resistor is in series with the transducer, and the voltage at the resistor is recorded while
+/// the amplifier plays the sweep. The coil that moves in its magnet is a velocity sensor:
+///
+///     Z = Re + jωLe + Res / (1 + jQms (f/f₀ − f₀/f))
+///
+/// 1. The sweeps are transformed. With a reference channel, the response is that of the resistor's
+///    voltage relative to the amplifier's, free of the recorder's filters.
+/// 2. An admittance is fitted to the response (`ImpedanceFit`).
+/// 3. The Q factors without the resistor follow from the rise of the impedance at resonance.
+///
+/// Source: R. H. Small, "Direct-Radiator Loudspeaker System Analysis", JAES 20, 1972.
+public struct ImpedanceMeasurement: Equatable, Sendable {
+  /// The resonance frequency, in hertz.
+  public let resonance: Double
+  /// The Q factor by mechanical losses.
+  public let mechanicalQualityFactor: Double
+  /// The Q factor by the coil on an amplifier of no resistance, without the resistor.
+  public let electricalQualityFactor: Double
+  /// The Q factor by mechanical and electrical losses, without the resistor.
+  public let qualityFactor: Double
+  /// The coil's resistance in ohms: measured with a reference, or 85 % of the nominal impedance.
+  public let coilResistance: Double
+  /// The coil's inductance, in henries.
+  public let inductance: Double
+  /// The half width of the 95 % interval of the resonance, as a fraction.
+  public let resonanceInterval: Double
+  /// The half width of the 95 % interval of `qualityFactor`, as a fraction.
+  public let qualityInterval: Double
+  /// The residual power of the fit relative to the power of the resonance in the current, in
+  /// decibels.
+  public let residual: Double
+
+  /// The ratio of the coil's resistance to the nominal impedance. IEC 60268-5 requires at least
+  /// 0.8.
+  private static let nominalResistanceRatio = 0.85
+  /// The uncertainty of that ratio, as a fraction.
+  private static let nominalResistanceUncertainty = 0.2
+  /// The minimum rise of the impedance at the resonance, relative to the resistance of coil and
+  /// resistor.
+  private static let minimumRise = 0.05
+  /// The maximum residual relative to the power of the resonance.
+  private static let maximumResidual = 0.1
+
+  /// Measures a recording.
+  ///
+  /// - Parameters:
+  ///   - recording: The voltage at the resistor.
+  ///   - reference: The voltage at the amplifier, with equal gain. It yields the coil's resistance
+  ///     and cancels the filters of amplifier and recorder.
+  ///   - signal: The signal that was played.
+  ///   - resistor: The resistance of the resistor, in ohms.
+  ///   - nominal: The nominal impedance in ohms, which is required without a reference.
+  /// - Throws: A `CalibrationError` that states why the recording cannot be measured.
+  public init(
+    measuring recording: CalibrationRecording, reference: CalibrationRecording?,
+    of signal: SweepSignal, resistor: Double, nominal: Double?
+  ) throws(CalibrationError) {
+    guard reference != nil || nominal != nil else {
+      throw CalibrationError(
+        .unsuitableSignal,
+        "needs '--reference', or hardware.impedance in the profile, for the coil's resistance")
+    }
+    let response = try Self.response(of: recording, reference: reference, signal: signal)
+    let hasReference = reference != nil
+    let fit = try Self.fit(response, band: signal.band, hasReference: hasReference)
+    let model = fit.model
+    residual = Decibels.of(power: fit.cost / fit.motionalPower)
+    let gain = abs(fit.gain)
+    guard !hasReference || gain > 0 && gain < 1 else {
+      throw CalibrationError(
+        .unsuitableRecording,
+        """
+        has more voltage at the resistor than at the amplifier; exchange '--channel' and \
+        '--reference'
+        """)
+    }
+    coilResistance =
+      hasReference ? resistor * (1 / gain - 1) : Self.nominalResistanceRatio * (nominal ?? 0)
+    let ratio = resistor / coilResistance
+    let rise = model.relativeRise
+    resonance = model.resonance
+    mechanicalQualityFactor = model.loadedQuality * (1 + rise)
+    electricalQualityFactor = mechanicalQualityFactor / (rise * (1 + ratio))
+    qualityFactor = mechanicalQualityFactor / (1 + rise * (1 + ratio))
+    inductance = model.coilTimeConstant * (resistor + coilResistance)
+    resonanceInterval = fit.intervals[0]
+    qualityInterval = Self.qualityInterval(of: fit, ratio: ratio, hasReference: hasReference)
+    try checkAccuracy()
+  }
+
+  /// Returns the response of the resistor's voltage, relative to the reference if there is one.
+  private static func response(
+    of recording: CalibrationRecording, reference: CalibrationRecording?, signal: SweepSignal
+  ) throws(CalibrationError) -> MeasuredResponse {
+    let sweeps = try SweepRecording(recording, signal: signal)
+    try sweeps.checkRepeatability()
+    let response = sweeps.pair.response(removingDelay: SweepPair.preRoll)
+    guard let reference else { return response }
+    let amplifier = try SweepRecording(reference, signal: signal)
+    try amplifier.checkRepeatability()
+    let firstSweep = sweeps.pair.start + SweepPair.preRoll
+    let pair = SweepPair(
+      amplifier.recording, signal: signal, rate: sweeps.pair.rate, firstSweep: firstSweep)
+    return response.divided(by: pair.response(removingDelay: SweepPair.preRoll))
+  }
+
+  private static func fit(
+    _ response: MeasuredResponse, band: ClosedRange<Double>, hasReference: Bool
+  ) throws(CalibrationError) -> ImpedanceFit {
+    // With a reference, the recorder's high-pass cancels.
+    let orders = hasReference ? 0...0 : 0...2
+    guard let fit = ImpedanceFit.best(for: response, band: band, highPassOrders: orders),
+      fit.model.relativeRise > minimumRise, fit.cost < maximumResidual * fit.motionalPower
+    else {
+      throw CalibrationError(
+        .noResonance,
+        """
+        shows no resonance of an impedance between \(band.lowerBound.text(places: 1)) and \
+        \(band.upperBound.text(places: 1)) Hz; check that it is the voltage at the resistor
+        """)
+    }
+    return fit
+  }
+
+  /// Returns the interval of the Q factor by error propagation.
+  ///
+  /// With the loaded Q factor Q′, the rise ρ, and r = Rs / Re, Q = Q′ (1 + ρ) / (1 + ρ (1 + r)).
+  /// Its logarithmic derivatives by ρ and Re are the factors of their relative errors.
+  private static func qualityInterval(
+    of fit: ImpedanceFit, ratio: Double, hasReference: Bool
+  ) -> Double {
+    let rise = fit.model.relativeRise
+    let weight = rise / (1 + rise * (1 + ratio))
+    let riseFactor = weight * (1 / (1 + rise) - ratio / (1 + rise))
+    let coilError = hasReference ? 0 : weight * ratio * nominalResistanceUncertainty
+    let errors = [fit.intervals[1], riseFactor * fit.intervals[2], coilError]
+    return errors.reduce(0) { $0 + $1 * $1 }.squareRoot()
+  }
+
+  private func checkAccuracy() throws(CalibrationError) {
+    guard resonanceInterval <= Calibration.maximumResonanceInterval,
+      qualityInterval <= Calibration.maximumQualityInterval,
+      residual <= Calibration.maximumGoodResidual
+    else {
+      throw CalibrationError(
+        .noResonance,
+        """
+        leaves the resonance uncertain by ±\((resonanceInterval * 100).text(places: 2)) % and the Q \
+        factor by ±\((qualityInterval * 100).text(places: 2)) %, at most 1 % and 5 % are allowed; \
+        use '--reference', a smaller resistor or a higher '--level'
+        """)
+    }
+  }
+
+  /// Returns a profile with the measured resonance and Q factor, and without a measured response,
+  /// which would belong to another resonance.
+  ///
+  /// - Parameters:
+  ///   - profile: The profile of the transducer.
+  ///   - date: The day of the measurement, in the user's words.
+  public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
+    let uncertainty = Calibration.uncertainty(
+      resonance: resonanceInterval, qualityFactor: qualityInterval)
+    var profile = profile.withResonance(
+      Calibration.rounded(resonance, places: 2), uncertainty: uncertainty)
+    profile.hardware?.qualityFactor = Calibration.rounded(qualityFactor, places: 2)
+    profile.hardware?.estimated.removeAll { $0 == "qualityFactor" }
+    profile.hardware?.measured = TransducerMeasurement(
+      date: date, residual: max(-120, Calibration.rounded(residual, places: 1)), sensor: .velocity)
+    return profile
+  }
+}
+
+extension TransducerProfile {
+  /// Returns a profile with another resonance, without data that was measured around the previous
+  /// one.
+  ///
+  /// - Parameters:
+  ///   - resonance: The resonance, in hertz.
+  ///   - uncertainty: The uncertainty of resonance and quality factor.
+  func withResonance(_ resonance: Double, uncertainty: TransducerUncertainty) -> TransducerProfile {
+    var profile = self
+    var hardware = hardware ?? TransducerHardware(product: name)
+    hardware.resonance = resonance
+    hardware.band = hardware.band.map {
+      min($0.lowerBound, resonance)...max($0.upperBound, resonance)
+    }
+    hardware.response = []
+    hardware.measured = nil
+    hardware.estimated.removeAll { $0 == "resonance" }
+    hardware.uncertainty = uncertainty
+    profile.hardware = hardware
+    return profile
+  }
+}

@@ -1,0 +1,113 @@
+internal import CMath
+
+/// Starting points for a resonance fit.
+///
+/// A least-squares search finds only the nearest minimum, so it starts from the best points of a
+/// grid over resonance and quality factor. The grid is compared by magnitude only: without phase,
+/// the cost has few local minima. Then each starting point receives the delay that fits it best.
+enum InitialEstimates {
+  /// The resolution of the grid over the resonance.
+  private static let stepsPerOctave = 24.0
+  /// The grid over the quality factor, from 0.4 to 40.
+  private static let qualityFactors = (0..<13).map { 0.4 * pow(100, Double($0) / 12) }
+  /// The number of groups of the response that are combined to one magnitude.
+  private static let groupSize = 3
+  /// The maximum number of starting points.
+  private static let maximumCount = 4
+
+  /// Starting points closer than this lead to the same minimum.
+  private static let minimumOctaveDistance = 1.0 / 6
+  /// The same for the logarithm of the quality factor.
+  private static let minimumLogQualityDistance = 0.8
+
+  /// A magnitude of the response, averaged over several groups.
+  private struct Magnitude {
+    var hertz: Double
+    var value: Double
+    var weight: Double
+  }
+
+  /// Returns starting points for a sensor, the best first, each with its best delay.
+  ///
+  /// - Parameters:
+  ///   - response: The measured response.
+  ///   - derivativeOrder: The order of the derivative that the sensor measures.
+  ///   - band: The band of the sweep.
+  static func estimates(
+    for response: MeasuredResponse, derivativeOrder: Int, band: ClosedRange<Double>
+  ) -> [TransferFunction] {
+    let magnitudes = magnitudes(of: response)
+    let stepCount = Int(stepsPerOctave * log2(band.upperBound / band.lowerBound))
+    var candidates: [(cost: Double, transferFunction: TransferFunction)] = []
+    for step in 0...max(1, stepCount) {
+      let hertz = band.lowerBound * pow(2, Double(step) / stepsPerOctave)
+      for qualityFactor in qualityFactors {
+        let candidate = TransferFunction(
+          modes: [.init(resonance: hertz, qualityFactor: qualityFactor)], delay: 0,
+          derivativeOrder: derivativeOrder)
+        candidates.append((cost(of: candidate, magnitudes), candidate))
+      }
+    }
+    var estimates: [TransferFunction] = []
+    for (_, candidate) in candidates.sorted(by: { $0.cost < $1.cost })
+    where estimates.count < maximumCount {
+      let isDistinct = estimates.allSatisfy { areDistinct(candidate.mainMode, $0.mainMode) }
+      if isDistinct {
+        estimates.append(candidate)
+      }
+    }
+    return estimates.map { fittingDelay(of: $0, to: response, band: band) }
+  }
+
+  /// Returns a transfer function of one resonance with the delay that fits a response best.
+  ///
+  /// - Parameters:
+  ///   - transferFunction: The transfer function; its own delay is ignored.
+  ///   - response: The measured response.
+  ///   - band: The band of the sweep, half of whose longest period is the maximum delay.
+  static func fittingDelay(
+    of transferFunction: TransferFunction, to response: MeasuredResponse, band: ClosedRange<Double>
+  ) -> TransferFunction {
+    let terms = response.groups.map { group in
+      let value =
+        transferFunction.undelayedMode(0, atHertz: group.hertz)
+        * transferFunction.filterValue(atHertz: group.hertz)
+      return (hertz: group.hertz, value: value.conjugate * group.gain * group.weight)
+    }
+    var aligned = transferFunction
+    aligned.delay = DelaySearch.delay(of: terms, within: 0.5 / band.lowerBound, ignoresSign: true)
+    return aligned
+  }
+
+  private static func magnitudes(of response: MeasuredResponse) -> [Magnitude] {
+    stride(from: 0, to: response.groups.count, by: groupSize).map { start in
+      let groups = response.groups[start..<min(start + groupSize, response.groups.count)]
+      let weight = groups.reduce(0) { $0 + $1.weight }
+      return Magnitude(
+        hertz: groups.reduce(0) { $0 + $1.weight * $1.hertz } / weight,
+        value: groups.reduce(0) { $0 + $1.weight * $1.gain.magnitude } / weight,
+        weight: weight)
+    }
+  }
+
+  private static func areDistinct(
+    _ first: TransferFunction.Mode, _ second: TransferFunction.Mode
+  ) -> Bool {
+    abs(log2(first.resonance / second.resonance)) > minimumOctaveDistance
+      || abs(log(first.qualityFactor / second.qualityFactor)) > minimumLogQualityDistance
+  }
+
+  /// Returns the cost of a resonance with its best gain, up to a constant: −(Σ w m r)² / Σ w m².
+  private static func cost(
+    of transferFunction: TransferFunction, _ magnitudes: [Magnitude]
+  ) -> Double {
+    var product = 0.0
+    var modelPower = 0.0
+    for magnitude in magnitudes {
+      let power = transferFunction.undelayedMode(0, atHertz: magnitude.hertz).power
+      product += magnitude.weight * power.squareRoot() * magnitude.value
+      modelPower += magnitude.weight * power
+    }
+    return modelPower > 0 ? -product * product / modelPower : 0
+  }
+}

@@ -1,0 +1,143 @@
+/// Least squares of a function that is not linear in its few parameters.
+///
+/// Each iteration solves the damped normal equations (JᵀJ + λ · diag JᵀJ) Δ = −Jᵀr, where J is the
+/// Jacobian of the residuals r. A step that lowers the cost is accepted and divides the damping λ
+/// by ten; any other step is rejected and multiplies it by ten.
+///
+/// Source: K. Levenberg, Quarterly of Applied Mathematics 2, 1944; D. Marquardt, Journal of SIAM
+/// 11, 1963.
+enum LevenbergMarquardt {
+  /// The condition under which a search ends.
+  struct Termination {
+    /// The maximum number of iterations.
+    var maximumIterationCount: Int
+    /// The relative decrease of the cost below which the search ends.
+    var minimumRelativeGain: Double
+
+    static let full = Termination(maximumIterationCount: 60, minimumRelativeGain: 1e-10)
+    static let coarse = Termination(maximumIterationCount: 30, minimumRelativeGain: 1e-4)
+  }
+
+  /// The damping above which no step is tried.
+  private static let maximumDamping = 1e8
+  private static let minimumDamping = 1e-12
+  private static let initialDamping = 1e-3
+
+  /// Returns the parameters that minimize the sum of the squared residuals.
+  ///
+  /// - Parameters:
+  ///   - start: The initial parameters.
+  ///   - steps: The step of each parameter for the numerical derivative.
+  ///   - bounds: The range of each parameter.
+  ///   - termination: The condition under which the search ends.
+  ///   - residuals: A function that returns the residuals at a point, always equally many.
+  static func fit(
+    from start: [Double], steps: [Double], bounds: [ClosedRange<Double>],
+    termination: Termination = .full, residuals: ([Double]) -> [Double]
+  ) -> [Double] {
+    var point = start
+    var current = residuals(point)
+    var cost = sumOfSquares(current)
+    var damping = initialDamping
+    for _ in 0..<termination.maximumIterationCount {
+      let jacobian = jacobian(at: point, steps: steps, residuals: current, residuals)
+      var isImproved = false
+      var hasConverged = false
+      while damping < maximumDamping, !isImproved {
+        guard let step = step(jacobian, residuals: current, damping: damping) else { return point }
+        let nextPoint = point.indices.map { index in
+          min(max(point[index] + step[index], bounds[index].lowerBound), bounds[index].upperBound)
+        }
+        let next = residuals(nextPoint)
+        let nextCost = sumOfSquares(next)
+        isImproved = nextCost < cost
+        damping = isImproved ? max(damping / 10, minimumDamping) : damping * 10
+        guard isImproved else { continue }
+        hasConverged = cost - nextCost < termination.minimumRelativeGain * cost
+        point = nextPoint
+        current = next
+        cost = nextCost
+      }
+      if !isImproved || hasConverged { return point }
+    }
+    return point
+  }
+
+  /// Returns the derivatives of the residuals by each parameter, as forward differences.
+  ///
+  /// - Parameters:
+  ///   - point: The parameters.
+  ///   - steps: The step of each parameter.
+  ///   - current: The residuals at the point.
+  ///   - residuals: A function that returns the residuals at a point.
+  /// - Returns: A column for each parameter.
+  static func jacobian(
+    at point: [Double], steps: [Double], residuals current: [Double],
+    _ residuals: ([Double]) -> [Double]
+  ) -> [[Double]] {
+    point.indices.map { index in
+      var moved = point
+      moved[index] += steps[index]
+      return zip(residuals(moved), current).map { ($0 - $1) / steps[index] }
+    }
+  }
+
+  /// Solves the damped normal equations.
+  private static func step(
+    _ jacobian: [[Double]], residuals: [Double], damping: Double
+  ) -> [Double]? {
+    let count = jacobian.count
+    var rows = (0..<count).map { row in
+      (0..<count).map { dot(jacobian[row], jacobian[$0]) } + [-dot(jacobian[row], residuals)]
+    }
+    for index in 0..<count {
+      rows[index][index] += damping * rows[index][index] + 1e-300
+    }
+    return solve(rows)
+  }
+
+  /// Solves linear equations with a symmetric positive definite matrix by Gauss–Jordan elimination.
+  ///
+  /// - Parameter rows: The rows of the matrix, each followed by its right side.
+  /// - Returns: The solution, or nil if the matrix is singular.
+  static func solve(_ rows: [[Double]]) -> [Double]? {
+    var rows = rows
+    let count = rows.count
+    for pivot in 0..<count {
+      // A symmetric positive definite matrix requires no exchange of rows.
+      guard rows[pivot][pivot] > 0, rows[pivot][pivot].isFinite else { return nil }
+      for row in 0..<count where row != pivot {
+        let factor = rows[row][pivot] / rows[pivot][pivot]
+        for column in pivot...count {
+          rows[row][column] -= factor * rows[pivot][column]
+        }
+      }
+    }
+    let solution = (0..<count).map { rows[$0][count] / rows[$0][$0] }
+    return solution.allSatisfy(\.isFinite) ? solution : nil
+  }
+
+  /// Returns the diagonal of the inverse of JᵀJ, or nil if it is singular.
+  static func inverseDiagonal(of jacobian: [[Double]]) -> [Double]? {
+    let matrix = jacobian.map { row in jacobian.map { dot(row, $0) } }
+    var diagonal: [Double] = []
+    for index in matrix.indices {
+      let rows = matrix.enumerated().map { $1 + [$0 == index ? 1 : 0] }
+      guard let column = solve(rows), column[index] >= 0 else { return nil }
+      diagonal.append(column[index])
+    }
+    return diagonal
+  }
+
+  private static func dot(_ first: [Double], _ second: [Double]) -> Double {
+    var sum = 0.0
+    for index in first.indices {
+      sum += first[index] * second[index]
+    }
+    return sum
+  }
+
+  private static func sumOfSquares(_ values: [Double]) -> Double {
+    values.reduce(0) { $0 + $1 * $1 }
+  }
+}

@@ -1,0 +1,72 @@
+public import HapticRender
+internal import SignalAnalysis
+internal import SystemSupport
+
+/// The limits of a profile's transducer for a sweep signal.
+///
+/// A sweep is so slow that the movement of the transducer is the steady-state response of its
+/// model.
+public struct SweepLimits: Equatable, Sendable {
+  private let name: String
+  private let limits: TransducerLimits?
+  private let model: TransducerModel?
+
+  /// The margin to the limits, in decibels.
+  private static let headroom = 1.0
+
+  /// Reads the limits of a profile. A profile without hardware has none.
+  ///
+  /// - Parameters:
+  ///   - profile: The profile of the transducer.
+  ///   - rate: The sample rate in hertz, which does not affect the limits of a sweep.
+  public init(_ profile: TransducerProfile, rate: Double = 48_000) {
+    let settings = profile.transducerSettings(rate: rate)
+    name = profile.name
+    limits = settings?.limits
+    model = settings?.model
+  }
+
+  /// A Boolean value that indicates whether the profile has a limit of excursion or power.
+  public var hasLimits: Bool { limits?.excursion != nil || limits?.power != nil }
+
+  /// Returns the level of a signal above the limits, in decibels; negative if it is below.
+  public func excess(of signal: SweepSignal) -> Double {
+    excess(ofAmplitude: signal.amplitude, within: signal.band)
+  }
+
+  /// Returns the level of an amplitude above the limits, in decibels; negative if it is below.
+  ///
+  /// - Parameters:
+  ///   - amplitude: The amplitude, relative to full scale.
+  ///   - band: The frequencies, in hertz.
+  func excess(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
+    var excess = -Double.infinity
+    if let excursion = limits?.excursion, let model {
+      let displacement = amplitude * model.maximumDisplacement(in: band)
+      excess = max(excess, Decibels.of(amplitude: displacement / excursion) + Self.headroom)
+    }
+    if let power = limits?.power {
+      excess = max(excess, Decibels.of(power: amplitude * amplitude * power) + Self.headroom)
+    }
+    return excess
+  }
+
+  /// Checks that a signal is within the limits.
+  ///
+  /// - Throws: `tooStrong` for a signal beyond the limits.
+  public func check(_ signal: SweepSignal) throws(CalibrationError) {
+    let excess = self.excess(of: signal)
+    guard excess > 0 else { return }
+    let suitableLevel = ((signal.level - excess) * 10).rounded(.down) / 10
+    let advice =
+      suitableLevel >= SweepSignal.levelRange.lowerBound
+      ? "use '--level \(suitableLevel.text(places: 1))'"
+      : "lower the amplifier gain and set amplifier.power in the profile"
+    throw CalibrationError(
+      .tooStrong,
+      """
+      a sweep at \(signal.level.text(places: 1)) dBFS is \(excess.text(places: 1)) dB too strong \
+      for \(name); \(advice)
+      """)
+  }
+}

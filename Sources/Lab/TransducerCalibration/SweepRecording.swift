@@ -1,0 +1,238 @@
+internal import CMath
+internal import SignalAnalysis
+internal import SystemSupport
+
+/// A recording whose sweeps were located and found suitable for a measurement.
+///
+/// 1. The recording is checked, and both sweeps are located (`SweepSearch`).
+/// 2. The sweeps must not be clipped (`ClippingDetector`).
+/// 3. Mains hum is fitted to the silences and removed (`MainsHum`).
+/// 4. The error of the recorder's clock is measured, and both sweeps are transformed at the
+///    corrected rate (`SweepPair`).
+/// 5. The level above the noise and the ratio of the sweeps' levels are checked.
+struct SweepRecording {
+  /// The sweeps, transformed at the rate of the player's clock.
+  let pair: SweepPair
+  /// The level of the loud sweep above the silence before it, in decibels.
+  let signalToNoise: Double
+  /// The mains hum that was removed, if any.
+  let hum: MainsHum?
+  /// The recording without the hum.
+  let recording: CalibrationRecording
+
+  /// The maximum power of the difference of the sweeps, besides noise: −10 dB.
+  private static let maximumDifference = 0.1
+  /// The minimum level ratio of the sweeps, including noise. A lower ratio indicates a gain that
+  /// changed.
+  private static let minimumLevelRatio = 0.6
+  /// The time after a sweep in which the transducer still rings, in seconds.
+  private static let ringingDuration = 0.6
+
+  /// Locates and checks the sweeps of a recording.
+  ///
+  /// - Parameters:
+  ///   - recording: The recording.
+  ///   - signal: The signal that was played.
+  init(_ recording: CalibrationRecording, signal: SweepSignal) throws(CalibrationError) {
+    try recording.check(for: signal)
+    let starts = try SweepSearch(recording, signal: signal).sweepStarts()
+    try Self.checkClipping(of: recording, signal: signal, starts: starts)
+    let silences = Self.silences(starts: starts, signal: signal, recording: recording)
+    let rate = recording.rate
+    let hum = MainsHum(in: recording.samples, rate: rate, silences: silences)
+    self.hum = hum
+    let cleaned =
+      hum.map {
+        CalibrationRecording(samples: $0.removed(from: recording.samples, rate: rate), rate: rate)
+      } ?? recording
+    self.recording = cleaned
+    do {
+      (pair, signalToNoise) = try Self.sweepPair(in: cleaned, signal: signal, starts: starts)
+    } catch {
+      throw CalibrationError.attributing(error, to: hum)
+    }
+  }
+
+  /// Checks that both sweeps differ by little more than noise.
+  func checkRepeatability() throws(CalibrationError) {
+    // Both sweeps have independent noise; that of the quiet sweep is scaled with it.
+    let noiseFactor = 1 + 1 / (SweepSignal.quietRatio * SweepSignal.quietRatio)
+    let expected = 2 * noiseFactor * pow(10, -signalToNoise / 10)
+    guard pair.differencePowerRatio <= Self.maximumDifference + expected else {
+      let percentage = (pair.differencePowerRatio.squareRoot() * 100).text(places: 0)
+      throw CalibrationError(
+        .unsuitableRecording,
+        "has two sweeps that differ by \(percentage) %; avoid movement and noise, and record again")
+    }
+  }
+
+  private static func checkClipping(
+    of recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.Starts
+  ) throws(CalibrationError) {
+    let rate = recording.rate
+    for time in [starts.first, starts.second] {
+      let start = Int(time * rate)
+      let end = start + Int((signal.sweepDuration + 0.1) * rate)
+      let range = max(0, start - Int(0.1 * rate))..<end
+      if let frame = ClippingDetector.firstClippedFrame(in: recording.samples, range: range) {
+        throw CalibrationError(
+          .clipped,
+          "is clipped at \(recording.timeText(ofFrame: frame)) s; lower the recorder's gain")
+      }
+    }
+  }
+
+  /// Returns the sweeps at the rate of the player's clock, and the level of the loud sweep above
+  /// the silence before it in decibels.
+  private static func sweepPair(
+    in recording: CalibrationRecording, signal: SweepSignal, starts: SweepSearch.Starts
+  ) throws(CalibrationError) -> (SweepPair, signalToNoise: Double) {
+    let rate = recording.rate
+    let uncorrected = SweepPair(recording, signal: signal, rate: rate, firstSweep: starts.first)
+    let clockError = uncorrected.clockSkew / signal.sweepSpacing
+    try checkClock(error: clockError)
+    let signalToNoise = NoiseMeasurement.signalToNoise(
+      of: recording.samples, rate: rate, signal: signal, secondSweep: Int(starts.second * rate))
+    guard signalToNoise >= Calibration.minimumSignalToNoise else {
+      throw CalibrationError(
+        .tooQuiet,
+        """
+        is too quiet: the sweeps are \(signalToNoise.text(places: 1)) dB above the noise, at least \
+        6 dB are required
+        """)
+    }
+    let pair = SweepPair(
+      recording, signal: signal, rate: rate * (1 + clockError), firstSweep: starts.first)
+    try checkLevels(of: pair)
+    return (pair, signalToNoise)
+  }
+
+  private static func checkClock(error: Double) throws(CalibrationError) {
+    guard abs(error) * 1e6 <= Calibration.maximumClockError else {
+      throw CalibrationError(
+        .clockMismatch,
+        """
+        has a sample clock that is \((abs(error) * 1e6).text(places: 0)) ppm too \
+        \(error > 0 ? "fast" : "slow"); record on the device that plays the signal
+        """)
+    }
+  }
+
+  private static func checkLevels(of pair: SweepPair) throws(CalibrationError) {
+    let ratio = pair.levelRatio
+    guard ratio > Self.minimumLevelRatio else {
+      let expected = -Decibels.of(amplitude: SweepSignal.quietRatio)
+      let measured = (expected + Decibels.of(amplitude: ratio)).text(places: 1)
+      throw CalibrationError(
+        .unsuitableRecording,
+        """
+        has its second sweep only \(measured) dB above the first, not \
+        \(expected.text(places: 1)) dB; record the signal of this version, with automatic gain \
+        control off
+        """)
+    }
+  }
+
+  /// Returns the ranges of frames in which neither the signal plays nor the transducer rings.
+  private static func silences(
+    starts: SweepSearch.Starts, signal: SweepSignal, recording: CalibrationRecording
+  ) -> [Range<Int>] {
+    // A detected sweep may have started up to a pre-roll earlier.
+    let firstEnd = starts.first + signal.sweepDuration + ringingDuration
+    let secondEnd = starts.second + signal.sweepDuration + ringingDuration
+    let signalEnd = starts.second + signal.sweepDuration + SweepSignal.pause
+    return [
+      (0.05, starts.first - SweepPair.preRoll),
+      (firstEnd, starts.second - SweepPair.preRoll),
+      (secondEnd, signalEnd - 0.1),
+    ].map { start, end in
+      let first = min(max(0, Int(start * recording.rate)), recording.samples.count)
+      return first..<max(first, min(recording.samples.count, Int(end * recording.rate)))
+    }
+  }
+}
+
+/// The time of the signal in a channel that recorded it without the transducer.
+public struct ReferenceDelay: Equatable, Sendable {
+  /// The time of the signal's first sample in the recording, in seconds, to a fraction of a frame.
+  public let offset: Double
+
+  /// The minimum fraction of the channel that has the same delay.
+  private static let minimumAgreement = 0.8
+
+  /// Measures the delay of a reference channel.
+  ///
+  /// - Parameters:
+  ///   - recording: The channel that recorded the signal itself.
+  ///   - signal: The signal that was played.
+  /// - Throws: A `CalibrationError`; `noResonance` if the channel does not contain the signal.
+  public init(measuring recording: CalibrationRecording, of signal: SweepSignal)
+    throws(CalibrationError)
+  {
+    let sweeps = try SweepRecording(recording, signal: signal)
+    try sweeps.checkRepeatability()
+    let pair = sweeps.pair
+    let response = pair.response(removingDelay: SweepPair.preRoll)
+    let terms = response.groups.map { (hertz: $0.hertz, value: $0.gain * $0.weight) }
+    let maximumDelay = 0.5 / signal.band.lowerBound
+    let delay = DelaySearch.delay(of: terms, within: maximumDelay, ignoresSign: true)
+    let coherentSum = abs(DelaySearch.correlation(of: terms, at: delay))
+    let total = terms.reduce(0) { $0 + $1.value.magnitude }
+    guard coherentSum >= Self.minimumAgreement * total else {
+      throw CalibrationError(.noResonance, "the reference channel does not contain the signal")
+    }
+    offset = pair.start + SweepPair.preRoll + delay - signal.firstSweepTime
+  }
+}
+
+/// Measures the level of a recording's sweeps above its noise, in the band of the sweep.
+enum NoiseMeasurement {
+  /// The duration of the pause that is measured as noise, in seconds.
+  private static let noiseDuration = 0.5
+  /// The interval between the measured pause and the next sweep, in seconds.
+  private static let guardDuration = 0.1
+
+  /// Returns the ratio of the power of the second sweep to that of the pause before it, in
+  /// decibels.
+  ///
+  /// - Parameters:
+  ///   - samples: The recording.
+  ///   - rate: The sample rate, in hertz.
+  ///   - signal: The signal that was played.
+  ///   - secondSweep: The frame at which the second sweep starts.
+  static func signalToNoise(
+    of samples: [Float], rate: Double, signal: SweepSignal, secondSweep: Int
+  ) -> Double {
+    let end = secondSweep - Int(guardDuration * rate)
+    let noise = bandPower(
+      of: samples, from: end - Int(noiseDuration * rate), to: end, rate: rate, signal: signal)
+    let sweepEnd = secondSweep + Int(signal.sweepDuration * rate)
+    let sweep = bandPower(of: samples, from: secondSweep, to: sweepEnd, rate: rate, signal: signal)
+    // The sweep's power includes that of the noise.
+    return Decibels.of(power: max(0, sweep - noise) / max(noise, 1e-30))
+  }
+
+  /// Returns the mean power of a range in the band, under a Hann window.
+  private static func bandPower(
+    of samples: [Float], from start: Int, to end: Int, rate: Double, signal: SweepSignal
+  ) -> Double {
+    let range = max(0, min(start, samples.count))..<max(0, min(end, samples.count))
+    guard range.count > 1 else { return 0 }
+    let mean = samples[range].reduce(0) { $0 + Double($1) } / Double(range.count)
+    var windowEnergy = 0.0
+    let windowed = range.map { frame -> Float in
+      let position = (Double(frame - range.lowerBound) + 0.5) / Double(range.count)
+      let weight = 0.5 - 0.5 * cos(2 * .pi * position)
+      windowEnergy += weight * weight
+      return Float((Double(samples[frame]) - mean) * weight)
+    }
+    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: range.count))
+    let bins = transform.forward(windowed)
+    let binWidth = rate / Double(transform.length)
+    var total = 0.0
+    for index in bins.indices where signal.band.contains(Double(index) * binWidth) {
+      total += Double(bins[index].power)
+    }
+    return 2 * total / (Double(transform.length) * windowEnergy)
+  }
+}

@@ -1,0 +1,153 @@
+internal import CMath
+internal import HapticRender
+
+/// The transfer function from the signal to the recording, up to a gain for each resonance.
+///
+///     signal → coil → Σ gain · resonance → delay → sensor (jω)ⁿ → recorder's high-pass → recording
+///
+/// Each resonance is a second-order band-pass of displacement, 1 / (1 − r² + j r/Q) with
+/// r = f / f₀. The sensor multiplies it by (jr)ⁿ, where n is the order of the derivative that it
+/// measures. The coil is a first-order low-pass; the high-pass is of first order, or a Butterworth
+/// filter of second order.
+struct TransferFunction: Equatable {
+  /// A resonance.
+  struct Mode: Equatable, BitwiseCopyable {
+    /// The resonance frequency, in hertz.
+    var resonance: Double
+    var qualityFactor: Double
+  }
+
+  /// The best gains of the resonances for a response.
+  struct GainFit {
+    /// The gain of each resonance; negative for inverted polarity.
+    let gains: [Double]
+    /// The sum of the squared residuals.
+    let cost: Double
+    /// The real and imaginary residuals of each group in turn, multiplied by the root of its
+    /// weight.
+    let residuals: [Double]
+  }
+
+  var modes: [Mode]
+  /// The delay of the whole response, in seconds.
+  var delay: Double
+  /// The order of the derivative of displacement that the sensor measures: 2 for acceleration, 1
+  /// for velocity, 0 for displacement.
+  var derivativeOrder: Int
+  /// The electrical time constant of the coil, in seconds; 0 for no effect.
+  var coilTimeConstant = 0.0
+  /// The corner of the high-pass of the recorder's input, in hertz.
+  var highPassCorner = 0.0
+  /// The order of the high-pass: 0 for none, 1, or 2.
+  var highPassOrder = 0
+
+  /// The main resonance.
+  var mainMode: Mode { modes[0] }
+
+  /// Returns the value of a resonance without filters and delay, scaled to magnitude 1 at the
+  /// resonance.
+  ///
+  /// - Parameters:
+  ///   - index: The index of the resonance.
+  ///   - hertz: The frequency.
+  func undelayedMode(_ index: Int, atHertz hertz: Double) -> Phasor {
+    let mode = modes[index]
+    let ratio = hertz / mode.resonance
+    let numerator =
+      switch derivativeOrder {
+      case 2: Phasor(-ratio * ratio, 0)
+      case 1: Phasor(0, ratio)
+      default: Phasor(1, 0)
+      }
+    let scaled = numerator * (1 / mode.qualityFactor)
+    return scaled / Phasor(1 - ratio * ratio, ratio / mode.qualityFactor)
+  }
+
+  /// Returns the value of the coil's low-pass and the recorder's high-pass at a frequency.
+  func filterValue(atHertz hertz: Double) -> Phasor {
+    let highPass = highPassValue(atHertz: hertz)
+    guard coilTimeConstant > 0 else { return highPass }
+    return highPass / Phasor(1, 2 * .pi * hertz * coilTimeConstant)
+  }
+
+  /// Returns the value of the recorder's high-pass at a frequency.
+  func highPassValue(atHertz hertz: Double) -> Phasor {
+    let ratio = hertz / max(highPassCorner, 1e-9)
+    switch highPassOrder {
+    case 1: return Phasor(0, ratio) / Phasor(1, ratio)
+    case 2: return Phasor(-ratio * ratio, 0) / Phasor(1 - ratio * ratio, 2.0.squareRoot() * ratio)
+    default: return Phasor(1, 0)
+    }
+  }
+
+  /// Returns the rotation by the delay at a frequency, exp(−jωτ).
+  func delayPhasor(atHertz hertz: Double) -> Phasor {
+    let angle = 2 * Double.pi * hertz * delay
+    return Phasor(cos(angle), -sin(angle))
+  }
+
+  /// Returns the gains of the resonances that minimize the squared residuals of a response.
+  ///
+  /// The gains are linear parameters, so they follow from the normal equations. Only the other
+  /// parameters require a search.
+  func fitGains(to response: MeasuredResponse) -> GainFit {
+    let columns = designMatrix(for: response)
+    let measured = response.weightedGains
+    let rows = columns.indices.map { row in
+      columns.indices.map { column in
+        // A minimal ridge keeps two equal resonances solvable.
+        Self.dot(columns[row], columns[column]) * (row == column ? 1 + 1e-12 : 1)
+      } + [Self.dot(columns[row], measured)]
+    }
+    let gains = LevenbergMarquardt.solve(rows) ?? columns.map { _ in 0 }
+    var residuals: [Double] = []
+    residuals.reserveCapacity(2 * measured.count)
+    var cost = 0.0
+    for index in measured.indices {
+      var residual = measured[index]
+      for mode in columns.indices {
+        residual = residual - columns[mode][index] * gains[mode]
+      }
+      residuals.append(residual.real)
+      residuals.append(residual.imaginary)
+      cost += residual.power
+    }
+    return GainFit(gains: gains, cost: cost, residuals: residuals)
+  }
+
+  /// Returns the weighted response of each resonance with gain 1: the columns of the design matrix.
+  private func designMatrix(for response: MeasuredResponse) -> [[Phasor]] {
+    let groups = response.groups
+    var columns = [[Phasor]](
+      repeating: [Phasor](repeating: .zero, count: groups.count), count: modes.count)
+    for index in groups.indices {
+      let hertz = groups[index].hertz
+      let common =
+        filterValue(atHertz: hertz) * delayPhasor(atHertz: hertz) * response.rootWeights[index]
+      for mode in modes.indices {
+        columns[mode][index] = undelayedMode(mode, atHertz: hertz) * common
+      }
+    }
+    return columns
+  }
+
+  /// Returns the real part of the inner product of two columns.
+  private static func dot(_ first: [Phasor], _ second: [Phasor]) -> Double {
+    var sum = 0.0
+    for index in first.indices {
+      sum += first[index].real * second[index].real + first[index].imaginary * second[index].imaginary
+    }
+    return sum
+  }
+}
+
+extension TransducerMeasurement.Sensor {
+  /// The order of the derivative of displacement that the sensor measures.
+  var derivativeOrder: Int {
+    switch self {
+    case .acceleration: 2
+    case .velocity: 1
+    case .displacement: 0
+    }
+  }
+}

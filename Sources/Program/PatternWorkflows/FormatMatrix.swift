@@ -1,0 +1,148 @@
+public import HapticFormats
+public import HapticModel
+internal import VendorFormats
+
+/// The quality of conversions between formats, measured by converting examples and reading them
+/// again.
+public enum FormatMatrix {
+  /// The content of an example.
+  public enum Content: String, CaseIterable, Sendable {
+    /// Transients with different values.
+    case transients
+    /// Consecutive continuous events with curves.
+    case continuous
+    /// Transients and overlapping continuous events with envelope times.
+    case mixed
+    /// An audio event and a transient.
+    case audio
+  }
+
+  /// The quality of a conversion.
+  public enum Grade: String, CaseIterable, Sendable {
+    /// All values are equal.
+    case exact
+    /// All values are within 1 % of full scale.
+    case close
+    /// The content is converted with reported losses.
+    case approximate
+    /// The content is lost, or the format cannot be written.
+    case none
+  }
+
+  /// The measurement of one conversion.
+  public struct Measurement: Sendable {
+    /// The quality of the conversion.
+    public var grade: Grade
+    /// The maximum difference, as a fraction of full scale.
+    public var difference: Double
+    /// The messages of the losses without duplicates, in their order.
+    public var losses: [String]
+  }
+
+  /// The maximum difference of an exact conversion: the precision of 32-bit numbers.
+  private static let exactTolerance = 1e-6
+  /// The maximum difference of a close conversion.
+  public static let closeTolerance = 0.01
+
+  /// Returns the example of a content.
+  public static func example(_ content: Content) -> HapticComposition {
+    func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
+      HapticEvent(
+        kind: .hapticTransient, time: time,
+        parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+    }
+    func vibration(_ time: Double, _ duration: Double, _ intensity: Float, _ sharpness: Float)
+      -> HapticEvent
+    {
+      HapticEvent(
+        kind: .hapticContinuous, time: time, duration: duration,
+        parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+    }
+    func curve(_ id: DynamicParameterID, _ time: Double, _ points: [(Double, Float)])
+      -> ParameterCurve
+    {
+      ParameterCurve(
+        id: id, time: time, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
+    }
+    var pattern = HapticPattern()
+    switch content {
+    case .transients:
+      pattern.events = [
+        tap(0.1, 1, 0.5), tap(0.35, 0.8, 0.25), tap(0.6, 0.6, 0.75), tap(0.85, 0.9, 1),
+      ]
+    case .continuous:
+      pattern.events = [vibration(0, 0.8, 1, 0.4), vibration(1.2, 0.6, 0.8, 0.6)]
+      pattern.curves = [
+        curve(.hapticIntensityControl, 0, [(0, 0), (0.2, 1), (0.5, 0.4), (0.8, 0)]),
+        curve(.hapticSharpnessControl, 0, [(0, 0), (0.4, 0.3), (0.8, -0.2)]),
+        curve(.hapticIntensityControl, 1.2, [(0, 0), (0.3, 1), (0.6, 0)]),
+        curve(.hapticSharpnessControl, 1.2, [(0, 0), (0.6, 0.2)]),
+      ]
+    case .mixed:
+      pattern.events = [
+        vibration(0, 1, 0.7, 0.2), vibration(0.5, 1, 0.5, 0.8), tap(0.25, 1, 0.5),
+        tap(1.8, 0.5, 0.5),
+      ]
+      pattern.events[0].parameters[.attackTime] = 0.4
+      pattern.events[0].parameters[.releaseTime] = 0.5
+    case .audio:
+      pattern.events = [
+        tap(0, 1, 0.5), HapticEvent(kind: .audioContinuous, time: 0.2, duration: 0.5),
+      ]
+    }
+    return HapticComposition(pattern)
+  }
+
+  /// Measures the conversion of a content from one format to another.
+  ///
+  /// The example is first written in the source format and read again, so that the format can
+  /// represent it. If the source format cannot be written, the example itself is used.
+  public static func measure(_ content: Content, from source: HapticFormat, to target: HapticFormat)
+    -> Measurement
+  {
+    let example = example(content)
+    let readExample = source.isWritable ? roundTrip(example, through: source)?.composition : nil
+    let original = readExample ?? example
+    guard let converted = roundTrip(original, through: target) else {
+      return Measurement(grade: .none, difference: 1, losses: [])
+    }
+    let losses: [String] = converted.losses.reduce(into: []) {
+      if !$0.contains($1) {
+        $0.append($1)
+      }
+    }
+    let difference = CompositionDifference(original, converted.composition).maximum
+    let grade: Grade =
+      if difference <= exactTolerance && losses.isEmpty {
+        .exact
+      } else if difference <= closeTolerance {
+        .close
+      } else {
+        .approximate
+      }
+    return Measurement(grade: grade, difference: difference, losses: losses)
+  }
+
+  /// Returns a composition after writing it in a format and reading it again; nil if that fails.
+  package static func roundTrip(
+    _ composition: HapticComposition, through format: HapticFormat,
+    options: WritingOptions = WritingOptions()
+  ) -> (composition: HapticComposition, losses: [String])? {
+    guard let written = (try? format.write(composition, options: options)) ?? nil else {
+      return nil
+    }
+    var layers: [HapticComposition.Layer] = []
+    var losses = written.losses.map(\.message)
+    var loop: HapticComposition.LoopPoints?
+    for file in written.files where file.fileExtension == nil {
+      let name = "x" + file.nameSuffix + "." + (format.fileExtensions.first ?? format.id)
+      let readResult = format.examine(
+        SourceFile(file.bytes, name: name), options: ReadingOptions())
+      guard let part = try? readResult.get() else { return nil }
+      layers += part.layers
+      loop = part.loop ?? loop
+      losses += readResult.losses.map(\.message)
+    }
+    return (HapticComposition(layers: layers, loop: loop), losses)
+  }
+}

@@ -1,0 +1,101 @@
+public import HapticFormats
+public import HapticModel
+public import HapticRender
+internal import PatternRules
+public import Reading
+internal import SystemSupport
+internal import VendorFormats
+
+/// A pattern that was read without errors and is ready to be compiled.
+public struct LoadedPattern: Sendable {
+  /// The origin of the pattern.
+  public let input: PatternInput
+  /// The file with its bytes.
+  public let file: SourceFile
+  /// The composition, with curves as straight lines.
+  public let composition: HapticComposition
+  /// Further information in the file.
+  public let details: [(name: String, value: String)]
+  private let sourceMap: SourceMap
+  private let soundReferences: [ReadResult.SoundReference]
+  private let findings: [Finding]
+
+  /// Reads a pattern of any format.
+  ///
+  /// - Throws: The first error, an `InputError` or `FileError`.
+  public init(_ input: PatternInput, reading: ReadingOptions = ReadingOptions()) throws {
+    var reading = reading
+    reading.wantsFindings = false
+    file = try input.readFile()
+    let readResult = input.formats.examine(file, options: reading)
+    var composition = try readResult.get().linearized()
+    if input.soundLookup == .none {
+      composition.removeSoundFiles()
+    }
+    self.input = input
+    self.composition = composition
+    details = readResult.details
+    sourceMap = readResult.sourceMap
+    findings = readResult.findings
+    soundReferences = input.soundLookup == .none ? [] : readResult.sounds
+  }
+
+  /// The paths of the file and its sound files.
+  public var sourcePaths: [String] {
+    var paths = soundReferences.map { FileSystem.join(input.folder ?? "", $0.path) }
+    if case .file(let path) = input.origin {
+      paths.append(path)
+    }
+    return paths
+  }
+
+  /// Returns the decoded sound files of the pattern at a rate.
+  public func soundSamples(rate: Double) throws(InputError) -> [String: AudioBuffer] {
+    try WaveformFiles.load(soundReferences, from: input.folder, rate: rate)
+  }
+
+  /// Returns the warnings about deviations in playback. The sound files are read once more.
+  public func warnings() -> [Finding] {
+    findings + WaveformFiles.warnings(soundReferences, from: input.folder)
+  }
+
+  /// Returns a finding if body locations of the pattern are merged, because no profile is for one
+  /// of them.
+  public func mergedBodyLocations(on profiles: [TransducerProfile]) -> Finding? {
+    guard profiles.allSatisfy({ $0.bodyLocation == nil }) else { return nil }
+    return PatternRules.mergedBodyLocations(
+      of: composition, at: sourceMap.location(of: .composition))
+  }
+
+  /// Compiles the pattern, once for each distinct profile.
+  public func plans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false) throws
+    -> [RenderPlan]
+  {
+    let samples = try soundSamples(rate: rate)
+    var plans: [RenderPlan] = []
+    for index in profiles.indices {
+      if let equalIndex = profiles[..<index].firstIndex(of: profiles[index]) {
+        plans.append(plans[equalIndex])
+        continue
+      }
+      do throws(RenderError) {
+        plans.append(
+          try RenderPlan(
+            compiling: composition, profile: profiles[index], rate: rate, samples: samples,
+            isRaw: isRaw))
+      } catch {
+        throw InputError(error, location: sourceMap.location(of:))
+      }
+    }
+    return plans
+  }
+}
+
+extension HapticComposition {
+  /// Removes the events that play sound files.
+  package mutating func removeSoundFiles() {
+    for index in layers.indices {
+      layers[index].pattern.events.removeAll { $0.kind.playsFile }
+    }
+  }
+}

@@ -1,0 +1,212 @@
+internal import Glibc
+public import HapticRender
+public import Reading
+public import SoundFile
+internal import Synchronization
+internal import SystemSupport
+
+/// Renders many patterns to sound files on all cores. A failure does not stop the others.
+public struct RenderBatch: Sendable {
+  /// One file to write.
+  public struct Item: Sendable {
+    /// The destination of a file's bytes.
+    public enum Destination: Sendable {
+      /// A file. It is replaced atomically when it is complete; missing folders are created.
+      case file(path: String)
+      /// A stream. It receives all bytes in order when the file is complete.
+      case stream(name: String, write: @Sendable (Span<UInt8>) throws -> Void)
+    }
+
+    /// The pattern.
+    public var input: PatternInput
+    /// The destination of the sound.
+    public var destination: Destination
+    /// The kind of file.
+    public var container: SoundFileFormat.Container
+    /// The parts of the pattern that are rendered.
+    public var buses: RenderSettings.Buses
+
+    /// Creates an item.
+    ///
+    /// - Parameters:
+    ///   - input: The pattern.
+    ///   - destination: The destination of the sound.
+    ///   - container: The kind of file.
+    ///   - buses: The parts of the pattern that are rendered.
+    public init(
+      input: PatternInput, destination: Destination, container: SoundFileFormat.Container = .wav,
+      buses: RenderSettings.Buses = .all
+    ) {
+      self.input = input
+      self.destination = destination
+      self.container = container
+      self.buses = buses
+    }
+
+    /// The path of the file, or the name of the stream.
+    public var name: String {
+      switch destination {
+      case .file(let path): path
+      case .stream(let name, _): name
+      }
+    }
+  }
+
+  /// The outcome of one item.
+  public enum Outcome: Sendable {
+    /// The file is complete.
+    ///
+    /// The associated values are the duration in seconds, without trailing silence unless the job
+    /// has a duration; the statistics of the renderer; and warnings about deviations in playback.
+    case written(seconds: Double, statistics: RenderStatistics, warnings: [Finding])
+    /// Nothing was written.
+    case failed(any Error)
+  }
+
+  /// The settings for all patterns. The buses are those of each item.
+  public var job: RenderJob
+  /// The files to write.
+  public var items: [Item]
+
+  /// Creates a batch from a job and its items.
+  public init(job: RenderJob, items: [Item]) {
+    self.job = job
+    self.items = items
+  }
+
+  /// Renders all items. Returns their outcomes in the order of the items.
+  ///
+  /// The number of threads equals that of cores. `job.isCancelled` cancels both running and waiting
+  /// items.
+  ///
+  /// - Parameter progress: Called from time to time on the current thread, with the number of
+  ///   completed files and, for a single file, the rendered fraction. Without it, a single file is
+  ///   rendered on the current thread.
+  public func run(progress: ((_ doneCount: Int, _ fraction: Double) -> Void)? = nil) -> [Outcome] {
+    let overwriteCheck = overwriteCheck()
+    let outcomes = Mutex(items.map { Outcome.failed(FileError($0.name, "not started")) })
+    let fraction = Mutex(0.0)
+    let work: @Sendable (Int) -> Void = { index in
+      let outcome = render(items[index], overwriteCheck: overwriteCheck) { newFraction in
+        if items.count == 1 {
+          fraction.withLock { $0 = newFraction }
+        }
+      }
+      outcomes.withLock { $0[index] = outcome }
+    }
+    if items.count == 1 && progress == nil {
+      // A single file would gain nothing from threads.
+      work(0)
+    } else {
+      WorkerPool.run(jobCount: items.count, work: work) { doneCount in
+        progress?(doneCount, fraction.withLock { $0 })
+      }
+    }
+    return outcomes.withLock { $0 }
+  }
+
+  /// Returns a check with the source files of all patterns, so that no output replaces a sound file
+  /// of another pattern.
+  private func overwriteCheck() -> InputOverwriteCheck {
+    let wouldReplace = items.contains {
+      if case .file(let path) = $0.destination {
+        FileSystem.entry(at: path) != .missing
+      } else {
+        false
+      }
+    }
+    // The sources of a single pattern are known when it is read.
+    guard items.count > 1, wouldReplace else { return InputOverwriteCheck() }
+    let paths = Mutex<[String]>([])
+    WorkerPool.run(jobCount: items.count) { index in
+      let sources = items[index].input.sourcePaths
+      paths.withLock { $0 += sources }
+    } meanwhile: { _ in
+    }
+    return InputOverwriteCheck(reading: paths.withLock { $0 })
+  }
+
+  /// Renders one pattern to its file. Any error becomes the outcome.
+  ///
+  /// - Parameters:
+  ///   - item: The item to render.
+  ///   - overwriteCheck: The source files of all patterns.
+  ///   - progress: Receives the rendered fraction.
+  private func render(
+    _ item: Item, overwriteCheck: InputOverwriteCheck, progress: (Double) -> Void
+  ) -> Outcome {
+    do {
+      if job.isCancelled() { throw FileError(item.name, "interrupted") }
+      var job = job
+      job.buses = item.buses
+      let (plans, pattern) = try job.plans(item.input)
+      let titlePrefix = pattern.composition.title.map { "\($0): " } ?? ""
+      let title = titlePrefix + item.input.outputStem
+      let statistics: RenderStatistics
+      switch item.destination {
+      case .file(let path):
+        var overwriteCheck = overwriteCheck
+        overwriteCheck.addInputs(pattern.sourcePaths)
+        guard !overwriteCheck.isInput(path) else {
+          throw FileError(path, "is an input; choose another '--output'")
+        }
+        statistics = try renderToFile(
+          plans, item: item, job: job, title: title, path: path, progress: progress)
+      case .stream(_, let write):
+        statistics = try renderToStream(plans, item: item, job: job, title: title, to: write)
+      }
+      let seconds = job.duration ?? Double(job.soundFrameCount(of: plans)) / Double(job.rate)
+      let profiles = job.resolvedRouting(for: plans).profiles
+      var warnings = pattern.warnings()
+      if let merged = pattern.mergedBodyLocations(on: profiles) {
+        warnings.append(merged)
+      }
+      return .written(seconds: seconds, statistics: statistics, warnings: warnings)
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  /// Renders to a file, which is replaced when the new one is complete.
+  private func renderToFile(
+    _ plans: [RenderPlan], item: Item, job: RenderJob, title: String, path: String,
+    progress: (Double) -> Void
+  ) throws -> RenderStatistics {
+    try FileSystem.makeFolder(FileSystem.folder(of: path))
+    var file = try AtomicFileWriter(path)
+    let statistics = try job.write(
+      plans, title: title, to: file.descriptor, path: path, container: item.container,
+      progress: progress)
+    // The file is not flushed: it can be rendered again, and waiting for the disk would slow down a
+    // batch.
+    try file.commit(isFlushed: false)
+    return statistics
+  }
+
+  /// Renders to a temporary file, because the header is completed last, and copies it to the
+  /// stream.
+  private func renderToStream(
+    _ plans: [RenderPlan], item: Item, job: RenderJob, title: String,
+    to write: (Span<UInt8>) throws -> Void
+  ) throws -> RenderStatistics {
+    guard let file = unsafe tmpfile() else {
+      throw FileError.system(item.name, "no space for a temporary file")
+    }
+    defer { unsafe fclose(file) }
+    let descriptor = unsafe fileno(file)
+    let statistics = try job.write(
+      plans, title: title, to: descriptor, path: item.name, container: item.container
+    ) { _ in
+    }
+    lseek(descriptor, 0, SEEK_SET)
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = unsafe buffer.withUnsafeMutableBytes {
+        unsafe read(descriptor, $0.baseAddress, $0.count)
+      }
+      if count < 0 && errno == EINTR { continue }
+      guard count > 0 else { return statistics }
+      try write(buffer.span.extracting(first: count))
+    }
+  }
+}

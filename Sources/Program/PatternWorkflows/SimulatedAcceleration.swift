@@ -1,0 +1,27 @@
+internal import HapticRender
+
+/// Replaces drive signals by the simulated acceleration of their transducers.
+struct SimulatedAcceleration {
+  /// The simulation of each channel, or nil for a channel without a transducer of known resonance.
+  private var transducers: [TransducerSimulation?]
+
+  init(_ routing: OutputRouting, rate: Double) {
+    transducers = routing.channels.map { channel in
+      channel.transducer?.hardware.flatMap { hardware in
+        hardware.model.map { TransducerSimulation($0, modes: hardware.modes, rate: rate) }
+      }
+    }
+  }
+
+  /// Replaces the drive by the acceleration in the first frames of a block.
+  mutating func replaceDrive(in block: inout [Float], frameCount: Int) {
+    let count = transducers.count
+    for channel in 0..<count {
+      guard var transducer = transducers[channel] else { continue }
+      for index in stride(from: channel, to: frameCount * count, by: count) {
+        block[index] = transducer.nextAcceleration(drive: block[index])
+      }
+      transducers[channel] = transducer
+    }
+  }
+}

@@ -1,0 +1,152 @@
+internal import Glibc
+public import SignalAnalysis
+public import SoundFile
+internal import Synchronization
+internal import SystemSupport
+
+/// Measures a sound file of any length on all cores, within some tens of megabytes.
+public struct SoundMeasurement {
+  /// The maximum duration of a sound that is searched for onsets, in seconds.
+  static let maximumOnsetSearchSeconds = 60.0
+
+  /// The kind of file, as named by libsndfile.
+  public let container: String
+  /// The encoding of the samples, as named by libsndfile.
+  public let encoding: String
+  /// The sample rate, in hertz.
+  public let rate: Double
+  /// The number of frames in the file.
+  public let frameCount: Int
+  /// The difference between the announced and the actual length, or nil for a complete file.
+  public let truncation: SoundTruncation?
+  /// The levels of all channels together.
+  public let overall: Levels
+  /// The levels of each channel.
+  public let channels: [Levels]
+  /// The spectrum of each channel.
+  public let spectra: [Spectrum]
+  /// The onsets in the mean of the channels, or nil for a long sound.
+  public let onsets: [Onset]?
+
+  /// Measures a file.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - progress: Receives the measured fraction from time to time.
+  /// - Throws: A `FileError` or `SoundFileError`.
+  public init(_ path: String, progress: (Double) -> Void) throws {
+    let descriptor = try FileSystem.open(path)
+    defer { close(descriptor) }
+    truncation = SoundTruncation(readingDescriptor: descriptor)
+    let reader = try SoundFileReader(readingDescriptor: descriptor, path: path)
+    container = reader.container
+    encoding = reader.encoding
+    rate = reader.rate
+    let channelCount = reader.channelCount
+    let expectedFrameCount = max(1, Double(reader.frameCount))
+    let workers: SoundMeasurementWorkers
+    do throws(AnalysisError) {
+      workers = try SoundMeasurementWorkers(reader)
+    } catch {
+      throw FileError(path, error.description)
+    }
+    var frameCount = 0
+    var onsetSamples: [Float]? = []
+    var block = try workers.next()
+    while !block.isEmpty {
+      frameCount += block.count / channelCount
+      if frameCount > Int(Self.maximumOnsetSearchSeconds * rate) {
+        onsetSamples = nil
+      }
+      onsetSamples?.append(
+        contentsOf: Signal(interleaved: block, channelCount: channelCount, rate: rate).mono)
+      block = try workers.next(measuring: block)
+      progress(min(1, Double(frameCount) / expectedFrameCount))
+    }
+    guard frameCount > 0 else {
+      throw SoundFileError(kind: .notSound, path: path, description: "contains no audio")
+    }
+    self.frameCount = frameCount
+    (overall, channels, spectra) = workers.finish()
+    onsets = onsetSamples.map { [rate] in Array(Onsets(in: Signal($0, rate: rate))) }
+  }
+}
+
+/// Distributes the measurement of a sound to threads: while a block is measured, the next one is
+/// read.
+private final class SoundMeasurementWorkers: Sendable {
+  /// The number of samples in a block: 8 MiB, for about 20 ms of work.
+  private static let blockSize = 1 << 21
+
+  private let channelCount: Int
+  private let blockReader: Mutex<BlockReader>
+  private let loudness: Mutex<LoudnessMeasurement>
+  private let channels: [Channel]
+
+  /// The file and the most recent block. An empty block is the end.
+  private struct BlockReader: ~Copyable {
+    var reader: SoundFileReader
+    var block = Result<[Float], SoundFileError>.success([])
+
+    /// Reads the next block.
+    mutating func next() {
+      let size = max(1, blockSize / reader.channelCount) * reader.channelCount
+      var samples = [Float](repeating: 0, count: size)
+      var span = samples.mutableSpan
+      do throws(SoundFileError) {
+        let count = try reader.read(into: &span)
+        samples.removeLast(size - count * reader.channelCount)
+        block = .success(samples)
+      } catch {
+        block = .failure(error)
+      }
+    }
+  }
+
+  /// One channel, measured by one thread at a time.
+  private final class Channel: Sendable {
+    let measurement: Mutex<ChannelMeasurement>
+    init(rate: Double) { measurement = Mutex(ChannelMeasurement(rate: rate)) }
+  }
+
+  init(_ reader: consuming sending SoundFileReader) throws(AnalysisError) {
+    let count = reader.channelCount
+    let rate = reader.rate
+    channelCount = count
+    loudness = Mutex(try LoudnessMeasurement(channelCount: count, rate: rate))
+    channels = (0..<count).map { _ in Channel(rate: rate) }
+    blockReader = Mutex(BlockReader(reader: reader))
+  }
+
+  /// Reads the next block while the previous one is measured. An empty block is the end.
+  func next(measuring block: [Float]? = nil) throws(SoundFileError) -> [Float] {
+    // The longest jobs start first, so that none runs alone at the end.
+    WorkerPool.run(jobCount: block == nil ? 2 : channelCount + 2) { [self] job in
+      switch job {
+      case 0:
+        if let block {
+          loudness.withLock { $0.add(block.span) }
+        }
+      case 1:
+        blockReader.withLock { $0.next() }
+      default:
+        let channel = job - 2
+        if let block {
+          channels[channel].measurement.withLock {
+            $0.add(block.span, channel: channel, channelCount: channelCount)
+          }
+        }
+      }
+    } meanwhile: { _ in
+    }
+    return try blockReader.withLock { $0.block }.get()
+  }
+
+  /// Returns the results after the last block.
+  func finish() -> (overall: Levels, channels: [Levels], spectra: [Spectrum]) {
+    let results = channels.map { channel in channel.measurement.withLock { $0.finish() } }
+    let levels = results.map(\.0)
+    let overall = Levels(joining: levels, integratedLoudness: loudness.withLock { $0.finish() })
+    return (overall, levels, results.compactMap(\.1))
+  }
+}

@@ -1,0 +1,207 @@
+internal import Glibc
+public import HapticFormats
+internal import HapticModel
+internal import HapticRender
+public import PatternComparison
+internal import SignalAnalysis
+internal import SoundFile
+public import SystemSupport
+public import VendorFormats
+
+/// A pattern or a sound file that the user named to view it or to listen to it.
+public enum TakeInput: Equatable, Sendable {
+  /// A pattern.
+  case pattern(PatternInput)
+  /// A sound file.
+  case sound(path: String)
+
+  /// Resolves the arguments of a command to patterns and sound files, and collects errors.
+  ///
+  /// A file with the extension or the first bytes of a sound file is a sound file. All other
+  /// arguments are looked up as patterns.
+  public static func find(
+    _ arguments: [String], formats: FormatRegistry = .standard,
+    soundLookup: PatternInput.SoundLookup = .patternFolder
+  ) -> (inputs: [TakeInput], problems: [FileError]) {
+    var inputs: [TakeInput] = []
+    var problems: [FileError] = []
+    for argument in arguments {
+      let isFile = argument != "-" && FileSystem.entry(at: argument) == .file
+      let isSound =
+        isFile && (SoundFileFormat.container(ofName: argument) != nil || isSoundFile(argument))
+      if isSound {
+        inputs.append(.sound(path: argument))
+        continue
+      }
+      let patterns = PatternInput.find([argument], formats: formats, soundLookup: soundLookup)
+      inputs += patterns.inputs.map(TakeInput.pattern)
+      problems += patterns.problems
+    }
+    return (inputs, problems)
+  }
+
+  /// The input as a pattern, with its origin and output name.
+  private var patternInput: PatternInput {
+    switch self {
+    case .pattern(let input): input
+    case .sound(let path): PatternInput(origin: .file(path), outputStem: FileSystem.stem(of: path))
+    }
+  }
+
+  /// The name of the input in messages.
+  public var name: String { patternInput.name }
+
+  /// The path of the file, or nil for another origin.
+  public var path: String? {
+    if case .file(let path) = patternInput.origin {
+      path
+    } else {
+      nil
+    }
+  }
+
+  /// A Boolean value that indicates whether the input is a pattern that was found in a folder.
+  package var isFromFolder: Bool { patternInput.isFromFolder }
+
+  /// The paths of the file and, for a pattern, its sound files. Files that cannot be read are not
+  /// included.
+  package var sourcePaths: [String] {
+    if case .pattern(let input) = self {
+      input.sourcePaths
+    } else {
+      [name]
+    }
+  }
+
+  /// The name of an output of this input, without extension.
+  public var outputStem: String { patternInput.outputStem }
+
+  /// Reads the sound file, or compiles and renders the pattern on one channel.
+  ///
+  /// - Throws: `InputError`, `FileError`, or `SoundFileError`.
+  public func load(_ job: RenderJob) throws -> Take {
+    switch self {
+    case .pattern(let input):
+      try Self.render(LoadedPattern(input, reading: job.readingOptions), job: job)
+    case .sound(let path): try Self.readSound(path, job: job)
+    }
+  }
+
+  /// Compiles and renders a loaded pattern.
+  ///
+  /// - Parameters:
+  ///   - pattern: The pattern.
+  ///   - job: The settings of the rendering.
+  public static func render(_ pattern: LoadedPattern, job: RenderJob) throws -> Take {
+    let input = pattern.input
+    let composition = pattern.composition
+    let profiles = Array(job.resolvedRouting().profiles.prefix(1))
+    let plan = try pattern.plans(for: profiles, rate: Double(job.rate))[0]
+    let settings = job.settings(for: plan)
+    guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.maximumSampleCount) else {
+      throw FileError(input.name, "is too long; use --duration")
+    }
+    var samples: [Float] = []
+    samples.reserveCapacity(Int(settings.length ?? 0) * job.channelCount)
+    let renderer = OfflineRenderer(plan: plan, settings: settings)
+    _ = try job.renderBlocks(renderer, interrupted: FileError(input.name, "interrupted")) {
+      block, frameCount, _ in
+      samples += block[..<(frameCount * job.channelCount)]
+    }
+    let signal = Signal(
+      interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
+    var take = Take(
+      name: input.name, source: .pattern(composition), signal: signal, profile: job.profile,
+      text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
+    take.duration = plan.duration
+    return take
+  }
+
+  /// Reads a sound file at its own rate.
+  ///
+  /// An empty file, or one with NaN, is an error, because it would look like silence.
+  public static func readSound(_ path: String, job: RenderJob) throws -> Take {
+    let descriptor = try FileSystem.open(path)
+    defer { close(descriptor) }
+    let sound = try Sound(readingDescriptor: descriptor, path: path)
+    func damaged(_ text: String) -> SoundFileError {
+      SoundFileError(kind: .damaged, path: path, description: text)
+    }
+    guard sound.frameCount > 0 else { throw damaged("contains no audio") }
+    let badCount = sound.interleaved.count { !$0.isFinite }
+    guard badCount == 0 else {
+      throw damaged("\(badCount) of \(sound.interleaved.count) samples are NaN or infinite")
+    }
+    let signal = Signal(
+      interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
+    return Take(name: path, source: .sound, signal: signal, profile: job.profile)
+  }
+
+  /// Returns whether a file begins with the signature of a container that libsndfile reads.
+  package static func isSoundFile(_ path: String) -> Bool {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var signature = [UInt8](repeating: 0, count: FileKind.signatureLength)
+    guard unsafe Glibc.read(descriptor, &signature, signature.count) > 0 else { return false }
+    return FileKind(of: signature)?.isSound == true
+  }
+
+  /// Reads several inputs at one rate, so that they can be compared.
+  ///
+  /// The rate is `rate` or, without it, the highest rate of the sound files, so that a pattern is
+  /// rendered at the rate of the recording it is compared with. Patterns only have the rate of the
+  /// job, or 8 kHz, eight times their bandwidth, if all are haptic and longer than a minute.
+  ///
+  /// - Throws: `InputError`, `FileError`, or `SoundFileError`.
+  public static func load(_ inputs: [TakeInput], job: RenderJob, rate: Int?) throws -> [Take] {
+    var job = job
+    let takes = try inputs.map { input -> Take? in
+      if case .sound(let path) = input {
+        try readSound(path, job: job)
+      } else {
+        nil
+      }
+    }
+    let soundRates = takes.compactMap { $0?.signal.rate }
+    let patterns = try inputs.map { input -> LoadedPattern? in
+      if case .pattern(let input) = input {
+        try LoadedPattern(input, reading: job.readingOptions)
+      } else {
+        nil
+      }
+    }
+    let hasOnlyLongPatterns = patterns.allSatisfy { $0?.composition.isLongHaptics ?? false }
+    let patternRate = hasOnlyLongPatterns ? longPatternRate : job.rate
+    job.rate = rate ?? soundRates.max().map { Int($0) } ?? patternRate
+    return try zip(takes, patterns).compactMap { take, pattern in
+      try take?.resampled(to: Double(job.rate)) ?? pattern.map { try render($0, job: job) }
+    }
+  }
+
+  /// The rate of long patterns, in hertz.
+  private static let longPatternRate = 8_000
+}
+
+extension HapticComposition {
+  /// A Boolean value that indicates whether the composition lasts more than a minute and has only
+  /// haptic events.
+  fileprivate var isLongHaptics: Bool {
+    duration > 60 && layers.allSatisfy { $0.pattern.events.allSatisfy(\.kind.isHaptic) }
+  }
+}
+
+extension Take {
+  /// Returns the take at another rate.
+  ///
+  /// - Throws: `SoundFileError`.
+  fileprivate func resampled(to rate: Double) throws -> Take {
+    guard signal.rate != rate else { return self }
+    var take = self
+    let count = max(1, signal.channels.count)
+    let sound = Sound(interleaved: signal.interleaved, channelCount: count, rate: signal.rate)
+    let resampled = try sound.resampled(to: rate, path: name).interleaved
+    take.signal = Signal(interleaved: resampled, channelCount: count, rate: rate)
+    return take
+  }
+}

@@ -1,0 +1,136 @@
+package import HapticFormats
+package import HapticRender
+internal import PatternRules
+package import Reading
+internal import SoundFile
+internal import SystemSupport
+
+/// Loads the sound files that a pattern refers to, only from its own folder.
+package enum WaveformFiles {
+  /// Decodes the sound files at a rate.
+  ///
+  /// - Throws: The error of the first file that cannot be decoded, with its location.
+  package static func load(
+    _ waveforms: [ReadResult.SoundReference], from folder: String?, rate: Double
+  ) throws(InputError) -> [String: AudioBuffer] {
+    var samples: [String: AudioBuffer] = [:]
+    for waveform in waveforms where samples[waveform.path] == nil {
+      do throws(SoundFileError) {
+        let sound = try read(waveform.path, from: folder).resampled(to: rate, path: waveform.path)
+        samples[waveform.path] = AudioBuffer(
+          interleaved: sound.interleaved, channelCount: sound.channelCount)
+      } catch {
+        throw InputError(finding(error, of: waveform, in: folder))
+      }
+    }
+    return samples
+  }
+
+  /// Returns the real path of a sound file, without checking its content.
+  package static func path(of waveform: ReadResult.SoundReference, in folder: String?)
+    throws(InputError) -> String
+  {
+    do throws(SoundFileError) {
+      return try soundFolder(folder, waveform.path).file(at: waveform.path)
+    } catch {
+      throw InputError(finding(error, of: waveform, in: folder))
+    }
+  }
+
+  /// Returns the real path of a sound file after decoding it.
+  ///
+  /// Some kinds of sound files begin with text, so that a script could be decoded as one.
+  /// Therefore, the file must also begin with the signature of a common kind.
+  package static func verifiedPath(of waveform: ReadResult.SoundReference, in folder: String?)
+    throws(InputError) -> String
+  {
+    do throws(SoundFileError) {
+      let soundFolder = try soundFolder(folder, waveform.path)
+      let path = try soundFolder.file(at: waveform.path)
+      _ = try soundFolder.sound(at: waveform.path)
+      guard TakeInput.isSoundFile(path) else {
+        throw SoundFileError(
+          kind: .notSound, path: waveform.path, description: "is not a sound file of a common kind")
+      }
+      return path
+    } catch {
+      throw InputError(finding(error, of: waveform, in: folder))
+    }
+  }
+
+  /// Returns the finding about a sound file that cannot be read.
+  private static func finding(
+    _ error: SoundFileError, of waveform: ReadResult.SoundReference, in folder: String?
+  ) -> Finding {
+    var suggestion: String?
+    if error.kind == .missing {
+      let similarName = folder.flatMap { SoundFolder(root: $0).suggestion(for: waveform.path) }
+      suggestion =
+        similarName.map { "did you mean \($0.inQuotes)?" }
+        ?? "use '--sounds FOLDER' or '--without-sounds'"
+    }
+    return Finding(
+      .soundMissing, location: waveform.location,
+      "the sound file \(waveform.path.inQuotes) \(error.description)", suggestion: suggestion)
+  }
+
+  /// Returns the errors and warnings of the sound files.
+  package static func findings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
+    -> [Finding]
+  {
+    waveforms.flatMap { waveform -> [Finding] in
+      do throws(SoundFileError) {
+        let sound = try read(waveform.path, from: folder)
+        _ = try sound.resampled(to: 48_000, path: waveform.path)
+        return damageFindings(of: sound, waveform: waveform)
+      } catch {
+        return [finding(error, of: waveform, in: folder)]
+      }
+    }
+  }
+
+  /// Returns the warnings about damaged sound files. Files that cannot be read are skipped.
+  package static func warnings(_ waveforms: [ReadResult.SoundReference], from folder: String?)
+    -> [Finding]
+  {
+    var visitedPaths: Set<String> = []
+    return waveforms.filter { visitedPaths.insert($0.path).inserted }.flatMap { waveform in
+      (try? read(waveform.path, from: folder)).map { damageFindings(of: $0, waveform: waveform) }
+        ?? []
+    }
+  }
+
+  /// Returns the warnings about a truncated sound file and non-finite samples.
+  private static func damageFindings(of sound: Sound, waveform: ReadResult.SoundReference)
+    -> [Finding]
+  {
+    let name = waveform.path.inQuotes
+    var messages =
+      sound.truncation.map { ["the sound file \(name) \($0.text); only these play"] } ?? []
+    let sampleCount = sound.interleaved.count
+    let badCount = sound.interleaved.count { !$0.isFinite }
+    if badCount == sampleCount, sampleCount > 0 {
+      messages.append("the sound file \(name) has no finite samples; it plays as silence")
+    } else if badCount > 0 {
+      messages.append(
+        "\(badCount) of \(sampleCount) samples of \(name) are NaN or infinite; they play as silence"
+      )
+    }
+    return messages.map { Finding(.soundDamaged, location: waveform.location, $0) }
+  }
+
+  private static func read(_ path: String, from folder: String?) throws(SoundFileError) -> Sound {
+    try soundFolder(folder, path).sound(at: path)
+  }
+
+  /// Returns the folder of a pattern's sound files. Shipped patterns have none.
+  private static func soundFolder(_ folder: String?, _ path: String) throws(SoundFileError)
+    -> SoundFolder
+  {
+    guard let folder else {
+      throw SoundFileError(
+        kind: .outside, path: path, description: "is not available to shipped patterns")
+    }
+    return SoundFolder(root: folder)
+  }
+}

@@ -1,0 +1,132 @@
+package import HapticPlayback
+internal import HapticModel
+internal import HapticRender
+internal import SystemSupport
+
+/// Plays force feedback effects: a continuous event of low sharpness for slow motors, and one of
+/// high sharpness for fast motors. It belongs to one thread.
+package final class RumbleMixer {
+  /// The interval between levels during a continuous change, and the duration of each change.
+  package static let stepSeconds = 0.01
+  /// The sharpness for slow motors.
+  private static let lowSharpness: Float = 0.2
+  /// The sharpness for fast motors.
+  private static let highSharpness: Float = 0.8
+  /// The duration of the looped event in seconds.
+  private static let toneSeconds = 3_600.0
+
+  private final class Tone {
+    let player: PatternPlayer
+    var level = 0.0
+    init(_ player: PatternPlayer) { self.player = player }
+  }
+
+  private let engine: PlaybackEngine
+  /// The tone for the slow (strong) motors of all effects.
+  private let strong: Tone
+  /// The tone for the fast (weak) motors of all effects.
+  private let weak: Tone
+  private var tones: [Int16: Tone] = [:]
+  package private(set) var effects: [Int16: ForceFeedbackEffect] = [:]
+  package private(set) var playbacks: [Int16: (start: Duration, count: Int)] = [:]
+  /// The factor for all effects, which a game sets.
+  package var gain = 1.0
+
+  package init(_ engine: PlaybackEngine) throws {
+    self.engine = engine
+    strong = try Self.tone(engine, sharpness: Self.lowSharpness)
+    weak = try Self.tone(engine, sharpness: Self.highSharpness)
+  }
+
+  private static func tone(_ engine: PlaybackEngine, sharpness: Float) throws -> Tone {
+    let hum = HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: toneSeconds,
+        parameters: [.hapticIntensity: 1, .hapticSharpness: sharpness])
+    ])
+    let player = try engine.player(for: HapticComposition(hum))
+    try player.setGain(0)
+    try player.loop(passCount: nil)
+    try player.start()
+    return Tone(player)
+  }
+
+  /// Adds or updates an effect; an effect that plays continues with its new levels.
+  package func upload(_ effect: ForceFeedbackEffect, as id: Int16) throws {
+    if case .periodic(let hertz, _) = effect.kind, hertz != self.hertz(of: id) {
+      try releaseTone(of: id)
+      // The nearest frequency that the profile supports.
+      let mapping = (engine.profiles.first ?? .phone).frequency
+      let sharpnesses = (0...100).map { Double($0) / 100 }
+      let nearest = sharpnesses.min {
+        abs(mapping.hertz(atSharpness: $0) - hertz) < abs(mapping.hertz(atSharpness: $1) - hertz)
+      }
+      tones[id] = try Self.tone(engine, sharpness: Float(nearest ?? 0))
+    }
+    effects[id] = effect
+  }
+
+  private func hertz(of id: Int16) -> Double? {
+    if case .periodic(let hertz, _)? = effects[id]?.kind {
+      hertz
+    } else {
+      nil
+    }
+  }
+
+  private func releaseTone(of id: Int16) throws {
+    try tones.removeValue(forKey: id)?.player.cancel()
+  }
+
+  /// Plays an effect from its beginning, or stops it.
+  ///
+  /// - Parameters:
+  ///   - id: The ID of the effect.
+  ///   - count: The number of repetitions; 0 to stop.
+  ///   - now: The current time.
+  package func play(_ id: Int16, count: Int, at now: Duration) {
+    playbacks[id] = count > 0 && effects[id] != nil ? (now, count) : nil
+  }
+
+  package func erase(_ id: Int16) throws {
+    effects[id] = nil
+    playbacks[id] = nil
+    try releaseTone(of: id)
+  }
+
+  /// Updates all levels, and returns the number of seconds until the next update.
+  package func update(at now: Duration) throws -> Double {
+    var strongLevel = 0.0
+    var weakLevel = 0.0
+    var secondsUntilUpdate = Double.infinity
+    var periodicLevels: [Int16: Double] = [:]
+    for (id, play) in playbacks {
+      let time = (now - play.start).inSeconds
+      guard let effect = effects[id], let levels = effect.levels(at: time, count: play.count) else {
+        playbacks[id] = nil
+        continue
+      }
+      secondsUntilUpdate = min(
+        secondsUntilUpdate, effect.secondsUntilChange(at: time, count: play.count))
+      if case .periodic = effect.kind {
+        periodicLevels[id] = levels.first
+      } else {
+        strongLevel += levels.first
+        weakLevel += levels.second
+      }
+    }
+    try move(strong, to: strongLevel)
+    try move(weak, to: weakLevel)
+    for (id, tone) in tones {
+      try move(tone, to: periodicLevels[id] ?? 0)
+    }
+    return max(0.001, secondsUntilUpdate)
+  }
+
+  private func move(_ tone: Tone, to level: Double) throws {
+    let level = min(1, max(0, level)) * gain
+    guard level != tone.level else { return }
+    tone.level = level
+    try tone.player.setGain(level, over: Self.stepSeconds)
+  }
+}

@@ -1,0 +1,170 @@
+internal import CUInput
+internal import Glibc
+package import SystemSupport
+
+/// An event of a game that uses a gamepad.
+package enum PadEvent: Equatable {
+  case upload(ForceFeedbackEffect, id: Int16)
+  case erase(id: Int16)
+  case play(id: Int16, count: Int)
+  /// The factor for all effects, 0…1.
+  case gain(Double)
+}
+
+/// A gamepad with force feedback, as the program provides it to games.
+package protocol ForceFeedbackPad: AnyObject {
+  /// Descriptors that are readable while `next` has an event.
+  var descriptors: [Int32] { get }
+
+  /// Returns the next event of a game, which has already been answered; nil if there is none. It
+  /// never waits.
+  func next() throws -> PadEvent?
+}
+
+/// A gamepad that the kernel module uinput provides; it exists as long as this object.
+package final class UInputPad: ForceFeedbackPad {
+  private static let path = "/dev/uinput"
+  /// The USB vendor ID of the Xbox 360 controller, which games recognize.
+  private static let vendor: UInt16 = 0x045E
+  /// The USB product ID of that controller.
+  private static let product: UInt16 = 0x028E
+
+  private let pad: Int32
+  /// The gamepad whose buttons and axes are passed through.
+  private let original: Int32?
+  private let originalPath: String
+
+  package var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
+
+  /// - Parameters:
+  ///   - name: The name of the new gamepad.
+  ///   - copied: The device of a gamepad to grab and copy, including its buttons and axes; nil for
+  ///     none.
+  package init(name: String, copying copied: String?) throws(FileError) {
+    originalPath = copied ?? ""
+    pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+    guard pad >= 0 else { throw Self.openingError(errno) }
+    if let copied {
+      let originalDescriptor = unsafe open(copied, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      guard originalDescriptor >= 0 else {
+        let code = errno
+        close(pad)
+        throw FileError.system(
+          copied, "cannot be opened; name a pad of /dev/input that this user may read", code: code)
+      }
+      original = originalDescriptor
+    } else {
+      original = nil
+    }
+    let result =
+      unsafe original.map { cuinput_copy_pad(pad, $0) }
+      ?? cuinput_make_pad(pad, name, Self.vendor, Self.product)
+    guard result >= 0 else {
+      // Open descriptors are closed with this object.
+      let code = errno
+      throw FileError.system(copied ?? Self.path, "no pad can be made", code: code)
+    }
+  }
+
+  deinit {
+    close(pad)
+    if let original {
+      close(original)
+    }
+  }
+
+  package static func openingError(_ code: Int32) -> FileError {
+    switch code {
+    case ENOENT, ENODEV:
+      FileError(path, "is missing; load the kernel's module: sudo modprobe uinput")
+    case EACCES, EPERM:
+      FileError(
+        path,
+        """
+        this user may not make pads; copy 70-temblor-rumble.rules to /etc/udev/rules.d, run \
+        'sudo udevadm control --reload' and 'sudo udevadm trigger /dev/uinput', and log in again
+        """
+      )
+    default:
+      FileError.system(path, "cannot be opened", code: code)
+    }
+  }
+
+  package func next() throws -> PadEvent? {
+    if let original {
+      while var event = Self.read(original) {
+        _ = unsafe write(pad, &event, MemoryLayout<input_event>.size)
+      }
+      if errno == ENODEV {
+        throw FileError(originalPath, "is gone; plug the pad in and start again")
+      }
+    }
+    while let event = Self.read(pad) {
+      switch Int32(event.type) {
+      case EV_UINPUT where event.code == 1:
+        if let upload = upload(UInt32(bitPattern: event.value)) {
+          return upload
+        }
+      case EV_UINPUT where event.code == 2:
+        if let erase = erase(UInt32(bitPattern: event.value)) {
+          return erase
+        }
+      case EV_FF where Int32(event.code) == FF_GAIN:
+        return .gain(Double(event.value) / 65_535)
+      case EV_FF where Int32(event.code) < FF_GAIN:
+        return .play(id: Int16(clamping: event.code), count: Int(event.value))
+      default:
+        break
+      }
+    }
+    return nil
+  }
+
+  private static func read(_ descriptor: Int32) -> input_event? {
+    var event = input_event()
+    let size = MemoryLayout<input_event>.size
+    return unsafe Glibc.read(descriptor, &event, size) == size ? event : nil
+  }
+
+  /// Receives an effect and replies to the game, which waits for the reply.
+  private func upload(_ request: UInt32) -> PadEvent? {
+    var kernelEffect = cuinput_effect()
+    guard unsafe cuinput_begin_upload(pad, request, &kernelEffect) == 0 else { return nil }
+    let effect = ForceFeedbackEffect(kernelEffect)
+    guard cuinput_end_upload(pad, request, effect == nil ? -EINVAL : 0) == 0, let effect else {
+      return nil
+    }
+    return .upload(effect, id: Int16(clamping: kernelEffect.id))
+  }
+
+  private func erase(_ request: UInt32) -> PadEvent? {
+    let id = cuinput_erase(pad, request)
+    return id < 0 ? nil : .erase(id: Int16(clamping: id))
+  }
+}
+
+extension ForceFeedbackEffect {
+  /// Creates an effect from the kernel's structure (linux/input.h); nil for unsupported kinds such
+  /// as springs.
+  init?(_ effect: cuinput_effect) {
+    func level(_ value: Int32) -> Double { min(1, abs(Double(value)) / 32_767) }
+    func seconds(_ milliseconds: Int32) -> Double { Double(milliseconds) / 1_000 }
+    switch effect.type {
+    case FF_RUMBLE:
+      kind = .rumble(strong: Double(effect.first) / 65_535, weak: Double(effect.second) / 65_535)
+    case FF_PERIODIC:
+      kind = .periodic(hertz: 1_000 / Double(max(1, effect.period)), level: level(effect.first))
+    case FF_CONSTANT:
+      kind = .constant(level: level(effect.first))
+    case FF_RAMP:
+      kind = .ramp(from: level(effect.first), to: level(effect.second))
+    default:
+      return nil
+    }
+    length = seconds(effect.length)
+    delay = seconds(effect.delay)
+    envelope = Envelope(
+      attackLength: seconds(effect.attack_length), attackLevel: level(effect.attack_level),
+      fadeLength: seconds(effect.fade_length), fadeLevel: level(effect.fade_level))
+  }
+}

@@ -1,0 +1,196 @@
+internal import HapticFormats
+internal import HapticModel
+internal import Reading
+internal import VendorFormats
+
+/// A pattern that is edited. The text is the model: every change modifies the text.
+struct Document {
+  /// The source of a text that was converted from another format.
+  struct Origin {
+    var format: HapticFormat
+    var losses: [LocatedLoss]
+    /// The complete content of the source, which is audible until the text changes.
+    var composition: HapticComposition
+  }
+
+  /// An undo or redo step: its name, and the text before or after it.
+  private struct Step {
+    var label: String
+    var text: [UInt8]
+  }
+
+  /// The maximum number of undo steps. The oldest are removed first.
+  private static let maximumStepCount = 1_000
+  /// The maximum number of bytes in the texts of undo steps.
+  private static let maximumStepBytes = 64 << 20
+  /// The default name of a step.
+  private static let defaultStepLabel = "Change"
+
+  private(set) var name = "pattern.ahap"
+  /// The current text, which may have errors.
+  private(set) var text: [UInt8] = []
+  /// The text when it was opened.
+  private(set) var original: [UInt8] = []
+  /// The source of a converted text, or nil for an AHAP file.
+  private(set) var origin: Origin?
+  /// The last text without errors, which is audible and drawn; nil before the first.
+  private(set) var editor: AHAPEditor?
+  /// The error of the text, or nil for a readable text.
+  private(set) var error: InputError?
+  private var undoSteps: [Step] = []
+  private var redoSteps: [Step] = []
+  /// The name of the next step.
+  private var nextLabel = Self.defaultStepLabel
+  /// A Boolean value that indicates whether further changes belong to the last undo step.
+  private var isStepOpen = false
+  /// The editor before the changes of the current step.
+  private var editorBeforeStep: AHAPEditor?
+
+  /// A Boolean value that indicates whether the text has no errors.
+  var isReadable: Bool { error == nil && editor != nil }
+
+  /// Opens a file and clears the undo history.
+  ///
+  /// A file of another format is converted to AHAP. If a file cannot be read, the previous pattern
+  /// stays audible.
+  mutating func open(_ file: SourceFile) {
+    name = file.name
+    undoSteps = []
+    redoSteps = []
+    origin = nil
+    nextLabel = Self.defaultStepLabel
+    isStepOpen = false
+    do {
+      let format = try FormatRegistry.standard.format(of: file)
+      var bytes = file.bytes
+      if format.id != HapticFormat.ahap.id {
+        let conversion = try DocumentConversion.convert(file, from: format, to: .ahap)
+        bytes = conversion.bytes
+        origin = Origin(
+          format: format, losses: conversion.losses, composition: conversion.composition)
+      }
+      parse(bytes)
+    } catch {
+      text = file.bytes
+      self.error = error
+    }
+    original = text
+  }
+
+  /// Sets the text, and reads it. The editor stays if the text has errors.
+  private mutating func parse(_ text: [UInt8]) {
+    self.text = text
+    do {
+      editor = try AHAPEditor(text: text, name: name)
+      error = nil
+    } catch {
+      self.error = error
+    }
+  }
+
+  /// The audible content; nil before the first readable text.
+  var composition: HapticComposition? {
+    if let origin, text == original { return origin.composition }
+    return editor?.content.composition
+  }
+
+  /// The names of the next undo and redo steps, and whether the text differs from the opened one.
+  var history: (undo: String?, redo: String?, isChanged: Bool) {
+    (undoSteps.last?.label, redoSteps.last?.label, text != original)
+  }
+
+  /// Begins a step with a name. All changes until the next call form one step.
+  mutating func beginStep(_ label: String) {
+    nextLabel = label.isEmpty ? Self.defaultStepLabel : label
+    isStepOpen = false
+  }
+
+  /// Replaces the text, which may have errors. The replacement is a step of its own, unless a step
+  /// has just begun.
+  mutating func replace(_ text: [UInt8]) {
+    if isStepOpen {
+      beginStep("Edit text")
+    }
+    let oldText = self.text
+    editorBeforeStep = nil
+    parse(text)
+    recordStep(textBefore: oldText)
+  }
+
+  /// Applies all changes, or throws the first error and applies none.
+  mutating func change(_ changes: [PatternChange]) throws(InputError) {
+    if let error { throw error }
+    guard let editor else { throw InputError(changing: "", of: name, "the slot is empty") }
+    let changed = try editor.applying(changes)
+    if !isStepOpen {
+      editorBeforeStep = editor
+    }
+    // If the values equal those before the step, their original spelling returns.
+    let original = editorBeforeStep.flatMap { $0.pattern == changed.pattern ? $0 : nil }
+    let newEditor = original ?? changed
+    let oldText = text
+    self.editor = newEditor
+    text = newEditor.text
+    recordStep(textBefore: oldText)
+  }
+
+  /// Undoes the last step, or redoes it. Returns false if there is none.
+  mutating func step(forward: Bool) -> Bool {
+    guard let step = forward ? redoSteps.popLast() : undoSteps.popLast() else { return false }
+    let inverse = Step(label: step.label, text: text)
+    if forward {
+      undoSteps.append(inverse)
+    } else {
+      redoSteps.append(inverse)
+    }
+    parse(step.text)
+    nextLabel = Self.defaultStepLabel
+    isStepOpen = false
+    return true
+  }
+
+  /// Records the text before a change, unless the current step already has one.
+  private mutating func recordStep(textBefore oldText: [UInt8]) {
+    if !isStepOpen {
+      guard text != oldText else { return }
+      undoSteps.append(Step(label: nextLabel, text: oldText))
+      isStepOpen = true
+      var byteCount = undoSteps.reduce(0) { $0 + $1.text.count }
+      while undoSteps.count > Self.maximumStepCount
+        || (byteCount > Self.maximumStepBytes && undoSteps.count > 1)
+      {
+        byteCount -= undoSteps.removeFirst().text.count
+      }
+    }
+    redoSteps = []
+    // A drag that ends where it began needs no undo step.
+    if undoSteps.last?.text == text {
+      undoSteps.removeLast()
+      isStepOpen = false
+    }
+  }
+
+  /// The maximum number of lines for a line-by-line comparison.
+  private static let maximumComparedLines = 2_000
+
+  /// The numbers, from 1, of the lines that differ from the opened text.
+  var changedLines: [Int] {
+    let newLines = text.split(separator: 0x0A, omittingEmptySubsequences: false)
+    let oldLines = original.split(separator: 0x0A, omittingEmptySubsequences: false)
+    let prefixCount = zip(newLines, oldLines).prefix { $0 == $1 }.count
+    let maximumSuffixCount = min(newLines.count, oldLines.count) - prefixCount
+    let reversedPairs = zip(newLines.reversed(), oldLines.reversed()).prefix(maximumSuffixCount)
+    let suffixCount = reversedPairs.prefix { $0 == $1 }.count
+    let newRange = prefixCount..<newLines.count - suffixCount
+    let oldRange = prefixCount..<oldLines.count - suffixCount
+    guard newRange.count <= Self.maximumComparedLines, oldRange.count <= Self.maximumComparedLines
+    else {
+      return newRange.map { $0 + 1 }
+    }
+    let difference = newLines[newRange].difference(from: oldLines[oldRange])
+    return difference.insertions.map { change in
+      guard case .insert(let offset, _, _) = change else { return 0 }
+      return prefixCount + offset + 1
+    }
+  }
+}

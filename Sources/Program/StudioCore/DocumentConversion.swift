@@ -1,0 +1,78 @@
+internal import HapticFormats
+internal import HapticModel
+internal import HapticRender
+internal import Reading
+internal import SignalAnalysis
+internal import SoundTracing
+internal import VendorFormats
+
+/// A loss with its location in the source file.
+struct LocatedLoss {
+  var loss: Loss
+  var location: FileLocation
+}
+
+/// Converts patterns between formats, as `temblor convert` does.
+enum DocumentConversion {
+  private static let formatUnwritable = Rule.error(
+    "format-unwritable", "syntax", "The format must be one that can be written.")
+
+  /// Converts a file to one file of another format, also if the format would normally use several.
+  ///
+  /// - Returns: The bytes of the file, the losses, and the composition of the source.
+  static func convert(_ file: SourceFile, from source: HapticFormat, to target: HapticFormat)
+    throws(InputError) -> (
+      bytes: [UInt8], losses: [LocatedLoss], composition: HapticComposition
+    )
+  {
+    let readResult = source.examine(file)
+    let composition = try readResult.get()
+    if source.id == target.id, let canonical = try source.canonicalText(of: file) {
+      return (canonical, [], composition)
+    }
+    let written = try write(composition, as: target, name: file.name)
+    let losses = (readResult.losses + written.losses).map { loss in
+      LocatedLoss(
+        loss: loss, location: loss.location ?? readResult.sourceMap.location(of: loss.element))
+    }
+    return (written.bytes, losses, composition)
+  }
+
+  /// Writes a composition as one file.
+  private static func write(_ composition: HapticComposition, as target: HapticFormat, name: String)
+    throws(InputError) -> (bytes: [UInt8], losses: [Loss])
+  {
+    var options = WritingOptions(baseName: FormatRegistry.standard.stem(of: name))
+    var written = try target.write(composition, options: options)
+    if let files = written?.files, files.count > 1 {
+      options.split = .never
+      written = try target.write(composition, options: options)
+    }
+    guard let written, let first = written.files.first else {
+      throw InputError(
+        Finding(
+          Self.formatUnwritable, location: FileLocation(name: name),
+          "the format \(target.id) cannot be written"))
+    }
+    return (first.bytes, written.losses)
+  }
+
+  private static let soundUntraceable = Rule.error(
+    "sound-untraceable", "syntax", "A sound must last at most an hour, at 500 Hz to 1 MHz.")
+
+  /// Traces a sound to an AHAP file. The profile is the one of a recording, or the one that the
+  /// pattern is meant for.
+  static func trace(_ sound: Signal, named name: String, _ profile: TransducerProfile)
+    throws(InputError) -> SourceFile
+  {
+    let pattern: HapticPattern
+    do {
+      pattern = try SoundTrace(of: sound, profile: profile).pattern
+    } catch {
+      throw InputError(
+        Finding(Self.soundUntraceable, location: FileLocation(name: name), error.description))
+    }
+    return SourceFile(
+      try write(HapticComposition(pattern), as: .ahap, name: name).bytes, name: name)
+  }
+}

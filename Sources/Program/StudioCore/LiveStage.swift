@@ -1,0 +1,60 @@
+internal import HapticModel
+internal import HapticRender
+internal import RealtimeMemory
+internal import Synchronization
+
+/// A renderer for the hardware of one profile, with a player for each slot.
+final class LiveStage {
+  let profile: TransducerProfile
+  private(set) var players: [RenderPlayer?] = [nil, nil]
+  private let port = RendererPort(channelCount: 1)
+  private var renderer: Renderer
+  /// The players that the renderer may still read.
+  private var retiredPlayers: [RenderPlayer] = []
+  /// The cue points that the renderer may still read.
+  private var cues: [SharedCuePoint] = []
+
+  init(profile: TransducerProfile, rate: Double) {
+    self.profile = profile
+    let routing = OutputRouting().fitted(to: [profile])
+    renderer = Renderer(
+      rate: rate, settings: RenderSettings(routing: routing, passCount: nil), port: port)
+  }
+
+  /// Returns the next frame of a slot.
+  func position(of slot: Int) -> Int64 {
+    players[slot]?.withStatus { $0.position.load(ordering: .relaxed) } ?? 0
+  }
+
+  /// Sets the plan of a slot. The previous player fades out.
+  func setPlan(_ plan: RenderPlan, slot: Int) {
+    let player = RenderPlayer(plan: plan)
+    retiredPlayers.removeAll { $0.isReleased }
+    send([.add(player)])
+    if let previous = players[slot] {
+      send([.remove(previous)])
+      retiredPlayers.append(previous)
+    }
+    players[slot] = player
+  }
+
+  /// The number of frames in which a removed player fades out.
+  var fadeLength: Int { renderer.fadeLength }
+
+  /// Sends commands to the renderer.
+  func send(_ commands: [RenderCommand]) { _ = port.send(commands) }
+
+  /// Creates a cue point, which is kept while the renderer may use it.
+  func makeCue(_ player: RenderPlayer, at frame: Int64) -> SharedCuePoint {
+    cues.removeAll { $0.isReleased }
+    let cue = SharedCuePoint(of: player.plan, at: frame)
+    cues.append(cue)
+    return cue
+  }
+
+  /// Renders the first frames of a block.
+  func render(into block: borrowing FixedBuffer<Float>, _ count: Int) {
+    var frames = unsafe block.view.slice(from: 0, count: count).mutableSpan
+    renderer.render(into: &frames)
+  }
+}

@@ -1,0 +1,63 @@
+internal import HapticFormats
+internal import Reading
+
+extension [PatternChange] {
+  /// Parses a list of changes:
+  ///
+  /// - `{"set": "events[3].time", "to": 1.25}`
+  /// - `{"remove": "curves[0].points[2]"}`
+  /// - `{"add": {…}, "after": "events[3]"}`
+  /// - `{"duplicate": "events[3]"}`
+  /// - `{"addPoint": {"time": 0.2, "value": 0.5}, "to": "curves[0]"}`
+  init(json text: [UInt8]) throws(InputError) {
+    let document: JSONDocument
+    do {
+      document = try JSONDocument(text: text, name: "changes")
+    } catch {
+      throw InputError(changing: "", of: "changes", error.message, error.suggestion)
+    }
+    self = []
+    for element in document.root.elements {
+      append(try PatternChange(element))
+    }
+  }
+}
+
+extension PatternChange {
+  /// Parses one change.
+  fileprivate init(_ json: JSONValue) throws(InputError) {
+    let target = json["to"]
+    if let path = json["set"]?.string, let target {
+      if let number = target.number {
+        self = .set(path, to: .number(number))
+        return
+      }
+      if let text = target.string {
+        self = .set(path, to: .text(text))
+        return
+      }
+      if let flag = target.boolean {
+        self = .set(path, to: .flag(flag))
+        return
+      }
+    }
+    if let path = json["remove"]?.string {
+      self = .remove(path)
+    } else if let path = json["duplicate"]?.string {
+      self = .duplicate(path)
+    } else if let entry = json["add"] {
+      var writer = JSONWriter(layout: .compact)
+      writer.value(copying: entry)
+      self = .add(writer.bytes, after: json["after"]?.string)
+    } else if let point = json["addPoint"], let time = point["time"]?.number,
+      let value = point["value"]?.number,
+      let path = target?.string
+    {
+      self = .addPoint(time: time, value: value, to: path)
+    } else {
+      throw InputError(
+        changing: json.path, of: "changes", "the change is not valid",
+        "use set and to, remove, duplicate, add, or addPoint and to")
+    }
+  }
+}

@@ -1,0 +1,299 @@
+internal import HapticFormats
+internal import HapticModel
+internal import HapticRender
+internal import Reading
+
+/// A report about a document or the studio, by its name in the C interface.
+enum ReportKind: String {
+  /// The formats that can be read and written, as JSON.
+  case formats
+  /// The losses of the last conversion, as JSON.
+  case losses
+  /// The profiles, as JSON.
+  case profiles
+  /// The text of a document.
+  case text
+  /// The text of a document when it was opened.
+  case original
+  /// The names of the next undo and redo steps, as JSON.
+  case history
+  /// The numbers of the changed lines, as JSON.
+  case lines
+  /// The drawable content, as JSON.
+  case score
+  /// The original format and the losses of the conversion, as JSON.
+  case origin
+  /// The findings for a profile, as JSON.
+  case check
+}
+
+extension Studio {
+  /// Returns a report.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of report.
+  ///   - index: The index of the document. Some kinds need none.
+  ///   - profile: The index of the profile, for findings.
+  /// - Returns: The bytes of the report; empty for an invalid document.
+  func report(_ kind: ReportKind, document index: Int, profile: Int) -> [UInt8] {
+    switch kind {
+    case .formats:
+      return formatsJSON()
+    case .losses:
+      return JSONWriter.arrayText { $0.elements(losses) }
+    case .profiles:
+      return profilesJSON()
+    case _ where !documents.indices.contains(index):
+      return []
+    case .text:
+      return documents[index].text
+    case .original:
+      return documents[index].original
+    case .history:
+      return historyJSON(index)
+    case .lines:
+      return linesJSON(index)
+    case .score:
+      return scoreJSON(index)
+    case .origin:
+      return originJSON(index)
+    case .check:
+      return findingsJSON(index, profile: profile)
+    }
+  }
+
+  /// Returns the formats as JSON.
+  private func formatsJSON() -> [UInt8] {
+    JSONWriter.arrayText { list in
+      for format in FormatRegistry.standard.formats {
+        list.object { object in
+          object.member("id", format.id)
+          object.member("title", format.title)
+          object.array("extensions") { list in
+            for fileExtension in format.fileExtensions {
+              list.element(fileExtension)
+            }
+          }
+          object.member("reads", true)
+          object.member("writes", format.isWritable)
+        }
+      }
+    }
+  }
+
+  /// Returns the numbers of the changed lines of a document, as JSON.
+  private func linesJSON(_ index: Int) -> [UInt8] {
+    JSONWriter.arrayText { list in
+      for line in documents[index].changedLines {
+        list.element(line)
+      }
+    }
+  }
+
+  /// Returns the original format of a document and the losses of its conversion, as JSON.
+  private func originJSON(_ index: Int) -> [UInt8] {
+    let origin = documents[index].origin
+    return JSONWriter.objectText { object in
+      object.member("format", origin?.format.id ?? HapticFormat.ahap.id)
+      object.member("title", origin?.format.title ?? HapticFormat.ahap.title)
+      object.array("losses") { $0.elements(origin?.losses ?? []) }
+    }
+  }
+
+  /// Returns the names of the next undo and redo steps, as JSON.
+  private func historyJSON(_ index: Int) -> [UInt8] {
+    let history = documents[index].history
+    return JSONWriter.objectText { object in
+      for (key, label) in [("undo", history.undo), ("redo", history.redo)] {
+        if let label {
+          object.member(key, label)
+        } else {
+          object.null(key)
+        }
+      }
+      object.member("changed", history.isChanged)
+      object.member("readable", documents[index].isReadable)
+    }
+  }
+
+  /// Returns the drawable content of a document as JSON: events with their effective controls,
+  /// curves, and parameters.
+  ///
+  /// - `felt` is a flat list of time, intensity, and sharpness at each corner of an event.
+  /// - `points` is a flat list of times and values.
+  /// - `order` has the path indices of the points, if the text does not list them by time.
+  func scoreJSON(_ index: Int) -> [UInt8] {
+    guard let editor = documents[index].editor else { return [] }
+    let pattern = editor.pattern
+    let controls = EffectiveParameters(pattern)
+    let document = documents[index]
+    return JSONWriter.objectText { file in
+      file.member("duration", pattern.duration)
+      file.member("name", document.name)
+      if let title = editor.content.metadata["Project"] {
+        file.member("title", title)
+      }
+      file.member("format", document.origin?.format.id ?? HapticFormat.ahap.id)
+      file.array("events") { list in
+        for (index, event) in pattern.events.enumerated() {
+          list.object { $0.write(event, path: "events[\(index)]", under: controls) }
+        }
+      }
+      file.array("curves") { list in
+        for (index, curve) in pattern.curves.enumerated() {
+          let order = editor.pointOrder(ofCurve: index)
+          list.object { $0.write(curve, path: "curves[\(index)]", pointOrder: order) }
+        }
+      }
+      file.array("parameters") { list in
+        for (index, parameter) in pattern.parameters.enumerated() {
+          list.object { $0.write(parameter, path: "parameters[\(index)]") }
+        }
+      }
+    }
+  }
+
+  /// Returns the findings as JSON, each with the path of its part if there is one.
+  func findingsJSON(_ index: Int, profile: Int) -> [UInt8] {
+    let editor = documents[index].isReadable ? documents[index].editor : nil
+    return JSONWriter.arrayText { list in
+      for finding in findings(of: index, profile: profile) {
+        list.object {
+          $0.members(of: finding, path: editor?.partPath(forValuePath: finding.location.path))
+        }
+      }
+    }
+  }
+
+  /// Returns the profiles as JSON: names, descriptions, and the played frequencies of sharpness 0
+  /// and 1.
+  func profilesJSON() -> [UInt8] {
+    JSONWriter.arrayText { list in
+      for profile in profiles {
+        let played = profile.bandMapped(rate: Self.defaultRate).frequency
+        list.object { object in
+          object.member("name", profile.name)
+          object.member("title", profile.hardware?.product ?? profile.name)
+          object.member("summary", profile.summary)
+          object.member("kind", profile.hardware == nil ? "mapping" : "transducer")
+          object.member("low", played.low)
+          object.member("high", played.high)
+          object.member("hasHardware", profile.hardware != nil)
+        }
+      }
+    }
+  }
+}
+
+extension JSONWriter {
+  /// Returns a compact text of an array.
+  static func arrayText(_ contents: (inout JSONArrayWriter) -> Void) -> [UInt8] {
+    var writer = JSONWriter(layout: .compact)
+    writer.array(contents)
+    return writer.finish()
+  }
+
+  /// Returns a compact text of an object.
+  static func objectText(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
+    var writer = JSONWriter(layout: .compact)
+    writer.object(contents)
+    return writer.finish()
+  }
+}
+
+extension JSONObjectWriter {
+  /// Writes an event with its effective intensity and sharpness.
+  fileprivate mutating func write(
+    _ event: HapticEvent, path: String, under controls: EffectiveParameters
+  ) {
+    member("kind", event.kind.rawValue)
+    member("path", path)
+    member("time", event.time)
+    if let duration = event.duration {
+      member("duration", duration)
+    }
+    if let waveform = event.waveform {
+      member("file", waveform.path)
+    }
+    for field in AHAPField.allCases {
+      guard let id = field.parameter, event.kind.responds(to: id) else { continue }
+      if event.parameters[id] != nil || id == .hapticIntensity || id == .hapticSharpness {
+        member(field.rawValue, event.value(of: id))
+      }
+    }
+    guard event.kind.isHaptic else { return }
+    array("felt") { points in
+      for point in controls.points(of: event) {
+        for number in [point.time, point.intensity, point.sharpness] {
+          points.element(number)
+        }
+      }
+    }
+  }
+
+  /// Writes a curve. `pointOrder` contains the path indices of its points.
+  fileprivate mutating func write(_ curve: ParameterCurve, path: String, pointOrder: [Int]) {
+    member("id", curve.id.rawValue)
+    member("path", path)
+    member("time", curve.time)
+    array("points") { points in
+      for point in curve.controlPoints {
+        points.element(point.time)
+        points.element(Double(point.value))
+      }
+    }
+    guard pointOrder != Array(pointOrder.indices) else { return }
+    array("order") { list in
+      for index in pointOrder {
+        list.element(index)
+      }
+    }
+  }
+
+  fileprivate mutating func write(_ parameter: DynamicParameter, path: String) {
+    member("id", parameter.id.rawValue)
+    member("path", path)
+    member("time", parameter.time)
+    member("value", parameter.value)
+  }
+
+  /// Writes a finding with its location.
+  ///
+  /// - Parameters:
+  ///   - finding: The finding.
+  ///   - path: The path of the part concerned, or nil.
+  mutating func members(of finding: Finding, path: String? = nil) {
+    member("severity", finding.severity.description)
+    member("rule", finding.rule.text)
+    member("message", finding.message)
+    if let suggestion = finding.suggestion {
+      member("hint", suggestion)
+    }
+    member("file", finding.location.name)
+    if case .text(let line, let column) = finding.location.position {
+      member("line", line)
+      member("column", column)
+    }
+    if let path {
+      member("path", path)
+    }
+    member("place", finding.location.path)
+  }
+}
+
+extension JSONArrayWriter {
+  /// Writes losses with their locations.
+  mutating func elements(_ losses: [LocatedLoss]) {
+    for locatedLoss in losses {
+      object { object in
+        object.member("kind", locatedLoss.loss.kind.rawValue)
+        object.member("message", locatedLoss.loss.message)
+        object.member("place", locatedLoss.location.path)
+        if case .text(let line, let column) = locatedLoss.location.position {
+          object.member("line", line)
+          object.member("column", column)
+        }
+      }
+    }
+  }
+}
