@@ -189,7 +189,7 @@ private struct OnsetSearch {
       && maximum(of: magnitudes, in: max(0, index - frames(Self.pauseDuration))..<index) < 0.03
         * after
     guard isFromPause || after > Self.minimumGrowth * before else { return nil }
-    // Where a tone changes its frequency, the residual grows without an onset. There, an onset
+    // The residual also grows where a tone changes its frequency. There, an onset
     // requires twice the level.
     let residualBefore = maximum(of: residual, in: max(0, index - frames(0.005))..<index)
     guard isFromPause || rise > 2 * residualBefore || after > 2 * before else { return nil }
