@@ -221,9 +221,11 @@ public struct FourierTransform: ~Copyable {
               mirror.imaginary = 0
             }
             let odd =
-              ComplexNumber(value.real - mirror.real, value.imaginary - mirror.imaginary) * twiddleFactors[bin]
+              ComplexNumber(value.real - mirror.real, value.imaginary - mirror.imaginary)
+              * twiddleFactors[bin]
             return ComplexNumber(
-              value.real + mirror.real - odd.imaginary, value.imaginary + mirror.imaginary + odd.real)
+              value.real + mirror.real - odd.imaginary,
+              value.imaginary + mirror.imaginary + odd.real)
           })
         for index in 0..<half {
           samples[2 * index] = packed[index].real

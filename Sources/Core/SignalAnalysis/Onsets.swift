@@ -189,7 +189,7 @@ private struct OnsetSearch {
       && maximum(of: magnitudes, in: max(0, index - frames(Self.pauseDuration))..<index) < 0.03
         * after
     guard isFromPause || after > Self.minimumGrowth * before else { return nil }
-    // Where a tone changes its frequency, the residual grows without an onset. There, an onset
+    // The residual also grows where a tone changes its frequency. There, an onset
     // requires twice the level.
     let residualBefore = maximum(of: residual, in: max(0, index - frames(0.005))..<index)
     guard isFromPause || rise > 2 * residualBefore || after > 2 * before else { return nil }
@@ -210,7 +210,8 @@ private struct OnsetSearch {
     let riseFrame =
       (index..<magnitudes.count).first { magnitudes[$0] > Self.minimumGrowth * before } ?? index
     return Onset(
-      time: isClear ? onsetTime(at: index, rise: rise) : Double(riseFrame) / rate, strength: attackLevel)
+      time: isClear ? onsetTime(at: index, rise: rise) : Double(riseFrame) / rate,
+      strength: attackLevel)
   }
 
   /// Returns the median of the residual over the preceding 50 ms.
@@ -229,7 +230,9 @@ private struct OnsetSearch {
     while position < residual.count - 1, residual[position] <= level {
       position += 1
     }
-    guard position > 0, residual[position] > residual[position - 1] else { return Double(position) / rate }
+    guard position > 0, residual[position] > residual[position - 1] else {
+      return Double(position) / rate
+    }
     let fraction = (level - residual[position - 1]) / (residual[position] - residual[position - 1])
     return (Double(position - 1) + min(1, max(0, fraction))) / rate
   }
@@ -278,7 +281,9 @@ private struct SteadyTone {
     guard determinant > 1e-6 * sineEnergy * cosineEnergy else { return nil }
     sineAmplitude = (sineProduct * cosineEnergy - cosineProduct * crossEnergy) / determinant
     cosineAmplitude = (cosineProduct * sineEnergy - sineProduct * crossEnergy) / determinant
-    guard power - sineAmplitude * sineProduct - cosineAmplitude * cosineProduct < Self.maximumResidual * power
+    guard
+      power - sineAmplitude * sineProduct - cosineAmplitude * cosineProduct < Self.maximumResidual
+        * power
     else { return nil }
     phaseIncrement = angle
     start = segment.startIndex

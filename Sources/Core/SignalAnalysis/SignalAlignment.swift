@@ -54,7 +54,8 @@ public enum SignalAlignment {
       }
     }
     return Match(
-      lag: (Double(best - maximumFrames) + offset) / rate, correlation: max(-1, min(1, peak / scale)))
+      lag: (Double(best - maximumFrames) + offset) / rate,
+      correlation: max(-1, min(1, peak / scale)))
   }
 
   private static func energy(_ samples: [Float]) -> Double {
@@ -77,10 +78,12 @@ package enum CrossCorrelation {
     var secondBins = sums
     for start in stride(from: 0, to: first.count, by: blockLength) {
       for index in firstBlock.indices {
-        firstBlock[index] = index < blockLength && start + index < first.count ? first[start + index] : 0
+        firstBlock[index] =
+          index < blockLength && start + index < first.count ? first[start + index] : 0
         let position = start - maximumLag + index
         secondBlock[index] =
-          index < blockLength + 2 * maximumLag && position >= 0 && position < second.count ? second[position] : 0
+          index < blockLength + 2 * maximumLag && position >= 0 && position < second.count
+          ? second[position] : 0
       }
       transform.forward(firstBlock, into: &firstBins)
       transform.forward(secondBlock, into: &secondBins)

@@ -51,7 +51,9 @@ public struct Spectrogram: Equatable, Sendable {
       let start = Int((time * decimated.rate - Double(length - 1) / 2).rounded())
       for index in 0..<length {
         let position = start + index
-        frame[index] = decimated.samples.indices.contains(position) ? decimated.samples[position] * hann[index] : 0
+        frame[index] =
+          decimated.samples.indices.contains(position)
+          ? decimated.samples[position] * hann[index] : 0
       }
       transform.forward(frame, into: &bins)
       levels.append(
@@ -112,7 +114,8 @@ package struct NoiseSpectralDensity {
       let position = quantile * Double(sorted.count - 1)
       let low = Int(position)
       let high = min(low + 1, sorted.count - 1)
-      let value = Double(sorted[low]) + (position - Double(low)) * Double(sorted[high] - sorted[low])
+      let value =
+        Double(sorted[low]) + (position - Double(low)) * Double(sorted[high] - sorted[low])
       return scale * value / -log(1 - quantile)
     }
   }

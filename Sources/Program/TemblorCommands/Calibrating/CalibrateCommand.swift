@@ -117,7 +117,8 @@ enum CalibrateCommand {
     }
     let date = arguments.value("--date") ?? CalibrationAge.today()
     if arguments.flag("--by-hand") {
-      return try ManualCalibrationCommand.run(arguments, terminal, options, date: date, on: environment)
+      return try ManualCalibrationCommand.run(
+        arguments, terminal, options, date: date, on: environment)
     }
     if let resistor = try arguments.double("--impedance", in: 0.001...100) {
       return try measureImpedance(
@@ -224,7 +225,8 @@ enum CalibrateCommand {
             "resistance", measurement.coilResistance,
             input.reference == nil ? " ohm (estimate)" : " ohm")),
         .init(
-          "inductance", measurement.inductance, row: row("inductance", measurement.inductance * 1_000, " mH")),
+          "inductance", measurement.inductance,
+          row: row("inductance", measurement.inductance * 1_000, " mH")),
         .init("residual", measurement.residual),
       ],
       sentences: ["The Q factor is that without the resistor, on an amplifier of no resistance."],

@@ -185,7 +185,8 @@ struct DriftReport {
     return [
       .init("recording", recordingName), .init("profile", profileName),
       entry(
-        "resonance", drift.resonance, unit: " Hz", allowed: "±\((tolerance * 100).text(places: 1)) %"),
+        "resonance", drift.resonance, unit: " Hz",
+        allowed: "±\((tolerance * 100).text(places: 1)) %"),
       entry(
         "qualityFactor", as: "quality", drift.qualityFactor, unit: "",
         allowed: "within a factor of \(factor.text(places: 2))"),
@@ -201,7 +202,8 @@ struct DriftReport {
     return ReportEntry(
       key,
       JSONElement.inlineObject([
-        "stated": comparison.stated, "measured": comparison.measured, "interval": comparison.interval,
+        "stated": comparison.stated, "measured": comparison.measured,
+        "interval": comparison.interval,
         "change": comparison.relativeChange,
         "lowest": comparison.allowedRatio.lowerBound, "highest": comparison.allowedRatio.upperBound,
         "within": comparison.isWithinUncertainty,

@@ -10,7 +10,7 @@ import TransducerProfiles
 @testable import TemblorCommands
 
 /// `temblor calibrate --by-hand` on a device in memory.
-@Suite struct HandTaskTests {
+@Suite struct ManualCalibrationTests {
   private let place: Scratch
   private var output: String { place("mine.json") }
 
@@ -106,7 +106,7 @@ import TransducerProfiles
     private let finger: Finger
     private var keys: [Double] = []
 
-    /// How a finger leaves the key: at once, after bouncing, or late, so that the keyboard repeats
+    /// The release of the key: at once, after bouncing, or late, so that the keyboard repeats
     /// it.
     enum Finger: Sendable { case once, twice, holding }
 

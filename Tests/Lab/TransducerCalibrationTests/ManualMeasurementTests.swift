@@ -6,7 +6,7 @@ import Testing
 @testable import TransducerCalibration
 
 /// A resonance found by a person, and what becomes of it.
-@Suite struct HandCalibrationTests {
+@Suite struct ManualMeasurementTests {
   private static func profile(quality: Double = 6) -> TransducerProfile {
     TransducerProfile(
       name: "chair", summary: "A chair.", frequency: FrequencyMapping(low: 28.3, high: 56.6),
@@ -111,7 +111,7 @@ import Testing
 
   // MARK: - A simulated person
 
-  /// What a hand finds on a transducer, by the steady level at each moment.
+  /// The presses of a hand on a transducer, by the steady-state level at each moment.
   /// - Parameter slope: Decibels an octave by which the person's sensitivity rises besides the
   ///   profile's.
   private static func find(
@@ -189,7 +189,7 @@ import Testing
         let found = try Self.find(plant, stated: stated, slope: slope, seed: seed)
         let fitted = found.applied(to: stated, date: "")
         #expect(Self.unevenness(of: fitted, on: plant) <= 1)
-        // What a Q factor that is off adds: 3.5 dB for a factor of 1.5.
+        // A wrong Q factor adds 3.5 dB for a factor of 1.5.
         for factor in [1 / 1.5, 1.5] {
           let other = TransducerModel(resonance: plant.resonance, qualityFactor: quality * factor)
           #expect(Self.unevenness(of: fitted, on: other) <= 3.8)
