@@ -425,8 +425,8 @@ struct MPEGReader {
   // MARK: - What is left out
 
   private mutating func reportDroppedContent() {
-    func text(_ count: Int, _ one: String, _ several: String) -> String {
-      count == 1 ? "1 \(one)" : "\(count) \(several)"
+    func text(_ count: Int, _ singular: String, _ plural: String) -> String {
+      count == 1 ? "1 \(singular)" : "\(count) \(plural)"
     }
     if let first = document.avatars.first {
       reportLoss(
