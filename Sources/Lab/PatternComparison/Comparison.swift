@@ -1,8 +1,6 @@
 internal import CMath
 import HapticModel
-public import Reading
 internal import SignalAnalysis
-package import SystemSupport
 
 /// The differences between a reference and a candidate, as sentences and figures.
 ///
@@ -111,7 +109,7 @@ public struct Comparison: Sendable {
     return index.map { differences.remove(at: $0).amount }
   }
 
-  private mutating func matchLevels() {
+  mutating func matchLevels() {
     guard options.matchesLevels, let gains = options.levelMatch?.gains(for: takes) else { return }
     referenceGain = gains[0]
     levelMatchGain = gains[1]

@@ -61,13 +61,13 @@ extension Difference {
 
 extension RecordingMatch {
   fileprivate var fields: JSONObject {
-    func known(_ value: Double?) -> JSONElement { .finiteNumber(outcome == .found ? value : nil) }
+    func ifFound(_ value: Double?) -> JSONElement { .finiteNumber(outcome == .found ? value : nil) }
     return [
       "match": outcome.rawValue, "searchSeconds": JSONElement.finiteNumber(searchSeconds),
-      "delaySeconds": known(delaySeconds),
-      "tempoPercent": known(tempoPercent), "tempoErrorPercent": known(tempoErrorPercent),
+      "delaySeconds": ifFound(delaySeconds),
+      "tempoPercent": ifFound(tempoPercent), "tempoErrorPercent": ifFound(tempoErrorPercent),
       "inverted": outcome == .found ? JSONElement.bool(isInverted) : .null,
-      "levelDecibels": known(levelDecibels),
+      "levelDecibels": ifFound(levelDecibels),
       "noiseDecibels": JSONElement.finiteNumber(noiseDecibels),
       "humDecibels": JSONElement.finiteNumber(humDecibels),
       "mainsHertz": JSONElement.finiteNumber(mainsFrequency),

@@ -23,7 +23,7 @@ public struct ComparisonOptions: Equatable, Sendable {
   public var candidateLabel: String
 
   /// A Boolean value that indicates whether levels are matched by a measure.
-  var matchesLevels: Bool { levelMatch.map { $0 != .none } ?? false }
+  var matchesLevels: Bool { levelMatch != nil && levelMatch != LevelMatch.none }
 
   /// The default of `searchSeconds`.
   public static let defaultSearchSeconds = 11.0

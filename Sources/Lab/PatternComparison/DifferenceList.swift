@@ -57,7 +57,8 @@ struct DifferenceList {
     add(
       Difference(
         .noise, in: overallRange, isOverall: true, amount: decibels,
-        before: isReference ? hertz : nil, after: isReference ? nil : hertz),
+        before: isReference ? hertz : nil,
+        after: isReference ? nil : hertz),
       sentence: "\(owner) has \(description) at \(level) dBFS in the background" + contrast)
   }
 
@@ -175,7 +176,8 @@ struct EventNames {
   func subject(for events: [IndexedEvent]) -> Subject {
     guard let first = events.first else { return Subject(text: owner) }
     if events.count == 1 {
-      let location = count(of: first.kind) == 1 ? "" : ", at \(SentenceFormatting.time(first.time)),"
+      let location =
+        count(of: first.kind) == 1 ? "" : ", at \(SentenceFormatting.time(first.time)),"
       return Subject(text: possessiveName(of: first) + location)
     }
     guard events.allSatisfy({ $0.kind == first.kind }) else {

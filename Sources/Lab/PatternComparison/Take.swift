@@ -90,7 +90,8 @@ public struct TakeMeasurements: Equatable, Sendable {
     package func formattedChange(from reference: Measurement) -> String {
       guard let value, let referenceValue = reference.value else { return "" }
       let text = NumberFormatting.fixed(value - referenceValue, places: decimalPlaces)
-      if !text.contains(where: { ("1"..."9").contains($0) }) { return "=" }
+      let isZero = !text.contains { ("1"..."9").contains($0) }
+      if isZero { return "=" }
       return value > referenceValue ? "+" + text : text
     }
   }
@@ -134,7 +135,9 @@ public struct TakeMeasurements: Equatable, Sendable {
   }
 
   /// Returns the value with a JSON key.
-  package subscript(key: String) -> Double? { measurements.first { $0.key == key }?.value }
+  package subscript(key: String) -> Double? {
+    measurements.first { $0.key == key }?.value
+  }
 
   /// Returns the center frequency of the highest peak, down to half its power. For a broad peak, it
   /// is more stable than the maximum.
@@ -181,7 +184,10 @@ public enum LevelMatch: String, CaseIterable, Sendable {
       levels = isComplete ? loudness : signals.map(Self.weightedLevel)
     }
     guard let weakest = levels.compactMap(\.self).min() else { return signals.map { _ in 1 } }
-    return levels.map { level in level.map { min(1, Decibels.factor(weakest - $0)) } ?? 1 }
+    return levels.map { level in
+      guard let level else { return 1 }
+      return min(1, Decibels.factor(weakest - level))
+    }
   }
 
   /// Returns a gain for each take that makes it as strong as the weakest one.
@@ -202,6 +208,6 @@ public enum LevelMatch: String, CaseIterable, Sendable {
   }
 
   static func isSilent(_ signal: Signal) -> Bool {
-    signal.channels.allSatisfy { channel in channel.allSatisfy { $0 == 0 || !$0.isFinite } }
+    signal.channels.joined().allSatisfy { $0 == 0 || !$0.isFinite }
   }
 }

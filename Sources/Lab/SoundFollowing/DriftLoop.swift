@@ -1,83 +1,68 @@
 internal import CMath
 
-/// The ratio of two clocks, from how many frames are between them: a control loop of 0.02 Hz,
-/// critically damped.
+/// Estimates the ratio of two clocks from the number of frames that wait between them.
+///
+/// A proportional-integral controller keeps the number of waiting frames at a target. With the
+/// angular bandwidth ω and the smoothed error e, in frames, its output is
+///
+/// ratio = 1 + 2 ω e / rate + ∫ ω² e / rate dt
+///
+/// which is critically damped: after a disturbance, it returns without overshoot.
 public struct DriftLoop: Sendable {
-  /// Frames of the source for one of the output, 1 ± 0.001.
+  /// The frames of the source for each frame of the output: 1 ± 0.001.
   public private(set) var ratio = 1.0
-  /// Parts per million by which the source runs faster.
+  /// The deviation of the source's clock in parts per million; positive if it is faster.
   public var partsPerMillion: Double { (ratio - 1) * 1e6 }
 
-  /// The loop's frequency in hertz, the greatest deviation, the greatest step of an update, and
-  /// seconds of smoothing, twice.
+  /// The bandwidth of the loop, in hertz.
   private static let bandwidthHertz = 0.02
+  /// The maximum deviation of the ratio from 1.
   private static let maximumDeviation = 1e-3
+  /// The maximum change of the ratio in one update. Larger changes would be audible.
   private static let maximumStep = 2e-6
+  /// The time constant of each of two smoothing stages, in seconds.
   private static let smoothingTime = 0.5
 
+  /// The number of waiting frames after one and after two smoothing stages.
+  private struct SmoothedFrames {
+    var once: Double
+    var twice: Double
+  }
+
   private let rate: Double
-  /// The frames that wait, smoothed once and twice; nil before any.
-  private var smoothedFrames: (once: Double, twice: Double)?
+  private var smoothedFrames: SmoothedFrames?
   private var integral = 0.0
 
-  /// A loop at a ratio of 1, for frames per second.
+  /// Creates a loop with a ratio of 1.
+  ///
+  /// - Parameter rate: The nominal sample rate, in hertz.
   public init(rate: Double) { self.rate = rate }
 
-  /// Takes note of how many frames wait.
+  /// Updates the ratio.
   ///
-  /// - Parameter frames: At moments that do not lie alike in the periods of the devices, which
-  ///   would beat with the drift.
-  public mutating func update(
-    waitingFrames frames: Double, target: Double, elapsedSeconds seconds: Double
-  ) {
-    var (once, twice) = smoothedFrames ?? (frames, frames)
-    let share = 1 - exp(-seconds / Self.smoothingTime)
-    once += (frames - once) * share
-    twice += (once - twice) * share
-    smoothedFrames = (once, twice)
+  /// - Parameters:
+  ///   - waitingFrames: The number of waiting frames. Measure it at varying phases of the devices'
+  ///     periods: equal phases would beat with the drift.
+  ///   - target: The desired number of waiting frames.
+  ///   - elapsedSeconds: The time since the previous update.
+  public mutating func update(waitingFrames: Double, target: Double, elapsedSeconds: Double) {
+    var smoothed =
+      smoothedFrames ?? SmoothedFrames(once: waitingFrames, twice: waitingFrames)
+    let coefficient = 1 - exp(-elapsedSeconds / Self.smoothingTime)
+    smoothed.once += (waitingFrames - smoothed.once) * coefficient
+    smoothed.twice += (smoothed.once - smoothed.twice) * coefficient
+    smoothedFrames = smoothed
+    let error = smoothed.twice - target
     let omega = 2 * .pi * Self.bandwidthHertz
-    func bounded(_ value: Double) -> Double {
-      min(Self.maximumDeviation, max(-Self.maximumDeviation, value))
-    }
-    integral = bounded(integral + omega * omega / rate * (twice - target) * seconds)
-    let wanted = 1 + bounded(2 * omega / rate * (twice - target) + integral)
-    ratio += max(-Self.maximumStep, min(Self.maximumStep, wanted - ratio))
+    integral = Self.clamped(integral + omega * omega / rate * error * elapsedSeconds)
+    let targetRatio = 1 + Self.clamped(2 * omega / rate * error + integral)
+    ratio += max(-Self.maximumStep, min(Self.maximumStep, targetRatio - ratio))
   }
 
-  /// Forgets how many waited, and keeps the ratio: behind a gap.
+  private static func clamped(_ deviation: Double) -> Double {
+    min(maximumDeviation, max(-maximumDeviation, deviation))
+  }
+
+  /// Discards the measurements and keeps the ratio. Call it after a gap.
   public mutating func holdRatio() { smoothedFrames = nil }
-}
-
-/// Samples at another rate, by cubics through four of them: for what lies far below both rates, as
-/// vibration does.
-public struct VariableRateResampler {
-  private var history = SIMD4<Float>()
-  /// The place of the next output behind the second of the four.
-  private var fraction = 0.0
-
-  /// A resampler that begins in silence.
-  public init() {}
-
-  /// The output for the next samples.
-  ///
-  /// - Parameter step: Samples for each of the output, above 0; it may change from call to call.
-  public mutating func resample(_ samples: [Float], step: Double) -> [Float] {
-    var output: [Float] = []
-    output.reserveCapacity(Int(Double(samples.count) / step) + 2)
-    for sample in samples {
-      history = SIMD4(history[1], history[2], history[3], sample)
-      while fraction < 1 {
-        let time = Float(fraction)
-        let slope = (history[2] - history[0]) / 2
-        let next = (history[3] - history[1]) / 2
-        let rise = history[2] - history[1]
-        output.append(
-          history[1] + time
-            * (slope + time * (3 * rise - 2 * slope - next + time * (slope + next - 2 * rise))))
-        fraction += step
-      }
-      fraction -= 1
-    }
-    return output
-  }
 }

@@ -100,8 +100,8 @@ struct SweepSearch {
       return CalibrationError(
         .unsuitableRecording,
         """
-        contains only one sweep, at \(highest.time.text(places: 2)) s; record from before the first \
-        to after the second
+        contains only one sweep, at \(highest.time.text(places: 2)) s; record from before the \
+        first to after the second
         """)
     }
     let distance = abs(second.time - highest.time).text(places: 2)

@@ -150,10 +150,10 @@ extension Program {
       page.appendItem(option)
     }
     page.appendSection("Verbs")
-    let verbs = allCommands.flatMap { command in
+    let commands = allCommands.flatMap { command in
       [(command, name)] + command.subcommands.map { ($0, "\(name) \(command.name)") }
     }
-    let groups = verbs.flatMap(\.0.groups)
+    let groups = commands.flatMap(\.0.groups)
     let shared = groups.filter { group in groups.count { $0 == group } > 1 }.reduce(
       into: [OptionGroup]()
     ) {
@@ -162,7 +162,7 @@ extension Program {
         shared.append(group)
       }
     }
-    for (command, program) in verbs {
+    for (command, program) in commands {
       page.appendCommand(command, of: program, sharedGroups: shared)
     }
     for group in shared {

@@ -125,16 +125,16 @@ package struct Program: Sendable {
   }
 
   /// Runs a command line, and converts a thrown error to a message and an exit status.
-  package func run(_ words: [String], on terminal: Terminal) -> ExitStatus {
-    var called = name
+  package func run(_ arguments: [String], on terminal: Terminal) -> ExitStatus {
+    var path = name
     do {
-      guard let first = words.first else {
+      guard let first = arguments.first else {
         try terminal.error.write(help(for: terminal.error), wraps: false)
         return .usage
       }
       if Option.help.names.contains(first) {
-        let isOfVerb = words.count > 1 && !words[1].hasPrefix("-")
-        return run([Self.helpVerb] + (isOfVerb ? Array(words.dropFirst()) : []), on: terminal)
+        let isOfVerb = arguments.count > 1 && !arguments[1].hasPrefix("-")
+        return run([Self.helpVerb] + (isOfVerb ? Array(arguments.dropFirst()) : []), on: terminal)
       }
       if first == "--version" {
         try terminal.output.writeLine("\(name) \(version)")
@@ -143,33 +143,35 @@ package struct Program: Sendable {
       if first.hasPrefix("-") { throw misplacedOption(first) }
       var command = try findCommand(first)
       var program = name
-      var rest = words.dropFirst()
+      var remaining = arguments.dropFirst()
       // Errors in the arguments of `help` refer to the list of commands, so `called` stays the
       // program.
       if command.name != Self.helpVerb {
-        called += " " + command.name
+        path += " " + command.name
       }
-      if !command.subcommands.isEmpty, let word = rest.first, !word.hasPrefix("-") {
-        (program, command, rest) = (called, try command.findSubcommand(word), rest.dropFirst())
-        called += " " + command.name
+      if !command.subcommands.isEmpty, let argument = remaining.first, !argument.hasPrefix("-") {
+        (program, command, remaining) = (
+          path, try command.findSubcommand(argument), remaining.dropFirst()
+        )
+        path += " " + command.name
       }
       // A help option before `--` takes precedence over everything else.
-      if let word = rest.prefix(while: { $0 != "--" }).first(where: {
+      if let argument = remaining.prefix(while: { $0 != "--" }).first(where: {
         Option.help.names.contains($0)
       }) {
-        let isShort = word == Option.help.names[0]
+        let isShort = argument == Option.help.names[0]
         try terminal.output.write(
           command.help(of: program, for: terminal.output, isShort: isShort), wraps: false)
         return .done
       }
       var arguments = try command.parse(
-        Array(rest), optionSuggestions: optionSuggestions, acceptedFlags: universalFlags)
+        Array(remaining), optionSuggestions: optionSuggestions, acceptedFlags: universalFlags)
       try prepare(&arguments, terminal)
       try arguments.checkOutputs()
       return try command.run(arguments, terminal)
     } catch let error as UsageError {
       terminal.report("\(name): \(error)")
-      terminal.report("See '\(called) --help'.")
+      terminal.report("See '\(path) --help'.")
       return .usage
     } catch let error as StreamError where error.isBrokenPipe {
       return .done
@@ -179,8 +181,8 @@ package struct Program: Sendable {
     }
   }
 
-  private func misplacedOption(_ word: String) -> UsageError {
-    let option = String(word.prefix { $0 != "=" })
+  private func misplacedOption(_ argument: String) -> UsageError {
+    let option = String(argument.prefix { $0 != "=" })
     if let alternative = verbSuggestions[option] {
       return UsageError("unknown option \(option.inQuotes); \(alternative)")
     }

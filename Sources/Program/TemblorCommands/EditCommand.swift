@@ -5,9 +5,9 @@ enum EditCommand {
       "edit",
       abstract: "Change values and parts of a pattern and leave the rest of its text as it is.",
       discussion: """
-        Without a change, the parts are listed with their paths. The changes are made at once, w\
-        ith the paths of the listing, and the file is replaced atomically; layout, unknown k\
-        eys and spellings of numbers stay byte for byte:
+        Without a change, the parts are listed with their paths. The changes are made at once, \
+        with the paths of the listing, and the file is replaced atomically; layout, unknown keys \
+        and spellings of numbers stay byte for byte:
 
           set PATH VALUE           set a field: events[3].intensity 0.6
           remove PATH              remove a part or a field

@@ -331,8 +331,8 @@ struct SoundSummary {
     guard levels.samplePeak > 0 else { return "silent" }
     return "peak \(decibelText(levels.samplePeakDecibels)) dBFS, "
       + """
-      true peak \(decibelText(levels.truePeakDecibels)) dBTP, RMS \(decibelText(levels.rmsDecibels)) \
-      dBFS, 
+      true peak \(decibelText(levels.truePeakDecibels)) dBTP, RMS \
+      \(decibelText(levels.rmsDecibels)) dBFS, 
       """
       + "crest \(decibelText(levels.crestFactorDecibels ?? 0)) dB, DC \(levels.dc.text(places: 5))"
   }

@@ -94,10 +94,10 @@ enum DevicesCommand {
   static let definition = Command(
     "devices", abstract: "List output devices.",
     discussion: """
-      Each device is opened briefly to query its capabilities; nothing is played, and busy device\
-      s are skipped. A device that does not respond within two seconds is listed as such. The \
-      first device is the default. The sinks of PipeWire and PulseAudio are listed with the option\
-       that plays on them.
+      Each device is opened briefly to query its capabilities; nothing is played, and busy devices \
+      are skipped. A device that does not respond within two seconds is listed as such. The first \
+      device is the default. The sinks of PipeWire and PulseAudio are listed with the option that \
+      plays on them.
       """,
     options: [names, SharedOptions.json],
     examples: [.init("temblor devices", "List the devices.")]

@@ -3,11 +3,12 @@ import PatternComparison
 import SignalAnalysis
 import Testing
 
-/// Recordings of two transients close to each other, of which one is missing or moved.
+/// Recordings of two close transients, of which one is missing or moved.
 ///
-/// `TEMBLOR_TEST_TAKES=100` takes so many by chance.
+/// `TEMBLOR_TEST_TAKES=100` runs 100 random cases.
 struct ClosePairTests {
-  /// Transients a quarter of a second apart, one of which has another 15 to 40 ms behind it.
+  /// Returns transients at intervals of a quarter of a second, one of which is followed by another
+  /// within 15 to 40 ms.
   private func pattern(numbers: inout FixedNumbers) -> (pattern: HapticPattern, second: Int) {
     var events = (0..<Int.random(in: 3...6, using: &numbers)).map { number in
       tap(
@@ -15,17 +16,17 @@ struct ClosePairTests {
         sharpness: Float.random(in: 0...1, using: &numbers))
     }
     let first = Int.random(in: 0..<events.count, using: &numbers)
-    var other = events[first]
-    other.time += Double.random(in: 0.015...0.04, using: &numbers)
+    var follower = events[first]
+    follower.time += Double.random(in: 0.015...0.04, using: &numbers)
     if Bool.random(using: &numbers) {
-      other.parameters[.hapticSharpness] = Float.random(in: 0...1, using: &numbers)
-      other.parameters[.hapticIntensity] = Float.random(in: 0.5...1, using: &numbers)
+      follower.parameters[.hapticSharpness] = Float.random(in: 0...1, using: &numbers)
+      follower.parameters[.hapticIntensity] = Float.random(in: 0.5...1, using: &numbers)
     }
-    events.insert(other, at: first + 1)
+    events.insert(follower, at: first + 1)
     return (HapticPattern(events: events), first + 1)
   }
 
-  @Test func whatChangedOfAPairIsNamed() throws {
+  @Test func changeOfOneOfTwoCloseTransientsIsReported() throws {
     var numbers = FixedNumbers(seed: RecordingCase.seed)
     let total = RecordingCase.count ?? 4
     var failures: [String] = []
@@ -35,7 +36,7 @@ struct ClosePairTests {
       let (pattern, second) = pattern(numbers: &numbers)
       let index = Bool.random(using: &numbers) ? second : second - 1
       let isMissing = Bool.random(using: &numbers)
-      // Away from the other, or into the gap.
+      // A step away from the neighbor, or toward it.
       let step = Bool.random(using: &numbers) ? 0.01 : -0.01
       let time = pattern.events[index].time
       let changed = pattern.with {
@@ -45,26 +46,28 @@ struct ClosePairTests {
           $0.events[index].time += time + step < 0 ? -step : step
         }
       }
-      var made = RecordingCase(numbers: &numbers, noise: -70 ... -40)
+      var recordingCase = RecordingCase(numbers: &numbers, noise: -70 ... -40)
       if RecordingCase.count == nil {
-        made.delay /= 10
+        recordingCase.delay /= 10
       }
       let reference = try take(pattern)
-      let recording = sound([made.samples(of: try take(changed).signal.mono, numbers: &numbers)])
+      let recording = sound([
+        recordingCase.samples(of: try take(changed).signal.mono, numbers: &numbers)
+      ])
       let comparison = Comparison(reference, recording)
-      let own = comparison.differences.filter { !$0.isOverall }
-      let right = own.filter {
+      let reported = comparison.differences.filter { !$0.isOverall }
+      let correct = reported.filter {
         $0.kind == (isMissing ? .missing : .time) && abs($0.range.lowerBound - time) < 0.001
       }
-      let untrue = made.falsehoods(comparison, duration: reference.signal.duration)
-      let isWrong = own.count > right.count || !untrue.isEmpty
-      if !right.isEmpty {
+      let falsehoods = recordingCase.falsehoods(comparison, duration: reference.signal.duration)
+      let isWrong = reported.count > correct.count || !falsehoods.isEmpty
+      if !correct.isEmpty {
         named += 1
       }
       if isWrong {
         wrong += 1
       }
-      if right.isEmpty || isWrong {
+      if correct.isEmpty || isWrong {
         let times = pattern.events.map {
           """
           \($0.time) \($0.parameters[.hapticIntensity] ?? 0) \
@@ -73,7 +76,8 @@ struct ClosePairTests {
         }
         failures.append(
           """
-          \(number) \(times), \(time) \(isMissing ? "missing" : "moved by \(step)") \(made): \
+          \(number) \(times), \(time) \(isMissing ? "missing" : "moved by \(step)") \
+          \(recordingCase): \
           \(comparison.sentences)
           """
         )

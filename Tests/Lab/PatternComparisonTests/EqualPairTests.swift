@@ -6,7 +6,7 @@ import SignalAnalysis
 import SoundFile
 import Testing
 
-/// Pairs without a difference are called equal.
+/// Pairs without a difference are equal.
 struct EqualPairTests {
   private let sentence = "B is identical to A, sample for sample."
 
@@ -30,13 +30,13 @@ struct EqualPairTests {
     #expect(comparison.equality != .different)
   }
 
-  @Test func defaultsThatAreWrittenOutAreTheSame() throws {
+  @Test func explicitDefaultsAreEqualToOmittedOnes() throws {
     let bare = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0.1)])
     let full = HapticPattern(events: [tap(0.1, intensity: 0.75, sharpness: 0.5)])
     #expect(Comparison(try take(bare), try take(full)).sentences == [sentence])
   }
 
-  @Test func aCornerOnTheLineIsNoDifference() throws {
+  @Test func controlPointOnALineIsNoDifference() throws {
     let corner = swell.with {
       $0.curves[0].controlPoints.insert(.init(time: 0.2, value: 0.65), at: 1)
     }
@@ -45,14 +45,14 @@ struct EqualPairTests {
     #expect(comparison.equality != .different)
   }
 
-  @Test func aControlThatActsOnNothingIsNoDifference() throws {
+  @Test func controlWithoutEventsIsNoDifference() throws {
     let idle = fiveTaps.with {
       $0.parameters.append(DynamicParameter(id: .audioPanControl, value: 0.5, time: 0))
     }
     #expect(Comparison(try take(fiveTaps), try take(idle)).sentences == [sentence])
   }
 
-  @Test func anEnvelopeThatNothingUsesIsWrittenOtherwiseOnly() throws {
+  @Test func unusedEnvelopeRendersIdentically() throws {
     let pattern = HapticPattern(events: [hum(0, 0.5)])
     let other = HapticPattern(events: [hum(0, 0.5, [.decayTime: 0.5])])
     let comparison = Comparison(try take(pattern), try take(other))
@@ -71,7 +71,7 @@ struct EqualPairTests {
   }
 
   @Test(arguments: ["heartbeat", "swipe-up", "light", "earthquake-splash"])
-  func sixteenBitsLeaveAResidueOnly(
+  func sixteenBitRoundingIsAResidual(
     _ name: String
   ) throws {
     let take = try take(try shipped(name))
@@ -88,7 +88,7 @@ struct EqualPairTests {
     #expect(comparison.isEqual(within: Tolerance()))
   }
 
-  @Test func twentyFourAgainstSixteenBits() throws {
+  @Test func twentyFourAndSixteenBitsAreEqual() throws {
     let take = try take(swell)
     let fine = take.recorded {
       for index in $0.indices {
@@ -109,7 +109,8 @@ struct EqualPairTests {
     (sample * steps).rounded() / steps
   }
 
-  @Test(arguments: ["heartbeat", "swipe-up", "earthquake-splash"]) func anotherRateAndBackIsEqual(
+  @Test(arguments: ["heartbeat", "swipe-up", "earthquake-splash"])
+  func resamplingThereAndBackIsEqual(
     _ name: String
   ) throws {
     let take = try take(try shipped(name))
@@ -121,7 +122,7 @@ struct EqualPairTests {
     #expect(comparison.verdict?.hasPrefix("B is equal to A except for ") == true)
   }
 
-  @Test func aHundredthOfADecibelIsEqualAndTold() throws {
+  @Test func hundredthOfADecibelIsEqualAndReported() throws {
     let take = try take(fiveTaps)
     let louder = take.recorded {
       for index in $0.indices {

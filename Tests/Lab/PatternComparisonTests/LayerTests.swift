@@ -2,10 +2,11 @@ import HapticModel
 import PatternComparison
 import Testing
 
-/// Compositions of several layers.
+/// Comparisons of compositions with several layers.
 struct LayerTests {
   private static let step = DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.6)
-  /// The transients of `fiveTaps` in turn, and a continuous event under a step.
+  /// The transients of `fiveTaps` alternating between two layers, and a continuous event under a
+  /// dynamic parameter.
   private static let layers = [
     HapticPattern(events: [fiveTaps.events[0], fiveTaps.events[2], fiveTaps.events[4]]),
     HapticPattern(events: [fiveTaps.events[1], fiveTaps.events[3]]),
@@ -22,8 +23,8 @@ struct LayerTests {
     #expect(try sentences { _ in } == ["B is identical to A, sample for sample."])
   }
 
-  /// What is felt counts, not how it is divided.
-  @Test func theSameEventsInOtherLayersAreNoDifference() throws {
+  /// The effect counts, not the division into layers.
+  @Test func sameEventsInOtherLayersAreNoDifference() throws {
     let found = try sentences { layers in
       layers[0].events += layers[1].events
       layers.remove(at: 1)
@@ -34,7 +35,7 @@ struct LayerTests {
     #expect(Comparison(one, two).differences.isEmpty)
   }
 
-  @Test func eventsThatAreFeltElsewhereDiffer() throws {
+  @Test func eventsAtOtherBodyLocationsDiffer() throws {
     func composition(_ places: HapticComposition.BodyLocation?...) -> HapticComposition {
       HapticComposition(
         layers: zip(Self.layers, places).map { HapticComposition.Layer($0, bodyLocation: $1) })
@@ -55,8 +56,8 @@ struct LayerTests {
     #expect(hum.count == 2 && hum[1].hasSuffix("is felt everywhere instead of at left."))
   }
 
-  /// Events are counted over all layers, by time.
-  @Test func anEventOfASecondLayerIsCalledByItsPlaceInTheWhole() throws {
+  /// Events are numbered over all layers, by time.
+  @Test func eventOfASecondLayerIsNumberedInTheWhole() throws {
     let found = try sentences { $0[1].events[1].time += 0.008 }
     #expect(found == ["B's fourth transient comes 8 ms later, at 0.758 s."])
   }
@@ -69,7 +70,7 @@ struct LayerTests {
     #expect(comparison.differences.map(\.candidateEvents) == [[4]])
   }
 
-  @Test func aControlIsCalledByItsLayer() throws {
+  @Test func controlIsNamedWithItsLayer() throws {
     let lacking = try sentences { $0[2].parameters = [] }
     #expect(lacking == ["B does not set layer 3 intensity to 0.5 at 0.6 s: 12 dB stronger."])
     let added = try sentences {
@@ -78,8 +79,8 @@ struct LayerTests {
     #expect(added.count == 1 && added[0].hasPrefix("B sets layer 1 sharpness to 0.2 at 0.9 s: "))
   }
 
-  /// A control bends the events of its own layer alone.
-  @Test func aControlThatMovesToAnotherLayerIsADifferenceOfBoth() throws {
+  /// A control affects only the events of its own layer.
+  @Test func controlMovedToAnotherLayerChangesBothLayers() throws {
     let found = try sentences {
       $0[2].parameters = []
       $0[0].parameters = [Self.step]

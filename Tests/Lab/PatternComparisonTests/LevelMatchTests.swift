@@ -14,7 +14,7 @@ struct LevelMatchTests {
 
   private let silence = Signal(channels: [[Float](repeating: 0, count: 48_000)], rate: 48_000)
 
-  @Test func allBecomeAsStrongAsTheWeakest() {
+  @Test func signalsAreMatchedToTheWeakest() {
     for match in [LevelMatch.loudness, .weighted] {
       let gains = match.gains(for: [sine(0.5), sine(0.25), sine(0.4)])
       #expect(abs(gains[0] - 0.5) < 1e-3)
@@ -24,7 +24,7 @@ struct LevelMatchTests {
     #expect(LevelMatch.none.gains(for: [sine(0.5), sine(0.25)]) == [1, 1])
   }
 
-  @Test func silenceKeepsItsLevelAndCountsForNothing() {
+  @Test func silenceIsIgnored() {
     for match in LevelMatch.allCases {
       #expect(match.gains(for: [silence, silence]) == [1, 1])
       #expect(match.gains(for: [silence, sine(0.5)]) == [1, 1])
@@ -39,20 +39,20 @@ struct LevelMatchTests {
     #expect(abs(gains[0] - 0.5) < 2e-3 && gains[1] == 1)
   }
 
-  @Test func whatHasNoLoudnessIsMatchedByFeltEnergy() {
-    // Below −70 LUFS, so that the gains are those of felt energy.
+  @Test func signalsWithoutLoudnessAreMatchedByWeightedEnergy() {
+    // The level is below −70 LUFS, so the gains are those of weighted energy.
     let signals = [sine(0.5), sine(0.000_1)]
     #expect(LevelMatch.loudness.gains(for: signals) == LevelMatch.weighted.gains(for: signals))
   }
 
-  @Test func silenceBehindASoundMakesItNoWeaker() {
+  @Test func trailingSilenceDoesNotAffectTheLevel() {
     let short = sine(0.5)
     let padded = Signal(channels: [short.mono + [Float](repeating: 0, count: 96_000)], rate: 48_000)
     let gains = LevelMatch.weighted.gains(for: [short, padded])
     #expect(abs(gains[0] - 1) < 0.01 && abs(gains[1] - 1) < 0.01)
   }
 
-  @Test func aLevelThatIsMatchedIsNoDifference() throws {
+  @Test func matchedLevelIsNoDifference() throws {
     let take = try take(swell)
     let louder = take.recorded {
       for index in $0.indices {
@@ -66,7 +66,7 @@ struct LevelMatchTests {
     #expect(abs(comparison.candidateGain - 1 / 1.5) < 1e-4)
   }
 
-  @Test func withoutAMatchEachLevelIsToldAsItIs() throws {
+  @Test func levelsAreReportedUnchangedWithoutAMatch() throws {
     let take = try take(fiveTaps)
     let louder = take.recorded { samples in
       for index in samples.indices where index < 42_000 {

@@ -5,26 +5,26 @@ import PatternComparison
 import ShippedFiles
 import SignalAnalysis
 
-/// How a recording of a pattern came about.
+/// The conditions of a recording.
 struct RecordingCase {
-  /// Seconds of silence before it.
+  /// The leading silence, in seconds.
   var delay = 0.0
-  /// Decibels it is stronger.
+  /// The level relative to the pattern, in decibels.
   var level = 0.0
-  /// The share by which it is slower, its pitch with it.
+  /// The relative tempo deviation, including pitch; positive if the recording is slower.
   var drift = 0.0
-  /// Decibels of the noise's RMS value relative to the pattern's peak.
+  /// The RMS level of the noise, in decibels relative to the pattern's peak.
   var noise = -60.0
-  /// What the noise is; with hum, white noise has hum of the mains above it.
+  /// The kind of noise. `hum` is white noise and hum of the mains.
   var colour = Colour.white
-  /// Whether the polarity is inverted.
+  /// A Boolean value that indicates whether the polarity is inverted.
   var isInverted = false
-  /// Seconds behind it.
+  /// The trailing silence, in seconds.
   var tail = 0.3
 
   enum Colour: CaseIterable { case white, brown, hum }
 
-  /// A case as they come: delays to 10 s, ±20 dB, ±0.1 %, noise at −30 to −70 dB.
+  /// Creates a random case: a delay up to 10 s, ±20 dB, ±0.1 %, and noise at −30 to −70 dB.
   init(numbers: inout FixedNumbers, noise range: ClosedRange<Double> = -70 ... -30) {
     delay = Double.random(in: 0...10, using: &numbers)
     level = Double.random(in: -20...20, using: &numbers)
@@ -40,7 +40,7 @@ struct RecordingCase {
     self.noise = noise
   }
 
-  /// The samples of a recording of a sound at 48 kHz.
+  /// Returns the samples of a recording at 48 kHz.
   func samples(of sound: [Float], numbers: inout FixedNumbers) -> [Float] {
     let rate = 48_000.0
     let peak = Double(sound.reduce(0) { max($0, abs($1)) })
@@ -54,7 +54,7 @@ struct RecordingCase {
       let place = (Double(index) - delay * rate) / (1 + drift)
       let whole = Int(place)
       guard whole + 2 < source.count else { break }
-      // Catmull and Rom's cubic, exact to −90 dB at a few hundred hertz.
+      // The Catmull–Rom cubic is exact to −90 dB at a few hundred hertz.
       let f = Float(place - Double(whole))
       let a = whole > 0 ? source[whole - 1] : 0
       let b = source[whole]
@@ -69,7 +69,7 @@ struct RecordingCase {
 
   private func noise(_ count: Int, _ amplitude: Double, _ numbers: inout FixedNumbers) -> [Float] {
     var samples = [Float](repeating: 0, count: count)
-    // A uniform value's RMS is its limit over the root of 3.
+    // The RMS value of a uniform distribution is its limit divided by √3.
     let limit = Float(amplitude * 3.0.squareRoot())
     for index in samples.indices {
       let bits = numbers.next() >> 40
@@ -79,7 +79,7 @@ struct RecordingCase {
     case .white:
       break
     case .brown:
-      // 6 dB an octave above 20 Hz.
+      // The slope is 6 dB per octave above 20 Hz.
       let pole: Float = 0.997_385
       var state: Float = 0
       for index in samples.indices {
@@ -89,7 +89,7 @@ struct RecordingCase {
     case .hum:
       let base = Bool.random(using: &numbers) ? 50.0 : 60.0
       let hertz = base * (1 + Double.random(in: -1e-3...1e-3, using: &numbers))
-      // 40 dB below the pattern's peak, as an RMS value.
+      // The RMS level is 40 dB below the pattern's peak.
       let scale = amplitude * pow(10, (-40 - self.noise) / 20) * (2 / 1.45).squareRoot()
       for (multiple, share) in [(1.0, 1.0), (2, 0.4), (3, 0.5), (5, 0.2)] {
         let phase = Double.random(in: 0...6.28, using: &numbers)
@@ -104,16 +104,16 @@ struct RecordingCase {
 }
 
 extension RecordingCase {
-  /// How many cases are tried; nil where a few are enough.
+  /// The number of random cases, or nil for a few fixed ones.
   static let count = setting("TEMBLOR_TEST_TAKES").flatMap { Int($0) }
-  /// The seed of the cases.
+  /// The seed of the random cases.
   static let seed = setting("TEMBLOR_TEST_SEED").flatMap { UInt64($0) } ?? 5
 
   private static func setting(_ name: String) -> String? {
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 
-  /// What is said of a recording as a whole that is not true.
+  /// Returns the false statements about the whole recording.
   func falsehoods(_ comparison: Comparison, duration: Double) -> [String] {
     var wrong: [String] = []
     var delay = 0.0
@@ -143,15 +143,15 @@ extension RecordingCase {
 }
 
 extension Comparison {
-  /// What is said of single events.
+  /// The sentences about single events.
   var single: [String] { differences.filter { !$0.isOverall }.map(\.sentence) }
 }
 
-/// One real change of a pattern.
+/// A change of a pattern.
 enum RealChange: CaseIterable {
   case missing, added, moved, level, sharpness
 
-  /// What it is called where it is found.
+  /// The kind of difference that the change causes.
   var kind: Difference.Kind {
     switch self {
     case .missing: .missing
@@ -162,7 +162,7 @@ enum RealChange: CaseIterable {
     }
   }
 
-  /// Changes one event; nil where the pattern is too small to show it.
+  /// Changes one event, or returns nil if the pattern has too few events.
   func made(of pattern: HapticPattern, numbers: inout FixedNumbers) -> (HapticPattern, Double)? {
     var changed = pattern
     let events = pattern.events.indices.filter { pattern.events[$0].kind.isHaptic }
@@ -171,7 +171,7 @@ enum RealChange: CaseIterable {
     switch self {
     case .added:
       let time = Double.random(in: 0...pattern.duration + 0.2, using: &numbers)
-      // What begins together is one event.
+      // Simultaneous events sound like one.
       guard pattern.events.allSatisfy({ abs($0.time - time) > 0.03 }) else { return nil }
       changed.events.append(
         tap(time, intensity: 0.6, sharpness: Float.random(in: 0...1, using: &numbers)))
@@ -179,7 +179,8 @@ enum RealChange: CaseIterable {
     case .missing:
       guard events.count > 2 else { return nil }
       changed.events.remove(at: index)
-      // Of a row of like events, nobody can tell whether the first or the last one is missing.
+      // In a row of equal events, the first and the last one cannot be distinguished if one is
+      // missing.
       guard !isRow(pattern) || (index != events.first && index != events.last) else { return nil }
     case .moved:
       guard events.count > 2 else { return nil }
@@ -199,7 +200,7 @@ enum RealChange: CaseIterable {
     return (changed, event.time)
   }
 
-  /// Whether the events less the first are those less the last, some time later.
+  /// Returns whether the pattern is a row of equal events at equal intervals.
   private func isRow(_ pattern: HapticPattern) -> Bool {
     let events = pattern.events.sorted { $0.time < $1.time }
     let steps = zip(events, events.dropFirst()).map { $1.time - $0.time }

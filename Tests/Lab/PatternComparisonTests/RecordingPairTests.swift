@@ -5,9 +5,9 @@ import SignalAnalysis
 import SoundFile
 import Testing
 
-/// Single recordings of a pattern, each with one thing that is known of it.
+/// Recordings of a pattern with one known property each.
 struct RecordingPairTests {
-  /// A recording of a pattern behind some silence, in noise.
+  /// Returns a recording of a pattern with leading silence and noise.
   private func recording(
     _ pattern: HapticPattern, delay: Double = 0.4, noise: Double = -50, seed: UInt64 = 4
   ) throws
@@ -26,7 +26,7 @@ struct RecordingPairTests {
     }
   }
 
-  @Test(arguments: [-120.0, -50]) func tempoIsFoundInSoundAsInPatterns(_ noise: Double) throws {
+  @Test(arguments: [-120.0, -50]) func tempoOfASoundIsReported(_ noise: Double) throws {
     let comparison = Comparison(try take(fiveTaps), try recording(stretched(1.015), noise: noise))
     let tempo = try #require(comparison.differences.first { $0.kind == .tempo })
     #expect(abs(tempo.amount - 1.5) < 0.05)
@@ -35,7 +35,7 @@ struct RecordingPairTests {
     #expect(!comparison.isEqual(within: Tolerance(decibels: 1, seconds: 0.005, percent: 3)))
   }
 
-  /// Lossy coding smears a little sound before each event.
+  /// Lossy coding adds some sound before each event.
   @Test func preEchoIsNoTimingError() throws {
     let take = try take(fiveTaps)
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
@@ -60,7 +60,7 @@ struct RecordingPairTests {
     #expect(comparison.differences.allSatisfy { $0.isOverall }, "\(comparison.sentences)")
   }
 
-  @Test func aDelayBeyondTheSearchIsNamedSo() throws {
+  @Test func delayBeyondTheSearchIsReported() throws {
     let reference = try take(fiveTaps)
     let late = try recording(fiveTaps, delay: 1.5)
     let options = ComparisonOptions(searchSeconds: 0.5)
@@ -73,7 +73,7 @@ struct RecordingPairTests {
     #expect(abs((found.recordingMatch?.delaySeconds ?? 0) - 1.5) < 1e-4)
   }
 
-  @Test func aRecordingOfSomethingElseDoesNotContainIt() throws {
+  @Test func recordingOfAnotherPatternDoesNotMatch() throws {
     let other = HapticPattern(events: [hum(0, 1.3, intensity: 0.9, sharpness: 0.9)])
     let comparison = Comparison(try take(fiveTaps), try recording(other))
     #expect(comparison.recordingMatch?.outcome != .found)
@@ -81,8 +81,8 @@ struct RecordingPairTests {
     #expect(!comparison.isEqual(within: Tolerance(decibels: 99, seconds: 99, percent: 99)))
   }
 
-  /// The recording as the reference: the same words the other way round.
-  @Test func aPatternAgainstItsRecording() throws {
+  /// If the reference is the recording, the differences are reversed.
+  @Test func patternIsComparedWithItsRecordingAsReference() throws {
     let comparison = Comparison(
       try recording(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
     #expect(comparison.sentences.contains("B as a whole comes 400 ms earlier."))
@@ -94,7 +94,7 @@ struct RecordingPairTests {
     #expect(comparison.differences.count { !$0.isOverall } == 1)
   }
 
-  /// Times are those of the files, whatever the alignment.
+  /// Times are those of the files, regardless of alignment.
   @Test func timesAreThoseOfTheFiles() throws {
     let moved = fiveTaps.with { $0.events[2].time += 0.02 }
     let comparison = Comparison(try take(fiveTaps), try recording(moved))

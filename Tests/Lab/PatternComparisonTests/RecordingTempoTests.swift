@@ -4,12 +4,12 @@ import ShippedFiles
 import SignalAnalysis
 import Testing
 
-/// Recordings that were played slower or faster, their pitch with it.
+/// Recordings at another tempo and pitch.
 ///
-/// `TEMBLOR_TEST_TAKES=100` takes so many by chance, of all shipped patterns of three events and
-/// more.
+/// `TEMBLOR_TEST_TAKES=100` runs 100 random cases with all shipped patterns of at least three
+/// events.
 struct RecordingTempoTests {
-  /// What is false of what is said of a take, or missing from it.
+  /// Returns false statements about a recording, and missing ones.
   private func mistakes(_ made: RecordingCase, of pattern: Take, numbers: inout FixedNumbers)
     -> [String]
   {
@@ -24,11 +24,11 @@ struct RecordingTempoTests {
     return wrong
   }
 
-  /// As `sox speed 0.97` and `1.03` make them, with silence around.
+  /// The recordings are those of `sox speed 0.97` and `1.03` with silence on both ends.
   @Test(arguments: [
     "earthquake-splash", "celebration", "heartbeat", "level-up", "success", "warning",
   ])
-  func threePercent(name: String) throws {
+  func tempoThreePercentOffIsReported(name: String) throws {
     let pattern = try take(try shipped(name))
     var numbers = FixedNumbers(seed: 1)
     for speed in [0.97, 1.03] {
@@ -39,7 +39,7 @@ struct RecordingTempoTests {
     }
   }
 
-  @Test func anyTempo() throws {
+  @Test func randomTempoIsReported() throws {
     var numbers = FixedNumbers(seed: RecordingCase.seed)
     let total = RecordingCase.count ?? 2
     let names = try ShippedPatterns.names.filter {

@@ -7,21 +7,21 @@ import ShippedFiles
 import SignalAnalysis
 import Testing
 
-/// Patterns against recordings of them, by chance with a fixed seed.
+/// Patterns compared with random recordings.
 ///
-/// `TEMBLOR_TEST_TAKES=1000` takes so many cases each, of all shipped patterns, and
-/// `TEMBLOR_TEST_SEED` others.
+/// `TEMBLOR_TEST_TAKES=1000` runs 1,000 cases each, with all shipped patterns; `TEMBLOR_TEST_SEED`
+/// selects other cases.
 struct RecordingTests {
   private static let count = RecordingCase.count
   private static let seed = RecordingCase.seed
 
-  /// Short patterns of all kinds, or all.
+  /// Short patterns of all kinds, or all patterns on request.
   private static var names: [String] {
     guard count == nil else { return ShippedPatterns.names }
     return ["heartbeat", "success", "level-up"]
   }
 
-  @Test func aPerfectRecordingIsLaterWeakerAndNoisyAndNothingElse() throws {
+  @Test func unchangedRecordingHasOnlyDelayLevelAndNoise() throws {
     var numbers = FixedNumbers(seed: Self.seed)
     let total = Self.count ?? 3
     var failures: [String] = []
@@ -47,7 +47,7 @@ struct RecordingTests {
     #expect(failures.count * 100 <= total, "\(failures.joined(separator: "\n"))")
   }
 
-  /// Whether a change can be heard at all: a curve may have silenced what it is about.
+  /// Returns whether a change is audible. A curve may silence the changed event.
   private func isAudible(_ samples: [Float], _ reference: [Float]) -> Bool {
     var greatest = Float(0)
     var peak = Float(0)
@@ -60,7 +60,7 @@ struct RecordingTests {
     return greatest > 0.1 * peak
   }
 
-  @Test func oneRealChangeIsNamedAndNothingElse() throws {
+  @Test func oneChangeIsReportedWithoutFalseDifferences() throws {
     var numbers = FixedNumbers(seed: Self.seed)
     let total = Self.count ?? 3
     var failures: [String] = []
@@ -115,8 +115,8 @@ struct RecordingTests {
     #expect(named * 10 >= total * 9 && wrong * 50 <= total, "\(failures.joined(separator: "\n"))")
   }
 
-  /// Eight patterns, each with three leads of silence and three levels of noise.
-  @Test func leadAndNoiseTogether() throws {
+  /// Eight patterns with three durations of leading silence and three levels of noise.
+  @Test func changesAreReportedWithLeadingSilenceAndNoise() throws {
     let names = [
       "heartbeat", "light", "success", "warning", "double-tap", "level-up", "swipe-up",
       "celebration",
@@ -144,8 +144,8 @@ struct RecordingTests {
     #expect(failures.count <= (Self.count == nil ? 0 : 2), "\(failures.joined(separator: "\n"))")
   }
 
-  /// How long a take of thirty seconds takes, beside measuring the levels of it; on request.
-  @Test(.enabled(if: count != nil)) func thirtySeconds() throws {
+  /// The run time for a recording of 30 s, compared with that of measuring its levels; on request.
+  @Test(.enabled(if: count != nil)) func thirtySecondsAreComparedInTime() throws {
     let events = (0..<96).map { (index: Int) -> HapticEvent in
       let intensity: Float = index % 3 == 0 ? 1 : 0.7
       return tap(Double(index) / 4, intensity: intensity, sharpness: Float(index % 5) / 5)

@@ -5,7 +5,7 @@ import PatternComparison
 import SignalAnalysis
 import Testing
 
-/// Inputs nobody would write by hand: many events, none, odd numbers.
+/// Extreme inputs: many events, none, and extreme numbers.
 struct RobustnessTests {
   private func take(_ pattern: HapticPattern, _ sample: Float = 0) -> Take {
     let samples: [Float] = [0, 0.5, -0.5, sample]
@@ -31,7 +31,7 @@ struct RobustnessTests {
     #expect(comparison.sentences == ["B's transient 50001 comes 4 ms later, at 500.004 s."])
   }
 
-  @Test func tenThousandEventsThatAllDifferAreToldShortly() throws {
+  @Test func tenThousandDifferentEventsAreSummarized() throws {
     let pattern = taps(10_000, gap: 0.01)
     var numbers = FixedNumbers()
     let other = pattern.with { pattern in
@@ -53,7 +53,7 @@ struct RobustnessTests {
     #expect(comparison.differences.first?.referenceEvents.count == 10)
   }
 
-  @Test func thousandsOfControlsAreToldAsOne() throws {
+  @Test func thousandsOfControlsAreSummarized() throws {
     let steered = taps(10, gap: 0.1).with { pattern in
       for index in 0..<10_000 {
         pattern.parameters.append(
@@ -65,14 +65,14 @@ struct RobustnessTests {
     #expect(comparison.differences.map(\.kind) == [.parameter])
   }
 
-  @Test func anEmptyPatternHasNothing() throws {
+  @Test func emptyPatternHasNoMeasurements() throws {
     let comparison = Comparison(take(HapticPattern()), take(fiveTaps, 0.1))
     #expect(comparison.sentences == ["B has 5 extra transients, between 0 and 1 s."])
     let other = Comparison(take(HapticPattern()), take(HapticPattern()))
     #expect(other.equality == .identical)
   }
 
-  @Test func oddNumbersGiveNoOddJSON() throws {
+  @Test func extremeNumbersGiveValidJSON() throws {
     var odd = fiveTaps
     odd.events[0].time = .nan
     odd.events[1].time = .infinity
@@ -101,12 +101,12 @@ struct RobustnessTests {
 
   private func json(_ comparison: Comparison) -> [UInt8] {
     var json = JSONWriter()
-    // The writer stops the program at a number that is not finite.
+    // The writer traps on a number that is not finite.
     json.object { comparison.write(to: &$0) }
     return json.finish()
   }
 
-  @Test func lengthsThatAreWildlyDifferentAreTold() throws {
+  @Test func veryDifferentLengthsAreReported() throws {
     let short = try PatternComparisonTests.take(HapticPattern(events: [tap(0)]))
     var long = short.signal.mono
     long += [Float](repeating: 0, count: 48_000 * 10)
@@ -114,7 +114,7 @@ struct RobustnessTests {
     #expect(comparison.differences.map(\.kind) == [.length])
   }
 
-  @Test(arguments: 1...12) func generatedPatternsAreToldWithoutOddities(seed: UInt64) throws {
+  @Test(arguments: 1...12) func sentencesOfGeneratedPatternsAreWellFormed(seed: UInt64) throws {
     var numbers = FixedNumbers(seed: seed &* 0x9E37_79B9_7F4A_7C15)
     var events: [[HapticEvent]] = [[], []]
     for side in 0...1 {

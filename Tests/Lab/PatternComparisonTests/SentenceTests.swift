@@ -5,12 +5,12 @@ import PatternComparison
 import SignalAnalysis
 import Testing
 
-/// Pairs with one known difference: it is named, and nothing else is.
+/// Pairs with one known difference. Only that difference is reported.
 struct SentenceTests {
-  /// A pair, and what is found.
+  /// A pair and its expected difference.
   struct Pair: Sendable, CustomTestStringConvertible {
     let kind: Difference.Kind
-    /// The amount, and by how much it may be off; nil where it says nothing.
+    /// The amount and its tolerance, or nil for a difference without an amount.
     let amount: (value: Double, slack: Double)?
     let isThroughout: Bool
     let sentence: String
@@ -27,7 +27,7 @@ struct SentenceTests {
     Pair(kind: kind, amount: amount, isThroughout: isThroughout, sentence: sentence, takes: takes)
   }
 
-  /// Two patterns.
+  /// Returns a pair of patterns.
   private static func pattern(
     _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole: Bool = false,
     of pattern: HapticPattern = fiveTaps,
@@ -38,7 +38,7 @@ struct SentenceTests {
     }
   }
 
-  /// A pattern and its samples, changed.
+  /// Returns a pair of a pattern and its changed samples.
   private static func sound(
     _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole: Bool = false,
     of pattern: HapticPattern = fiveTaps,
@@ -50,7 +50,7 @@ struct SentenceTests {
     }
   }
 
-  /// The sounds of two patterns, or a pattern and the sound of another.
+  /// Returns pairs in which one or both patterns are replaced by their sound.
   private static func recorded(
     _ kind: Difference.Kind, by amount: (Double, Double)? = nil, whole: Bool = false,
     of pattern: HapticPattern = fiveTaps,
@@ -282,7 +282,7 @@ struct SentenceTests {
         PatternComparisonTests.sound([mono.map { $0 * 1.5 }, mono.map { $0 * 0.5 }])
       )
     },
-    // The second of two transients would fit onto the first, but that is not what happened.
+    // The second of two transients could match the first one, but it is added.
     pair(.missing, "B lacks A's first transient, at 0 s.") {
       let pattern = try shipped("warning")
       return (
@@ -291,7 +291,7 @@ struct SentenceTests {
     },
   ]
 
-  @Test(arguments: patterns + sounds) func oneDifferenceIsNamed(_ pair: Pair) throws {
+  @Test(arguments: patterns + sounds) func oneDifferenceIsReported(_ pair: Pair) throws {
     let (reference, other) = try pair.takes()
     let comparison = Comparison(reference, other)
     #expect(comparison.sentences == [pair.sentence])
@@ -309,7 +309,7 @@ struct SentenceTests {
     return try #require(comparison.differences.first)
   }
 
-  @Test func aDifferenceHasItsPlaceAndItsEvents() throws {
+  @Test func differenceHasItsTimeRangeAndEvents() throws {
     let moved = try one(fiveTaps, fiveTaps.with { $0.events[2].time = 0.508 })
     #expect(
       moved.unit == .seconds && moved.isNoticeable && abs(moved.range.lowerBound - 0.5) < 1e-9)
@@ -335,8 +335,8 @@ struct SentenceTests {
         == .percent)
   }
 
-  /// Two sharpnesses that a curve holds at 1 sound the same, however they are written.
-  @Test func whatIsPlayedIsJudged() throws {
+  /// Two sharpness values that a curve clamps to 1 have the same effect.
+  @Test func effectiveValuesAreCompared() throws {
     func pattern(_ sharpness: Float, _ control: Float) -> HapticPattern {
       HapticPattern(
         events: [hum(0, 0.5, sharpness: sharpness)],
@@ -348,14 +348,14 @@ struct SentenceTests {
     }
     let same = Comparison(try take(pattern(0.6, 0.9)), try take(pattern(0.3, 0.9)))
     #expect(same.sentences == ["B is identical to A, sample for sample."])
-    // 0.9 and 1 are heard where 0.9 and 1.2 would be.
+    // A change from 0.9 to 1.2 has the effect of a change from 0.9 to 1.
     let found = try one(pattern(0.4, 0.5), pattern(0.7, 0.5))
     #expect(found.kind == .frequency && abs(found.amount - 11.14) < 0.01)
     let plain = try one(pattern(0.1, 0.2), pattern(0.4, 0.2))
     #expect(abs(plain.amount - 37.27) < 0.01)
   }
 
-  @Test func whatWasTakenOutIsKnown() throws {
+  @Test func removedShiftAndLevelAreReported() throws {
     let take = try take(fiveTaps)
     let late = take.recorded { $0.insert(contentsOf: [Float](repeating: 0, count: 24_000), at: 0) }
     let comparison = Comparison(take, late, options: ComparisonOptions(alignment: .start))
@@ -377,7 +377,7 @@ struct SentenceTests {
   }
 
   @Test(arguments: ["success-rhythm", "perfect-score", "trigger-pattern", "double-tap"])
-  func theLastTapOfAShippedPatternLater(_ name: String) throws {
+  func lateLastTapOfAShippedPatternIsReported(_ name: String) throws {
     let pattern = try shipped(name)
     let last = pattern.events.count - 1
     let later = try take(pattern.with { $0.events[last].time += 0.02 })
@@ -390,7 +390,7 @@ struct SentenceTests {
     }
   }
 
-  @Test func aTransientIsNeverTakenForAContinuousEvent() throws {
+  @Test func transientDoesNotMatchAContinuousEvent() throws {
     let comparison = Comparison(
       try take(try shipped("light")), try take(try shipped("capacitor_charge")))
     #expect(Set(comparison.differences.map(\.kind)) == [.missing, .added])

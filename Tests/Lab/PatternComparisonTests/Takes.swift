@@ -6,14 +6,14 @@ import ShippedFiles
 import SignalAnalysis
 import Testing
 
-/// A transient.
+/// Returns a transient.
 func tap(_ time: Double, intensity: Float = 0.8, sharpness: Float = 0.5) -> HapticEvent {
   HapticEvent(
     kind: .hapticTransient, time: time,
     parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
 }
 
-/// A continuous haptic event.
+/// Returns a continuous haptic event.
 func hum(
   _ time: Double, _ duration: Double, intensity: Float = 0.8, sharpness: Float = 0.3,
   _ more: [EventParameterID: Float] = [:]
@@ -25,14 +25,14 @@ func hum(
     kind: .hapticContinuous, time: time, duration: duration, parameters: parameters)
 }
 
-/// Five taps, a quarter of a second apart, none like another.
+/// Five different taps at intervals of a quarter of a second.
 let fiveTaps = HapticPattern(events: [
   tap(0, intensity: 1, sharpness: 0.2), tap(0.25, intensity: 0.6, sharpness: 0.5),
   tap(0.5, intensity: 0.8, sharpness: 0.4), tap(0.75, intensity: 0.5, sharpness: 0.7),
   tap(1, intensity: 0.9, sharpness: 0.3),
 ])
 
-/// Two taps and a hum with an attack and a release, under a curve of intensity.
+/// Two taps, and a continuous event with attack and release under an intensity curve.
 let swell = HapticPattern(
   events: [
     tap(0), hum(0.2, 0.8, [.attackTime: 0.25, .releaseTime: 0.2]), tap(1.3, intensity: 0.6),
@@ -45,20 +45,20 @@ let swell = HapticPattern(
       ])
   ])
 
-/// A shipped pattern as its file has it.
+/// Returns a shipped pattern.
 func shipped(_ name: String) throws -> HapticPattern {
   let text = try #require(ShippedPatterns.text(named: name))
   return try AHAPDocument(text: text, name: name).read().pattern
 }
 
-/// A pattern as the program renders it, with 20 ms of silence behind.
+/// Returns a pattern as the program renders it, with 20 ms of trailing silence.
 func take(_ pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000)
   throws -> Take
 {
   try take(layers: [pattern], profile: profile, rate: rate)
 }
 
-/// A composition as the program renders it, with 20 ms of silence behind.
+/// Returns a composition as the program renders it, with 20 ms of trailing silence.
 func take(layers: [HapticPattern], profile: TransducerProfile = .phone, rate: Double = 48_000)
   throws -> Take
 {
@@ -82,7 +82,7 @@ func take(
     profile: profile)
 }
 
-/// Samples as if they had been read from a file.
+/// Returns samples as if they had been read from a file.
 func sound(_ channels: [[Float]], rate: Double = 48_000) -> Take {
   Take(
     name: "sound.wav", source: .sound, signal: Signal(channels: channels, rate: rate),
@@ -90,7 +90,7 @@ func sound(_ channels: [[Float]], rate: Double = 48_000) -> Take {
 }
 
 extension HapticPattern {
-  /// The pattern with something changed.
+  /// Returns a changed copy of the pattern.
   func with(_ change: (inout HapticPattern) -> Void) -> HapticPattern {
     var changed = self
     change(&changed)
@@ -99,7 +99,7 @@ extension HapticPattern {
 }
 
 extension Take {
-  /// The samples of a pattern's rendering as a sound file, with something done to them.
+  /// Returns the changed samples of a rendering as a sound file.
   func recorded(_ change: (inout [Float]) -> Void = { _ in }) -> Take {
     var samples = signal.mono
     change(&samples)
@@ -107,7 +107,7 @@ extension Take {
   }
 }
 
-/// A linear congruential generator, with Knuth's constants of MMIX.
+/// A linear congruential generator with Knuth's constants for MMIX.
 struct FixedNumbers: RandomNumberGenerator {
   private var state: UInt64
 

@@ -23,7 +23,7 @@ struct ToleranceTests {
     #expect(!sharper.isEqual(within: Tolerance(decibels: 60, seconds: 1, percent: 11)))
   }
 
-  @Test func noiseCountsAsTheChangeOfLevelItCanCause() throws {
+  @Test func noiseCountsByTheLevelChangeItCanCause() throws {
     let take = try take(fiveTaps)
     var numbers = FixedNumbers()
     let noisy = take.recorded { samples in
@@ -31,7 +31,7 @@ struct ToleranceTests {
         samples[index] += Float.random(in: -0.01...0.01, using: &numbers)
       }
     }
-    // −45 dBFS under a peak of −7 dBFS can change its level by 0.11 dB.
+    // Noise at −45 dBFS can change the level of a peak at −7 dBFS by 0.11 dB.
     let comparison = Comparison(take, noisy)
     func kinds(_ decibels: Double) -> [Difference.Kind] {
       comparison.excesses(over: Tolerance(decibels: decibels, seconds: 1, percent: 1)).filter {
@@ -43,8 +43,8 @@ struct ToleranceTests {
     #expect(kinds(0.1) == [.noise])
   }
 
-  /// A limit that a recording is too noisy to verify is exceeded, and that is what is said.
-  @Test func whatNoiseHidesCannotBeVerified() throws {
+  /// A limit is exceeded if the recording is too noisy to verify it, and the excess says so.
+  @Test func limitHiddenByNoiseCannotBeVerified() throws {
     let take = try take(fiveTaps)
     var numbers = FixedNumbers()
     let noisy = take.recorded { samples in
@@ -64,7 +64,7 @@ struct ToleranceTests {
     #expect(!comparison.limitations.isEmpty)
   }
 
-  @Test func aDelayThatWasToBeTakenOutIsNoDifference() throws {
+  @Test func alignedDelayIsNoDifference() throws {
     let later: (inout HapticPattern) -> Void = { pattern in
       for index in pattern.events.indices {
         pattern.events[index].time += 0.3
@@ -78,7 +78,7 @@ struct ToleranceTests {
   }
 }
 
-/// A stretched pattern is within a limit of time only where its last event is.
+/// A stretched pattern is within a time limit only if its last event is.
 struct AccumulationTests {
   private func stretched(_ factor: Double) throws -> Comparison {
     let pattern = HapticPattern(events: (0..<9).map { tap(Double($0) / 4, intensity: 0.6) })
@@ -93,7 +93,7 @@ struct AccumulationTests {
         rate: 8_000))
   }
 
-  @Test func aTempoIsJudgedByWhatItMovesMost() throws {
+  @Test func tempoCountsByItsMaximumShift() throws {
     let comparison = try stretched(1.015)
     let tempo = try #require(comparison.differences.first { $0.kind == .tempo })
     #expect(abs((tempo.maximumShift ?? 0) - 0.03) < 1e-9)
@@ -111,13 +111,13 @@ struct AccumulationTests {
       ])
   }
 
-  @Test func aDifferenceBelowAllThresholdsIsNotFelt() throws {
+  @Test func differenceBelowAllThresholdsIsImperceptible() throws {
     let tempo = try #require(try stretched(1.001_5).differences.first { $0.kind == .tempo })
     #expect(abs((tempo.maximumShift ?? 0) - 0.003) < 1e-9)
     #expect(!tempo.isNoticeable)
   }
 
-  @Test func anExcessIsNamedWithValueLimitAndPlace() throws {
+  @Test func excessHasValueLimitAndLocation() throws {
     // 1.0013 dB: the phone's amplitude is the square of intensity.
     let other = fiveTaps.with { $0.events[2].parameters[.hapticIntensity] = 0.8 * 1.059_333 }
     let comparison = Comparison(try take(fiveTaps), try take(other))
@@ -132,8 +132,8 @@ struct AccumulationTests {
       ])
   }
 
-  /// 0.4 dB of the whole and 0.4 dB of one sound are 0.8 dB.
-  @Test func theWholeAndOneSoundAddUp() throws {
+  /// An overall difference of 0.4 dB and a difference of one sound by 0.4 dB are 0.8 dB.
+  @Test func overallAndSingleDifferencesAreAdded() throws {
     let take = try take(fiveTaps)
     let other = take.recorded { samples in
       for index in samples.indices {
@@ -147,8 +147,8 @@ struct AccumulationTests {
 }
 
 struct ThresholdAgreementTests {
-  /// Weighted levels and equal sensation use one curve.
-  @Test func theHandIsWeighedByTheThresholdsThatSoundIsFittedTo() throws {
+  /// Weighted levels and equal sensation use the same curve.
+  @Test func weightingIsTheInverseOfTheSensationThreshold() throws {
     let points = TransducerProfile.defaultThresholds
     #expect(points.count == 41)
     let middle = try #require(points.first { $0.hertz == 100 }).decibels

@@ -3,13 +3,13 @@ import SoundFollowing
 import TestSupport
 import Testing
 
-/// Two clocks that differ, in virtual time.
+/// Two different clocks in virtual time.
 struct DriftTests {
   private static let rate = 48_000.0
 
-  /// Six hours of a source that runs faster or slower and wanders with temperature, and of a thread
+  /// Six hours of a source that is faster or slower and drifts with temperature, and of a thread
   /// that wakes late.
-  @Test(arguments: [-200.0, 200]) func aSourceOfAnotherClockIsFollowedForHours(
+  @Test(arguments: [-200.0, 200]) func sourceWithAnotherClockIsFollowedForHours(
     _ partsPerMillion: Double
   ) {
     var chance = SeededGenerator(seed: 9)
@@ -18,9 +18,9 @@ struct DriftTests {
     let reserve = 1_056.0
     var taken = -reserve
     var captured = 0.0
-    var least = Double.infinity
-    var most = -Double.infinity
-    var greatestStep = 0.0
+    var minimum = Double.infinity
+    var maximum = -Double.infinity
+    var maximumStep = 0.0
     var worst = 0.0
     var last = 1.0
     for update in 0..<Int(6 * 3_600 / period) {
@@ -33,16 +33,16 @@ struct DriftTests {
       taken += period * Self.rate * loop.ratio
       defer { last = loop.ratio }
       guard time > 120 else { continue }
-      // What a thread that wakes late finds in whole periods of 128 frames.
+      // A thread that wakes late receives whole periods of 128 frames.
       let fill = ((captured - late * Self.rate) / 128).rounded(.down) * 128 - taken
-      least = min(least, fill)
-      most = max(most, fill)
-      greatestStep = max(greatestStep, abs(loop.ratio - last))
+      minimum = min(minimum, fill)
+      maximum = max(maximum, fill)
+      maximumStep = max(maximumStep, abs(loop.ratio - last))
       worst = max(worst, abs(loop.ratio - speed))
     }
-    #expect(least > 0, "the ring was empty")
-    #expect(most < 2 * reserve)
-    #expect(greatestStep < 1e-6)
+    #expect(minimum > 0, "the ring was empty")
+    #expect(maximum < 2 * reserve)
+    #expect(maximumStep < 1e-6)
     #expect(worst < 40e-6)
   }
 
@@ -57,11 +57,11 @@ struct DriftTests {
       output += resampler.resample(samples, step: step * (1 + 1e-7 * Double(block % 7)))
     }
     #expect(abs(Double(output.count) - 96_000 / step) < 3)
-    // The bend of a pure sine of this rate.
-    let turn = 2 * .pi * hertz * step / Self.rate
+    // The curvature of a pure sine at this rate.
+    let phaseIncrement = 2 * .pi * hertz * step / Self.rate
     let bends = zip(zip(output, output.dropFirst()), output.dropFirst(2)).dropFirst(8).map {
       abs($0.0 - 2 * $0.1 + $1)
     }
-    #expect(Double(bends.max() ?? 0) <= 1.1 * 0.5 * turn * turn)
+    #expect(Double(bends.max() ?? 0) <= 1.1 * 0.5 * phaseIncrement * phaseIncrement)
   }
 }

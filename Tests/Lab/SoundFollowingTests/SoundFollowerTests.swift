@@ -21,11 +21,11 @@ struct SoundFollowerTests {
     (samples.reduce(0) { $0 + Double($1 * $1) } / Double(max(1, samples.count))).squareRoot()
   }
 
-  @Test func bassPassesAsItIsAndTrebleDoesNot() {
+  @Test func bassPassesUnchangedAndTrebleDoesNot() {
     let options = FollowingOptions(style: .bass, keepsVoices: true, keepsLevel: true)
     let low = Self.follow(Self.sine(50, 0.4, seconds: 1), options)
-    // A Butterworth low-pass of second order at 100 Hz has −0.26 dB at 50 Hz, the high-pass at 20
-    // Hz −0.11.
+    // A second-order Butterworth low-pass at 100 Hz has −0.26 dB at 50 Hz, and the high-pass at 20
+    // Hz has −0.11 dB.
     #expect(abs(20 * log10(Self.level(low[24_000...]) / (0.4 / 2.0.squareRoot())) + 0.37) < 0.05)
     let high = Self.follow(Self.sine(1_000, 0.4, seconds: 1), options)
     #expect(Self.level(high[24_000...]) < 0.4 * 0.0075)
@@ -47,7 +47,7 @@ struct SoundFollowerTests {
     #expect(whole.allSatisfy { $0.isFinite })
   }
 
-  @Test(arguments: FollowingOptions.Style.allCases) func silenceAndBadSamplesAreSilence(
+  @Test(arguments: FollowingOptions.Style.allCases) func silenceAndNonFiniteSamplesAreSilent(
     _ style: FollowingOptions.Style
   ) {
     let bad: [Float] = [.nan, .infinity, -.infinity, 0]
@@ -55,11 +55,11 @@ struct SoundFollowerTests {
     #expect(output.allSatisfy { abs($0) < 1e-9 })
   }
 
-  /// From the strike to a tenth of the strongest vibration.
+  /// The time from the start of a transient to a tenth of the vibration's peak.
   @Test(arguments: [
     (FollowingOptions.Style.bass, 5.0), (.impacts, 5), (.engine, 5), (.full, 5), (.android, 5),
   ])
-  func aStrikeIsFeltWithinMilliseconds(_ style: FollowingOptions.Style, most: Double) {
+  func transientCausesVibrationWithinMilliseconds(_ style: FollowingOptions.Style, most: Double) {
     var chance = SeededGenerator(seed: 11)
     var onsets: [Double] = []
     for _ in 0..<9 {
@@ -74,8 +74,8 @@ struct SoundFollowerTests {
     #expect(onsets[4] <= most, "\(onsets)")
   }
 
-  @Test func theGainRestsBehindAStrike() {
-    // A tone that is 20 dB weaker than what the gain aims at, and a strike in it.
+  @Test func levelControlHoldsAfterATransient() {
+    // A tone 20 dB below the target level, with a transient.
     var samples = Self.sine(50, 0.05, seconds: 4)
     for index in 96_000..<98_400 {
       samples[index] *= 8
@@ -87,15 +87,16 @@ struct SoundFollowerTests {
     func gain(_ range: Range<Int>) -> Double {
       20 * log10(Self.level(ridden[range]) / Self.level(plain[range]))
     }
-    // It has grown by 2 dB a second, but for the 0.4 s behind the beginning.
+    // The gain rises by 2 dB per second after the first 0.4 s.
     #expect(abs(gain(94_000..<96_000) - 3.1) < 0.3)
     #expect(abs(gain(96_500..<97_500) - gain(104_000..<105_600)) < 0.5)
   }
 
-  /// Explosions that nothing was chosen with, against speech-like sounds of the same level.
+  /// Explosions that no constant was tuned with, compared with speech-like sounds of the same
+  /// level.
   @Test(arguments: [
     (FollowingOptions.Style.bass, 26.0), (.impacts, 20), (.engine, 20), (.full, 22),
-  ]) func whatIsSpokenIsNotFelt(_ style: FollowingOptions.Style, least: Double) {
+  ]) func speechIsSuppressed(_ style: FollowingOptions.Style, least: Double) {
     var chance = SeededGenerator(seed: 2_026)
     func felt(_ samples: [Float]) -> Double {
       let scale = Float(0.1 / Self.level(samples))
@@ -108,7 +109,7 @@ struct SoundFollowerTests {
   }
 }
 
-/// A bang: noise that decays, and a low thud below it.
+/// An explosion: decaying noise and a low thud.
 struct Blast {
   private var chance: SeededGenerator
   init(_ chance: inout SeededGenerator) { self.chance = SeededGenerator(seed: chance.next()) }
@@ -128,7 +129,7 @@ struct Blast {
   }
 }
 
-/// Syllables of a voice: harmonics of a moving pitch under two formants, and pauses.
+/// Syllables: harmonics of a moving pitch through two formants, and pauses.
 struct Speech {
   private var chance: SeededGenerator
   init(_ chance: inout SeededGenerator) { self.chance = SeededGenerator(seed: chance.next()) }
@@ -156,7 +157,7 @@ struct Speech {
         }
         samples.append(Float(sample * min(1, min(time / 0.02, (length - time) / 0.03))))
       }
-      // A consonant: noise without anything low.
+      // A consonant: noise without low frequencies.
       var last = 0.0
       for index in 0..<Int(0.06 * rate) {
         let noise = Double.random(in: -1...1, using: &chance)

@@ -120,6 +120,7 @@ public final class SoundFileSink: AudioSink {
     return readiness
   }
 
+  /// Writes frames to the file, and counts them for the pace.
   public func write(_ frames: Span<Float>) {
     writeToFile(frames)
     pacer.recordWritten(frames.count / format.channelCount)

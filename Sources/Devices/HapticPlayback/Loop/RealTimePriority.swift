@@ -130,7 +130,8 @@ enum RealtimeKit {
     var oldLimit = rlimit()
     _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &oldLimit)
     let maximumTime = rlim_t(max(0, limit))
-    var newLimit = rlimit(rlim_cur: min(maximumTime, oldLimit.rlim_cur), rlim_max: min(maximumTime, oldLimit.rlim_max))
+    var newLimit = rlimit(
+      rlim_cur: min(maximumTime, oldLimit.rlim_cur), rlim_max: min(maximumTime, oldLimit.rlim_max))
     guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &newLimit) == 0 else {
       return "the limit RLIMIT_RTTIME cannot be set"
     }

@@ -48,7 +48,7 @@ struct XMLTree: Sendable {
       var reader = ExpatReader(text: text)
       topLevel = try unsafe reader.read(keepsComments: keepsComments)
     #else
-      throw Fault(offset: 0, message: "XML is read with the package trait SoundOutput")
+      throw ParseError(offset: 0, message: "XML is read with the package trait SoundOutput")
     #endif
   }
 

@@ -244,7 +244,8 @@ extension DynamicParameterID {
     if !isHaptic { return 100 * (pow(2, after - before) - 1) }
     return switch mapping.scale {
     case .logarithmic: 100 * (pow(mapping.high / mapping.low, after - before) - 1)
-    case .linear: 100 * (mapping.high - mapping.low) * (after - before) / ((mapping.low + mapping.high) / 2)
+    case .linear:
+      100 * (mapping.high - mapping.low) * (after - before) / ((mapping.low + mapping.high) / 2)
     }
   }
 }
@@ -265,7 +266,7 @@ private struct ControlDifferenceBuilder {
   init(
     id: DynamicParameterID, layerName: String, profile: TransducerProfile,
     options: ComparisonOptions, deviation: ControlTimeline.Deviation
-    ) {
+  ) {
     self.deviation = deviation
     kind = id.differenceKind
     controlName = layerName + id.displayName
@@ -379,7 +380,9 @@ private struct ControlDifferenceBuilder {
     let time = SentenceFormatting.time(deviation.peakTime)
     return difference(
       areCurves,
-      "\(candidateLabel)'s \(controlName) \(noun)\(predicate) between \(range): \(extentText) at \(time)")
+      "\(candidateLabel)'s \(controlName) \(noun)\(predicate) between \(range): \(extentText) "
+        + "at \(time)"
+    )
   }
 }
 

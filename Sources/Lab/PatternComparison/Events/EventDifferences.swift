@@ -83,7 +83,8 @@ struct EventDifferences {
   ) -> Difference {
     var difference = Difference(
       kind, in: soundingRange(of: changes.map(\.event)), isOverall: isOverall, amount: amount,
-      before: hasValues ? changes[0].before : nil, after: hasValues ? changes[0].after : nil,
+      before: hasValues ? changes[0].before : nil,
+      after: hasValues ? changes[0].after : nil,
       referenceEvents: changes.map(\.event.index),
       candidateEvents: changes.map(\.candidateEvent.index))
     let extremes = Self.extremes(changes)
@@ -189,9 +190,10 @@ struct EventDifferences {
   /// sorted by time.
   private static func groupedByAmount(_ changes: [Change]) -> [[Change]] {
     let groups = changes.grouped(by: \.amount) { max(1e-4, 2e-3 * abs($0)) }
-    return groups.map { $0.sorted { $0.candidateEvent.time < $1.candidateEvent.time } }.sorted {
-      $0.count > $1.count
+    let sortedGroups = groups.map { group in
+      group.sorted { $0.candidateEvent.time < $1.candidateEvent.time }
     }
+    return sortedGroups.sorted { $0.count > $1.count }
   }
 
   /// Returns the operation that changed all values, such as `intensity × 0.8` or `sharpness + 0.1`,
@@ -353,15 +355,15 @@ struct EventDifferences {
   private mutating func findBodyLocationChanges() {
     var groups: [MovedEvents] = []
     for (event, candidateEvent) in pairs
-      where event.bodyLocation != candidateEvent.bodyLocation {
-        let locations = [event.bodyLocation, candidateEvent.bodyLocation]
-        let position = groups.firstIndex { $0.locations == locations } ?? groups.count
-        if position == groups.count {
-          groups.append(MovedEvents(locations: locations))
-        }
-        groups[position].events.append(event)
-        groups[position].candidateEvents.append(candidateEvent)
+    where event.bodyLocation != candidateEvent.bodyLocation {
+      let locations = [event.bodyLocation, candidateEvent.bodyLocation]
+      let position = groups.firstIndex { $0.locations == locations } ?? groups.count
+      if position == groups.count {
+        groups.append(MovedEvents(locations: locations))
       }
+      groups[position].events.append(event)
+      groups[position].candidateEvents.append(candidateEvent)
+    }
     for group in groups {
       let names = group.locations.map { $0.map { "at \($0.displayName)" } ?? "everywhere" }
       let subject = list.candidateNames.subject(for: group.candidateEvents)
@@ -380,7 +382,8 @@ struct EventDifferences {
   private mutating func findReordering() -> Bool {
     let events = match.reference
     let candidateEvents = match.candidate
-    guard events.count > 1, events.count == candidateEvents.count, match.pairs.count == events.count,
+    guard events.count > 1, events.count == candidateEvents.count,
+      match.pairs.count == events.count,
       let kind = events.first?.kind, events.allSatisfy({ $0.kind == kind }),
       match.pairs.allSatisfy({ $0.0 == $0.1 })
     else { return false }
@@ -417,10 +420,11 @@ extension Array {
   func grouped(by value: (Element) -> Double, within tolerance: (Double) -> Double) -> [[Element]] {
     var groups: [[Element]] = []
     for element in sorted(by: { value($0) < value($1) }) {
-      if let start = groups.last?.first.map(value), abs(value(element) - start) <= tolerance(start) {
+      if let start = groups.last?.first.map(value), abs(value(element) - start) <= tolerance(start)
+      {
         groups[groups.count - 1].append(element)
       } else {
-        groups.append([member])
+        groups.append([element])
       }
     }
     return groups

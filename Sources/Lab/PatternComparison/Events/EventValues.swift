@@ -140,10 +140,10 @@ struct EffectiveValues {
     let written = kind.amount(from: before, to: after, of: event.kind, profile: profile)
     guard event.isHaptic, kind == .level || kind == .frequency,
       timelines.indices.contains(event.layer)
-      else { return written }
-      let id: DynamicParameterID =
-        kind == .level ? .hapticIntensityControl : .hapticSharpnessControl
-      guard let timeline = timelines[event.layer][id] else { return written }
+    else { return written }
+    let id: DynamicParameterID =
+      kind == .level ? .hapticIntensityControl : .hapticSharpnessControl
+    guard let timeline = timelines[event.layer][id] else { return written }
     func effectiveValue(_ value: Double, _ control: Double) -> Double {
       min(1, max(0, kind == .level ? value * control : value + control))
     }
@@ -157,7 +157,8 @@ struct EffectiveValues {
     let amounts = times.map { time in
       let control = timeline.value(at: time)
       return kind.amount(
-        from: effectiveValue(before, control), to: effectiveValue(after, control), of: event.kind, profile: profile)
+        from: effectiveValue(before, control), to: effectiveValue(after, control), of: event.kind,
+        profile: profile)
     }
     // Rounding errors of equal values are no difference.
     guard let maximum = amounts.max(by: { abs($0) < abs($1) }), abs(maximum) > 1e-6 else {

@@ -67,7 +67,9 @@ struct BurstDetector {
     var best: Burst?
     for (inPhase, quadrature) in templates {
       let filtered = Samples.filtered(inPhase, by: whitener, tail: whitener.count - 1)
-      let filteredQuadrature = quadrature.map { Samples.filtered($0, by: whitener, tail: whitener.count - 1) }
+      let filteredQuadrature = quadrature.map {
+        Samples.filtered($0, by: whitener, tail: whitener.count - 1)
+      }
       let products = transform.correlation(bins, filtered)
       let quadratureProducts = filteredQuadrature.map { transform.correlation(bins, $0) }
       let filteredEnergy = Samples.energy(filtered)
@@ -92,7 +94,8 @@ struct BurstDetector {
       }
       guard strongest.index >= 0 else { continue }
       best = Burst(
-        range: max(0, strongest.index - 40)..<min(residual.count, strongest.index + inPhase.count + 40),
+        range: max(
+          0, strongest.index - 40)..<min(residual.count, strongest.index + inPhase.count + 40),
         start: strongest.index,
         amplitude: (Double(strongest.score) * sigma * sigma / energy).squareRoot(),
         score: Double(strongest.score) - threshold)

@@ -46,8 +46,8 @@ struct ChangedEventSearch: ~Copyable {
     recordingSpectrum = transform.forward(alignment.weightedRecording)
   }
 
-  /// Returns the most likely hypotheses that differ in event, delay, or kind of change, and the most
-  /// likely hypothesis of a missing event.
+  /// Returns the most likely hypotheses that differ in event, delay, or kind of change, and the
+  /// most likely hypothesis of a missing event.
   mutating func bestHypotheses() -> [Hypothesis] {
     let waveforms = reference.waveforms
     let minimumFraction = waveforms.count <= 3 ? 0.1 : 0.25

@@ -29,7 +29,8 @@ struct EventVariants {
     let id: EventParameterID = waveform.event.isHaptic ? .hapticSharpness : .audioPitch
     let before = waveform.event.value(id)
     let after =
-      before + parameterStep(of: waveform.event, value: before, ratio: ratio, profile: renderer.profile)
+      before
+      + parameterStep(of: waveform.event, value: before, ratio: ratio, profile: renderer.profile)
     guard (Double(id.range.lowerBound)...Double(id.range.upperBound)).contains(after),
       let rendered = rerendered(
         waveform, with: renderer, changedBy: { $0.parameters[id] = Float(after) })
@@ -60,7 +61,8 @@ struct EventVariants {
     let mapping = profile.frequencyAndLevel(of: event.kind).frequency
     switch mapping.scale {
     case .logarithmic: return log(ratio) / max(1e-9, log(mapping.high / mapping.low))
-    case .linear: return mapping.hertz(atSharpness: value) * (ratio - 1) / max(1e-9, mapping.high - mapping.low)
+    case .linear:
+      return mapping.hertz(atSharpness: value) * (ratio - 1) / max(1e-9, mapping.high - mapping.low)
     }
   }
 

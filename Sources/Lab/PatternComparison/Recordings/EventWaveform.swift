@@ -174,6 +174,7 @@ struct DesignColumn {
 
   /// Returns the inner product with a recording.
   func dot(_ recording: [Float]) -> Double {
-    Samples.dot(samples, from: 0, recording, from: start, count: min(samples.count, recording.count - start))
+    Samples.dot(
+      samples, from: 0, recording, from: start, count: min(samples.count, recording.count - start))
   }
 }

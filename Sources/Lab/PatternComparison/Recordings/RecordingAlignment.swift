@@ -328,7 +328,7 @@ struct RecordingAlignment {
       return row
     }
     for polarity in [1.0, -1] {
-      let signedSums = sums.map { row in row.map { $0 * polarity } }
+      let signedSums = sums.map { Self.scaled($0, by: polarity) }
       candidates += Self.peaks(in: signedSums, count: 3, spacing: 12).map { peak in
         let tempo = tempos[peak.row]
         return Candidate(
@@ -337,6 +337,10 @@ struct RecordingAlignment {
           tempo: tempo, polarity: polarity, score: peak.value, isEnvelopeBased: isEnvelopeBased)
       }
     }
+  }
+
+  private static func scaled(_ values: [Double], by factor: Double) -> [Double] {
+    values.map { $0 * factor }
   }
 
   /// Returns the two lags at which the envelopes agree best, in seconds from the first lag.
@@ -362,8 +366,8 @@ struct RecordingAlignment {
 
   /// Returns candidates with another tempo.
   ///
-  /// A tone at another tempo has another frequency, so its samples don't correlate with those of the
-  /// reference. The envelopes find the tempo; then the stretched reference is correlated.
+  /// A tone at another tempo has another frequency, so its samples don't correlate with those of
+  /// the reference. The envelopes find the tempo; then the stretched reference is correlated.
   func tempoCandidates() -> [Candidate] {
     let span = Double(weightedReference.count) / rate
     let envelopes = EnvelopeCorrelation(self)
@@ -416,7 +420,7 @@ struct RecordingAlignment {
       }
     }
     return [1.0, -1].flatMap { polarity in
-      let signedRows = rows.map { row in row.map { $0 * polarity } }
+      let signedRows = rows.map { Self.scaled($0, by: polarity) }
       return Self.peaks(in: signedRows, count: 3, spacing: 3).map { peak in
         let tempo = tempos[peak.row]
         let offset = Double(peak.index - Self.maximumLagOffset) / rate

@@ -110,7 +110,8 @@ extension Comparison {
     }
     var recordingDifferences = RecordingDifferences(result, pair: pair, options: options)
       .list.differences
-    guard isBetter(Self.complexity(of: recordingDifferences), Self.complexity(of: differences)) else {
+    guard isBetter(Self.complexity(of: recordingDifferences), Self.complexity(of: differences))
+    else {
       return false
     }
     self.recordingMatch = result.match
@@ -149,7 +150,8 @@ extension Comparison {
       Difference(.missing, in: fullRange, isOverall: true, unit: Difference.Unit.none),
       sentence: "\(recording) does not contain \(pattern)"
         + (isLonger
-          ? " within −1 to \(searchSeconds) s; cut the lead-in, or search further" : ": no place fits"))
+          ? " within −1 to \(searchSeconds) s; cut the lead-in, or search further"
+          : ": no place fits"))
   }
 }
 
@@ -304,7 +306,8 @@ struct RecordingDifferences {
       kind, in: start...max(start, referenceTime(at: range.upperBound)), amount: amount,
       before: before,
       after: after,
-      referenceEvents: pair.isSwapped ? [] : indices, candidateEvents: pair.isSwapped ? indices : []
+      referenceEvents: pair.isSwapped ? [] : indices,
+      candidateEvents: pair.isSwapped ? indices : []
     )
   }
 

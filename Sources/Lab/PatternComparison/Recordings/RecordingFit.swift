@@ -7,8 +7,8 @@ struct Placement {
   var delay: Double
   /// The relative tempo deviation; positive if the recording is slower.
   var tempo: Double
-  /// A Boolean value that indicates whether the tempo stretches waveforms as well, as in a resampled
-  /// recording. Otherwise, it only moves the events.
+  /// A Boolean value that indicates whether the tempo stretches waveforms as well, as in a
+  /// resampled recording. Otherwise, it only moves the events.
   var isResampled = true
 
   /// The duration of a second of a waveform in the recording, in seconds.
@@ -364,9 +364,9 @@ struct RecordingFit {
 
   /// Returns the shift of each block by linearization.
   ///
-  /// With the fitted signal x, its derivative d, and the residual r, the model r = a x − s d has the
-  /// shift s = −(⟨r, d⟩ − ⟨r, x⟩ ⟨d, x⟩ / ⟨x, x⟩) / (⟨d, d⟩ − ⟨d, x⟩² / ⟨x, x⟩): the part of the
-  /// derivative that is not a change of level.
+  /// With the fitted signal x, its derivative d, and the residual r, the model r = a x − s d has
+  /// the shift s = −(⟨r, d⟩ − ⟨r, x⟩ ⟨d, x⟩ / ⟨x, x⟩) / (⟨d, d⟩ − ⟨d, x⟩² / ⟨x, x⟩): the part of
+  /// the derivative that is not a change of level.
   private func linearizedShifts(of fitted: [Float], _ solution: Solution) -> [BlockShift] {
     let length = Int(rate / 40)
     let dominant = dominantColumns(

@@ -39,8 +39,8 @@ struct RecordingModelFit {
   private static let minimumAdditionAdvantage = 1.3
   /// The fraction of a residual that a change must explain to be independent of earlier changes.
   private static let clearFraction = 0.95
-  /// The minimum ratio of a change's score to the improvement by an earlier change nearby. A smaller
-  /// score is part of the residual of that change.
+  /// The minimum ratio of a change's score to the improvement by an earlier change nearby. A
+  /// smaller score is part of the residual of that change.
   private static let minimumIndependentFraction = 0.1
   private static let maximumRefinementCount = 6
   /// The misfit from which the model is incomplete: four times the noise.
@@ -292,7 +292,8 @@ struct RecordingModelFit {
   /// Removes the first change that explains too little, and returns whether there was one.
   private mutating func removeOneChange() -> Bool {
     for position in changes.indices {
-      if simplify(at: position, by: { $0.removeChange(at: position, rounds: 1) }) { return true }
+      let isRemoved = simplify(at: position) { $0.removeChange(at: position, rounds: 1) }
+      if isRemoved { return true }
     }
     return false
   }
@@ -404,10 +405,10 @@ struct RecordingModelFit {
   }
 
   /// Returns whether this explanation is preferable.
-  func isBetter(than other: RecordingModelFit?) -> Bool {
-    guard let other else { return true }
-    guard isFound, other.isFound else { return isFound }
-    return penalty < other.penalty - 0.02
+  func isBetter(than alternative: RecordingModelFit?) -> Bool {
+    guard let alternative else { return true }
+    guard isFound, alternative.isFound else { return isFound }
+    return penalty < alternative.penalty - 0.02
   }
 
   /// The cost of the changes and the misfit.

@@ -137,7 +137,7 @@ struct RecordingModelSelection {
       // Gain control looks like level changes. After it is inverted, fewer changes remain and the
       // estimate improves.
       for _ in 0..<2 {
-        guard let gain = mostProbableGain(for: current), gain != current.automaticGain else {
+        guard let gain = bestGain(for: current), gain != current.automaticGain else {
           break
         }
         let undone = gain.undone(in: recording, rate: rate)
@@ -197,7 +197,8 @@ struct RecordingModelSelection {
     let signal = whitened(predictedSignal([], tempo: 0), by: whitener)
     fitResponse(of: &model, to: signal)
     let isRoom = kind == .anyRoom
-    for (reach, step) in [(60, isRoom ? 12 : 6), (5, isRoom ? 5 : 2)] {
+    let searches = isRoom ? [(reach: 60, step: 12), (5, 5)] : [(reach: 60, step: 6), (5, 2)]
+    for (reach, step) in searches {
       let regression = RecordingResponse.Regression(model.response, of: signal, rate: rate)
       let center = model.delay
       var bestEvidence = -Double.infinity
@@ -238,9 +239,9 @@ struct RecordingModelSelection {
   private func fitResponse(of model: inout RecordingModel, to signal: [Double]) {
     let recorded = whitenedExcerpt(of: model)
     model.energy = Samples.energy(recorded)
-    let found = model.response.mostProbable(for: signal, recorded: recorded, rate: rate)
-    model.response = found.response
-    model.fit = found.fit
+    let best = model.response.mostProbable(for: signal, recorded: recorded, rate: rate)
+    model.response = best.response
+    model.fit = best.fit
   }
 
   // MARK: - Changes
@@ -261,8 +262,8 @@ struct RecordingModelSelection {
     shifted.delay += Int((shift * rate).rounded())
     fitResponse(
       of: &shifted, to: whitened(predictedSignal([], tempo: shifted.tempo), by: shifted.whitener))
-    let other = addingChanges(to: shifted)
-    return other.score > model.score ? other : model
+    let shiftedModel = addingChanges(to: shifted)
+    return shiftedModel.score > model.score ? shiftedModel : model
   }
 
   private struct RatedChange {
@@ -361,7 +362,7 @@ struct RecordingModelSelection {
     var bestEvidence = evidence(change)
 
     /// Accepts a variant if it improves the evidence, and returns whether it did.
-    func take(_ variant: RecordingModel.Change) -> Bool {
+    func adopt(_ variant: RecordingModel.Change) -> Bool {
       let variantEvidence = evidence(variant)
       let isValid = variant.kind != .added || variant.amount > 0
       guard variantEvidence > bestEvidence, isValid else { return false }
@@ -377,7 +378,7 @@ struct RecordingModelSelection {
         increased[keyPath: parameter] += step
         var decreased = best
         decreased[keyPath: parameter] -= step
-        if !take(increased), !take(decreased) {
+        if !adopt(increased), !adopt(decreased) {
           step /= 2
         }
       }
@@ -394,7 +395,7 @@ struct RecordingModelSelection {
       where transientBank.indices.contains(index) {
         var neighbor = best
         neighbor.bankIndex = index
-        _ = take(neighbor)
+        _ = adopt(neighbor)
       }
     default: break
     }
@@ -595,9 +596,9 @@ struct RecordingModelSelection {
     var response = model.response
     var fit = response.fit(signal, to: recorded, rate: rate)
     if response.kind.withoutParameters == .anyResonance {
-      let found = response.mostProbable(for: signal, recorded: recorded, rate: rate)
-      response = found.response
-      fit = found.fit
+      let best = response.mostProbable(for: signal, recorded: recorded, rate: rate)
+      response = best.response
+      fit = best.fit
     }
     let excerpt = observation.excerpt(at: model.delay)
     var evidence = -Double.infinity
@@ -637,16 +638,16 @@ struct RecordingModelSelection {
 
   /// Returns the automatic gain control that explains the level changes and makes the recording
   /// much more probable, or nil.
-  private func mostProbableGain(for model: RecordingModel) -> AutomaticGainControl? {
+  private func bestGain(for model: RecordingModel) -> AutomaticGainControl? {
     let otherChanges = model.changes.filter { $0.kind != .level }
     let alternatives = otherChanges.isEmpty ? [[]] : [[], otherChanges]
-    let gains = alternatives.compactMap { mostProbableGain(for: model, changes: $0) }
+    let gains = alternatives.compactMap { bestGain(for: model, changes: $0) }
     return gains.max { $0.evidence < $1.evidence }?.gain
   }
 
   /// Searches a grid of thresholds, exponents and time constants, then refines each by coordinate
   /// descent.
-  private func mostProbableGain(
+  private func bestGain(
     for model: RecordingModel, changes: [RecordingModel.Change]
   ) -> (gain: AutomaticGainControl, evidence: Double)? {
     let signal = whitened(predictedSignal(changes, tempo: model.tempo), by: model.whitener)

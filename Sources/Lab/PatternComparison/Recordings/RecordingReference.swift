@@ -109,7 +109,8 @@ extension RecordingReference {
         regionsAndOnsets.append(ActiveRegion(frames: start..<onset, rate: signal.rate))
         start = onset
       }
-      regionsAndOnsets.append(ActiveRegion(frames: start..<region.frames.upperBound, rate: signal.rate))
+      regionsAndOnsets.append(
+        ActiveRegion(frames: start..<region.frames.upperBound, rate: signal.rate))
     }
     ActiveRegion.assignOrdinals(to: &regionsAndOnsets)
     let margin = Int(0.008 * signal.rate)
@@ -118,9 +119,12 @@ extension RecordingReference {
       // Adjacent regions meet at an onset. Other regions keep the decay around them.
       let previousEnd = index > 0 ? regionsAndOnsets[index - 1].frames.upperBound : 0
       let nextStart =
-        index + 1 < regionsAndOnsets.count ? regionsAndOnsets[index + 1].frames.lowerBound : signal.samples.count
+        index + 1 < regionsAndOnsets.count
+        ? regionsAndOnsets[index + 1].frames.lowerBound : signal.samples.count
       let range =
-        max(previousEnd, region.frames.lowerBound - margin)..<min(nextStart, region.frames.upperBound + margin)
+        max(
+          previousEnd, region.frames.lowerBound - margin)..<min(
+          nextStart, region.frames.upperBound + margin)
       waveforms.append(
         EventWaveform(
           region.event(), time: region.start,
@@ -159,7 +163,9 @@ extension RecordingReference {
     for rendering in renderings {
       for (event, range) in rendering.events {
         let slice = rendering.samples[range.clamped(to: rendering.samples.indices)]
-        if let waveform = Self.trimmed(event, slice, rate: signal.rate, minimumThreshold: minimumThreshold) {
+        if let waveform = Self.trimmed(
+          event, slice, rate: signal.rate, minimumThreshold: minimumThreshold)
+        {
           waveforms.append(waveform)
         }
       }
@@ -206,7 +212,8 @@ extension RecordingReference {
           loudest = (energy, index)
         }
       }
-      guard loudest.index >= 0, Samples.energy(residual, range) < loudest.energy || !hasSounds else {
+      guard loudest.index >= 0, Samples.energy(residual, range) < loudest.energy || !hasSounds
+      else {
         continue
       }
       for index in range {

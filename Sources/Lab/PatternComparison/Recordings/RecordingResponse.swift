@@ -21,8 +21,8 @@ struct RecordingResponse: Equatable, Sendable {
     /// One or two decaying oscillations of any phase, and an arbitrary response of 8 ms, as of a
     /// transducer.
     case resonance([Mode])
-    /// Reflections that decay exponentially, and an arbitrary response of 8 ms. The gain relates the
-    /// reflections to that response.
+    /// Reflections that decay exponentially, and an arbitrary response of 8 ms. The gain relates
+    /// the reflections to that response.
     case room(decaySeconds: Double, reflectionGain: Double)
     /// An arbitrary response of 44 ms, to find delays.
     case unconstrained
@@ -56,8 +56,8 @@ struct RecordingResponse: Equatable, Sendable {
   /// The decay after which an oscillation is cut off, 60 dB, as a natural logarithm.
   private static let ringingDecay = log(1_000.0)
 
-  /// The number of parameters that are selected instead of integrated out. Each parameter costs half
-  /// the logarithm of the number of samples.
+  /// The number of parameters that are selected instead of integrated out. Each parameter costs
+  /// half the logarithm of the number of samples.
   var parameterCount: Double {
     switch kind {
     case .filter, .unconstrained: 2
@@ -303,15 +303,15 @@ struct RecordingResponse: Equatable, Sendable {
   }
 
   /// Returns the most probable of responses of some kinds.
-  private func mostProbable(
+  private func best(
     of kinds: [Kind], for input: [Double], recorded: [Double], rate: Double, rounds: Int = 0
   ) -> MostProbable {
     let all = kinds.map { kind in
       RecordingResponse(kind: kind, priorScale: priorScale)
         .fittingScale(input, to: recorded, rate: rate, rounds: rounds)
     }
-    if let best = all.max(by: { $0.fit.evidence < $1.fit.evidence }) { return best }
-    return MostProbable(response: self, fit: fit(input, to: recorded, rate: rate))
+    let best = all.max { $0.fit.evidence < $1.fit.evidence }
+    return best ?? MostProbable(response: self, fit: fit(input, to: recorded, rate: rate))
   }
 
   /// Returns the most probable response of the same kind.
@@ -339,7 +339,7 @@ struct RecordingResponse: Equatable, Sendable {
       let rooms = [0.02, 0.06].flatMap { decaySeconds in
         [0.3, 0.1, 0.03].map { Kind.room(decaySeconds: decaySeconds, reflectionGain: $0) }
       }
-      return start.mostProbable(
+      return start.best(
         of: rooms, for: input, recorded: recorded, rate: rate, rounds: 1)
     case .resonance:
       guard isNew else {
@@ -348,22 +348,22 @@ struct RecordingResponse: Equatable, Sendable {
           logQuality: Mode.refinementSteps.logQuality / 2)
         return start.refiningModes(input, to: recorded, rate: rate, steps: steps)
       }
-      return start.mostProbableResonance(for: input, recorded: recorded, rate: rate)
+      return start.selectedResonance(for: input, recorded: recorded, rate: rate)
     }
   }
 
   /// Returns the most probable resonance with one mode, or with two modes if the evidence increases
   /// enough.
-  private func mostProbableResonance(
+  private func selectedResonance(
     for input: [Double], recorded: [Double], rate: Double
   ) -> MostProbable {
     let steps = Mode.refinementSteps
-    let first = mostProbable(
+    let first = best(
       of: Mode.grid.map { .resonance([$0]) }, for: input, recorded: recorded, rate: rate)
     let oneMode = first.response
       .fittingScale(input, to: recorded, rate: rate, rounds: 2).response
       .refiningModes(input, to: recorded, rate: rate, steps: steps)
-    let second = oneMode.response.mostProbable(
+    let second = oneMode.response.best(
       of: Mode.grid.map { .resonance(oneMode.response.modes + [$0]) }, for: input,
       recorded: recorded, rate: rate)
     guard second.fit.evidence > oneMode.fit.evidence + RecordingModel.minimumEvidenceGain else {

@@ -115,7 +115,9 @@ struct RecordingResult {
     let search = RecordingSearch(reference: reference, recording: low.samples)
     let alignment = RecordingAlignment(reference, low.samples, searchSeconds: searchSeconds)
     let placements = search.placements(in: alignment)
-    var currentLimit: Double { best.map { $0.isFound ? min(costLimit, $0.penalty) : costLimit } ?? costLimit }
+    var currentLimit: Double {
+      best.map { $0.isFound ? min(costLimit, $0.penalty) : costLimit } ?? costLimit
+    }
     for placement in placements.flatMap(\.tempoAlternatives) {
       let modelFit = RecordingModelFit(placement, original: reference, limit: currentLimit)
       if let shift = modelFit.commonTimeShift {
@@ -138,19 +140,25 @@ struct RecordingResult {
         let variant = RecordingReference(
           waveforms: waveforms, rate: reference.rate, renderer: reference.renderer)
         let variantSearch = RecordingSearch(reference: variant, recording: low.samples)
-        guard let placement = variantSearch.fittedPlacement(for: hypothesis.candidate)?.tempoAlternatives.first
+        guard
+          let placement = variantSearch.fittedPlacement(for: hypothesis.candidate)?
+            .tempoAlternatives.first
         else {
           continue
         }
         consider(
-          RecordingModelFit(placement, original: reference, hypothesis: hypothesis, limit: currentLimit))
+          RecordingModelFit(
+            placement, original: reference, hypothesis: hypothesis, limit: currentLimit))
       }
     }
     guard let best, best.gain > 0 else { return }
     preservesPitch = best.fittedPlacement.stretchFactor != 1
     match.detectableEventCount = best.detectableEvents.count
-    match.outcome = best.isFound ? .found : best.detectableEvents.isEmpty ? .noisy : .none
-    guard best.isFound else { return }
+    guard best.isFound else {
+      match.outcome = best.detectableEvents.isEmpty ? .noisy : .none
+      return
+    }
+    match.outcome = .found
     penalty = best.penalty
     changes = best.changes
     reportedChanges = best.reportedChanges
@@ -223,7 +231,8 @@ struct RecordingResult {
       // Without silence, extrapolate the residual's density from the analyzed band to the full
       // band.
       let residual = fittedPlacement.fit.solve(isWhitened: false).residual
-      power = NoiseSpectralDensity(of: residual).power * rate / fittedPlacement.fit.reference.rate + hum
+      power =
+        NoiseSpectralDensity(of: residual).power * rate / fittedPlacement.fit.reference.rate + hum
     }
     let mean = quiet.isEmpty ? 0 : quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)
     power = max(0, power - mean * mean)
@@ -255,7 +264,8 @@ extension RecordingResult {
   ///   - pair: The reference and its recording.
   ///   - searchSeconds: The maximum time from the start of the recording to that of the reference.
   init?(modelingChainOf pair: RecordingPair, searchSeconds: Double) {
-    guard let selection = RecordingModelSelection(pair, searchSeconds: searchSeconds), let best = selection.best,
+    guard let selection = RecordingModelSelection(pair, searchSeconds: searchSeconds),
+      let best = selection.best,
       best.residualDecibels
         < (best.changes.count < 2 ? Self.maximumResidual.found : Self.maximumResidual.changed)
     else { return nil }
@@ -280,7 +290,8 @@ extension RecordingResult {
     let isExact = best.automaticGain == nil && best.residualDecibels < Self.maximumResidual.exact
     isReliable =
       best.residualDecibels < Self.maximumResidual.reliable
-      && (hasOneSmallChange || isExact && changes.count < min(3, selection.reference.waveforms.count))
+      && (hasOneSmallChange
+        || isExact && changes.count < min(3, selection.reference.waveforms.count))
     reportedChanges = isReliable ? changes : []
     let detectable = RecordingModelSelection.minimumChange
     let undetectable = RecordingThreshold.undetectableChange
@@ -288,7 +299,8 @@ extension RecordingResult {
     match.minimumDetectableSeconds = isReliable ? detectable.seconds : undetectable.seconds
     let mono = pair.recording.signal.mono
     let rate = pair.recording.signal.rate
-    let end = match.delaySeconds + selection.reference.duration + RecordingModelSelection.margin.after
+    let end =
+      match.delaySeconds + selection.reference.duration + RecordingModelSelection.margin.after
     let quiet =
       mono.prefix(max(0, Int((match.delaySeconds - 0.05) * rate)))
       + mono.dropFirst(max(0, Int(end * rate)))

@@ -193,12 +193,13 @@ extension RecordingSearch.FittedPlacement {
     return [fixed, self]
   }
 
-  /// Returns a placement at the same tempo but with the original pitch, or nil if it is less likely.
+  /// Returns a placement at the same tempo but with the original pitch, or nil if it is less
+  /// likely.
   func stretchedAlternative() -> Self? {
     guard abs(fit.placement.tempo) > Self.minimumStretch else { return nil }
     let factor = 1 + fit.placement.tempo
-    guard let take = fit.reference.renderer?.stretched(by: factor).renderedTake(),
-      let reference = RecordingReference(take)
+    guard let stretchedTake = fit.reference.renderer?.stretched(by: factor).renderedTake(),
+      let reference = RecordingReference(stretchedTake)
     else { return nil }
     var stretched = self
     stretched.fit = RecordingFit(

@@ -23,7 +23,9 @@ struct SkylineMatrix {
   }
 
   /// The logarithm of the root of the determinant. Call `factorize(regularization:)` first.
-  var logDeterminantRoot: Double { rows.indices.reduce(0) { $0 + log(rows[$1][$1 - starts[$1]]) } }
+  var logDeterminantRoot: Double {
+    rows.indices.reduce(0) { sum, row in sum + log(rows[row][row - starts[row]]) }
+  }
 
   /// Replaces the matrix by its Cholesky factor.
   ///
@@ -36,14 +38,16 @@ struct SkylineMatrix {
         let columnStart = starts[column]
         let first = max(start, columnStart)
         let product = Samples.dot(
-          values, from: first - start, column == row ? values : rows[column], from: first - columnStart,
+          values, from: first - start, column == row ? values : rows[column],
+          from: first - columnStart,
           count: column - first
         )
         if column == row {
           let diagonal = values[column - start] * (1 + regularization) + 1e-20
           values[column - start] = max(diagonal - product, 1e-9 * diagonal + 1e-20).squareRoot()
         } else {
-          values[column - start] = (values[column - start] - product) / rows[column][column - columnStart]
+          values[column - start] =
+            (values[column - start] - product) / rows[column][column - columnStart]
         }
       }
       rows[row] = values

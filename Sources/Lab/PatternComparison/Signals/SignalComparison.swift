@@ -1,4 +1,5 @@
 internal import CMath
+import HapticModel
 import SignalAnalysis
 
 extension Comparison {
@@ -182,12 +183,13 @@ extension Comparison {
     let count = reference.signal.channels.count
     let candidateCount = candidate.signal.channels.count
     if count != candidateCount {
+      let plural = candidateCount == 1 ? "" : "s"
       add(
         Difference(
           .channels, in: fullRange, amount: Double(candidateCount - count), before: Double(count),
           after: Double(candidateCount), significance: 0),
         sentence:
-          "\(options.candidateLabel) has \(candidateCount) channel\(candidateCount == 1 ? "" : "s"), "
+          "\(options.candidateLabel) has \(candidateCount) channel\(plural), "
           + "\(options.referenceLabel) \(count)")
     } else if count > 1, differences.isEmpty {
       compareEachChannel()

@@ -245,7 +245,7 @@ struct SignalDifferences {
           Difference(
             .duration, in: comparison.region.range, amount: comparison.durationChange,
             before: comparison.region.duration, after: comparison.candidateRegion.duration),
-            of: candidateEvents(of: [comparison]))
+          of: candidateEvents(of: [comparison]))
       }
       guard let residual = comparison.residualDecibels else { continue }
       list.add(

@@ -105,7 +105,8 @@ struct SoundComparison {
     var correlation = 0.0
   }
 
-  /// Returns the gain from one signal to another, by least squares over the samples below a ceiling.
+  /// Returns the gain from one signal to another, by least squares over the samples below a
+  /// ceiling.
   private static func leastSquaresGain(
     _ reference: [Float], _ candidate: [Float], below ceiling: Float = .infinity
   ) -> GainFit {
@@ -136,15 +137,15 @@ struct SoundComparison {
       // The end belongs to the change of duration. The first nine tenths of the common duration
       // determine the other changes.
       let end = margin + commonCount * 9 / 10
-        let excerpt = Array(candidate[..<end])
-        let gain = Self.leastSquaresGain(Array(reference[..<end]), excerpt)
-        durationChange = change
-        if Self.isExplained(
-          correlation: gain.correlation, samples: excerpt, noiseEnergy: noiseEnergy)
-        {
-          levelChange = gain.decibels
-          return
-        }
+      let excerpt = Array(candidate[..<end])
+      let gain = Self.leastSquaresGain(Array(reference[..<end]), excerpt)
+      durationChange = change
+      if Self.isExplained(
+        correlation: gain.correlation, samples: excerpt, noiseEnergy: noiseEnergy)
+      {
+        levelChange = gain.decibels
+        return
+      }
     }
     let window = margin..<(margin + commonCount)
     let referenceWindow = Array(reference[window])
@@ -188,7 +189,6 @@ struct SoundComparison {
         levelChange = constant
       }
       return
-    }
     }
     let start = region.start
     levelSegments = curve.segments.map { segment in

@@ -365,23 +365,7 @@ struct DeviceUnavailableError: Error, Equatable, CustomStringConvertible {
   }
 }
 
-struct DeviceSummary: Equatable, Sendable {
-  var name: String
-  var format: SinkFormat
-  var encoding: String
-  /// A Boolean value that indicates whether a sound card plays the frames without a sound server.
-  var isHardware = false
-  /// A Boolean value that indicates whether PulseAudio or PipeWire plays the frames.
-  var isServerStream = false
-
-  init(_ output: OpenedOutput) {
-    name = output.name
-    format = output.format
-    encoding = output.encoding
-    isHardware = output.isHardware
-    isServerStream = output.isServerStream
-  }
-
+extension DeviceSummary {
   /// The form `default: 2 channels at 48000 Hz, float, period 240, buffer 960 frames`.
   var description: String {
     "\(name.printable): \(format.channelCount.counted("channel")) at "
@@ -389,12 +373,5 @@ struct DeviceSummary: Equatable, Sendable {
       \(Int(format.rate)) Hz, \(encoding), period \(format.periodSize), buffer \
       \(format.bufferSize) frames
       """
-  }
-
-  var fields: JSONObject {
-    [
-      "name": name, "rate": Int(format.rate), "channels": format.channelCount, "format": encoding,
-      "periodSize": format.periodSize, "bufferSize": format.bufferSize, "hardware": isHardware,
-    ]
   }
 }

@@ -58,7 +58,8 @@ enum RoutingOptions {
       if pan != nil { throw UsageError("'--pan' needs '--array'") }
       return routing
     }
-    for excluded in ["--haptics", "--channel", "--profile"] where !arguments.values(excluded).isEmpty {
+    for excluded in ["--haptics", "--channel", "--profile"]
+    where !arguments.values(excluded).isEmpty {
       throw UsageError("'--array' cannot be used with \(excluded.inQuotes)")
     }
     let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)

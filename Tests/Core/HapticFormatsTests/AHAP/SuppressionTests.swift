@@ -3,7 +3,7 @@ import VendorFormats
 import Reading
 import Testing
 
-@Suite struct AllowanceTests {
+@Suite struct SuppressionTests {
   func findings(_ allowed: String, events: String) throws -> [String] {
     let text = """
       {"Version": 1.0, "Metadata": {"AllowedRules": \(allowed)}, "Pattern": [\(events)]}
@@ -36,7 +36,7 @@ import Testing
         == "warning unknown-rule: unknown rule \"transient-gaps\"")
   }
 
-  @Test func notesAllowancesNobodyNeeds() throws {
+  @Test func unnecessarySuppressionsAreReported() throws {
     #expect(
       try findings(#"{"harsh": "x", "negative-time": "y"}"#, events: Self.tap("0")) == [
         "note unused-allowance: unnecessary: the file does not break \"harsh\"",
@@ -44,7 +44,7 @@ import Testing
       ])
   }
 
-  @Test func cannotAllowErrors() throws {
+  @Test func errorsCannotBeSuppressed() throws {
     #expect(
       try findings(#"{"negative-time": "y", "transient-gap": "z"}"#, events: Self.tap("-1")) == [
         "error negative-time: Time is -1.0; it must not be negative"

@@ -2,8 +2,8 @@ import Testing
 
 @testable import Reading
 
-/// A table that has a row of each kind, read and written.
-@Suite struct JSONTableTests {
+/// A schema with a property of each kind, read and written.
+@Suite struct JSONObjectSchemaTests {
   private struct Reader: JSONSchemaReader {
     var log = FindingLog()
     let rules = JSONSchemaRules(
@@ -49,7 +49,7 @@ import Testing
         $1(&$0.points)
       },
       .values("tags", of: .string(), layout: .singleLine) { $1(&$0.tags) },
-      .array("inner", of: JSONTableTests.clip, new: Clip()) { $1(&$0.inner) },
+      .array("inner", of: JSONObjectSchemaTests.clip, new: Clip()) { $1(&$0.inner) },
     ])
 
   private static let example = Clip(
@@ -86,7 +86,7 @@ import Testing
     return (clip, reader.log.findings(in: document).map { "\($0.rule) \($0)" })
   }
 
-  @Test func whatIsWrittenReadsBack() throws {
+  @Test func writtenTextReadsBackEqual() throws {
     let written = String(
       decoding: {
         var writer = JSONWriter()
@@ -136,11 +136,11 @@ import Testing
       ["range t:1:31: error: time is 11, outside 0 to 10 (end.time)"]
     ),
   ])
-  func whatIsWrongIsNoted(text: String, findings: [String]) throws {
+  func violationsAreReported(text: String, findings: [String]) throws {
     #expect(try Self.read(text).findings == findings)
   }
 
-  @Test func canonicalTextHasTheOrderAndTheLayoutOfTheRows() throws {
+  @Test func canonicalTextHasOrderAndLayoutOfProperties() throws {
     let shuffled =
       #"{"x": {"b": 1, "a": 2}, "points": [{"level": 1e0, "time": 0}], "name": "one", "name": "two"}"#
     let document = try JSONDocument(text: Array(shuffled.utf8), name: "t")

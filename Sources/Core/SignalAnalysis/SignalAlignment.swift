@@ -35,8 +35,8 @@ public enum SignalAlignment {
     let second = NonFiniteSamples.replaced(in: second)
     let scale = (energy(first) * energy(second)).squareRoot()
     guard scale > 0 else { return nil }
-    let reach = max(1, Int((maximumLag * rate).rounded()))
-    let products = CrossCorrelation.of(first, second, maximumLag: reach)
+    let maximumFrames = max(1, Int((maximumLag * rate).rounded()))
+    let products = CrossCorrelation.of(first, second, maximumLag: maximumFrames)
     var best = 0
     for index in products.indices where products[index] > products[best] {
       best = index
@@ -44,17 +44,17 @@ public enum SignalAlignment {
     var offset = 0.0
     var peak = Double(products[best])
     if best > 0, best < products.count - 1 {
-      let left = Double(products[best - 1])
+      let before = Double(products[best - 1])
       let middle = peak
-      let right = Double(products[best + 1])
-      let bend = left - 2 * middle + right
-      if bend < 0 {
-        offset = 0.5 * (left - right) / bend
-        peak = middle - 0.25 * (left - right) * offset
+      let after = Double(products[best + 1])
+      let curvature = before - 2 * middle + after
+      if curvature < 0 {
+        offset = 0.5 * (before - after) / curvature
+        peak = middle - 0.25 * (before - after) * offset
       }
     }
     return Match(
-      lag: (Double(best - reach) + offset) / rate, correlation: max(-1, min(1, peak / scale)))
+      lag: (Double(best - maximumFrames) + offset) / rate, correlation: max(-1, min(1, peak / scale)))
   }
 
   private static func energy(_ samples: [Float]) -> Double {
@@ -65,31 +65,31 @@ public enum SignalAlignment {
 /// The cross-correlation of two signals, block by block by Fourier transforms.
 package enum CrossCorrelation {
   /// Returns `Σ first[n] · second[n + lag]` for all lags from −maximumLag to maximumLag, in frames.
-  package static func of(_ first: [Float], _ second: [Float], maximumLag reach: Int) -> [Float] {
-    let shortest = max(1, min(first.count, second.count + reach))
-    let blockLength = min(shortest, max(2 * reach, 8_192))
+  package static func of(_ first: [Float], _ second: [Float], maximumLag: Int) -> [Float] {
+    let usefulCount = max(1, min(first.count, second.count + maximumLag))
+    let blockLength = min(usefulCount, max(2 * maximumLag, 8_192))
     var transform = FourierTransform(
-      length: FourierTransform.fastLength(atLeast: blockLength + 2 * reach))
+      length: FourierTransform.fastLength(atLeast: blockLength + 2 * maximumLag))
     var sums = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
-    var left = [Float](repeating: 0, count: transform.length)
-    var right = left
-    var leftBins = sums
-    var rightBins = sums
+    var firstBlock = [Float](repeating: 0, count: transform.length)
+    var secondBlock = firstBlock
+    var firstBins = sums
+    var secondBins = sums
     for start in stride(from: 0, to: first.count, by: blockLength) {
-      for index in left.indices {
-        left[index] = index < blockLength && start + index < first.count ? first[start + index] : 0
-        let place = start - reach + index
-        right[index] =
-          index < blockLength + 2 * reach && place >= 0 && place < second.count ? second[place] : 0
+      for index in firstBlock.indices {
+        firstBlock[index] = index < blockLength && start + index < first.count ? first[start + index] : 0
+        let position = start - maximumLag + index
+        secondBlock[index] =
+          index < blockLength + 2 * maximumLag && position >= 0 && position < second.count ? second[position] : 0
       }
-      transform.forward(left, into: &leftBins)
-      transform.forward(right, into: &rightBins)
+      transform.forward(firstBlock, into: &firstBins)
+      transform.forward(secondBlock, into: &secondBins)
       for bin in sums.indices {
-        let product = leftBins[bin].conjugate * rightBins[bin]
+        let product = firstBins[bin].conjugate * secondBins[bin]
         sums[bin].real += product.real
         sums[bin].imaginary += product.imaginary
       }
     }
-    return Array(transform.backward(sums).prefix(2 * reach + 1))
+    return Array(transform.backward(sums).prefix(2 * maximumLag + 1))
   }
 }

@@ -95,15 +95,18 @@ enum CalibrateCommand {
     ]
   ) { arguments, terminal in try run(arguments, terminal, on: SystemEnvironment()) }
 
-  /// The latencies that are believed, in seconds; sound servers and networks take up to 3.
+  /// The plausible latencies, in seconds. Those of sound servers and networks are up to 3.
   private static let plausibleLatencies = 0.0...3.1
 
-  /// Measures; by hand on a backend, else with its clock.
+  /// Runs the command: by hand with the outputs of an environment, or else only with its clock.
+  ///
+  /// - Parameters:
+  ///   - arguments: The parsed arguments.
+  ///   - terminal: The terminal for output.
+  ///   - environment: The playback environment.
   static func run(
-    _ arguments: ParsedArguments, _ terminal: Terminal, on backend: any PlaybackEnvironment
-  ) throws
-    -> ExitStatus
-  {
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment
+  ) throws -> ExitStatus {
     for option in ["--output", "--plot"] where arguments.value(option) == OutputPaths.standardOutput
     {
       throw UsageError("\(option.inQuotes) requires a file name")
@@ -114,12 +117,12 @@ enum CalibrateCommand {
     }
     let date = arguments.value("--date") ?? CalibrationAge.today()
     if arguments.flag("--by-hand") {
-      return try ManualCalibrationCommand.run(arguments, terminal, options, date: date, on: backend)
+      return try ManualCalibrationCommand.run(arguments, terminal, options, date: date, on: environment)
     }
     if let resistor = try arguments.double("--impedance", in: 0.001...100) {
       return try measureImpedance(
         resistor: resistor, arguments: arguments, terminal: terminal, options: options, date: date,
-        time: backend.time)
+        time: environment.time)
     }
     if options.isQuick {
       try SharedOptions.refuse(
@@ -127,35 +130,38 @@ enum CalibrateCommand {
     }
     let sensors = try arguments[sensor].map { [$0] } ?? TransducerMeasurement.Sensor.allCases
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
-    let take = try CalibrationInput(arguments, options: options, time: backend.time)
+    let input = try CalibrationInput(arguments, options: options, time: environment.time)
     let calibration: Calibration
     var latency: Double?
     do {
       calibration = try Calibration(
-        measuring: take.sensor, of: options.signal, sensors: sensors,
+        measuring: input.sensor, of: options.signal, sensors: sensors,
         acceptsPoorFit: arguments.flag("--accept-poor"))
-      if let reference = take.reference {
-        let start = try ReferenceDelay(measuring: reference, of: options.signal)
-        latency = calibration.offset - start.offset
-      } else if let origin = take.origin {
+      if let reference = input.reference {
+        let delay = try ReferenceDelay(measuring: reference, of: options.signal)
+        latency = calibration.offset - delay.offset
+      } else if let origin = input.origin {
         latency = calibration.offset - origin
       }
     } catch {
-      throw CalibrationFailure(name: take.name, error: error)
+      throw CalibrationFailure(name: input.name, error: error)
     }
-    if let found = latency, !plausibleLatencies.contains(found) {
+    if let latency, !plausibleLatencies.contains(latency) {
+      let milliseconds = (abs(latency) * 1_000).text(places: 2)
       throw CalibrationFailure(
-        name: take.name,
+        name: input.name,
         error: CalibrationError(
           .unsuitableRecording,
-          "the movement would be \((abs(found) * 1_000).text(places: 2)) ms "
-            + "\(found < 0 ? "before" : "after") the signal; check '--channel' and '--reference'"))
+          """
+          the movement would be \(milliseconds) ms \(latency < 0 ? "before" : "after") the signal; \
+          check '--channel' and '--reference'
+          """))
     }
     let old = options.profile
     if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
       let report = DriftReport(
         drift: drift, warnings: calibration.warnings, profileName: old.name,
-        recordingName: take.name)
+        recordingName: input.name)
       try terminal.output.write(arguments, json: report.fields, text: report.text)
       return drift.isWithinUncertainty ? .done : .differs
     }
@@ -163,7 +169,7 @@ enum CalibrateCommand {
       to: old, in: Calibration.Conditions(date: date, latency: latency, fullScale: fullScale))
     let change = ProfileChange(old, new, arguments)
     let report = CalibrationReport(
-      calibration: calibration, change: change, latency: latency, input: take)
+      calibration: calibration, change: change, latency: latency, input: input)
     if let path = arguments.value("--plot"), let format = PlotFormat(ofName: path) {
       try AtomicFileWriter.write(report.plot.draw(as: format), to: path)
     }
@@ -175,52 +181,51 @@ enum CalibrateCommand {
 
   private static func measureImpedance(
     resistor: Double, arguments: ParsedArguments, terminal: Terminal, options: SweepOptions,
-    date: String,
-    time: any TimeSource
+    date: String, time: any TimeSource
   ) throws -> ExitStatus {
     try SharedOptions.refuse(
       ["--quick", "--plot", "--sensor", "--full-scale", "--accept-poor"], with: "--impedance",
       in: arguments)
-    let take = try CalibrationInput(arguments, options: options, time: time)
-    let (old, found): (TransducerProfile, ImpedanceMeasurement)
+    let input = try CalibrationInput(arguments, options: options, time: time)
+    let old = options.profile
+    let measurement: ImpedanceMeasurement
     do throws(CalibrationError) {
-      old = options.profile
-      found = try ImpedanceMeasurement(
-        measuring: take.sensor, reference: take.reference, of: options.signal, resistor: resistor,
+      measurement = try ImpedanceMeasurement(
+        measuring: input.sensor, reference: input.reference, of: options.signal, resistor: resistor,
         nominal: old.hardware?.impedance)
     } catch {
-      throw CalibrationFailure(name: take.name, error: error)
+      throw CalibrationFailure(name: input.name, error: error)
     }
-    let change = ProfileChange(old, found.applied(to: old, date: date), arguments)
+    let change = ProfileChange(old, measurement.applied(to: old, date: date), arguments)
     func row(_ name: String, _ value: Double, _ unit: String) -> [String] {
       [name, "", value.text(places: 2) + unit]
     }
     try change.writeReport(
       heading: "measured",
       entries: [
-        .init("recording", take.name),
+        .init("recording", input.name),
         .init(
-          "resonance", found.resonance,
-          row: change.row("resonance", \.resonance, " Hz", interval: found.resonanceInterval)),
-        .init("resonanceInterval", found.resonanceInterval),
+          "resonance", measurement.resonance,
+          row: change.row("resonance", \.resonance, " Hz", interval: measurement.resonanceInterval)),
+        .init("resonanceInterval", measurement.resonanceInterval),
         .init(
-          "qualityFactor", found.qualityFactor,
-          row: change.row("quality", \.qualityFactor, "", interval: found.qualityInterval)),
-        .init("qualityFactorInterval", found.qualityInterval),
+          "qualityFactor", measurement.qualityFactor,
+          row: change.row("quality", \.qualityFactor, "", interval: measurement.qualityInterval)),
+        .init("qualityFactorInterval", measurement.qualityInterval),
         .init(
-          "mechanicalQualityFactor", found.mechanicalQualityFactor,
-          row: row("- by friction", found.mechanicalQualityFactor, "")),
+          "mechanicalQualityFactor", measurement.mechanicalQualityFactor,
+          row: row("- by friction", measurement.mechanicalQualityFactor, "")),
         .init(
-          "electricalQualityFactor", found.electricalQualityFactor,
-          row: row("- by the coil", found.electricalQualityFactor, "")),
+          "electricalQualityFactor", measurement.electricalQualityFactor,
+          row: row("- by the coil", measurement.electricalQualityFactor, "")),
         .init(
-          "coilResistance", found.coilResistance,
+          "coilResistance", measurement.coilResistance,
           row: row(
-            "resistance", found.coilResistance,
-            take.reference == nil ? " ohm (estimate)" : " ohm")),
+            "resistance", measurement.coilResistance,
+            input.reference == nil ? " ohm (estimate)" : " ohm")),
         .init(
-          "inductance", found.inductance, row: row("inductance", found.inductance * 1_000, " mH")),
-        .init("residual", found.residual),
+          "inductance", measurement.inductance, row: row("inductance", measurement.inductance * 1_000, " mH")),
+        .init("residual", measurement.residual),
       ],
       sentences: ["The Q factor is that without the resistor, on an amplifier of no resistance."],
       arguments: arguments, terminal: terminal)

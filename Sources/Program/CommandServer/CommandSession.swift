@@ -1,3 +1,13 @@
+package import HapticFormats
+internal import HapticModel
+package import HapticPlayback
+internal import HapticRender
+internal import PatternWorkflows
+package import PlaybackSessions
+internal import SystemSupport
+package import TransducerProfiles
+internal import VendorFormats
+
 /// Performs commands on an engine and reports the events of sounds. It never waits, and belongs to
 /// one thread.
 package final class CommandSession {
@@ -19,6 +29,7 @@ package final class CommandSession {
   let startTime: Int
   /// The peak magnitude since the start.
   private var maximumPeak: Float = 0
+  /// The peak magnitude since `status` last reported it.
   private var recentPeak: Float = 0
   private(set) var lateCommandCount = 0
   private var isCommandLate = false
@@ -26,26 +37,33 @@ package final class CommandSession {
   /// advance.
   private var loadedPattern: Result<CompiledPattern, CommandError>?
 
+  /// Creates a session on an engine.
+  ///
   /// - Parameters:
+  ///   - engine: The engine.
+  ///   - device: The name of the device in reports.
+  ///   - array: The transducer array; nil without one.
   ///   - startTime: The start of the session in seconds since 1970.
   ///   - wake: The signal that is raised on another thread when there may be new events.
+  ///   - formats: The formats of patterns.
+  ///   - folder: The real path of the only folder from which files are read; nil for all folders.
+  ///   - loadsInBackground: True to load each pattern on its own thread.
+  ///   - message: A closure that returns the message for an error.
   package init(
     _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil,
-    startTime start: Int = 0,
-    wake: WakeSignal? = nil,
+    startTime: Int = 0, wake: WakeSignal? = nil,
     formats: FormatRegistry = .standard, folder: String? = nil,
-    loadsInBackground loadsAside: Bool = false,
+    loadsInBackground: Bool = false,
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
     self.engine = engine
     self.device = device
     self.array = array
-    self.startTime = start
+    self.startTime = startTime
     self.wake = wake
     loader = PatternLoader(
       profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder,
-      loadsInBackground: loadsAside,
-      message: message)
+      loadsInBackground: loadsInBackground, message: message)
   }
 
   func load(for request: CommandRequest) throws(CommandError) -> PatternLoader.Job? {
@@ -162,7 +180,7 @@ package final class CommandSession {
     return maximumPeak
   }
 
-  var activity: PlaybackStatus.State {
+  package var activity: PlaybackState {
     if sounds.contains(where: { $0.hasStarted && !$0.isPaused }) {
       return .playing
     }
@@ -258,7 +276,8 @@ package final class CommandSession {
     let missed = CommandReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
     let count = CommandReply.Field.count("count", report.count)
     if event.kind == .underrun {
-      return self.report(name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
+      return self.report(
+        name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
     }
     self.report(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
   }
@@ -375,7 +394,8 @@ package final class CommandSession {
   }
 
   func start(
-    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime, from position: Double? = nil,
+    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime,
+    from position: Double? = nil,
     gain: Double = 1,
     priority: Int = 0
   ) throws(PlaybackError) -> [CommandReply.Field] {
@@ -393,7 +413,7 @@ package final class CommandSession {
     if sound.totalGain != 1 {
       try player.setGain(sound.totalGain, over: 0)
     }
-    try player.start(at: moment.time, from: place)
+    try player.start(at: moment.time, from: position)
     if let wake {
       player.endHandler = { wake.raise() }
     }
@@ -617,91 +637,6 @@ package final class CommandSession {
         .pair("name", name), .number("time", Double(moment.frame) / engine.rate),
         .number("duration", duration),
       ]
-    }
-  }
-}
-
-extension CompiledPattern {
-  init(noise command: ServerCommand, profiles: [TransducerProfile], rate: Double)
-    throws(CommandError)
-  {
-    name = "noise"
-    duration = 0
-    plans = []
-    for profile in profiles {
-      var signal = SampledSignal.noise(
-        center: profile.frequency.hertz(atSharpness: command.number("SHARPNESS")),
-        bandwidth: command.number("OCTAVES"), rate: rate, seed: UInt64(command.number("seed")))
-      let amplitude = Float(profile.intensity.amplitude(atIntensity: command.number("INTENSITY")))
-      for index in signal.samples.indices {
-        signal.samples[index] *= amplitude
-      }
-      let layer = HapticComposition.Layer(HapticPattern(), signals: [signal])
-      duration = signal.duration
-      do {
-        plans.append(
-          try RenderPlan(
-            compiling: HapticComposition(layers: [layer]), profile: profile, rate: rate))
-      } catch {
-        throw CommandError(.invalidValue, "\(error)")
-      }
-    }
-  }
-}
-
-struct Ducking: Equatable, Sendable {
-  /// The gain of sounds of lower priorities; 1 disables ducking.
-  var gain = 1.0
-  /// The duration in seconds of the gain reduction, from the start of the sound with the higher
-  /// priority.
-  var attack = 0.05
-  /// The duration in seconds of the gain's return, from the end of that sound.
-  var release = 0.3
-}
-
-extension CommandSession {
-  func duck(_ command: ServerCommand) -> [CommandReply.Field] {
-    let defaults = Ducking()
-    ducking = Ducking(
-      gain: command.number("GAIN"), attack: command.number("attack", default: defaults.attack),
-      release: command.number("release", default: defaults.release))
-    adjustDucking()
-    return []
-  }
-
-  func duckGain(of sound: ServerSound, at frame: Int64) -> Double {
-    let isBelow = sounds.contains { candidate in
-      candidate.priority > sound.priority && candidate.startFrame <= frame && !candidate.hasEnded
-        && !candidate.isPaused
-    }
-    return isBelow ? ducking.gain : 1
-  }
-
-  func duckBelow(_ sound: ServerSound, at moment: ScheduledTime) throws(PlaybackError) {
-    guard ducking.gain != 1 else { return }
-    for lower in sounds where lower.priority < sound.priority && lower.duckGain != ducking.gain {
-      lower.duckGain = ducking.gain
-      try lower.player.setGain(lower.totalGain, over: ducking.attack, at: moment.time)
-      lower.recordScheduled(moment.frame)
-    }
-  }
-
-  /// Updates the ducking of every sound. If there are too many commands, a later call completes it.
-  func adjustDucking() {
-    for sound in sounds where !sound.hasEnded {
-      let gain = duckGain(of: sound, at: engine.position)
-      guard gain != sound.duckGain else { continue }
-      // A gain reduction for a later sound was already scheduled at its frame.
-      let isAhead = sounds.contains { $0.priority > sound.priority && !$0.hasEnded }
-      if gain > sound.duckGain && isAhead { continue }
-      let ramp = gain < sound.duckGain ? ducking.attack : ducking.release
-      let before = sound.duckGain
-      sound.duckGain = gain
-      do throws(PlaybackError) {
-        try sound.player.setGain(sound.totalGain, over: ramp)
-      } catch {
-        sound.duckGain = before
-      }
     }
   }
 }

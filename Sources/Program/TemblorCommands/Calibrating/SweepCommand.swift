@@ -70,16 +70,17 @@ enum SweepCommand {
     try file.commit()
   }
 
-  /// `22 s, 10 to 1000 Hz at -12 dBFS for dayton-bst-1`.
+  /// Returns a summary of the signal, for example `22 s, 10 to 1000 Hz at -12 dBFS for
+  /// dayton-bst-1`.
   static func summary(_ options: SweepOptions) -> String {
     let signal = options.signal
+    let low = SweepOptions.text(signal.band.lowerBound)
+    let high = SweepOptions.text(signal.band.upperBound)
     return
-      "\(signal.totalDuration.text(places: 1)) s, \(SweepOptions.text(signal.band.lowerBound)) to "
-        + """
-        \(SweepOptions.text(signal.band.upperBound)) Hz at \(SweepOptions.text(signal.level)) \
-        dBFS 
-        """
-      + "for \(options.profile.name)"
+      """
+      \(signal.totalDuration.text(places: 1)) s, \(low) to \(high) Hz at \
+      \(SweepOptions.text(signal.level)) dBFS for \(options.profile.name)
+      """
   }
 
   private static func instructions(_ options: SweepOptions, file: String?) -> String {
@@ -96,15 +97,19 @@ enum SweepCommand {
     if let file {
       text += "While recording, play:\n  aplay \(file.printable)\n"
     }
+    let quick = options.isQuick ? " --quick" : ""
+    let output = options.isQuick ? "" : " -o mine.json"
     return text
       + """
-      Then measure:\n  temblor calibrate\(options.isQuick ? " --quick" : "") take.wav --profile \
-      \(options.profileArgument)
+      Then measure:
+        temblor calibrate\(quick) take.wav --profile \
+      \(options.profileArgument)\(options.commandLineText)\(output)
+
       """
-      + "\(options.commandLineText)\(options.isQuick ? "" : " -o mine.json")\n"
   }
 }
 
+/// The options of the sweep signal, shared by `sweep` and `calibrate`.
 struct SweepOptions {
   static let group = OptionGroup(
     "Signal",
@@ -140,11 +145,11 @@ struct SweepOptions {
   let isQuick: Bool
 
   init(_ arguments: ParsedArguments) throws {
-    guard let word = arguments.value("--profile") else {
+    guard let profileArgument = arguments.value("--profile") else {
       throw UsageError("missing '--profile'; run 'temblor profiles' to list profiles")
     }
-    profileArgument = word
-    let input = try ProfileInput.find(word)
+    self.profileArgument = profileArgument
+    let input = try ProfileInput.find(profileArgument)
     profile = try input.profile()
     profilePath = input.entry?.path
     isQuick = arguments.flag("--quick")
@@ -162,19 +167,20 @@ struct SweepOptions {
     }
     let low = try arguments.double("--from", in: SweepSignal.frequencyRange)
     let high = try arguments.double("--to", in: SweepSignal.frequencyRange)
-    let usual = SweepSignal.defaultBand
-    let first = low ?? min(usual.lowerBound, (high ?? usual.upperBound) / 4)
-    let last = high ?? max(usual.upperBound, first * 4)
+    let defaultBand = SweepSignal.defaultBand
+    let first = low ?? min(defaultBand.lowerBound, (high ?? defaultBand.upperBound) / 4)
+    let last = high ?? max(defaultBand.upperBound, first * 4)
     guard first < last else {
       throw UsageError("'--to' must be above '--from', not \(Self.text(last).inQuotes)")
     }
-    let law = profile.frequency
+    let mapping = profile.frequency
     do {
       signal = try SweepSignal(
         band: first...last,
         sweepDuration: try arguments.double("--sweep-duration", in: SweepSignal.durationRange)
           ?? SweepSignal.defaultDuration,
-        level: level, toneBand: min(law.low, law.high)...max(law.low, law.high))
+        level: level,
+        toneBand: min(mapping.low, mapping.high)...max(mapping.low, mapping.high))
     } catch let error as CalibrationError {
       throw UsageError(error.description)
     }
@@ -196,15 +202,17 @@ struct SweepOptions {
     }
   }
 
+  /// The options of the signal that differ from their defaults, as text for a command line.
   var commandLineText: String {
     let band = signal.band
-    let usual = SweepSignal.defaultBand
-    let figures = [
-      ("--from", band.lowerBound, usual.lowerBound), ("--to", band.upperBound, usual.upperBound),
+    let defaultBand = SweepSignal.defaultBand
+    let values = [
+      ("--from", band.lowerBound, defaultBand.lowerBound),
+      ("--to", band.upperBound, defaultBand.upperBound),
       ("--sweep-duration", signal.sweepDuration, SweepSignal.defaultDuration),
       ("--level", signal.level, SweepSignal.defaultLevel),
     ]
-    return figures.dropFirst(isQuick ? 3 : 0).filter { $0.1 != $0.2 }.map {
+    return values.dropFirst(isQuick ? 3 : 0).filter { $0.1 != $0.2 }.map {
       " \($0.0) \(Self.text($0.1))"
     }.joined()
   }
@@ -212,7 +220,7 @@ struct SweepOptions {
   static func text(_ value: Double) -> String { value.text(places: 3) }
 }
 
-/// Plays the sweep on a device, and records meanwhile where asked to.
+/// Plays the sweep on a device, and optionally records at the same time.
 struct SweepPlayer {
   private let device: String
   private let request: OutputRequest
@@ -220,14 +228,14 @@ struct SweepPlayer {
   private let channel: Int?
   private let time: any TimeSource
 
-  /// Seconds that are recorded behind the signal, for all that comes late: sound servers and
-  /// networks take up to 3.
+  /// The duration of the recording after the signal, in seconds. The latency of sound servers and
+  /// networks is up to 3.
   private static let tailDuration = 3.25
-  /// The same behind a quick check.
+  /// The same for a quick check.
   private static let quickTailDuration = 0.5
-  /// Seconds until devices run steadily, after which their clocks are compared.
+  /// The time until devices run steadily and their clocks are compared, in seconds.
   private static let settlingDuration = 0.25
-  /// Frames handed over at a time where nothing else is asked for: haste helps nobody here.
+  /// The default number of frames in a period. A low latency is not required.
   private static let defaultPeriodSize = 1_024
 
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError)
@@ -251,8 +259,13 @@ struct SweepPlayer {
     try stream(samples, count: samples.count, to: sink) { _ in true }
   }
 
-  /// The sound, and the second of it at which the signal's first sample left the device, by both
-  /// clocks.
+  /// Plays the sweep and records it.
+  ///
+  /// - Parameters:
+  ///   - device: The capture device.
+  ///   - channelCount: The number of channels to record.
+  /// - Returns: The recording, and the time in it at which the device played the signal's first
+  ///   sample, in seconds by both clocks.
   func record(from device: String, channelCount: Int) throws -> (sound: Sound, origin: Double?) {
     let sink = try open()
     let rate = sink.format.rate
@@ -266,8 +279,8 @@ struct SweepPlayer {
       device, rate: Int(rate), channelCount: channelCount, clock: time)
     var recorded: [Float] = []
     var origins: [Double] = []
-    let wanted =
-      samples.count + Int((options.isQuick ? Self.quickTailDuration : Self.tailDuration) * rate)
+    let tailDuration = options.isQuick ? Self.quickTailDuration : Self.tailDuration
+    let requiredCount = samples.count + Int(tailDuration * rate)
     try capture.start()
     try stream(samples, count: .max, to: sink) { written in
       try capture.read(into: &recorded)
@@ -275,9 +288,9 @@ struct SweepPlayer {
         let start = time.now + .nanosecondRounded(seconds: Double(sink.delay - written) / rate)
         origins.append((start - first).inSeconds)
       }
-      // The capture may have begun earlier than the playback.
+      // The capture may have started before the playback.
       let offset = max(0, origins.last ?? 0)
-      return Double(capture.frameCount) >= Double(wanted) + offset * rate
+      return Double(capture.frameCount) >= Double(requiredCount) + offset * rate
     }
     capture.stop()
     origins.sort()
@@ -289,8 +302,13 @@ struct SweepPlayer {
     try OutputRegistry.standard.open(device, request, time: time).sink
   }
 
-  /// Hands frames over, with silence behind them, until a count is reached or `isDone` says so,
-  /// asked after each turn.
+  /// Writes samples to a sink, followed by silence.
+  ///
+  /// - Parameters:
+  ///   - samples: The samples, for one channel or all.
+  ///   - count: The number of frames to write, or `.max` to write until `isDone` returns true.
+  ///   - sink: The output.
+  ///   - isDone: A function that is called after each block with the number of written frames.
   private func stream(
     _ samples: [Float], count: Int, to sink: any AudioSink, isDone: (Int) throws -> Bool
   ) throws {
@@ -307,15 +325,16 @@ struct SweepPlayer {
     while true {
       if SignalHandling.isInterruptRequested { throw FileError(device, "interrupted") }
       switch sink.wait(wake) {
-      case .ready(let room):
-        for frame in 0..<room {
+      case .ready(let frameCount):
+        for frame in 0..<frameCount {
           let sample = written + frame < samples.count ? samples[written + frame] : 0
           for index in 0..<channels {
-            block[frame * channels + index] = channel ?? index + 1 == index + 1 ? sample : 0
+            let isPlayed = channel == nil || channel == index + 1
+            block[frame * channels + index] = isPlayed ? sample : 0
           }
         }
-        sink.write(block.span.extracting(first: room * channels))
-        written += room
+        sink.write(block.span.extracting(first: frameCount * channels))
+        written += frameCount
       case .interrupted:
         break
       case .missed, .late:

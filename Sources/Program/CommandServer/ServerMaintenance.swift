@@ -1,7 +1,11 @@
+internal import HapticPlayback
+internal import SystemSupport
+
 /// Reports the state of the server to a service manager and writes its metrics to a file, on the
 /// thread that performs commands.
-final class ServerMaintenance {
-  static let fileInterval = Duration.seconds(15)
+package final class ServerMaintenance {
+  /// The interval between updates of the metrics file.
+  package static let fileInterval = Duration.seconds(15)
   /// The interval between checks of a render thread that has not responded.
   private static let pollInterval = Duration.milliseconds(250)
 
@@ -20,7 +24,7 @@ final class ServerMaintenance {
   ///     half of it.
   ///   - notify: A closure that sends a notification to the service manager.
   ///   - report: A closure that reports an error.
-  init(
+  package init(
     file: String? = nil, watchdogLimit: Duration? = nil,
     notify: @escaping (String) -> Void = { _ in },
     report: @escaping (String) -> Void = { _ in }
@@ -32,7 +36,7 @@ final class ServerMaintenance {
   }
 
   /// Performs the tasks that are due, and returns the time until the next; nil if there is none.
-  func perform(at now: Duration, on session: CommandSession) -> Duration? {
+  package func perform(at now: Duration, on session: CommandSession) -> Duration? {
     if let watchdogInterval, now >= nextWatchdogTime {
       let count = session.engine.iterationCount
       // No notification is sent if the render thread has not run since the last one.

@@ -1,80 +1,90 @@
+package import HapticPlayback
+internal import HapticModel
+internal import HapticRender
+
 /// Plays takes in sync under one play head, of which one is heard, with a loop region.
-final class TakeSwitcher {
+package final class TakeSwitcher {
   /// The duration of the crossfade from one take to another, in seconds.
-  static let crossfadeSeconds = 0.01
+  package static let crossfadeSeconds = 0.01
   /// The duration of each of the two fades when takes change through silence, in seconds.
-  static let silenceFadeSeconds = 0.005
+  package static let silenceFadeSeconds = 0.005
   /// The time in seconds from the request of a change through silence to its first frame: well
   /// after the frames that are rendered ahead.
-  static let silenceLeadSeconds = 0.03
-  static let stepFraction = 1.0 / 16
+  package static let silenceLeadSeconds = 0.03
+  /// The size of a step as a fraction of the duration.
+  package static let stepFraction = 1.0 / 16
   /// The end in seconds of a take that does not repeat: longer than any pattern.
   private static let unreachableEndSeconds = 2 * FrameConversion.maximumSeconds
 
   private let engine: PlaybackEngine
   private let group: PlayerGroup
+  /// The silence between two passes in seconds.
   private let gap: Double
   /// The duration of the longest take in seconds.
-  let duration: Double
+  package let duration: Double
   /// The loop region in seconds; nil for the whole duration.
-  private(set) var region: ClosedRange<Double>?
-  private(set) var isLooping: Bool
-  private(set) var isPaused = false
+  package private(set) var region: ClosedRange<Double>?
+  package private(set) var isLooping: Bool
+  package private(set) var isPaused = false
   /// The position of the last seek, and the position that the last block still reports.
   private var pendingSeek: (target: Double, previous: Double)?
 
   /// Creates a switcher that starts the takes.
   ///
   /// - Parameters:
-  ///   - pieces: The takes.
+  ///   - takes: The takes.
   ///   - engine: The engine.
   ///   - region: The loop region in seconds; nil for the whole duration.
   ///   - isLooping: A Boolean value that indicates whether the takes repeat.
   ///   - gap: The silence between two passes in seconds.
   ///   - gains: The gains of the takes.
-  init(
-    _ pieces: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil,
+  package init(
+    _ takes: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil,
     isLooping: Bool = true,
     gap: Double = 0, gains: [Double]
   ) throws {
     self.engine = engine
     self.gap = gap
     self.isLooping = isLooping
-    duration = pieces.map(\.duration).max() ?? 0
+    duration = takes.map(\.duration).max() ?? 0
     group = PlayerGroup(
-      try pieces.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
+      try takes.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
     self.region = region
     try group.setGains(gains, over: 0)
     try applyLoop()
-    let start = FrameConversion.frame(seconds: Playlist.leadInSeconds, rate: engine.rate)
+    let start = FrameConversion.frame(seconds: SingleTrackPlayer.leadInSeconds, rate: engine.rate)
     try group.start(at: .frame(start), from: loopStart)
   }
 
-  var state: PlaybackStatus.State {
+  package var state: PlaybackState {
     if isPaused { return .paused }
     return isAtEnd ? .idle : .playing
   }
 
-  var playheadSeconds: Double {
+  package var playheadSeconds: Double {
     guard let pendingSeek, isPaused || group.position == pendingSeek.previous else {
       return group.position
     }
     return pendingSeek.target
   }
 
-  var progress: (position: Double, duration: Double?) { (min(playheadSeconds, duration), duration) }
+  package var progress: (position: Double, duration: Double?) {
+    (min(playheadSeconds, duration), duration)
+  }
   private var isAtEnd: Bool { !isLooping && playheadSeconds >= duration }
-  private var loopStart: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
+  package var loopStart: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
 
-  func setGains(_ gains: [Double]) throws { try group.setGains(gains, over: Self.crossfadeSeconds) }
+  package func setGains(_ gains: [Double]) throws {
+    try group.setGains(gains, over: Self.crossfadeSeconds)
+  }
 
   /// Changes the gains through silence, in the same way for every take.
-  func setGainsViaSilence(_ gains: [Double]) throws {
+  package func setGainsViaSilence(_ gains: [Double]) throws {
     try group.setGainsThroughSilence(
       gains, over: Self.silenceFadeSeconds, at: .frame(silenceFadeFrame))
   }
 
-  func restartThroughSilence(_ gains: [Double]) throws {
+  package func restartThroughSilence(_ gains: [Double]) throws {
     let frame = silenceFadeFrame
     try group.setGainsThroughSilence(gains, over: Self.silenceFadeSeconds, at: .frame(frame))
     let silent = frame + FrameConversion.frame(seconds: Self.silenceFadeSeconds, rate: engine.rate)
@@ -90,7 +100,7 @@ final class TakeSwitcher {
     engine.position + FrameConversion.frame(seconds: Self.silenceLeadSeconds, rate: engine.rate)
   }
 
-  func togglePause() throws {
+  package func togglePause() throws {
     if isAtEnd {
       try move(to: 0)
       if !isPaused { return }
@@ -105,7 +115,7 @@ final class TakeSwitcher {
   }
 
   /// Moves the play head; a position at or after the end of the loop region is its start.
-  func move(to seconds: Double) throws {
+  package func move(to seconds: Double) throws {
     var seconds = min(max(0, seconds), duration)
     if isLooping, let region, seconds >= region.upperBound {
       seconds = region.lowerBound
@@ -114,13 +124,13 @@ final class TakeSwitcher {
     pendingSeek = (seconds, group.position)
   }
 
-  func step(_ count: Double) throws {
+  package func step(_ count: Double) throws {
     try move(to: min(playheadSeconds, duration) + count * duration * Self.stepFraction)
   }
 
   /// Sets the start of the loop region to the play head, and its end to that of the whole if it
   /// would come first.
-  func beginRegionHere() throws {
+  package func beginRegionHere() throws {
     let start = min(playheadSeconds, duration - PatternPlayer.minimumLoopDuration)
     guard start >= 0 else { return }
     let end = region?.upperBound ?? duration
@@ -129,15 +139,21 @@ final class TakeSwitcher {
 
   /// Sets the end of the loop region to the play head, and its start to that of the whole if it
   /// would come later.
-  func endRegionHere() throws {
+  package func endRegionHere() throws {
     let end = min(max(playheadSeconds, PatternPlayer.minimumLoopDuration), duration)
     let start = region?.lowerBound ?? 0
     try setRegion((end - start < PatternPlayer.minimumLoopDuration ? 0 : start)...end)
   }
 
-  func setRegion(_ region: ClosedRange<Double>?) throws {
+  package func setRegion(_ region: ClosedRange<Double>?) throws {
     self.region = region
     isLooping = true
+    try applyLoop()
+  }
+
+  /// Starts or ends looping.
+  package func toggleLooping() throws {
+    isLooping.toggle()
     try applyLoop()
   }
 
@@ -145,88 +161,5 @@ final class TakeSwitcher {
     // Without a loop, the takes continue in silence after their ends, and so stay in sync.
     let end = isLooping ? region?.upperBound ?? (duration + gap) : Self.unreachableEndSeconds
     try group.loop(from: isLooping ? region?.lowerBound ?? 0 : 0, end: end)
-  }
-
-  static let keys = [
-    ("space", "pause"), ("left right", "move"), ("home", "beginning"),
-    ("[ ]", "set loop start, end"),
-    ("backspace", "loop everything"), ("l", "loop on or off"),
-  ]
-
-  func press(_ key: KeyPress) throws -> Bool {
-    switch key {
-    case .character(" "):
-      try togglePause()
-    case .left:
-      try step(-1)
-    case .right:
-      try step(1)
-    case .pageUp:
-      try step(-4)
-    case .pageDown:
-      try step(4)
-    case .home:
-      try move(to: loopStart)
-    case .character("["):
-      try beginRegionHere()
-    case .character("]"):
-      try endRegionHere()
-    case .backspace:
-      try setRegion(nil)
-    case .character("l"), .character("L"):
-      isLooping.toggle()
-      try applyLoop()
-    default:
-      return false
-    }
-    return true
-  }
-
-  var loopText: String {
-    guard isLooping else { return "no loop" }
-    guard let region else { return "loop" }
-    return "loop \(NumberFormatting.rounded(region.lowerBound, places: 2))-"
-      + NumberFormatting.rounded(region.upperBound, places: 2)
-  }
-}
-
-struct LoopRange: Equatable {
-  /// The start in seconds; nil to repeat the whole.
-  private var start: Double?
-  /// The end in seconds; nil for the end of the longest take.
-  private var end: Double?
-  private var argument = ""
-
-  init(_ arguments: ParsedArguments) throws(UsageError) {
-    guard let word = arguments.value("--loop-range") else { return }
-    self.argument = word
-    let parts = word.split(separator: "-", omittingEmptySubsequences: false)
-    let numbers = parts.map { Double($0) }
-    guard parts.count == 2, let start = parts[0].isEmpty ? 0 : numbers[0], start.isFinite,
-      parts[1].isEmpty || numbers[1]?.isFinite == true
-    else {
-      throw UsageError.invalidValue(
-        of: "--loop-range", expected: "a range in seconds, such as '0.5-1.2'", actual: word)
-    }
-    self.start = start
-    end = numbers[1]
-    if let end, end - start < PatternPlayer.minimumLoopDuration {
-      throw UsageError(
-        "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.minimumLoopDuration) s")
-    }
-  }
-
-  func region(of duration: Double) throws(UsageError) -> ClosedRange<Double>? {
-    guard let start else { return nil }
-    let end = min(end ?? duration, duration)
-    guard end - start >= PatternPlayer.minimumLoopDuration else {
-      throw UsageError(
-        """
-        the loop range \(argument.inQuotes) starts after the end at \
-        \(NumberFormatting.seconds(duration))
-        """
-      )
-    }
-    return start...end
   }
 }

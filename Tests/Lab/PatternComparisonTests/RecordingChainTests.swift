@@ -8,16 +8,16 @@ import TestSupport
 import Testing
 import TransducerProfiles
 
-/// Patterns against what a sensor shows of a transducer that plays them.
+/// Patterns compared with sensor signals of a transducer that plays them.
 ///
-/// `TEMBLOR_TEST_TAKES` and `TEMBLOR_TEST_SEED` as for other recordings.
-struct RecordingMediumTests {
-  /// What stands in the way.
+/// `TEMBLOR_TEST_TAKES` and `TEMBLOR_TEST_SEED` select random cases as in `RecordingTests`.
+struct RecordingChainTests {
+  /// The playback and recording chain.
   private struct Plant {
     var resonance: Double
     var quality: Double
 
-    /// 25–200 Hz, Q 2–15.
+    /// A resonance at 25–200 Hz with a quality of 2–15.
     init(numbers: inout FixedNumbers) {
       resonance = 25 * pow(8, Double.random(in: 0...1, using: &numbers))
       quality = 2 * pow(7.5, Double.random(in: 0...1, using: &numbers))
@@ -28,11 +28,12 @@ struct RecordingMediumTests {
       self.quality = quality
     }
 
-    /// A take behind it: silence, noise at −50 dB of the peak, and the level of a sensor.
+    /// Returns a recording through the chain: silence, noise at −50 dB relative to the peak, and
+    /// the level of a sensor.
     func recording(of signal: [Float], delay: Double, numbers: inout FixedNumbers) -> Take {
       let lead = [Double](repeating: 0, count: Int(delay * 48_000))
       let drive = lead + signal.map(Double.init) + [Double](repeating: 0, count: 48_000)
-      return RecordingMediumTests.noisy(
+      return RecordingChainTests.noisy(
         SimulatedTransducer(resonance: resonance, qualityFactor: quality, rate: 48_000).response(
           to: drive), &numbers)
     }
@@ -48,8 +49,8 @@ struct RecordingMediumTests {
     ])
   }
 
-  /// Silence, the sound with 200 reflections that fall by 60 dB in 0.3 s, 8 dB below the direct
-  /// sound, and silence.
+  /// Returns silence, the sound with 200 reflections that decay by 60 dB in 0.3 s, 8 dB below the
+  /// direct sound, and silence.
   private static func inARoom(_ signal: [Float], _ numbers: inout FixedNumbers) -> [Double] {
     let reflections = (0..<200).map { _ in
       let seconds = Double.random(in: 0.003...0.25, using: &numbers)
@@ -66,7 +67,8 @@ struct RecordingMediumTests {
     return heard
   }
 
-  /// Silence, and the sound at a level that falls by 0.7 of what it is above a fifth of its peak.
+  /// Returns silence, and the sound after a gain control that reduces 70 % of the level above a
+  /// fifth of the peak.
   private static func throughAutomaticGain(_ signal: [Float]) -> [Double] {
     let peak = Double(signal.reduce(0) { max($0, abs($1)) })
     var level = 0.0
@@ -88,12 +90,12 @@ struct RecordingMediumTests {
       }
   }
 
-  /// What is said beside that it comes later and has noise.
+  /// Returns the differences besides delay and noise.
   private func others(_ comparison: Comparison) -> [Difference] {
     comparison.differences.filter { !($0.isOverall && [.time, .noise].contains($0.kind)) }
   }
 
-  @Test func aResonanceIsToldAndNothingElse() throws {
+  @Test func resonanceIsReportedWithoutFalseDifferences() throws {
     var numbers = FixedNumbers(seed: RecordingCase.seed)
     let total = RecordingCase.count ?? 4
     var failures: [String] = []
@@ -117,8 +119,8 @@ struct RecordingMediumTests {
     #expect(failures.count * 20 <= total, "\(failures.joined(separator: "\n"))")
   }
 
-  /// By chance where takes are asked for; else cases that are known to be found.
-  @Test func oneChangeBehindAResonanceIsNamed() throws {
+  /// Cases are random on request; otherwise they are known to succeed.
+  @Test func oneChangeThroughAResonanceIsReported() throws {
     var numbers = FixedNumbers(seed: RecordingCase.seed)
     var cases: [(name: String, change: RealChange, plant: Plant)] = [
       ("success-rhythm", .missing, Plant(60, 4)), ("error", .moved, Plant(40, 6)),
@@ -150,7 +152,7 @@ struct RecordingMediumTests {
         abs($0.range.lowerBound - made.time) < 0.075 && !$0.isOverall
       }
       let isNamed = near.contains { $0.kind == change.kind }
-      // The level is the sensor's.
+      // The level depends on the sensor.
       let isWrong = others(comparison).contains { $0.kind != .level && !near.contains($0) }
       named = named + (isNamed ? 1 : 0)
       wrong = wrong + (isWrong ? 1 : 0)
@@ -170,8 +172,11 @@ struct RecordingMediumTests {
     #expect(RecordingCase.count != nil || failures.isEmpty, "\(failures.joined(separator: "\n"))")
   }
 
-  /// On a plant of exactly the profile's figures.
-  @Test(arguments: ["heartbeat", "triple-tap"]) func theTransducerOfTheProfileIsKnown(name: String)
+  /// The transducer has exactly the profile's resonance.
+  @Test(arguments: ["heartbeat", "triple-tap"])
+  func transducerOfTheProfileIsRecognized(
+    name: String
+  )
     throws
   {
     var numbers = FixedNumbers(seed: 7)
@@ -208,8 +213,11 @@ struct RecordingMediumTests {
     #expect(comparison.notes == ["B sounds as through a room, and was judged behind it."])
   }
 
-  /// A room is found of two events, too, and does not explain what changed of one.
-  @Test(arguments: ["success", "encouragement"]) func aChangeOfTwoEventsInARoomIsNamed(name: String)
+  /// A room is detected even with two events, and it does not explain a change of one of them.
+  @Test(arguments: ["success", "encouragement"])
+  func changeOfTwoEventsInARoomIsReported(
+    name: String
+  )
     throws
   {
     var numbers = FixedNumbers(seed: 7)
@@ -230,9 +238,9 @@ struct RecordingMediumTests {
     }
   }
 
-  /// Of two events behind a resonance, a gain makes one weaker as well: only their difference is
+  /// If one of two events is weaker behind a resonance, only the difference of their levels is
   /// known.
-  @Test func aLevelOfTwoEventsBehindHardwareIsOfEither() throws {
+  @Test func levelOfOneOfTwoEventsThroughAResonanceIsAmbiguous() throws {
     var numbers = FixedNumbers(seed: 7)
     let pattern = try shipped("success")
     var changed = pattern
@@ -243,12 +251,12 @@ struct RecordingMediumTests {
       Plant(120, 9).recording(of: try take(changed).signal.mono, delay: 0.5, numbers: &numbers))
     let difference = try #require(others(comparison).first, "\(comparison.sentences)")
     #expect(others(comparison).map(\.kind) == [.level])
-    // Levels of the profile are squares of intensities.
+    // The levels of the profile are squares of intensities.
     #expect(abs(abs(difference.amount) + 40 * log10(0.6)) < 0.5)
     #expect(difference.sentence.hasSuffix(" (of two events, it may be the other that changed)."))
   }
 
-  /// Taps of three sharpnesses that follow each other unevenly.
+  /// Taps with three sharpness values at uneven intervals.
   private static let rhythm = HapticPattern(
     events: [0, 0.31, 0.52, 0.95, 1.4, 1.63, 2.1, 2.38].enumerated().map { number, time in
       HapticEvent(
@@ -258,7 +266,7 @@ struct RecordingMediumTests {
         ])
     })
 
-  @Test func whatIsMissingInARoomIsNamed() throws {
+  @Test func missingEventInARoomIsReported() throws {
     var numbers = FixedNumbers(seed: 7)
     var changed = Self.rhythm
     changed.events.remove(at: 4)
@@ -271,7 +279,7 @@ struct RecordingMediumTests {
     #expect(others(comparison).contains { abs($0.range.lowerBound - 1.4) < 0.03 })
   }
 
-  @Test func aGainThatFollowsTheLevelIsNoDifference() throws {
+  @Test func automaticGainIsNoDifference() throws {
     var numbers = FixedNumbers(seed: 7)
     let pattern = try take(Self.rhythm)
     let comparison = Comparison(

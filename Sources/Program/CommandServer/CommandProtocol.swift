@@ -1,3 +1,6 @@
+internal import HapticModel
+internal import SystemSupport
+
 enum CommandTime: Equatable, Sendable {
   case now
   /// A number of seconds after the command is read.

@@ -4,9 +4,11 @@ import Reading
 typealias ProfileObjectSchema<Owner> = JSONObjectSchema<Owner, ProfileChecker>
 typealias ProfileProperty<Owner> = JSONProperty<Owner, ProfileChecker>
 
-/// The schema of a profile. Each property reads, writes, checks, and documents one key. A new key
-/// is added here with its range, and to `Profiles/README.md`.
-enum ProfileKeys {
+/// The schema of a profile, for the reader and, as JSON Schema, for editors.
+///
+/// Each property reads, writes, checks, and documents one key. A new key is added here with its
+/// range, and to `Profiles/README.md`.
+public enum ProfileSchema {
   /// The key with which JSON editors locate a schema.
   static let schemaKey = "$schema"
 

@@ -1,3 +1,8 @@
+internal import CommandLineKit
+internal import HapticModel
+internal import HapticRender
+internal import SystemSupport
+
 /// The commands of `temblor listen`, from which parsing, help, and the manual are derived.
 package enum CommandGrammar {
   /// The range of relative times and durations, in seconds.
@@ -293,7 +298,7 @@ struct ServerCommand: Equatable, Sendable {
   let syntax: CommandSyntax
   let values: [String: Value]
 
-  static func == (one: Self, other: Self) -> Bool {
+  static func == (first: Self, second: Self) -> Bool {
     first.syntax.verb == second.syntax.verb && first.values == second.values
   }
   func text(_ name: String) -> String? {

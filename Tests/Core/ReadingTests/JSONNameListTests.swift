@@ -1,7 +1,7 @@
 import Reading
 import Testing
 
-@Suite struct JSONNamesTests {
+@Suite struct JSONNameListTests {
   static let names = JSONNameList(["Time", "EventType", "EventDuration", "HapticIntensity"])
 
   @Test(arguments: [
@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(arguments: ["", "x", "Color", "Frequency", String(repeating: "Time", count: 20)])
-  func doesNotGuessWildly(
+  func nearestNameIsSimilar(
     text: String
   ) { #expect(Self.names.nearest(to: text) == nil) }
 

@@ -1,7 +1,7 @@
 import Glibc
 
-/// `temblor calibrate --by-hand`: a resonance found by a person who presses a key where slow tones
-/// are felt most.
+/// The command `temblor calibrate --by-hand`: a person presses a key where slow tones feel
+/// strongest.
 enum ManualCalibrationCommand {
   static let option = Option(
     "--by-hand",
@@ -13,7 +13,7 @@ enum ManualCalibrationCommand {
 
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, _ sweep: SweepOptions, date: String,
-    on backend: any PlaybackEnvironment
+    on environment: any PlaybackEnvironment
   ) throws -> ExitStatus {
     let options =
       CalibrateCommand.description.options
@@ -26,18 +26,16 @@ enum ManualCalibrationCommand {
     }
     let channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
     let device = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
-    let (old, tones): (TransducerProfile, TransducerProfile)
+    let old = sweep.profile
+    let toneProfile: TransducerProfile
     do {
-      (old, tones) = (
-        sweep.profile,
-        try ManualMeasurement.toneProfile(for: sweep.profile, level: sweep.signal.level)
-      )
+      toneProfile = try ManualMeasurement.toneProfile(for: old, level: sweep.signal.level)
     } catch {
       throw UsageError(error.description)
     }
     let stated = old.hardware?.resonance ?? 0
     let session = LiveSession(
-      in: backend, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
+      in: environment, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
     guard terminal.error.isTerminal, session.hasKeyboard else {
       throw UsageError(
         "'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
@@ -45,33 +43,32 @@ enum ManualCalibrationCommand {
     terminal.report(
       """
       Touch the transducer as it is used. \(ManualMeasurement.tones(around: stated).count) slow \
-      tones rise and fall, \(tones.frequency.low.text(places: 0)) to \(tones.frequency.high.text(places: 0)) Hz, \
-      for about a minute and a half.
-      Press the space bar once in each tone, where it is strongest. Tones can become loud: tur\
-      n the amplifier down, and start with Enter.
+      tones rise and fall, \(toneProfile.frequency.low.text(places: 0)) to \
+      \(toneProfile.frequency.high.text(places: 0)) Hz, for about a minute and a half.
+      Press the space bar once in each tone, where it is strongest. Tones can become loud: \
+      turn the amplifier down, and start with Enter.
       """)
-    let (outcome, task) = try session.run(device) { granted in
-      let task = try ManualCalibration(
-        tones, around: stated, on: granted, channel: channel, time: backend.time)
-      return (task.engine, task)
+    let (outcome, calibration) = try session.run(device) { granted in
+      let calibration = try ManualCalibration(
+        toneProfile, around: stated, on: granted, channel: channel, time: environment.time)
+      return (calibration.engine, calibration)
     }
     guard outcome.ending == .over else {
       terminal.report("Not all tones were played; no profile was written.")
       return .failure
     }
-    let presses = task.presses
-    let found: ManualMeasurement
+    let presses = calibration.presses
+    let measurement: ManualMeasurement
     do throws(CalibrationError) {
-      guard !task.wentUnanswered else {
+      guard !calibration.wentUnanswered else {
         throw CalibrationError(
           .pressesDisagree,
           """
-          no key was pressed in \(ManualCalibration.maximumUnansweredCount) tones; raise the level with + until tones \
-          are felt
-          """
-        )
+          no key was pressed in \(ManualCalibration.maximumUnansweredCount) tones; raise the level \
+          with + until tones are felt
+          """)
       }
-      found = try ManualMeasurement(presses: presses, around: stated)
+      measurement = try ManualMeasurement(presses: presses, around: stated)
     } catch {
       throw CalibrationFailure(name: old.name, error: error)
     }
@@ -79,50 +76,59 @@ enum ManualCalibrationCommand {
       .inlineObject(["hertz": press.hertz, "rising": press.isRising])
     }
     let verdict =
-      found.excludedPress.map {
+      measurement.excludedPress.map {
         """
-        \(found.presses.count) of \(presses.count) presses agree; the one at \($0.hertz.text(places: 1)) \
-        Hz was left out.
+        \(measurement.presses.count) of \(presses.count) presses agree; the one at \
+        \($0.hertz.text(places: 1)) Hz was left out.
         """
       } ?? "All \(presses.count) presses agree."
-    let change = ProfileChange(old, found.applied(to: old, date: date), arguments)
+    let change = ProfileChange(old, measurement.applied(to: old, date: date), arguments)
     try change.writeReport(
       heading: "by hand",
       entries: [
         .init(
-          "resonance", found.resonance,
-          row: change.row("resonance", \.resonance, " Hz", interval: found.uncertainty)),
-        .init("resonanceUncertainty", found.uncertainty),
+          "resonance", measurement.resonance,
+          row: change.row("resonance", \.resonance, " Hz", interval: measurement.uncertainty)),
+        .init("resonanceUncertainty", measurement.uncertainty),
         .init(
           "qualityFactor", old.hardware?.qualityFactor,
           row: change.row("quality", \.qualityFactor, "")),
-        .init("presses", found.presses.map(fields)),
-        .init("leftOut", (found.excludedPress.map { [$0] } ?? []).map(fields)),
+        .init("presses", measurement.presses.map(fields)),
+        .init("leftOut", (measurement.excludedPress.map { [$0] } ?? []).map(fields)),
       ], sentences: [verdict, "The Q factor was not measured."], arguments: arguments,
       terminal: terminal)
     return .done
   }
 }
 
-/// Slow tones, and the frequencies at which a key was pressed.
+/// The playback of slow tones, which collects the frequencies at which a key is pressed.
 final class ManualCalibration: PlaybackActivity {
-  /// Tones in a row without a key after which there is nothing to find.
+  /// The number of consecutive tones without a key press after which the calibration ends.
   static let maximumUnansweredCount = 3
-  /// The level at which tones start, and the lowest, in decibels below the greatest.
-  private static let levelRange = (start: -12.0, least: -36.0)
+  /// The initial level, in decibels relative to the maximum.
+  private static let initialLevel = -12.0
+  /// The minimum level, in decibels relative to the maximum.
+  private static let minimumLevel = -36.0
+  /// The change of the level by a key, in decibels.
   private static let levelStep = 3.0
-  /// Seconds in which a tone comes up, and in which a key counts for nothing.
+  /// The fade-in of a tone in seconds, during which key presses do not count.
   private static let fadeInDuration = 0.5
-  /// How long after a key another one is the same, held down or pressed twice.
+  /// The interval within which key presses are one: a key is held down or pressed twice.
   private static let repeatInterval = Duration.milliseconds(800)
-  /// How long after the last key a tone goes on, and the silence between tones.
+  /// The duration of a tone after its last key press.
   private static let trailingDuration = Duration.milliseconds(1_500)
+  /// The silence between tones.
   private static let pause = Duration.seconds(1)
 
-  private enum Phase { case ready, pausing(until: Duration), playing, over }
+  private enum Phase {
+    case ready
+    case pausing(until: Duration)
+    case playing
+    case over
+  }
 
   let engine: PlaybackEngine
-  /// The last key of each tone.
+  /// The last key press of each tone.
   private(set) var presses: [ManualMeasurement.Press] = []
   private(set) var wentUnanswered = false
   private let tones: [ManualMeasurement.Tone]
@@ -133,10 +139,16 @@ final class ManualCalibration: PlaybackActivity {
   private var lastPressTime: Duration?
   private var unansweredCount = 0
   private var endCount = 0
-  private var levelDecibels = levelRange.start
+  private var levelDecibels = initialLevel
 
-  /// `stated` is the resonance that tones are around, in hertz; `channel` the one that plays, from
-  /// 1, nil for all.
+  /// Prepares the tones.
+  ///
+  /// - Parameters:
+  ///   - profile: The profile for the tones.
+  ///   - stated: The resonance that the tones are around, in hertz.
+  ///   - device: The output device.
+  ///   - channel: The output channel, numbered from 1, or nil for all channels.
+  ///   - time: The clock.
   init(
     _ profile: TransducerProfile, around stated: Double, on device: DeviceSummary, channel: Int?,
     time: any TimeSource
@@ -154,7 +166,7 @@ final class ManualCalibration: PlaybackActivity {
     applyLevel()
   }
 
-  /// One event whose sharpness goes from one end of the tone to the other.
+  /// Returns a pattern of one event, whose sharpness moves from the start to the end of a tone.
   private static func pattern(_ tone: ManualMeasurement.Tone, on mapping: FrequencyMapping)
     -> HapticPattern
   {
@@ -196,7 +208,7 @@ final class ManualCalibration: PlaybackActivity {
       (0, nil)
     }
   }
-  /// A level meter would show what is to be felt.
+  /// A level meter would show the resonance that is to be felt.
   var hidesSoundDetails: Bool { true }
 
   var title: ActivityTitle? {
@@ -262,7 +274,7 @@ final class ManualCalibration: PlaybackActivity {
       try changeLevel(by: Self.levelStep)
     case .character("-"), .character("_"), .down:
       try changeLevel(by: -Self.levelStep)
-    // Mute and all else that the session knows, but for the way out and help.
+    // Only quitting and help are left to the session; muting and its other keys are disabled.
     case .character("q"), .character("Q"), .control("d"), .character("?"), .character("h"):
       return false
     default:
@@ -287,7 +299,7 @@ final class ManualCalibration: PlaybackActivity {
   }
 
   private func changeLevel(by step: Double) throws {
-    levelDecibels = min(max(levelDecibels + step, Self.levelRange.least), 0)
+    levelDecibels = min(max(levelDecibels + step, Self.minimumLevel), 0)
     applyLevel()
     guard case .playing = phase else { return }
     try player.stop()

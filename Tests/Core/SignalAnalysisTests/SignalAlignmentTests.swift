@@ -2,7 +2,7 @@ import Glibc
 import SignalAnalysis
 import Testing
 
-struct SignalDistanceTests {
+struct SignalAlignmentTests {
   private let rate = 48_000.0
 
   private func tap(at time: Double, amplitude: Double = 1) -> [Float] {

@@ -2,7 +2,7 @@ import Reading
 import Testing
 import TransducerProfiles
 
-@Suite struct SavedChoicesTests {
+@Suite struct SavedSettingsTests {
   private static let library = ProfileLibrary(userFolder: nil)
 
   private func read(_ text: String) throws(InputError) -> SavedSettings {

@@ -1,0 +1,44 @@
+/// The conversion of sound to vibration.
+public struct FollowingOptions: Equatable, Sendable {
+  /// The kind of conversion.
+  public enum Style: String, CaseIterable, Sendable {
+    /// The low frequencies of the sound.
+    case bass
+    /// A burst for each transient.
+    case impacts
+    /// One tone with the level of the low frequencies, for engines and rumble.
+    case engine
+    /// The low frequencies, and a burst for each transient.
+    case full
+    /// The signal chain of HapticGenerator in Android's open source.
+    case android
+  }
+
+  /// The kind of conversion.
+  public var style: Style
+  /// The frequencies of the vibration, in hertz.
+  public var band: ClosedRange<Double>
+  /// A Boolean value that indicates whether speech causes vibration. With the style `android`, it
+  /// always does.
+  public var keepsVoices: Bool
+  /// A Boolean value that indicates whether the level of the source is kept, without a slow gain of
+  /// ±12 dB. With the style `android`, it always is.
+  public var keepsLevel: Bool
+
+  /// Creates options.
+  ///
+  /// - Parameters:
+  ///   - style: The kind of conversion.
+  ///   - band: The frequencies of the vibration, in hertz.
+  ///   - keepsVoices: Pass true to convert speech as well.
+  ///   - keepsLevel: Pass true to keep the level of the source.
+  public init(
+    style: Style = .full, band: ClosedRange<Double> = 25...100, keepsVoices: Bool = false,
+    keepsLevel: Bool = false
+  ) {
+    self.style = style
+    self.band = band
+    self.keepsVoices = keepsVoices
+    self.keepsLevel = keepsLevel
+  }
+}
