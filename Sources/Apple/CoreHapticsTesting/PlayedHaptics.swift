@@ -176,16 +176,16 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     var unmatched = events.filter(\.isFelt).joiningAdjacent.map(\.trimmedToFelt)
     var sentences: [(time: Double, text: String)] = []
     for event in expected.events.filter(\.isFelt).joiningAdjacent.map(\.trimmedToFelt) {
-      let near = unmatched.indices.filter {
+      let nearestIndex = unmatched.indices.filter {
         unmatched[$0].kind == event.kind
           && abs(unmatched[$0].time - event.time) <= Self.maximumPairingDistance
       }
       .min { abs(unmatched[$0].time - event.time) < abs(unmatched[$1].time - event.time) }
-      guard let near else {
+      guard let nearestIndex else {
         sentences.append((event.time, "The \(event.displayName) is missing."))
         continue
       }
-      let match = unmatched.remove(at: near)
+      let match = unmatched.remove(at: nearestIndex)
       sentences += match.differences(from: event, within: tolerance).map { (event.time, $0) }
     }
     sentences += unmatched.map { ($0.time, "The \($0.displayName) was not expected.") }
@@ -234,8 +234,9 @@ extension PlayedHaptics.Event {
     if kind == .transient { return intensity }
     let start = Swift.max(0, start)
     let end = Swift.min(duration, end)
-    let inside = levels.filter { $0.time > start && $0.time < end }.map(\.intensity)
-    return ([level(at: start).intensity, level(at: end.nextDown).intensity] + inside).max() ?? 0
+    let innerIntensities = levels.filter { $0.time > start && $0.time < end }.map(\.intensity)
+    return ([level(at: start).intensity, level(at: end.nextDown).intensity] + innerIntensities)
+      .max() ?? 0
   }
 
   fileprivate var displayName: String {
@@ -329,13 +330,13 @@ extension PlayedHaptics.Event {
     }
     var next = Self.minimumSegmentDuration
     while next < duration {
-      let now = self.level(at: next)
-      if abs(now.intensity - level.intensity) >= Self.snapshotStep
-        || abs(now.sharpness - level.sharpness) >= Self.snapshotStep
+      let nextLevel = self.level(at: next)
+      if abs(nextLevel.intensity - level.intensity) >= Self.snapshotStep
+        || abs(nextLevel.sharpness - level.sharpness) >= Self.snapshotStep
       {
         close(at: next)
         start = next
-        level = now
+        level = nextLevel
       }
       next += Self.minimumSegmentDuration
     }

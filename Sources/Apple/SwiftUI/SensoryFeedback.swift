@@ -161,9 +161,9 @@ public struct SensoryFeedback: Equatable, Sendable {
   ) {
     self.trigger = trigger
     self.onAppear = onAppear
-    onUpdate = { old in
-      if let old = old as? T, old != trigger {
-        action(old, trigger)
+    onUpdate = { value in
+      if let oldTrigger = value as? T, oldTrigger != trigger {
+        action(oldTrigger, trigger)
       }
     }
   }

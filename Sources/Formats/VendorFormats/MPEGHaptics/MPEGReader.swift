@@ -320,13 +320,8 @@ struct MPEGReader {
       samples: samples.map { Float($0) })
   }
 
-  /// Returns the exact sum of a channel's transients, waves, and curves, without clamping. As in
-  /// the reference software, effects include both their first and their last frame, waves start at
-  /// the position of their effect, and the frame at the end of the channel is omitted.
-  private mutating func channelSum(of channel: MPEGResolver.Channel, rate: Double) -> SampledSignal?
-  {
-    let perTick = rate / Double(document.timescale)
-    let burst = Self.transientDuration * Double(document.timescale)
+  /// Returns the end of a channel's transients, waves, and curves, in ticks.
+  private static func endTick(of channel: MPEGResolver.Channel, burst: Double) -> Double {
     var end = 0.0
     for band in channel.bands where band.description.kind != .wavelet {
       let tail = band.description.kind == .transient ? burst : 0
@@ -335,6 +330,17 @@ struct MPEGReader {
         end = max(end, Double(effect.position) + lastPosition + tail)
       }
     }
+    return end
+  }
+
+  /// Returns the exact sum of a channel's transients, waves, and curves, without clamping. As in
+  /// the reference software, effects include both their first and their last frame, waves start at
+  /// the position of their effect, and the frame at the end of the channel is omitted.
+  private mutating func channelSum(of channel: MPEGResolver.Channel, rate: Double) -> SampledSignal?
+  {
+    let perTick = rate / Double(document.timescale)
+    let burst = Self.transientDuration * Double(document.timescale)
+    let end = Self.endTick(of: channel, burst: burst)
     let count = FrameConversion.integer((end * perTick).rounded())
     guard count > 0, resolver.log.errorCount == 0,
       reserveSamples(seconds: end * perTick / rate, rate: rate, at: channel.sourceIndex)
@@ -419,8 +425,8 @@ struct MPEGReader {
   // MARK: - What is left out
 
   private mutating func reportDroppedContent() {
-    func text(_ count: Int, _ one: String, _ several: String) -> String {
-      count == 1 ? "1 \(one)" : "\(count) \(several)"
+    func text(_ count: Int, _ singular: String, _ plural: String) -> String {
+      count == 1 ? "1 \(singular)" : "\(count) \(plural)"
     }
     if let first = document.avatars.first {
       reportLoss(

@@ -245,7 +245,7 @@ extension HapticClip {
         size: max(
           options.tolerance / 2 + amplitudeReduction.maximumError, frequencyReduction.maximumError))
     }
-    insertEmphases(of: transients, mapping: options.amplitudeMapping, losses: &losses)
+    insertEmphases(of: transients, losses: &losses)
   }
 
   /// Returns envelope points that start at time 0 and extend past the last transient, padded with
@@ -311,9 +311,7 @@ extension HapticClip {
   }
 
   /// Puts transients on envelope points as emphases, and inserts points where there are none.
-  private mutating func insertEmphases(
-    of transients: [EventEnvelope], mapping: AmplitudeMapping, losses: inout LossLog
-  ) {
+  private mutating func insertEmphases(of transients: [EventEnvelope], losses: inout LossLog) {
     var points: [AmplitudePoint] = []
     points.reserveCapacity(amplitudePoints.count + transients.count)
     var nextIndex = 0
@@ -325,28 +323,15 @@ extension HapticClip {
         continue
       }
       while nextIndex < amplitudePoints.count,
-        amplitudePoints[nextIndex].time < time - Self.timeTolerance
-      {
-        points.append(amplitudePoints[nextIndex])
-        nextIndex += 1
-      }
-      // Of several points at the same time, the lowest carries the emphasis, so that its amplitude
-      // needs the least change.
-      var candidate: Int?
-      while nextIndex < amplitudePoints.count,
         amplitudePoints[nextIndex].time <= time + Self.timeTolerance
       {
         points.append(amplitudePoints[nextIndex])
         nextIndex += 1
       }
-      for index in points.indices.reversed() {
-        guard points[index].time >= time - Self.timeTolerance else { break }
-        if candidate.map({ points[index].amplitude < points[$0].amplitude }) ?? true {
-          candidate = index
-        }
-      }
-      let index = candidate ?? points.count
-      if candidate == nil {
+      var index = points.count
+      if let lowestIndex = Self.lowestPointIndex(in: points, from: time - Self.timeTolerance) {
+        index = lowestIndex
+      } else {
         points.append(
           AmplitudePoint(
             time: time,
@@ -369,6 +354,19 @@ extension HapticClip {
       points[index].emphasis = emphasis
     }
     amplitudePoints = points + amplitudePoints[nextIndex...]
+  }
+
+  /// Returns the index of the lowest point from a time on, or nil if there is no such point. The
+  /// lowest point carries an emphasis, so that its amplitude needs the least change.
+  private static func lowestPointIndex(in points: [AmplitudePoint], from time: Double) -> Int? {
+    var lowestIndex: Int?
+    for index in points.indices.reversed() {
+      guard points[index].time >= time else { break }
+      if lowestIndex.map({ points[index].amplitude < points[$0].amplitude }) ?? true {
+        lowestIndex = index
+      }
+    }
+    return lowestIndex
   }
 
   /// Returns the amplitude of the envelope between two points, or 0 before the first and after the

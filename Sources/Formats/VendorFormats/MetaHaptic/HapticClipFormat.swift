@@ -179,10 +179,10 @@ struct HapticClipDecoder: JSONSchemaReader {
       [
         Field(amplitude) { value, file, reader in
           reader.amplitudeValueIndex = value.index
-          let new = HapticClip.AmplitudePoint(time: 0, amplitude: 0)
+          let initialPoint = HapticClip.AmplitudePoint(time: 0, amplitude: 0)
           guard
             let points = reader.readElements(
-              of: value, key: amplitude, schema: amplitudePoint, new: new)
+              of: value, key: amplitude, schema: amplitudePoint, new: initialPoint)
           else {
             return false
           }
@@ -196,10 +196,10 @@ struct HapticClipDecoder: JSONSchemaReader {
         Field(frequency) { value, file, reader in
           reader.frequencyValueIndex = value.index
           reader.lastTime = -.infinity
-          let new = HapticClip.FrequencyPoint(time: 0, frequency: 0)
+          let initialPoint = HapticClip.FrequencyPoint(time: 0, frequency: 0)
           guard
             let points = reader.readElements(
-              of: value, key: frequency, schema: frequencyPoint, new: new)
+              of: value, key: frequency, schema: frequencyPoint, new: initialPoint)
           else {
             return false
           }

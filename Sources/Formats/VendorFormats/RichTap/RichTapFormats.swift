@@ -138,9 +138,9 @@ struct RichTapDecoder: JSONSchemaReader {
         """
       )
     }
-    var read = RichTapDocument()
-    RichTapSchema.schema(of: dialect).file.read(root, into: &read, reader: &self)
-    document = read
+    var decoded = RichTapDocument()
+    RichTapSchema.schema(of: dialect).file.read(root, into: &decoded, reader: &self)
+    document = decoded
     if let unwrappedEvents {
       let count = unwrappedEvents.count
       log.add(
@@ -291,18 +291,18 @@ struct RichTapDecoder: JSONSchemaReader {
     var freeTimes = [0, 0]
     var overlap: (value: Int, count: Int)?
     for (event, value) in events {
-      let used =
+      let vibratorIndices =
         switch event.vibrator {
         case .left: 0...0
         case .right: 1...1
         case .both: 0...1
         }
-      if used.contains(where: { event.time < freeTimes[$0] }) {
+      if vibratorIndices.contains(where: { event.time < freeTimes[$0] }) {
         overlap = (overlap?.value ?? value, (overlap?.count ?? 0) + 1)
       }
       let end =
         event.time + (event.isTransient ? RichTapDialect.transientMilliseconds : event.duration)
-      for vibrator in used {
+      for vibrator in vibratorIndices {
         freeTimes[vibrator] = max(freeTimes[vibrator], end)
       }
     }
