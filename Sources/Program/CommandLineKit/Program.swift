@@ -144,15 +144,15 @@ package struct Program: Sendable {
       var command = try findCommand(first)
       var program = name
       var remaining = arguments.dropFirst()
-      // Errors in the arguments of `help` refer to the list of commands, so `called` stays the
+      // Errors in the arguments of `help` refer to the list of commands, so `path` stays the
       // program.
       if command.name != Self.helpVerb {
         path += " " + command.name
       }
       if !command.subcommands.isEmpty, let argument = remaining.first, !argument.hasPrefix("-") {
-        (program, command, remaining) = (
-          path, try command.findSubcommand(argument), remaining.dropFirst()
-        )
+        program = path
+        command = try command.findSubcommand(argument)
+        remaining = remaining.dropFirst()
         path += " " + command.name
       }
       // A help option before `--` takes precedence over everything else.
