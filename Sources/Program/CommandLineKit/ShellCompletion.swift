@@ -251,16 +251,18 @@ extension Program {
       }
       let help = "[\(zshDescription(option.fullHelp))]\(action)".shellQuoted
       let isRepeatable = option.isRepeatable || (option.isFlag && option.key != Option.help.key)
-      let prefix =
-        option.key == Option.help.key
-        ? "(- : *)" : isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
-      let names = option.names.map { $0 + (option.isFlag ? "" : $0.isLongOptionName ? "=" : "+") }
+      let exclusion = isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
+      let prefix = option.key == Option.help.key ? "(- : *)" : exclusion
+      let names = option.names.map { name in
+        option.isFlag ? name : name + (name.isLongOptionName ? "=" : "+")
+      }
       let spelled = names.count == 1 ? names[0] : "{\(names.joined(separator: ","))}"
       specs.append(prefix.shellQuoted + spelled + help)
     }
     for argument in command.arguments {
       let offer = zshAction(argument.completion, of: argument.name, in: function, helper: &text)
-      let repetition = argument.isRepeatable ? "*:" : argument.isOptional ? "::" : ":"
+      let singleMark = argument.isOptional ? "::" : ":"
+      let repetition = argument.isRepeatable ? "*:" : singleMark
       specs.append("\(repetition)\(argument.name):\(offer)".shellQuoted)
     }
     guard command.subcommands.isEmpty else {
@@ -389,7 +391,8 @@ extension Program {
   }
 
   private func fishLine(condition: String, completion: String, help: String) -> String {
-    "complete -c \(name) -n \(fishQuoted(condition)) \(completion) -d \(fishQuoted(help.firstSentence))\n"
+    "complete -c \(name) -n \(fishQuoted(condition)) \(completion) "
+      + "-d \(fishQuoted(help.firstSentence))\n"
   }
 
   private func fishOptionNames(_ option: Option) -> String {

@@ -103,7 +103,8 @@ enum CheckCommand {
         try SharedOptions.refuseBoth("--json", "--sarif", in: arguments)
         guard !patterns.isEmpty else { throw UsageError("missing PATTERN") }
       }
-      format = json ? .json : (sarif ? .sarif : .text)
+      let textOrSARIF: ReportFormat = sarif ? .sarif : .text
+      format = json ? .json : textOrSARIF
       profile =
         listsRules
         ? nil : try arguments[CheckCommand.profile].map(SharedOptions.profile(named:))
@@ -182,7 +183,8 @@ enum CheckCommand {
       terminal.report(Finding.summary(findings, of: count, noun))
     }
     let hasErrors = findings.contains { $0.severity == .error }
-    return Failure.overall([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
+    let findingStatus: ExitStatus = hasErrors ? .invalidInput : .done
+    return Failure.overall([findingStatus, failures.isEmpty ? .done : .failure])
   }
 
   /// Applies safe fixes and returns an error message, or nil.

@@ -49,7 +49,8 @@ enum ConvertCommand {
       ],
       groups: [
         OptionGroup(
-          "Writing", dialect(writable), split, merge, bake, reductionTolerance, loopPassCount, rate),
+          "Writing", dialect(writable), split, merge, bake, reductionTolerance, loopPassCount,
+          rate),
         OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
         OptionGroup("Sound files", SharedOptions.soundOptions),
       ],
@@ -132,12 +133,12 @@ enum ConvertCommand {
       let amplitude = try arguments[ConvertCommand.amplitude]
       readingOptions = ReadingOptions(
         curveTimes: try arguments[SharedOptions.curveTimes], amplitudeMapping: amplitude)
-      let merges = try arguments[merge]
+      let unsplit: WritingOptions.Split = try arguments[merge] ? .never : .automatic
       writingOptions = WritingOptions(
         dialect: try arguments[dialect(formats.formats.filter(\.isWritable))],
         tolerance: try arguments[reductionTolerance], amplitudeMapping: amplitude,
         loopCount: try arguments[loopPassCount],
-        split: try arguments[ConvertCommand.split] ? .always : (merges ? .never : .automatic),
+        split: try arguments[ConvertCommand.split] ? .always : unsplit,
         rendersUnsupported: try arguments[bake], signalRate: try arguments[rate])
       omitsSounds = try arguments[SharedOptions.withoutSounds]
     }

@@ -248,11 +248,11 @@ enum EditCommand {
     }
     for (index, curve) in pattern.curves.enumerated() {
       rows.append(Row(path: "curves[\(index)]", time: curve.time, kind: curve.id.rawValue))
-      let places = zip(pointOrder(index), curve.controlPoints).sorted { $0.0 < $1.0 }
-      for (place, point) in places {
+      let points = zip(pointOrder(index), curve.controlPoints).sorted { $0.0 < $1.0 }
+      for (position, point) in points {
         rows.append(
           Row(
-            path: "curves[\(index)].points[\(place)]", time: point.time,
+            path: "curves[\(index)].points[\(position)]", time: point.time,
             values: [("", Double(point.value))]))
       }
     }
@@ -292,8 +292,8 @@ struct LinePatch {
     var added: Set<Int> = []
     for change in difference {
       switch change {
-      case .remove(let place, _, _): removed.insert(place)
-      case .insert(let place, _, _): added.insert(place)
+      case .remove(let offset, _, _): removed.insert(offset)
+      case .insert(let offset, _, _): added.insert(offset)
       }
     }
     var i = 0

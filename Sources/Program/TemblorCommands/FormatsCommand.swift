@@ -154,8 +154,8 @@ enum FormatCommand {
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
       patterns = arguments[SharedOptions.patternArgument(formats)]
       try SharedOptions.refuseBoth("--in-place", "--check", in: arguments)
-      let rewrites = try arguments[inPlace]
-      mode = try arguments[FormatCommand.check] ? .check : (rewrites ? .rewrite : .print)
+      let uncheckedMode: Mode = try arguments[inPlace] ? .rewrite : .print
+      mode = try arguments[FormatCommand.check] ? .check : uncheckedMode
     }
   }
 

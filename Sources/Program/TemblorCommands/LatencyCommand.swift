@@ -94,7 +94,8 @@ enum LatencyCommand {
     let blocks = outcome.renderLoad
     text += "Render load: mean \(percentText(blocks.meanLoad)), "
     text +=
-      "peak \(percentText(blocks.peakLoad)); \(outcome.sinkEvents.underrunCount.counted("underrun")).\n"
+      "peak \(percentText(blocks.peakLoad)); "
+      + "\(outcome.sinkEvents.underrunCount.counted("underrun")).\n"
     text += "Median latency \(millisecondText(total.quantile(0.5))) ms, "
     text += "99th percentile \(millisecondText(total.quantile(0.99))) ms, "
     text += "without amplifier and transducer.\n"

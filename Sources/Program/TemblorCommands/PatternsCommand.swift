@@ -144,7 +144,8 @@ enum DevicesCommand {
     guard !rows.isEmpty else {
       return "No sound card was found: connect one, or write a file with --device wav:FILE.\n"
     }
-    let noun = sinks.isEmpty ? "a card" : cards.isEmpty ? "a sink" : "a card or a sink"
+    let sinkNoun = cards.isEmpty ? "a sink" : "a card or a sink"
+    let noun = sinks.isEmpty ? "a card" : sinkNoun
     return "To play on \(noun), use its option, or save it with 'temblor setup':\n"
       + TextTable.text(rows)
   }

@@ -353,11 +353,11 @@ final class WatchActivity: PlaybackActivity {
   }
 
   private func reload(startingAt time: PlaybackTime) throws {
-    let piece: CompiledPattern
+    let compiled: CompiledPattern
     do {
       let pattern = try LoadedPattern(input, reading: reading)
       try fileWatch.watch([path] + pattern.sourcePaths.filter(isBelowFolder))
-      piece = try CompiledPattern(name: path, pattern, for: engine)
+      compiled = try CompiledPattern(name: path, pattern, for: engine)
       for warning in FindingGrouping.grouped(pattern.warnings()) {
         console.error(warning.description.printable)
       }
@@ -365,9 +365,9 @@ final class WatchActivity: PlaybackActivity {
       invalidVersionCount += 1
       return report(error)
     }
-    try track.play(piece, at: time)
+    try track.play(compiled, at: time)
     validVersionCount += 1
-    let text = "\(path.printable): \(NumberFormatting.seconds(piece.duration))"
+    let text = "\(path.printable): \(NumberFormatting.seconds(compiled.duration))"
     // The first version is expected; a log contains every later version.
     if validVersionCount + invalidVersionCount > 1 {
       console.info(text)

@@ -340,7 +340,7 @@ struct ProtectionSummary: Equatable, Sendable {
   /// A summary such as `excursion 41 %, heat 63 %`, with `gain -1.8 dB (power)` if the drive was
   /// reduced.
   var text: String {
-    func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+    func percent(_ fraction: Double) -> String { "\(Int((fraction * 100).rounded())) %" }
     let excursion = peakExcursion > 0 ? "excursion \(percent(peakExcursion)), " : ""
     let heat = excursion + "heat \(percent(temperatureRise))"
     guard let cause else { return heat }

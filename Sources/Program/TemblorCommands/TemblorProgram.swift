@@ -33,7 +33,7 @@ public enum TemblorProgram {
   ///   - settings: The settings for `setup`. None if only the declarations are needed.
   ///   - prepare: Called with the arguments of a command before it runs.
   static func program(
-    _ formats: FormatRegistry = .standard, choices: Settings = .none,
+    _ formats: FormatRegistry = .standard, settings: Settings = .none,
     prepare: @escaping @Sendable (ParsedArguments) throws -> Void = { _ in }
   ) -> Program {
     Program(
@@ -66,7 +66,7 @@ public enum TemblorProgram {
         .init("formats", FormatsCommand.definition(formats)),
         .init("patterns", PatternsCommand.definition),
         .init("profiles", ProfilesCommand.definition), .init("devices", DevicesCommand.definition),
-        .init("setup", SetupCommand.definition(choices)), .init("sweep", SweepCommand.description),
+        .init("setup", SetupCommand.definition(settings)), .init("sweep", SweepCommand.description),
         .init("calibrate", CalibrateCommand.description),
         .init("latency", LatencyCommand.definition),
         .init("completion", completionCommand(formats)), .init("man", manualCommand(formats)),
@@ -108,7 +108,7 @@ public enum TemblorProgram {
         ),
       ], verbSuggestions: verbSuggestions, universalFlags: [SharedOptions.noConfig.key],
       prepare: { arguments, terminal in
-        try choices.applyDefaults(to: &arguments, on: terminal)
+        try settings.applyDefaults(to: &arguments, on: terminal)
         try prepare(arguments)
       }, optionSuggestions: optionSuggestions,
       messageForError: Failure.message(_:), statusForError: Failure.status(of:))
@@ -147,7 +147,7 @@ public enum TemblorProgram {
   ///   - formats: The formats of patterns. A program with formats of its own adds them here.
   public static func run(_ words: [String], formats: FormatRegistry = .standard) -> Int32 {
     SignalHandling.installHandlers()
-    let status = program(formats, choices: .fromEnvironment, prepare: DeviceOptions.pin).run(
+    let status = program(formats, settings: .fromEnvironment, prepare: DeviceOptions.pin).run(
       words, on: .system { SystemTimeSource().now })
     SignalHandling.terminateByRecordedSignal()
     return status.rawValue

@@ -117,13 +117,12 @@ enum TraceCommand {
       outputs = ConvertOutputs.Options(
         path: try arguments[output], formatID: try arguments[format(formats)],
         printsJSON: try arguments[SharedOptions.json])
-      let onlyContinuous = try arguments[humsOnly]
+      let unlessTaps: TracingOptions.EventSelection = try arguments[humsOnly] ? .continuous : .all
       tracing = TracingOptions(
         kind: try arguments[kind], style: try arguments[style],
         eventLimit: try arguments[eventLimit], tolerance: try arguments[tolerance],
         threshold: try arguments[threshold],
-        eventSelection: try arguments[tapsOnly]
-          ? .transients : (onlyContinuous ? .continuous : .all))
+        eventSelection: try arguments[tapsOnly] ? .transients : unlessTaps)
       profile = try SharedOptions.profile(arguments)
       timeRange = try SharedOptions.timeRange(arguments)
       channel = try arguments[TraceCommand.channel]

@@ -64,7 +64,8 @@ import SystemSupport
 extension Measurement {
   var text: String {
     if value >= 1_000 { return "\(Int(value.rounded()))" }
-    let scale = value >= 100 ? 10.0 : (value >= 10 ? 100.0 : 1_000.0)
+    let smallScale = value >= 10 ? 100.0 : 1_000.0
+    let scale = value >= 100 ? 10.0 : smallScale
     return "\((value * scale).rounded() / scale)"
   }
 }

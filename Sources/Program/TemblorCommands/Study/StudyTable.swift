@@ -63,9 +63,9 @@ struct StudyTable {
         throw Self.error(
           path, line: row.line, column: "id", "must be a word without spaces and slashes")
       }
-      if let other = stimuli.first(where: { $0.id == id }) {
+      if let previous = stimuli.first(where: { $0.id == id }) {
         throw Self.error(
-          path, line: row.line, column: "id", "\(id.inQuotes) is that of line \(other.line) too")
+          path, line: row.line, column: "id", "\(id.inQuotes) is that of line \(previous.line) too")
       }
       stimuli.append(
         try Self.parseStimulus(id, line: row.line, fields: fields, path: path, formats: formats))
@@ -138,14 +138,14 @@ struct StudyTable {
   /// Throws an error if a staircase cannot use the stimuli: a missing value, mixed quantities, or a
   /// stimulus that is not stronger than the reference.
   func checkStaircase(reference: Int) throws {
-    let lowest = stimuli[reference].value ?? -.infinity
+    let minimum = stimuli[reference].value ?? -.infinity
     for (index, stimulus) in stimuli.enumerated() {
       if stimulus.value == nil || (stimulus.level == nil) != (stimuli[reference].level == nil) {
         throw Self.error(
           path, line: stimulus.line, column: nil,
           "a staircase needs a level of each stimulus, or an intensity of each")
       }
-      if index != reference, (stimulus.value ?? 0) <= lowest {
+      if index != reference, (stimulus.value ?? 0) <= minimum {
         throw Self.error(
           path, line: stimulus.line, column: nil,
           "a staircase needs stimuli that are stronger than the reference"
