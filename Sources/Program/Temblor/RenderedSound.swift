@@ -1,7 +1,6 @@
 public import HapticFormats
 public import HapticModel
 public import HapticRender
-public import PatternComparison
 public import Reading
 public import SignalAnalysis
 public import SoundFile
@@ -60,18 +59,6 @@ extension HapticComposition {
       samples: renderer.samples(),
       statistics: renderer.statistics)
   }
-
-  /// Renders both with a profile and lists the differences of the other one, this being the
-  /// reference.
-  ///
-  /// - Throws: What `render(profile:rate:channelCount:sounds:)` throws.
-  public func compare(with other: HapticComposition, profile: TransducerProfile = .phone) throws
-    -> Comparison
-  {
-    Comparison(
-      try render(profile: profile).take(named: title ?? "A"),
-      try other.render(profile: profile).take(named: other.title ?? "B"))
-  }
 }
 
 /// A composition as a profile renders it: the samples, and what they were made from.
@@ -90,13 +77,6 @@ public struct RenderedSound: Sendable {
   /// The samples channel by channel, for analysis.
   public var signal: Signal {
     Signal(interleaved: samples, channelCount: channelCount, rate: Double(rate))
-  }
-
-  /// The sound with what it was made from, for comparison.
-  public func take(named name: String) -> Take {
-    Take(
-      name: name, source: .pattern(composition), signal: signal, profile: profile,
-      feeling: composition.notes)
   }
 
   /// Writes a sound file, which replaces one of the name only when it is complete.

@@ -1,5 +1,5 @@
 import Synchronization
-import Temblor
+import TemblorLab
 import Testing
 
 @testable import HapticPlayback

@@ -1,6 +1,6 @@
 import Foundation
 import Synchronization
-import Temblor
+import TemblorLab
 import Testing
 
 /// The programs of a library user, run on shipped patterns.

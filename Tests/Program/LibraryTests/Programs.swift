@@ -1,4 +1,4 @@
-import Temblor
+import TemblorLab
 
 /// What users of the library write with one import; each program has at most ten lines.
 enum Programs {

@@ -1,0 +1,13 @@
+// The umbrella module of the laboratory: everything of `Temblor`, and the modules that check,
+// compare, trace, calibrate, draw and test by listening.
+
+@_exported public import ListeningTests
+@_exported public import PatternComparison
+@_exported public import PatternRules
+@_exported public import PatternWorkflows
+@_exported public import ReviewPages
+@_exported public import SignalPlots
+@_exported public import SoundFollowing
+@_exported public import SoundTracing
+@_exported public import Temblor
+@_exported public import TransducerCalibration
