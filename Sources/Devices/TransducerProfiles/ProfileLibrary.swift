@@ -402,7 +402,7 @@ extension JSONObjectWriter {
             condition.object("properties", layout: .singleLine) { properties in
               properties.object(choice.key) { $0.member("const", branch.value) }
             }
-            if branch.value != usual.word {
+            if branch.value != usual.value {
               condition.strings("required", [choice.key])
             }
           }

@@ -40,21 +40,21 @@ package struct CommandQueue {
     by session: CommandSession, client: Int = 0, at now: Duration, period: Duration,
     answer: (CommandReply) -> Void
   ) -> Ending? {
-    if let (request, piece, since) = deferredRequest {
+    if let (request, pattern, since) = deferredRequest {
       guard now >= since + period else { return nil }
       deferredRequest = nil
-      answer(session.reply(to: request, clientID: client, with: piece))
+      answer(session.reply(to: request, clientID: client, with: pattern))
     }
     var count = 0
     while count < Self.maximumBatchCount {
       count += 1
       let request: CommandRequest
-      var piece: Result<CompiledPattern, CommandError>?
+      var pattern: Result<CompiledPattern, CommandError>?
       if let (loaded, job) = loadingRequest {
         guard let result = job.withLock({ $0 }) else { return nil }
         loadingRequest = nil
         request = loaded
-        piece = result
+        pattern = result
       } else {
         guard let line = lines.popFirst() else { return nil }
         guard let read = CommandGrammar.read(line) else { continue }
@@ -69,9 +69,9 @@ package struct CommandQueue {
           continue
         }
       }
-      let reply = session.reply(to: request, clientID: client, with: piece)
+      let reply = session.reply(to: request, clientID: client, with: pattern)
       if reply.errorKind == .busy {
-        deferredRequest = (request, piece, now)
+        deferredRequest = (request, pattern, now)
         return nil
       }
       answer(reply)

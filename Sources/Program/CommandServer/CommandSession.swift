@@ -79,11 +79,11 @@ package final class CommandSession {
   ///   - piece: The result of loading its pattern; nil to load it here.
   func reply(
     to request: CommandRequest, clientID client: Int = 0,
-    with piece: Result<CompiledPattern, CommandError>? = nil
+    with pattern: Result<CompiledPattern, CommandError>? = nil
   ) -> CommandReply {
     removeEndedSounds()
     self.currentClientID = client
-    loadedPattern = piece
+    loadedPattern = pattern
     isCommandLate = false
     defer { loadedPattern = nil }
     do throws(CommandError) {
@@ -283,10 +283,10 @@ package final class CommandSession {
   }
 
   func play(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    let piece = try pattern(for: command)
+    let pattern = try pattern(for: command)
     try checkClientQuota()
     return try translatingErrors { () throws(PlaybackError) in
-      let player = try engine.player(for: piece.plans, duration: piece.duration)
+      let player = try engine.player(for: pattern.plans, duration: pattern.duration)
       let rate = command.number("rate", default: 1)
       if rate != 1 {
         try player.setPlaybackRate(rate)
@@ -296,7 +296,7 @@ package final class CommandSession {
       }
       let position = command.number("from")
       return try start(
-        player, as: command.text("as") ?? piece.name, at: scheduledTime(command.time),
+        player, as: command.text("as") ?? pattern.name, at: scheduledTime(command.time),
         from: position > 0 ? position : nil,
         gain: command.number("strength", default: 1), priority: command.priority)
     }
@@ -612,7 +612,7 @@ package final class CommandSession {
   static let maximumNoiseCount = 16
 
   func noise(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    let piece = try pattern(for: command)
+    let pattern = try pattern(for: command)
     try checkClientQuota()
     guard
       sounds.count(where: { $0.isNoise && $0.name != command.text("as") }) < Self.maximumNoiseCount
@@ -621,7 +621,7 @@ package final class CommandSession {
         .busy, "\(Self.maximumNoiseCount) noises play or wait; stop one, or wait for its end")
     }
     return try translatingErrors { () throws(PlaybackError) in
-      let player = try engine.player(for: piece.plans, duration: piece.duration)
+      let player = try engine.player(for: pattern.plans, duration: pattern.duration)
       try player.loop(passCount: nil)
       let moment = scheduledTime(command.time)
       let name = command.text("as") ?? makeName("noise")

@@ -46,14 +46,14 @@ final class PatternLoader: Sendable {
   init(
     profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard,
     folder: String? = nil,
-    loadsInBackground loadsAside: Bool = false,
+    loadsInBackground: Bool = false,
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
     self.profiles = profiles
     self.rate = rate
     self.formats = formats
     self.folder = folder
-    self.loadsInBackground = loadsAside
+    self.loadsInBackground = loadsInBackground
     self.message = message
   }
 
@@ -98,19 +98,19 @@ final class PatternLoader: Sendable {
     let input = try input(word)
     let path: String? = if case .file(let path) = input.origin { path } else { nil }
     // The stamp is read first, so that a file that changes while it is read is read again.
-    let place = path ?? word
-    let stamp = FileStamp(place)
+    let source = path ?? word
+    let stamp = FileStamp(source)
     do {
       let pattern = try LoadedPattern(input)
-      let sources = pattern.sourcePaths.filter { $0 != place }.map {
+      let sources = pattern.sourcePaths.filter { $0 != source }.map {
         (path: $0, stamp: FileStamp($0))
       }
-      let piece = CompiledPattern(
+      let compiledPattern = CompiledPattern(
         name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
         duration: pattern.composition.duration)
-      let entry = Entry(pattern: piece, sources: [(place, stamp)] + sources)
+      let entry = Entry(pattern: compiledPattern, sources: [(source, stamp)] + sources)
       entries.withLock { $0.insert(entry, for: word) }
-      return piece
+      return compiledPattern
     } catch {
       throw CommandError(.invalidPattern, message(error))
     }

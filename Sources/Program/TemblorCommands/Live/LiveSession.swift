@@ -89,20 +89,20 @@ final class LiveSession {
   }
 
   private func runLoop(
-    _ playing: ActivePlayback, _ driver: any EngineDriver, _ notice: borrowing InterruptSignal
+    _ playing: ActivePlayback, _ driver: any EngineDriver, _ interruption: borrowing InterruptSignal
   ) throws
     -> LiveOutcome.Ending
   {
-    let task = playing.activity
+    let activity = playing.activity
     if let device = outcome.device {
       console.hint(device.description)
     }
     if keyboard != nil {
-      showKeys(of: task)
+      showKeys(of: activity)
     }
     while true {
       if handleEvents(playing.engine) { return .deviceEnded }
-      if notice.isRaised { return .interrupted }
+      if interruption.isRaised { return .interrupted }
       for key in keyboard?.readKeys(at: environment.time.now) ?? [] {
         if try handleKey(key, playing) {
           return .quit
@@ -111,20 +111,22 @@ final class LiveSession {
       if keyboard?.isClosed == true, !SignalHandling.isIgnored(SIGHUP) {
         return .quit
       }
-      let step = try task.update(at: environment.time.now)
+      let step = try activity.update(at: environment.time.now)
       playing.tone?.matchStrength(playing.engine.strength)
       readBlockTimings(driver, playing)
       guard case .wait(let limit) = step else { return .over }
       console.show(status(of: playing))
-      wait(for: task, notice.descriptor, limit)
+      wait(for: activity, interruption.descriptor, limit)
     }
   }
 
-  private func wait(for task: any PlaybackActivity, _ interruption: Int32, _ limit: Duration?) {
-    var watched = [PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruption)]
-    watched += (keyboard?.watchedDescriptors ?? []) + task.watchedDescriptors
+  private func wait(
+    for activity: any PlaybackActivity, _ interruptionDescriptor: Int32, _ limit: Duration?
+  ) {
+    var watched = [PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruptionDescriptor)]
+    watched += (keyboard?.watchedDescriptors ?? []) + activity.watchedDescriptors
     let limits = [
-      limit, console.timeout(isIdle: task.state == .idle),
+      limit, console.timeout(isIdle: activity.state == .idle),
       keyboard?.timeout(at: environment.time.now),
       outcome.sinkEvents.timeout(at: environment.time.now),
       wantsBlockTimings ? Self.timingsInterval : nil,
@@ -265,11 +267,11 @@ final class LiveSession {
     playing.engine.strength = steps / Self.strengthStepCount
   }
 
-  private func showKeys(of task: any PlaybackActivity) {
-    let levels: [KeyHelp] = task.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
+  private func showKeys(of activity: any PlaybackActivity) {
+    let levels: [KeyHelp] = activity.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
     let sessionKeys = levels + [("q", "quit"), ("?", "these keys")]
     console.showKeys(
-      task.keys + sessionKeys.filter { key in !task.keys.contains { $0.key == key.key } })
+      activity.keys + sessionKeys.filter { key in !activity.keys.contains { $0.key == key.key } })
   }
 }
 
