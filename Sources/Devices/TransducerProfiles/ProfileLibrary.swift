@@ -398,9 +398,9 @@ extension JSONObjectWriter {
         list.object { rule in
           rule.object("if") { condition in
             condition.object("properties", layout: .singleLine) { properties in
-              properties.object(choice.key) { $0.member("const", branch.word) }
+              properties.object(choice.key) { $0.member("const", branch.value) }
             }
-            if branch.word != usual.word {
+            if branch.value != usual.value {
               condition.strings("required", [choice.key])
             }
           }
