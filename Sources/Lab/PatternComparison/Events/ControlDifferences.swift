@@ -72,7 +72,7 @@ struct ControlDifferences {
     var timeMapping = EventMatch.TimeMapping()
     guard var deviation = findDeviation(from: control) else { return }
     if self.timeMapping != timeMapping {
-      // Controls that move with the events are no difference.
+      // Controls that move with the events do not count as a difference.
       let retimed = control.retimed(by: self.timeMapping, neutralValue: Double(id.neutralValue))
       guard let retimedDeviation = findDeviation(from: retimed) else { return }
       if retimedDeviation.duration < deviation.duration {

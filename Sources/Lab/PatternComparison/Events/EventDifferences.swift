@@ -108,7 +108,7 @@ struct EventDifferences {
         continue
       }
       pairCount += 1
-      // Rounding to single precision is no change. With another tempo, durations scale.
+      // Rounding to single precision does not count. With another tempo, durations scale.
       guard abs(after - before) > 1e-5,
         kind != .duration || abs(after - before * match.timeMapping.scale) >= 5e-4,
         let amount = effectiveValues.amount(of: kind, from: before, to: after, event, profile)

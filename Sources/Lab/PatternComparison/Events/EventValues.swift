@@ -160,7 +160,7 @@ struct EffectiveValues {
         from: effectiveValue(before, control), to: effectiveValue(after, control), of: event.kind,
         profile: profile)
     }
-    // Rounding errors of equal values are no difference.
+    // Rounding errors of equal values do not count.
     guard let maximum = amounts.max(by: { abs($0) < abs($1) }), abs(maximum) > 1e-6 else {
       return nil
     }

@@ -146,7 +146,7 @@ struct EventChangeEstimator {
   ///   - change: The change.
   ///   - neighborhood: The neighborhood of the event.
   ///   - minimumGainRatio: The minimum gain relative to the common gain.
-  ///   - keepsLevel: Pass true if the gain is no parameter of the change.
+  ///   - keepsLevel: Pass true if the gain is not a parameter of the change.
   ///   - waveform: The changed waveform.
   private func rated(
     _ change: RecordingChange, in neighborhood: EventNeighborhood, minimumGainRatio: Double,
