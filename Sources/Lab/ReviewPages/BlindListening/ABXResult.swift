@@ -97,8 +97,8 @@ public struct ABXResult: Equatable, Sendable {
         """
       case .notSignificant:
         probability + "this neither shows nor rules out a perceptible difference."
-        }
-        guard !isComplete else { return sentence }
+      }
+    guard !isComplete else { return sentence }
     let reservation =
       plannedCount.map { "The test ended after \(trialCount) of \($0) trials" }
       ?? "The number of trials was not fixed in advance"

@@ -43,8 +43,8 @@ public struct SHA256 {
     }
     for byte in 0..<8 {
       padding.append(UInt8(truncatingIfNeeded: bitCount >> UInt64(56 - 8 * byte)))
-      }
-      add(padding)
+    }
+    add(padding)
     return state.map { String(UInt64($0) | 1 << 32, radix: 16).dropFirst() }.joined()
   }
 

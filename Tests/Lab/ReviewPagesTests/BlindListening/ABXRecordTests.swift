@@ -2,7 +2,8 @@ import ReviewPages
 import Testing
 
 struct ABXRecordTests {
-  @Test func allIsKeptAsJSON() {
+  @Test("A record is complete JSON")
+  func recordIsCompleteJSON() {
     var test = ABXTest(seed: 5, plannedCount: 2)
     test.recordSwitch(to: .a)
     test.recordSwitch(to: .x)
@@ -62,7 +63,8 @@ struct ABXRecordTests {
 
 struct SHA256Tests {
   /// The examples of FIPS 180-4 and of RFC 6234.
-  @Test func hashesAreThoseOfTheStandard() {
+  @Test("Digests match the examples of FIPS 180-4")
+  func hashesMatchTheStandard() {
     #expect(
       SHA256.hash(of: []) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     #expect(
@@ -73,7 +75,8 @@ struct SHA256Tests {
         == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
   }
 
-  @Test func piecesOfAnyLengthGiveOneHash() {
+  @Test("Chunks of any length give the same digest")
+  func chunksOfAnyLengthGiveOneHash() {
     let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0) }
     for length in [1, 55, 56, 63, 64, 65, 999] {
       var hash = SHA256()
