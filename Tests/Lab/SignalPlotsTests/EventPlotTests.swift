@@ -3,8 +3,9 @@ import HapticRender
 import SignalPlots
 import Testing
 
-struct PatternScoreTests {
-  @Test func aTransientIsWhatItsControlsMakeItAtItsOnset() throws {
+struct EventPlotTests {
+  @Test("A transient has the values of its controls at its onset")
+  func transientHasControlledValues() throws {
     let pattern = HapticPattern(
       events: [
         HapticEvent(
@@ -31,7 +32,8 @@ struct PatternScoreTests {
     #expect(score.curves[1].points.map(\.value) == [0, 0, 0.25, 0.25])
   }
 
-  @Test func anEnvelopeAndACurveMultiply() throws {
+  @Test("The envelope and an intensity curve multiply")
+  func envelopeAndCurveMultiply() throws {
     let pattern = HapticPattern(
       events: [
         HapticEvent(
@@ -55,8 +57,9 @@ struct PatternScoreTests {
     #expect(points.last?.intensity == 0)
   }
 
-  /// A jump is two points, so that neither shape nor colour slides into it.
-  @Test func aStepOfAControlIsAJump() throws {
+  /// A jump has two points, so that neither shape nor color is interpolated.
+  @Test("A parameter change is a jump")
+  func parameterChangeIsAJump() throws {
     let pattern = HapticPattern(
       events: [
         HapticEvent(
@@ -69,7 +72,8 @@ struct PatternScoreTests {
     #expect(around[1].time - around[0].time < 2e-6)
   }
 
-  @Test func audioEventsHaveTheirOwnControls() throws {
+  @Test("Audio events have their own controls")
+  func audioEventsHaveTheirOwnControls() throws {
     let pattern = HapticPattern(
       events: [
         HapticEvent(kind: .audioContinuous, time: 0, duration: 1, parameters: [.audioVolume: 0.5]),
@@ -81,12 +85,13 @@ struct PatternScoreTests {
     #expect(score.audioEvents[1].filePath == "ding.wav")
     let sound = AudioBuffer(interleaved: Array(repeating: 0.5, count: 24_000), channelCount: 1)
     let known = try EventPlot(of: HapticComposition(pattern), samples: ["ding.wav": sound])
-    // Half a second, and a millisecond for its edge.
+    // The duration is 0.5 s, and its edge is 1 ms.
     #expect(known.audioEvents[1].end == 1.501)
     #expect(known.duration == 1.501)
   }
 
-  @Test func whatIsSampledIsBounded() throws {
+  @Test("The number of points is bounded")
+  func pointCountIsBounded() throws {
     let curve = ParameterCurve(
       id: .hapticIntensityControl, time: 0,
       controlPoints: (0..<20_000).map { .init(time: Double($0) / 1_000, value: Float($0 % 2)) })
@@ -99,8 +104,9 @@ struct PatternScoreTests {
     #expect(score.events.allSatisfy { $0.points.count > 10 })
   }
 
-  /// Events of all layers stand by rising onset; a control acts on its own layer alone.
-  @Test func layersAreDrawnTogether() throws {
+  /// The events of all layers are sorted by onset. A control affects its own layer only.
+  @Test("All layers are drawn together")
+  func layersAreDrawnTogether() throws {
     let tap = HapticEvent(kind: .hapticTransient, time: 0.5, parameters: [.hapticIntensity: 0.8])
     let hum = HapticEvent(
       kind: .hapticContinuous, time: 0.25, duration: 1, parameters: [.hapticIntensity: 0.6])
@@ -123,7 +129,8 @@ struct PatternScoreTests {
     #expect(score.duration == score.events[0].end)
   }
 
-  @Test func aPatternThatCannotBeRenderedHasNoScore() throws {
+  @Test("A pattern that cannot be rendered throws an error")
+  func invalidPatternThrows() throws {
     let pattern = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: -1)])
     #expect(throws: PlotError(.invalidPattern, "event 1: time or duration is negative or NaN")) {
       try EventPlot(of: HapticComposition(pattern))
