@@ -3,8 +3,8 @@
 /// 1. A parameter steps to its value and holds it.
 /// 2. A curve holds its first value from its start to its first point, is linear between its points
 ///    (or approximates a square root within a tolerance), and holds its last value.
-/// 3. The parameter or curve that starts later replaces the earlier. If they start together, a curve
-///    precedes a step; otherwise, the one later in the pattern wins.
+/// 3. The parameter or curve that starts later replaces the earlier. If they start together, a
+///    curve precedes a step; otherwise, the one later in the pattern wins.
 ///
 /// Points are sorted by time. Values are clamped to the range of the control; NaN becomes neutral.
 public struct ControlTimeline: Equatable, Sendable {
@@ -59,7 +59,8 @@ public struct ControlTimeline: Equatable, Sendable {
     public func value(at position: Double) -> Double { value + slope * (position - start) }
   }
 
-  /// The segments, sorted by start. The first starts at 0, with the neutral value or its replacement.
+  /// The segments, sorted by start. The first starts at 0, with the neutral value or its
+  /// replacement.
   public private(set) var segments: [Segment]
 
   /// Creates the timeline of a control from the steps and curves of a pattern.
@@ -203,8 +204,8 @@ extension ParameterCurve {
 
   /// Returns the curve with linear interpolation; a linear curve is returned unchanged.
   ///
-  /// - Parameter tolerance: The maximum distance between the linear segments and the curve, in units
-  ///   of the control. A curve with very many points may exceed it.
+  /// - Parameter tolerance: The maximum distance between the linear segments and the curve, in
+  ///   units of the control. A curve with very many points may exceed it.
   public func linearized(tolerance: Double = squareRootTolerance) -> ParameterCurve {
     guard interpolation != .linear else { return self }
     var curve = self
@@ -284,8 +285,8 @@ extension HapticPattern {
 extension HapticComposition {
   /// Returns the composition with linear interpolation in all curves.
   ///
-  /// - Parameter tolerance: The maximum distance between the linear segments and a curve, in units of
-  ///   its control.
+  /// - Parameter tolerance: The maximum distance between the linear segments and a curve, in units
+  ///   of its control.
   public func linearized(tolerance: Double = ParameterCurve.squareRootTolerance)
     -> HapticComposition
   {

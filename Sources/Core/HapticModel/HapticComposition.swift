@@ -1,7 +1,7 @@
 /// A composition: layers of haptic patterns that play together.
 ///
-/// Every format is read into a composition. Parameters and curves act only on the events of their own
-/// layer. An AHAP file has a single layer.
+/// Every format is read into a composition. Parameters and curves act only on the events of their
+/// own layer. An AHAP file has a single layer.
 public struct HapticComposition: Equatable, Sendable {
   /// A haptic pattern and its sampled signals, optionally assigned to a body location.
   public struct Layer: Equatable, Sendable {
@@ -135,8 +135,9 @@ public struct HapticComposition: Equatable, Sendable {
 
   /// The events, parameters, and curves of all layers as one pattern, in the order of the layers.
   ///
-  /// The result is exact for a single layer, or if no layer has parameters or curves. Otherwise, the
-  /// controls act on the events of all layers instead of their own. Sampled signals are omitted.
+  /// The result is exact for a single layer, or if no layer has parameters or curves. Otherwise,
+  /// the controls act on the events of all layers instead of their own. Sampled signals are
+  /// omitted.
   public var flattened: HapticPattern {
     guard layers.count != 1 else { return layers[0].pattern }
     var pattern = HapticPattern()

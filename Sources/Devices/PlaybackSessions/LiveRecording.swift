@@ -153,7 +153,8 @@ package final class LiveRecording {
     writer = try RecordingWriter(
       recording, rate: Int(device.format.rate), to: files.descriptor, path: path,
       storedAs: SoundFileFormat(
-        container: SoundFileFormat.container(ofName: path) ?? .wav, sampleFormat: Self.sampleFormat),
+        container: SoundFileFormat.container(ofName: path) ?? .wav,
+        sampleFormat: Self.sampleFormat),
       maximumFrameCount: (rotation?.seconds ?? seconds).map { Int64($0 * device.format.rate) },
       tags: SoundFileTags(
         title: FileSystem.stem(of: path), software: software,

@@ -279,7 +279,10 @@ extension ProfileChecker {
       if !Self.tactileRange.contains(hertz) {
         log.add(
           .outsideTactileRange, at: member,
-          "\(key) is \(hertz.shortText) Hz, outside \(Self.tactileRange.hertzText), where vibration is felt"
+          """
+          \(key) is \(hertz.shortText) Hz, outside \(Self.tactileRange.hertzText), where vibration \
+          is felt
+          """
         )
       }
     }
@@ -377,8 +380,8 @@ extension ProfileChecker {
         log.add(
           .implausibleValue, at: value,
           """
-          attack and release take \(edges.shortText) s of a burst of \(maximumDuration.shortText) s, \
-          which never reaches its level
+          attack and release take \(edges.shortText) s of a burst of \
+          \(maximumDuration.shortText) s, which never reaches its level
           """
         )
       }

@@ -74,8 +74,8 @@ public struct ABXRecord: Sendable {
     return json.finish()
   }
 
-  /// The trials as rows with the seed and the conditions, so that the records of several tests can be
-  /// combined. Times are in seconds.
+  /// The trials as rows with the seed and the conditions, so that the records of several tests can
+  /// be combined. Times are in seconds.
   package var trialTable: CSVTable {
     var table = CSVTable(columns: [
       "a", "b", "seed", "trial", "x", "answer", "correct", "heardA", "heardB", "heardX", "onset",

@@ -2,8 +2,8 @@ internal import SystemSupport
 
 /// A running ABX test: in each trial, X is A or B at random, and the listener decides which.
 ///
-/// Each trial is drawn independently, so that earlier trials give no information about later trials.
-/// Answers are final.
+/// Each trial is drawn independently, so that earlier trials give no information about later
+/// trials. Answers are final.
 public struct ABXTest: Sendable {
   /// A sound that the listener can select.
   public enum Source: String, CaseIterable, Sendable {
@@ -39,7 +39,8 @@ public struct ABXTest: Sendable {
   ///
   /// - Parameters:
   ///   - seed: The seed of the random draws.
-  ///   - plannedCount: The planned number of trials, at least 1, or nil if the listener ends the test.
+  ///   - plannedCount: The planned number of trials, at least 1, or nil if the listener ends the
+  ///     test.
   public init(seed: UInt64, plannedCount: Int?) {
     self.seed = seed
     self.plannedCount = plannedCount.map { max(1, $0) }
@@ -56,8 +57,8 @@ public struct ABXTest: Sendable {
   /// A Boolean value that indicates whether all planned trials are answered.
   public var isOver: Bool { plannedCount.map { trials.count >= $0 } ?? false }
 
-  /// A Boolean value that indicates whether the listener has selected X in the current trial. Without
-  /// X, an answer is only a guess.
+  /// A Boolean value that indicates whether the listener has selected X in the current trial.
+  /// Without X, an answer is only a guess.
   public var hasHeardX: Bool { switchCounts.x > 0 }
 
   /// The result of the answered trials.
@@ -86,8 +87,8 @@ public struct ABXTest: Sendable {
     }
   }
 
-  /// Records the answer of the current trial and draws the next trial. It has no effect after the end
-  /// of the test.
+  /// Records the answer of the current trial and draws the next trial. It has no effect after the
+  /// end of the test.
   ///
   /// - Parameters:
   ///   - answer: The answer of the listener.

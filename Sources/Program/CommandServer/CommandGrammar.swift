@@ -92,7 +92,8 @@ package enum CommandGrammar {
     .init("list", "List the names of all sounds that play.", CommandSession.list),
     .init("help [COMMAND]", "List the commands, or show the syntax of one.", CommandSession.help),
     .init(
-      "quit", "Close the connection; on standard input, exit immediately.", CommandSession.noAction),
+      "quit", "Close the connection; on standard input, exit immediately.",
+      CommandSession.noAction),
     .init("shutdown", "End the program for all clients, with a fade-out.", CommandSession.noAction),
   ]
 
@@ -153,8 +154,8 @@ package enum CommandGrammar {
       them when it is alone. \(CommandSession.maximumNoiseCount) noises. \
       \(TapSchedule.maximumCount) waiting taps for each client, which do not count as sounds until \
       their time is near. Patterns are loaded beside other commands: only the client that named \
-      one waits for it. A client that leaves \(LineConnection.maximumQueueSize >> 20) MiB of replies \
-      unread is disconnected.
+      one waits for it. A client that leaves \(LineConnection.maximumQueueSize >> 20) MiB of \
+      replies unread is disconnected.
       """
   }()
 }

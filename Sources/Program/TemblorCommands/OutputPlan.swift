@@ -104,8 +104,10 @@ struct OutputPlan {
       }
       addConflict(
         path,
-        reason:
-          "exists and differs from the sound file \(copy.source.inQuotes); choose another '--output'"
+        reason: """
+          exists and differs from the sound file \(copy.source.inQuotes); choose another \
+          '--output'
+          """
       )
     } catch {
       conflicts.append(error)

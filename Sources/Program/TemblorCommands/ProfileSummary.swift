@@ -295,7 +295,8 @@ extension ThermalParameters {
   /// The time constants, such as `time constants: coil 10 s, magnet 900 s; coil fraction 60 %`.
   var text: String {
     func seconds(_ value: Double) -> String { value.text(places: 1) + " s" }
+    let percentage = (coilFraction * 100).text(places: 0)
     return "time constants: coil \(seconds(coilTimeConstant)), "
-      + "magnet \(seconds(magnetTimeConstant)); coil fraction \((coilFraction * 100).text(places: 0)) %"
+      + "magnet \(seconds(magnetTimeConstant)); coil fraction \(percentage) %"
   }
 }

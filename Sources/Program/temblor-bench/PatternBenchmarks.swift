@@ -14,7 +14,8 @@ enum ReadingBenchmarks {
     let writing = Stopwatch.median { _ = document.canonicalText() }
     return [
       Measurement(
-        "AHAP text to document", megabytes / parsing, "MB/s", target: 100, isBetterWhenHigher: true),
+        "AHAP text to document", megabytes / parsing, "MB/s", target: 100,
+        isBetterWhenHigher: true),
       Measurement("AHAP text to pattern", megabytes / reading, "MB/s"),
       Measurement("AHAP document to text", megabytes / writing, "MB/s"),
     ]

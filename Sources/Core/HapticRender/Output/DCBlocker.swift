@@ -235,7 +235,8 @@ extension temblor_low_pass {
     }
   }
 
-  /// Returns the offset at a frame of the group, given the initial offset and the preceding samples.
+  /// Returns the offset at a frame of the group, given the initial offset and the preceding
+  /// samples.
   @_noLocks @inline(__always)
   fileprivate func offset(at index: Int, start: Float, inputs: GroupInputs) -> Float {
     switch index {

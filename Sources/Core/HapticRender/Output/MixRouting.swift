@@ -15,8 +15,8 @@ struct MixRouting {
   ///
   /// - Parameters:
   ///   - channels: The channels.
-  ///   - hasAudio: Whether there is audio. Without audio, channels that differ only in audio share a
-  ///     mix.
+  ///   - hasAudio: Whether there is audio. Without audio, channels that differ only in audio share
+  ///     a mix.
   init(_ channels: [OutputRouting.Channel], hasAudio: Bool) {
     self.channels = channels.map { channel in
       var channel = channel

@@ -3,10 +3,10 @@ internal import RealtimeMemory
 
 /// Sixteen transducer models that are computed in parallel.
 ///
-/// The state of a model has coordinates x and y in which the norm x² + y² never grows without drive.
-/// With ζ = 1/(2Q), the displacement x, and the velocity v relative to the resonance,
-/// y = (ζx + v)/(1 + ζ). This is the smallest ellipse that extends to 1 in x and that no free motion
-/// leaves.
+/// The state of a model has coordinates x and y in which the norm x² + y² never grows without
+/// drive. With ζ = 1/(2Q), the displacement x, and the velocity v relative to the resonance,
+/// y = (ζx + v)/(1 + ζ). This is the smallest ellipse that extends to 1 in x and that no free
+/// motion leaves.
 struct ModelLanes: BitwiseCopyable, Sendable {
   /// The number of models.
   static var count: Int { @_noLocks get { 16 } }

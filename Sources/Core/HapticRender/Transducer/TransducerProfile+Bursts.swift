@@ -19,7 +19,8 @@ extension TransducerProfile {
   private static let maximumExcursionFraction = 0.66
   /// The level of a burst in the middle of the scale above that without an equalizer, in decibels.
   private static let burstAdvantageDecibels = 0.5
-  /// The number of frames per cycle of the highest simulated frequency, if the sample rate suffices.
+  /// The number of frames per cycle of the highest simulated frequency, if the sample rate
+  /// suffices.
   private static let simulatedFramesPerCycle = 64.0
   /// The number of simulated cycles of the resonance after a burst; its peak occurs before.
   private static let trailingCycleCount = 2.0
@@ -44,8 +45,8 @@ extension TransducerProfile {
 
   /// Returns the gains of bursts at evenly spaced points of sharpness of this band-mapped profile.
   ///
-  /// The peak acceleration determines the sensation and, with temporal summation, also the duration.
-  /// Without an equalizer, the steady levels apply.
+  /// The peak acceleration determines the sensation and, with temporal summation, also the
+  /// duration. Without an equalizer, the steady levels apply.
   ///
   /// - Parameters:
   ///   - steadyLevels: The gains of steady sines.

@@ -2,12 +2,12 @@ internal import CMath
 
 /// All transducers within the uncertainty of a profile's figures.
 ///
-/// A figure that is known up to a factor stands for all values within it. If the quality factor Q is
-/// uncertain by κ, and the level is known either at resonance or at rest, then the worst case is
+/// A figure that is known up to a factor stands for all values within it. If the quality factor Q
+/// is uncertain by κ, and the level is known either at resonance or at rest, then the worst case is
 /// among the resonances with the quality factor κ·Q, which move κ times as far, and those with Q/κ.
 ///
-/// A transducer of several resonances is modeled by each of them. Each is held to its fraction of the
-/// limit, which is proportional to its displacement, so that the sum is within the limit.
+/// A transducer of several resonances is modeled by each of them. Each is held to its fraction of
+/// the limit, which is proportional to its displacement, so that the sum is within the limit.
 ///
 /// The resonances are sampled so closely that one between two of them moves hardly further than
 /// both. `limitFactor` reduces the limit accordingly; it was found by a search for the worst drive.
@@ -93,7 +93,8 @@ struct TransducerTolerance {
     models.map { $0.qualityFactor / (Double.pi * $0.resonance) }.max() ?? 0
   }
 
-  /// Returns the maximum displacement within a step beyond that at its ends, for a full-scale drive.
+  /// Returns the maximum displacement within a step beyond that at its ends, for a full-scale
+  /// drive.
   func maximumDisplacementWithinStep(seconds: Double) -> Double {
     models.map { model in
       let phase = 2 * Double.pi * model.resonance * seconds

@@ -104,7 +104,8 @@ extension Voice {
 // MARK: - Segments
 
 extension Voice {
-  /// Returns the frame of the envelope at a frame from the onset. A burst ignores the playback rate.
+  /// Returns the frame of the envelope at a frame from the onset. A burst ignores the playback
+  /// rate.
   @_noLocks @inline(__always) func envelopePosition(
     at frame: Int64, of voice: PlannedVoice, in context: VoiceContext
   ) -> Int64 {
@@ -268,8 +269,8 @@ extension Voice {
 // MARK: - Bursts
 
 extension Voice {
-  /// Applies the received controls at the onset of a burst, like the controls of the pattern when it
-  /// was planned.
+  /// Applies the received controls at the onset of a burst, like the controls of the pattern when
+  /// it was planned.
   @_noLocks private mutating func applyLiveControls(
     to voice: PlannedVoice, in context: VoiceContext
   ) {

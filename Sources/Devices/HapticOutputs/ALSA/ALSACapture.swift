@@ -30,8 +30,8 @@ public final class ALSACapture {
   ///   - rate: The sample rate in hertz.
   ///   - channelCount: The number of channels.
   ///   - periodSeconds: The interval between deliveries in seconds.
-  ///   - bufferSeconds: The length of the buffer in seconds, which is how long a busy machine may delay
-  ///     reading.
+  ///   - bufferSeconds: The length of the buffer in seconds, which is how long a busy machine may
+  ///     delay reading.
   ///   - clock: The clock.
   ///   - interception: The results to force in tests.
   package init(

@@ -173,8 +173,8 @@ public final class ALSASink: AudioSink {
     recordCall(since: start)
   }
 
-  /// Writes pending silence and frames, and starts the device once it is full. Returns the number of
-  /// frames that it accepted.
+  /// Writes pending silence and frames, and starts the device once it is full. Returns the number
+  /// of frames that it accepted.
   func writePending(to pcm: PCM) throws(PCMFailure) -> Int {
     var total = 0
     var isSilence = timeline.pendingSilence > 0

@@ -1,7 +1,7 @@
 /// The times at which the frames of a device are heard.
 ///
-/// A device plays its frames one after the other, so one time, the end of its last frame, determines
-/// the time of every frame before and after it:
+/// A device plays its frames one after the other, so one time, the end of its last frame,
+/// determines the time of every frame before and after it:
 ///
 ///     time  ───┬──────────────┬──────────────┬──────────────────┬──────────────────▶
 ///             now        silenceEnd     playbackEnd       due time of the next frame
@@ -13,8 +13,8 @@
 ///    the end of the filled buffer.
 /// 2. Every frame that the device accepts moves `playbackEnd` by its duration.
 /// 3. `track` replaces `playbackEnd` by the device's own measurement. The difference, the slip,
-///    comes from the drift between two clocks, or from a leap. It accumulates in `lag`, which decays
-///    at the rate of a drift. A lag beyond a tolerance is a discontinuity.
+///    comes from the drift between two clocks, or from a leap. It accumulates in `lag`, which
+///    decays at the rate of a drift. A lag beyond a tolerance is a discontinuity.
 /// 4. After a discontinuity, `correct` sets `playbackEnd` to what the device still plays. The
 ///    difference to the due time, `lag` included, is the number of frames to skip, or to replace by
 ///    silence, so that all later frames are heard on time.

@@ -67,17 +67,18 @@ struct RecoveryState {
     phase = .disconnected(nextAttempt: now + Self.retryInterval / divisor)
   }
 
-  /// Returns whether a device that is being closed must be waited for before it is reopened, because
-  /// it would be busy.
+  /// Returns whether a device that is being closed must be waited for before it is reopened,
+  /// because it would be busy.
   ///
-  /// libjack frees the clients of a lost server when it opens another client; it would free a client
-  /// that is being closed twice. The wait for a JACK client is therefore longer.
+  /// libjack frees the clients of a lost server when it opens another client; it would free a
+  /// client that is being closed twice. The wait for a JACK client is therefore longer.
   func waitsForClosing(isJACKClient: Bool, now: Duration) -> Bool {
     let timeout = isJACKClient ? Duration.seconds(30) : Self.retryInterval + Self.retryInterval
     return now - disconnectionTime < timeout
   }
 
-  /// Returns whether the error of an attempt is new. A device that is still missing is not an error.
+  /// Returns whether the error of an attempt is new. A device that is still missing is not an
+  /// error.
   mutating func shouldReport(_ error: OutputError) -> Bool {
     defer { lastReportedError = error }
     return error != lastReportedError && error.kind != .notFound

@@ -14,8 +14,8 @@ enum RealTimePriority {
   ///
   /// The request to RealtimeKit takes at most a few seconds, on a separate thread.
   ///
-  /// - Parameter onRefusal: A closure that receives the message for the user after a refusal, on any
-  ///   thread.
+  /// - Parameter onRefusal: A closure that receives the message for the user after a refusal, on
+  ///   any thread.
   static func request(onRefusal: @escaping @Sendable (String) -> Void) {
     // Only memory that is mapped now, and of it only pages in use: libraries may have reserved a
     // lot.

@@ -207,7 +207,8 @@ enum CalibrateCommand {
         .init("recording", input.name),
         .init(
           "resonance", measurement.resonance,
-          row: change.row("resonance", \.resonance, " Hz", interval: measurement.resonanceInterval)),
+          row: change.row(
+            "resonance", \.resonance, " Hz", interval: measurement.resonanceInterval)),
         .init("resonanceInterval", measurement.resonanceInterval),
         .init(
           "qualityFactor", measurement.qualityFactor,

@@ -193,7 +193,10 @@ extension ChannelRouting.ChannelSettings {
       filters.append(try Self.crossover(text, option: option))
     default:
       throw UsageError(
-        "\(option.inQuotes) accepts the settings \(Self.settingForms.joinedWithOr), not \(word.inQuotes)"
+        """
+        \(option.inQuotes) accepts the settings \(Self.settingForms.joinedWithOr), \
+        not \(word.inQuotes)
+        """
       )
     }
   }

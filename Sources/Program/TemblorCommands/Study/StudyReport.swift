@@ -151,8 +151,8 @@ enum StudyReport {
     }
   }
 
-  /// Groups rows by stimulus, in the order of their first row. Each run of a staircase forms its own
-  /// group.
+  /// Groups rows by stimulus, in the order of their first row. Each run of a staircase forms its
+  /// own group.
   private static func groups(_ rows: [[String: String]], _ procedure: StudyProcedure) -> [(
     name: String, rows: [[String: String]]
   )] {

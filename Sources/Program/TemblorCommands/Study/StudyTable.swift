@@ -201,9 +201,9 @@ struct StudyTable {
         path, line: stimulus.line, column: "level",
         """
         \(NumberFormatting.fixed(level, places: 1)) dBFS cannot be reached; \
-        \(stimulus.id.inQuotes) has at most 
+        \(stimulus.id.inQuotes) has at most \
+        \(NumberFormatting.fixed(measured.rmsDecibels, places: 1)) dBFS with its peaks at -1 dBFS
         """
-          + "\(NumberFormatting.fixed(measured.rmsDecibels, places: 1)) dBFS with its peaks at -1 dBFS"
       )
     }
     return Rendering(plans: plans, gain: gain, levels: measured)
