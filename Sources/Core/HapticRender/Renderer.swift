@@ -561,7 +561,7 @@ public struct Renderer: ~Copyable {
     player.value.status.value.isReleased.store(true, ordering: .releasing)
   }
 
-  /// Tells the control side that the state of a player has changed.
+  /// Notifies the control side that the state of a player has changed.
   @_noLocks func recordChange() {
     _ = sharedState.value.changeCount.wrappingAdd(1, ordering: .releasing)
   }

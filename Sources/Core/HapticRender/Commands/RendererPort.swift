@@ -375,7 +375,7 @@ extension RenderCommand.PlayerAction {
 }
 
 extension Reference<CuePoint> {
-  /// Tells the control side that the cue point is no longer used: [render thread].
+  /// Notifies the control side that the cue point is no longer used: [render thread].
   @_noLocks func release() { value.isReleased.store(true, ordering: .releasing) }
 }
 
