@@ -244,8 +244,8 @@ open class AVAudioPlayer: NSObject, @unchecked Sendable {
         if state.startTime != nil {
           state.startTime = MediaTime.now
         }
-        state.offset = min(
-          max(0, newValue.isFinite ? newValue : 0), duration > 0 ? duration : .infinity)
+        let end = duration > 0 ? duration : .infinity
+        state.offset = min(max(0, newValue.isFinite ? newValue : 0), end)
       }
     }
   }

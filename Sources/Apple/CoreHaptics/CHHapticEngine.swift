@@ -231,6 +231,7 @@ public protocol CHHapticParameterAttributes: NSObjectProtocol {
   var defaultValue: Float { get }
 }
 
+/// The capabilities of the process's output.
 final class DeviceCapability: NSObject, CHHapticDeviceCapability {
   let supportsHaptics: Bool
   let supportsAudio: Bool
@@ -267,6 +268,7 @@ final class DeviceCapability: NSObject, CHHapticDeviceCapability {
   }
 }
 
+/// The range and default of a parameter.
 final class ParameterAttributes: NSObject, CHHapticParameterAttributes {
   let minValue: Float
   let maxValue: Float

@@ -47,6 +47,7 @@ public typealias CHHapticAdvancedPatternPlayerCompletionHandler = ((any Error)?)
 /// The time that means now wherever a player accepts a time: 0.
 public var CHHapticTimeImmediate: TimeInterval { 0 }
 
+/// The player that an application holds.
 class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
   let backing: PlayerBacking
 
@@ -76,6 +77,7 @@ class PatternPlayerObject: NSObject, CHHapticPatternPlayer {
   }
 }
 
+/// The advanced player that an application holds.
 final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPatternPlayer {
   func pause(atTime time: TimeInterval) throws { try backing.pause(at: time) }
 
@@ -111,6 +113,7 @@ final class AdvancedPatternPlayerObject: PatternPlayerObject, CHHapticAdvancedPa
 /// The state and behavior of a player, independent of the object that the application holds. Each
 /// session of the engine gets its own renderer player with the settings of this player.
 final class PlayerBacking: @unchecked Sendable {
+  /// The settings that outlive a session.
   struct Settings {
     var isMuted = false
     var isLooping = false
@@ -255,11 +258,11 @@ final class PlayerBacking: @unchecked Sendable {
 
   func send(_ parameters: [CHHapticDynamicParameter], at time: TimeInterval) throws {
     let player = try sessionPlayer()
-    let base = max(time, engine.currentTime)
+    let baseTime = max(time, engine.currentTime)
     for parameter in parameters {
       let id = try DynamicParameterID(parameter.parameterID)
       let isNow = time <= engine.currentTime && parameter.relativeTime <= 0
-      let moment = isNow ? .now : playbackTime(base + max(0, parameter.relativeTime))
+      let moment = isNow ? .now : playbackTime(baseTime + max(0, parameter.relativeTime))
       try command(.sent(parameter.parameterID, parameter.value, at: deviceTime(of: moment))) {
         try player.set(id, to: parameter.value, at: moment)
       }
@@ -304,16 +307,16 @@ final class PlayerBacking: @unchecked Sendable {
     }
   }
 
-  private func applySettings(to player: PatternPlayer, previous before: Settings?) throws {
-    let now = storedSettings
-    if now.isLooping != before?.isLooping || now.loopEnd != before?.loopEnd {
-      try player.loop(passCount: now.isLooping ? nil : 1, end: now.loopEnd)
+  private func applySettings(to player: PatternPlayer, previous: Settings?) throws {
+    let settings = storedSettings
+    if settings.isLooping != previous?.isLooping || settings.loopEnd != previous?.loopEnd {
+      try player.loop(passCount: settings.isLooping ? nil : 1, end: settings.loopEnd)
     }
-    if now.rate != before?.rate {
-      try player.setPlaybackRate(Double(now.rate))
+    if settings.rate != previous?.rate {
+      try player.setPlaybackRate(Double(settings.rate))
     }
-    if now.isMuted != before?.isMuted {
-      try player.setMuted(now.isMuted)
+    if settings.isMuted != previous?.isMuted {
+      try player.setMuted(settings.isMuted)
     }
   }
 
@@ -339,16 +342,16 @@ final class PlayerBacking: @unchecked Sendable {
 
   private func log(_ action: HapticLogEntry.Action) { engine.log(action, player: number) }
 
-  private func logChanges(from before: Settings) {
-    let now = storedSettings
-    if now.isLooping != before.isLooping || now.loopEnd != before.loopEnd {
-      log(.looping(now.isLooping))
+  private func logChanges(from previous: Settings) {
+    let settings = storedSettings
+    if settings.isLooping != previous.isLooping || settings.loopEnd != previous.loopEnd {
+      log(.looping(settings.isLooping))
     }
-    if now.rate != before.rate {
-      log(.rate(Double(now.rate)))
+    if settings.rate != previous.rate {
+      log(.rate(Double(settings.rate)))
     }
-    if now.isMuted != before.isMuted {
-      log(.muted(now.isMuted))
+    if settings.isMuted != previous.isMuted {
+      log(.muted(settings.isMuted))
     }
   }
 

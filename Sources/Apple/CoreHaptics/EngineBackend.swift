@@ -19,6 +19,7 @@ package protocol EngineBackend: AnyObject, Sendable {
   func schedule(after seconds: Double, _ body: @escaping @Sendable () -> Void)
 }
 
+/// The parameters of a session.
 package struct SessionRequest: Sendable {
   package var buses: RenderSettings.Buses
   /// A handler that is called on any thread, with false if the device was lost or the output has
@@ -26,6 +27,7 @@ package struct SessionRequest: Sendable {
   package var presenceHandler: @Sendable (Bool) -> Void
 }
 
+/// An open output with its playback engine.
 package protocol EngineSession: AnyObject, Sendable {
   var engine: PlaybackEngine { get }
 
@@ -36,6 +38,7 @@ package protocol EngineSession: AnyObject, Sendable {
   func close()
 }
 
+/// The choice of the backend for an engine.
 package enum EngineBackends {
   /// The device of the test that the current task belongs to, or of the engine whose handler is
   /// running.
@@ -128,6 +131,7 @@ package enum EngineBackends {
   }
 }
 
+/// A backend that plays in real time.
 final class LiveBackend: EngineBackend {
   /// The sample rate of outputs without a rate of their own, in hertz.
   private static let defaultRate = 48_000
@@ -192,6 +196,7 @@ final class LiveBackend: EngineBackend {
   }
 #endif
 
+/// A session in real time.
 private final class LiveEngineSession: EngineSession {
   let engine: PlaybackEngine
   private let livePlayback: LivePlayback

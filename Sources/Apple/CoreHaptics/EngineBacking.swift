@@ -11,6 +11,7 @@ final class EngineBacking: @unchecked Sendable {
   /// The idle time after which auto shutdown stops the engine, in seconds.
   static let idleTimeout = 120.0
 
+  /// The state of an engine, guarded by its lock.
   struct State {
     var stoppedHandler: CHHapticEngine.StoppedHandler = { _ in }
     var resetHandler: CHHapticEngine.ResetHandler?
@@ -267,8 +268,8 @@ final class EngineBacking: @unchecked Sendable {
 
   private func sessionRequest(for state: State) -> SessionRequest {
     let isAll = state.playsHapticsOnly == state.playsAudioOnly
-    return SessionRequest(buses: isAll ? .all : state.playsHapticsOnly ? .haptics : .audio) {
-      [weak self] isPresent in
+    let singleBus = state.playsHapticsOnly ? RenderSettings.Buses.haptics : .audio
+    return SessionRequest(buses: isAll ? .all : singleBus) { [weak self] isPresent in
       guard let self else { return }
       if isPresent {
         requestReset()

@@ -5,6 +5,7 @@ import HapticFormats
 import HapticModel
 import Reading
 
+/// The content of a pattern, copied and validated.
 struct PatternContent: Equatable, Sendable {
   /// The events, parameters, and curves in layers. Values are within their ranges, and control
   /// points are sorted.
@@ -441,6 +442,7 @@ public let CHHapticAudioResourceKeyUseVolumeEnvelope = "EventWaveformUseVolumeEn
 /// sound repeats for the event's duration. Default: false.
 public let CHHapticAudioResourceKeyLoopEnabled = "EventWaveformLoopEnabled"
 
+/// A registered sound with its options.
 struct AudioResource: Sendable {
   var sound: Sound
   var usesVolumeEnvelope: Bool
@@ -448,6 +450,7 @@ struct AudioResource: Sendable {
 }
 
 extension EngineBacking {
+  /// The maximum number of registered sounds of an engine.
   static let maximumResourceCount = 128
 
   func registerResource(_ url: URL, options: [AnyHashable: Any]) throws -> Int {

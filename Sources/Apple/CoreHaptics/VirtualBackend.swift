@@ -62,6 +62,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     var cancel: @Sendable (Duration) -> Void
   }
 
+  /// A weak reference to an engine.
   private struct WeakEngine { weak var backing: EngineBacking? }
 
   /// Misuse of the device for which a test fails.
@@ -77,6 +78,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     package var foreignEngineOwners: [String] = []
   }
 
+  /// Faults and conditions that a test injects.
   package struct InjectedFaults: Sendable {
     package var isConnected = true
     package var isInBackground = false
@@ -87,6 +89,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     package var playerLimit = Int.max
     package var starts: [Start] = []
 
+    /// An injected result of a start.
     package enum Start: Sendable {
       case fail(CHHapticError.Code)
       case delay(seconds: Double)
@@ -425,6 +428,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
   }
 
+  /// The test that a device belongs to.
   package struct Test: Sendable {
     package var name: String
     /// A Boolean value that indicates whether no other test with a device runs at the same time.
@@ -461,7 +465,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     }
     let object = make()
     return lock.withLock {
-      if let found = sharedObjects[ObjectIdentifier(kind)] as? Kind { return found }
+      if let existing = sharedObjects[ObjectIdentifier(kind)] as? Kind { return existing }
       sharedObjects[ObjectIdentifier(kind)] = object
       return object
     }

@@ -84,8 +84,8 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   /// The feedback generators that were prepared, in order.
   public var preparations: [Generator] {
     actions.compactMap {
-      if case .prepared(let found) = $0 {
-        found
+      if case .prepared(let generator) = $0 {
+        generator
       } else {
         nil
       }
@@ -118,8 +118,8 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   /// The uses that work on a virtual device but fail on a phone, in order.
   public var violations: [HapticViolation] {
     actions.compactMap {
-      if case .violation(let found) = $0 {
-        found
+      if case .violation(let violation) = $0 {
+        violation
       } else {
         nil
       }
@@ -180,7 +180,8 @@ extension HapticLogEntry.Action: CustomStringConvertible {
     case .muted(let isMuted):
       isMuted ? "muted" : "unmuted"
     case .sent(let id, let value, let time):
-      "\(id.rawValue) \(formattedThousandths(Double(value))) sent for \(formattedThousandths(time)) s"
+      "\(id.rawValue) \(formattedThousandths(Double(value))) sent for "
+        + "\(formattedThousandths(time)) s"
     case .scheduledCurve(let id, let time):
       "curve of \(id.rawValue) scheduled for \(formattedThousandths(time)) s"
     case .generator(let call):
@@ -193,8 +194,8 @@ extension HapticLogEntry.Action: CustomStringConvertible {
       "system sound \(number)"
     case .application(let name):
       "application: \(name)"
-    case .violation(let breach):
-      "\(breach)"
+    case .violation(let violation):
+      "\(violation)"
     }
   }
 }
@@ -239,8 +240,8 @@ public enum HapticRule: Hashable, Sendable {
   /// No declaration requires a newer version of iOS than the given one, such as 15 or 17.4.
   case iOS(Double)
 
-  func forbids(_ breach: HapticViolation) -> Bool {
-    switch (self, breach) {
+  func forbids(_ violation: HapticViolation) -> Bool {
+    switch (self, violation) {
     case (.handlersOnTheirActor, .handlerOffMainActor), (.resetHandler, .noResetHandler),
       (.keptEngine, .engineReleased), (.eventLength, .longEvent),
       (.playersAfterReset, .playerUsedAfterReset),
@@ -311,12 +312,12 @@ extension VirtualHapticDevice {
     let rules = rules
     let now = now
     return log.compactMap { entry in
-      guard case .violation(let breach) = entry.action,
-        rules.contains(where: { $0.forbids(breach) })
+      guard case .violation(let violation) = entry.action,
+        rules.contains(where: { $0.forbids(violation) })
       else { return nil }
       // An engine that is released at the end of a test was not lost by the application.
-      if breach == .engineReleased, entry.time >= now { return nil }
-      return breach
+      if violation == .engineReleased, entry.time >= now { return nil }
+      return violation
     }
   }
 

@@ -159,7 +159,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     }.map { ($0.level(at: time - $0.time).intensity * 1e6).rounded() / 1e6 }.max() ?? 0
   }
 
-  /// The time for which a transient counts as felt, in seconds.
+  /// The time for which a transient can be felt, in seconds.
   static let transientDuration = 0.03
 
   /// The maximum distance between two events that can be paired, in seconds.
@@ -176,16 +176,16 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
     var unmatched = events.filter(\.isFelt).joiningAdjacent.map(\.trimmedToFelt)
     var sentences: [(time: Double, text: String)] = []
     for event in expected.events.filter(\.isFelt).joiningAdjacent.map(\.trimmedToFelt) {
-      let near = unmatched.indices.filter {
+      let nearestIndex = unmatched.indices.filter {
         unmatched[$0].kind == event.kind
           && abs(unmatched[$0].time - event.time) <= Self.maximumPairingDistance
       }
       .min { abs(unmatched[$0].time - event.time) < abs(unmatched[$1].time - event.time) }
-      guard let near else {
+      guard let nearestIndex else {
         sentences.append((event.time, "The \(event.displayName) is missing."))
         continue
       }
-      let match = unmatched.remove(at: near)
+      let match = unmatched.remove(at: nearestIndex)
       sentences += match.differences(from: event, within: tolerance).map { (event.time, $0) }
     }
     sentences += unmatched.map { ($0.time, "The \($0.displayName) was not expected.") }
@@ -234,8 +234,9 @@ extension PlayedHaptics.Event {
     if kind == .transient { return intensity }
     let start = Swift.max(0, start)
     let end = Swift.min(duration, end)
-    let inside = levels.filter { $0.time > start && $0.time < end }.map(\.intensity)
-    return ([level(at: start).intensity, level(at: end.nextDown).intensity] + inside).max() ?? 0
+    let innerIntensities = levels.filter { $0.time > start && $0.time < end }.map(\.intensity)
+    return ([level(at: start).intensity, level(at: end.nextDown).intensity] + innerIntensities)
+      .max() ?? 0
   }
 
   fileprivate var displayName: String {
@@ -276,13 +277,13 @@ extension PlayedHaptics.Event {
           + "\(formattedThousandths(expected.duration)) s.")
     }
     func compare(_ quality: String, _ limit: Double, _ value: (Level) -> Double) {
-      guard let (time, found, wanted) = maximumDifference(from: expected, of: value),
-        abs(found - wanted) > limit + grace
+      guard let (time, actual, wanted) = maximumDifference(from: expected, of: value),
+        abs(actual - wanted) > limit + grace
       else { return }
       let timeText =
         kind == .transient || time == 0 ? "" : " \(formattedThousandths(time)) s after its start"
       sentences.append(
-        "The \(expected.displayName) has \(quality) \(formattedThousandths(found)) instead of "
+        "The \(expected.displayName) has \(quality) \(formattedThousandths(actual)) instead of "
           + "\(formattedThousandths(wanted))\(timeText).")
     }
     compare("intensity", tolerance.intensity, \.intensity)
@@ -294,7 +295,7 @@ extension PlayedHaptics.Event {
   /// intervals of 10 ms.
   private func maximumDifference(from expected: PlayedHaptics.Event, of value: (Level) -> Double)
     -> (
-      time: Double, found: Double, expected: Double
+      time: Double, actual: Double, expected: Double
     )?
   {
     let length = kind == .transient ? 0 : min(duration, expected.duration)
@@ -329,13 +330,13 @@ extension PlayedHaptics.Event {
     }
     var next = Self.minimumSegmentDuration
     while next < duration {
-      let now = self.level(at: next)
-      if abs(now.intensity - level.intensity) >= Self.snapshotStep
-        || abs(now.sharpness - level.sharpness) >= Self.snapshotStep
+      let nextLevel = self.level(at: next)
+      if abs(nextLevel.intensity - level.intensity) >= Self.snapshotStep
+        || abs(nextLevel.sharpness - level.sharpness) >= Self.snapshotStep
       {
         close(at: next)
         start = next
-        level = now
+        level = nextLevel
       }
       next += Self.minimumSegmentDuration
     }

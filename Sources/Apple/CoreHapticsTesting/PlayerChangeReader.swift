@@ -11,6 +11,7 @@ internal import HapticRender
 ///    active events by the current state.
 /// 3. Apply the change: seeks, pauses, and loops end the active events or begin others.
 struct PlayerChangeReader {
+  /// An event of the pattern with its onset and length in frames.
   private struct ScheduledEvent {
     var event: HapticEvent
     var layer: Int
@@ -219,9 +220,10 @@ struct PlayerChangeReader {
       $0.intensity == first.intensity && $0.sharpness == first.sharpness
     }
     let kind = event.scheduled.event.kind
+    let hapticKind = kind.isTransient ? PlayedHaptics.Event.Kind.transient : .continuous
     playedEvents.append(
       PlayedHaptics.Event(
-        kind: kind.isHaptic ? (kind.isTransient ? .transient : .continuous) : .audio,
+        kind: kind.isHaptic ? hapticKind : .audio,
         time: Double(start) / rate,
         duration: Double(max(0, end - start)) / rate,
         levels: (isSteady ? [first] : event.levels).map {

@@ -23,6 +23,7 @@ package enum RuntimeQuiescence {
   private static let unattributedWork = VirtualWork()
   private static let executor = Executor()
 
+  /// An executor that counts its jobs.
   private final class Executor: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) { RuntimeQuiescence.run(UnownedJob(job)) }
   }
@@ -69,6 +70,7 @@ package enum RuntimeQuiescence {
     }
   }
 
+  /// A poll that passes through the queues until no work is pending in two successive rounds.
   private struct Poll: Sendable {
     let work: [VirtualWork]
     let countsJobs: Bool

@@ -215,7 +215,8 @@ public struct EngineState: Equatable, Sendable, CustomStringConvertible {
 
   /// One line, such as `engine 1: running, 0.500 s, 1 active player, no reset handler`.
   public var description: String {
-    "engine \(number): \(isRunning ? "running" : "stopped"), \(formattedThousandths(currentTime)) s, "
+    "engine \(number): \(isRunning ? "running" : "stopped"), "
+      + "\(formattedThousandths(currentTime)) s, "
       + "\(activePlayerCount) active player\(activePlayerCount == 1 ? "" : "s"), "
       + (hasResetHandler ? "reset handler" : "no reset handler")
   }

@@ -50,24 +50,24 @@ public import Observation
   ///   - store: The storage of the setting.
   ///   - isEnabledByDefault: The setting if none is stored.
   public convenience init(
-    resolver: PatternResolver = .shipped, engineProvider engineSource: EngineProvider = .hardware,
+    resolver: PatternResolver = .shipped, engineProvider: EngineProvider = .hardware,
     store: any HapticSettingStore = UserDefaults.standard,
-    isEnabledByDefault isEnabledAtFirst: Bool = true
+    isEnabledByDefault: Bool = true
   ) {
     self.init(
-      lifecycle: EngineLifecycle(engineSource), patterns: ParsedPatternCache(resolver),
+      lifecycle: EngineLifecycle(engineProvider), patterns: ParsedPatternCache(resolver),
       store: store,
-      isEnabledByDefault: isEnabledAtFirst)
+      isEnabledByDefault: isEnabledByDefault)
   }
 
   private init(
     lifecycle: EngineLifecycle, patterns: ParsedPatternCache, store: any HapticSettingStore,
-    isEnabledByDefault isEnabledAtFirst: Bool
+    isEnabledByDefault: Bool
   ) {
     self.lifecycle = lifecycle
     self.patterns = patterns
     self.store = store
-    isEnabled = store.isOn(Self.settingKey) ?? isEnabledAtFirst
+    isEnabled = store.isOn(Self.settingKey) ?? isEnabledByDefault
     lifecycle.setHandlers(reset: { patterns.reload() }) { [weak self] in
       Task { @MainActor in self?.withMutation(keyPath: \.isEngineAvailable) {} }
     }
@@ -241,6 +241,7 @@ public protocol HapticSettingStore: AnyObject {
   func setOn(_ isOn: Bool, for key: String)
 }
 
+/// A store that forgets the setting.
 private final class VolatileSettingStore: HapticSettingStore {
   func isOn(_ key: String) -> Bool? { nil }
 

@@ -4,8 +4,8 @@ public import Testing
 
 /// Gives each test, and each case of a test with arguments, its own virtual device.
 ///
-/// Engines, feedback generators, and `HapticManager.shared` use the device of the test's task, and
-/// start anew with the next test. Violations of the device's rules fail the test.
+/// Engines, feedback generators, and `HapticManager.shared` use the device of the test's task; the
+/// next test has new ones. Violations of the device's rules fail the test.
 public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// The policy for other tests with a device.
   public enum Sharing: Sendable {
@@ -52,15 +52,15 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   /// Fails the test for violations, and for engines that cannot be attributed to a test.
   private func reportProblems(on device: VirtualHapticDevice, at location: SourceLocation) {
     device.backend.settle()
-    let mistakes = device.backend.misuse
+    let misuse = device.backend.misuse
     func fail(_ text: String) { Issue.record("\(text)", sourceLocation: location) }
-    for breach in device.violations {
-      fail("On a phone this fails: \(breach).")
+    for violation in device.violations {
+      fail("On a phone this fails: \(violation).")
     }
     if let problem = device.ruleProblem {
       Issue.record("\(problem).", severity: .warning, sourceLocation: location)
     }
-    for owner in mistakes.foreignEngineOwners {
+    for owner in misuse.foreignEngineOwners {
       fail(Self.foreignEngineMessage(test: owner))
     }
     if sharing == .parallel,
@@ -74,13 +74,13 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     {
       fail(Self.lifecycleMessage)
     }
-    for block in mistakes.blockingCalls {
+    for block in misuse.blockingCalls {
       fail(Self.blockingCallMessage(block.call, seconds: block.seconds))
     }
-    if mistakes.missedWaitCount > 0 {
+    if misuse.missedWaitCount > 0 {
       fail(Self.missedWaitMessage)
     }
-    guard mistakes.unattributedEngineCount > 0 else { return }
+    guard misuse.unattributedEngineCount > 0 else { return }
     // If the test created engines of its own, the unattributed engine probably belongs to another
     // test.
     Issue.record(

@@ -148,6 +148,7 @@ public struct SensoryFeedback: Equatable, Sendable {
   }
 }
 
+/// A modifier that observes a value.
 @MainActor struct ValueObserver {
   let trigger: Any
   /// Called when the view first appears.
@@ -160,9 +161,9 @@ public struct SensoryFeedback: Equatable, Sendable {
   ) {
     self.trigger = trigger
     self.onAppear = onAppear
-    onUpdate = { old in
-      if let old = old as? T, old != trigger {
-        action(old, trigger)
+    onUpdate = { value in
+      if let oldTrigger = value as? T, oldTrigger != trigger {
+        action(oldTrigger, trigger)
       }
     }
   }

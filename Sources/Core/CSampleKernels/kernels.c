@@ -4,9 +4,9 @@
 #include <immintrin.h>
 #endif
 
-/* Bits are equal for every set only where no multiplication and addition become one. */
+/* The variants compute the same bits only without fused multiply-add. */
 #pragma STDC FP_CONTRACT OFF
-/* Vectors are passed between functions of one set alone, which become one. */
+/* Vectors are passed only between functions of a variant, which are inlined. */
 #pragma clang diagnostic ignored "-Wpsabi"
 
 #define LOAD(vector, from) __builtin_memcpy(&(vector), from, sizeof(vector))
@@ -19,7 +19,7 @@ typedef uint32_t u32x8 __attribute__((ext_vector_type(8)));
 typedef uint64_t u64x8 __attribute__((ext_vector_type(8)));
 typedef int16_t i16x8 __attribute__((ext_vector_type(8)));
 
-/* The upper half of SplitMix64 (Steele, Lea, Flood 2014). */
+/* Returns the upper half of the next value of SplitMix64 (Steele, Lea, Flood 2014). */
 static inline uint32_t draw(uint64_t *state) {
   uint64_t z = *state += 0x9e3779b97f4a7c15ull;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -32,7 +32,7 @@ static inline int16_t dither_one(uint64_t *state, float sample) {
   float noise = (float)(draw(state) & 0xFFFF);
   noise += (float)(draw(state) & 0xFFFF);
   float value = sample * 32767.f + (noise * (1.f / 65536.f) - 1.f);
-  /* Adding and subtracting 1.5 * 2^23 rounds to the nearest whole number. */
+  /* Adding and subtracting 1.5 * 2^23 rounds to the nearest integer. */
   float whole = (value + 12582912.f) - 12582912.f;
   whole = whole < -32768.f ? -32768.f : whole > 32767.f ? 32767.f : whole;
   return (int16_t)whole;
@@ -40,14 +40,14 @@ static inline int16_t dither_one(uint64_t *state, float sample) {
 
 static inline void put(void *numbers, long index, int16_t number) { STORE(number, (char *)numbers + 2 * index); }
 
-/* Magnitudes are ordered as the whole numbers of their bits are. */
+/* The order of magnitudes is the order of their bits as integers. */
 static inline int32_t magnitude_bits(float sample) {
   int32_t bits;
   LOAD(bits, &sample);
   return bits & 0x7fffffff;
 }
 
-static inline int32_t greater(int32_t a, int32_t b) { return a > b ? a : b; }
+static inline int32_t maximum(int32_t a, int32_t b) { return a > b ? a : b; }
 
 static inline float finite_peak(int32_t bits) {
   if (bits >= 0x7f800000) return -1;
@@ -106,8 +106,8 @@ const temblor_kernels *temblor_kernels_of(int level) {
 }
 
 #if defined(__x86_64__)
-/* Before main, so that the render thread finds the choice made. */
-__attribute__((constructor)) static void choose(void) {
+/* Runs before main, so that the render thread needs no initialization. */
+__attribute__((constructor)) static void choose_kernels(void) {
   for (int level = 1; temblor_kernels_of(level); level++) kernels = temblor_kernels_of(level);
 }
 #endif
@@ -128,15 +128,15 @@ void temblor_sine(
 }
 
 long temblor_pass_groups(
-    temblor_offset_remover *ahead, temblor_offset_remover *behind, temblor_passing *passing, float *samples,
+    temblor_dc_blocker *predictor, temblor_dc_blocker *blocker, temblor_limiter_block_state *state, float *samples,
     float *delayed, long group_count) {
-  return kernels->pass_groups(ahead, behind, passing, samples, delayed, group_count);
+  return kernels->pass_groups(predictor, blocker, state, samples, delayed, group_count);
 }
 
-temblor_sums temblor_moments(const float *samples, const float *weights, long count) {
-  return kernels->moments(samples, weights, count);
+temblor_moment_sums temblor_step_moments(const float *samples, const float *weights, long count) {
+  return kernels->step_moments(samples, weights, count);
 }
 
-float temblor_move(float *lanes, long length, long count, float sum, float tilt) {
-  return kernels->move(lanes, length, count, sum, tilt);
+float temblor_advance_models(float *lanes, long length, long count, float sum, float first_moment) {
+  return kernels->advance_models(lanes, length, count, sum, first_moment);
 }

@@ -1,5 +1,5 @@
-/* Included once for each set of instructions, with SET and TARGET defined, LANES of its sines, and MASKED where single
-   samples of a vector can be loaded and stored. */
+/* Included once for each variant, with macros: SET is its name, TARGET its instructions, LANES the width of its
+   sines, and MASKED is 1 if single lanes of a vector can be loaded and stored. */
 
 #define PASTED(a, b) a##_##b
 #define PASTE(a, b) PASTED(a, b)
@@ -12,9 +12,9 @@ TARGET static uint64_t NAME(dither)(uint64_t state, const float *samples, void *
   for (; i + 8 <= count; i += 8) {
     f32x8 x;
     LOAD(x, samples + i);
-    i32x8 sounds = (x > 0) | (x < 0);
-    if (__builtin_reduce_and(sounds) == 0) {
-      /* Zeros and not-a-numbers take nothing from the generator. */
+    i32x8 is_audible = (x > 0) | (x < 0);
+    if (__builtin_reduce_and(is_audible) == 0) {
+      /* Zeros and NaN don't advance the generator. */
       for (int lane = 0; lane < 8; lane++) put(numbers, i + lane, dither_one(&state, samples[i + lane]));
       continue;
     }
@@ -28,11 +28,11 @@ TARGET static uint64_t NAME(dither)(uint64_t state, const float *samples, void *
     f32x8 noise = __builtin_convertvector(__builtin_convertvector(u + v, i32x8), f32x8);
     f32x8 value = x * 32767.f + (noise * (1.f / 65536.f) - 1.f);
     value = __builtin_elementwise_min(__builtin_elementwise_max(value, (f32x8)(-65536.f)), (f32x8)(65536.f));
-    /* The number 1.5 * 2^23 has its units in the lowest bit. */
+    /* The lowest bit of 1.5 * 2^23 has the value 1. */
     i32x8 whole = (i32x8)(value + 12582912.f) - 0x4B400000;
     whole = __builtin_elementwise_min(__builtin_elementwise_max(whole, (i32x8)(-32768)), (i32x8)(32767));
-    i16x8 short_ones = __builtin_convertvector(whole, i16x8);
-    STORE(short_ones, (char *)numbers + 2 * i);
+    i16x8 shorts = __builtin_convertvector(whole, i16x8);
+    STORE(shorts, (char *)numbers + 2 * i);
     state += 16 * golden;
   }
   for (; i < count; i++) put(numbers, i, dither_one(&state, samples[i]));
@@ -40,37 +40,37 @@ TARGET static uint64_t NAME(dither)(uint64_t state, const float *samples, void *
 }
 
 TARGET static float NAME(peak)(const float *samples, long count) {
-  i32x8 highest = {0};
+  i32x8 peaks = {0};
   long i = 0;
   for (; i + 8 <= count; i += 8) {
     i32x8 x;
     LOAD(x, samples + i);
-    highest = __builtin_elementwise_max(highest, x & 0x7fffffff);
+    peaks = __builtin_elementwise_max(peaks, x & 0x7fffffff);
   }
-  int32_t most = __builtin_reduce_max(highest);
-  for (; i < count; i++) most = greater(magnitude_bits(samples[i]), most);
-  return finite_peak(most);
+  int32_t peak_bits = __builtin_reduce_max(peaks);
+  for (; i < count; i++) peak_bits = maximum(magnitude_bits(samples[i]), peak_bits);
+  return finite_peak(peak_bits);
 }
 
 TARGET static float NAME(scale)(const float *samples, float factor, float *target, long count) {
-  i32x8 highest = {0};
+  i32x8 peaks = {0};
   long i = 0;
   for (; i + 8 <= count; i += 8) {
     f32x8 x;
     LOAD(x, samples + i);
     x *= factor;
     STORE(x, target + i);
-    highest = __builtin_elementwise_max(highest, (i32x8)x & 0x7fffffff);
+    peaks = __builtin_elementwise_max(peaks, (i32x8)x & 0x7fffffff);
   }
-  int32_t most = __builtin_reduce_max(highest);
+  int32_t peak_bits = __builtin_reduce_max(peaks);
   for (; i < count; i++) {
     target[i] = samples[i] * factor;
-    most = greater(magnitude_bits(target[i]), most);
+    peak_bits = maximum(magnitude_bits(target[i]), peak_bits);
   }
-  return finite_peak(most);
+  return finite_peak(peak_bits);
 }
 
-/* Sines take as many lanes as the set has. */
+/* Sines use vectors of the full width of the variant. */
 typedef float NAME(floats) __attribute__((ext_vector_type(LANES)));
 typedef int32_t NAME(ints) __attribute__((ext_vector_type(LANES)));
 typedef uint32_t NAME(words) __attribute__((ext_vector_type(LANES)));
@@ -95,7 +95,7 @@ static inline __attribute__((always_inline)) TARGET FLOATS NAME(wave)(WORDS phas
   return t * y;
 }
 
-/* Adds fewer samples than there are lanes. */
+/* Adds fewer samples than a vector has. */
 static inline __attribute__((always_inline)) TARGET void NAME(add_some)(FLOATS samples, float *bus, int count) {
 #if LANES == 16
   __mmask16 mask = (__mmask16)((1u << count) - 1);
@@ -111,7 +111,7 @@ static inline __attribute__((always_inline)) TARGET void NAME(add_some)(FLOATS s
 #endif
 }
 
-/* Level and frequency at rest: nothing but the phase moves. */
+/* A sine of constant level and frequency. */
 TARGET static void NAME(steady)(uint32_t phase, uint32_t step, float level, float *bus, long count) {
   WORDS p = NAME(lane) * step + phase;
   const WORDS d = (WORDS)(step * LANES);
@@ -132,7 +132,7 @@ TARGET static void NAME(sine)(
     NAME(steady)(phase, step, start, bus, count);
     return;
   }
-  /* Steps up to a lane: of its number, and of all numbers below it. */
+  /* The glide accumulates over the frames before a lane: 0 + 1 + ... + (lane - 1). */
   WORDS pairs = NAME(lane) * (NAME(lane) - 1) / 2;
   WORDS p = NAME(lane) * step + pairs * glide + phase;
   WORDS d = NAME(lane) * (glide * LANES) + (step * LANES + glide * (LANES * (LANES - 1) / 2));
@@ -151,7 +151,7 @@ TARGET static void NAME(sine)(
   if (i < count) NAME(add_some)(NAME(wave)(p) * (index * slope + start), bus + i, (int)(count - i));
 }
 
-/* The offsets at a group's frames. */
+/* Returns the offsets at the frames of two groups. */
 static inline __attribute__((always_inline)) TARGET f32x8 NAME(offsets)(
     f32x8 x, f32x8 start, f32x8 kept, f32x8 first, f32x8 second, f32x8 third) {
   f32x8 a = __builtin_shufflevector(x, x, 0, 0, 0, 0, 4, 4, 4, 4);
@@ -160,8 +160,8 @@ static inline __attribute__((always_inline)) TARGET f32x8 NAME(offsets)(
   return start * kept + ((a * first + b * second) + c * third);
 }
 
-/* What a group adds to the offset behind it, in all its lanes. */
-static inline __attribute__((always_inline)) TARGET f32x8 NAME(added)(f32x8 x, f32x8 factors) {
+/* Returns the weighted sums of two groups, each in all of its lanes. */
+static inline __attribute__((always_inline)) TARGET f32x8 NAME(weighted_sum)(f32x8 x, f32x8 factors) {
   f32x8 sums = x * factors;
   sums += __builtin_shufflevector(sums, sums, 1, 0, 3, 2, 5, 4, 7, 6);
   return sums + __builtin_shufflevector(sums, sums, 2, 3, 0, 1, 6, 7, 4, 5);
@@ -171,154 +171,163 @@ static inline __attribute__((always_inline)) TARGET f32x8 NAME(magnitude)(f32x8 
   return (f32x8)((i32x8)x & 0x7fffffff);
 }
 
-/* What arrives is in the lower four lanes, what leaves in the upper. */
-#define LANES_OF(row) __builtin_shufflevector(ahead->row, behind->row, 0, 1, 2, 3, 4, 5, 6, 7)
+/* The input is in the lower four lanes, the delayed output in the upper four. */
+#define LANES_OF(row) __builtin_shufflevector(predictor->row, blocker->row, 0, 1, 2, 3, 4, 5, 6, 7)
 #define FOUR_OF(type, a, b) ((type){a, a, a, a, b, b, b, b})
 
-/* Where the second low-passes hold no offset and add none, `twice` is 0: nothing is done by them. */
+/* Processes groups. If the second low-passes have no offset and don't follow the input, `uses_second` is 0 and
+   they are skipped. */
 static inline __attribute__((always_inline)) TARGET long NAME(pass)(
-    temblor_offset_remover *ahead, temblor_offset_remover *behind, temblor_passing *passing, float *samples,
-    float *delayed, long group_count, int twice) {
-  const f32x8 kept = LANES_OF(first.kept), kept_then = LANES_OF(second.kept);
-  const f32x8 first = LANES_OF(first.first), first_then = LANES_OF(second.first);
-  const f32x8 second = LANES_OF(first.second), second_then = LANES_OF(second.second);
-  const f32x8 third = LANES_OF(first.third), third_then = LANES_OF(second.third);
-  const f32x8 all = LANES_OF(first.all), all_then = LANES_OF(second.all);
-  const f32x8 kept_behind = FOUR_OF(f32x8, ahead->first.kept_behind, behind->first.kept_behind);
-  const f32x8 kept_behind_then = FOUR_OF(f32x8, ahead->second.kept_behind, behind->second.kept_behind);
-  const f32x8 greatest = FOUR_OF(f32x8, passing->limit, passing->ceiling);
-  /* Whether a group is to be silent, and whether that matters. */
-  const i32x8 silence = FOUR_OF(i32x8, -(ahead->mode == temblor_decaying), -(behind->mode == temblor_decaying));
-  const i32x8 counted = FOUR_OF(i32x8, -(ahead->mode != temblor_fast), -(behind->mode != temblor_fast));
-  const int may_drop = twice || __builtin_reduce_or(silence);
-  f32x8 start = FOUR_OF(f32x8, ahead->first_start, behind->first_start);
-  f32x8 start_then = FOUR_OF(f32x8, ahead->second_start, behind->second_start);
-  f32x8 x = {0}, taken = {0}, once = {0}, then = {0}, highest = {0};
-  f32x4 arriving = {0};
+    temblor_dc_blocker *predictor, temblor_dc_blocker *blocker, temblor_limiter_block_state *state, float *samples,
+    float *delayed, long group_count, int uses_second) {
+  const f32x8 start_weights = LANES_OF(first.start_weights), second_start_weights = LANES_OF(second.start_weights);
+  const f32x8 first_weights = LANES_OF(first.first_weights), second_first_weights = LANES_OF(second.first_weights);
+  const f32x8 second_weights = LANES_OF(first.second_weights), second_second_weights = LANES_OF(second.second_weights);
+  const f32x8 third_weights = LANES_OF(first.third_weights), second_third_weights = LANES_OF(second.third_weights);
+  const f32x8 final_weights = LANES_OF(first.final_weights), second_final_weights = LANES_OF(second.final_weights);
+  const f32x8 final_decay = FOUR_OF(f32x8, predictor->first.final_decay, blocker->first.final_decay);
+  const f32x8 second_final_decay = FOUR_OF(f32x8, predictor->second.final_decay, blocker->second.final_decay);
+  const f32x8 limits = FOUR_OF(f32x8, state->input_limit, state->output_limit);
+  /* A decaying blocker expects silent groups. A fast blocker accepts both. */
+  const i32x8 expects_silence =
+      FOUR_OF(i32x8, -(predictor->mode == temblor_dc_decaying), -(blocker->mode == temblor_dc_decaying));
+  const i32x8 checks_silence =
+      FOUR_OF(i32x8, -(predictor->mode != temblor_dc_fast), -(blocker->mode != temblor_dc_fast));
+  const int may_reset_offset = uses_second || __builtin_reduce_or(expects_silence);
+  f32x8 first_offset = FOUR_OF(f32x8, predictor->first_offset, blocker->first_offset);
+  f32x8 second_offset = FOUR_OF(f32x8, predictor->second_offset, blocker->second_offset);
+  f32x8 last = {0}, last_first_offsets = {0}, last_second_offsets = {0}, peaks = {0};
+  f32x4 input = {0};
   long group = 0;
   for (; group < group_count; group++) {
-    f32x4 leaving;
-    LOAD(arriving, samples + 4 * group);
-    LOAD(leaving, delayed + 4 * group);
-    f32x8 next = __builtin_shufflevector(arriving, leaving, 0, 1, 2, 3, 4, 5, 6, 7);
-    f32x8 next_taken = NAME(offsets)(next, start, kept, first, second, third);
-    f32x8 next_once = next - next_taken, next_then = {0}, left = next_once;
-    if (twice) {
-      next_then = NAME(offsets)(next_once, start_then, kept_then, first_then, second_then, third_then);
-      left = __builtin_shufflevector(
-          next - (next_taken + next_then), next_once - next_then, 0, 1, 2, 3, 12, 13, 14, 15);
+    f32x4 output;
+    LOAD(input, samples + 4 * group);
+    LOAD(output, delayed + 4 * group);
+    f32x8 frames = __builtin_shufflevector(input, output, 0, 1, 2, 3, 4, 5, 6, 7);
+    f32x8 first_offsets =
+        NAME(offsets)(frames, first_offset, start_weights, first_weights, second_weights, third_weights);
+    f32x8 filtered = frames - first_offsets, second_offsets = {0}, blocked = filtered;
+    if (uses_second) {
+      second_offsets = NAME(offsets)(
+          filtered, second_offset, second_start_weights, second_first_weights, second_second_weights,
+          second_third_weights);
+      blocked = __builtin_shufflevector(
+          frames - (first_offsets + second_offsets), filtered - second_offsets, 0, 1, 2, 3, 12, 13, 14, 15);
     }
-    f32x8 size = NAME(magnitude)(left);
-    /* A sample of 0 is rare where a group is not silent; only then are all four looked at. */
-    i32x8 zeros = next == 0;
-    if (__builtin_reduce_or((size > greatest) | (zeros ^ silence))) {
+    f32x8 magnitudes = NAME(magnitude)(blocked);
+    /* A zero is rare in a group that isn't silent. Only then are all four lanes compared. */
+    i32x8 zeros = frames == 0;
+    if (__builtin_reduce_or((magnitudes > limits) | (zeros ^ expects_silence))) {
       zeros &= __builtin_shufflevector(zeros, zeros, 1, 0, 3, 2, 5, 4, 7, 6);
       zeros &= __builtin_shufflevector(zeros, zeros, 2, 3, 0, 1, 6, 7, 4, 5);
-      if (__builtin_reduce_or((size > greatest) | ((zeros ^ silence) & counted))) break;
+      if (__builtin_reduce_or((magnitudes > limits) | ((zeros ^ expects_silence) & checks_silence))) break;
     }
-    x = next, taken = next_taken, once = next_once, then = next_then;
-    start = start * kept_behind + NAME(added)(x, all);
-    if (twice) start_then = start_then * kept_behind_then + NAME(added)(once, all_then);
-    if (may_drop) {
-      f32x8 size_then = NAME(magnitude)(start_then);
-      i32x8 dropped = zeros & (NAME(magnitude)(start) + size_then < passing->negligible);
-      start = (f32x8)((i32x8)start & ~dropped);
-      start_then = (f32x8)((i32x8)start_then & ~(dropped | (size_then < passing->forgotten)));
+    last = frames, last_first_offsets = first_offsets, last_second_offsets = second_offsets;
+    first_offset = first_offset * final_decay + NAME(weighted_sum)(frames, final_weights);
+    if (uses_second)
+      second_offset = second_offset * second_final_decay + NAME(weighted_sum)(filtered, second_final_weights);
+    if (may_reset_offset) {
+      f32x8 second_magnitude = NAME(magnitude)(second_offset);
+      i32x8 reset = zeros & (NAME(magnitude)(first_offset) + second_magnitude < state->silence_threshold);
+      first_offset = (f32x8)((i32x8)first_offset & ~reset);
+      second_offset = (f32x8)((i32x8)second_offset & ~(reset | (second_magnitude < state->denormal_threshold)));
     }
-    highest = __builtin_elementwise_max(highest, size);
-    STORE(arriving, delayed + 4 * group);
-    leaving = __builtin_shufflevector(left, left, 4, 5, 6, 7);
-    STORE(leaving, samples + 4 * group);
+    peaks = __builtin_elementwise_max(peaks, magnitudes);
+    STORE(input, delayed + 4 * group);
+    output = __builtin_shufflevector(blocked, blocked, 4, 5, 6, 7);
+    STORE(output, samples + 4 * group);
   }
   if (group == 0) return 0;
-  ahead->first_start = start[0];
-  ahead->second_start = start_then[0];
-  behind->first_start = start[4];
-  behind->second_start = start_then[4];
-  f32x8 offsets = taken + then;
-  passing->latest = x[3];
-  passing->latest_offset = offsets[3];
-  passing->earlier = x[2] - offsets[2];
+  predictor->first_offset = first_offset[0];
+  predictor->second_offset = second_offset[0];
+  blocker->first_offset = first_offset[4];
+  blocker->second_offset = second_offset[4];
+  f32x8 offsets = last_first_offsets + last_second_offsets;
+  state->latest = last[3];
+  state->latest_offset = offsets[3];
+  state->previous = last[2] - offsets[2];
   for (int lane = 0; lane < 4; lane++) {
-    if (highest[lane] > passing->peak) passing->peak = highest[lane];
+    if (peaks[lane] > state->peak) state->peak = peaks[lane];
   }
   return group;
 }
 
 TARGET static long NAME(pass_groups)(
-    temblor_offset_remover *ahead, temblor_offset_remover *behind, temblor_passing *passing, float *samples,
+    temblor_dc_blocker *predictor, temblor_dc_blocker *blocker, temblor_limiter_block_state *state, float *samples,
     float *delayed, long group_count) {
-  int is_fast = ahead->mode == temblor_fast || behind->mode == temblor_fast;
-  if (is_fast || ahead->second_start != 0 || behind->second_start != 0)
-    return NAME(pass)(ahead, behind, passing, samples, delayed, group_count, 1);
+  int is_fast = predictor->mode == temblor_dc_fast || blocker->mode == temblor_dc_fast;
+  if (is_fast || predictor->second_offset != 0 || blocker->second_offset != 0)
+    return NAME(pass)(predictor, blocker, state, samples, delayed, group_count, 1);
   long group = 0;
-  if (ahead->mode == behind->mode && ahead->mode == temblor_decaying && ahead->first_start == 0 &&
-      behind->first_start == 0) {
-    /* Silence behind silence. */
+  if (predictor->mode == blocker->mode && predictor->mode == temblor_dc_decaying && predictor->first_offset == 0 &&
+      blocker->first_offset == 0) {
+    /* Silence follows silence. */
     for (; group < group_count; group++) {
-      f32x4 arriving, leaving;
-      LOAD(arriving, samples + 4 * group);
-      LOAD(leaving, delayed + 4 * group);
-      if (__builtin_reduce_or((arriving != 0) | (leaving != 0))) break;
-      STORE(arriving, delayed + 4 * group);
-      STORE(leaving, samples + 4 * group);
+      f32x4 input, output;
+      LOAD(input, samples + 4 * group);
+      LOAD(output, delayed + 4 * group);
+      if (__builtin_reduce_or((input != 0) | (output != 0))) break;
+      STORE(input, delayed + 4 * group);
+      STORE(output, samples + 4 * group);
     }
-    if (group > 0) passing->latest = passing->latest_offset = passing->earlier = 0;
+    if (group > 0) state->latest = state->latest_offset = state->previous = 0;
     if (group > 0) return group;
   }
-  return NAME(pass)(ahead, behind, passing, samples, delayed, group_count, 0);
+  return NAME(pass)(predictor, blocker, state, samples, delayed, group_count, 0);
 }
 
-TARGET static temblor_sums NAME(moments)(const float *samples, const float *weights, long count) {
-  f32x4 sums = {0}, tilts = {0}, bends = {0}, squares = {0};
+TARGET static temblor_moment_sums NAME(step_moments)(const float *samples, const float *weights, long count) {
+  f32x4 sums = {0}, first_moments = {0}, second_moments = {0}, energies = {0};
   for (long i = 0; i < count; i += 4) {
-    f32x4 x, weight, place;
+    f32x4 x, weight, position;
     LOAD(x, samples + i);
     LOAD(weight, weights + i);
-    LOAD(place, weights + count + i);
-    f32x4 counted = x * weight, tilted = x * place;
-    sums += counted;
-    tilts += tilted;
-    bends += tilted * place;
-    squares += counted * x;
+    LOAD(position, weights + count + i);
+    f32x4 weighted = x * weight, moment = x * position;
+    sums += weighted;
+    first_moments += moment;
+    second_moments += moment * position;
+    energies += weighted * x;
   }
-  /* Four sums of four lanes at once: of neighbours, then of both halves. */
-  f32x4 first = __builtin_shufflevector(sums, tilts, 0, 4, 2, 6) + __builtin_shufflevector(sums, tilts, 1, 5, 3, 7);
+  /* Four sums of four lanes at once: first of neighbors, then of both halves. */
+  f32x4 first = __builtin_shufflevector(sums, first_moments, 0, 4, 2, 6) +
+      __builtin_shufflevector(sums, first_moments, 1, 5, 3, 7);
   f32x4 second =
-      __builtin_shufflevector(bends, squares, 0, 4, 2, 6) + __builtin_shufflevector(bends, squares, 1, 5, 3, 7);
+      __builtin_shufflevector(second_moments, energies, 0, 4, 2, 6) +
+      __builtin_shufflevector(second_moments, energies, 1, 5, 3, 7);
   f32x4 all = __builtin_shufflevector(first, second, 0, 1, 4, 5) + __builtin_shufflevector(first, second, 2, 3, 6, 7);
-  temblor_sums totals;
+  temblor_moment_sums totals;
   LOAD(totals, &all);
   return totals;
 }
 
-TARGET static float NAME(move)(float *lanes, long length, long count, float sum, float tilt) {
-  INTS highest = {0};
+TARGET static float NAME(advance_models)(float *lanes, long length, long count, float sum, float first_moment) {
+  INTS peaks = {0};
   for (long group = 0; group < count; group++) {
     for (int lane = 0; lane < 16; lane += LANES) {
       float *row = lanes + group * length + lane;
-      FLOATS xx, xy, yx, yy, sum_x, sum_y, tilt_x, tilt_y, x, y;
+      FLOATS xx, xy, yx, yy, sum_x, sum_y, moment_x, moment_y, x, y;
       LOAD(xx, row), LOAD(xy, row + 16);
       LOAD(yx, row + 32), LOAD(yy, row + 48);
       LOAD(sum_x, row + 64), LOAD(sum_y, row + 80);
-      LOAD(tilt_x, row + 96), LOAD(tilt_y, row + 112);
+      LOAD(moment_x, row + 96), LOAD(moment_y, row + 112);
       LOAD(x, row + 128), LOAD(y, row + 144);
-      FLOATS new_x = (xx * x + xy * y) + (sum_x * sum + tilt_x * tilt);
-      FLOATS new_y = (yx * x + yy * y) + (sum_y * sum + tilt_y * tilt);
+      FLOATS new_x = (xx * x + xy * y) + (sum_x * sum + moment_x * first_moment);
+      FLOATS new_y = (yx * x + yy * y) + (sum_y * sum + moment_y * first_moment);
       STORE(new_x, row + 128);
       STORE(new_y, row + 144);
-      /* Norms are not negative, so their bits are in the same order. */
-      highest = __builtin_elementwise_max(highest, (INTS)(new_x * new_x + new_y * new_y));
+      /* Norms aren't negative, so that their bits have the same order. */
+      peaks = __builtin_elementwise_max(peaks, (INTS)(new_x * new_x + new_y * new_y));
     }
   }
-  int32_t most = __builtin_reduce_max(highest);
+  int32_t peak_bits = __builtin_reduce_max(peaks);
   float norm;
-  LOAD(norm, &most);
+  LOAD(norm, &peak_bits);
   return norm;
 }
 
 static const temblor_kernels NAME(kernels) = {
-    NAME(dither), NAME(peak), NAME(scale), NAME(sine), NAME(pass_groups), NAME(moments), NAME(move)};
+    NAME(dither), NAME(peak), NAME(scale), NAME(sine), NAME(pass_groups), NAME(step_moments), NAME(advance_models)};
 
 #undef FLOATS
 #undef LANES_OF

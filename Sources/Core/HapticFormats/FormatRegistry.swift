@@ -60,8 +60,8 @@ public struct FormatRegistry: Sendable {
   public func stem(of name: String) -> String {
     let lowercasedName = name.lowercased()
     let matching = fileExtensions.filter { lowercasedName.hasSuffix(".\($0)") }
-    let longest = matching.max { $0.count < $1.count }
-    return longest.map { String(name.dropLast($0.count + 1)) } ?? name
+    let fileExtension = matching.max { $0.count < $1.count }
+    return fileExtension.map { String(name.dropLast($0.count + 1)) } ?? name
   }
 
   /// Returns the format that recognizes the content of a file with the highest confidence. Of

@@ -1,15 +1,18 @@
-/// The value of one control over a pattern: the one law of parameters and curves.
+/// The value of a control over the duration of a pattern, as a sequence of linear segments.
 ///
-/// A parameter steps and holds. A curve holds its first value from its start to its first point, is
-/// linear between points, or a root within its tolerance, and holds its last value. The later start
-/// wins; of equal starts, a curve before a step, then the later in the pattern. Points are sorted
-/// by time; values are clamped to the control's range; NaN is neutral.
+/// 1. A parameter steps to its value and holds it.
+/// 2. A curve holds its first value from its start to its first point, is linear between its points
+///    (or approximates a square root within a tolerance), and holds its last value.
+/// 3. The parameter or curve that starts later replaces the earlier. If they start together, a curve
+///    precedes a step; otherwise, the one later in the pattern wins.
+///
+/// Points are sorted by time. Values are clamped to the range of the control; NaN becomes neutral.
 public struct ControlTimeline: Equatable, Sendable {
-  /// What times are rounded to.
+  /// The grid to which times are rounded.
   public enum TimeGrid: Equatable, Sendable {
-    /// Times stay seconds.
+    /// Positions are times in seconds, without rounding.
     case seconds
-    /// Times become whole frames at a rate; positions are frame numbers.
+    /// Positions are frame numbers at a sample rate.
     case frames(rate: Double)
 
     func position(forSeconds seconds: Double) -> Double {
@@ -17,6 +20,7 @@ public struct ControlTimeline: Equatable, Sendable {
       case .seconds: seconds
       case .frames(let rate): Double(FrameConversion.frame(seconds: seconds, rate: rate))
       }
+
     }
     func unclampedPosition(forSeconds seconds: Double) -> Double {
       switch self {
@@ -26,32 +30,45 @@ public struct ControlTimeline: Equatable, Sendable {
     }
   }
 
-  /// A straight line that holds until the next segment starts.
+  /// A linear segment that lasts until the next segment starts.
   public struct Segment: Equatable, Sendable {
-    /// The first position, and the value there.
-    public var start, value: Double
-    /// What the value grows by in a second or a frame.
+    /// The first position.
+    public var start: Double
+    /// The value at the first position.
+    public var value: Double
+    /// The increase of the value per second or frame.
     public var slope: Double
-    /// The start of the step or curve it belongs to, or nil for the neutral value.
+    /// The start of the step or curve that the segment belongs to, or nil for the neutral value.
     public var sourceStart: Double?
 
-    /// Makes a segment.
-    public init(start: Double, value: Double, slope: Double = 0, sourceStart origin: Double? = nil)
-    {
+    /// Creates a segment.
+    ///
+    /// - Parameters:
+    ///   - start: The first position.
+    ///   - value: The value at the first position.
+    ///   - slope: The increase of the value per second or frame.
+    ///   - sourceStart: The start of the step or curve that the segment belongs to, or nil.
+    public init(start: Double, value: Double, slope: Double = 0, sourceStart: Double? = nil) {
       self.start = start
       self.value = value
       self.slope = slope
-      self.sourceStart = origin
+      self.sourceStart = sourceStart
     }
 
-    /// The value at a position.
+    /// Returns the value at a position, extrapolating beyond the segment.
     public func value(at position: Double) -> Double { value + slope * (position - start) }
   }
 
-  /// By rising start; the first starts at 0 with the neutral value or what replaces it.
+  /// The segments, sorted by start. The first starts at 0, with the neutral value or its replacement.
   public private(set) var segments: [Segment]
 
-  /// Sorts a pattern's steps and curves of one control: O(n log n).
+  /// Creates the timeline of a control from the steps and curves of a pattern.
+  ///
+  /// - Parameters:
+  ///   - id: The control.
+  ///   - pattern: The pattern that sets it.
+  ///   - grid: The grid to which times are rounded.
+  /// - Complexity: O(*n* log *n*) in the number of parameters and control points.
   public init(of id: DynamicParameterID, in pattern: HapticPattern, grid: TimeGrid = .seconds) {
     segments = [Segment(start: 0, value: Double(id.neutralValue))]
     var sources: [(time: Double, start: Double, curve: ParameterCurve?, value: Double)] = []
@@ -63,17 +80,18 @@ public struct ControlTimeline: Equatable, Sendable {
     where curve.id == id && curve.controlPoints.contains(where: { !$0.time.isNaN }) {
       sources.append((curve.time, max(0, grid.position(forSeconds: curve.time)), curve, 0))
     }
-    // By time, since different times can share a frame; the index keeps the order of equals.
+    // The order is by time, because different times can share a frame. The index preserves the
+    // order of equal times.
     let order = sources.indices.sorted { (sources[$0].time, $0) < (sources[$1].time, $1) }
-    for (place, index) in order.enumerated() {
+    for (position, index) in order.enumerated() {
       let source = sources[index]
-      let end = place + 1 < order.count ? sources[order[place + 1]].start : .infinity
+      let end = position + 1 < order.count ? sources[order[position + 1]].start : .infinity
       guard end > source.start else { continue }
-      let own =
+      let sourceSegments =
         source.curve.map { Self.segments(of: $0, from: source.start, to: end, grid: grid) } ?? [
           Segment(start: source.start, value: source.value, sourceStart: source.start)
         ]
-      for segment in own {
+      for segment in sourceSegments {
         while let last = segments.last, last.start >= segment.start {
           segments.removeLast()
         }
@@ -82,10 +100,12 @@ public struct ControlTimeline: Equatable, Sendable {
     }
   }
 
-  /// Whether anything in the pattern sets the control.
+  /// A Boolean value that indicates whether the pattern sets the control.
   public var isSet: Bool { segments.count > 1 || segments.first?.sourceStart != nil }
 
-  /// The index of the segment in force at a position: O(log n).
+  /// Returns the index of the segment at a position.
+  ///
+  /// - Complexity: O(log *n*).
   public func index(at position: Double) -> Int {
     var low = 0
     var high = segments.count
@@ -100,12 +120,19 @@ public struct ControlTimeline: Equatable, Sendable {
     return low
   }
 
-  /// The value at a position: O(log n).
+  /// Returns the value at a position.
+  ///
+  /// - Complexity: O(log *n*).
   public func value(at position: Double) -> Double {
     segments[index(at: position)].value(at: position)
   }
 
-  /// The value at a position not before that of the last call: O(1) over a sweep.
+  /// Returns the value at a position that is not before the position of the previous call.
+  ///
+  /// - Parameters:
+  ///   - position: The position.
+  ///   - cursor: The index of the current segment, initially 0; the call advances it.
+  /// - Complexity: O(1) amortized over a sweep.
   public func value(at position: Double, cursor: inout Int) -> Double {
     while cursor + 1 < segments.count, segments[cursor + 1].start <= position {
       cursor += 1
@@ -113,7 +140,7 @@ public struct ControlTimeline: Equatable, Sendable {
     return segments[cursor].value(at: position)
   }
 
-  /// The segments with other times or values, such as those of a duck or of another tempo.
+  /// Returns a timeline in which a function replaces each segment, for ducking or a tempo change.
   public func mappingSegments(_ transform: (Segment) -> [Segment]) -> ControlTimeline {
     var timeline = self
     timeline.segments = segments.flatMap(transform)
@@ -141,13 +168,14 @@ public struct ControlTimeline: Equatable, Sendable {
     for (from, to) in zip(points, points.dropFirst()) {
       let position = grid.position(forSeconds: from.time)
       guard position < end else { break }
-      let next = grid.unclampedPosition(forSeconds: to.time)
-      let run = next - grid.unclampedPosition(forSeconds: from.time)
-      let slope = (to.value - from.value) / run
-      // What is steeper than a number can say is a step, like points at one time.
-      guard run > 0, slope.isFinite else { continue }
+      let nextPosition = grid.unclampedPosition(forSeconds: to.time)
+      let length = nextPosition - grid.unclampedPosition(forSeconds: from.time)
+      let slope = (to.value - from.value) / length
+      // A slope that is not finite makes a step, as do points at the same time.
+      guard length > 0, slope.isFinite else { continue }
       append(
-        Segment(start: position, value: from.value, slope: slope, sourceStart: start), until: next)
+        Segment(start: position, value: from.value, slope: slope, sourceStart: start),
+        until: nextPosition)
     }
     append(
       Segment(start: grid.position(forSeconds: last.time), value: last.value, sourceStart: start),
@@ -157,7 +185,7 @@ public struct ControlTimeline: Equatable, Sendable {
 }
 
 extension DynamicParameterID {
-  /// The value within the control's range; NaN is neutral.
+  /// Returns a value clamped to the range of the control; NaN becomes the neutral value.
   public func clamped(_ value: Float) -> Double {
     guard !value.isNaN else { return Double(neutralValue) }
     return Double(min(max(value, range.lowerBound), range.upperBound))
@@ -165,17 +193,18 @@ extension DynamicParameterID {
 }
 
 extension ParameterCurve {
-  /// How far a straight line between two values may be from the square root of one, unless a caller
-  /// says otherwise: below 0.1 dB from an intensity of 0.05 on.
+  /// The default tolerance of linear segments that approximate a square root.
+  ///
+  /// The error is below 0.1 dB for intensities of at least 0.05.
   public static let squareRootTolerance = 0.0005
 
-  /// The most points that all square roots of one curve are divided into.
+  /// The maximum number of segments that approximate all square roots of one curve.
   private static let maximumPointCount = 1_000_000
 
-  /// The curve with straight lines between its points; itself where it has them already.
+  /// Returns the curve with linear interpolation; a linear curve is returned unchanged.
   ///
-  /// - Parameter tolerance: How far the lines may be from the curve, in values of the control.
-  ///   Curves of very many points are divided less.
+  /// - Parameter tolerance: The maximum distance between the linear segments and the curve, in units
+  ///   of the control. A curve with very many points may exceed it.
   public func linearized(tolerance: Double = squareRootTolerance) -> ParameterCurve {
     guard interpolation != .linear else { return self }
     var curve = self
@@ -186,43 +215,53 @@ extension ParameterCurve {
     return curve
   }
 
-  /// The corners of straight lines by rising time, counted from the start of the curve, their
-  /// values clamped to the control's range; points at no time are left out.
+  /// Returns the points of the linearized curve, sorted by time.
+  ///
+  /// Times count from the start of the curve. Values are clamped to the range of the control, and
+  /// points whose time is NaN are omitted.
   func linearizedPoints(tolerance: Double = squareRootTolerance) -> [(time: Double, value: Double)]
   {
     let points = controlPoints.enumerated().filter { !$0.element.time.isNaN }.sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
     }.map { (time: $0.element.time, value: id.clamped($0.element.value)) }
     guard interpolation == .squared, let first = points.first else { return points }
-    let most = max(1, Self.maximumPointCount / points.count)
-    var corners = [(time: first.time, value: max(first.value, 0).squareRoot())]
+    let maximumCount = max(1, Self.maximumPointCount / points.count)
+    var linearized = [(time: first.time, value: max(first.value, 0).squareRoot())]
     for (from, to) in zip(points, points.dropFirst()) {
       let span = to.time - from.time
       for step in Self.squareRootDivisions(
-        from: max(from.value, 0), to: max(to.value, 0), tolerance: tolerance, maximumCount: most)
+        from: max(from.value, 0), to: max(to.value, 0), tolerance: tolerance,
+        maximumCount: maximumCount)
       {
-        guard span > 0 || step.share == 1 else { continue }
-        let time = step.share == 1 ? to.time : from.time + step.share * span
-        corners.append((time, step.value))
+        guard span > 0 || step.fraction == 1 else { continue }
+        let time = step.fraction == 1 ? to.time : from.time + step.fraction * span
+        linearized.append((time, step.value))
       }
     }
-    return corners
+    return linearized
   }
 
-  /// Where the square root of what moves linearly from one number to another is divided, so that a
-  /// straight line between two divisions is within a tolerance: shares of the way, the last 1.
+  /// Divides an interval so that linear segments approximate the square root of a linear ramp.
   ///
-  /// A chord from u to v is (v − u)² / 4(u + v) from the root at most, which is half the square of
-  /// the difference of √u and √v or less; so the fourth roots of the divisions are evenly spaced.
+  /// A chord from u to v deviates from the square root by at most (v − u)² / 4(u + v), which is at
+  /// most half the square of the difference between √u and √v. The fourth roots of the divisions
+  /// are therefore evenly spaced.
+  ///
+  /// - Parameters:
+  ///   - from: The value at the start of the ramp.
+  ///   - to: The value at its end.
+  ///   - tolerance: The maximum deviation of a segment from the square root.
+  ///   - maximumCount: The maximum number of segments.
+  /// - Returns: The positions in the interval, as fractions up to 1, and the square roots there.
   private static func squareRootDivisions(
-    from: Double, to: Double, tolerance: Double, maximumCount limit: Int
+    from: Double, to: Double, tolerance: Double, maximumCount: Int
   ) -> [(
-    share: Double, value: Double
+    fraction: Double, value: Double
   )] {
     let first = from.squareRoot().squareRoot()
     let last = to.squareRoot().squareRoot()
     let wanted = (abs(last - first) / (2 * max(tolerance, 1e-9)).squareRoot()).rounded(.up)
-    let count = Int(min(max(wanted, 1), Double(limit)))
+    let count = Int(min(max(wanted, 1), Double(maximumCount)))
     return (1...count).map { index in
       guard index < count else { return (1, to.squareRoot()) }
       let value = first + (last - first) * Double(index) / Double(count)
@@ -233,7 +272,7 @@ extension ParameterCurve {
 }
 
 extension HapticPattern {
-  /// The pattern with straight lines between the points of all curves.
+  /// Returns the pattern with linear interpolation in all curves.
   public func linearized(tolerance: Double = ParameterCurve.squareRootTolerance) -> HapticPattern {
     guard curves.contains(where: { $0.interpolation != .linear }) else { return self }
     var pattern = self
@@ -243,9 +282,10 @@ extension HapticPattern {
 }
 
 extension HapticComposition {
-  /// The composition with straight lines between the points of all curves.
+  /// Returns the composition with linear interpolation in all curves.
   ///
-  /// - Parameter tolerance: How far the lines may be from a curve, in values of its control.
+  /// - Parameter tolerance: The maximum distance between the linear segments and a curve, in units of
+  ///   its control.
   public func linearized(tolerance: Double = ParameterCurve.squareRootTolerance)
     -> HapticComposition
   {

@@ -1,43 +1,58 @@
 internal import CMath
 
-/// What Core Haptics' normalised envelope times mean in seconds.
+/// The mapping of Core Haptics' normalized envelope times to seconds.
 ///
-/// Apple documents an exponential scale and no figures. Ours is `2 s · (100ⁿ − 1) / 99`: 0 is 0 s,
-/// 0.25 is 44 ms, 0.5 is 0.18 s, 0.75 is 0.62 s, 1 is 2 s.
+/// Apple documents an exponential scale without figures. Temblor uses `2 s · (100ⁿ − 1) / 99`:
+/// 0 is 0 s, 0.25 is 44 ms, 0.5 is 0.18 s, 0.75 is 0.62 s, and 1 is 2 s.
 public enum EnvelopeTimes {
-  /// Seconds of a normalised time of 1.
+  /// The duration of a normalized time of 1, in seconds.
   public static var maximumSeconds: Double { @_noLocks get { 2 } }
-  /// The growth of the exponential over the whole range.
+  /// The growth of the exponential from 0 to 1.
   public static var growthFactor: Double { @_noLocks get { 100 } }
-  /// The same as a power of two.
+  /// The growth of the exponential, in octaves.
   public static var growthOctaves: Float { @_noLocks get { 6.6438562 } }
-  /// The shortest ramp, in seconds, of an edge that has no envelope time, so that nothing pops.
+  /// The minimum duration of a ramp, in seconds, which prevents clicks at edges without an envelope
+  /// time.
   public static let minimumRampSeconds = 0.001
 
-  /// Seconds of a normalised envelope time, which is clamped to 0…1.
-  public static func seconds(normalized normalised: Float) -> Double {
-    seconds(ofGrowth: pow(growthFactor, min(max(Double(normalised), 0), 1)))
+  /// Returns the duration of a normalized envelope time, in seconds.
+  ///
+  /// - Parameter time: The normalized time, clamped to 0…1.
+  public static func seconds(normalized time: Float) -> Double {
+    seconds(ofGrowth: pow(growthFactor, min(max(Double(time), 0), 1)))
   }
 
-  /// Seconds of a normalised time n by its share of the growth, `growth`ⁿ.
-  @_noLocks public static func seconds(ofGrowth grown: Double) -> Double {
-    maximumSeconds * (grown - 1) / (growthFactor - 1)
+  /// Returns the duration of a normalized envelope time n, in seconds, given `growthFactor`ⁿ.
+  @_noLocks public static func seconds(ofGrowth growth: Double) -> Double {
+    maximumSeconds * (growth - 1) / (growthFactor - 1)
   }
 }
 
-/// The corners of an event's envelope: attack and hold, or attack and decay, then release behind
-/// the end.
+/// The corners of an event's envelope: a rise, a hold or decay, and a release.
 ///
-/// An event shorter than its attack, or than its attack and decay, is released from the level it
-/// has reached. Levels are factors on amplitude; times count from the onset, in any one unit.
+/// An event that is shorter than its attack, or than its attack and decay, is released from the
+/// level that it has reached. Levels are factors on the amplitude. Times count from the onset, in
+/// any unit.
 public struct EnvelopeShape: Equatable, Sendable {
-  /// The end of the rise from 0 and the level there, and the start of the release and the level
-  /// there.
-  public var riseEnd, riseLevel, releaseStart, releaseLevel: Double
-  /// When the level is 0.
+  /// The end of the rise from 0.
+  public var riseEnd: Double
+  /// The level at the end of the rise.
+  public var riseLevel: Double
+  /// The start of the release.
+  public var releaseStart: Double
+  /// The level at the start of the release.
+  public var releaseLevel: Double
+  /// The time at which the level reaches 0.
   public var end: Double
 
-  /// Works out the corners of an event that holds for a positive time.
+  /// Computes the corners of an event's envelope.
+  ///
+  /// - Parameters:
+  ///   - hold: The time from the onset to the end of the event; positive.
+  ///   - attack: The time of the rise to 1.
+  ///   - decay: The time of the fall to 0 of an event that isn't sustained.
+  ///   - release: The time of the fall to 0 after the end of the event.
+  ///   - isSustained: Whether the level stays at 1 until the end of the event.
   @_noLocks public init(
     hold: Double, attack: Double, decay: Double, release: Double, isSustained: Bool
   ) {

@@ -1,48 +1,62 @@
-/// Layers that sound together, as a file of any format holds them.
+/// A composition: layers of haptic patterns that play together.
 ///
-/// Parameters and curves act on the events of their own layer alone. An AHAP file is one layer.
+/// Every format is read into a composition. Parameters and curves act only on the events of their own
+/// layer. An AHAP file has a single layer.
 public struct HapticComposition: Equatable, Sendable {
-  /// One pattern of a composition.
+  /// A haptic pattern and its sampled signals, optionally assigned to a body location.
   public struct Layer: Equatable, Sendable {
-    /// Events with the parameters and curves that act on them.
+    /// The events, with the parameters and curves that act on them.
     public var pattern: HapticPattern
-    /// Sampled signals that sound beside the events.
+    /// The sampled signals that play together with the events.
     public var signals: [SampledSignal]
-    /// What the file calls the layer; empty where it has no name.
+    /// The name of the layer in the file; empty if it has none.
     public var name: String
-    /// Where its haptics are felt; nil for everywhere.
+    /// The body location at which the layer is felt; nil for every location.
     public var bodyLocation: BodyLocation?
 
-    /// Makes a layer.
+    /// Creates a layer.
+    ///
+    /// - Parameters:
+    ///   - pattern: The events and controls.
+    ///   - signals: The sampled signals.
+    ///   - name: The name in the file, or an empty string.
+    ///   - bodyLocation: The location at which the layer is felt, or nil for every location.
     public init(
       _ pattern: HapticPattern, signals: [SampledSignal] = [], name: String = "",
-      bodyLocation place: BodyLocation? = nil
+      bodyLocation: BodyLocation? = nil
     ) {
       self.pattern = pattern
       self.signals = signals
       self.name = name
-      self.bodyLocation = place
+      self.bodyLocation = bodyLocation
     }
   }
 
-  /// A part of the body, or an actuator of a device, as the format of a file orders them.
+  /// A part of the body or an actuator of a device, numbered as in the file.
   public struct BodyLocation: Hashable, Sendable {
-    /// The number, from 1, and how many places the file addresses.
-    public var number, count: Int
-    /// What the file calls it; empty where it has no name.
+    /// The number of the location, starting at 1.
+    public var number: Int
+    /// The number of locations that the file addresses.
+    public var count: Int
+    /// The name of the location in the file; empty if it has none.
     public var name: String
 
-    /// Makes a place; a number beyond the count raises the count.
+    /// Creates a location.
+    ///
+    /// - Parameters:
+    ///   - number: The number, starting at 1.
+    ///   - count: The number of locations; raised to `number` if it is lower.
+    ///   - name: The name in the file, or an empty string.
     public init(_ number: Int, of count: Int, name: String = "") {
       self.number = max(1, number)
       self.count = max(self.number, count)
       self.name = name
     }
 
-    /// The name, or the number where there is none.
+    /// The name, or the number if the location has no name.
     public var displayName: String { name.isEmpty ? "\(number)" : name }
 
-    /// Whether a text is its number or its name; upper and lower case of ASCII letters are equal.
+    /// Returns true if a text is the location's number or name, ignoring the case of ASCII letters.
     public func matches(_ text: String) -> Bool {
       func folded(_ text: String) -> [UInt8] {
         text.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }
@@ -51,28 +65,39 @@ public struct HapticComposition: Equatable, Sendable {
     }
   }
 
-  /// Where a loop begins and ends, in seconds.
+  /// The start and the end of a loop, in seconds.
   public struct LoopPoints: Equatable, Sendable {
-    /// Where further passes begin.
+    /// The start of every pass after the first.
     public var start: Double
-    /// Where a pass ends, or nil for the end of the composition.
+    /// The end of a pass, or nil for the end of the composition.
     public var end: Double?
 
-    /// Makes loop points; nothing is checked.
+    /// Creates loop points without validating them.
     public init(start: Double = 0, end: Double? = nil) {
       self.start = start
       self.end = end
     }
   }
 
-  /// The layers; at least one.
+  /// The layers, at least one.
   public var layers: [Layer]
-  /// Where a loop begins and ends, or nil for the whole composition.
+  /// The loop points, or nil to loop over the whole composition.
   public var loop: LoopPoints?
-  /// The title, what the author says about it, and who made it, or nil.
-  public var title, notes, author: String?
+  /// The title, or nil.
+  public var title: String?
+  /// The author's notes, or nil.
+  public var notes: String?
+  /// The author, or nil.
+  public var author: String?
 
-  /// Makes a composition of layers.
+  /// Creates a composition of layers.
+  ///
+  /// - Parameters:
+  ///   - layers: The layers, at least one.
+  ///   - loop: The loop points, or nil to loop over the whole composition.
+  ///   - title: The title, or nil.
+  ///   - notes: The author's notes, or nil.
+  ///   - author: The author, or nil.
   public init(
     layers: [Layer], loop: LoopPoints? = nil, title: String? = nil, notes: String? = nil,
     author: String? = nil
@@ -84,19 +109,19 @@ public struct HapticComposition: Equatable, Sendable {
     self.author = author
   }
 
-  /// Makes a composition of one pattern.
+  /// Creates a composition of one pattern.
   public init(_ pattern: HapticPattern) { self.init(layers: [Layer(pattern)]) }
 
-  /// The places that layers name, by number and name.
+  /// The distinct body locations of the layers, sorted by number and name.
   public var bodyLocations: [BodyLocation] {
-    var places: [BodyLocation] = []
-    for case let place? in layers.map({ $0.bodyLocation }) where !places.contains(place) {
-      places.append(place)
+    var locations: [BodyLocation] = []
+    for case let location? in layers.map({ $0.bodyLocation }) where !locations.contains(location) {
+      locations.append(location)
     }
-    return places.sorted { ($0.number, $0.name) < ($1.number, $1.name) }
+    return locations.sorted { ($0.number, $0.name) < ($1.number, $1.name) }
   }
 
-  /// How many places the layers are distributed over; 0 where all are felt everywhere.
+  /// The number of body locations that the layers address; 0 if every layer is felt everywhere.
   public var bodyLocationCount: Int {
     var count = 0
     for layer in layers {
@@ -105,13 +130,13 @@ public struct HapticComposition: Equatable, Sendable {
     return count
   }
 
-  /// Seconds until the last layer's duration is over.
+  /// The duration of the longest layer, in seconds.
   public var duration: Double { layers.map { $0.duration }.max() ?? 0 }
 
-  /// All layers as one pattern, in their order.
+  /// The events, parameters, and curves of all layers as one pattern, in the order of the layers.
   ///
-  /// Exact where there is one layer, or none has parameters or curves; else these act on the events
-  /// of all layers instead of their own. Sampled signals are left out.
+  /// The result is exact for a single layer, or if no layer has parameters or curves. Otherwise, the
+  /// controls act on the events of all layers instead of their own. Sampled signals are omitted.
   public var flattened: HapticPattern {
     guard layers.count != 1 else { return layers[0].pattern }
     var pattern = HapticPattern()
@@ -123,7 +148,7 @@ public struct HapticComposition: Equatable, Sendable {
     return pattern
   }
 
-  /// Whether `flattened` sounds as the layers do.
+  /// A Boolean value that indicates whether `flattened` sounds like the layers.
   public var isFlatteningExact: Bool {
     layers.allSatisfy { $0.signals.isEmpty }
       && (layers.count <= 1
@@ -131,33 +156,35 @@ public struct HapticComposition: Equatable, Sendable {
   }
 }
 
-/// The number of an event: its layer and its place among that layer's events.
+/// A reference to an event by the index of its layer and its index in the layer.
 public struct EventReference: Hashable, Comparable, Sendable {
-  /// The index of the layer, and that of the event in it.
-  public var layer, event: Int
+  /// The index of the layer.
+  public var layer: Int
+  /// The index of the event in the layer.
+  public var event: Int
 
-  /// Makes a reference.
+  /// Creates a reference.
   public init(layer: Int = 0, event: Int) {
     self.layer = layer
     self.event = event
   }
 
-  /// Layer by layer, event by event.
-  public static func < (one: EventReference, other: EventReference) -> Bool {
-    (one.layer, one.event) < (other.layer, other.event)
+  /// Orders references by layer, then by event.
+  public static func < (lhs: EventReference, rhs: EventReference) -> Bool {
+    (lhs.layer, lhs.event) < (rhs.layer, rhs.event)
   }
 }
 
-/// A part of a composition, for findings and losses to be about.
+/// A part of a composition to which a finding or a loss refers.
 public enum CompositionElement: Hashable, Sendable {
   /// The composition as a whole.
   case composition
-  /// A layer, by its index.
+  /// A layer, identified by its index.
   case layer(Int)
   /// An event.
   case event(EventReference)
-  /// A parameter, by its layer and its index in it.
+  /// A parameter, identified by its layer and its index in the layer.
   case parameter(layer: Int, index: Int)
-  /// A curve, by its layer and its index in it.
+  /// A curve, identified by its layer and its index in the layer.
   case curve(layer: Int, index: Int)
 }

@@ -1,18 +1,22 @@
-/// A haptic and audio pattern: events, the parameters that change them, and the curves that bend
-/// them.
+/// A pattern of haptic and audio events with the parameters and curves that control them.
 ///
-/// Plain values in any order, as an author wrote them. Times are seconds from the start of the
-/// pattern. Building a pattern checks nothing: readers clamp what they read, and compilation
-/// refuses what cannot be rendered.
+/// The values are in any order, as the author wrote them. Times are seconds from the start of the
+/// pattern. Creating a pattern validates nothing: readers clamp values, and compilation rejects
+/// patterns that cannot be rendered.
 public struct HapticPattern: Equatable, Sendable {
-  /// What is felt or heard.
+  /// The haptic and audio events.
   public var events: [HapticEvent]
-  /// Values that step at a time and hold.
+  /// The parameters, which step to a value at a time and hold it.
   public var parameters: [DynamicParameter]
-  /// Values that move along straight lines between control points.
+  /// The curves, which move linearly between control points.
   public var curves: [ParameterCurve]
 
-  /// Makes a pattern from its three parts, each of which may be empty.
+  /// Creates a pattern.
+  ///
+  /// - Parameters:
+  ///   - events: The haptic and audio events.
+  ///   - parameters: The parameters, which step to a value.
+  ///   - curves: The curves, which move between control points.
   public init(
     events: [HapticEvent] = [], parameters: [DynamicParameter] = [], curves: [ParameterCurve] = []
   ) {
@@ -21,10 +25,10 @@ public struct HapticPattern: Equatable, Sendable {
     self.curves = curves
   }
 
-  /// The time, in seconds, at which the last event ends or the last parameter or curve begins.
+  /// The time at which the last event ends or the last parameter or curve starts, in seconds.
   ///
-  /// Envelope releases and the length of a transient's burst are not counted, nor are control
-  /// points behind a curve's start. The point where a loop returns to the beginning.
+  /// A loop returns to the beginning at this time. Envelope releases, the length of a transient's
+  /// burst, and control points after the start of a curve don't count.
   /// Source: Apple's header for `CHHapticPattern.duration`.
   public var duration: Double {
     var end = 0.0
@@ -41,39 +45,48 @@ public struct HapticPattern: Equatable, Sendable {
   }
 }
 
-/// One thing that is felt or heard, at a time.
+/// A haptic or audio event.
 public struct HapticEvent: Equatable, Sendable {
-  /// What an event does; the raw value is its name in AHAP.
+  /// The kind of an event; the raw value is its name in AHAP.
   public enum Kind: String, CaseIterable, Sendable {
-    /// One short impulse that ends by itself.
+    /// A short haptic impulse.
     case hapticTransient = "HapticTransient"
-    /// A vibration that lasts for the event's duration.
+    /// A vibration that lasts for the duration of the event.
     case hapticContinuous = "HapticContinuous"
-    /// A synthetic tone that lasts for the event's duration.
+    /// A synthetic tone that lasts for the duration of the event.
     case audioContinuous = "AudioContinuous"
     /// A sound file.
     case audioCustom = "AudioCustom"
   }
 
-  /// Seconds a continuous event without a duration lasts: the longest that Apple documents.
+  /// The duration of a continuous event that specifies none, in seconds: the maximum that Apple
+  /// documents.
   public static let defaultDuration = 30.0
 
-  /// Seconds from the start of the pattern.
+  /// The start, in seconds from the start of the pattern.
   public var time: Double
-  /// Seconds until release begins, or nothing where none was given.
+  /// The time from the start to the release, in seconds, or nil if the event specifies none.
   ///
-  /// For a transient it counts only towards the pattern's length. For a sound file, a shorter
-  /// duration cuts it, a longer one pads it with silence, and zero or nothing plays the whole file.
+  /// The duration of a transient only extends the pattern. A sound file is cut to a shorter
+  /// duration and padded with silence to a longer one; zero or nil plays the whole file.
   public var duration: Double?
-  // Behind the duration it takes no memory of its own, and long patterns are mostly events.
-  /// What the event does.
+  // The kind follows the duration, where it occupies padding: long patterns consist mostly of
+  // events.
+  /// The kind of the event.
   public var kind: Kind
-  /// The values given; those that were not take their defaults.
+  /// The parameter values; an absent parameter has its default.
   public var parameters: EventParameters
   /// The sound file of an `audioCustom` event.
   public var waveform: AudioWaveform?
 
-  /// Makes an event; nothing is clamped or checked.
+  /// Creates an event without clamping or validating its values.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of the event.
+  ///   - time: The start, in seconds from the start of the pattern.
+  ///   - duration: The time from the start to the release, in seconds, or nil.
+  ///   - parameters: The parameter values.
+  ///   - waveform: The sound file of an `audioCustom` event.
   public init(
     kind: Kind, time: Double, duration: Double? = nil,
     parameters: EventParameters = EventParameters(),
@@ -86,7 +99,8 @@ public struct HapticEvent: Equatable, Sendable {
     self.waveform = waveform
   }
 
-  /// Seconds until release begins: 0 for a transient, nil where the length of a sound file decides.
+  /// The time from the start to the release, in seconds: 0 for a transient, nil if the length of a
+  /// sound file determines it.
   public var holdDuration: Double? {
     switch kind.traits.durationSource {
     case .impulse: 0
@@ -95,30 +109,31 @@ public struct HapticEvent: Equatable, Sendable {
     }
   }
 
-  /// The value of a parameter: the given one clamped to its range, else the default for this kind.
+  /// Returns the value of a parameter, clamped to its range.
   ///
-  /// What is not a number counts as not given.
+  /// A value that is absent or NaN is replaced by the default for the kind.
   public func value(of id: EventParameterID) -> Float {
-    var given = parameters[id] ?? id.defaultValue(for: kind)
-    if given.isNaN {
-      given = id.defaultValue(for: kind)
+    let defaultValue = id.defaultValue(for: kind)
+    var value = parameters[id] ?? defaultValue
+    if value.isNaN {
+      value = defaultValue
     }
     let range = id.range
-    return min(max(given, range.lowerBound), range.upperBound)
+    return min(max(value, range.lowerBound), range.upperBound)
   }
 }
 
 extension HapticEvent.Kind {
-  /// What decides how long an event lasts: nothing of its own, its duration, or its sound file.
+  /// The origin of an event's duration: none for an impulse, the event, or its sound file.
   public enum DurationSource: Sendable { case impulse, duration, file }
 
-  /// What is known of a kind beside how it is rendered and what it is called: numbers, which cost
-  /// nothing to ask for.
+  /// The properties of a kind on which rendering depends, in one place for all kinds.
   struct Traits {
     var isHaptic: Bool
     var durationSource: DurationSource
-    /// What an event has that was given none.
+    /// The intensity of an event that specifies none.
     var defaultIntensity: Float = 0.6
+    /// The sharpness of an event that specifies none.
     var defaultSharpness: Float = 0.422601
   }
 
@@ -133,34 +148,39 @@ extension HapticEvent.Kind {
     }
   }
 
-  var names: (noun: String, label: String) {
+  /// The names of a kind in messages, tables, and reports, in one place for all kinds.
+  private var names: (noun: String, label: String, countKey: String) {
     switch self {
-    case .hapticTransient: ("transient", "transient")
-    case .hapticContinuous: ("continuous event", "continuous")
-    case .audioContinuous: ("audio tone", "tone")
-    case .audioCustom: ("sound file", "sound file")
+    case .hapticTransient: ("transient", "transient", "transients")
+    case .hapticContinuous: ("continuous event", "continuous", "continuous")
+    case .audioContinuous: ("audio tone", "tone", "audioContinuous")
+    case .audioCustom: ("sound file", "sound file", "audioCustom")
     }
   }
 
-  /// What sentences call an event of this kind; several with an `s`.
+  /// The singular noun for an event of this kind in messages.
   public var noun: String { names.noun }
-  /// What tables and the data of pages call an event of this kind.
+  /// The label for an event of this kind in tables and in the data of pages.
   public var label: String { names.label }
-  /// Whether events of this kind are felt; the others are heard.
+  /// The JSON key for the number of events of this kind in reports.
+  public var countKey: String { names.countKey }
+  /// A Boolean value that indicates whether events of this kind are haptic; the others are audio.
   public var isHaptic: Bool { traits.isHaptic }
-  /// Whether events of this kind end by themselves at once, without an envelope.
+  /// A Boolean value that indicates whether events of this kind are impulses without an envelope.
   public var isTransient: Bool { traits.durationSource == .impulse }
-  /// Whether events of this kind hold for their duration, or 30 s where none was given.
+  /// A Boolean value that indicates whether events of this kind last for their duration, which is
+  /// 30 s by default.
   public var isContinuous: Bool { traits.durationSource == .duration }
-  /// Whether events of this kind are felt for their duration.
+  /// A Boolean value that indicates whether events of this kind are vibrations.
   public var isVibration: Bool { isHaptic && isContinuous }
-  /// Whether events of this kind play a sound file, whole unless they have a duration.
+  /// A Boolean value that indicates whether events of this kind play a sound file.
   public var playsFile: Bool { traits.durationSource == .file }
 
-  /// Whether an event of this kind is changed by a parameter.
+  /// Returns true if a parameter affects events of this kind.
   ///
-  /// Source: the documentation of Apple's Unity wrapper (apple/unityplugins, 4b2455f), by which
-  /// transients have no envelope; haptic parameters act on haptic events, audio ones on audio.
+  /// Haptic parameters affect haptic events, audio parameters affect audio events, and transients
+  /// have no envelope.
+  /// Source: the documentation of Apple's Unity wrapper (apple/unityplugins, 4b2455f).
   public func responds(to id: EventParameterID) -> Bool {
     switch id {
     case .hapticIntensity, .hapticSharpness: isHaptic
@@ -170,17 +190,22 @@ extension HapticEvent.Kind {
   }
 }
 
-/// The sound file an `audioCustom` event plays, and how.
+/// The sound file of an `audioCustom` event and its playback options.
 public struct AudioWaveform: Equatable, Sendable {
-  /// The file's path as the pattern gives it, relative to the pattern's folder.
+  /// The path of the file, relative to the folder of the pattern.
   public var path: String
-  /// Whether the sound is ramped in and out; true unless the pattern says otherwise.
+  /// A Boolean value that indicates whether the sound fades in and out; true by default.
   public var usesVolumeEnvelope: Bool
-  /// Whether the whole file repeats for the event's duration; false unless the pattern says
-  /// otherwise.
+  /// A Boolean value that indicates whether the whole file repeats for the duration of the event;
+  /// false by default.
   public var isLooping: Bool
 
-  /// Makes a reference to a file; nothing is opened.
+  /// Creates a reference to a file without opening it.
+  ///
+  /// - Parameters:
+  ///   - path: The path, relative to the folder of the pattern.
+  ///   - usesVolumeEnvelope: Whether the sound fades in and out.
+  ///   - isLooping: Whether the file repeats for the duration of the event.
   public init(path: String, usesVolumeEnvelope: Bool = true, isLooping: Bool = false) {
     self.path = path
     self.usesVolumeEnvelope = usesVolumeEnvelope
@@ -188,31 +213,30 @@ public struct AudioWaveform: Equatable, Sendable {
   }
 }
 
-/// The one place where seconds become frames.
+/// The conversion of times to frames and of computed values to integers.
 public enum FrameConversion {
-  /// The longest time a pattern can be rendered to, in seconds: one day.
+  /// The maximum time that can be rendered, in seconds: one day.
   public static let maximumSeconds = 86_400.0
 
-  /// The frame nearest to a time: `round(seconds · rate)`, halves away from zero.
+  /// Returns the frame nearest to a time: `round(seconds · rate)`, with halves away from zero.
   ///
-  /// Times outside ± one day are clamped to it, so that any number gives a frame; not-a-number is
-  /// 0.
+  /// Times are clamped to ± one day, so that every number yields a frame. NaN yields 0.
   public static func frame(seconds: Double, rate: Double) -> Int64 {
     guard !seconds.isNaN else { return 0 }
-    let bounded = min(max(seconds, -maximumSeconds), maximumSeconds)
-    return Int64((bounded * rate).rounded())
+    let clamped = min(max(seconds, -maximumSeconds), maximumSeconds)
+    return Int64((clamped * rate).rounded())
   }
 
-  /// The whole number nearest to a value, halves away from zero, within a range; its lower bound
-  /// for what is not a number. The one place where formats make whole numbers of computed values.
+  /// Returns the integer nearest to a value, clamped to a range, with halves away from zero.
+  ///
+  /// NaN yields the lower bound. Every format converts computed values by this function.
   public static func integer(
     _ value: Double, in range: ClosedRange<Int> = -maximumInteger...maximumInteger
   ) -> Int {
-    // In this order not-a-number becomes the lower bound.
+    // This order of the arguments turns NaN into the lower bound.
     Int(min(max(Double(range.lowerBound), value), Double(range.upperBound)).rounded())
   }
 
-  /// The greatest magnitude of a whole number that is computed, which a `Double` and an `Int` hold
-  /// exactly.
+  /// The maximum magnitude of a computed integer, which both `Double` and `Int` represent exactly.
   public static let maximumInteger = Int(clamping: 1_000_000_000_000_000 as Int64)
 }

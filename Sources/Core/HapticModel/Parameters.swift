@@ -1,27 +1,27 @@
-/// A value an event can be given; the raw value is its name in AHAP.
+/// A parameter of an event; the raw value is its name in AHAP.
 public enum EventParameterID: String, CaseIterable, Sendable {
-  /// Strength, 0…1.
+  /// The strength of a haptic event, 0…1.
   case hapticIntensity = "HapticIntensity"
-  /// From dull, 0, to sharp, 1.
+  /// The sharpness of a haptic event, from dull (0) to sharp (1).
   case hapticSharpness = "HapticSharpness"
-  /// Rise at the start, normalised 0…1.
+  /// The duration of the rise at the start, normalized to 0…1.
   case attackTime = "AttackTime"
-  /// Fall of an event that is not sustained, normalised 0…1.
+  /// The duration of the fall of an event that isn't sustained, normalized to 0…1.
   case decayTime = "DecayTime"
-  /// Fall behind the end, normalised 0…1.
+  /// The duration of the fall after the end, normalized to 0…1.
   case releaseTime = "ReleaseTime"
-  /// Whether the event holds for its duration, 1, or decays, 0.
+  /// The envelope mode: 1 holds the level for the duration of the event, 0 decays.
   case sustained = "Sustained"
-  /// Loudness, 0…1.
+  /// The volume of an audio event, 0…1.
   case audioVolume = "AudioVolume"
-  /// From left, −1, to right, 1.
+  /// The stereo position of an audio event, from left (−1) to right (1).
   case audioPan = "AudioPan"
-  /// From low, −1, to high, 1.
+  /// The pitch of an audio event, from low (−1) to high (1).
   case audioPitch = "AudioPitch"
-  /// High-frequency content, 0…1.
+  /// The high-frequency content of an audio event, 0…1.
   case audioBrightness = "AudioBrightness"
 
-  /// The values Core Haptics accepts; others are clamped to the nearest bound.
+  /// The valid range; values outside are clamped.
   public var range: ClosedRange<Float> {
     switch self {
     case .audioPan, .audioPitch: -1...1
@@ -29,10 +29,10 @@ public enum EventParameterID: String, CaseIterable, Sendable {
     }
   }
 
-  /// The value of an event that was given none.
+  /// Returns the default value of the parameter for a kind of event.
   ///
-  /// Source: the constant table of Apple's Unity wrapper (apple/unityplugins, 4b2455f); `Sustained`
-  /// follows Apple's header, which says 1 where that table says 0.
+  /// Source: the constant table of Apple's Unity wrapper (apple/unityplugins, 4b2455f). `Sustained`
+  /// follows Apple's header, which specifies 1 instead of 0.
   public func defaultValue(for kind: HapticEvent.Kind) -> Float {
     switch self {
     case .hapticIntensity: kind.traits.defaultIntensity
@@ -60,30 +60,29 @@ public enum EventParameterID: String, CaseIterable, Sendable {
   var bit: UInt16 { 1 << UInt16(index) }
 }
 
-/// The parameter values one event was given: a small dictionary that never allocates.
+/// The parameter values of an event, as a small dictionary that never allocates.
 public struct EventParameters: Equatable, Sendable {
-  /// One value for each identifier; those that were not given are zero, so that equality is by
-  /// value.
+  /// A value for each identifier. Absent values are zero, so that equality is by value.
   private var values = InlineArray<10, Float>(repeating: 0)
   private var presentMask: UInt16 = 0
 
-  /// Makes a set in which nothing is given.
+  /// Creates an empty set.
   public init() {}
 
-  /// Makes a set of the given values; the last of two for one identifier counts.
+  /// Creates a set of parameter values.
   public init(_ values: [EventParameterID: Float]) {
     for (id, value) in values {
       self[id] = value
     }
   }
 
-  /// Whether the same identifiers were given the same values.
-  public static func == (one: EventParameters, other: EventParameters) -> Bool {
-    one.presentMask == other.presentMask
-      && one.values.indices.allSatisfy { one.values[$0] == other.values[$0] }
+  /// Returns true if the same identifiers have the same values.
+  public static func == (lhs: EventParameters, rhs: EventParameters) -> Bool {
+    lhs.presentMask == rhs.presentMask
+      && lhs.values.indices.allSatisfy { lhs.values[$0] == rhs.values[$0] }
   }
 
-  /// The value given for an identifier, unclamped, or nothing.
+  /// The unclamped value of an identifier, or nil if it is absent.
   public subscript(id: EventParameterID) -> Float? {
     get { presentMask & id.bit == 0 ? nil : values[id.index] }
     set {
@@ -96,14 +95,14 @@ public struct EventParameters: Equatable, Sendable {
     }
   }
 
-  /// The identifiers that were given, in declaration order.
+  /// The identifiers that have a value, in declaration order.
   public var identifiers: [EventParameterID] {
     EventParameterID.allCases.filter { presentMask & $0.bit != 0 }
   }
 }
 
 extension EventParameters: ExpressibleByDictionaryLiteral {
-  /// Makes a set of the given values; the last of two for one identifier counts.
+  /// Creates a set of parameter values; of two values for one identifier, the last is used.
   public init(dictionaryLiteral elements: (EventParameterID, Float)...) {
     for (id, value) in elements {
       self[id] = value
@@ -111,53 +110,53 @@ extension EventParameters: ExpressibleByDictionaryLiteral {
   }
 }
 
-/// A control that acts on every event of its bus; the raw value is its name in AHAP.
+/// A control that acts on all events of a bus; the raw value is its name in AHAP.
 public enum DynamicParameterID: String, CaseIterable, Sendable {
-  /// Multiplies `HapticIntensity`.
+  /// Multiplies the intensity of haptic events.
   case hapticIntensityControl = "HapticIntensityControl"
-  /// Is added to `HapticSharpness`.
+  /// Adds to the sharpness of haptic events.
   case hapticSharpnessControl = "HapticSharpnessControl"
-  /// Is added to `AttackTime` of haptic events that start later.
+  /// Adds to the attack time of haptic events that start later.
   case hapticAttackTimeControl = "HapticAttackTimeControl"
-  /// Is added to `DecayTime` of haptic events that start later.
+  /// Adds to the decay time of haptic events that start later.
   case hapticDecayTimeControl = "HapticDecayTimeControl"
-  /// Is added to `ReleaseTime` of haptic events that start later.
+  /// Adds to the release time of haptic events that start later.
   case hapticReleaseTimeControl = "HapticReleaseTimeControl"
-  /// Multiplies `AudioVolume`.
+  /// Multiplies the volume of audio events.
   case audioVolumeControl = "AudioVolumeControl"
-  /// Is added to `AudioPan`.
+  /// Adds to the stereo position of audio events.
   case audioPanControl = "AudioPanControl"
-  /// Is added to `AudioPitch`.
+  /// Adds to the pitch of audio events.
   case audioPitchControl = "AudioPitchControl"
-  /// Is added to `AudioBrightness`.
+  /// Adds to the brightness of audio events.
   case audioBrightnessControl = "AudioBrightnessControl"
-  /// Is added to `AttackTime` of audio events that start later.
+  /// Adds to the attack time of audio events that start later.
   case audioAttackTimeControl = "AudioAttackTimeControl"
-  /// Is added to `DecayTime` of audio events that start later.
+  /// Adds to the decay time of audio events that start later.
   case audioDecayTimeControl = "AudioDecayTimeControl"
-  /// Is added to `ReleaseTime` of audio events that start later.
+  /// Adds to the release time of audio events that start later.
   case audioReleaseTimeControl = "AudioReleaseTimeControl"
 
-  /// Whether the control acts on haptic events; the others act on audio events.
+  /// A Boolean value that indicates whether the control acts on haptic events rather than audio.
   public var isHaptic: Bool {
     switch self {
     case .hapticIntensityControl, .hapticSharpnessControl, .hapticAttackTimeControl,
-      .hapticDecayTimeControl,
-      .hapticReleaseTimeControl:
+      .hapticDecayTimeControl, .hapticReleaseTimeControl:
       true
     default:
       false
     }
   }
 
-  /// Whether the control multiplies the event's value; otherwise it is added to it.
+  /// A Boolean value that indicates whether the control multiplies a value rather than adding to
+  /// it.
   public var isMultiplier: Bool { self == .hapticIntensityControl || self == .audioVolumeControl }
-  /// The values Core Haptics accepts; others are clamped to the nearest bound.
+  /// The valid range; values outside are clamped.
   public var range: ClosedRange<Float> { isMultiplier ? 0...1 : -1...1 }
-  /// The value in force until a parameter or curve says otherwise: 1 for multipliers, else 0.
+  /// The value before the first parameter or curve: 1 for multipliers, otherwise 0.
   public var neutralValue: Float { isMultiplier ? 1 : 0 }
 
-  /// The event parameter the control acts on.
+  /// The event parameter that the control affects.
   public var target: EventParameterID {
     switch self {
     case .hapticIntensityControl: .hapticIntensity
@@ -173,16 +172,21 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
   }
 }
 
-/// A control value that steps at a time and holds until the next of its kind.
+/// A change of a control to a value, which holds until the next change.
 public struct DynamicParameter: Equatable, Sendable {
   /// The control.
   public var id: DynamicParameterID
-  /// The value from the time on, in the control's range.
+  /// The value, in the range of the control.
   public var value: Float
-  /// Seconds from the start of the pattern.
+  /// The time of the change, in seconds from the start of the pattern.
   public var time: Double
 
-  /// Makes a step; nothing is clamped or checked.
+  /// Creates a change of a control without clamping or validating its values.
+  ///
+  /// - Parameters:
+  ///   - id: The control.
+  ///   - value: The value, in the range of the control.
+  ///   - time: The time of the change, in seconds from the start of the pattern.
   public init(id: DynamicParameterID, value: Float, time: Double) {
     self.id = id
     self.value = value
@@ -190,43 +194,48 @@ public struct DynamicParameter: Equatable, Sendable {
   }
 }
 
-/// A control that moves along lines between control points and then holds its last value.
+/// A curve of a control: linear between its control points, then constant.
 public struct ParameterCurve: Equatable, Sendable {
-  /// One corner of a curve.
+  /// A point of a curve.
   public struct ControlPoint: Equatable, Sendable {
-    /// Seconds from the start of the curve.
+    /// The time, in seconds from the start of the curve.
     public var time: Double
-    /// The value at the time, in the control's range.
+    /// The value, in the range of the control.
     public var value: Float
 
-    /// Makes a corner; nothing is clamped or checked.
+    /// Creates a point without clamping or validating its values.
     public init(time: Double, value: Float) {
       self.time = time
       self.value = value
     }
   }
 
-  /// What lies between control points.
+  /// The interpolation between control points.
   public enum Interpolation: String, CaseIterable, Sendable {
-    /// The value moves along a straight line.
+    /// Linear interpolation of the value.
     case linear
-    /// Points hold the square of the value, 0…1, and the square moves along a straight line.
+    /// Linear interpolation of the square of the value, which the points contain, 0…1.
     ///
-    /// For formats whose files hold amplitudes where a control sets intensities. Readers of such
-    /// formats make these curves; AHAP has none.
+    /// Formats that specify amplitudes for a control of intensity use these curves; AHAP does not.
     case squared
   }
 
   /// The control.
   public var id: DynamicParameterID
-  /// Seconds from the start of the pattern.
+  /// The start, in seconds from the start of the pattern.
   public var time: Double
-  /// The corners; compilation sorts them by time.
+  /// The control points, in any order.
   public var controlPoints: [ControlPoint]
-  /// What lies between the corners.
+  /// The interpolation between the control points.
   public var interpolation: Interpolation
 
-  /// Makes a curve; nothing is clamped or checked.
+  /// Creates a curve without clamping or validating its values.
+  ///
+  /// - Parameters:
+  ///   - id: The control.
+  ///   - time: The start, in seconds from the start of the pattern.
+  ///   - controlPoints: The control points, in any order.
+  ///   - interpolation: The interpolation between the control points.
   public init(
     id: DynamicParameterID, time: Double, controlPoints: [ControlPoint],
     interpolation: Interpolation = .linear

@@ -1,102 +1,104 @@
 internal import CMath
 
-/// Samples for the haptic bus: what no event can describe, such as a curve that is itself the
-/// motion.
+/// A sampled signal on the haptic bus, for motion that no event can describe.
 ///
-/// They are played as they are, at their own speed; of all controls only intensity acts on them.
+/// The signal plays at its own speed. The intensity control is the only control that acts on it.
 public struct SampledSignal: Equatable, Sendable {
-  /// Seconds from the start of the composition, and samples per second.
-  public var time, rate: Double
-  /// The samples; ±1 is the amplitude of a continuous event of intensity 1.
+  /// The start, in seconds from the start of the composition.
+  public var time: Double
+  /// The sample rate, in hertz.
+  public var rate: Double
+  /// The samples; ±1 is the amplitude of a continuous event at full intensity.
   public var samples: [Float]
 
-  /// Makes a signal; nothing is checked.
+  /// Creates a signal without validating it.
   public init(time: Double, rate: Double, samples: [Float]) {
     self.time = time
     self.rate = rate
     self.samples = samples
   }
 
-  /// Seconds that the samples last.
+  /// The duration of the samples, in seconds.
   public var duration: Double { rate > 0 ? Double(samples.count) / rate : 0 }
 
-  /// The rates that can be rendered, in hertz.
+  /// The sample rates that can be rendered, in hertz.
   public static let supportedRates: ClosedRange<Double> = 100...192_000
-  /// The most seconds of signals that one layer can render together: half an hour.
+  /// The maximum total duration of the signals of a layer, in seconds: half an hour.
   public static let maximumTotalDuration = 1_800.0
 
-  /// Bandwidths of a noise in octaves, from its lowest to its highest frequency.
+  /// The bandwidths of a noise, in octaves.
   public static let noiseBandwidthRange: ClosedRange<Double> = 0.05...6
-  /// Seconds after which a noise repeats, without a seam.
+  /// The period after which a noise repeats seamlessly, in seconds.
   public static let noisePeriod = 4.0
-  /// The most sines of which a noise consists.
+  /// The maximum number of sines in a noise.
   private static let maximumNoiseSineCount = 96
-  /// The lowest frequency of a noise in hertz.
+  /// The minimum frequency of a noise, in hertz.
   private static let minimumNoiseHertz = 1.0
 
-  /// One period of a noise with a flat spectrum over a band, the same for the same arguments.
+  /// Returns one period of a noise with a flat spectrum over a band.
   ///
-  /// It is the sum of up to 96 sines of equal amplitude and random phase, each of a whole number of
-  /// cycles in the period, spread over the band; nothing lies outside it. The greatest magnitude is
-  /// 1. It starts and ends near zero, so that it can loop.
+  /// The noise is the sum of up to 96 sines of equal amplitude and random phase. Each has a whole
+  /// number of cycles in the period, and none lies outside the band. The peak is 1. The noise
+  /// starts and ends near zero, so that it can loop. Equal arguments yield equal noises.
   ///
   /// - Parameters:
-  ///   - center: The middle of the band in hertz, on a scale of octaves; at least 1, at most 0.4 of
-  ///     the rate.
-  ///   - bandwidth: Octaves, limited to `noiseBandwidths`; the band ends at 1 Hz and at 0.45 of the
-  ///     rate.
-  ///   - rate: Samples per second, limited to `rates`.
-  ///   - seed: Which of the noises of the band; those of different seeds are uncorrelated.
-  /// - Complexity: 96 additions a sample: about 20 ms at 48 kHz.
+  ///   - center: The geometric center of the band, in hertz: at least 1, at most 0.4 of the rate.
+  ///   - bandwidth: The bandwidth in octaves, clamped to `noiseBandwidthRange`. The band is limited
+  ///     to 1 Hz and to 0.45 of the rate.
+  ///   - rate: The sample rate, clamped to `supportedRates`.
+  ///   - seed: The seed; noises of different seeds are uncorrelated.
+  /// - Complexity: 96 additions per sample: about 20 ms at 48 kHz.
   public static func noise(center: Double, bandwidth: Double, rate: Double, seed: UInt64 = 0)
     -> SampledSignal
   {
     let rate = clamped(rate, to: supportedRates)
     let count = Int((noisePeriod * rate).rounded())
     let center = clamped(center, to: minimumNoiseHertz...rate * 0.4)
-    let reach = exp2(clamped(bandwidth, to: noiseBandwidthRange) / 2)
+    let halfWidthRatio = exp2(clamped(bandwidth, to: noiseBandwidthRange) / 2)
     let period = Double(count) / rate
-    let first = max(1, Int((max(minimumNoiseHertz, center / reach) * period).rounded(.up)))
-    let last = max(first, Int(min(rate * 0.45, center * reach) * period))
-    var chance = NoiseGenerator(state: seed)
+    let minimumCycles = max(
+      1, Int((max(minimumNoiseHertz, center / halfWidthRatio) * period).rounded(.up)))
+    let maximumCycles = max(minimumCycles, Int(min(rate * 0.45, center * halfWidthRatio) * period))
+    var generator = NoiseGenerator(state: seed)
     let table = (0..<count).map { Float(sin(2 * .pi * Double($0) / Double(count))) }
-    var sum = [Float](repeating: 0, count: count)
-    let lineCount = min(maximumNoiseSineCount, last - first + 1)
-    for line in 0..<lineCount {
-      // One anywhere in each of as many equal parts of the band.
-      let begin = first + (last - first + 1) * line / lineCount
-      let end = first + (last - first + 1) * (line + 1) / lineCount
-      let cycles = begin + chance.next(upperBound: end - begin)
-      addSine(cycles: cycles, phase: chance.next(upperBound: count), from: table.span, to: &sum)
+    var samples = [Float](repeating: 0, count: count)
+    let sineCount = min(maximumNoiseSineCount, maximumCycles - minimumCycles + 1)
+    for index in 0..<sineCount {
+      // Each of the equal parts of the band contains one sine, at a random position.
+      let begin = minimumCycles + (maximumCycles - minimumCycles + 1) * index / sineCount
+      let end = minimumCycles + (maximumCycles - minimumCycles + 1) * (index + 1) / sineCount
+      let cycles = begin + generator.next(upperBound: end - begin)
+      addSine(
+        cycles: cycles, phase: generator.next(upperBound: count), from: table.span, to: &samples)
     }
-    return SampledSignal(time: 0, rate: rate, samples: normalized(sum))
+    return SampledSignal(time: 0, rate: rate, samples: normalized(samples))
   }
 
   private static func addSine(
     cycles: Int, phase: Int, from table: Span<Float>, to sum: inout [Float]
   ) {
-    var place = phase
+    var tableIndex = phase
     var samples = sum.mutableSpan
     for index in samples.indices {
-      samples[index] += table[place]
-      place += cycles
-      if place >= table.count {
-        place -= table.count
+      samples[index] += table[tableIndex]
+      tableIndex += cycles
+      if tableIndex >= table.count {
+        tableIndex -= table.count
       }
     }
   }
 
-  /// The samples with a peak of 1, from a place on where they cross zero slowly.
+  /// Returns the samples scaled to a peak of 1, starting where they cross zero most slowly.
   private static func normalized(_ samples: [Float]) -> [Float] {
     var peak: Float = 0
     var start = 0
-    var least = Float.infinity
+    var minimumStep = Float.infinity
     var previous = samples.last ?? 0
     for (index, sample) in samples.enumerated() {
       peak = max(peak, abs(sample))
-      let distance = max(abs(sample), abs(previous))
-      if distance < least {
-        least = distance
+      let step = max(abs(sample), abs(previous))
+      if step < minimumStep {
+        minimumStep = step
         start = index
       }
       previous = sample
@@ -105,21 +107,21 @@ public struct SampledSignal: Equatable, Sendable {
     return (samples[start...] + samples[..<start]).map { $0 / peak }
   }
 
-  /// A number within a range; its lower bound for NaN.
+  /// Returns a value clamped to a range; NaN becomes the lower bound.
   private static func clamped(_ value: Double, to range: ClosedRange<Double>) -> Double {
     value.isNaN ? range.lowerBound : min(max(value, range.lowerBound), range.upperBound)
   }
 }
 
 extension HapticComposition.Layer {
-  /// Seconds until the pattern's duration and the last signal are over.
+  /// The duration until the pattern and the last signal have ended, in seconds.
   public var duration: Double {
     signals.reduce(pattern.duration) { max($0, $1.time + $1.duration) }
   }
-  /// Whether nothing in the layer can sound.
+  /// A Boolean value that indicates whether the layer has no events and no signals.
   public var isEmpty: Bool { pattern.events.isEmpty && signals.isEmpty }
 
-  /// Moves all events, controls and signals by seconds.
+  /// Delays all events, controls, and signals by a number of seconds.
   public mutating func delay(by seconds: Double) {
     for index in pattern.events.indices {
       pattern.events[index].time += seconds
@@ -136,18 +138,19 @@ extension HapticComposition.Layer {
   }
 }
 
-/// Chance that can be repeated: Steele, Lea and Flood, "Fast splittable pseudorandom number
-/// generators", 2014.
+/// A reproducible random number generator, SplitMix64.
+///
+/// Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
 private struct NoiseGenerator {
   var state: UInt64
 
-  /// A number from 0 up to below a limit, which is small: no number is noticeably more likely.
-  mutating func next(upperBound limit: Int) -> Int {
+  /// Returns a random number below a small upper bound; its bias is negligible.
+  mutating func next(upperBound: Int) -> Int {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     mixed ^= mixed >> 31
-    return Int(mixed >> 1) % max(1, limit)
+    return Int(mixed >> 1) % max(1, upperBound)
   }
 }

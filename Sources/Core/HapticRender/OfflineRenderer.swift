@@ -1,42 +1,46 @@
-/// Renders a plan from its first frame to a given length, with the renderer's latency taken out.
+/// Renders a plan from its first frame to a given length, without the latency of the renderer.
 public struct OfflineRenderer: ~Copyable {
-  /// Frames of silence behind the sound, in seconds, that a rendering ends with by default,
-  /// where no hardware needs more.
+  /// The minimum trailing silence of a rendering, in seconds. Hardware may need more.
   public static let defaultTail = 0.02
-  /// Seconds of the fade into the end of a rendering.
+  /// The duration of the fade at the end of a rendering, in seconds.
   public static let fadeDuration = 0.01
 
   private var renderer: Renderer
   private var remainingLatency: Int
   private var remainingLength: Int64
 
-  /// Prepares a rendering of `settings.length` frames, or of the plan's own length where that is
-  /// absent.
+  /// Creates a renderer of `settings.length` frames, or of the length of the plan if that is nil.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
     self.init(plans: [plan], settings: settings)
   }
 
-  /// Prepares a rendering of one pattern's plans in step, as `Renderer` describes it.
+  /// Creates a renderer of the plans of one pattern, in step.
+  ///
+  /// - Parameters:
+  ///   - plans: The plan of each haptic bus, as for `Renderer`.
+  ///   - sendGains: The send gain of each bus; an absent one is 1.
+  ///   - settings: The routing, the level, and the length.
   public init(
-    plans: [RenderPlan], sendGains shares: [SendAutomation] = [],
+    plans: [RenderPlan], sendGains: [SendAutomation] = [],
     settings: RenderSettings = RenderSettings()
   ) {
     var settings = settings
     let length = settings.length ?? plans.map { $0.length }.max() ?? 0
     settings.length = length
-    renderer = Renderer(plans: plans, sendGains: shares, settings: settings)
+    renderer = Renderer(plans: plans, sendGains: sendGains, settings: settings)
     remainingLatency = renderer.latency
     remainingLength = length
   }
 
-  /// What has happened so far.
+  /// The statistics of the rendering so far.
   public var statistics: RenderStatistics { renderer.statistics }
-  /// Frames still to come.
+  /// The number of frames that remain.
   public var remainingFrameCount: Int64 { remainingLength }
 
   /// Renders the next frames.
   ///
-  /// - Returns: Frames written: as many as fit, fewer at the end, then 0.
+  /// - Parameter block: The interleaved samples to overwrite.
+  /// - Returns: The number of frames written: fewer than fit at the end, then 0.
   @_noLocks public mutating func read(into block: inout MutableSpan<Float>) -> Int {
     let channelCount = renderer.channelCount
     let capacity = block.count / channelCount
@@ -49,13 +53,13 @@ public struct OfflineRenderer: ~Copyable {
     }
     let count = Int(min(Int64(capacity), remainingLength))
     guard count > 0 else { return 0 }
-    var wanted = block._mutatingExtracting(first: count &* channelCount)
-    renderer.render(into: &wanted)
+    var remaining = block._mutatingExtracting(first: count &* channelCount)
+    renderer.render(into: &remaining)
     remainingLength &-= Int64(count)
     return count
   }
 
-  /// Renders all that is still to come, interleaved: four bytes a sample.
+  /// Renders all remaining frames, interleaved.
   public mutating func samples() -> [Float] {
     var samples = [Float](repeating: 0, count: Int(max(1, remainingLength)) * renderer.channelCount)
     let count: Int

@@ -1,35 +1,41 @@
-/// What a renderer makes of a plan: channels, buses, level, length.
+/// The settings of a renderer: channels, buses, level, and length.
 public struct RenderSettings: Equatable, Sendable {
-  /// Which of the two buses are heard.
+  /// The buses that are audible.
   public enum Buses: String, CaseIterable, Sendable { case all, haptics, audio }
 
-  /// What the interleaved channels carry.
+  /// The routing of the buses to the interleaved channels.
   public var routing: OutputRouting
-  /// A factor on everything, before the limiter; 0 is silence.
+  /// The gain of the whole mix before the limiter; 0 is silence.
   public var gain: Float
-  /// How often the pattern is played, or nothing for endlessly.
+  /// The number of passes through the pattern, or nil to loop forever.
   public var passCount: Int?
-  /// Frames after which the output has faded to silence, or nothing for no end.
+  /// The number of frames after which the output has faded out, or nil for no limit.
   public var length: Int64?
-  /// Frames of the fade before `length`.
+  /// The number of frames of the fade before `length`.
   public var fadeLength: Int64
-  /// Whether the mix leaves as it is, without limiter, removal of offsets and what transducers
-  /// need.
+  /// A Boolean value that indicates whether the mix bypasses the limiter, the DC blocker, and the
+  /// processing for transducers.
   public var isRaw = false
 
-  /// Makes settings for the usual routing; the defaults play everything once on one channel.
+  /// Creates settings with the default routing.
+  ///
+  /// - Parameters:
+  ///   - channelCount: The number of channels.
+  ///   - buses: The buses that are audible.
+  ///   - gain: The gain of the whole mix; a gain that isn't finite becomes 0.
+  ///   - passCount: The number of passes, or nil to loop forever.
+  ///   - length: The number of frames after which the output has faded out, or nil.
+  ///   - fadeLength: The number of frames of that fade.
   public init(
     channelCount: Int = 1, buses: Buses = .all, gain: Float = 1, passCount: Int? = 1,
-    length: Int64? = nil,
-    fadeLength: Int64 = 0
+    length: Int64? = nil, fadeLength: Int64 = 0
   ) {
     self.init(
       routing: OutputRouting(channelCount: channelCount, buses: buses), gain: gain,
-      passCount: passCount,
-      length: length, fadeLength: fadeLength)
+      passCount: passCount, length: length, fadeLength: fadeLength)
   }
 
-  /// Makes settings for channels that are routed one by one.
+  /// Creates settings with a routing for each channel.
   public init(
     routing: OutputRouting, gain: Float = 1, passCount: Int? = 1, length: Int64? = nil,
     fadeLength: Int64 = 0
@@ -41,38 +47,48 @@ public struct RenderSettings: Equatable, Sendable {
     self.fadeLength = max(0, fadeLength)
   }
 
-  /// Interleaved channels, 1–64.
+  /// The number of interleaved channels, 1–64.
   public var channelCount: Int { routing.channels.count }
 }
 
-/// Which bus is heard on which channel.
+/// The routing of the haptic and audio buses to the output channels.
 public struct OutputRouting: Equatable, Sendable {
-  /// What one channel carries.
+  /// The content of an output channel.
   public struct Channel: Equatable, Sendable {
-    /// A side of the audio bus, or both as one.
+    /// The part of the stereo audio bus that a channel carries.
     public enum Audio: UInt8, Sendable { case none, left, right, both }
 
-    /// The haptic bus that is heard, or nothing.
+    /// The haptic bus of the channel, or nil for none.
     public var hapticBus: Int?
-    /// The part of the audio bus that is heard.
+    /// The part of the audio bus.
     public var audio: Audio
-    /// A factor on the haptics, and on the audio.
-    public var hapticGain, audioGain: Float
-    /// Frames by which the channel lags, at most `OutputRouting.maximumDelay`.
+    /// The gain of the haptics.
+    public var hapticGain: Float
+    /// The gain of the audio.
+    public var audioGain: Float
+    /// The delay of the channel, in frames, at most `OutputRouting.maximumDelay`.
     public var delay: Int
-    /// Whether the channel's polarity is inverted.
+    /// A Boolean value that indicates whether the polarity of the channel is inverted.
     public var isInverted: Bool
-    /// What the channel drives: its profile's hardware decides filters and limits; without, there
-    /// are none.
+    /// The profile whose hardware determines the filters and limits of the channel, or nil for
+    /// none.
     public var transducer: TransducerProfile?
-    /// What the mix passes first, one behind the other, at most `ChannelFilter.maximumCount`.
+    /// The filters of the mix, in series, at most `ChannelFilter.maximumCount`.
     public var filters: [ChannelFilter] = []
 
-    /// Makes a channel; the default is silence.
+    /// Creates a channel; the default is silence.
+    ///
+    /// - Parameters:
+    ///   - hapticBus: The haptic bus, or nil for none.
+    ///   - hapticGain: The gain of the haptics.
+    ///   - audio: The part of the audio bus.
+    ///   - audioGain: The gain of the audio.
+    ///   - delay: The delay in frames, clamped to `OutputRouting.maximumDelay`.
+    ///   - isInverted: Whether the polarity is inverted.
+    ///   - transducer: The profile of the transducer, or nil for none.
     public init(
       hapticBus: Int? = nil, hapticGain: Float = 1, audio: Audio = .none, audioGain: Float = 1,
-      delay: Int = 0,
-      isInverted: Bool = false, transducer: TransducerProfile? = nil
+      delay: Int = 0, isInverted: Bool = false, transducer: TransducerProfile? = nil
     ) {
       self.hapticBus = hapticBus
       self.hapticGain = hapticGain.isFinite ? hapticGain : 0
@@ -83,6 +99,7 @@ public struct OutputRouting: Equatable, Sendable {
       self.transducer = transducer
     }
 
+    /// Returns true if two channels differ at most in delay and polarity.
     func hasSameMix(as other: Channel) -> Bool {
       hapticBus == other.hapticBus && hapticGain == other.hapticGain && audio == other.audio
         && audioGain == other.audioGain && transducer == other.transducer
@@ -90,19 +107,19 @@ public struct OutputRouting: Equatable, Sendable {
     }
   }
 
-  /// The longest delay of a channel, in frames: a second at 192 kHz.
+  /// The maximum delay of a channel, in frames: one second at 192 kHz.
   public static let maximumDelay = 192_000
-  /// How many channels an output can have.
+  /// The supported numbers of channels.
   public static let channelCounts = 1...maximumChannelCount
   /// The maximum number of channels.
   public static let maximumChannelCount = 64
   /// The maximum number of haptic buses.
   public static let maximumHapticBusCount = 64
 
-  /// The channels in the order of a frame, 1–64.
+  /// The channels in interleaving order, 1–64.
   public var channels: [Channel]
 
-  /// Routes channels one by one.
+  /// Creates a routing of channels; their number and buses are clamped to the supported ranges.
   public init(channels: [Channel]) {
     self.channels = Array(channels.prefix(Self.maximumChannelCount))
     if self.channels.isEmpty {
@@ -114,8 +131,10 @@ public struct OutputRouting: Equatable, Sendable {
     }
   }
 
-  /// The usual routing: one channel carries everything; of several, all carry the haptics, and the
-  /// first two the left and the right of the audio.
+  /// Creates the default routing.
+  ///
+  /// A single channel carries everything. Of several channels, all carry the haptics, and the first
+  /// two carry the left and the right audio.
   public init(channelCount: Int = 1, buses: RenderSettings.Buses = .all) {
     let count = min(max(channelCount, 1), Self.maximumChannelCount)
     let sides: [Channel.Audio] = count == 1 ? [.both] : [.left, .right]
@@ -127,7 +146,7 @@ public struct OutputRouting: Equatable, Sendable {
       })
   }
 
-  /// The routing in which every channel with haptics drives the hardware of its bus's profile.
+  /// Returns the routing in which every haptic channel drives the hardware of its bus's profile.
   ///
   /// - Parameter profiles: The profile of each haptic bus; channels that have a transducer keep it.
   public func fitted(to profiles: [TransducerProfile]) -> OutputRouting {
@@ -141,8 +160,8 @@ public struct OutputRouting: Equatable, Sendable {
     return fitted
   }
 
-  /// How many haptic buses the channels name.
+  /// The number of haptic buses that the channels use.
   public var hapticBusCount: Int { (channels.compactMap { $0.hapticBus }.max() ?? 0) + 1 }
-  /// Whether any channel carries one side of the audio alone.
+  /// A Boolean value that indicates whether a channel carries a single side of the audio.
   var isStereo: Bool { channels.contains { $0.audio == .left || $0.audio == .right } }
 }

@@ -1,35 +1,38 @@
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Renders players in blocks, for every sink alike: what is written to a file is what is played.
+/// A renderer, which mixes players into the channels of an output, block by block.
 ///
-/// Any split into blocks gives the same samples. All memory is taken when the renderer is made. The
-/// output lags by `latency` frames, the look-ahead of the limiter and of the protection of
-/// hardware.
+/// Files and devices use the same renderer. In each sub-block, it performs due commands, mixes the
+/// voices of all players into the buses, mixes the buses for each distinct channel, and processes
+/// each mix by an output chain. The output doesn't depend on the block size. It lags by `latency`
+/// frames, the look-ahead of the limiter and of the protection of hardware. All memory is allocated
+/// at creation.
 public struct Renderer: ~Copyable {
-  /// The most players at once.
+  /// The maximum number of players.
   public static let maximumPlayerCount = 1_024
 
-  /// Seconds by which the limiter delays everything, at any rate, but for a frame: its look-ahead.
+  /// The look-ahead of the limiter, in seconds, which delays the output by up to a frame more.
   public static let lookahead = Limiter.lookahead
 
-  /// The greatest magnitude of a rendered sample: −1 dBFS, less a step of 16 bits for dither.
+  /// The maximum magnitude of a rendered sample: −1 dBFS, minus a 16-bit step for dither.
   public static var ceiling: Double { @_noLocks get { 0.891 } }
 
-  /// The greatest level to aim for: just below the ceiling, so that the limiter does not act.
+  /// The maximum level that doesn't activate the limiter, just below the ceiling.
   public static let maximumLevel = 0.89
 
-  /// How it is rendered.
+  /// The settings of the renderer.
   public let settings: RenderSettings
-  /// Interleaved channels.
+  /// The number of interleaved channels.
   public let channelCount: Int
-  /// What has happened so far.
+  /// The statistics of the rendering so far.
   public private(set) var statistics = RenderStatistics()
 
-  /// Frames mixed at a time; a greater block is rendered in several sub-blocks.
+  /// The maximum number of frames in a sub-block, into which larger blocks are divided.
   static var subBlockLength: Int { @_noLocks get { 512 } }
 
-  /// Read by pointer, so that no reference is counted on the render thread; `owner` keeps it alive.
+  /// The state shared with the control side, by pointer to avoid reference counting; `port` owns
+  /// it.
   let sharedState: Reference<RendererPort.SharedState>
   let players: FixedBuffer<Reference<Player>>
   var playerCount = 0
@@ -45,132 +48,121 @@ public struct Renderer: ~Copyable {
   private let isStereo: Bool
   private(set) var position: Int64 = 0
   private var gate: GainRamp
+  /// The number of frames that fill the limiters and the delays of channels.
   /// Frames that fill the limiters and the delays of channels.
   private let primingLength: Int
   private let frameGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
   private let hapticGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
   private let audioGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
-  /// The gains that all frames of both hold, where they do not move.
+  /// The constant gains with which the gain buffers are filled, or nil if they change.
   private var constantGains: (haptics: Float?, audio: Float?) = (nil, nil)
   private let mixes: FixedBuffer<OutputMix>
   private let outputs: FixedBuffer<OutputChannel>
-  private let owner: RendererPort
+  private let port: RendererPort
+  /// The players of a rendering of plans.
   private let ownedPlayers: [RenderPlayer]
-  /// Where further passes of the parts begin; empty for their beginning.
+  /// The starts of further passes of the owned players; empty for the beginning.
   private var loopCues: [SharedCuePoint] = []
 
-  /// Takes all memory for rendering a plan: about 250 bytes for each voice that sounds at once.
+  /// Creates a renderer of a plan, with about 250 bytes for each simultaneous voice.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
     self.init(plans: [plan], settings: settings)
   }
 
-  /// Takes all memory for rendering one pattern's plans in step, each on its own haptic bus.
+  /// Creates a renderer of the plans of one pattern, in step, each on its own haptic bus.
   ///
-  /// - Parameter plans: One for each haptic bus, at least one, of one pattern and rate; the first
-  ///   lays the audio.
+  /// - Parameters:
+  ///   - plans: The plan of each haptic bus, at least one, of the same pattern and sample rate. The
+  ///     first provides the audio.
+  ///   - sendGains: The send gain of each bus; an absent one is 1.
+  ///   - settings: The routing, the level, and the length.
   public init(
-    plans: [RenderPlan], sendGains shares: [SendAutomation] = [],
+    plans: [RenderPlan], sendGains: [SendAutomation] = [],
     settings: RenderSettings = RenderSettings()
   ) {
     precondition(!plans.isEmpty, "a plan to render")
-    let parts = plans.enumerated().map { bus, plan in
+    let ownedPlayers = plans.enumerated().map { bus, plan in
       RenderPlayer(
         plan: plan, hapticBus: plan.hasHaptics ? bus : nil, rendersAudio: bus == 0 && plan.hasAudio,
-        sendGain: bus < shares.count ? shares[bus] : nil,
+        sendGain: bus < sendGains.count ? sendGains[bus] : nil,
         voiceCapacity: plan.voiceCapacity(passCount: settings.passCount),
         recordsChanges: false)
     }
-    let link = RendererPort(channelCount: settings.routing.channels.count)
-    self.init(rate: plans[0].rate, settings: settings, port: link, ownedPlayers: parts)
+    let port = RendererPort(channelCount: settings.routing.channels.count)
+    self.init(rate: plans[0].rate, settings: settings, port: port, ownedPlayers: ownedPlayers)
     let range = plans[0].loopRange
     if let range, range.lowerBound > 0, settings.passCount != 1 {
       loopCues = plans.map { SharedCuePoint(of: $0, at: range.lowerBound) }
     }
-    for (index, part) in parts.enumerated() {
-      part.player.value.passCount = max(1, settings.passCount ?? .max)
-      part.player.value.loopEnd = range?.upperBound ?? RenderPlan.commonLoopLength(of: plans)
+    for (index, ownedPlayer) in ownedPlayers.enumerated() {
+      ownedPlayer.player.value.passCount = max(1, settings.passCount ?? .max)
+      ownedPlayer.player.value.loopEnd = range?.upperBound ?? RenderPlan.commonLoopLength(of: plans)
       if !loopCues.isEmpty {
-        part.player.value.loopCue = loopCues[index].reference
+        ownedPlayer.player.value.loopCue = loopCues[index].reference
       }
     }
-    _ = link.send(parts.flatMap { [.add($0), .start($0, at: 0)] })
+    _ = port.send(ownedPlayers.flatMap { [.add($0), .start($0, at: 0)] })
   }
 
-  /// Takes all memory for rendering what is sent through a link.
+  /// Creates a renderer of the players that are sent through a port.
   ///
-  /// - Parameter isOpen: Whether the gate lets sound through from the first frame.
+  /// - Parameters:
+  ///   - rate: The sample rate, in hertz.
+  ///   - settings: The routing, the level, and the length.
+  ///   - port: The port.
+  ///   - isGateOpen: Whether the gate is open from the first frame.
   public init(
-    rate: Double, settings: RenderSettings, port link: RendererPort, isGateOpen isOpen: Bool = true
+    rate: Double, settings: RenderSettings, port: RendererPort, isGateOpen: Bool = true
   ) {
-    self.init(rate: rate, settings: settings, port: link, ownedPlayers: [])
-    if !isOpen {
+    self.init(rate: rate, settings: settings, port: port, ownedPlayers: [])
+    if !isGateOpen {
       gate = GainRamp(0)
     }
   }
 
   private init(
-    rate: Double, settings: RenderSettings, port link: RendererPort,
-    ownedPlayers parts: [RenderPlayer]
+    rate: Double, settings: RenderSettings, port: RendererPort, ownedPlayers: [RenderPlayer]
   ) {
     self.settings = settings
-    self.ownedPlayers = parts
-    owner = link
-    unsafe self.sharedState = link.sharedState.reference
+    self.ownedPlayers = ownedPlayers
+    self.port = port
+    unsafe self.sharedState = port.sharedState.reference
     isStereo = settings.routing.isStereo
+    let ownedCount = ownedPlayers.count
     unsafe players = FixedBuffer(
-      uninitialized: parts.isEmpty ? Self.maximumPlayerCount : parts.count)
+      uninitialized: ownedPlayers.isEmpty ? Self.maximumPlayerCount : ownedCount)
     unsafe liveVoices = FixedBuffer(uninitialized: LiveVoice.maximumCount)
+    let portCapacity = RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity
     schedule = CommandSchedule(
-      capacity: parts.isEmpty
-        ? RendererPort.maximumScheduledCommandCount + RendererPort.commandCapacity : 2 * parts.count
-    )
+      capacity: ownedPlayers.isEmpty ? portCapacity : 2 * ownedCount)
     buses = Cell(
       BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.subBlockLength))
     crossfadeBuffer = Cell(CrossfadeBuffer(rate: rate, subBlockLength: Self.subBlockLength))
     masterGain = GainRamp(settings.gain)
     gate = GainRamp(1)
-    // A plan without audio sounds the same on all channels that differ in audio alone.
-    let hasAudio = parts.first?.plan.hasAudio ?? true
-    let routes = settings.routing.channels.map { channel in
-      var channel = channel
-      if !hasAudio {
-        channel.audio = .none
-      }
-      return channel
-    }
-    var distinct: [OutputRouting.Channel] = []
-    var places: [Int] = []
-    for route in routes {
-      let place = distinct.firstIndex { $0.hasSameMix(as: route) } ?? distinct.count
-      if place == distinct.count {
-        distinct.append(route)
-      }
-      places.append(place)
-    }
-    let temperatureRise = link.temperatureRises
-    let made = FixedBuffer(count: distinct.count) { [distinct, places] index in
-      // Channels of one strip are driven alike, so they are as warm.
-      let rise =
-        temperatureRise.dropFirst(places.firstIndex(of: index) ?? 0).first
-        ?? TransducerThermalState()
-      return OutputMix(
-        distinct[index], rate: rate, temperatureRise: rise, isRaw: settings.isRaw,
-        capacity: Self.subBlockLength)
-    }
-    let lags = (0..<made.count).map { made[$0].latency }
-    let longest = lags.max() ?? 0
-    latency = longest
-    channelCount = routes.count
-    mixes = made
-    primingLength = longest + (routes.map { $0.delay }.max() ?? 0) + Self.subBlockLength
-    outputs = FixedBuffer(count: routes.count) { index in
-      OutputChannel(routes[index], mixIndex: places[index], padding: longest - lags[places[index]])
+    let routing = MixRouting(
+      settings.routing.channels, hasAudio: ownedPlayers.first?.plan.hasAudio ?? true)
+    let mixes = routing.mixes(
+      rate: rate, temperatureRises: port.temperatureRises, isRaw: settings.isRaw)
+    let latencies = (0..<mixes.count).map { mixes[$0].latency }
+    let maximumLatency = latencies.max() ?? 0
+    latency = maximumLatency
+    channelCount = routing.channels.count
+    self.mixes = mixes
+    let maximumDelay = routing.channels.map { $0.delay }.max() ?? 0
+    primingLength = maximumLatency + maximumDelay + Self.subBlockLength
+    outputs = FixedBuffer(count: routing.channels.count) { index in
+      let mixIndex = routing.mixIndices[index]
+      return OutputChannel(
+        routing.channels[index], mixIndex: mixIndex,
+        padding: maximumLatency - latencies[mixIndex])
     }
   }
 
-  /// Frames by which the output lags behind the plan, without the delays of channels.
+  /// The latency of the output, in frames, without the delays of channels.
   public let latency: Int
 
+  /// The context in which players mix the next sub-block.
   var mixContext: MixContext {
     @_noLocks get {
       unsafe MixContext(
@@ -181,47 +173,47 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Frames of the gate's ramps and of the fades of players.
+  /// The length of the gate's ramps and of the fades of players, in frames.
   public var fadeLength: Int { @_noLocks get { crossfadeBuffer.value.fadeLength } }
 
-  /// Renders the next frames, interleaved.
+  /// Renders the next frames, interleaved: [render thread].
   ///
-  /// Frames behind the settings' length are silent. No sample passes −1 dBFS.
+  /// Frames after the length of the settings are silent. No sample exceeds −1 dBFS.
   ///
-  /// - Parameter block: Samples to overwrite, a whole number of frames.
-  ///
-  /// [render thread] Allocates nothing, waits for nothing. About 0.3 ns for each sine and frame.
+  /// - Parameter block: The samples to overwrite, a whole number of frames.
+  /// - Note: Doesn't allocate or wait. A sine takes about 0.3 ns per frame.
   @_noLocks public mutating func render(into block: inout MutableSpan<Float>) {
     let frameCount = block.count / channelCount
     receiveCommands()
-    var done = 0
-    while done < frameCount {
-      let count = beginSubBlock(maximumCount: frameCount &- done)
+    var renderedCount = 0
+    while renderedCount < frameCount {
+      let count = beginSubBlock(maximumCount: frameCount &- renderedCount)
       mix(count: count)
-      interleave(count: count, to: &block, at: done)
+      interleave(count: count, to: &block, at: renderedCount)
       position &+= Int64(count)
-      done &+= count
+      renderedCount &+= count
     }
     statistics.frameCount &+= Int64(frameCount)
     publish()
   }
 
-  /// Lets frames go by unheard, faster than rendering them: [render thread].
+  /// Skips frames, faster than rendering them: [render thread].
   ///
-  /// The last of them are rendered and dropped, so that all that delays is filled with what belongs
-  /// there.
+  /// The last of them are rendered and discarded, which fills the delays with their signal.
   ///
-  /// - Parameter takesCommands: Whether commands that were sent are for these frames.
-  @_noLocks public mutating func skip(frameCount: Int, receivesCommands takesCommands: Bool = true)
-  {
-    if takesCommands {
+  /// - Parameters:
+  ///   - frameCount: The number of frames.
+  ///   - receivesCommands: Whether commands that were sent apply to these frames.
+  @_noLocks public mutating func skip(frameCount: Int, receivesCommands: Bool = true) {
+    if receivesCommands {
       receiveCommands()
     }
-    let rendered = min(frameCount, primingLength)
-    var left = frameCount
-    while left > 0 {
-      isSkipping = left > rendered
-      let count = beginSubBlock(maximumCount: isSkipping ? left &- rendered : left)
+    let renderedCount = min(frameCount, primingLength)
+    var remainingCount = frameCount
+    while remainingCount > 0 {
+      isSkipping = remainingCount > renderedCount
+      let maximumCount = isSkipping ? remainingCount &- renderedCount : remainingCount
+      let count = beginSubBlock(maximumCount: maximumCount)
       mix(count: count)
       if isSkipping {
         masterGain.advance(by: count)
@@ -231,8 +223,8 @@ public struct Renderer: ~Copyable {
         discard(count: count)
       }
       position &+= Int64(count)
-      left &-= count
-      if isSkipping, left == rendered {
+      remainingCount &-= count
+      if isSkipping, remainingCount == renderedCount {
         reset()
       }
     }
@@ -240,39 +232,40 @@ public struct Renderer: ~Copyable {
     publish()
   }
 
-  /// Moves the gain behind the limiter to 1 or 0, over the usual fade or a number of frames.
+  /// Opens or closes the gate after the limiter with a ramp: [render thread].
   ///
-  /// Closed before a stop and opened after one, so that nothing clicks: [render thread].
+  /// A gate that is closed before a stop and opened after a start prevents clicks.
+  ///
+  /// - Parameters:
+  ///   - gain: The gain at the end, 0 or 1.
+  ///   - frameCount: The length of the ramp, or nil for that of a fade.
   @_noLocks public mutating func moveGate(to gain: Float, over frameCount: Int? = nil) {
     gate.move(to: gain, over: frameCount ?? crossfadeBuffer.value.fadeLength)
   }
 
-  /// Silences the gate at once; for a device that has stopped by itself: [render thread].
+  /// Closes the gate at once, for a device that has stopped by itself: [render thread].
   @_noLocks public mutating func closeGate() { gate.move(to: 0, over: 0) }
 
-  /// Does what is due and finds the length of the next sub-block: to the next command or cut.
-  @_noLocks private mutating func beginSubBlock(maximumCount most: Int) -> Int {
+  /// Performs due commands and returns the length of the next sub-block.
+  ///
+  /// A sub-block ends at the next command, at a loop jump, and at the end of a gain ramp, so that
+  /// the output doesn't depend on the block size.
+  @_noLocks private mutating func beginSubBlock(maximumCount: Int) -> Int {
     performDueCommands()
-    var end = position &+ Int64(min(Self.subBlockLength, most))
+    var end = position &+ Int64(min(Self.subBlockLength, maximumCount))
     for index in 0..<playerCount {
       let player = players[index]
-      var wrap = player.value.nextLoopJump
-      while wrap <= position {
+      var loopJump = player.value.nextLoopJump
+      while loopJump <= position {
         player.value.jumpToLoopStart(in: mixContext)
-        wrap = player.value.nextLoopJump
+        loopJump = player.value.nextLoopJump
       }
-      if wrap < end {
-        end = wrap
+      if loopJump < end {
+        end = loopJump
       }
-      // A player is rendered apart just while its gain moves, whatever the blocks are.
-      let ramp = player.value.gain.remainingFrameCount
-      if ramp > 0, position &+ Int64(ramp) < end {
-        end = position &+ Int64(ramp)
-      }
-      let shareRamp = player.value.sendGain.remainingFrameCount
-      if shareRamp > 0, position &+ Int64(shareRamp) < end {
-        end = position &+ Int64(shareRamp)
-      }
+      // A player uses the crossfade buffer exactly while its gain changes.
+      limit(&end, toRampOf: player.value.gain)
+      limit(&end, toRampOf: player.value.sendGain)
     }
     if schedule.nextFrame < end {
       end = schedule.nextFrame
@@ -280,6 +273,14 @@ public struct Renderer: ~Copyable {
     return Int(end &- position)
   }
 
+  @_noLocks @inline(__always) private func limit(_ end: inout Int64, toRampOf gain: GainRamp) {
+    let length = gain.remainingFrameCount
+    if length > 0, position &+ Int64(length) < end {
+      end = position &+ Int64(length)
+    }
+  }
+
+  /// Mixes a sub-block of all players and processes the distinct mixes.
   @_noLocks private mutating func mix(count: Int) {
     buses.value.beginBlock(at: position, count: count)
     let context = self.mixContext
@@ -299,7 +300,7 @@ public struct Renderer: ~Copyable {
     guard !isSkipping else { return }
     let gains = fillGains(count: count)
     var statistics = self.statistics
-    let leastGain = statistics.minimumProtectionGain
+    let previousMinimum = statistics.minimumProtectionGain
     statistics.minimumProtectionGain = 1
     for index in 0..<mixes.count {
       mixes[index].process(
@@ -307,33 +308,36 @@ public struct Renderer: ~Copyable {
         statistics: &statistics)
     }
     sharedState.value.lowerProtectionGain(to: statistics.minimumProtectionGain)
-    if leastGain < statistics.minimumProtectionGain {
-      statistics.minimumProtectionGain = leastGain
+    if previousMinimum < statistics.minimumProtectionGain {
+      statistics.minimumProtectionGain = previousMinimum
     }
     self.statistics = statistics
   }
 
+  /// Mixes the live voices and releases those that have faded out.
   @_noLocks private mutating func mixLiveVoices(count: Int) {
-    var kept = 0
+    var keptCount = 0
     for index in 0..<liveVoiceCount {
       let voice = liveVoices[index]
       if unsafe voice.value.mix(count: count, into: buses.reference) {
-        liveVoices[kept] = voice
-        kept &+= 1
+        liveVoices[keptCount] = voice
+        keptCount &+= 1
       } else {
         voice.value.isReleased.store(true, ordering: .releasing)
         recordChange()
       }
     }
-    liveVoiceCount = kept
+    liveVoiceCount = keptCount
   }
 
+  /// Fills the gain buffers of a sub-block.
   @_noLocks private mutating func fillGains(count: Int) -> (haptics: BusGain, audio: BusGain) {
-    var haptics, audio: Float?
+    var haptics: Float?
+    var audio: Float?
     if masterGain.isSettled, hapticGain.isSettled, audioGain.isSettled {
       haptics = masterGain.value * hapticGain.value
       audio = masterGain.value * audioGain.value
-      // All frames hold these gains already when a sub-block has been filled with them.
+      // The buffers already contain these gains if a sub-block was filled with them.
       if haptics != constantGains.haptics || audio != constantGains.audio {
         unsafe hapticGains.address.update(repeating: haptics ?? 0, count: hapticGains.count)
         unsafe audioGains.address.update(repeating: audio ?? 0, count: audioGains.count)
@@ -358,6 +362,7 @@ public struct Renderer: ~Copyable {
     }
   }
 
+  /// Writes the mixes to the channels of a block, with the gate and the final fade.
   @_noLocks private mutating func interleave(
     count: Int, to block: inout MutableSpan<Float>, at start: Int
   ) {
@@ -370,31 +375,30 @@ public struct Renderer: ~Copyable {
       }
     }
     for channel in 0..<channelCount {
-      let strip = outputs[channel].mixIndex
-      let output = mixes[strip].output
+      let mixIndex = outputs[channel].mixIndex
+      let output = mixes[mixIndex].output
       unsafe outputs[channel].write(
         output, gains: isFading ? frameGains.view : nil, count: count, to: &block,
-        at: start &* channelCount &+ channel,
-        stride: channelCount)
+        at: start &* channelCount &+ channel, stride: channelCount)
     }
   }
 
-  /// Lets the channels' delays go on without output.
+  /// Advances the delays of the channels without output.
   @_noLocks private mutating func discard(count: Int) {
-    var nowhere = frameGains.mutableSpan
+    var unusedBlock = frameGains.mutableSpan
     for channel in 0..<outputs.count {
-      let strip = outputs[channel].mixIndex
-      let output = mixes[strip].output
-      outputs[channel].write(output, gains: nil, count: count, to: &nowhere, at: 0, stride: 1)
+      let mixIndex = outputs[channel].mixIndex
+      let output = mixes[mixIndex].output
+      outputs[channel].write(output, gains: nil, count: count, to: &unusedBlock, at: 0, stride: 1)
     }
   }
 
-  /// The factor of the closing fade: 1, then a straight line to 0 at the last frame.
+  /// Returns the gain of the final fade: 1, then linear to 0 at the last frame.
   @_noLocks private func fadeGain(at frame: Int64) -> Float {
     guard let length = settings.length else { return 1 }
-    let left = length &- 1 &- frame
-    if left >= settings.fadeLength { return 1 }
-    return left <= 0 ? 0 : Float(left) / Float(settings.fadeLength)
+    let remainingCount = length &- 1 &- frame
+    if remainingCount >= settings.fadeLength { return 1 }
+    return remainingCount <= 0 ? 0 : Float(remainingCount) / Float(settings.fadeLength)
   }
 
   @_noLocks private mutating func reset() {
@@ -407,6 +411,7 @@ public struct Renderer: ~Copyable {
     }
   }
 
+  /// Publishes the position, the statistics, and the peaks to the control side.
   @_noLocks private mutating func publish() {
     sharedState.value.position.store(position, ordering: .releasing)
     sharedState.value.voiceCount.store(statistics.voiceCount, ordering: .relaxed)
@@ -419,19 +424,20 @@ public struct Renderer: ~Copyable {
       statistics.powerLimitedFrameCount, ordering: .relaxed)
     sharedState.value.peakExcursion.store(statistics.peakExcursion.bitPattern, ordering: .relaxed)
     for index in 0..<outputs.count {
-      let strip = outputs[index].mixIndex
+      let mixIndex = outputs[index].mixIndex
       sharedState.value.thermalStates[index].store(
-        mixes[strip].temperatureRise.bitPattern, ordering: .relaxed)
+        mixes[mixIndex].temperatureRise.bitPattern, ordering: .relaxed)
       sharedState.value.raisePeak(of: index, to: outputs[index].drainPeak())
     }
   }
 
+  /// Receives the commands that were sent, and performs those that don't wait for a frame.
   @_noLocks mutating func receiveCommands() {
     var command = RenderCommand(.noOperation, at: 0)
     while schedule.hasSpace, sharedState.value.queue.pop(&command) {
       switch command.change {
       case .player(let player, .cancel), .player(let player, .remove):
-        // At once, before commands that wait: they are for a player that ends here.
+        // These commands precede waiting commands, because the player ends here.
         schedule.removeCommands(for: player)
         perform(command.change)
       case .player(_, .add), .attach, .detach:
@@ -445,6 +451,7 @@ public struct Renderer: ~Copyable {
     }
   }
 
+  /// Performs the commands whose frame has been reached.
   @_noLocks mutating func performDueCommands() {
     while schedule.nextFrame <= position {
       let command = schedule.popFirst()
@@ -493,7 +500,7 @@ public struct Renderer: ~Copyable {
   ) {
     switch change {
     case .add:
-      // One that finds no space is never heard.
+      // A player that exceeds the maximum is never audible.
       guard playerCount < players.count else { return }
       players[playerCount] = reference
       playerCount &+= 1
@@ -515,7 +522,7 @@ public struct Renderer: ~Copyable {
     case .playbackRate(let rate):
       reference.value.setPlaybackRate(rate, at: position)
     case .gain(let gain, let frameCount):
-      // What does not sound needs no ramp, and is to start at its gain.
+      // A silent player needs no ramp, and starts at its gain.
       var length = reference.value.phase.isIdle ? 0 : fadeLength
       if let frameCount {
         length = frameCount
@@ -536,32 +543,33 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Releases a player; the others keep their order, so that sums stay the same.
+  /// Releases a player; the others keep their order, so that sums don't change.
   @_noLocks private mutating func remove(_ player: Reference<Player>) {
-    var kept = 0
+    var keptCount = 0
     for index in 0..<playerCount {
       if !players[index].isIdentical(to: player) {
-        players[kept] = players[index]
-        kept &+= 1
+        players[keptCount] = players[index]
+        keptCount &+= 1
       }
     }
-    playerCount = kept
+    playerCount = keptCount
     player.value.startCue?.release()
     player.value.loopCue?.release()
     player.value.startCue = nil
     player.value.loopCue = nil
-    // The control side may free it from here on.
+    // The control side may free the player from here on.
     player.value.status.value.isReleased.store(true, ordering: .releasing)
   }
 
+  /// Tells the control side that the state of a player has changed.
   @_noLocks func recordChange() {
     _ = sharedState.value.changeCount.wrappingAdd(1, ordering: .releasing)
   }
 
-  /// The frame until which no player and no live voice runs unless commands are sent; the position
-  /// while one does: [render thread].
+  /// The frame until which no player or live voice plays, unless commands are sent; the current
+  /// position if one plays: [render thread].
   ///
-  /// What fades out, and what the output chain still holds, is not looked at.
+  /// Fades and the content of the output chains are ignored.
   public var silentUntil: Int64 {
     @_noLocks get {
       guard liveVoiceCount == 0 else { return position }
@@ -574,25 +582,25 @@ public struct Renderer: ~Copyable {
     }
   }
 
-  /// Announces a rest, in which sent commands wake the driver, and takes what was sent before:
+  /// Begins idling, in which sent commands wake the driver, and receives the commands sent before:
   /// [render thread].
   ///
-  /// - Returns: `quietEnd`; at the position, there is no rest.
+  /// - Returns: `silentUntil`; if it is the current position, the renderer isn't idle.
   @_noLocks public mutating func beginIdle() -> Int64 {
     sharedState.value.isIdle.store(true, ordering: .relaxed)
-    // Either the sender sees the rest, or this thread what was sent.
+    // Either the sender sees the idle state, or this thread sees the commands.
     atomicMemoryFence(ordering: .sequentiallyConsistent)
     receiveCommands()
     return silentUntil
   }
 
-  /// Ends a rest: [render thread].
+  /// Ends idling: [render thread].
   @_noLocks public func endIdle() { sharedState.value.isIdle.store(false, ordering: .relaxed) }
 
-  /// Lets the frames of a rest go by; commands sent meanwhile are for what follows: [render
+  /// Skips the frames of an idle interval; commands sent meanwhile apply afterward: [render
   /// thread].
   ///
-  /// - Returns: `quietEnd`.
+  /// - Returns: `silentUntil`.
   @_noLocks public mutating func skipIdle(frameCount: Int) -> Int64 {
     skip(frameCount: frameCount, receivesCommands: false)
     receiveCommands()
@@ -600,19 +608,24 @@ public struct Renderer: ~Copyable {
   }
 }
 
-/// What a player mixes into, from one frame of the output on.
+/// The context in which players are mixed, from an output frame on.
 struct MixContext: BitwiseCopyable {
   let position: Int64
   let buses: Reference<BusSet>
   let crossfadeBuffer: Reference<CrossfadeBuffer>
-  /// Whether samples are wanted at all.
+  /// A Boolean value that indicates whether the output is rendered rather than skipped.
   var isAudible: Bool
   let isStereo: Bool
-  let playsHaptics, playsAudio: Bool
+  /// A Boolean value that indicates whether haptics aren't muted.
+  let playsHaptics: Bool
+  /// A Boolean value that indicates whether audio isn't muted.
+  let playsAudio: Bool
 }
 
-/// The gain of a bus over a sub-block: that of each frame, and that of all where it does not move.
+/// The gain of a bus over a sub-block.
 struct BusGain: BitwiseCopyable {
+  /// The gain of each frame.
   let frameGains: BufferView<Float>
+  /// The gain of all frames, or nil if it changes.
   let constant: Float?
 }

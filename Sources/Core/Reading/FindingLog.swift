@@ -52,9 +52,10 @@ public struct FindingLog: Sendable {
     countsByRule[rule.id] = count
     guard count <= maximumCountPerRule + 1 else { return }
     let isKept = count <= maximumCountPerRule
+    let errorCode = severity == .error ? errorCode : nil
     let finding = Finding(
       rule, severity: severity, location: FileLocation(name: ""), isKept ? message() : "",
-      suggestion: isKept ? suggestion() : nil, errorCode: severity == .error ? errorCode : nil)
+      suggestion: isKept ? suggestion() : nil, errorCode: errorCode)
     let entry = Entry(finding: finding, valueIndex: valueIndex, offset: offset)
     if isKept {
       entries.append(entry)

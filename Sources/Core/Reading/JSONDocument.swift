@@ -42,9 +42,9 @@ public final class JSONDocument: Sendable {
   /// Returns the location of a value by its index, or of a byte in it.
   package func location(ofValue index: Int, at offset: Int? = nil) -> FileLocation {
     let value = JSONValue(document: self, index: index)
-    var place = location(at: offset ?? value.offset)
-    place.path = value.path
-    return place
+    var location = location(at: offset ?? value.offset)
+    location.path = value.path
+    return location
   }
 
   /// Returns the value that a deviation concerns: the container of a trailing comma, or the value

@@ -1,13 +1,13 @@
-/// Memory for a fixed number of elements, allocated once and freed with its owner.
+/// A buffer of a fixed number of elements, allocated once and freed with its owner.
 ///
-/// An audio thread reads and writes elements in place: no reference counting, no copy on write, no
-/// allocation. Indices are checked in debug builds.
+/// An audio thread accesses elements in place, without reference counting, copy-on-write, or
+/// allocation. Debug builds check indices.
 @frozen @safe public struct FixedBuffer<Element: ~Copyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let baseAddress: UnsafeMutablePointer<Element>
-  /// How many elements there are.
+  /// The number of elements.
   public let count: Int
 
-  /// Allocates elements, each made by its index.
+  /// Allocates a buffer and initializes each element from its index.
   @inlinable public init(count: Int, _ element: (Int) -> Element) {
     unsafe baseAddress = .allocate(capacity: max(1, count))
     self.count = count
@@ -35,12 +35,12 @@
 }
 
 extension FixedBuffer where Element: BitwiseCopyable {
-  /// Allocates equal elements.
+  /// Allocates a buffer of equal elements.
   @inlinable public init(repeating element: Element, count: Int) {
     self.init(count: count) { _ in element }
   }
 
-  /// Allocates elements that hold nothing; each must be written before it is read.
+  /// Allocates uninitialized elements; write each element before reading it.
   @unsafe @inlinable public init(uninitialized count: Int) {
     unsafe baseAddress = .allocate(capacity: max(1, count))
     self.count = count
@@ -54,27 +54,27 @@ extension FixedBuffer where Element: BitwiseCopyable {
     }
   }
 
-  /// Allocates the elements of an array.
+  /// Allocates a copy of an array.
   @inlinable public init(_ elements: [Element]) {
     self.init(count: elements.count) { elements[$0] }
   }
 
-  /// The memory without its owner; the caller keeps the owner alive while the view is in use.
+  /// A view of the memory that doesn't own it; the caller keeps the buffer alive during its use.
   @unsafe @_transparent public var view: BufferView<Element> {
     unsafe BufferView(start: baseAddress, count: count)
   }
-  /// The address of the first element; the caller keeps the owner alive while it is in use.
+  /// The address of the first element; the caller keeps the buffer alive during its use.
   @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe baseAddress }
 }
 
-/// Elements of a fixed buffer that lives elsewhere.
+/// An unowned view of the elements of a fixed buffer.
 @frozen @safe
 public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked Sendable {
   @usableFromInline let baseAddress: UnsafeMutablePointer<Element>
-  /// How many elements there are.
+  /// The number of elements.
   public let count: Int
 
-  /// A view of memory that the caller keeps alive.
+  /// Creates a view of memory that the caller keeps alive.
   @unsafe @_transparent public init(start: UnsafeMutablePointer<Element>, count: Int) {
     unsafe self.baseAddress = start
     self.count = count
@@ -95,7 +95,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
   /// The address of the first element.
   @unsafe @_transparent public var address: UnsafeMutablePointer<Element> { unsafe baseAddress }
 
-  /// A part of the elements.
+  /// Returns a view of a range of the elements.
   @_transparent public func slice(from first: Int, count: Int) -> BufferView {
     return unsafe BufferView(start: baseAddress + first, count: count)
   }
@@ -109,7 +109,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
   }
 }
 
-/// One value at a fixed address, freed with its owner.
+/// A value at a fixed address, freed with its owner.
 @frozen @safe public struct Cell<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
@@ -130,15 +130,15 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
     @_transparent nonmutating unsafeMutableAddress { unsafe pointer }
   }
 
-  /// The value without its owner; the caller keeps the owner alive while the reference is in use.
+  /// A reference to the value; the caller keeps the cell alive during its use.
   @unsafe @_transparent public var reference: Reference<Value> { unsafe Reference(pointer) }
 }
 
-/// A value that lives elsewhere.
+/// An unowned reference to a value at a fixed address.
 @frozen @safe public struct Reference<Value: ~Copyable>: BitwiseCopyable, @unchecked Sendable {
   @usableFromInline let pointer: UnsafeMutablePointer<Value>
 
-  /// A reference to memory that the caller keeps alive.
+  /// Creates a reference to memory that the caller keeps alive.
   @unsafe @_transparent public init(_ pointer: UnsafeMutablePointer<Value>) {
     unsafe self.pointer = pointer
   }
@@ -149,7 +149,7 @@ public struct BufferView<Element: BitwiseCopyable>: BitwiseCopyable, @unchecked 
     @_transparent nonmutating unsafeMutableAddress { unsafe pointer }
   }
 
-  /// Whether two references lead to one value.
+  /// Returns true if two references have the same address.
   @_transparent public func isIdentical(to other: Reference) -> Bool {
     unsafe pointer == other.pointer
   }

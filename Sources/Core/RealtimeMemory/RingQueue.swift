@@ -1,81 +1,78 @@
 public import Synchronization
 
-/// Values in transit from one thread to another through memory of a fixed size; neither thread ever
-/// waits.
-///
-/// One thread at a time may put values in, and one may take them out.
+/// A wait-free queue of fixed capacity for one writing and one reading thread.
 @frozen public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
   @usableFromInline let elements: FixedBuffer<Element>
   @usableFromInline let writtenCount = Atomic<Int>(0)
   @usableFromInline let readCount = Atomic<Int>(0)
 
-  /// An empty queue.
+  /// Creates an empty queue.
   ///
   /// - Parameters:
-  ///   - capacity: How many values fit, at least one.
-  ///   - filler: What the memory holds before it is written.
+  ///   - capacity: The maximum number of values, at least one.
+  ///   - filler: The initial content of the memory.
   @inlinable public init(capacity: Int, filler: Element) {
     elements = FixedBuffer(repeating: filler, count: max(1, capacity))
   }
 
-  /// How many values fit.
+  /// The maximum number of values.
   @_transparent public var capacity: Int { elements.count }
 
-  /// How many values are in transit: [any thread].
+  /// The number of values in the queue: [any thread].
   @_transparent public var count: Int {
-    let taken = readCount.load(ordering: .acquiring)
-    return writtenCount.load(ordering: .acquiring) &- taken
+    let read = readCount.load(ordering: .acquiring)
+    return writtenCount.load(ordering: .acquiring) &- read
   }
 
-  /// Puts values in that are taken in their order, all or none: [one writing thread].
+  /// Appends values in order, all or none: [one writing thread].
   ///
-  /// - Returns: Whether there was space.
+  /// - Returns: True if there was enough space.
   @inlinable public func write(_ values: Span<Element>) -> Bool {
-    let place = writtenCount.load(ordering: .relaxed)
-    guard hasSpace(for: values.count, at: place) else { return false }
+    let position = writtenCount.load(ordering: .relaxed)
+    guard hasSpace(for: values.count, at: position) else { return false }
     for index in values.indices {
-      elements[(place + index) % elements.count] = values[index]
+      elements[(position + index) % elements.count] = values[index]
     }
-    writtenCount.store(place + values.count, ordering: .releasing)
+    writtenCount.store(position + values.count, ordering: .releasing)
     return true
   }
 
-  /// Puts one value in: [one writing thread].
+  /// Appends a value: [one writing thread].
   ///
-  /// - Returns: Whether there was space.
+  /// - Returns: True if there was space.
   @inlinable @discardableResult public func write(_ value: Element) -> Bool {
-    let place = writtenCount.load(ordering: .relaxed)
-    guard hasSpace(for: 1, at: place) else { return false }
-    elements[place % elements.count] = value
-    writtenCount.store(place + 1, ordering: .releasing)
+    let position = writtenCount.load(ordering: .relaxed)
+    guard hasSpace(for: 1, at: position) else { return false }
+    elements[position % elements.count] = value
+    writtenCount.store(position + 1, ordering: .releasing)
     return true
   }
 
-  /// Takes the oldest value into a variable: [one reading thread].
+  /// Removes the oldest value and stores it in a variable: [one reading thread].
   ///
-  /// - Returns: Whether there was one.
+  /// - Returns: True if there was a value.
   @_transparent public func pop(_ value: inout Element) -> Bool {
-    let place = readCount.load(ordering: .relaxed)
-    guard place != writtenCount.load(ordering: .acquiring) else { return false }
-    value = elements[place % elements.count]
-    readCount.store(place &+ 1, ordering: .releasing)
+    let position = readCount.load(ordering: .relaxed)
+    guard position != writtenCount.load(ordering: .acquiring) else { return false }
+    value = elements[position % elements.count]
+    readCount.store(position &+ 1, ordering: .releasing)
     return true
   }
 
-  /// Takes what is there, oldest first, into the beginning of an array: [one reading thread].
+  /// Moves values, oldest first, to the beginning of an array: [one reading thread].
   ///
-  /// - Returns: How many values were taken.
+  /// - Returns: The number of values removed.
   @inlinable public func drain(into values: inout [Element]) -> Int {
-    let place = readCount.load(ordering: .relaxed)
-    let count = min(values.count, writtenCount.load(ordering: .acquiring) - place)
+    let position = readCount.load(ordering: .relaxed)
+    let count = min(values.count, writtenCount.load(ordering: .acquiring) - position)
     for index in 0..<count {
-      values[index] = elements[(place + index) % elements.count]
+      values[index] = elements[(position + index) % elements.count]
     }
-    readCount.store(place + count, ordering: .releasing)
+    readCount.store(position + count, ordering: .releasing)
     return count
   }
 
-  @inlinable func hasSpace(for count: Int, at place: Int) -> Bool {
-    count <= elements.count - (place - readCount.load(ordering: .acquiring))
+  @inlinable func hasSpace(for count: Int, at position: Int) -> Bool {
+    count <= elements.count - (position - readCount.load(ordering: .acquiring))
   }
 }

@@ -38,63 +38,64 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
         powers[start + index] = real[index] * real[index] + imaginary[index] * imaginary[index]
       }
     }
-    let ceilings = Self.slidingMaximum(of: samples, rate: rate, step: step)
-    let reach = step * rate
-    values = ceilings.indices.map { index in
-      let mean = Self.hannMean(of: powers, around: Double(index) * reach, halfWidth: reach)
-      return min(mean.squareRoot(), ceilings[index])
+    let maxima = Self.slidingMaximum(of: samples, rate: rate, step: step)
+    let halfWidth = step * rate
+    values = maxima.indices.map { index in
+      let mean = Self.hannMean(of: powers, around: Double(index) * halfWidth, halfWidth: halfWidth)
+      return min(mean.squareRoot(), maxima[index])
     }
   }
 
   /// Returns the amplitude at a time in seconds, interpolated linearly; 0 before and after the
   /// signal.
   public func value(at seconds: Double) -> Float {
-    let place = seconds / step
-    guard place >= 0, place <= Double(values.count - 1) else { return 0 }
-    let index = min(Int(place), max(0, values.count - 2))
+    let position = seconds / step
+    guard position >= 0, position <= Double(values.count - 1) else { return 0 }
+    let index = min(Int(position), max(0, values.count - 2))
     guard index + 1 < values.count else { return values[index] }
-    let share = Float(place - Double(index))
-    return values[index] * (1 - share) + values[index + 1] * share
+    let fraction = Float(position - Double(index))
+    return values[index] * (1 - fraction) + values[index + 1] * fraction
   }
 
   /// The maximum of the envelope.
   public var peak: Float { values.max() ?? 0 }
 
   /// Returns the mean of powers under a Hann window, given its center and half width in frames.
-  private static func hannMean(of powers: [Float], around center: Double, halfWidth reach: Double)
-    -> Float
-  {
-    let first = max(0, Int((center - reach).rounded(.up)))
-    let last = min(powers.count - 1, Int(center + reach))
+  private static func hannMean(
+    of powers: [Float], around center: Double, halfWidth: Double
+  ) -> Float {
+    let first = max(0, Int((center - halfWidth).rounded(.up)))
+    let last = min(powers.count - 1, Int(center + halfWidth))
     guard first <= last else { return 0 }
     var sum = Float(0)
-    var weights = Float(0)
-    // The cosine of the window follows from the two previous values: cos(n + 1)θ = 2 cos θ · cos nθ
-    // − cos(n − 1)θ.
-    let turn = Float(2 * cos(.pi / reach))
-    var older = Float(cos(.pi * (Double(first) - center - 1) / reach))
-    var newer = Float(cos(.pi * (Double(first) - center) / reach))
+    var weightSum = Float(0)
+    // The window's cosine by recurrence: cos(n + 1)θ = 2 cos θ · cos nθ − cos(n − 1)θ.
+    let recurrence = Float(2 * cos(.pi / halfWidth))
+    var previous = Float(cos(.pi * (Double(first) - center - 1) / halfWidth))
+    var current = Float(cos(.pi * (Double(first) - center) / halfWidth))
     for index in first...last {
-      let weight = 1 + newer
+      let weight = 1 + current
       sum += weight * powers[index]
-      weights += weight
-      (older, newer) = (newer, turn * newer - older)
+      weightSum += weight
+      let next = recurrence * current - previous
+      previous = current
+      current = next
     }
-    return weights > 0 ? max(0, sum / weights) : powers[min(first, powers.count - 1)]
+    return weightSum > 0 ? max(0, sum / weightSum) : powers[min(first, powers.count - 1)]
   }
 
   /// Returns the maximum magnitude around each value, raised by 2 % for peaks between samples.
   private static func slidingMaximum(of samples: [Float], rate: Double, step: Double) -> [Float] {
     let count = Int(Double(samples.count - 1) / rate / step) + 1
-    var cells = [Float](repeating: 0, count: count + 1)
+    var maxima = [Float](repeating: 0, count: count + 1)
     for (index, sample) in samples.enumerated() {
-      let cell = min(count, Int((Double(index) / rate / step).rounded()))
-      cells[cell] = max(cells[cell], abs(sample))
+      let position = min(count, Int((Double(index) / rate / step).rounded()))
+      maxima[position] = max(maxima[position], abs(sample))
     }
-    let reach = Int((peakHalfWindow / step).rounded(.up))
+    let halfWidth = Int((peakHalfWindow / step).rounded(.up))
     return (0..<count).map { index in
-      let range = max(0, index - reach)...min(count, index + reach)
-      return (cells[range].max() ?? 0) * 1.02
+      let range = max(0, index - halfWidth)...min(count, index + halfWidth)
+      return (maxima[range].max() ?? 0) * 1.02
     }
   }
 }
@@ -142,60 +143,69 @@ public struct FrequencyTrack: Equatable, Sendable {
   ///   - signal: The signal to measure.
   ///   - step: The interval between points, in seconds; positive, and at least half a millisecond.
   public init(of signal: Signal, step: Double = 0.005) {
-    precondition(step > 0, "a track needs a positive step")
-    let low = TactileBandSignal(of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
-    var track = [ComplexNumber](repeating: ComplexNumber(), count: low.samples.count)
-    if !track.isEmpty {
-      var filter = AnalyticFilter(rate: low.rate, count: track.count)
-      filter.filter(low.samples) { start, real, imaginary in
+    precondition(step > 0, "a analytic needs a positive step")
+    let band = TactileBandSignal(of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
+    var analytic = [ComplexNumber](repeating: ComplexNumber(), count: band.samples.count)
+    if !analytic.isEmpty {
+      var filter = AnalyticFilter(rate: band.rate, count: analytic.count)
+      filter.filter(band.samples) { start, real, imaginary in
         for index in real.indices {
-          track[start + index] = ComplexNumber(real[index], imaginary[index])
+          analytic[start + index] = ComplexNumber(real[index], imaginary[index])
         }
       }
     }
     let step = max(step, 0.000_5)
     self.step = step
-    let count = track.isEmpty ? 0 : Int(Double(track.count - 1) / low.rate / step) + 1
+    let count = analytic.isEmpty ? 0 : Int(Double(analytic.count - 1) / band.rate / step) + 1
     points = (0..<count).compactMap { index in
-      Self.point(at: Double(index) * step, of: track, rate: low.rate)
+      Self.point(at: Double(index) * step, in: analytic, rate: band.rate)
     }
   }
 
-  private static func point(at time: Double, of track: [ComplexNumber], rate: Double) -> Point? {
+  /// Returns the tone at a time in an analytic signal, or nil if there is none.
+  private static func point(
+    at time: Double, in analytic: [ComplexNumber], rate: Double
+  ) -> Point? {
     let center = time * rate
-    let amplitude = track[min(track.count - 1, Int(center.rounded()))].power.squareRoot()
+    let amplitude = analytic[min(analytic.count - 1, Int(center.rounded()))].power.squareRoot()
     guard amplitude > minimumAmplitude else { return nil }
-    let reach = Self.halfWindow * rate
+    let halfWidth = Self.halfWindow * rate
     let lag = max(1, Int((Self.coherenceLag * rate).rounded()))
     // The two samples of each product are symmetric about the center.
-    let near = phaseAdvance(of: track, around: center, halfWidth: reach, lag: 1)
-    let far = phaseAdvance(of: track, around: center, halfWidth: reach, lag: lag)
-    guard near.power > 0, far.agreement > minimumCoherence else { return nil }
-    let hertz = near.angle * rate / (2 * .pi)
+    let next = phaseAdvance(of: analytic, around: center, halfWidth: halfWidth, lag: 1)
+    let distant = phaseAdvance(of: analytic, around: center, halfWidth: halfWidth, lag: lag)
+    guard next.power > 0, distant.coherence > minimumCoherence else { return nil }
+    let hertz = next.angle * rate / (2 * .pi)
     guard hertz > 10 else { return nil }
     return Point(time: time, hertz: hertz, amplitude: amplitude)
   }
 
+  /// Returns the mean phase advance over a lag under a Hann window, weighted by power.
+  ///
+  /// - Parameters:
+  ///   - analytic: The analytic signal.
+  ///   - center: The center of the window, in frames.
+  ///   - halfWidth: Half of the window, in frames.
+  ///   - lag: The lag, in frames.
+  /// - Returns: The phase advance in radians, its coherence 0…1, and the weighted power.
   private static func phaseAdvance(
-    of track: [ComplexNumber], around center: Double, halfWidth reach: Double, lag: Int
-  ) -> (
-    angle: Double, agreement: Double, power: Double
-  ) {
-    let first = max(0, Int((center - reach - Double(lag) / 2).rounded(.up)))
-    let last = min(track.count - 1 - lag, Int(center + reach - Double(lag) / 2))
+    of analytic: [ComplexNumber], around center: Double, halfWidth: Double, lag: Int
+  ) -> (angle: Double, coherence: Double, power: Double) {
+    let first = max(0, Int((center - halfWidth - Double(lag) / 2).rounded(.up)))
+    let last = min(analytic.count - 1 - lag, Int(center + halfWidth - Double(lag) / 2))
     guard first <= last else { return (0, 0, 0) }
     var real = 0.0
     var imaginary = 0.0
     var power = 0.0
     for index in first...last {
       let offset = Double(index) + Double(lag) / 2 - center
-      let weight = 1 + cos(.pi * offset / reach)
-      let turn = track[index + lag] * track[index].conjugate
-      real += weight * Double(turn.real)
-      imaginary += weight * Double(turn.imaginary)
-      power += weight * Double((track[index + lag].power * track[index].power).squareRoot())
+      let weight = 1 + cos(.pi * offset / halfWidth)
+      let product = analytic[index + lag] * analytic[index].conjugate
+      real += weight * Double(product.real)
+      imaginary += weight * Double(product.imaginary)
+      power += weight * Double((analytic[index + lag].power * analytic[index].power).squareRoot())
     }
-    let length = (real * real + imaginary * imaginary).squareRoot()
-    return (atan2(imaginary, real), power > 0 ? length / power : 0, power)
+    let magnitude = (real * real + imaginary * imaginary).squareRoot()
+    return (atan2(imaginary, real), power > 0 ? magnitude / power : 0, power)
   }
 }

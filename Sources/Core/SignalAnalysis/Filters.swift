@@ -15,6 +15,11 @@ struct AnalyticFilter: ~Copyable {
   private let realResponse: [Float]
   private let imaginaryResponse: [Float]
 
+  /// Designs a filter.
+  ///
+  /// - Parameters:
+  ///   - rate: The sample rate, in hertz.
+  ///   - count: The length of the signals to filter.
   init(rate: Double, count: Int) {
     halfLength = max(1, Int((Self.halfLengthSeconds * rate).rounded()))
     // With a block of four filter lengths, the overlap costs little.
@@ -53,29 +58,29 @@ struct AnalyticFilter: ~Copyable {
     let advance = transform.length - 2 * halfLength
     var input = [Float](repeating: 0, count: transform.length)
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
-    var turned = bins
+    var imaginaryBins = bins
     var real = input
     var imaginary = input
     var start = 0
     while start < samples.count {
       let first = start - halfLength
-      let known = max(0, first)..<min(samples.count, first + input.count)
+      let available = max(0, first)..<min(samples.count, first + input.count)
       for index in input.indices {
         input[index] = 0
       }
-      for index in known {
+      for index in available {
         input[index - first] = samples[index]
       }
       transform.forward(input, into: &bins)
       for bin in bins.indices {
         let value = bins[bin]
-        let turn = imaginaryResponse[bin]
-        turned[bin] = ComplexNumber(-value.imaginary * turn, value.real * turn)
+        let response = imaginaryResponse[bin]
+        imaginaryBins[bin] = ComplexNumber(-value.imaginary * response, value.real * response)
         bins[bin] = ComplexNumber(
           value.real * realResponse[bin], value.imaginary * realResponse[bin])
       }
       transform.backward(bins, into: &real)
-      transform.backward(turned, into: &imaginary)
+      transform.backward(imaginaryBins, into: &imaginary)
       let count = min(advance, samples.count - start)
       body(
         start, real.span.extracting(halfLength..<halfLength + count),
@@ -86,11 +91,13 @@ struct AnalyticFilter: ~Copyable {
 }
 
 extension FourierTransform {
+  /// Transforms an array of `length` samples.
   package mutating func forward(_ samples: [Float], into bins: inout [ComplexNumber]) {
     var span = bins.mutableSpan
     forward(samples.span, into: &span)
   }
 
+  /// Inverts the transform of an array of `binCount` bins.
   mutating func backward(_ bins: [ComplexNumber], into samples: inout [Float]) {
     var span = samples.mutableSpan
     backward(bins.span, into: &span)
@@ -112,9 +119,9 @@ package struct TactileBandSignal {
   /// - Parameters:
   ///   - signal: The signal to decimate.
   ///   - rate: The sample rate of the signal, in hertz.
-  ///   - least: The minimum of the new rate, in hertz. A slower signal is not changed.
-  package init(of signal: [Float], rate: Double, minimumRate least: Double = 2_000) {
-    let factor = max(1, Int(rate / least))
+  ///   - minimumRate: The minimum of the new rate, in hertz. A slower signal is not changed.
+  package init(of signal: [Float], rate: Double, minimumRate: Double = 2_000) {
+    let factor = max(1, Int(rate / minimumRate))
     self.rate = rate / Double(factor)
     guard factor > 1 else {
       samples = signal
@@ -146,11 +153,12 @@ package struct TactileBandSignal {
   /// The shape of the Kaiser window: side lobes at −70 dB.
   private static let kaiserBeta = 6.76
 
+  /// Returns the taps for a decimation factor, whose sum is 1.
   private static func taps(factor: Int) -> [Float] {
     let half = halfLength * factor
     let taps = (-half...half).map { offset -> Double in
-      let place = Double(offset) / Double(half)
-      let window = KaiserWindow.value(at: place, beta: kaiserBeta)
+      let position = Double(offset) / Double(half)
+      let window = KaiserWindow.value(at: position, beta: kaiserBeta)
       let angle = 2 * .pi * normalizedCutoff * Double(offset) / Double(factor)
       return window * (offset == 0 ? 1 : sin(angle) / angle)
     }
@@ -163,8 +171,8 @@ package struct TactileBandSignal {
 /// I0-sinh window for spectrum analysis", IEEE Transactions on ASSP 28, 1980.
 enum KaiserWindow {
   /// Returns the Kaiser window at a position from −1 to 1; it is 1 at 0.
-  static func value(at place: Double, beta: Double) -> Double {
-    besselI0(beta * max(0, 1 - place * place).squareRoot()) / besselI0(beta)
+  static func value(at position: Double, beta: Double) -> Double {
+    besselI0(beta * max(0, 1 - position * position).squareRoot()) / besselI0(beta)
   }
 
   /// Returns the Kaiser–Bessel-derived window. The squares of two such windows, half a length
@@ -173,20 +181,20 @@ enum KaiserWindow {
     let half = length / 2
     var sums = [0.0]
     for index in 0...half {
-      let place = 2 * Double(index) / Double(half) - 1
-      sums.append(sums[index] + value(at: place, beta: beta))
+      let position = 2 * Double(index) / Double(half) - 1
+      sums.append(sums[index] + value(at: position, beta: beta))
     }
     let rising = (0..<half).map { Float((sums[$0 + 1] / sums[half + 1]).squareRoot()) }
     return rising + rising.reversed()
   }
 
   /// Returns the modified Bessel function of the first kind and order zero, by its power series.
-  private static func besselI0(_ x: Double) -> Double {
+  private static func besselI0(_ argument: Double) -> Double {
     var term = 1.0
     var sum = 1.0
     var index = 1.0
     while term > sum * 1e-12 {
-      term *= (x / 2 / index) * (x / 2 / index)
+      term *= (argument / 2 / index) * (argument / 2 / index)
       sum += term
       index += 1
     }
@@ -196,18 +204,24 @@ enum KaiserWindow {
 
 /// Sums of products, computed eight at a time.
 package enum DotProduct {
+  /// Returns the product of taps and as many samples.
+  ///
+  /// - Parameters:
+  ///   - samples: The samples.
+  ///   - start: The index of the first sample.
+  ///   - taps: The taps.
   package static func of(_ samples: Span<Float>, from start: Int, _ taps: Span<Float>) -> Float {
     precondition(start >= 0 && start + taps.count <= samples.count, "the taps must fit")
     var sums = SIMD8<Float>.zero
     var index = 0
     while index + 8 <= taps.count {
-      var left = SIMD8<Float>.zero
-      var right = SIMD8<Float>.zero
+      var sampleLanes = SIMD8<Float>.zero
+      var tapLanes = SIMD8<Float>.zero
       for lane in 0..<8 {
-        left[lane] = unsafe samples[unchecked: start + index + lane]
-        right[lane] = unsafe taps[unchecked: index + lane]
+        sampleLanes[lane] = unsafe samples[unchecked: start + index + lane]
+        tapLanes[lane] = unsafe taps[unchecked: index + lane]
       }
-      sums += left * right
+      sums += sampleLanes * tapLanes
       index += 8
     }
     var sum = sums.sum()
@@ -225,6 +239,7 @@ package enum DotProduct {
 /// band limit is a raised cosine from 0.36 to 0.46 of the new rate. The time is O(n log n) for
 /// blocks of 16,384 new samples.
 package struct LowRateSignal {
+  /// The decimated signal.
   package let samples: [Float]
   /// The new sample rate, in hertz: the old rate divided by a whole number.
   package let rate: Double
@@ -239,9 +254,9 @@ package struct LowRateSignal {
   /// - Parameters:
   ///   - signal: The signal to decimate.
   ///   - rate: The sample rate of the signal, in hertz.
-  ///   - target: The approximate new rate, in hertz. A slower signal is not changed.
-  package init(of signal: [Float], rate: Double, targetRate target: Double = 4_000) {
-    let factor = max(1, Int((rate / target).rounded()))
+  ///   - targetRate: The approximate new rate, in hertz. A slower signal is not changed.
+  package init(of signal: [Float], rate: Double, targetRate: Double = 4_000) {
+    let factor = max(1, Int((rate / targetRate).rounded()))
     self.rate = rate / Double(factor)
     guard factor > 1 else {
       samples = signal
@@ -250,34 +265,34 @@ package struct LowRateSignal {
     let count = (signal.count + factor - 1) / factor
     let length = FourierTransform.fastLength(
       atLeast: min(count, Self.blockLength) + 2 * Self.blockMargin)
-    var wide = FourierTransform(length: length * factor)
-    var narrow = FourierTransform(length: length)
-    let taper = (0..<narrow.binCount).map { bin -> Float in
-      let place = (Double(bin) / Double(length) - 0.36) / 0.1
-      return Float(0.5 + 0.5 * cos(.pi * min(1, max(0, place)))) / Float(factor)
+    var wideTransform = FourierTransform(length: length * factor)
+    var narrowTransform = FourierTransform(length: length)
+    let taper = (0..<narrowTransform.binCount).map { bin -> Float in
+      let position = (Double(bin) / Double(length) - 0.36) / 0.1
+      return Float(0.5 + 0.5 * cos(.pi * min(1, max(0, position)))) / Float(factor)
     }
     var output = [Float](repeating: 0, count: count)
-    var input = [Float](repeating: 0, count: wide.length)
-    var wideBins = [ComplexNumber](repeating: ComplexNumber(), count: wide.binCount)
+    var input = [Float](repeating: 0, count: wideTransform.length)
+    var wideBins = [ComplexNumber](repeating: ComplexNumber(), count: wideTransform.binCount)
     var start = 0
     while start < count {
       let first = (start - Self.blockMargin) * factor
-      let known = max(0, first)..<max(0, min(signal.count, first + input.count))
+      let available = max(0, first)..<max(0, min(signal.count, first + input.count))
       for index in input.indices {
         input[index] = 0
       }
       input.replaceSubrange(
-        known.lowerBound - first..<known.upperBound - first, with: signal[known])
-      wide.forward(input, into: &wideBins)
-      var bins = Array(wideBins[0..<narrow.binCount])
+        available.lowerBound - first..<available.upperBound - first, with: signal[available])
+      wideTransform.forward(input, into: &wideBins)
+      var bins = Array(wideBins[0..<narrowTransform.binCount])
       for bin in bins.indices {
         bins[bin].real *= taper[bin]
         bins[bin].imaginary *= taper[bin]
       }
-      let part = narrow.backward(bins)
+      let block = narrowTransform.backward(bins)
       let advance = min(length - 2 * Self.blockMargin, count - start)
       output.replaceSubrange(
-        start..<start + advance, with: part[Self.blockMargin..<Self.blockMargin + advance])
+        start..<start + advance, with: block[Self.blockMargin..<Self.blockMargin + advance])
       start += advance
     }
     samples = output

@@ -129,7 +129,7 @@ public struct FourierTransform: ~Copyable {
     /// calculation of complex Fourier series", Mathematics of Computation 19, 1965.
     private struct Plan {
       private let length: Int
-      private let turns: [ComplexNumber]
+      private let twiddleFactors: [ComplexNumber]
       private var factors: [Int] = []
 
       /// Returns the next number, at or above a length, that is a product of 2, 3, and 5.
@@ -142,11 +142,11 @@ public struct FourierTransform: ~Copyable {
       }
 
       private static func factors(of count: Int) -> [Int] {
-        var rest = count
+        var remainder = count
         var factors = [Int]()
         for factor in [4, 2, 3, 5] {
-          while rest % factor == 0 {
-            rest /= factor
+          while remainder % factor == 0 {
+            remainder /= factor
             factors.append(factor)
           }
         }
@@ -161,7 +161,7 @@ public struct FourierTransform: ~Copyable {
       init(length: Int, isInverse: Bool) {
         self.length = length
         factors = Self.factors(of: length / 2)
-        turns = (0..<length).map { index in
+        twiddleFactors = (0..<length).map { index in
           let angle = (isInverse ? 2 : -2) * .pi * Double(index) / Double(length)
           return ComplexNumber(Float(cos(angle)), Float(sin(angle)))
         }
@@ -179,11 +179,11 @@ public struct FourierTransform: ~Copyable {
               to[index] = ComplexNumber()
             }
             for input in Swift.stride(from: group, to: groups * factor, by: groups) {
-              let turn = turns[2 * stride * order * input % length]
-              for place in 0..<stride {
-                let number = from[stride * input + place] * turn
-                to[stride * output + place].real += number.real
-                to[stride * output + place].imaginary += number.imaginary
+              let twiddle = twiddleFactors[2 * stride * order * input % length]
+              for offset in 0..<stride {
+                let number = from[stride * input + offset] * twiddle
+                to[stride * output + offset].real += number.real
+                to[stride * output + offset].imaginary += number.imaginary
               }
             }
           }
@@ -198,13 +198,13 @@ public struct FourierTransform: ~Copyable {
         let packed = transformed(
           (0..<half).map { ComplexNumber(samples[2 * $0], samples[2 * $0 + 1]) })
         for bin in 0...half {
-          let own = packed[bin % half]
-          let other = packed[(half - bin) % half].conjugate
+          let value = packed[bin % half]
+          let mirror = packed[(half - bin) % half].conjugate
           let even = ComplexNumber(
-            (own.real + other.real) / 2, (own.imaginary + other.imaginary) / 2)
+            (value.real + mirror.real) / 2, (value.imaginary + mirror.imaginary) / 2)
           let odd =
-            ComplexNumber((own.imaginary - other.imaginary) / 2, (other.real - own.real) / 2)
-            * turns[bin]
+            ComplexNumber((value.imaginary - mirror.imaginary) / 2, (mirror.real - value.real) / 2)
+            * twiddleFactors[bin]
           bins[bin] = ComplexNumber(even.real + odd.real, even.imaginary + odd.imaginary)
         }
       }
@@ -214,16 +214,18 @@ public struct FourierTransform: ~Copyable {
         let half = length / 2
         let packed = transformed(
           (0..<half).map { bin in
-            var own = bins[bin]
-            var other = bins[half - bin].conjugate
+            var value = bins[bin]
+            var mirror = bins[half - bin].conjugate
             if bin == 0 {
-              own.imaginary = 0
-              other.imaginary = 0
+              value.imaginary = 0
+              mirror.imaginary = 0
             }
             let odd =
-              ComplexNumber(own.real - other.real, own.imaginary - other.imaginary) * turns[bin]
+              ComplexNumber(value.real - mirror.real, value.imaginary - mirror.imaginary)
+              * twiddleFactors[bin]
             return ComplexNumber(
-              own.real + other.real - odd.imaginary, own.imaginary + other.imaginary + odd.real)
+              value.real + mirror.real - odd.imaginary,
+              value.imaginary + mirror.imaginary + odd.real)
           })
         for index in 0..<half {
           samples[2 * index] = packed[index].real

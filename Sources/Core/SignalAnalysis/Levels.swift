@@ -36,12 +36,12 @@ public struct Levels: Equatable, Sendable {
   /// Combines the levels of channels of equal length: maximum peaks, mean square, and mean of all
   /// samples.
   public init(joining channels: [Levels], integratedLoudness: Double?) {
-    let share = 1 / Double(max(1, channels.count))
+    let weight = 1 / Double(max(1, channels.count))
     self.init(
       samplePeak: channels.map(\.samplePeak).max() ?? 0,
       truePeak: channels.map(\.truePeak).max() ?? 0,
-      rms: (channels.reduce(0) { $0 + $1.rms * $1.rms } * share).squareRoot(),
-      dc: channels.reduce(0) { $0 + $1.dc } * share, integratedLoudness: integratedLoudness,
+      rms: (channels.reduce(0) { $0 + $1.rms * $1.rms } * weight).squareRoot(),
+      dc: channels.reduce(0) { $0 + $1.dc } * weight, integratedLoudness: integratedLoudness,
       nonFiniteCount: channels.reduce(0) { $0 + $1.nonFiniteCount })
   }
 
@@ -93,13 +93,13 @@ public struct LevelMeasurement: ~Copyable {
   ///   - channelCount: The number of channels, 1 to 64.
   ///   - rate: The sample rate in hertz, a whole number from 16 to 2,822,400.
   public init(channelCount: Int, rate: Double) throws(AnalysisError) {
-    let together = try LoudnessMeasurement(channelCount: channelCount, rate: rate)
+    let combined = try LoudnessMeasurement(channelCount: channelCount, rate: rate)
     if channelCount > 1 {
-      combinedLoudness = together
+      combinedLoudness = combined
     }
     for _ in 0..<channelCount {
-      let own = try LoudnessMeasurement(channelCount: 1, rate: rate)
-      meters.append(ChannelMeasurement(rate: rate, loudness: own))
+      let loudness = try LoudnessMeasurement(channelCount: 1, rate: rate)
+      meters.append(ChannelMeasurement(rate: rate, loudness: loudness))
     }
   }
 
@@ -158,15 +158,15 @@ public final class ChannelMeasurement {
   /// Adds one channel of interleaved samples, a whole number of frames.
   public func add(_ interleaved: Span<Float>, channel: Int, channelCount: Int) {
     precondition(channel >= 0 && channel < channelCount, "the channel must be there")
-    var place = channel
+    var position = channel
     let end = interleaved.count / channelCount * channelCount
-    while place < end {
-      let count = min(Self.blockLength - filledCount, (end - place - 1) / channelCount + 1)
+    while position < end {
+      let count = min(Self.blockLength - filledCount, (end - position - 1) / channelCount + 1)
       let first = TruePeakMeter.historyLength + filledCount
       unsafe buffer.withUnsafeMutableBufferPointer { buffer in
         for index in first..<first + count {
-          unsafe buffer[index] = interleaved[unchecked: place]
-          place += channelCount
+          unsafe buffer[index] = interleaved[unchecked: position]
+          position += channelCount
         }
       }
       filledCount += count
@@ -222,40 +222,40 @@ public final class ChannelMeasurement {
     let limit = SIMD8<Float>(repeating: NonFiniteSamples.maximumMagnitude)
     var sum = SIMD8<Double>.zero
     var squares = SIMD8<Double>.zero
-    var silenced = 0
+    var invalidCount = 0
     var meter = truePeak
     var peak = samplePeak
     unsafe buffer.withUnsafeMutableBytes { bytes in
-      var place = TruePeakMeter.historyLength * 4
+      var offset = TruePeakMeter.historyLength * 4
       for _ in 0..<count {
-        var greatest = SIMD8<Float>.zero
-        let start = place
+        var magnitudes = SIMD8<Float>.zero
+        let start = offset
         for _ in 0..<TruePeakMeter.segmentLength / 8 {
-          var values = unsafe bytes.loadUnaligned(fromByteOffset: place, as: SIMD8<Float>.self)
-          let isSound = values.magnitudes .<= limit
-          if !all(isSound) {
-            for lane in 0..<8 where !isSound[lane] {
-              silenced += 1
+          var values = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: SIMD8<Float>.self)
+          let isValid = values.magnitudes .<= limit
+          if !all(isValid) {
+            for lane in 0..<8 where !isValid[lane] {
+              invalidCount += 1
             }
-            values.replace(with: 0, where: .!isSound)
-            unsafe bytes.storeBytes(of: values, toByteOffset: place, as: SIMD8<Float>.self)
+            values.replace(with: 0, where: .!isValid)
+            unsafe bytes.storeBytes(of: values, toByteOffset: offset, as: SIMD8<Float>.self)
           }
-          greatest = greatest.lanewiseMaximum(values.magnitudes)
-          let wide = SIMD8<Double>(values)
-          sum += wide
-          squares += wide * wide
-          place += 32
+          magnitudes = magnitudes.lanewiseMaximum(values.magnitudes)
+          let doubles = SIMD8<Double>(values)
+          sum += doubles
+          squares += doubles * doubles
+          offset += 32
         }
-        let most = greatest.maximumMagnitude
-        peak = max(peak, most)
+        let segmentPeak = magnitudes.maximumMagnitude
+        peak = max(peak, segmentPeak)
         if let base = bytes.baseAddress {
-          unsafe meter.add(UnsafeRawPointer(base) + start, peak: most)
+          unsafe meter.add(UnsafeRawPointer(base) + start, peak: segmentPeak)
         }
       }
     }
     self.sampleSum += sum.sum()
     self.sumOfSquares += squares.sum()
-    nonFiniteCount += silenced
+    nonFiniteCount += invalidCount
     truePeak = meter
     samplePeak = peak
   }
@@ -309,10 +309,10 @@ public final class ChannelMeasurement {
       feed(interleaved)
       return
     }
-    let sound = interleaved.indices.map { index in
+    let valid = interleaved.indices.map { index in
       NonFiniteSamples.isValid(interleaved[index]) ? interleaved[index] : 0
     }
-    feed(sound.span)
+    feed(valid.span)
   }
 
   private func feed(_ samples: Span<Float>) {
@@ -327,9 +327,9 @@ public final class ChannelMeasurement {
   /// LUFS.
   public func finish() -> Double? {
     // The length of libebur128's first gating block.
-    let missing = 4 * ((rate + 5) / 10) - frameCount
-    if missing > 0, frameCount > 0 {
-      let silence = [Float](repeating: 0, count: missing * channelCount)
+    let paddingCount = 4 * ((rate + 5) / 10) - frameCount
+    if paddingCount > 0, frameCount > 0 {
+      let silence = [Float](repeating: 0, count: paddingCount * channelCount)
       feed(silence.span)
     }
     var loudness = -Double.infinity
@@ -381,17 +381,17 @@ struct TruePeakMeter {
   ///
   /// - Parameters:
   ///   - samples: The segment's first sample, with `historyLength` samples before it.
-  ///   - greatest: The maximum magnitude of the segment.
-  mutating func add(_ samples: UnsafeRawPointer, peak greatest: Float) {
-    peak = max(peak, greatest)
-    if max(greatest, previousPeak) * maximumGain > peak {
+  ///   - segmentPeak: The maximum magnitude of the segment.
+  mutating func add(_ samples: UnsafeRawPointer, peak segmentPeak: Float) {
+    peak = max(peak, segmentPeak)
+    if max(segmentPeak, previousPeak) * maximumGain > peak {
       for group in 0..<Self.segmentLength / 8 {
         for taps in phaseTaps {
           unsafe interpolate(taps, at: samples + group * 32)
         }
       }
     }
-    previousPeak = greatest
+    previousPeak = segmentPeak
   }
 
   private mutating func interpolate(_ taps: [Float], at samples: UnsafeRawPointer) {
@@ -412,13 +412,15 @@ extension SIMD8<Float> {
       to: SIMD8<Float>.self)
   }
 
+  /// Returns the greater of the elements in each lane.
   func lanewiseMaximum(_ other: SIMD8<Float>) -> SIMD8<Float> {
     replacing(with: other, where: other .> self)
   }
 
   var maximumMagnitude: Float {
-    let all = magnitudes
-    let four = all.lowHalf.replacing(with: all.highHalf, where: all.highHalf .> all.lowHalf)
+    let eight = magnitudes
+    let isHighGreater = eight.highHalf .> eight.lowHalf
+    let four = eight.lowHalf.replacing(with: eight.highHalf, where: isHighGreater)
     return Swift.max(Swift.max(four[0], four[1]), Swift.max(four[2], four[3]))
   }
 }

@@ -68,8 +68,10 @@ private struct OnsetSearch {
   let magnitudes: [Double]
   /// The magnitudes of the prediction errors.
   let residual: [Double]
+  /// The sample rate, in hertz.
   let rate: Double
 
+  /// Returns all onsets by time.
   func onsets() -> [Onset] {
     let floor = max(Self.minimumAmplitude, Self.minimumPeakRatio * (magnitudes.max() ?? 0))
     var onsets: [Onset] = []
@@ -101,8 +103,8 @@ private struct OnsetSearch {
     guard let last, onset.time - last.time < Self.maximumPeriod else { return false }
     let first = Int(last.time * rate)
     let index = Int(onset.time * rate)
-    let behind = index..<min(samples.count, index + frames(Self.maximumPeriod))
-    let crossings = behind.dropFirst().filter { samples[$0 - 1] * samples[$0] < 0 }.prefix(2)
+    let period = index..<min(samples.count, index + frames(Self.maximumPeriod))
+    let crossings = period.dropFirst().filter { samples[$0 - 1] * samples[$0] < 0 }.prefix(2)
     if crossings.count == 2,
       onset.time - last.time < 1.2 * 2 * Double(crossings[1] - crossings[0]) / rate
     {
@@ -114,8 +116,10 @@ private struct OnsetSearch {
         * maximum(of: magnitudes, in: first..<first + width)
   }
 
+  /// Returns the number of frames of a duration, at least one.
   private func frames(_ seconds: Double) -> Int { max(1, Int((seconds * rate).rounded())) }
 
+  /// Returns the maximum in a range, which is clamped to the values.
   private func maximum(of values: [Double], in range: Range<Int>) -> Double {
     values[range.clamped(to: values.indices)].max() ?? 0
   }
@@ -126,9 +130,9 @@ private struct OnsetSearch {
     let width = frames(0.003)
     let height = maximum(of: residual, in: index..<index + LinearPredictor.horizon)
     // Growth from below a twentieth of the height does not count.
-    let nothing = height * height * 0.002_5 * Double(width)
+    let floor = height * height * 0.002_5 * Double(width)
     func energy(_ range: Range<Int>) -> Double {
-      residual[range.clamped(to: residual.indices)].reduce(nothing) { $0 + $1 * $1 }
+      residual[range.clamped(to: residual.indices)].reduce(floor) { $0 + $1 * $1 }
     }
     var best = (frame: index, ratio: 0.0)
     for frame in max(0, index - frames(0.008))...index + LinearPredictor.horizon / 2 {
@@ -146,32 +150,33 @@ private struct OnsetSearch {
   /// the tone fitted to the preceding 60 ms, so that its phase relative to the tone does not
   /// matter.
   private func burst(at index: Int, floor: Double) -> (onset: Onset, length: Int)? {
-    let known = frames(0.06)
+    let toneLength = frames(0.06)
     // The linear-phase decimation filter shows the change slightly early.
     let end = index - frames(0.001)
-    let behind = index + frames(Self.maximumBurstDuration)
+    let burstEnd = index + frames(Self.maximumBurstDuration)
     let pause = frames(0.012)
-    guard end > known, behind + pause < samples.count,
-      let tone = SteadyTone(samples[(end - known)..<end])
+    guard end > toneLength, burstEnd + pause < samples.count,
+      let tone = SteadyTone(samples[(end - toneLength)..<end])
     else {
       return nil
     }
-    let beside = (index..<behind + pause).map { abs(samples[$0] - tone.value(at: $0)) }
-    let strength = beside.prefix(behind - index).max() ?? 0
+    let excess = (index..<burstEnd + pause).map { abs(samples[$0] - tone.value(at: $0)) }
+    let strength = excess.prefix(burstEnd - index).max() ?? 0
     guard strength > floor, strength > Self.minimumBurstRatio * tone.amplitude else { return nil }
-    guard let last = beside.prefix(behind - index).lastIndex(where: { $0 > 0.25 * strength }),
+    guard let last = excess.prefix(burstEnd - index).lastIndex(where: { $0 > 0.25 * strength }),
       last > frames(0.004),
-      beside[(last + 1)...].prefix(pause).allSatisfy({ $0 < 0.25 * strength })
+      excess[(last + 1)...].prefix(pause).allSatisfy({ $0 < 0.25 * strength })
     else { return nil }
     // A tone that pauses starts again after the pause.
     guard
       maximum(of: magnitudes, in: index + last / 4..<index + last - last / 4) > 0.15
         * tone.amplitude
     else { return nil }
-    let start = beside.firstIndex { $0 > 0.05 * strength } ?? 0
+    let start = excess.firstIndex { $0 > 0.05 * strength } ?? 0
     return (Onset(time: Double(index + start) / rate, strength: strength), last + 1 + pause)
   }
 
+  /// Returns the onset at a change, or nil if there is none.
   private func onset(at index: Int, floor: Double) -> Onset? {
     let rise = maximum(of: residual, in: index..<index + LinearPredictor.horizon)
     guard rise > Self.minimumProminence * medianResidual(before: index) else { return nil }
@@ -184,28 +189,29 @@ private struct OnsetSearch {
       && maximum(of: magnitudes, in: max(0, index - frames(Self.pauseDuration))..<index) < 0.03
         * after
     guard isFromPause || after > Self.minimumGrowth * before else { return nil }
-    // Where a tone changes its frequency, the residual grows without an onset. There, an onset
+    // The residual also grows where a tone changes its frequency. There, an onset
     // requires twice the level.
-    let near = maximum(of: residual, in: max(0, index - frames(0.005))..<index)
-    guard isFromPause || rise > 2 * near || after > 2 * before else { return nil }
+    let residualBefore = maximum(of: residual, in: max(0, index - frames(0.005))..<index)
+    guard isFromPause || rise > 2 * residualBefore || after > 2 * before else { return nil }
     // The level is rising until it falls by a tenth.
     var peak = 0.0
-    let half = frames(0.006)
-    var place = index
-    while place < min(magnitudes.count, index + frames(0.3)) {
-      let level = maximum(of: magnitudes, in: place - half..<place + half)
+    let halfWidth = frames(0.006)
+    var position = index
+    while position < min(magnitudes.count, index + frames(0.3)) {
+      let level = maximum(of: magnitudes, in: position - halfWidth..<position + halfWidth)
       if level < 0.9 * peak { break }
       peak = max(peak, level)
-      place += 1
+      position += 1
     }
-    let early = maximum(of: magnitudes, in: index..<index + frames(Self.maximumAttack))
-    guard early > 0.5 * peak else { return nil }
+    let attackLevel = maximum(of: magnitudes, in: index..<index + frames(Self.maximumAttack))
+    guard attackLevel > 0.5 * peak else { return nil }
     // In a tone that changes its frequency, the level gives a better time than the residual.
-    let isClear = rise > 4 * near
-    let risen =
+    let isClear = rise > 4 * residualBefore
+    let riseFrame =
       (index..<magnitudes.count).first { magnitudes[$0] > Self.minimumGrowth * before } ?? index
     return Onset(
-      time: isClear ? onsetTime(at: index, rise: rise) : Double(risen) / rate, strength: early)
+      time: isClear ? onsetTime(at: index, rise: rise) : Double(riseFrame) / rate,
+      strength: attackLevel)
   }
 
   /// Returns the median of the residual over the preceding 50 ms.
@@ -218,15 +224,17 @@ private struct OnsetSearch {
   /// Returns the time at which the residual rises to a twentieth of its height, interpolated
   /// linearly between frames.
   private func onsetTime(at index: Int, rise: Double) -> Double {
-    let ground = index > 0 ? residual[index - 1] : 0
-    let level = max(rise * 0.05, ground)
-    var place = index
-    while place < residual.count - 1, residual[place] <= level {
-      place += 1
+    let residualBefore = index > 0 ? residual[index - 1] : 0
+    let level = max(rise * 0.05, residualBefore)
+    var position = index
+    while position < residual.count - 1, residual[position] <= level {
+      position += 1
     }
-    guard place > 0, residual[place] > residual[place - 1] else { return Double(place) / rate }
-    let share = (level - residual[place - 1]) / (residual[place] - residual[place - 1])
-    return (Double(place - 1) + min(1, max(0, share))) / rate
+    guard position > 0, residual[position] > residual[position - 1] else {
+      return Double(position) / rate
+    }
+    let fraction = (level - residual[position - 1]) / (residual[position] - residual[position - 1])
+    return (Double(position - 1) + min(1, max(0, fraction))) / rate
   }
 }
 
@@ -240,6 +248,7 @@ private struct SteadyTone {
   /// The maximum fraction of the power that the sine may leave.
   private static let maximumResidual = 0.03
 
+  /// Fits a sine; nil if the segment is not a sine.
   init?(_ segment: ArraySlice<Double>) {
     // For a sine, x[n − k] + x[n + k] = 2 cos(kω) · x[n]. The least-squares estimate of cos(kω)
     // yields ω.
@@ -251,30 +260,32 @@ private struct SteadyTone {
       squares += segment[index] * segment[index]
     }
     guard squares > 0, abs(products) < 2 * squares else { return nil }
-    let turn = acos(products / squares / 2) / Double(gap)
-    var sines = 0.0
-    var cosines = 0.0
-    var crossed = 0.0
-    var bySine = 0.0
-    var byCosine = 0.0
+    let angle = acos(products / squares / 2) / Double(gap)
+    var sineEnergy = 0.0
+    var cosineEnergy = 0.0
+    var crossEnergy = 0.0
+    var sineProduct = 0.0
+    var cosineProduct = 0.0
     var power = 0.0
-    for (place, value) in segment.enumerated() {
-      let first = sin(turn * Double(place))
-      let second = cos(turn * Double(place))
-      sines += first * first
-      cosines += second * second
-      crossed += first * second
-      bySine += first * value
-      byCosine += second * value
+    for (offset, value) in segment.enumerated() {
+      let sine = sin(angle * Double(offset))
+      let cosine = cos(angle * Double(offset))
+      sineEnergy += sine * sine
+      cosineEnergy += cosine * cosine
+      crossEnergy += sine * cosine
+      sineProduct += sine * value
+      cosineProduct += cosine * value
       power += value * value
     }
-    let size = sines * cosines - crossed * crossed
-    guard size > 1e-6 * sines * cosines else { return nil }
-    sineAmplitude = (bySine * cosines - byCosine * crossed) / size
-    cosineAmplitude = (byCosine * sines - bySine * crossed) / size
-    guard power - sineAmplitude * bySine - cosineAmplitude * byCosine < Self.maximumResidual * power
+    let determinant = sineEnergy * cosineEnergy - crossEnergy * crossEnergy
+    guard determinant > 1e-6 * sineEnergy * cosineEnergy else { return nil }
+    sineAmplitude = (sineProduct * cosineEnergy - cosineProduct * crossEnergy) / determinant
+    cosineAmplitude = (cosineProduct * sineEnergy - sineProduct * crossEnergy) / determinant
+    guard
+      power - sineAmplitude * sineProduct - cosineAmplitude * cosineProduct < Self.maximumResidual
+        * power
     else { return nil }
-    self.phaseIncrement = turn
+    phaseIncrement = angle
     start = segment.startIndex
   }
 
@@ -317,6 +328,7 @@ struct LinearPredictor: ~Copyable {
   private static let tapSpacing = 2
 
   private let samples: [Double]
+  /// The sums of products of the sample and its regressors over the window.
   private var covariance = [Double](repeating: 0, count: (order + 1) * (order + 1))
   private var choleskyFactor = [Double](repeating: 0, count: order * order)
   private var coefficients = [Double](repeating: 0, count: order)
@@ -324,6 +336,7 @@ struct LinearPredictor: ~Copyable {
   /// Prepares for a signal of about 2 kHz.
   init(_ samples: [Float]) { self.samples = samples.map(Double.init) }
 
+  /// Returns the prediction error of each sample.
   mutating func residual() -> [Double] {
     samples.indices.map { index in
       accumulate(index - Self.horizon, sign: 1)
@@ -333,19 +346,20 @@ struct LinearPredictor: ~Copyable {
   }
 
   /// Returns the sample (0), or one of the values that predict it (1…order).
-  private func regressor(_ which: Int, at index: Int) -> Double {
-    let place = which == 0 ? index : index - Self.horizon - Self.tapSpacing * (which - 1)
-    return place < 0 ? 0 : samples[place]
+  private func regressor(_ term: Int, at index: Int) -> Double {
+    let position = term == 0 ? index : index - Self.horizon - Self.tapSpacing * (term - 1)
+    return position < 0 ? 0 : samples[position]
   }
 
+  /// Adds a sample and its regressors to the covariance, or removes them.
   private mutating func accumulate(_ index: Int, sign: Double) {
     guard index >= 0 else { return }
     let size = Self.order + 1
     for row in 0..<size {
-      let left = sign * regressor(row, at: index)
-      guard left != 0 else { continue }
+      let value = sign * regressor(row, at: index)
+      guard value != 0 else { continue }
       for column in 0...row {
-        covariance[row * size + column] += left * regressor(column, at: index)
+        covariance[row * size + column] += value * regressor(column, at: index)
       }
     }
   }

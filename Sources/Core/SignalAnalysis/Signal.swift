@@ -51,8 +51,8 @@ public struct Signal: Equatable, Sendable {
   /// The mean of the channels, for plots and comparisons of a single curve.
   public var mono: [Float] {
     guard let first = channels.first, channels.count > 1 else { return channels.first ?? [] }
-    let share = 1 / Float(channels.count)
-    return first.indices.map { frame in channels.reduce(0) { $0 + $1[frame] } * share }
+    let weight = 1 / Float(channels.count)
+    return first.indices.map { frame in channels.reduce(0) { $0 + $1[frame] } * weight }
   }
 }
 

@@ -28,37 +28,39 @@ public struct Spectrogram: Equatable, Sendable {
     let samples = signal.mono
     let rate = signal.rate
     // The decimation filter passes up to 0.36 of the lower rate.
-    let low = TactileBandSignal(
+    let decimated = TactileBandSignal(
       of: NonFiniteSamples.replaced(in: samples), rate: rate, minimumRate: hertz / 0.36)
-    let length = max(4, Int((window * low.rate).rounded()))
+    let length = max(4, Int((window * decimated.rate).rounded()))
     // Zero padding to twice the length puts a bin near every tone.
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: 2 * length))
-    let shape = (0..<length).map { index in
+    let hann = (0..<length).map { index in
       Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(length)))
     }
-    let width = low.rate / Double(transform.length)
-    let binCount = min(transform.binCount, Int(hertz / width) + 1)
-    frequencies = (0..<binCount).map { Double($0) * width }
+    let binWidth = decimated.rate / Double(transform.length)
+    let binCount = min(transform.binCount, Int(hertz / binWidth) + 1)
+    frequencies = (0..<binCount).map { Double($0) * binWidth }
     let frameCount = samples.isEmpty ? 0 : Int(Double(samples.count - 1) / rate / step) + 1
     frameTimes = (0..<frameCount).map { Double($0) * step }
-    let scale = 2 / shape.reduce(0, +)
+    let scale = 2 / hann.reduce(0, +)
     var frame = [Float](repeating: 0, count: transform.length)
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     var levels: [[Float]] = []
     levels.reserveCapacity(frameCount)
-    let least = powf(10, Self.minimumDecibels / 10)
+    let minimumPower = powf(10, Self.minimumDecibels / 10)
     for time in frameTimes {
-      let start = Int((time * low.rate - Double(length - 1) / 2).rounded())
+      let start = Int((time * decimated.rate - Double(length - 1) / 2).rounded())
       for index in 0..<length {
-        let place = start + index
-        frame[index] = low.samples.indices.contains(place) ? low.samples[place] * shape[index] : 0
+        let position = start + index
+        frame[index] =
+          decimated.samples.indices.contains(position)
+          ? decimated.samples[position] * hann[index] : 0
       }
       transform.forward(frame, into: &bins)
       levels.append(
         (0..<binCount).map { bin in
           // A DC offset has no counterpart at negative frequencies.
           let factor = bin == 0 ? scale / 2 : scale
-          return 10 * log10f(max(least, bins[bin].power * factor * factor))
+          return 10 * log10f(max(minimumPower, bins[bin].power * factor * factor))
         })
     }
     decibels = levels
@@ -93,12 +95,12 @@ package struct NoiseSpectralDensity {
     let count = (padded.count - frame) / (frame / 2) + 1
     let step = max(1, count / 1_024) * (frame / 2)
     var columns = [[Float]](repeating: [], count: transform.binCount)
-    var part = [Float](repeating: 0, count: frame)
+    var windowed = [Float](repeating: 0, count: frame)
     for start in stride(from: 0, to: padded.count - frame + 1, by: step) {
       for index in 0..<frame {
-        part[index] = padded[start + index] * window[index]
+        windowed[index] = padded[start + index] * window[index]
       }
-      let bins = transform.forward(part)
+      let bins = transform.forward(windowed)
       for bin in bins.indices {
         columns[bin].append(bins[bin].power)
       }
@@ -109,10 +111,11 @@ package struct NoiseSpectralDensity {
       }
       let sorted = column.sorted()
       guard !sorted.isEmpty else { return 0 }
-      let place = quantile * Double(sorted.count - 1)
-      let low = Int(place)
+      let position = quantile * Double(sorted.count - 1)
+      let low = Int(position)
       let high = min(low + 1, sorted.count - 1)
-      let value = Double(sorted[low]) + (place - Double(low)) * Double(sorted[high] - sorted[low])
+      let value =
+        Double(sorted[low]) + (position - Double(low)) * Double(sorted[high] - sorted[low])
       return scale * value / -log(1 - quantile)
     }
   }
@@ -127,8 +130,8 @@ package struct NoiseSpectralDensity {
   }
 
   /// Returns the power at a normalized frequency: 0 for 0 Hz, 1 for half the rate.
-  package func power(atNormalizedFrequency place: Double) -> Double {
-    let position = min(1, max(0, place)) * Double(powers.count - 1)
+  package func power(atNormalizedFrequency frequency: Double) -> Double {
+    let position = min(1, max(0, frequency)) * Double(powers.count - 1)
     let low = min(Int(position), powers.count - 2)
     return powers[low] + (position - Double(low)) * (powers[low + 1] - powers[low])
   }
@@ -158,12 +161,12 @@ package struct NoiseSpectralDensity {
         sum += taps[index] * correlations[step - index]
       }
       let reflection = -sum / error
-      var next = taps
+      var nextTaps = taps
       for index in 1..<step {
-        next[index] += reflection * taps[step - index]
+        nextTaps[index] += reflection * taps[step - index]
       }
-      next[step] = reflection
-      taps = next
+      nextTaps[step] = reflection
+      taps = nextTaps
       error *= max(1e-12, 1 - reflection * reflection)
     }
     return taps.map { Float($0) }

@@ -50,9 +50,9 @@ public struct Spectrum: Equatable, Sendable {
         powers[bin] += spectrum.powers[bin]
       }
     }
-    let share = 1 / Double(spectra.count)
+    let weight = 1 / Double(spectra.count)
     self.init(
-      frequencies: first.frequencies, powers: powers.map { $0 * share }, duration: first.duration)
+      frequencies: first.frequencies, powers: powers.map { $0 * weight }, duration: first.duration)
   }
 
   /// The mean square of the signal.
@@ -128,25 +128,25 @@ public struct SpectrumMeasurement: ~Copyable {
   }
 
   /// Adds samples.
-  public mutating func add(_ next: Span<Float>) {
-    var place = 0
-    while place < next.count {
-      let count = min(hop - filledCount, next.count - place)
+  public mutating func add(_ samples: Span<Float>) {
+    var position = 0
+    while position < samples.count {
+      let count = min(hop - filledCount, samples.count - position)
       let first = hop + filledCount
-      unsafe samples.withUnsafeMutableBufferPointer { samples in
+      unsafe self.samples.withUnsafeMutableBufferPointer { buffer in
         for index in 0..<count {
-          unsafe samples[first + index] = next[unchecked: place + index]
+          unsafe buffer[first + index] = samples[unchecked: position + index]
         }
       }
       filledCount += count
-      place += count
+      position += count
       if filledCount == hop {
         measureFrame()
       }
     }
-    sampleCount += next.count
-    for index in next.indices {
-      sampleSum += Double(next[index])
+    sampleCount += samples.count
+    for index in samples.indices {
+      sampleSum += Double(samples[index])
     }
   }
 
@@ -178,10 +178,10 @@ public struct SpectrumMeasurement: ~Copyable {
     // Beyond 16 bins, the window is below −100 dB.
     for bin in 1..<min(16, powers.count) {
       let length = Double(2 * hop)
-      let spread = 2 * mean * mean * Double(bins[bin].power) * 2 / (length * length)
-      let moved = min(powers[bin], spread)
-      powers[bin] -= moved
-      powers[0] += moved
+      let leakage = 2 * mean * mean * Double(bins[bin].power) * 2 / (length * length)
+      let corrected = min(powers[bin], leakage)
+      powers[bin] -= corrected
+      powers[0] += corrected
     }
   }
 

@@ -45,8 +45,8 @@ public struct VibrotactileWeighting: Equatable, Sendable {
     guard next > 0 else { return points[0].decibels }
     let low = points[next - 1]
     let high = points[next]
-    let share = log(hertz / low.hertz) / log(high.hertz / low.hertz)
-    return low.decibels + share * (high.decibels - low.decibels)
+    let fraction = log(hertz / low.hertz) / log(high.hertz / low.hertz)
+    return low.decibels + fraction * (high.decibels - low.decibels)
   }
 
   /// All weightings. The first is the default.
@@ -117,19 +117,19 @@ struct WeightingFilter: Equatable, Sendable {
 
   func gain(atHertz hertz: Double) -> Double {
     guard hertz > 0 else { return 0 }
-    let band =
+    let bandGain =
       1 / (1 + pow(highPassHertz / hertz, 4)).squareRoot()
       / (1 + pow(hertz / lowPassHertz, 4)).squareRoot()
     let ratio = hertz / transition.hertz
-    let turned =
+    let transitionGain =
       (1 + ratio * ratio).squareRoot()
       / Self.secondOrderMagnitude(ratio: ratio, quality: transition.quality)
-    guard let step else { return band * turned }
-    let upward =
+    guard let step else { return bandGain * transitionGain }
+    let stepGain =
       Self.secondOrderMagnitude(ratio: hertz / step.low.hertz, quality: step.low.quality)
       / Self.secondOrderMagnitude(ratio: hertz / step.high.hertz, quality: step.high.quality)
       * pow(step.low.hertz / step.high.hertz, 2)
-    return band * turned * upward
+    return bandGain * transitionGain * stepGain
   }
 
   /// Returns |1 + s/(Q·ω) + (s/ω)²| at a frequency relative to ω.

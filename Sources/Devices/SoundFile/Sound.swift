@@ -103,11 +103,11 @@ public struct Sound: Equatable, Sendable {
         }
       }
       guard status == 0 else {
-        let said =
+        let message =
           unsafe src_strerror(status).map { unsafe String(cString: $0) } ?? "error \(status)"
         throw SoundFileError(
           kind: .unsupportedFormat, path: path,
-          description: "cannot be resampled (libsamplerate: \(said))")
+          description: "cannot be resampled (libsamplerate: \(message))")
       }
       output.removeLast(output.count - made * channelCount)
       return Sound(interleaved: output, channelCount: channelCount, rate: newRate)

@@ -15,7 +15,7 @@
 
     private let layout: Layout
     private let data: ArraySlice<UInt8>
-    private var place: Int
+    private var offset: Int
 
     private struct Layout {
       var isFloat = false
@@ -25,7 +25,7 @@
     }
 
     /// The maximum size of a file in bytes: the longest sound in 64 bits, and its header.
-    private static let longest = 8 * Sound.longest + 65_536
+    private static let maximumByteCount = 8 * Sound.maximumSampleCount + 65_536
 
     /// Reads a file from its start.
     ///
@@ -35,19 +35,19 @@
       let refused = SoundFileError(
         kind: .notSound, path: path,
         description: "is not a PCM WAV file; others are read with the package trait SoundOutput")
-      func number(_ place: Int, _ count: Int) -> Int {
-        (0..<count).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) }
+      func number(_ offset: Int, _ count: Int) -> Int {
+        (0..<count).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) }
       }
-      func name(_ place: Int) -> String {
-        String(decoding: bytes[place..<place + 4], as: UTF8.self)
+      func name(_ offset: Int) -> String {
+        String(decoding: bytes[offset..<offset + 4], as: UTF8.self)
       }
       guard bytes.count >= 12, name(0) == "RIFF", name(8) == "WAVE" else { throw refused }
       var layout: Layout?
-      var place = 12
-      while place + 8 <= bytes.count {
-        let kind = name(place)
-        let length = number(place + 4, 4)
-        let start = place + 8
+      var offset = 12
+      while offset + 8 <= bytes.count {
+        let kind = name(offset)
+        let length = number(offset + 4, 4)
+        let start = offset + 8
         if kind == "fmt ", length >= 16, start + length <= bytes.count {
           var tag = number(start, 2)
           if tag == 0xFFFE, length >= 26 {
@@ -70,10 +70,10 @@
           rate = Double(layout.rate)
           frameCount = Int64(count)
           data = bytes[start..<start + count * size]
-          self.place = start
+          self.offset = start
           return
         }
-        place = start + length + length % 2
+        offset = start + length + length % 2
       }
       throw refused
     }
@@ -82,17 +82,18 @@
     public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int
     {
       let size = layout.byteCount
-      let count = min(samples.count / channelCount, (data.endIndex - place) / (size * channelCount))
+      let count = min(
+        samples.count / channelCount, (data.endIndex - offset) / (size * channelCount))
       for index in 0..<count * channelCount {
-        samples[index] = sample(at: place)
-        place += size
+        samples[index] = sample(at: offset)
+        offset += size
       }
       return count
     }
 
-    private func sample(at place: Int) -> Float {
+    private func sample(at offset: Int) -> Float {
       let bits = (0..<layout.byteCount).reduce(UInt64(0)) {
-        $0 | UInt64(data[place + $1]) << UInt64(8 * $1)
+        $0 | UInt64(data[offset + $1]) << UInt64(8 * $1)
       }
       if layout.isFloat {
         return layout.byteCount == 4
@@ -116,7 +117,7 @@
         }
         if read == 0 { return bytes }
         bytes += buffer[..<read]
-        guard bytes.count <= longest else {
+        guard bytes.count <= maximumByteCount else {
           throw SoundFileError(kind: .tooLong, path: path, description: "is too long")
         }
       }

@@ -23,7 +23,7 @@ package struct AtomicFileWriter: ~Copyable {
   ///
   /// - Parameters:
   ///   - path: The path of the file.
-  ///   - mayBeUnnamed: False to use a hidden name at once, as on file systems that require one.
+  ///   - allowsUnnamed: False to use a hidden name at once, as on file systems that require one.
   package init(_ path: String, allowsUnnamed: Bool = true) throws(FileError) {
     let target = try FileSystem.destination(of: path)
     switch FileSystem.entry(at: target) {

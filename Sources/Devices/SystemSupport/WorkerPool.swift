@@ -8,7 +8,7 @@ package enum WorkerPool {
   /// Runs jobs on as many threads as there are cores, and returns when all are complete.
   ///
   /// - Parameters:
-  ///   - pieces: The number of jobs.
+  ///   - jobCount: The number of jobs.
   ///   - work: A closure that runs one job, by its number.
   ///   - meanwhile: A closure that is called on the calling thread every few milliseconds, with the
   ///     number of completed jobs.

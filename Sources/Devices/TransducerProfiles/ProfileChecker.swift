@@ -90,14 +90,14 @@ struct ProfileChecker: JSONSchemaReader {
   /// - Returns: True if the numbers are in order.
   mutating func checkOrder(
     of object: JSONValue, _ low: String, _ high: String,
-    defaults usual: (low: Double, high: Double)? = nil
+    defaults: (low: Double, high: Double)? = nil
   ) -> Bool {
-    let least = object[low].map { $0.number } ?? usual?.low
-    let most = object[high].map { $0.number } ?? usual?.high
-    guard let least, let most, most < least else { return true }
+    let lowValue = object[low].map { $0.number } ?? defaults?.low
+    let highValue = object[high].map { $0.number } ?? defaults?.high
+    guard let lowValue, let highValue, highValue < lowValue else { return true }
     log.add(
       .contradiction, at: object[high] ?? object,
-      "\(high) is \(most.shortText), below \(low), \(least.shortText)")
+      "\(high) is \(highValue.shortText), below \(low), \(lowValue.shortText)")
     return false
   }
 
@@ -156,7 +156,7 @@ struct ProfileChecker: JSONSchemaReader {
   private mutating func checkEstimates(of root: JSONValue) {
     guard let hardware = root["hardware"], let list = hardware["estimated"] else { return }
     for element in list.elements {
-      guard let figure = element.string, ProfileKeys.hardware.schema.key(named: figure) != nil,
+      guard let figure = element.string, ProfileSchema.hardware.schema.key(named: figure) != nil,
         hardware[figure] == nil
       else { continue }
       log.add(
@@ -215,11 +215,11 @@ struct ProfileChecker: JSONSchemaReader {
       }
     }
     guard let contours else { return }
-    for figure in ["resonance", "qualityFactor", "acceleration"] where hardware[figure] == nil {
+    for key in ["resonance", "qualityFactor", "acceleration"] where hardware[key] == nil {
       log.add(
         .contradiction, at: contours,
         """
-        drive.contours requires \(figure) of the hardware, since sensation is counted from the \
+        drive.contours requires \(key) of the hardware, since sensation is counted from the \
         threshold
         """,
         suggestion: "add it, or remove the key")
@@ -300,15 +300,15 @@ extension ProfileChecker {
   ) {
     let peak = level * gains.reduce(0, +)
     guard let value, 2 * peak > Renderer.ceiling else { return }
-    let most = (Renderer.ceiling / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
+    let maximumLevel = (Renderer.ceiling / 2 / gains.reduce(0, +) * 100).rounded(.down) / 100
     log.add(
       .insufficientHeadroom, at: value,
       """
       \(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above \
       the ceiling of \(Renderer.ceiling.shortText); the limiter will act
       """,
-      suggestion: most >= ProfileLimits.levelRange.lowerBound
-        ? "use a level of at most \(most.shortText)" : nil)
+      suggestion: maximumLevel >= ProfileLimits.levelRange.lowerBound
+        ? "use a level of at most \(maximumLevel.shortText)" : nil)
   }
 
   private mutating func warnAboutThresholds(_ profile: TransducerProfile, at value: JSONValue?) {
@@ -370,14 +370,14 @@ extension ProfileChecker {
         suggestion: "power is in watts")
     }
     if let burst = root["transient"], let value = burst["attack"] ?? burst["release"],
-      let longest = burst["maxDuration"]?.number
+      let maximumDuration = burst["maxDuration"]?.number
     {
       let edges = (burst["attack"]?.number ?? 0) + (burst["release"]?.number ?? 0)
-      if edges > longest {
+      if edges > maximumDuration {
         log.add(
           .implausibleValue, at: value,
           """
-          attack and release take \(edges.shortText) s of a burst of \(longest.shortText) s, \
+          attack and release take \(edges.shortText) s of a burst of \(maximumDuration.shortText) s, \
           which never reaches its level
           """
         )
@@ -417,28 +417,28 @@ extension ProfileChecker {
   }
 
   private mutating func warnAboutNarrowBand(of profile: TransducerProfile) {
-    let placed = profile.bandMapped(rate: Self.fitRate)
+    let mapped = profile.bandMapped(rate: Self.fitRate)
     warnAboutNarrowBand(
-      requested: profile.frequency, mapped: placed.frequency, at: document.root["frequency"])
+      requested: profile.frequency, mapped: mapped.frequency, at: document.root["frequency"])
     guard let law = document.root["transient"]?["frequency"] else { return }
     warnAboutNarrowBand(
-      requested: profile.transient.frequency, mapped: placed.transient.frequency, at: law)
+      requested: profile.transient.frequency, mapped: mapped.transient.frequency, at: law)
   }
 
   private mutating func warnAboutNarrowBand(
-    requested asked: FrequencyMapping, mapped placed: FrequencyMapping, at value: JSONValue?
+    requested: FrequencyMapping, mapped: FrequencyMapping, at value: JSONValue?
   ) {
-    guard let value, asked.high >= asked.low * Self.minimumBandRatio,
-      placed.high < placed.low * Self.minimumBandRatio
+    guard let value, requested.high >= requested.low * Self.minimumBandRatio,
+      mapped.high < mapped.low * Self.minimumBandRatio
     else {
       return
     }
-    let low = (placed.low * 10).rounded() / 10
-    let high = (placed.high * 10).rounded() / 10
+    let low = (mapped.low * 10).rounded() / 10
+    let high = (mapped.high * 10).rounded() / 10
     log.add(
       .narrowBand, at: value,
       """
-      of \((asked.low...asked.high).hertzText), the hardware reproduces only \
+      of \((requested.low...requested.high).hertzText), the hardware reproduces only \
       \((low...high).hertzText), less than half an octave
       """,
       suggestion: "a larger \"drive.usableRange\" widens the band and lowers the level")

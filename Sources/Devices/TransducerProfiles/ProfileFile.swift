@@ -64,9 +64,9 @@ public enum ProfileFile {
     var json = JSONWriter()
     json.object { file in
       if let schema {
-        file.member(ProfileKeys.schemaKey, schema)
+        file.member(ProfileSchema.schemaKey, schema)
       }
-      ProfileKeys.profile.write(profile, unless: empty, to: &file)
+      ProfileSchema.profile.write(profile, unless: empty, to: &file)
     }
     return json.finish()
   }
@@ -109,10 +109,10 @@ public struct ProfileCheckResult: Sendable {
   init(text: [UInt8], name: String, stem: String? = nil, warns: Bool) {
     do throws(InputError) {
       let document = try ProfileFile.document(text, name: name)
-      schema = document.root[ProfileKeys.schemaKey]?.string
+      schema = document.root[ProfileSchema.schemaKey]?.string
       var checker = ProfileChecker(document)
       var profile = ProfileFile.empty
-      checker.read(ProfileKeys.profile, into: &profile)
+      checker.read(ProfileSchema.profile, into: &profile)
       checker.checkConsistency(of: document.root)
       findings = checker.findings
       if let error = checker.inputError { throw error }

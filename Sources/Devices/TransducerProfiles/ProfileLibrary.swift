@@ -65,7 +65,7 @@ public struct ProfileLibrary: Equatable, Sendable {
         (entry: entry, profile: $0)
       }
     }
-    func found(_ text: (String, TransducerProfile) -> String) -> [ProfileEntry] {
+    func matches(_ text: (String, TransducerProfile) -> String) -> [ProfileEntry] {
       profiles.filter { entry, profile in
         let letters = Array(Self.normalized(text(entry.name, profile)).utf8)
         return words.allSatisfy { word in
@@ -73,8 +73,8 @@ public struct ProfileLibrary: Equatable, Sendable {
         }
       }.map { $0.entry }
     }
-    let named = found { name, profile in name + (profile.hardware?.product ?? "") }
-    return named.isEmpty ? found { $1.summary } : named
+    let byName = matches { name, profile in name + (profile.hardware?.product ?? "") }
+    return byName.isEmpty ? matches { $1.summary } : byName
   }
 
   /// Returns the profiles whose name or product contains the text as a sequence of whole words.
@@ -84,14 +84,14 @@ public struct ProfileLibrary: Equatable, Sendable {
   ///
   /// - Parameter text: At least three letters or digits.
   public func entries(spelled text: String) -> [ProfileEntry] {
-    let wanted = Self.normalized(text)
-    guard wanted.utf8.count > 2 else { return [] }
+    let letters = Self.normalized(text)
+    guard letters.utf8.count > 2 else { return [] }
     return entries().filter { entry in
-      if Self.spells(wanted, wordsOf: entry.name) { return true }
+      if Self.spells(letters, wordsOf: entry.name) { return true }
       guard let profile = try? ProfileFile.read(text: entry.text(), name: entry.name) else {
         return false
       }
-      return Self.spells(wanted, wordsOf: profile.hardware?.product ?? "")
+      return Self.spells(letters, wordsOf: profile.hardware?.product ?? "")
     }
   }
 
@@ -108,6 +108,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     }
   }
 
+  /// Returns the letters and digits of a text in lower case.
   private static func normalized(_ text: some StringProtocol) -> String {
     text.lowercased().filter { $0.isLetter || $0.isNumber }
   }
@@ -171,6 +172,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     return home.map { path(in: $0, "temblor") }
   }
 
+  /// Returns the path of a file in a folder.
   static func path(in folder: String, _ name: String) -> String {
     folder + (folder.hasSuffix("/") ? "" : "/") + name
   }
@@ -256,13 +258,13 @@ enum ProfileFileSystem {
       throw ProfileFileError(kind: .noFile, path: path, reason: "is not a regular file")
     }
     var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 16_384)
+    var chunk = [UInt8](repeating: 0, count: 16_384)
     while bytes.count <= ProfileFile.maximumByteCount {
-      let count = unsafe Glibc.read(descriptor, &piece, piece.count)
+      let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
       if count < 0 && errno == EINTR { continue }
       guard count >= 0 else { throw .systemError(path, "cannot be read") }
       if count == 0 { return bytes }
-      bytes += piece[..<count]
+      bytes += chunk[..<count]
     }
     throw ProfileFileError(
       kind: .tooLarge, path: path,
@@ -271,9 +273,9 @@ enum ProfileFileSystem {
 }
 
 extension ProfileFileError {
-  fileprivate static func systemError(_ path: String, _ what: String) -> ProfileFileError {
+  fileprivate static func systemError(_ path: String, _ failure: String) -> ProfileFileError {
     let reason = unsafe String(cString: strerror(errno))
-    return ProfileFileError(kind: .access, path: path, reason: "\(what): \(reason)")
+    return ProfileFileError(kind: .access, path: path, reason: "\(failure): \(reason)")
   }
 }
 
@@ -300,11 +302,11 @@ public struct ProfileFileError: Error, Equatable, CustomStringConvertible, Senda
   public var description: String { "\(path): \(reason)" }
 }
 
-/// The JSON Schema of profiles for editors and other programs, draft 2020-12.
-///
-/// The schema accepts the texts that the reader accepts, except for comparisons of values.
-public enum ProfileSchema {
-  /// Returns the text, which equals `Profiles/profile.schema.json`.
+extension ProfileSchema {
+  /// Returns the JSON Schema of profiles for editors and other programs, draft 2020-12: the text of
+  /// `Profiles/profile.schema.json`.
+  ///
+  /// The schema accepts the texts that the reader accepts, except for comparisons of values.
   public static func text() -> [UInt8] {
     var json = JSONWriter()
     json.object { schema in
@@ -317,7 +319,7 @@ public enum ProfileSchema {
         waveform.
         """
       )
-      schema.fields(ProfileKeys.profile.schema)
+      schema.fields(ProfileSchema.profile.schema)
       schema.thresholdConditions()
     }
     return json.finish()
@@ -378,9 +380,9 @@ extension JSONObjectWriter {
     }
     strings("required", shape.keys.filter { $0.presence == .required }.map { $0.name })
     member("additionalProperties", false)
-    if shape === ProfileKeys.transient.schema {
+    if shape === ProfileSchema.transient.schema {
       object("dependentSchemas") { dependents in
-        dependents.object("duration") { $0.forbid(ProfileKeys.replacedByDuration) }
+        dependents.object("duration") { $0.forbid(ProfileSchema.replacedByDuration) }
       }
     }
     if let choice = shape.discriminator {

@@ -82,30 +82,33 @@ public struct TransducerArray: Equatable, Sendable {
 
   /// Returns an angle in 0..<360.
   static func normalizedAngle(_ degrees: Double) -> Double {
-    let rest = fmod(degrees, fullTurnDegrees)
+    let remainder = fmod(degrees, fullTurnDegrees)
+    guard remainder < 0 else { return remainder }
+    let angle = remainder + fullTurnDegrees
     // A tiny negative angle would be rounded to a full turn.
-    return rest < 0 ? (rest + fullTurnDegrees < fullTurnDegrees ? rest + fullTurnDegrees : 0) : rest
+    return angle < fullTurnDegrees ? angle : 0
   }
 
-  func distance(_ one: ArrayPosition, _ other: ArrayPosition) -> Double {
-    guard layout == .ring else { return one.distance(to: other) }
-    let apart = Self.normalizedAngle(one.x - other.x)
-    return min(apart, Self.fullTurnDegrees - apart)
+  /// Returns the distance of two positions, in the unit of the layout.
+  func distance(_ first: ArrayPosition, _ second: ArrayPosition) -> Double {
+    guard layout == .ring else { return first.distance(to: second) }
+    let angle = Self.normalizedAngle(first.x - second.x)
+    return min(angle, Self.fullTurnDegrees - angle)
   }
 
-  private func lineGains(at place: Double) -> [Double] {
-    let places = transducers.map { $0.position.x }
-    let order = places.indices.sorted { places[$0] < places[$1] }
+  private func lineGains(at position: Double) -> [Double] {
+    let positions = transducers.map { $0.position.x }
+    let order = positions.indices.sorted { positions[$0] < positions[$1] }
     var gains = transducers.map { _ in 0.0 }
     guard !order.isEmpty else { return gains }
-    let next = order.firstIndex { places[$0] > place } ?? order.count
+    let next = order.firstIndex { positions[$0] > position } ?? order.count
     let low = order[max(next - 1, 0)]
     let high = order[min(next, order.count - 1)]
     if low == high {
       gains[low] = 1
     } else {
-      Self.pan(
-        (place - places[low]) / (places[high] - places[low]), between: low, and: high, in: &gains)
+      let fraction = (position - positions[low]) / (positions[high] - positions[low])
+      Self.pan(fraction, between: low, and: high, in: &gains)
     }
     return gains
   }
@@ -116,12 +119,13 @@ public struct TransducerArray: Equatable, Sendable {
     var gains = transducers.map { _ in 0.0 }
     guard let first = order.first, let last = order.last else { return [] }
     guard order.count > 1 else { return [1] }
-    let place = Self.normalizedAngle(degrees)
-    let next = order.firstIndex { angles[$0] > place } ?? 0
+    let angle = Self.normalizedAngle(degrees)
+    let next = order.firstIndex { angles[$0] > angle } ?? 0
     let low = next > 0 ? order[next - 1] : last
     let high = next > 0 ? order[next] : first
     let gap = Self.normalizedAngle(angles[high] - angles[low])
-    Self.pan(Self.normalizedAngle(place - angles[low]) / gap, between: low, and: high, in: &gains)
+    let fraction = Self.normalizedAngle(angle - angles[low]) / gap
+    Self.pan(fraction, between: low, and: high, in: &gains)
     return gains
   }
 
@@ -132,26 +136,33 @@ public struct TransducerArray: Equatable, Sendable {
   /// ICMC 2009.
   private func planeGains(at position: ArrayPosition) -> [Double] {
     guard transducers.count > 1 else { return transducers.map { _ in 1 } }
-    let places = transducers.map { $0.position }
-    let nearest = places.indices.map { index in
-      places.indices.filter { $0 != index }.map { places[index].distance(to: places[$0]) }.min()
-        ?? .infinity
+    let positions = transducers.map { $0.position }
+    let nearest = positions.indices.map { index in
+      let others = positions.indices.filter { $0 != index }
+      return others.map { positions[index].distance(to: positions[$0]) }.min() ?? .infinity
     }
-    let blur = 0.2 * nearest.reduce(0, +) / Double(places.count)
+    let blur = 0.2 * nearest.reduce(0, +) / Double(positions.count)
     // Distances relative to the nearest keep all squares finite.
-    let distances = places.map { hypot($0.distance(to: position), blur) }
-    let least = distances.min() ?? 1
-    let powers = distances.map { (least / $0) * (least / $0) }
+    let distances = positions.map { hypot($0.distance(to: position), blur) }
+    let minimum = distances.min() ?? 1
+    let powers = distances.map { (minimum / $0) * (minimum / $0) }
     let total = powers.reduce(0, +)
     return powers.map { ($0 / total).squareRoot() }
   }
 
+  /// Divides the power between two transducers by sine and cosine.
+  ///
+  /// - Parameters:
+  ///   - fraction: The position between the transducers, 0…1.
+  ///   - low: The index of the transducer at 0.
+  ///   - high: The index of the transducer at 1.
+  ///   - gains: The gains of all transducers.
   private static func pan(
-    _ share: Double, between low: Int, and high: Int, in gains: inout [Double]
+    _ fraction: Double, between low: Int, and high: Int, in gains: inout [Double]
   ) {
     // At the positions of the transducers, the gains are exactly 1 and 0.
-    gains[low] = share >= 1 ? 0 : cos(share * .pi / 2)
-    gains[high] = share <= 0 ? 0 : sin(share * .pi / 2)
+    gains[low] = fraction >= 1 ? 0 : cos(fraction * .pi / 2)
+    gains[high] = fraction <= 0 ? 0 : sin(fraction * .pi / 2)
   }
 }
 
@@ -171,9 +182,10 @@ public struct ArrayPosition: Equatable, Sendable {
   /// Returns the position at a fraction of the straight path from this position to another.
   ///
   /// On a ring, the path follows the numbers: from 350 to 370, it leads through 360.
-  public func interpolated(_ share: Double, toward end: ArrayPosition) -> ArrayPosition {
+  public func interpolated(_ fraction: Double, toward end: ArrayPosition) -> ArrayPosition {
     // This form is exact at both ends.
-    ArrayPosition(x * (1 - share) + end.x * share, y * (1 - share) + end.y * share)
+    ArrayPosition(
+      x * (1 - fraction) + end.x * fraction, y * (1 - fraction) + end.y * fraction)
   }
 
   func distance(to other: ArrayPosition) -> Double { hypot(x - other.x, y - other.y) }
@@ -251,7 +263,7 @@ enum ArraySchema {
           "The transducers, one for each channel that has one."
         ) { $1(&$0.transducers) },
         .ignored(
-          ProfileKeys.schemaKey, .string(), "Schema reference for editors; ignored by Temblor."),
+          ProfileSchema.schemaKey, .string(), "Schema reference for editors; ignored by Temblor."),
       ])
   }
 
@@ -326,10 +338,10 @@ extension ProfileChecker {
   }
 
   mutating func checkChannels(of transducers: [JSONValue]) {
-    var seen: Set<Double> = []
+    var channels: Set<Double> = []
     for transducer in transducers {
       guard let value = transducer["channel"], let number = value.number else { continue }
-      guard !seen.insert(number).inserted else { continue }
+      guard !channels.insert(number).inserted else { continue }
       log.add(
         .contradiction, at: value, "channel \(number.shortText) is used twice",
         suggestion: "give each transducer a channel of its own")
@@ -339,17 +351,20 @@ extension ProfileChecker {
   /// Checks that no two transducers have the same position.
   mutating func checkPositions(of transducers: [JSONValue], layout: TransducerArray.Layout) {
     let array = TransducerArray(name: "", layout: layout, transducers: [])
-    var seen: [ArrayPosition] = []
+    var positions: [ArrayPosition] = []
     for transducer in transducers {
       guard let value = transducer["at"] else { continue }
-      let place = ArrayPosition(value)
-      guard place.x.isFinite, place.y.isFinite else { continue }
-      if seen.contains(where: { array.distance($0, place) < TransducerArray.coincidenceDistance }) {
+      let position = ArrayPosition(value)
+      guard position.x.isFinite, position.y.isFinite else { continue }
+      let coincides = positions.contains {
+        array.distance($0, position) < TransducerArray.coincidenceDistance
+      }
+      if coincides {
         log.add(
           .contradiction, at: value, "another transducer has the same position",
           suggestion: "give each transducer its own position")
       }
-      seen.append(place)
+      positions.append(position)
     }
   }
 }
@@ -432,16 +447,18 @@ public struct PanPath: Equatable, Sendable {
   ///   - array: The array.
   ///   - rate: The sample rate, in hertz.
   public func sendGains(on array: TransducerArray, rate: Double) -> [SendAutomation] {
-    var corners: [(frame: Int64, gains: [Double])] = []
+    var breakpoints: [(frame: Int64, gains: [Double])] = []
+
     func add(_ frame: Int64, _ position: ArrayPosition) {
-      corners.append((frame, array.gains(at: position)))
+      breakpoints.append((frame, array.gains(at: position)))
     }
+
     for (point, next) in zip(points, points.dropFirst()) {
       let start = FrameConversion.frame(seconds: point.time, rate: rate)
       let length = FrameConversion.frame(seconds: next.time, rate: rate) - start
-      for share in array.breakpoints(from: point.position, to: next.position) {
+      for fraction in array.breakpoints(from: point.position, to: next.position) {
         // Each breakpoint is on a frame, with the gains of that frame.
-        let frame = Int64((share * Double(length)).rounded())
+        let frame = Int64((fraction * Double(length)).rounded())
         let exact = length > 0 ? Double(frame) / Double(length) : 0
         add(start + frame, point.position.interpolated(exact, toward: next.position))
       }
@@ -450,48 +467,49 @@ public struct PanPath: Equatable, Sendable {
       add(FrameConversion.frame(seconds: last.time, rate: rate), last.position)
     }
     return array.transducers.indices.map { bus in
-      SendAutomation(corners.map { SendAutomation.Point(frame: $0.frame, gain: $0.gains[bus]) })
+      SendAutomation(breakpoints.map { SendAutomation.Point(frame: $0.frame, gain: $0.gains[bus]) })
     }
   }
 }
 
 extension TransducerArray {
+  /// The number of straight segments between two neighboring transducers.
   private static let stepsPerSegment = 36
 
   /// Returns the fractions of a path at which the gains have breakpoints, in 0..<1.
   func breakpoints(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
     guard start != end else { return [0] }
     var breaks = [0.0]
-    let way = end.x - start.x
+    let distance = end.x - start.x
     switch layout {
     case .plane:
       // The path may come close to each transducer, where the gains change quickly.
       let count = 4 * transducers.count
       breaks += (1..<count).map { Double($0) / Double(count) }
     case .line:
-      breaks += transducers.map { ($0.position.x - start.x) / way }
+      breaks += transducers.map { ($0.position.x - start.x) / distance }
     case .ring:
       // The path may pass a transducer several times in full turns.
       let low = min(start.x, end.x)
       let firstTurn = Self.fullTurnDegrees * ((low / Self.fullTurnDegrees).rounded(.down) - 1)
       for transducer in transducers {
-        var place = transducer.position.x + firstTurn
-        while place < max(start.x, end.x) {
-          breaks.append((place - start.x) / way)
-          place += Self.fullTurnDegrees
+        var angle = transducer.position.x + firstTurn
+        while angle < max(start.x, end.x) {
+          breaks.append((angle - start.x) / distance)
+          angle += Self.fullTurnDegrees
         }
       }
     }
     breaks = breaks.filter { $0 >= 0 && $0 < 1 }.sorted()
-    var shares: [Double] = []
+    var fractions: [Double] = []
     for (index, low) in breaks.enumerated() {
       let high = index + 1 < breaks.count ? breaks[index + 1] : 1
       guard low < high else { continue }
       let step = (high - low) / Double(Self.stepsPerSegment)
       for number in 0..<Self.stepsPerSegment {
-        shares.append(low + step * Double(number))
+        fractions.append(low + step * Double(number))
       }
     }
-    return shares
+    return fractions
   }
 }

@@ -163,7 +163,10 @@ extension PatternRules {
         let excess = sequence.transients[sequence.transients.startIndex + maximumTransientCount]
         log.add(
           .transientCount, at: .event(excess.event),
-          "\(name) has \(count) transients; more than \(maximumTransientCount) are hard to tell apart"
+          """
+          \(name) has \(count) transients; more than \(maximumTransientCount) are hard to tell \
+          apart
+          """
         )
       }
       if !sequence.isRegular {

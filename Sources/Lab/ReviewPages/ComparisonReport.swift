@@ -33,7 +33,8 @@ public struct ComparisonReport: Sendable {
   ///   - generator: The program and its version, such as `Temblor 1.0`.
   ///   - command: The command that generates the report again, or an empty text.
   ///   - levelMatch: The measure by which the page equalizes the levels of takes on request.
-  ///   - options: The options of comparisons that are not passed to `html(takes:comparisons:sounds:)`.
+  ///   - options: The options of comparisons that are not passed to
+  ///     `html(takes:comparisons:sounds:)`.
   ///   - tolerance: The tolerance that the page checks the takes against, or nil.
   ///   - origins: The origin of each take, or nil if it is unknown.
   ///   - studioAddress: The URL of a studio page that can open takes, or nil.
@@ -200,7 +201,7 @@ struct ReportPair {
     excesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
     let differences = comparison.differences.sorted { $0.significance > $1.significance }
     findings = differences.map { difference in
-    Finding(
+      Finding(
         text: FindingText(difference, of: comparison), kind: difference.kind.rawValue,
         timeRange: Self.timeRange(of: difference), isOverall: difference.isOverall,
         significance: difference.significance.isFinite ? difference.significance : 999)
@@ -274,18 +275,18 @@ struct ReportPage {
     let page = Page(
       template: PageResource.reportPage, script: PageResource.reportScript,
       style: PageResource.reportStyle, generator: report.generator,
-        title: "\(takes[0].name) and \(takes[1].name) · Temblor", takes: takes)
-      let pair = pairs[0]
-      let picture = OverlayPicture(
-        takes[0], takes[1], candidateDelay: pair.candidateDelay, profile: profile
-      )
+      title: "\(takes[0].name) and \(takes[1].name) · Temblor", takes: takes)
+    let pair = pairs[0]
+    let picture = OverlayPicture(
+      takes[0], takes[1], candidateDelay: pair.candidateDelay, profile: profile
+    )
     return page.html(
       texts: [
         "names": takeNames, "verdict": Self.verdict(pair).escapedForMarkup,
         "summary": pair.summary.escapedForMarkup, "picture": picture.markup,
         "findings": Self.findingRows(pair), "measures": measurementTable,
         "sources": sourceListings,
-        ], data: embeddedData)
+      ], data: embeddedData)
   }
 
   private var takeNames: String {
@@ -310,16 +311,16 @@ struct ReportPage {
     guard !pair.findings.isEmpty else {
       let sentence = pair.verdict ?? "The two takes are equal."
       return "<li class=\"row low\">\(sentence.escapedForMarkup)</li>\n"
-      }
-      let rows = pair.findings.enumerated().map { index, finding in
+    }
+    let rows = pair.findings.enumerated().map { index, finding in
       let text = finding.text
       return "<li class=\"row\(finding.significance < 1 ? " low" : "")\">"
         + "<span class=\"n\">\(index + 1)</span><span class=\"what\"><b>"
         + "\(text.title.escapedForMarkup)</b><span>\(text.detail.escapedForMarkup)</span></span>"
         + "<span></span><span class=\"amount\">\(text.amount.escapedForMarkup)</span>"
         + "<span class=\"when\">\(text.timeText.escapedForMarkup)</span></li>\n"
-        }
-        return rows.joined()
+    }
+    return rows.joined()
   }
 
   /// The measurements of the first take, which define the rows of the table.

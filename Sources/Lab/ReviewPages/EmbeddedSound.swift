@@ -8,7 +8,8 @@ internal import SystemSupport
 /// A sound longer than a minute is decimated by 4 if 99 % of its power is below 860 Hz, or by 2 if
 /// 99 % is below 1,720 Hz. It then has 12-bit samples.
 struct EmbeddedSound: Sendable {
-  /// The maximum length of all sounds in a page as text, in bytes. Browsers load longer pages slowly.
+  /// The maximum length of all sounds in a page as text, in bytes. Browsers load longer pages
+  /// slowly.
   static let maximumByteCount = 100_000_000
   /// The sample rates of sounds in pages, in hertz, which every browser plays.
   static let rates: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
@@ -27,8 +28,8 @@ struct EmbeddedSound: Sendable {
   /// The number of steps from silence to full scale in a long sound.
   private static let quantizationSteps = Float(2_048)
 
-  /// Returns the quantized samples of a long sound at a lower rate and the decimation factor, or nil
-  /// if the sound is short or would lose too much power.
+  /// Returns the quantized samples of a long sound at a lower rate and the decimation factor, or
+  /// nil if the sound is short or would lose too much power.
   private static func decimated(_ signal: Signal) -> (samples: [Float], factor: Int)? {
     guard signal.duration > minimumLongSeconds, signal.rate == rates[0], signal.channels.count == 1
     else {
@@ -39,10 +40,12 @@ struct EmbeddedSound: Sendable {
       let bandSignal = TactileBandSignal(
         of: signal.mono, rate: signal.rate, minimumRate: signal.rate / Double(factor))
       let cutoff = TactileBandSignal.normalizedCutoff * bandSignal.rate
-      guard spectrum.power(in: cutoff...signal.rate) <= maximumLostPowerRatio * spectrum.power else {
+      guard spectrum.power(in: cutoff...signal.rate) <= maximumLostPowerRatio * spectrum.power
+      else {
         continue
       }
-      // In a 24-bit file, the samples are multiples of 4,096. FLAC does not store the trailing zeros.
+      // In a 24-bit file, the samples are multiples of 4,096. FLAC does not store the trailing
+      // zeros.
       let step: Double = 4_096 / 8_388_607
       let samples = bandSignal.samples.map { (sample: Float) -> Float in
         let stepCount: Float = (sample * quantizationSteps).rounded()
@@ -121,7 +124,8 @@ public struct PageSounds: Sendable {
     self.speaker = speaker
   }
 
-  /// Returns the minimum sample rate, in hertz, at which a signal loses at most −40 dB of its power.
+  /// Returns the minimum sample rate, in hertz, at which a signal loses at most −40 dB of its
+  /// power.
   ///
   /// The rate of patterns without sound files is 8 kHz.
   ///

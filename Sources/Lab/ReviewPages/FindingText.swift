@@ -43,8 +43,8 @@ struct FindingText: Equatable {
       difference.isPresence ? "\(predicate) \(subject)" : "\(subject.capitalizedFirst) \(predicate)"
   }
 
-  /// Returns the events that differ, such as `second transient`, or nil if the difference is not one
-  /// of events.
+  /// Returns the events that differ, such as `second transient`, or nil if the difference is not
+  /// one of events.
   private static func subject(of difference: Difference, in comparison: Comparison) -> String? {
     let (indices, composition) = events(of: difference, in: comparison)
     guard let composition, !indices.isEmpty else {
@@ -78,7 +78,8 @@ struct FindingText: Equatable {
       : (difference.referenceEvents, comparison.reference.composition)
   }
 
-  /// Returns the change of the events, such as `50 ms later`, or nil if only a sentence describes it.
+  /// Returns the change of the events, such as `50 ms later`, or nil if only a sentence describes
+  /// it.
   private static func predicate(of difference: Difference) -> String? {
     switch difference.kind {
     case .missing:
@@ -184,8 +185,8 @@ struct FindingText: Equatable {
     }
   }
 
-  /// Returns the intensity and sharpness of an event, with the effect of the intensity control, such
-  /// as `intensity 0.8 × 0.5 = 0.4, sharpness 0.6`.
+  /// Returns the intensity and sharpness of an event, with the effect of the intensity control,
+  /// such as `intensity 0.8 × 0.5 = 0.4, sharpness 0.6`.
   private static func valuesText(ofEvent index: Int, in composition: HapticComposition) -> String {
     let events = composition.layers.flatMap { layer in
       layer.pattern.events.map { ($0, layer.pattern) }

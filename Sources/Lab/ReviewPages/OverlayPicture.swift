@@ -152,10 +152,10 @@ struct OverlayPicture {
       let top = run.map { pathPoint(atTime: times[$0], y: Self.intensityY(values[$0])) }
       let bottom = run.reversed().map {
         pathPoint(atTime: times[$0], y: Self.intensityY(lowerValues?[$0] ?? 0))
-        }
-        return "M" + (top + bottom).joined(separator: "L") + "Z"
-        }
-        return areas.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(areas.joined())\"/>"
+      }
+      return "M" + (top + bottom).joined(separator: "L") + "Z"
+    }
+    return areas.isEmpty ? "" : "<path class=\"\(name)\" d=\"\(areas.joined())\"/>"
   }
 
   /// Returns the stems and heads of the first 500 transients of a take.
@@ -173,7 +173,7 @@ struct OverlayPicture {
       let stem = lineMarkup(
         class: "stem \(name)", x1: x, y1: Self.intensityLane.bottom, x2: x, y2: headYs[0])
       return stem + heads.joined()
-      }
-      return markups.joined()
+    }
+    return markups.joined()
   }
 }

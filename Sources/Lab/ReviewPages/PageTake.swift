@@ -129,14 +129,14 @@ struct PageTake {
     _ takes: [Take], sounds: [PageSounds]?, measurements: [TakeMeasurements]? = nil,
     needsTrack: (Int) -> Bool
   ) throws(ReviewPageError) -> [PageTake] {
-  let pageTakes = try takes.enumerated().map {
-    (index, take) throws(ReviewPageError) -> PageTake in
+    let pageTakes = try takes.enumerated().map {
+      (index, take) throws(ReviewPageError) -> PageTake in
       try PageTake(
         take, index: index, sounds: sounds?[index] ?? PageSounds(actuator: take.signal),
         measurements: measurements?[index], needsTrack: needsTrack(index))
-        }
-        try EmbeddedSound.checkTotalSize(of: pageTakes.flatMap(\.sounds), takeCount: takes.count)
-        return pageTakes
+    }
+    try EmbeddedSound.checkTotalSize(of: pageTakes.flatMap(\.sounds), takeCount: takes.count)
+    return pageTakes
   }
 
   /// Returns the take for the script of a page.
@@ -170,15 +170,15 @@ struct PageTake {
     ]
   }
 
-  /// Returns the intensity of the strongest continuous event at a time, or the normalized level of a
-  /// recording, 0…1.
+  /// Returns the intensity of the strongest continuous event at a time, or the normalized level of
+  /// a recording, 0…1.
   func intensity(at time: Double) -> Double {
     if let signalTrack { return signalTrack.normalizedLevel(at: signalTrack.index(at: time)) }
     return strongestPoint(at: time)?.intensity ?? 0
   }
 
-  /// Returns the sharpness of that event at a time, or the normalized frequency of a recording, 0…1;
-  /// nil in silence.
+  /// Returns the sharpness of that event at a time, or the normalized frequency of a recording,
+  /// 0…1; nil in silence.
   func sharpness(at time: Double) -> Double? {
     if let signalTrack { return signalTrack.normalizedFrequency(at: signalTrack.index(at: time)) }
     return strongestPoint(at: time).flatMap { $0.intensity > 0.003 ? $0.sharpness : nil }

@@ -182,7 +182,7 @@ extension String {
 }
 
 enum JSONLayout {
-/// Returns JSON without whitespace between values. A text that is not JSON is returned unchanged.
+  /// Returns JSON without whitespace between values. A text that is not JSON is returned unchanged.
   static func compact(_ text: String) -> String {
     guard (try? JSONDocument(text: Array(text.utf8), name: "text")) != nil else { return text }
     var isString = false
@@ -205,7 +205,7 @@ enum JSONLayout {
 enum EmbeddedJSON {
   /// Returns an object as JSON for a script element, with `<` escaped, which could end the element.
   static func object(_ fields: JSONObject) -> [UInt8] {
-  // In JSON, `<` occurs only in strings.
+    // In JSON, `<` occurs only in strings.
     Array(fields.compactLine.replacingScalars([("<", #"\u003c"#)]).utf8)
   }
 }

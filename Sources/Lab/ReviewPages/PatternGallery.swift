@@ -44,15 +44,15 @@ public struct PatternGallery: Sendable {
     let page = Page(
       template: PageResource.galleryPage, script: PageResource.galleryScript,
       style: PageResource.galleryStyle, generator: generator, title: title, takes: pageTakes)
-      let footer = """
-        \(count), rendered with profile \(first.profile.name) · made by \(generator) · \
-        self-contained, works offline
-        """
-      let cards = pageTakes.enumerated().map { index, take in Self.card(take, index: index) }
-      let texts = [
-        "count": count.escapedForMarkup, "cards": cards.joined(),
-        "footer": footer.escapedForMarkup,
-      ]
+    let footer = """
+      \(count), rendered with profile \(first.profile.name) · made by \(generator) · \
+      self-contained, works offline
+      """
+    let cards = pageTakes.enumerated().map { index, take in Self.card(take, index: index) }
+    let texts = [
+      "count": count.escapedForMarkup, "cards": cards.joined(),
+      "footer": footer.escapedForMarkup,
+    ]
     let data = EmbeddedJSON.object([
       "title": title, "studio": studioAddress, "profile": first.profile.fields,
       "takes": pageTakes.map { $0.fields(measurementKeys: ["peakDecibels"]) },

@@ -70,7 +70,7 @@ public struct StudioPage: Sendable {
       // The renderer runs in an audio worklet and a worker, whose scripts are data URLs.
       additionalPolicy:
         " 'strict-dynamic' data: 'wasm-unsafe-eval'; worker-src data:; connect-src \(connectSource)"
-      )
+    )
     return page.html(
       contents: [
         "worklet": PageResource.studioWorklet, "worker": PageResource.studioWorker,

@@ -42,9 +42,9 @@ struct AnalysisSignal {
   ///
   /// - Parameters:
   ///   - rate: The sample rate of the sound, in hertz.
-  ///   - highestHertz: The highest frequency of the profile.
-  static func analysisRate(for rate: Double, highestHertz: Double) -> Double {
-    let minimumRate = min(48_000, max(2_000, 8 * highestHertz))
+  ///   - maximumHertz: The highest frequency of the profile.
+  static func analysisRate(for rate: Double, maximumHertz: Double) -> Double {
+    let minimumRate = min(48_000, max(2_000, 8 * maximumHertz))
     return rate / max(1, (rate / minimumRate).rounded(.down))
   }
 
@@ -54,20 +54,20 @@ struct AnalysisSignal {
   ///   - sound: The samples of the sound.
   ///   - rate: The sample rate of the sound, in hertz.
   ///   - targetRate: The sample rate of the analysis, in hertz.
-  ///   - lowestHertz: The lowest frequency of the profile.
-  init(_ sound: [Float], rate: Double, targetRate: Double, lowestHertz: Double) {
+  ///   - minimumHertz: The lowest frequency of the profile.
+  init(_ sound: [Float], rate: Double, targetRate: Double, minimumHertz: Double) {
     let padding = [Float](repeating: 0, count: Int(Self.leadDuration * rate))
     let decimated = TactileBandSignal(
       of: padding + sound + padding, rate: rate, minimumRate: targetRate * 0.99)
     self.rate = decimated.rate
     leadLength = Int((Double(padding.count) / rate * decimated.rate).rounded())
-    let highPass = Self.highPass(lowestHertz: lowestHertz, rate: decimated.rate)
+    let highPass = Self.highPass(minimumHertz: minimumHertz, rate: decimated.rate)
     samples = highPass.zeroPhaseFiltered(decimated.samples)
   }
 
   /// Returns the high-pass below the lowest frequency. A corner above a fifth of it would make the
   /// filter ring before onsets.
-  static func highPass(lowestHertz: Double, rate: Double) -> Biquad {
-    Biquad(hertz: max(6, 0.2 * lowestHertz), isHighPass: true, rate: rate)
+  static func highPass(minimumHertz: Double, rate: Double) -> Biquad {
+    Biquad(hertz: max(6, 0.2 * minimumHertz), isHighPass: true, rate: rate)
   }
 }

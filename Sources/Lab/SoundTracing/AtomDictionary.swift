@@ -84,12 +84,12 @@ struct AtomDictionary {
   /// - Throws: An `AnalysisError` for a profile that cannot be rendered.
   init(_ profile: TransducerProfile, soundRate: Double) throws(AnalysisError) {
     let mapping = profile.bandMapped(rate: 48_000).frequency
-    rate = AnalysisSignal.analysisRate(for: soundRate, highestHertz: mapping.high)
+    rate = AnalysisSignal.analysisRate(for: soundRate, maximumHertz: mapping.high)
     overtoneRatios = Self.overtoneRatios(of: profile)
-    let lowestHertz = max(5, mapping.hertz(atSharpness: 0))
-    let calibration = CalibrationPattern(rate: rate, lowestHertz: lowestHertz)
+    let minimumHertz = max(5, mapping.hertz(atSharpness: 0))
+    let calibration = CalibrationPattern(rate: rate, minimumHertz: minimumHertz)
     let samples = try Self.render(
-      calibration, profile: profile, rate: rate, lowestHertz: lowestHertz)
+      calibration, profile: profile, rate: rate, minimumHertz: minimumHertz)
     for probe in calibration.atomProbes {
       addAtom(
         samples, from: Int((probe.start * rate).rounded()),
@@ -99,9 +99,9 @@ struct AtomDictionary {
     maximumAtomLength = atoms.map { $0.count }.max() ?? 0
     transientLevels = Self.relativeLevels(calibration.transientStarts, in: samples, rate: rate)
     toneResponses = Self.toneResponses(calibration, in: samples, rate: rate)
-    let lowest = toneResponses.first?.hertz ?? lowestHertz
-    let highest = toneResponses.last?.hertz ?? lowestHertz + 1
-    toneBand = lowest...highest
+    let low = toneResponses.first?.hertz ?? minimumHertz
+    let high = toneResponses.last?.hertz ?? minimumHertz + 1
+    toneBand = low...high
   }
 
   private static func overtoneRatios(of profile: TransducerProfile) -> [Double] {
@@ -139,10 +139,10 @@ struct AtomDictionary {
     /// The start of the next event, in seconds.
     private var time: Double
 
-    init(rate: Double, lowestHertz: Double) {
+    init(rate: Double, minimumHertz: Double) {
       self.rate = rate
-      gap = max(0.12, 3 / lowestHertz)
-      toneDuration = max(0.2, 8 / lowestHertz)
+      gap = max(0.12, 3 / minimumHertz)
+      toneDuration = max(0.2, 8 / minimumHertz)
       time = gap
       for index in 0..<transientSharpnessCount {
         let sharpness = Double(index) / Double(transientSharpnessCount - 1)
@@ -183,7 +183,7 @@ struct AtomDictionary {
   /// Renders a calibration pattern at the sample rate of the analysis.
   private static func render(
     _ calibration: CalibrationPattern, profile: TransducerProfile, rate: Double,
-    lowestHertz: Double
+    minimumHertz: Double
   ) throws(AnalysisError) -> [Float] {
     let rates = RenderPlan.supportedSampleRates
     let minimumFactor = max(4, (rates.lowerBound / rate).rounded(.up))
@@ -193,7 +193,7 @@ struct AtomDictionary {
       profile, rate: (rate * factor).rounded(), tail: 0.1)
     let decimated = TactileBandSignal(
       of: rendering, rate: renderingRate, minimumRate: rate * 0.99)
-    let highPass = AnalysisSignal.highPass(lowestHertz: lowestHertz, rate: rate)
+    let highPass = AnalysisSignal.highPass(minimumHertz: minimumHertz, rate: rate)
     return highPass.zeroPhaseFiltered(decimated.samples)
   }
 

@@ -44,7 +44,7 @@ struct VibrationTrace {
   init(of sound: [Float], rate: Double, dictionary: AtomDictionary, threshold: Double) {
     let signal = AnalysisSignal(
       sound, rate: rate, targetRate: dictionary.rate,
-      lowestHertz: dictionary.toneBand.lowerBound)
+      minimumHertz: dictionary.toneBand.lowerBound)
     let samples = signal.samples
     let peak = samples.reduce(0) { max($0, abs($1)) }
     guard samples.count >= 64, peak >= Self.minimumAmplitude else { return }

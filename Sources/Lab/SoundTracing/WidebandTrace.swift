@@ -88,9 +88,10 @@ struct WidebandTrace {
     let continuousLevel = SampleMath.movingMean(of: opened, over: 15)
     let baseLevel = continuousLevel.map { $0 * weights.continuousGain }
     for onset in Self.onsets(in: octaves.levels, weights: weights.onsets) {
-      let transient = Self.transient(
-        at: onset, octaves, total: total, baseLevel: baseLevel, reference, dictionary)
-      guard var transient else { continue }
+      guard
+        var transient = Self.transient(
+          at: onset, octaves, total: total, baseLevel: baseLevel, reference, dictionary)
+      else { continue }
       let time = Self.refinedOnset(onset, in: samples, rate: rate)
       transient.time = max(0, time - Self.leadDuration)
       transients.append(transient)

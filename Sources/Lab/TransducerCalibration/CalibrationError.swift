@@ -38,11 +38,12 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
   /// Returns the error of drifting mains hum if there is such hum, or the unchanged error.
   static func attributing(_ error: CalibrationError, to hum: MainsHum?) -> CalibrationError {
     guard let hum, hum.isDrifting else { return error }
+    let hertz = hum.hertz.text(places: 1)
     return CalibrationError(
       .unsuitableRecording,
       """
-      has mains hum whose frequency moves, at \(hum.hertz.text(places: 1)) Hz, which cannot be taken \
-      out; keep the sensor's leads away from mains leads, or record on battery power
+      has mains hum whose frequency moves, at \(hertz) Hz, which cannot be taken out; keep the \
+      sensor's leads away from mains leads, or record on battery power
       """)
   }
 }

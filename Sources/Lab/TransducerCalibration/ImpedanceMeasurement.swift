@@ -152,11 +152,13 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       qualityInterval <= Calibration.maximumQualityInterval,
       residual <= Calibration.maximumGoodResidual
     else {
+      let resonance = (resonanceInterval * 100).text(places: 2)
+      let qualityFactor = (qualityInterval * 100).text(places: 2)
       throw CalibrationError(
         .noResonance,
         """
-        leaves the resonance uncertain by ±\((resonanceInterval * 100).text(places: 2)) % and the Q \
-        factor by ±\((qualityInterval * 100).text(places: 2)) %, at most 1 % and 5 % are allowed; \
+        leaves the resonance uncertain by ±\(resonance) % and the Q factor by ±\(qualityFactor) \
+        %, at most 1 % and 5 % are allowed; \
         use '--reference', a smaller resistor or a higher '--level'
         """)
     }

@@ -180,8 +180,8 @@ public struct ManualMeasurement: Equatable, Sendable {
       throw CalibrationError(
         .pressesDisagree,
         """
-        the strongest buzz is at \(resonance.text(places: 1)) Hz, too near the end of the tones; set \
-        the resonance of the profile to that and repeat
+        the strongest buzz is at \(resonance.text(places: 1)) Hz, too near the end of the tones; \
+        set the resonance of the profile to that and repeat
         """)
     }
     self.presses = agreeing

@@ -30,12 +30,12 @@ struct MeasuredResponse {
   ///
   /// - Parameters:
   ///   - bins: The spectra of the recording and of the sweep in the band, by increasing frequency.
-  ///   - lowestHertz: The frequency at which the first group starts.
-  init(bins: [(hertz: Double, recorded: Phasor, played: Phasor)], lowestHertz: Double) {
+  ///   - minimumHertz: The frequency at which the first group starts.
+  init(bins: [(hertz: Double, recorded: Phasor, played: Phasor)], minimumHertz: Double) {
     var groups: [Group] = []
     var currentNumber = Int.min
     for bin in bins {
-      let octaves = log2(bin.hertz / lowestHertz)
+      let octaves = log2(bin.hertz / minimumHertz)
       let number = Int((Self.groupsPerOctave * octaves).rounded(.down))
       let weight = bin.played.power
       if number != currentNumber {

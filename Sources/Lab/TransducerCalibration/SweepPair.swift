@@ -136,7 +136,7 @@ struct SweepPair {
           case .smallSignal: bin.quiet * (4.0 / 3) - bin.loud * (1.0 / 3)
           }
         return (bin.hertz, value * Phasor(cos(angle), sin(angle)), bin.played)
-      }, lowestHertz: bins.first?.hertz ?? 1)
+      }, minimumHertz: bins.first?.hertz ?? 1)
   }
 
   /// The noise in the weighted mean, estimated from the difference of the sweeps.
@@ -145,7 +145,7 @@ struct SweepPair {
     let ratio = (Self.quietWeight * (1 - Self.quietWeight)).squareRoot()
     return MeasuredResponse(
       bins: bins.map { ($0.hertz, ($0.quiet - $0.loud) * ratio, $0.played) },
-      lowestHertz: bins.first?.hertz ?? 1)
+      minimumHertz: bins.first?.hertz ?? 1)
   }
 
   /// The weight of the quiet sweep in the mean. Its noise is scaled together with the sweep.

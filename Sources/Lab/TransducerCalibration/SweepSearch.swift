@@ -69,16 +69,16 @@ struct SweepSearch {
   ///
   /// - Throws: `unsuitableRecording` without two sweeps, `clockMismatch` for a wrong distance.
   func sweepStarts() throws(CalibrationError) -> Starts {
-    let highest = peak(in: 0...Double(impulseMagnitudes.count) / rate)
+    let mainPeak = peak(in: 0...Double(impulseMagnitudes.count) / rate)
     let median = impulseMagnitudes.sorted()[impulseMagnitudes.count / 2]
-    guard highest.height > Self.minimumProminence * median else { throw missingSweepError }
-    let later = peak(around: highest.time + signal.sweepSpacing)
-    let earlier = peak(around: highest.time - signal.sweepSpacing)
+    guard mainPeak.height > Self.minimumProminence * median else { throw missingSweepError }
+    let later = peak(around: mainPeak.time + signal.sweepSpacing)
+    let earlier = peak(around: mainPeak.time - signal.sweepSpacing)
     let second = later.height >= earlier.height ? later : earlier
-    if second.height >= Self.minimumSecondPeakRatio * highest.height {
-      return (min(highest.time, second.time), max(highest.time, second.time))
+    if second.height >= Self.minimumSecondPeakRatio * mainPeak.height {
+      return (min(mainPeak.time, second.time), max(mainPeak.time, second.time))
     }
-    throw misalignmentError(highest)
+    throw misalignmentError(mainPeak)
   }
 
   private var missingSweepError: CalibrationError {
@@ -91,20 +91,20 @@ struct SweepSearch {
   }
 
   /// Returns the error for a second sweep that is missing or at a wrong distance.
-  private func misalignmentError(_ highest: Peak) -> CalibrationError {
-    let before = peak(in: 0...max(0, highest.time - Self.echoDuration))
-    let start = highest.time + Self.echoDuration
+  private func misalignmentError(_ mainPeak: Peak) -> CalibrationError {
+    let before = peak(in: 0...max(0, mainPeak.time - Self.echoDuration))
+    let start = mainPeak.time + Self.echoDuration
     let after = peak(in: start...max(start, Double(impulseMagnitudes.count) / rate))
     let second = before.height > after.height ? before : after
-    guard second.height >= Self.minimumSecondPeakRatio * highest.height else {
+    guard second.height >= Self.minimumSecondPeakRatio * mainPeak.height else {
       return CalibrationError(
         .unsuitableRecording,
         """
-        contains only one sweep, at \(highest.time.text(places: 2)) s; record from before the first \
-        to after the second
+        contains only one sweep, at \(mainPeak.time.text(places: 2)) s; record from before the \
+        first to after the second
         """)
     }
-    let distance = abs(second.time - highest.time).text(places: 2)
+    let distance = abs(second.time - mainPeak.time).text(places: 2)
     return CalibrationError(
       .clockMismatch,
       """

@@ -135,7 +135,9 @@ struct TransferFunction: Equatable {
   private static func dot(_ first: [Phasor], _ second: [Phasor]) -> Double {
     var sum = 0.0
     for index in first.indices {
-      sum += first[index].real * second[index].real + first[index].imaginary * second[index].imaginary
+      let real = first[index].real * second[index].real
+      let imaginary = first[index].imaginary * second[index].imaginary
+      sum += real + imaginary
     }
     return sum
   }

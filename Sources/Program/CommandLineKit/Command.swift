@@ -38,7 +38,8 @@ package struct Command: Sendable {
     _ name: String, abstract: String,
     discussion: @autoclosure @escaping @Sendable () -> String = "",
     arguments: [any ArgumentDeclaration] = [], options: [any OptionDeclaration] = [],
-    groups: [OptionGroup] = [], subcommands: [Command] = [], examples: [Example] = [], run: @escaping Action
+    groups: [OptionGroup] = [], subcommands: [Command] = [], examples: [Example] = [],
+    run: @escaping Action
   ) {
     self.name = name
     self.abstract = abstract
@@ -96,28 +97,28 @@ package struct Command: Sendable {
       positionals: reader.positionals)
   }
 
-  private func assignPositionals(_ words: [String]) throws(UsageError) -> [String: [String]] {
+  private func assignPositionals(_ positionals: [String]) throws(UsageError) -> [String: [String]] {
     let required = arguments.filter { !$0.isOptional }
-    if words.count < required.count {
-      throw UsageError("missing \(required[words.count].name)")
+    if positionals.count < required.count {
+      throw UsageError("missing \(required[positionals.count].name)")
     }
-    var given: [String: [String]] = [:]
-    var rest = words[...]
+    var values: [String: [String]] = [:]
+    var remaining = positionals[...]
     for (index, argument) in arguments.enumerated() {
-      let needed = arguments[(index + 1)...].count { !$0.isOptional }
-      let spare = rest.count - needed
-      if spare == 0 { continue }
-      let taken = rest.prefix(argument.isRepeatable ? spare : 1)
-      rest = rest.dropFirst(taken.count)
-      for word in taken where !argument.choices.isEmpty && !argument.choices.contains(word) {
-        throw .invalidChoice(of: argument.name, value: word, choices: argument.choices)
+      let requiredCount = arguments[(index + 1)...].count { !$0.isOptional }
+      let availableCount = remaining.count - requiredCount
+      if availableCount == 0 { continue }
+      let assigned = remaining.prefix(argument.isRepeatable ? availableCount : 1)
+      remaining = remaining.dropFirst(assigned.count)
+      for value in assigned where !argument.choices.isEmpty && !argument.choices.contains(value) {
+        throw .invalidChoice(of: argument.name, value: value, choices: argument.choices)
       }
-      given[argument.name] = Array(taken)
+      values[argument.name] = Array(assigned)
     }
-    if let word = rest.first {
-      throw UsageError("unexpected argument \(word.inQuotes)")
+    if let value = remaining.first {
+      throw UsageError("unexpected argument \(value.inQuotes)")
     }
-    return given
+    return values
   }
 
   /// The usage line, such as `temblor render [OPTIONS] PATTERN...`.
@@ -172,55 +173,56 @@ private struct ArgumentParser {
 
   mutating func parseAll() throws(UsageError) {
     while nextIndex < arguments.count {
-      let word = arguments[nextIndex]
+      let argument = arguments[nextIndex]
       nextIndex += 1
-      if word == "--" {
+      if argument == "--" {
         positionals += arguments[nextIndex...]
         return
       }
-      if !word.looksLikeOption {
-        positionals.append(word)
-      } else if word.hasPrefix("--") {
-        try parseLongOption(word)
+      if !argument.looksLikeOption {
+        positionals.append(argument)
+      } else if argument.hasPrefix("--") {
+        try parseLongOption(argument)
       } else {
-        try parseShortOptions(word)
+        try parseShortOptions(argument)
       }
     }
   }
 
-  private mutating func parseLongOption(_ word: String) throws(UsageError) {
-    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    let name = String(parts[0])
+  private mutating func parseLongOption(_ argument: String) throws(UsageError) {
+    let components = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let name = String(components[0])
     guard let option = command.option(named: name) else {
-      if acceptedFlags.contains(word) { return }
+      if acceptedFlags.contains(argument) { return }
       throw unknownOption(name)
     }
-    try record(option, as: name, attachedValue: parts.count > 1 ? String(parts[1]) : nil)
+    try record(option, as: name, attachedValue: components.count > 1 ? String(components[1]) : nil)
   }
 
   /// Parses `-v`, `-vq`, `-o value`, `-ovalue`, `-o=value`, and clusters that end in one of these
   /// forms.
-  private mutating func parseShortOptions(_ word: String) throws(UsageError) {
+  private mutating func parseShortOptions(_ argument: String) throws(UsageError) {
     // Without this check, a long option with only one dash would be a cluster: `-output` would mean
     // `-o utput`.
-    let long = "-" + word.prefix { $0 != "=" }
-    if long.isLongOptionName, command.option(named: long) != nil {
-      throw unknownOption(String(long.dropFirst()))
+    let longName = "-" + argument.prefix { $0 != "=" }
+    if longName.isLongOptionName, command.option(named: longName) != nil {
+      throw unknownOption(String(longName.dropFirst()))
     }
 
-    var rest = word.dropFirst()
-    while let letter = rest.popFirst() {
+    var remaining = argument.dropFirst()
+    while let letter = remaining.popFirst() {
       let name = "-\(letter)"
       guard let option = command.option(named: name) else {
-        throw unknownOption(rest.count + 2 == word.count ? String(word.prefix { $0 != "=" }) : name)
+        throw unknownOption(
+          remaining.count + 2 == argument.count ? String(argument.prefix { $0 != "=" }) : name)
       }
-      if option.isFlag && rest.first != "=" {
+      if option.isFlag && remaining.first != "=" {
         try record(option, as: name, attachedValue: nil)
       } else {
-        let hasEquals = rest.first == "="
-        let attached = hasEquals ? rest.dropFirst() : rest
+        let hasEquals = remaining.first == "="
+        let attached = hasEquals ? remaining.dropFirst() : remaining
         try record(
-          option, as: name, attachedValue: hasEquals || !rest.isEmpty ? String(attached) : nil)
+          option, as: name, attachedValue: hasEquals || !remaining.isEmpty ? String(attached) : nil)
         return
       }
     }
@@ -256,13 +258,13 @@ private struct ArgumentParser {
     guard nextIndex < arguments.count, arguments[nextIndex] != "--" else {
       throw UsageError(missing)
     }
-    let word = arguments[nextIndex]
-    if word.looksLikeOption {
-      let joined = name.isLongOptionName ? "\(name)=\(word)" : name + word
-      throw UsageError("\(missing); to give \(word.inQuotes) itself, write \(joined.inQuotes)")
+    let value = arguments[nextIndex]
+    if value.looksLikeOption {
+      let joined = name.isLongOptionName ? "\(name)=\(value)" : name + value
+      throw UsageError("\(missing); to give \(value.inQuotes) itself, write \(joined.inQuotes)")
     }
     nextIndex += 1
-    return word
+    return value
   }
 
   private func unknownOption(_ name: String) -> UsageError {

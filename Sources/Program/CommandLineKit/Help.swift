@@ -135,6 +135,20 @@ package enum TextTable {
 }
 
 extension Program {
+  /// Returns the groups of options that several commands have, in the order of their first command.
+  private static func sharedGroups(of commands: [Command]) -> [OptionGroup] {
+    let groups = commands.flatMap(\.groups)
+    var shared: [OptionGroup] = []
+    for group in groups {
+      let isShared = groups.count { $0 == group } > 1
+      if isShared, !shared.contains(where: { $0.title == group.title }) {
+        shared.append(group)
+      }
+    }
+    return shared
+  }
+
+  /// Returns the manual page in roff.
   package func manualPage() -> String {
     var page = ManualPage(name: name, date: date, source: "\(name) \(version)")
     page.appendSection("Name")
@@ -150,19 +164,11 @@ extension Program {
       page.appendItem(option)
     }
     page.appendSection("Verbs")
-    let verbs = allCommands.flatMap { command in
+    let commands = allCommands.flatMap { command in
       [(command, name)] + command.subcommands.map { ($0, "\(name) \(command.name)") }
     }
-    let groups = verbs.flatMap(\.0.groups)
-    let shared = groups.filter { group in groups.count { $0 == group } > 1 }.reduce(
-      into: [OptionGroup]()
-    ) {
-      shared, group in
-      if !shared.contains(where: { $0.title == group.title }) {
-        shared.append(group)
-      }
-    }
-    for (command, program) in verbs {
+    let shared = Self.sharedGroups(of: commands.map(\.0))
+    for (command, program) in commands {
       page.appendCommand(command, of: program, sharedGroups: shared)
     }
     for group in shared {

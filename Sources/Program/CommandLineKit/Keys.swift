@@ -158,10 +158,10 @@ struct KeyDecoder {
   private static func controlSequence(_ body: ArraySlice<UInt8>) -> (key: KeyPress?, length: Int)? {
     // The function keys of the Linux console have a second bracket before the final byte.
     let hasBracket = body.first == UInt8(ascii: "[")
-    let rest = hasBracket ? body.dropFirst() : body
-    let parameters = rest.prefix { (0x20...0x3F).contains($0) }
+    let remaining = hasBracket ? body.dropFirst() : body
+    let parameters = remaining.prefix { (0x20...0x3F).contains($0) }
     let length = 2 + (hasBracket ? 1 : 0) + parameters.count
-    guard let final = rest.dropFirst(parameters.count).first else {
+    guard let final = remaining.dropFirst(parameters.count).first else {
       return length < maximumSequenceLength ? nil : (nil, length)
     }
     // Another control character inside the sequence restarts it.

@@ -199,8 +199,8 @@ package struct Argument: Sendable {
 
   /// The argument in a usage line: `PATTERN`, `PATTERN...`, or `[PATTERN]`.
   package var usage: String {
-    let word = isRepeatable ? name + "..." : name
-    return isOptional ? "[\(word)]" : word
+    let text = isRepeatable ? name + "..." : name
+    return isOptional ? "[\(text)]" : text
   }
 
   var fullHelp: String { choices.isEmpty ? help : "\(help) One of \(choices.joinedWithOr)." }

@@ -108,19 +108,19 @@ package struct ParsedArguments: Sendable {
   ]
 
   private func unexpectedValue(
-    of name: String, text: String, expected what: String, minimum lower: String?,
-    maximum upper: String?
+    of name: String, text: String, expected kind: String, minimum: String?,
+    maximum: String?
   )
     -> UsageError
   {
     let limits =
-      switch (lower, upper) {
-      case (let lower?, let upper?): " from \(lower) to \(upper)"
-      case (let lower?, nil): " of at least \(lower)"
-      case (nil, let upper?): " of at most \(upper)"
+      switch (minimum, maximum) {
+      case (let minimum?, let maximum?): " from \(minimum) to \(maximum)"
+      case (let minimum?, nil): " of at least \(minimum)"
+      case (nil, let maximum?): " of at most \(maximum)"
       case (nil, nil): ""
       }
-    return .invalidValue(of: name, expected: "\(what)\(limits)", actual: text)
+    return .invalidValue(of: name, expected: "\(kind)\(limits)", actual: text)
   }
 }
 
@@ -130,8 +130,8 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
 
   package init(_ description: String) { self.description = description }
 
-  package static func unknown(_ what: String, _ word: String, among names: [String]) -> UsageError {
-    UsageError("unknown \(what) \(word.inQuotes)" + Suggestion.question(for: word, among: names))
+  package static func unknown(_ kind: String, _ name: String, among names: [String]) -> UsageError {
+    UsageError("unknown \(kind) \(name.inQuotes)" + Suggestion.question(for: name, among: names))
   }
 
   /// Returns an error such as `'--gap' takes seconds, not 'soon'`.
@@ -146,11 +146,11 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
   package static func invalidChoice(of name: String, value: String, choices: [String]) -> UsageError
   {
     // A long list is easier to read in the help, to which the message refers.
-    let taken =
+    let message =
       choices.count > 12
       ? "\(name.inQuotes) does not take \(value.inQuotes)"
       : "\(name.inQuotes) takes \(choices.joinedWithOr), not \(value.inQuotes)"
-    return UsageError(taken + Suggestion.question(for: value, among: choices))
+    return UsageError(message + Suggestion.question(for: value, among: choices))
   }
 }
 
@@ -191,21 +191,21 @@ extension ParsedArguments {
   /// and each extension and folder is valid.
   func checkOutputs() throws(UsageError) {
     let inputs = overwriteCheck
-    var places: [String: String] = [:]
+    var optionsByPath: [String: String] = [:]
     for option in command.allOptions {
-      guard let endings = option.outputExtensions else { continue }
+      guard let extensions = option.outputExtensions else { continue }
       for path in valuesByName[option.key] ?? [] where path != Self.standardOutput {
         try inputs.check(path, option: option.key)
         let name = path.lowercased()
-        if !endings.isEmpty, !endings.contains(where: { name.hasSuffix("." + $0) }) {
-          let known = endings.map { ".\($0)" }.joinedWithOr
-          throw UsageError("unknown file extension of \(path.inQuotes); use \(known)")
+        if !extensions.isEmpty, !extensions.contains(where: { name.hasSuffix("." + $0) }) {
+          let extensionList = extensions.map { ".\($0)" }.joinedWithOr
+          throw UsageError("unknown file extension of \(path.inQuotes); use \(extensionList)")
         }
-        if let other = places.updateValue(
+        if let otherOption = optionsByPath.updateValue(
           option.key, forKey: InputOverwriteCheck.comparablePath(of: path))
         {
           throw UsageError(
-            "\(other.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
+            "\(otherOption.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
         }
       }
     }

@@ -125,51 +125,14 @@ package struct Program: Sendable {
   }
 
   /// Runs a command line, and converts a thrown error to a message and an exit status.
-  package func run(_ words: [String], on terminal: Terminal) -> ExitStatus {
-    var called = name
+  package func run(_ arguments: [String], on terminal: Terminal) -> ExitStatus {
+    // The program and the command, whose help explains a usage error.
+    var path = name
     do {
-      guard let first = words.first else {
-        try terminal.error.write(help(for: terminal.error), wraps: false)
-        return .usage
-      }
-      if Option.help.names.contains(first) {
-        let isOfVerb = words.count > 1 && !words[1].hasPrefix("-")
-        return run([Self.helpVerb] + (isOfVerb ? Array(words.dropFirst()) : []), on: terminal)
-      }
-      if first == "--version" {
-        try terminal.output.writeLine("\(name) \(version)")
-        return .done
-      }
-      if first.hasPrefix("-") { throw misplacedOption(first) }
-      var command = try findCommand(first)
-      var program = name
-      var rest = words.dropFirst()
-      // Errors in the arguments of `help` refer to the list of commands, so `called` stays the
-      // program.
-      if command.name != Self.helpVerb {
-        called += " " + command.name
-      }
-      if !command.subcommands.isEmpty, let word = rest.first, !word.hasPrefix("-") {
-        (program, command, rest) = (called, try command.findSubcommand(word), rest.dropFirst())
-        called += " " + command.name
-      }
-      // A help option before `--` takes precedence over everything else.
-      if let word = rest.prefix(while: { $0 != "--" }).first(where: {
-        Option.help.names.contains($0)
-      }) {
-        let isShort = word == Option.help.names[0]
-        try terminal.output.write(
-          command.help(of: program, for: terminal.output, isShort: isShort), wraps: false)
-        return .done
-      }
-      var arguments = try command.parse(
-        Array(rest), optionSuggestions: optionSuggestions, acceptedFlags: universalFlags)
-      try prepare(&arguments, terminal)
-      try arguments.checkOutputs()
-      return try command.run(arguments, terminal)
+      return try run(arguments, on: terminal, path: &path)
     } catch let error as UsageError {
       terminal.report("\(name): \(error)")
-      terminal.report("See '\(called) --help'.")
+      terminal.report("See '\(path) --help'.")
       return .usage
     } catch let error as StreamError where error.isBrokenPipe {
       return .done
@@ -179,8 +142,61 @@ package struct Program: Sendable {
     }
   }
 
-  private func misplacedOption(_ word: String) -> UsageError {
-    let option = String(word.prefix { $0 != "=" })
+  /// Answers the options of the program, or finds a command and runs it.
+  private func run(_ arguments: [String], on terminal: Terminal, path: inout String) throws
+    -> ExitStatus
+  {
+    guard let first = arguments.first else {
+      try terminal.error.write(help(for: terminal.error), wraps: false)
+      return .usage
+    }
+    if Option.help.names.contains(first) {
+      let namesCommand = arguments.count > 1 && !arguments[1].hasPrefix("-")
+      let helpArguments = namesCommand ? Array(arguments.dropFirst()) : []
+      return run([Self.helpVerb] + helpArguments, on: terminal)
+    }
+    if first == "--version" {
+      try terminal.output.writeLine("\(name) \(version)")
+      return .done
+    }
+    if first.hasPrefix("-") { throw misplacedOption(first) }
+    var command = try findCommand(first)
+    var program = name
+    var remaining = arguments.dropFirst()
+    // Errors in the arguments of `help` refer to the list of commands, so `path` stays the program.
+    if command.name != Self.helpVerb {
+      path += " " + command.name
+    }
+    if !command.subcommands.isEmpty, let verb = remaining.first, !verb.hasPrefix("-") {
+      program = path
+      command = try command.findSubcommand(verb)
+      remaining = remaining.dropFirst()
+      path += " " + command.name
+    }
+    return try run(command, of: program, Array(remaining), on: terminal)
+  }
+
+  /// Shows the help of a command, or parses its arguments and runs it.
+  private func run(
+    _ command: Command, of program: String, _ arguments: [String], on terminal: Terminal
+  ) throws -> ExitStatus {
+    // A help option before `--` takes precedence over everything else.
+    let options = arguments.prefix { $0 != "--" }
+    if let option = options.first(where: Option.help.names.contains) {
+      let isShort = option == Option.help.names[0]
+      try terminal.output.write(
+        command.help(of: program, for: terminal.output, isShort: isShort), wraps: false)
+      return .done
+    }
+    var parsed = try command.parse(
+      arguments, optionSuggestions: optionSuggestions, acceptedFlags: universalFlags)
+    try prepare(&parsed, terminal)
+    try parsed.checkOutputs()
+    return try command.run(parsed, terminal)
+  }
+
+  private func misplacedOption(_ argument: String) -> UsageError {
+    let option = String(argument.prefix { $0 != "=" })
     if let alternative = verbSuggestions[option] {
       return UsageError("unknown option \(option.inQuotes); \(alternative)")
     }

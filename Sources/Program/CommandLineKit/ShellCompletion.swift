@@ -164,23 +164,23 @@ extension Program {
   }
 
   private func bashCandidateCommands(_ completion: Completion) -> [String] {
-    var offers: [String] = []
+    var commands: [String] = []
     if !completion.candidates.isEmpty {
-      offers.append("_\(shellIdentifier)_words \(bashWordList(completion.candidates))")
+      commands.append("_\(shellIdentifier)_words \(bashWordList(completion.candidates))")
     }
     if !completion.candidateCommand.isEmpty {
-      offers.append(
+      commands.append(
         "_\(shellIdentifier)_words \"$(\(name) \(completion.candidateCommand) 2> /dev/null)\"")
     }
     switch completion.paths {
     case .none:
       break
     case .folders:
-      offers.append("_\(shellIdentifier)_folders")
-    case .files(let endings):
-      offers.append((["_\(shellIdentifier)_files"] + endings).joined(separator: " "))
+      commands.append("_\(shellIdentifier)_folders")
+    case .files(let extensions):
+      commands.append((["_\(shellIdentifier)_files"] + extensions).joined(separator: " "))
     }
-    return offers
+    return commands
   }
 
   /// Returns a word list for `compgen -W`, which expands it once more.
@@ -198,8 +198,7 @@ extension Program {
     return """
       #compdef \(name)
       # Completion of \(name) for zsh.
-      \(zshVerbFunction(allCommands, named: function + "_verbs"))\
-      \(verbFunctions)\(function)() {
+      \(zshVerbFunction(allCommands, named: function + "_verbs"))\(verbFunctions)\(function)() {
         local curcontext=$curcontext state line ret=1
         _arguments -C -S \\
           '(- : *)'{-h,--help}'[\(zshDescription(Option.help.help))]' \\
@@ -222,13 +221,13 @@ extension Program {
   }
 
   private func zshVerbFunction(_ commands: [Command], named function: String) -> String {
-    let verbs = commands.map { command in
+    let descriptions = commands.map { command in
       "    " + "\(command.name.escaping([":"])):\(command.abstract.firstSentence)".shellQuoted
     }
     return """
       \(function)() {
         local -a verbs=(
-      \(verbs.joined(separator: "\n"))
+      \(descriptions.joined(separator: "\n"))
         )
         _describe -t verbs verb verbs
       }
@@ -252,17 +251,19 @@ extension Program {
       }
       let help = "[\(zshDescription(option.fullHelp))]\(action)".shellQuoted
       let isRepeatable = option.isRepeatable || (option.isFlag && option.key != Option.help.key)
-      let prefix =
-        option.key == Option.help.key
-        ? "(- : *)" : isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
-      let names = option.names.map { $0 + (option.isFlag ? "" : $0.isLongOptionName ? "=" : "+") }
+      let exclusion = isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
+      let prefix = option.key == Option.help.key ? "(- : *)" : exclusion
+      let names = option.names.map { name in
+        option.isFlag ? name : name + (name.isLongOptionName ? "=" : "+")
+      }
       let spelled = names.count == 1 ? names[0] : "{\(names.joined(separator: ","))}"
       specs.append(prefix.shellQuoted + spelled + help)
     }
     for argument in command.arguments {
       let offer = zshAction(argument.completion, of: argument.name, in: function, helper: &text)
-      let place = argument.isRepeatable ? "*:" : argument.isOptional ? "::" : ":"
-      specs.append("\(place)\(argument.name):\(offer)".shellQuoted)
+      let singleMark = argument.isOptional ? "::" : ":"
+      let repetition = argument.isRepeatable ? "*:" : singleMark
+      specs.append("\(repetition)\(argument.name):\(offer)".shellQuoted)
     }
     guard command.subcommands.isEmpty else {
       return text + """
@@ -389,8 +390,9 @@ extension Program {
     return text
   }
 
-  private func fishLine(condition: String, completion what: String, help: String) -> String {
-    "complete -c \(name) -n \(fishQuoted(condition)) \(what) -d \(fishQuoted(help.firstSentence))\n"
+  private func fishLine(condition: String, completion: String, help: String) -> String {
+    "complete -c \(name) -n \(fishQuoted(condition)) \(completion) "
+      + "-d \(fishQuoted(help.firstSentence))\n"
   }
 
   private func fishOptionNames(_ option: Option) -> String {
@@ -400,22 +402,25 @@ extension Program {
   }
 
   private func fishCandidates(_ completion: Completion) -> String {
-    var words = completion.candidates.map { $0.escaping([" ", "(", ")", "$", "\\", "'", "\""]) }
+    var candidates = completion.candidates.map {
+      $0.escaping([" ", "(", ")", "$", "\\", "'", "\""])
+    }
     if !completion.candidateCommand.isEmpty {
-      words.append("(\(name) \(completion.candidateCommand) 2>/dev/null)")
+      candidates.append("(\(name) \(completion.candidateCommand) 2>/dev/null)")
     }
     switch completion.paths {
     case .none:
       break
     case .folders:
-      words.append("(__fish_complete_directories)")
-    case .files(let endings):
-      if endings.isEmpty {
-        return words.isEmpty ? " -F" : " -F -a \(fishQuoted(words.joined(separator: " ")))"
+      candidates.append("(__fish_complete_directories)")
+    case .files(let extensions):
+      if extensions.isEmpty {
+        return candidates.isEmpty
+          ? " -F" : " -F -a \(fishQuoted(candidates.joined(separator: " ")))"
       }
-      words.append("(__\(shellIdentifier)_files \(endings.joined(separator: " ")))")
+      candidates.append("(__\(shellIdentifier)_files \(extensions.joined(separator: " ")))")
     }
-    return words.isEmpty ? " -f" : " -f -a \(fishQuoted(words.joined(separator: " ")))"
+    return candidates.isEmpty ? " -f" : " -f -a \(fishQuoted(candidates.joined(separator: " ")))"
   }
 
   private func fishQuoted(_ text: String) -> String { "'\(text.escaping(["\\", "'"]))'" }

@@ -1,5 +1,5 @@
 public import HapticFormats
-public import HapticModel
+internal import HapticModel
 public import Reading
 public import VendorFormats
 

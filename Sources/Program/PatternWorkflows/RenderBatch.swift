@@ -1,4 +1,5 @@
 internal import Glibc
+internal import HapticModel
 public import HapticRender
 public import Reading
 public import SoundFile

@@ -1,6 +1,6 @@
 internal import HapticFormats
-package import HapticRender
-package import Reading
+internal import HapticRender
+internal import Reading
 internal import RealtimeMemory
 internal import SignalAnalysis
 internal import TransducerProfiles

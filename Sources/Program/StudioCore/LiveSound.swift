@@ -72,7 +72,10 @@ final class LiveSound {
   /// Plays both patterns from a frame, or stops them.
   func play(_ isPlaying: Bool, from frame: Int64) {
     self.isPlaying = isPlaying
-    if !isPlaying { return send { .stop($1, at: 0) } }
+    guard isPlaying else {
+      send { .stop($1, at: 0) }
+      return
+    }
     for slot in stage.players.indices {
       start(slot, from: frame)
     }

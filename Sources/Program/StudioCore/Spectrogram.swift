@@ -1,4 +1,5 @@
 internal import CMath
+internal import HapticRender
 internal import SignalAnalysis
 
 /// Computes spectrograms: the level of each frequency over time.

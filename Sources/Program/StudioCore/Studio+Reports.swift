@@ -2,6 +2,7 @@ internal import HapticFormats
 internal import HapticModel
 internal import HapticRender
 internal import Reading
+internal import VendorFormats
 
 /// A report about a document or the studio, by its name in the C interface.
 enum ReportKind: String {

@@ -1,4 +1,4 @@
-package import HapticFormats
+internal import HapticFormats
 package import HapticRender
 package import Reading
 internal import RealtimeMemory

@@ -7,25 +7,25 @@ enum ABXCommand {
       "abx", abstract: "Run a blind test: can anybody tell two patterns or recordings apart?",
       discussion: """
         In each trial, X is A or B, chosen at random and independently of earlier trials. Press a, \
-        b and x to listen as often as you like, 1 (X is A) or 2 (X is B) to answer, and Enter to c\
-        onfirm. A confirmed answer is final. The keys that move the play head and set the loop ar\
-        e those of 'temblor audition'; no key changes the strength or mutes. A short silence separa\
-        tes the sounds, so that the switch itself gives no clue.
+        b and x to listen as often as you like, 1 (X is A) or 2 (X is B) to answer, and Enter to \
+        confirm. A confirmed answer is final. The keys that move the play head and set the loop \
+        are those of 'temblor audition'; no key changes the strength or mutes. A short silence \
+        separates the sounds, so that the switch itself gives no clue.
 
-        The result includes a p-value: the probability that guessing would do at least as well. Cho\
-        ose the number of trials in advance, because stopping early inflates the result. If you \
-        quit or the device disconnects, the answers so far are saved as an incomplete test. If A an\
-        d B are identical, sample for sample, the result is void.
+        The result includes a p-value: the probability that guessing would do at least as well. \
+        Choose the number of trials in advance, because stopping early inflates the result. If you \
+        quit or the device disconnects, the answers so far are saved as an incomplete test. If A \
+        and B are identical, sample for sample, the result is void.
 
         A and B play at their own levels, so that a difference in level is part of the test. Use \
-        --match to hide a difference in level that you do not want to test, such as that\
-         of two recordings: loudness matches perceived loudness (LUFS), which describes hearing an\
-        d gives little weight to 20 to 40 Hz, where shakers work; felt matches weighted vibro\
-        tactile energy. If a take is too quiet for a loudness measurement, both are mat\
-        ched by vibrotactile energy. If matching makes A and B identical, the test stops.
+        --match to hide a difference in level that you do not want to test, such as that of two \
+        recordings: loudness matches perceived loudness (LUFS), which describes hearing and gives \
+        little weight to 20 to 40 Hz, where shakers work; felt matches weighted vibrotactile \
+        energy. If a take is too quiet for a loudness measurement, both are matched by \
+        vibrotactile energy. If matching makes A and B identical, the test stops.
 
-        A strength, saved or given, scales A and B alike; the record contains it. Recordings pla\
-        y as in 'temblor audition'.
+        A strength, saved or given, scales A and B alike; the record contains it. Recordings play \
+        as in 'temblor audition'.
         """,
       arguments: [firstTake, secondTake],
       options: ABXOptions.options + [

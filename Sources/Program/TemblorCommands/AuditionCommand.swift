@@ -23,15 +23,15 @@ enum AuditionCommand {
     Command(
       "audition", abstract: "Play patterns and recordings in sync and switch between them.",
       discussion: """
-        All takes run in sync and loop. Keys switch between them without clicks, move the play h\
-        ead and set the loop range; ? lists them. A plays first.
+        All takes run in sync and loop. Keys switch between them without clicks, move the play \
+        head and set the loop range; ? lists them. A plays first.
 
-        A recording plays unprocessed on the haptic channels: its first channel on the first of th\
-        em, and so on; if it has more channels, their mean. No profile is applied.
+        A recording plays unprocessed on the haptic channels: its first channel on the first of \
+        them, and so on; if it has more channels, their mean. No profile is applied.
 
-        Levels are unchanged until you match them with g or --match: all takes are then attenuated\
-         to the weakest one, by loudness (LUFS) or by weighted energy (felt). If a take is too quie\
-        t for a loudness measurement, all are matched by weighted energy.
+        Levels are unchanged until you match them with g or --match: all takes are then attenuated \
+        to the weakest one, by loudness (LUFS) or by weighted energy (felt). If a take is too \
+        quiet for a loudness measurement, all are matched by weighted energy.
 
         Without a terminal, each take plays once, one after the other.
         """, arguments: [takeArgument],
@@ -198,10 +198,10 @@ final class AuditionActivity: PlaybackActivity {
   }
 
   func levels(by match: LevelMatch) -> MatchedLevels {
-    if let known = levels[match] { return known }
-    let found = takes.matchedLevels(by: match)
-    levels[match] = found
-    return found
+    if let cached = levels[match] { return cached }
+    let matched = takes.matchedLevels(by: match)
+    levels[match] = matched
+    return matched
   }
 
   static func soloGains(at index: Int, of gains: [Double]) -> [Double] {

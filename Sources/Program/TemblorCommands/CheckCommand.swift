@@ -5,21 +5,21 @@ enum CheckCommand {
       "check", abstract: "Check patterns for errors and design problems.",
       discussion: """
         Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors \
-        prevent a file from being read; warnings and notes do not. The exit status is 2 if ther\
-        e is an error. Of one rule in one file the first three findings are printed and the rest c\
-        ounted, and findings that a file allows itself are only counted, unless --all is given; --j\
-        son and --sarif have all of them.
+        prevent a file from being read; warnings and notes do not. The exit status is 2 if there \
+        is an error. Of one rule in one file the first three findings are printed and the rest \
+        counted, and findings that a file allows itself are only counted, unless --all is given; \
+        --json and --sarif have all of them.
 
-        Rules have four categories: errors, portability (other programs and devices), design and h\
-        ardware (with --profile).
+        Rules have four categories: errors, portability (other programs and devices), design and \
+        hardware (with --profile).
 
-        With --fix, what is mechanical is corrected in the files first: commas before closing br\
-        ackets, byte-order marks, the keys Duration and Value, control points out of order an\
-        d their absolute times. The rest of the text stays as it is.
+        With --fix, what is mechanical is corrected in the files first: commas before closing \
+        brackets, byte-order marks, the keys Duration and Value, control points out of order and \
+        their absolute times. The rest of the text stays as it is.
 
-        With --profile, the pattern is rendered for the hardware of the profile, and check \
-        reports frequencies that are noticeably moved into its band and where excursion, tempera\
-        ture or level will be limited.
+        With --profile, the pattern is rendered for the hardware of the profile, and check reports \
+        frequencies that are noticeably moved into its band and where excursion, temperature or \
+        level will be limited.
 
         \(SharedOptions.settingsUnusedText)
 
@@ -103,7 +103,8 @@ enum CheckCommand {
         try SharedOptions.refuseBoth("--json", "--sarif", in: arguments)
         guard !patterns.isEmpty else { throw UsageError("missing PATTERN") }
       }
-      format = json ? .json : (sarif ? .sarif : .text)
+      let textOrSARIF: ReportFormat = sarif ? .sarif : .text
+      format = json ? .json : textOrSARIF
       profile =
         listsRules
         ? nil : try arguments[CheckCommand.profile].map(SharedOptions.profile(named:))
@@ -182,7 +183,8 @@ enum CheckCommand {
       terminal.report(Finding.summary(findings, of: count, noun))
     }
     let hasErrors = findings.contains { $0.severity == .error }
-    return Failure.overall([hasErrors ? .invalidInput : .done, failures.isEmpty ? .done : .failure])
+    let findingStatus: ExitStatus = hasErrors ? .invalidInput : .done
+    return Failure.overall([findingStatus, failures.isEmpty ? .done : .failure])
   }
 
   /// Applies safe fixes and returns an error message, or nil.
@@ -212,12 +214,12 @@ enum CheckCommand {
     -> [Finding]
   {
     let examination = input.formats.examine(try input.readFile())
-    let places = examination.sourceMap.location(of:)
+    let location = examination.sourceMap.location(of:)
     let sounds = input.soundLookup == .none ? [] : examination.sounds
-    var others = WaveformFiles.findings(sounds, from: input.folder)
+    var findings = WaveformFiles.findings(sounds, from: input.folder)
     if let composition = examination.composition {
-      others += PatternRules.findings(in: composition, location: places)
-      others += PatternRules.defaultFindings(in: composition, location: places)
+      findings += PatternRules.findings(in: composition, location: location)
+      findings += PatternRules.defaultFindings(in: composition, location: location)
     }
     var playable = examination.composition
     if input.soundLookup == .none {
@@ -227,21 +229,22 @@ enum CheckCommand {
       do {
         let plan = try RenderPlan(
           compiling: composition, rate: RenderPlan.supportedSampleRates.lowerBound)
-        others += PatternRules.polyphonyFindings(
-          voiceCount: plan.maximumVoiceCount, location: places)
+        findings += PatternRules.polyphonyFindings(
+          voiceCount: plan.maximumVoiceCount, location: location)
       } catch {
-        others.append(InputError(error, location: places).finding)
+        findings.append(InputError(error, location: location).finding)
       }
     }
-    if let profile, let composition = playable, !others.contains(where: { $0.severity == .error }) {
+    if let profile, let composition = playable, !findings.contains(where: { $0.severity == .error })
+    {
       let rate = 48_000.0
       let samples = try WaveformFiles.load(sounds, from: input.folder, rate: rate)
       let plan = try RenderPlan(
         compiling: composition, profile: profile, rate: rate, samples: samples)
-      others += PatternRules.hardwareFindings(
-        in: composition, profile: profile, plan: plan, location: places)
+      findings += PatternRules.hardwareFindings(
+        in: composition, profile: profile, plan: plan, location: location)
     }
-    return examination.findings(adding: others, rules: allRules(of: input.formats)) {
+    return examination.findings(adding: findings, rules: allRules(of: input.formats)) {
       profile != nil || !PatternRules.hardwareRules.contains($0)
     }
   }
@@ -284,8 +287,8 @@ enum CheckCommand {
       guard rule.severity < .error else {
         throw UsageError(
           """
-          '--disable' does not take '\(name)'; it is an error, and a pattern with an error \
-          cannot be played
+          '--disable' does not take '\(name)'; it is an error, and a pattern with an error cannot \
+          be played
           """
         )
       }
@@ -375,28 +378,28 @@ enum FindingGrouping {
     }
     var seen: [Key: Int] = [:]
     // The index of the grouped line of a rule, and the last finding in the group.
-    var folds: [Key: (place: Int, last: Finding)] = [:]
+    var groups: [Key: (place: Int, last: Finding)] = [:]
     var shown: [Finding] = []
     for finding in findings {
       let key = Key(file: finding.location.name, rule: finding.rule, severity: finding.severity)
       seen[key, default: 0] += 1
       if seen[key, default: 0] <= maximumShownCount {
         shown.append(finding)
-      } else if let fold = folds[key] {
-        shown[fold.place].count += finding.count
-        folds[key] = (fold.place, finding)
+      } else if let group = groups[key] {
+        shown[group.place].count += finding.count
+        groups[key] = (group.place, finding)
       } else {
-        folds[key] = (shown.count, finding)
+        groups[key] = (shown.count, finding)
         shown.append(finding)
       }
     }
-    for (place, last) in folds.values {
+    for (index, last) in groups.values {
       // A single additional finding is as short as the line that would replace it.
-      guard shown[place].count > 1 else { continue }
-      shown[place].message =
-        "and \(shown[place].count) more" + lineRange(from: shown[place], to: last)
-      shown[place].suggestion = nil
-      shown[place].location.path = ""
+      guard shown[index].count > 1 else { continue }
+      shown[index].message =
+        "and \(shown[index].count) more" + lineRange(from: shown[index], to: last)
+      shown[index].suggestion = nil
+      shown[index].location.path = ""
     }
     return shown
   }

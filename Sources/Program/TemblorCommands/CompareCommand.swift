@@ -28,8 +28,7 @@ enum CompareCommand {
     "--match", value: "HOW",
     help:
       """
-      Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before \
-      comparing.
+      Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before comparing.
       """,
     defaultText: "the common level difference is reported and removed"
   ).choice(of: LevelMatch.self)
@@ -41,31 +40,31 @@ enum CompareCommand {
     Command(
       "compare", abstract: "Describe the differences between patterns or sound files.",
       discussion: """
-        The first TAKE is the reference; the others are compared with it. Patterns are rendered,\
-         at the sample rate of the sound file if there is one; haptic patterns longer than a minu\
-        te at 8 kHz. Two patterns are compared event by event; other takes are aligned with the ref\
-        erence, matched in level and compared sound by sound. Differences are ordered by per\
-        ceptual impact; those below published thresholds are listed separately.
+        The first TAKE is the reference; the others are compared with it. Patterns are rendered, \
+        at the sample rate of the sound file if there is one; haptic patterns longer than a minute \
+        at 8 kHz. Two patterns are compared event by event; other takes are aligned with the \
+        reference, matched in level and compared sound by sound. Differences are ordered by \
+        perceptual impact; those below published thresholds are listed separately.
 
-        A pattern is compared with a recording of it event by event: the delay (to 11 s, or --s\
-        earch), level, polarity, tempo, noise and hum of the whole are reported apart from events t\
-        hat are missing, added, moved, stronger, weaker, sharper or duller. What the noise h\
-        ides is reported, not judged.
+        A pattern is compared with a recording of it event by event: the delay (to 11 s, or \
+        --search), level, polarity, tempo, noise and hum of the whole are reported apart from \
+        events that are missing, added, moved, stronger, weaker, sharper or duller. What the noise \
+        hides is reported, not judged.
 
-        With --tolerance, the exit status is 3 if anything exceeds its limit, else 0, and each ex\
-        cess is listed with value, limit and place; without it, differences do not affect the exit \
-        status. An omitted limit is 0. A difference in tempo is judged in percent and by the larges\
-        t shift it causes. Missing or added events always exceed the tolerance, as does a record\
-        ing too noisy to verify a limit.
+        With --tolerance, the exit status is 3 if anything exceeds its limit, else 0, and each \
+        excess is listed with value, limit and place; without it, differences do not affect the \
+        exit status. An omitted limit is 0. A difference in tempo is judged in percent and by the \
+        largest shift it causes. Missing or added events always exceed the tolerance, as does a \
+        recording too noisy to verify a limit.
 
-        Documentation/comparison.schema.json describes the output of --json. Times are those of the\
-         files, whatever the alignment.
+        Documentation/comparison.schema.json describes the output of --json. Times are those of \
+        the files, whatever the alignment.
 
         \(SharedOptions.settingsUnusedText)
 
-        With --output, also write an HTML page that compares any two o\
-        f up to \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture \
-        and heard in turn, measurements, the sources, the verdict of --tolerance and a blind test.
+        With --output, also write an HTML page that compares any two of up to \
+        \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture and \
+        heard in turn, measurements, the sources, the verdict of --tolerance and a blind test.
         """,
       arguments: [takeArgument(formats)],
       options: [
@@ -290,22 +289,22 @@ struct ToleranceOption {
   private var explicitUnits: Set<String> = []
 
   /// Parses limits such as `0.5dB,5ms,2%` in any order, or `0`. An omitted limit is zero.
-  init(_ words: String) throws(UsageError) {
-    if words == "0" {
+  init(_ text: String) throws(UsageError) {
+    if text == "0" {
       explicitUnits = ["db", "ms", "%"]
       return
     }
-    for item in words.split(separator: ",", omittingEmptySubsequences: false) {
+    for item in text.split(separator: ",", omittingEmptySubsequences: false) {
       let item = item.filter { $0 != " " }
       let unit = item.drop { $0.isNumber || $0 == "." }.lowercased()
       guard let limit = Double(item.dropLast(unit.count)), limit.isFinite, limit >= 0 else {
-        throw Self.invalidLimits(words)
+        throw Self.invalidLimits(text)
       }
       switch unit {
       case "db": tolerance.decibels = limit
       case "ms": tolerance.seconds = limit / 1_000
       case "%": tolerance.percent = limit
-      default: throw Self.invalidLimits(words)
+      default: throw Self.invalidLimits(text)
       }
       guard explicitUnits.insert(unit).inserted else {
         let unit = unit == "db" ? "dB" : unit
@@ -314,8 +313,8 @@ struct ToleranceOption {
     }
   }
 
-  private static func invalidLimits(_ words: String) -> UsageError {
-    .invalidValue(of: "--tolerance", expected: "limits such as 0.5dB,5ms,2%", actual: words)
+  private static func invalidLimits(_ text: String) -> UsageError {
+    .invalidValue(of: "--tolerance", expected: "limits such as 0.5dB,5ms,2%", actual: text)
   }
 
   /// The limits, such as `0.5 dB, 5 ms and 2 %`, with omitted limits marked.

@@ -25,22 +25,22 @@ enum ConvertCommand {
     return Command(
       "convert", abstract: "Convert patterns to another format.",
       discussion: """
-        Each file is named after its pattern and written to the current folder, or to the file or\
-         folder given by --output, whose ending selects the format unless --to does. The form\
-        at of a pattern is recognized by its content. Files are replaced atomically; inputs ar\
-        e never replaced.
+        Each file is named after its pattern and written to the current folder, or to the file or \
+        folder given by --output, whose ending selects the format unless --to does. The format of \
+        a pattern is recognized by its content. Files are replaced atomically; inputs are never \
+        replaced.
 
-        Sound files that a pattern names, and that its new format can name, are copied to the sam\
-        e paths below the folder of the output, and each copy is printed. A file that is missing, \
-        that is not a sound file, or whose path has a part that starts with a dot is not cop\
-        ied but reported as dropped, as is every event that plays sound in a format of haptics a\
-        lone. A copy never replaces a file and never follows a link: if a file of its name exis\
-        ts with other content, nothing is written and the exit status is 1. With --output - no soun\
-        d files are copied.
+        Sound files that a pattern names, and that its new format can name, are copied to the same \
+        paths below the folder of the output, and each copy is printed. A file that is missing, \
+        that is not a sound file, or whose path has a part that starts with a dot is not copied \
+        but reported as dropped, as is every event that plays sound in a format of haptics alone. \
+        A copy never replaces a file and never follows a link: if a file of its name exists with \
+        other content, nothing is written and the exit status is 1. With --output - no sound files \
+        are copied.
 
-        Everything that is not kept is printed as PLACE: approximated: MESSAGE or PLACE: dropped: M\
-        ESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' shows \
-        what to expect.
+        Everything that is not kept is printed as PLACE: approximated: MESSAGE or PLACE: dropped: \
+        MESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' \
+        shows what to expect.
 
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],
@@ -49,7 +49,8 @@ enum ConvertCommand {
       ],
       groups: [
         OptionGroup(
-          "Writing", dialect(writable), split, merge, bake, reductionTolerance, loopPassCount, rate),
+          "Writing", dialect(writable), split, merge, bake, reductionTolerance, loopPassCount,
+          rate),
         OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
         OptionGroup("Sound files", SharedOptions.soundOptions),
       ],
@@ -132,12 +133,12 @@ enum ConvertCommand {
       let amplitude = try arguments[ConvertCommand.amplitude]
       readingOptions = ReadingOptions(
         curveTimes: try arguments[SharedOptions.curveTimes], amplitudeMapping: amplitude)
-      let merges = try arguments[merge]
+      let unsplit: WritingOptions.Split = try arguments[merge] ? .never : .automatic
       writingOptions = WritingOptions(
         dialect: try arguments[dialect(formats.formats.filter(\.isWritable))],
         tolerance: try arguments[reductionTolerance], amplitudeMapping: amplitude,
         loopCount: try arguments[loopPassCount],
-        split: try arguments[ConvertCommand.split] ? .always : (merges ? .never : .automatic),
+        split: try arguments[ConvertCommand.split] ? .always : unsplit,
         rendersUnsupported: try arguments[bake], signalRate: try arguments[rate])
       omitsSounds = try arguments[SharedOptions.withoutSounds]
     }
@@ -360,7 +361,8 @@ struct ConvertOutputs {
   }
 
   private static func format(
-    ofName output: String?, _ formats: FormatRegistry, _ option: String, _ defaultFormat: HapticFormat?
+    ofName output: String?, _ formats: FormatRegistry, _ option: String,
+    _ defaultFormat: HapticFormat?
   ) throws(UsageError) -> HapticFormat {
     guard let output, output != OutputPaths.standardOutput else {
       if let defaultFormat { return defaultFormat }

@@ -5,9 +5,9 @@ enum EditCommand {
       "edit",
       abstract: "Change values and parts of a pattern and leave the rest of its text as it is.",
       discussion: """
-        Without a change, the parts are listed with their paths. The changes are made at once, w\
-        ith the paths of the listing, and the file is replaced atomically; layout, unknown k\
-        eys and spellings of numbers stay byte for byte:
+        Without a change, the parts are listed with their paths. The changes are made at once, \
+        with the paths of the listing, and the file is replaced atomically; layout, unknown keys \
+        and spellings of numbers stay byte for byte:
 
           set PATH VALUE           set a field: events[3].intensity 0.6
           remove PATH              remove a part or a field
@@ -248,11 +248,11 @@ enum EditCommand {
     }
     for (index, curve) in pattern.curves.enumerated() {
       rows.append(Row(path: "curves[\(index)]", time: curve.time, kind: curve.id.rawValue))
-      let places = zip(pointOrder(index), curve.controlPoints).sorted { $0.0 < $1.0 }
-      for (place, point) in places {
+      let points = zip(pointOrder(index), curve.controlPoints).sorted { $0.0 < $1.0 }
+      for (position, point) in points {
         rows.append(
           Row(
-            path: "curves[\(index)].points[\(place)]", time: point.time,
+            path: "curves[\(index)].points[\(position)]", time: point.time,
             values: [("", Double(point.value))]))
       }
     }
@@ -292,8 +292,8 @@ struct LinePatch {
     var added: Set<Int> = []
     for change in difference {
       switch change {
-      case .remove(let place, _, _): removed.insert(place)
-      case .insert(let place, _, _): added.insert(place)
+      case .remove(let offset, _, _): removed.insert(offset)
+      case .insert(let offset, _, _): added.insert(offset)
       }
     }
     var i = 0

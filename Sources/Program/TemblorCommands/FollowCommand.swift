@@ -4,8 +4,8 @@ enum FollowCommand {
     "--from", value: "SOURCE",
     help:
       """
-      What is followed: monitor (what the default output plays), a recording device of ALSA, or \
-      a sound file.
+      What is followed: monitor (what the default output plays), a recording device of ALSA, or a \
+      sound file.
       """,
     defaultText: FollowedSource.monitor, completion: .file
   ).text().map { $0 ?? FollowedSource.monitor }
@@ -31,20 +31,20 @@ enum FollowCommand {
   static let definition = Command(
     "follow", abstract: "Turn live sound into vibration.",
     discussion: """
-      The styles are: bass, the low part of the sound itself; impacts, a burst for each strike; en\
-      gine, one tone as strong as the low part; full, bass and impacts; android, what Andr\
-      oid's HapticGenerator makes.
+      The styles are: bass, the low part of the sound itself; impacts, a burst for each strike; \
+      engine, one tone as strong as the low part; full, bass and impacts; android, what Android's \
+      HapticGenerator makes.
 
-      What is spoken is not felt: a gate weighs what lies below 60 Hz against the rest. A slow ga\
-      in of at most 12 dB evens out quiet and loud sources.
+      What is spoken is not felt: a gate weighs what lies below 60 Hz against the rest. A slow \
+      gain of at most 12 dB evens out quiet and loud sources.
 
-      The output may not play on the sink that is followed, or follow the desktop's default sink:\
-       name another sink or a card with --device.
+      The output may not play on the sink that is followed, or follow the desktop's default sink: \
+      name another sink or a card with --device.
 
-      The clocks of source and output may differ. A source that loses frames or goes away is \
-      tried again. On a terminal, a status line shows the levels in and out, the gate, the laten\
-      cy of all buffers and the difference of the clocks in parts per million. A file is followed a\
-      t the pace of the output.
+      The clocks of source and output may differ. A source that loses frames or goes away is tried \
+      again. On a terminal, a status line shows the levels in and out, the gate, the latency of \
+      all buffers and the difference of the clocks in parts per million. A file is followed at the \
+      pace of the output.
       """,
     options: [
       source, style, minimumFrequency, maximumFrequency, keepVoices, noRide, delay,
@@ -136,7 +136,7 @@ enum FollowCommand {
     let period = Double(request.periodSize) / Double(request.rate)
     do {
       let source = try capture(device, [Int(engine.rate), 48_000, 44_100], period)
-      let feed = try SoundFeed(
+      let feed = SoundFeed(
         source, options.following, outputRate: engine.rate, period: period, delay: options.delay)
       return try FollowActivity(feed, on: engine, session: session, named: options.source)
     } catch let error as OutputError {
@@ -146,8 +146,8 @@ enum FollowCommand {
       throw FileError(
         options.source,
         """
-        \(error.description); needs PulseAudio or PipeWire, and the package libasound2-plugins; \
-        or name a device with '--from'
+        \(error.description); needs PulseAudio or PipeWire, and the package libasound2-plugins; or \
+        name a device with '--from'
         """
       )
     }

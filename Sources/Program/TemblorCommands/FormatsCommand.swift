@@ -4,10 +4,10 @@ enum FormatsCommand {
     Command(
       "formats", abstract: "List the formats of patterns, or what a conversion loses.",
       discussion: """
-        Without arguments, the formats are listed with their file endings, whether they are r\
-        ead and written, and their dialects. With FROM, or FROM and TO, examples are converted a\
-        nd read again, and what arrives is measured: exact, close (within 1 % of full scale), appro\
-        ximate, or nothing.
+        Without arguments, the formats are listed with their file endings, whether they are read \
+        and written, and their dialects. With FROM, or FROM and TO, examples are converted and \
+        read again, and what arrives is measured: exact, close (within 1 % of full scale), \
+        approximate, or nothing.
         """,
       arguments: [source(formats), target(formats)], options: [SharedOptions.json],
       examples: [
@@ -124,12 +124,14 @@ enum FormatCommand {
     Command(
       "format", abstract: "Rewrite patterns in canonical form.",
       discussion: """
-        Each file keeps its format. In AHAP, keys are sorted into a fixed order, event paramet\
-        ers and control points are written one per line, and numbers as short as possible; other \
+        Each file keeps its format. In AHAP, keys are sorted into a fixed order, event parameters \
+        and control points are written one per line, and numbers as short as possible; other \
         formats are set alike. Unknown keys are kept. Without options, the result goes to standard \
-        output; use --in-place to rewrite files. A link that is found in a folder is not rewritten.
+        output; use --in-place to rewrite files. A link that is found in a folder is not \
+        rewritten.
         """, arguments: [SharedOptions.patternArgument(formats)],
-      options: [inPlace, check], examples: [.init("temblor format --in-place mine.ahap", "Tidy a pattern.")]
+      options: [inPlace, check],
+      examples: [.init("temblor format --in-place mine.ahap", "Tidy a pattern.")]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
 
@@ -152,8 +154,8 @@ enum FormatCommand {
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
       patterns = arguments[SharedOptions.patternArgument(formats)]
       try SharedOptions.refuseBoth("--in-place", "--check", in: arguments)
-      let rewrites = try arguments[inPlace]
-      mode = try arguments[FormatCommand.check] ? .check : (rewrites ? .rewrite : .print)
+      let uncheckedMode: Mode = try arguments[inPlace] ? .rewrite : .print
+      mode = try arguments[FormatCommand.check] ? .check : uncheckedMode
     }
   }
 

@@ -12,13 +12,13 @@ enum GalleryCommand {
       "gallery", abstract: "Write an HTML page of many patterns.",
       discussion: """
         The page is self-contained and works offline. Every pattern is drawn on one scale of time \
-        and has a player, a detail with its values and source, downloads, and a comparison with any\
-         other. The page has search and keyboard shortcuts. Small speakers cannot reproduce the\
-         haptic band, so each pattern is included twice: rendered with the chosen profile and w\
-        ith the profile speaker.
+        and has a player, a detail with its values and source, downloads, and a comparison with \
+        any other. The page has search and keyboard shortcuts. Small speakers cannot reproduce the \
+        haptic band, so each pattern is included twice: rendered with the chosen profile and with \
+        the profile speaker.
 
-        Patterns that cannot be read are reported and skipped. The same patterns and options \
-        give an identical page.
+        Patterns that cannot be read are reported and skipped. The same patterns and options give \
+        an identical page.
 
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],

@@ -187,9 +187,9 @@ struct PatternSummary {
     if let feeling = pattern.composition.notes {
       lines.insert("  about      \(feeling.printable)", at: 1)
     }
-    let places = pattern.composition.bodyLocations.map(\.displayName)
-    if !places.isEmpty {
-      lines.insert("  places     \(places.joined(separator: ", ").printable)", at: 3)
+    let bodyLocations = pattern.composition.bodyLocations.map(\.displayName)
+    if !bodyLocations.isEmpty {
+      lines.insert("  places     \(bodyLocations.joined(separator: ", ").printable)", at: 3)
     }
     if usesAbsoluteCurveTimes {
       lines.append("  curves     absolute times, converted to relative")
@@ -208,11 +208,11 @@ struct PatternSummary {
       let ends = [range.lowerBound, range.upperBound].map { $0.text(places: 1) }
       return (ends[0] == ends[1] ? ends[0] : ends.joined(separator: " to ")) + " Hz"
     }
-    let asked = text(frequencies)
-    guard let played = playedFrequencies.map(text), played != asked else {
-      return "events at \(asked)"
+    let requested = text(frequencies)
+    guard let played = playedFrequencies.map(text), played != requested else {
+      return "events at \(requested)"
     }
-    return "events at \(asked), played at \(played)"
+    return "events at \(requested), played at \(played)"
   }
 
   var fields: JSONObject {
@@ -310,7 +310,8 @@ struct SoundSummary {
     }
     if measurement.overall.rms > 0, let combinedWeightedEnergy {
       lines.append(
-        "  weighted   \(decibelText(combinedWeightedEnergy.decibels)) dB for a \(weighting.bodyPart)"
+        "  weighted   \(decibelText(combinedWeightedEnergy.decibels)) dB "
+          + "for a \(weighting.bodyPart)"
       )
       lines.append("  spectrum   \(bandText)")
     }
@@ -331,8 +332,8 @@ struct SoundSummary {
     guard levels.samplePeak > 0 else { return "silent" }
     return "peak \(decibelText(levels.samplePeakDecibels)) dBFS, "
       + """
-      true peak \(decibelText(levels.truePeakDecibels)) dBTP, RMS \(decibelText(levels.rmsDecibels)) \
-      dBFS, 
+      true peak \(decibelText(levels.truePeakDecibels)) dBTP, RMS \
+      \(decibelText(levels.rmsDecibels)) dBFS, 
       """
       + "crest \(decibelText(levels.crestFactorDecibels ?? 0)) dB, DC \(levels.dc.text(places: 5))"
   }
@@ -343,15 +344,15 @@ struct SoundSummary {
     guard let spectrum, spectrum.power > 0 else { return "silent" }
     guard let centroid = spectrum.centroid else { return "an offset alone" }
     let power = spectrum.power
-    let shares = Self.bandEdges.indices.compactMap { index -> String? in
-      let share = (bandPower(index) / power * 100).rounded()
-      guard share >= 1 else { return nil }
+    let texts = Self.bandEdges.indices.compactMap { index -> String? in
+      let percent = (bandPower(index) / power * 100).rounded()
+      guard percent >= 1 else { return nil }
       let low = Self.bandEdges[index].text(places: 0)
-      guard index + 1 < Self.bandEdges.count else { return "\(Int(share)) % above \(low) Hz" }
+      guard index + 1 < Self.bandEdges.count else { return "\(Int(percent)) % above \(low) Hz" }
       let high = Self.bandEdges[index + 1].text(places: 0)
-      return "\(Int(share)) % in \(low) to \(high) Hz"
+      return "\(Int(percent)) % in \(low) to \(high) Hz"
     }
-    return "centred at \(centroid.text(places: 1)) Hz; " + shares.joined(separator: ", ")
+    return "centred at \(centroid.text(places: 1)) Hz; " + texts.joined(separator: ", ")
   }
 
   private func bandPower(_ index: Int) -> Double {

@@ -8,10 +8,10 @@ enum LatencyCommand {
   static let definition = Command(
     "latency", abstract: "Measure output latency.",
     discussion: """
-      Triggers taps at random times, silent unless --audible is given, and measures the time unti\
-      l the first frame of each is handed to the device. The delay reported by the device and the\
-       2 ms look-ahead of the limiter are added. The latency of amplifier and transducer i\
-      s not included.
+      Triggers taps at random times, silent unless --audible is given, and measures the time until \
+      the first frame of each is handed to the device. The delay reported by the device and the 2 \
+      ms look-ahead of the limiter are added. The latency of amplifier and transducer is not \
+      included.
       """,
     options: [
       count, seed, audible, LiveOptions.json, LiveOptions.quiet,
@@ -94,7 +94,8 @@ enum LatencyCommand {
     let blocks = outcome.renderLoad
     text += "Render load: mean \(percentText(blocks.meanLoad)), "
     text +=
-      "peak \(percentText(blocks.peakLoad)); \(outcome.sinkEvents.underrunCount.counted("underrun")).\n"
+      "peak \(percentText(blocks.peakLoad)); "
+      + "\(outcome.sinkEvents.underrunCount.counted("underrun")).\n"
     text += "Median latency \(millisecondText(total.quantile(0.5))) ms, "
     text += "99th percentile \(millisecondText(total.quantile(0.99))) ms, "
     text += "without amplifier and transducer.\n"
@@ -103,9 +104,9 @@ enum LatencyCommand {
 
   private static func histogram(_ values: Distribution) -> String {
     let rows = values.histogram(rowCount: 8).rows
-    let most = rows.map(\.count).max() ?? 1
+    let maximumCount = rows.map(\.count).max() ?? 1
     return rows.map { row in
-      let length = (row.count * 40 + most - 1) / max(1, most)
+      let length = (row.count * 40 + maximumCount - 1) / max(1, maximumCount)
       return rightAligned(millisecondText(row.start)) + " " + String(repeating: "█", count: length)
         + (row.count > 0 ? " \(row.count)" : "") + "\n"
     }.joined()
@@ -115,8 +116,8 @@ enum LatencyCommand {
     NumberFormatting.fixed(seconds * 1_000, places: 2)
   }
 
-  private static func percentText(_ share: Double) -> String {
-    "\((share * 100).text(places: 1)) %"
+  private static func percentText(_ fraction: Double) -> String {
+    "\((fraction * 100).text(places: 1)) %"
   }
 
   private static func padded(_ text: String, to width: Int) -> String {
@@ -187,8 +188,8 @@ final class LatencyProbe: PlaybackActivity {
     return .wait(.milliseconds(1))
   }
 
-  func record(_ new: [BlockTiming]) {
-    blockTimings += new
+  func record(_ timings: [BlockTiming]) {
+    blockTimings += timings
     guard let triggerTime, let frame = player.startFrame, frame != lastStartFrame else {
       if self.triggerTime == nil {
         blockTimings.removeAll()

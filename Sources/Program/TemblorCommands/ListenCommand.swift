@@ -12,22 +12,22 @@ enum ListenCommand {
     Command(
       "listen", abstract: "Play patterns on request from scripts and other programs.",
       discussion: """
-        Commands are read from standard input and from clients of the Unix socket, which only yo\
-        ur user can access. At the end of standard input, patterns play to their end, loops to the\
-         end of the current pass or their scheduled stop, and the program exits. With --socket \
-        it runs until a signal or the command shutdown stops it.
+        Commands are read from standard input and from clients of the Unix socket, which only your \
+        user can access. At the end of standard input, patterns play to their end, loops to the \
+        end of the current pass or their scheduled stop, and the program exits. With --socket it \
+        runs until a signal or the command shutdown stops it.
 
-        As a service of systemd with socket activation it takes the socket that systemd has c\
-        reated, reports when it is ready and what was lost, and feeds its watchdog while both comma\
-        nds and sound go on; Examples/systemd has the units.
+        As a service of systemd with socket activation it takes the socket that systemd has \
+        created, reports when it is ready and what was lost, and feeds its watchdog while both \
+        commands and sound go on; Examples/systemd has the units.
 
         After \(Int(idleDelay / .seconds(1))) seconds in which nothing plays the device is stopped \
         until the next command, so that it and the computer can sleep; time goes on. On a sound \
         server the first sound after that comes about 0.1 seconds later than others. --keep-awake \
         and --record prevent it; a JACK client keeps running.
 
-        If the default device cannot be opened, commands still run, without output, so that scrip\
-        ts keep working.
+        If the default device cannot be opened, commands still run, without output, so that \
+        scripts keep working.
 
 
         """ + CommandGrammar.discussion,

@@ -297,8 +297,8 @@ struct PageOutput {
     let script = """
       command -v xdg-open > /dev/null || exit \(commandNotFoundStatus)
       xdg-open \(file) > /dev/null 2>&1 &
-      for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $! 2> /dev/null || { wait $!; exit; }; sleep\
-       0.1; done
+      for i in 1 2 3 4 5 6 7 8 9 10; do kill -0 $! 2> /dev/null || { wait $!; exit; }; sleep 0.1; \
+      done
       """
     let status = unsafe system(script) >> 8 & 0xFF
     guard status != 0 else { return }

@@ -87,11 +87,11 @@ struct OutputPlan {
     case .output:
       addConflict(path, reason: Self.conflictReason(with: copy.source))
       return nil
-    case .copy(let other):
-      guard other != copy.source else { return nil }
+    case .copy(let otherSource):
+      guard otherSource != copy.source else { return nil }
       addConflict(
         path,
-        reason: "would be a copy of \(other.inQuotes) and of \(copy.source.inQuotes); "
+        reason: "would be a copy of \(otherSource.inQuotes) and of \(copy.source.inQuotes); "
           + "convert their patterns to different folders")
       return nil
     case nil:

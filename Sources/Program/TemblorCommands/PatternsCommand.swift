@@ -94,10 +94,10 @@ enum DevicesCommand {
   static let definition = Command(
     "devices", abstract: "List output devices.",
     discussion: """
-      Each device is opened briefly to query its capabilities; nothing is played, and busy device\
-      s are skipped. A device that does not respond within two seconds is listed as such. The \
-      first device is the default. The sinks of PipeWire and PulseAudio are listed with the option\
-       that plays on them.
+      Each device is opened briefly to query its capabilities; nothing is played, and busy devices \
+      are skipped. A device that does not respond within two seconds is listed as such. The first \
+      device is the default. The sinks of PipeWire and PulseAudio are listed with the option that \
+      plays on them.
       """,
     options: [names, SharedOptions.json],
     examples: [.init("temblor devices", "List the devices.")]
@@ -144,7 +144,8 @@ enum DevicesCommand {
     guard !rows.isEmpty else {
       return "No sound card was found: connect one, or write a file with --device wav:FILE.\n"
     }
-    let noun = sinks.isEmpty ? "a card" : cards.isEmpty ? "a sink" : "a card or a sink"
+    let sinkNoun = cards.isEmpty ? "a sink" : "a card or a sink"
+    let noun = sinks.isEmpty ? "a card" : sinkNoun
     return "To play on \(noun), use its option, or save it with 'temblor setup':\n"
       + TextTable.text(rows)
   }

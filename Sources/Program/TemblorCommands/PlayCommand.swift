@@ -4,8 +4,8 @@ enum PlayCommand {
     "--loop", value: "N",
     help:
       """
-      Play each pattern N times, further passes between its loop points if it has some; 0 \
-      repeats it until you skip.
+      Play each pattern N times, further passes between its loop points if it has some; 0 repeats \
+      it until you skip.
       """
   ).int(in: 0...1_000_000, default: 1)
   private static let gap = Option("--gap", value: "SECONDS", help: "Silence between two patterns.")
@@ -16,11 +16,11 @@ enum PlayCommand {
       "play", abstract: "Play patterns on a device.",
       discussion: """
         Patterns play one after the other. On a terminal, a status line shows the time, the level \
-        of each channel and the number of underruns. Keys pause, repeat and skip; ? lists them.\
-         Ctrl-C fades out and quits.
+        of each channel and the number of underruns. Keys pause, repeat and skip; ? lists them. \
+        Ctrl-C fades out and quits.
 
-        Without a device nothing is played or written, and the exit status is 1. To get a sou\
-        nd file instead, name one with --device wav:FILE, or use 'temblor render'.
+        Without a device nothing is played or written, and the exit status is 1. To get a sound \
+        file instead, name one with --device wav:FILE, or use 'temblor render'.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, LiveOptions.json,
@@ -217,8 +217,8 @@ enum WatchCommand {
     "--loop", value: "N",
     help:
       """
-      Play each version N times, further passes between its loop points if it has some; 0 \
-      repeats it until the next.
+      Play each version N times, further passes between its loop points if it has some; 0 repeats \
+      it until the next.
       """
   ).int(in: 0...1_000_000, default: 1)
 
@@ -227,8 +227,8 @@ enum WatchCommand {
       "watch", abstract: "Play a pattern and replay it whenever it is saved.",
       discussion: """
         If a saved version has errors, they are shown as by 'temblor check' and the last valid \
-        version stays loaded. Sound files used by the pattern are watched, too. Keys pause and re\
-        peat; ? lists them. q or Ctrl-C quits.
+        version stays loaded. Sound files used by the pattern are watched, too. Keys pause and \
+        repeat; ? lists them. q or Ctrl-C quits.
         """,
       arguments: [fileArgument(formats)],
       options: [loop, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet]
@@ -353,11 +353,11 @@ final class WatchActivity: PlaybackActivity {
   }
 
   private func reload(startingAt time: PlaybackTime) throws {
-    let piece: CompiledPattern
+    let compiled: CompiledPattern
     do {
       let pattern = try LoadedPattern(input, reading: reading)
       try fileWatch.watch([path] + pattern.sourcePaths.filter(isBelowFolder))
-      piece = try CompiledPattern(name: path, pattern, for: engine)
+      compiled = try CompiledPattern(name: path, pattern, for: engine)
       for warning in FindingGrouping.grouped(pattern.warnings()) {
         console.error(warning.description.printable)
       }
@@ -365,9 +365,9 @@ final class WatchActivity: PlaybackActivity {
       invalidVersionCount += 1
       return report(error)
     }
-    try track.play(piece, at: time)
+    try track.play(compiled, at: time)
     validVersionCount += 1
-    let text = "\(path.printable): \(NumberFormatting.seconds(piece.duration))"
+    let text = "\(path.printable): \(NumberFormatting.seconds(compiled.duration))"
     // The first version is expected; a log contains every later version.
     if validVersionCount + invalidVersionCount > 1 {
       console.info(text)

@@ -15,17 +15,17 @@ enum PlotCommand {
     Command(
       "plot", abstract: "Draw patterns and sounds.",
       discussion: """
-        Without --output, the plot is drawn as text for a terminal or a log. With --output, a \
-        file is written; its extension selects png, svg or pdf. Several plots are written to the\
-         folder given by --output; those of a folder are not written through links below it. Fi\
-        les are replaced atomically.
+        Without --output, the plot is drawn as text for a terminal or a log. With --output, a file \
+        is written; its extension selects png, svg or pdf. Several plots are written to the folder \
+        given by --output; those of a folder are not written through links below it. Files are \
+        replaced atomically.
 
-        A score shows the events as designed: height is intensity, colour is sharpness, after cu\
-        rves. A sound file has level and frequency instead, and no band of a profile, unless --\
-        profile names the one that made it.
+        A score shows the events as designed: height is intensity, colour is sharpness, after \
+        curves. A sound file has level and frequency instead, and no band of a profile, unless \
+        --profile names the one that made it.
 
-        With --overlay, all inputs share one picture, its axes and its scales: what all have is gre\
-        y, what only one has is in its colour.
+        With --overlay, all inputs share one picture, its axes and its scales: what all have is \
+        grey, what only one has is in its colour.
 
         An SVG follows the colour scheme of the page that shows it, unless --theme sets one.
 
@@ -51,8 +51,8 @@ enum PlotCommand {
     Argument(
       "FILE",
       help: """
-        A pattern file of any format, a sound file, a folder of patterns, a shipped pattern's name, \
-        or - for standard input.
+        A pattern file of any format, a sound file, a folder of patterns, a shipped pattern's \
+        name, or - for standard input.
         """, completion: .patternsAndSounds(formats), isRepeatable: true
     ).texts()
   }

@@ -96,8 +96,8 @@ struct ProfileSummary {
   private var squarenessText: String {
     let range = profile.transient.squareness
     guard range.upperBound > 0 else { return "" }
-    let shares = [range.lowerBound, range.upperBound].map { ($0 * 100).text(places: 0) }
-    return ", \(shares[0]) to \(shares[1]) % square"
+    let percents = [range.lowerBound, range.upperBound].map { ($0 * 100).text(places: 0) }
+    return ", \(percents[0]) to \(percents[1]) % square"
   }
 
   private var sharpnessTable: [String] {
@@ -152,8 +152,8 @@ struct ProfileSummary {
       let decibels = NumberFormatting.decibels(Float(abs(mode.gain)))
       let figures =
         """
-        \(mode.resonance.text(places: 3)) Hz, quality factor \(mode.qualityFactor.text(places: 3)), \
-        \(decibels.text(places: 1)) dB
+        \(mode.resonance.text(places: 3)) Hz, quality factor \
+        \(mode.qualityFactor.text(places: 3)), \(decibels.text(places: 1)) dB
         """
       rows.append(("resonance", figures + (mode.gain < 0 ? ", inverted" : "")))
     }
@@ -165,8 +165,8 @@ struct ProfileSummary {
         (
           "uncertainty",
           """
-          resonance ±\((doubt.resonance * 100).text(places: 1)) %, quality factor within a factor of \
-          \(factor)
+          resonance ±\((doubt.resonance * 100).text(places: 1)) %, quality factor within a factor \
+          of \(factor)
           """
         ))
     }
@@ -196,8 +196,10 @@ struct ProfileSummary {
   }
 
   /// Returns `; 25–46.2 Hz played` if the played band differs from the requested band.
-  static func bandChangeText(from asked: FrequencyMapping, to placed: FrequencyMapping) -> String {
-    asked == placed ? "" : "; \(placed.text) played"
+  static func bandChangeText(from requested: FrequencyMapping, to played: FrequencyMapping)
+    -> String
+  {
+    requested == played ? "" : "; \(played.text) played"
   }
 
   /// Returns the response of the hardware to a level, relative to its peak response to a full-scale
@@ -210,8 +212,8 @@ struct ProfileSummary {
       profile.hardwareDecibels(atHertz: hertz) - peak + NumberFormatting.decibels(Float(level))
     guard let acceleration = hardware.acceleration else { return decibels.text(places: 1) + " dB" }
     let drive = (settings?.limits.power ?? 1).squareRoot()
-    let most = acceleration * drive
-    return (most * NumberFormatting.amplitude(decibels: decibels)).text(places: 2) + " g"
+    let maximum = acceleration * drive
+    return (maximum * NumberFormatting.amplitude(decibels: decibels)).text(places: 2) + " g"
   }
 
   func adaptationRows(_ settings: TransducerSettings) -> [(label: String, help: String)] {
@@ -243,20 +245,20 @@ struct ProfileSummary {
 
   private func equalizationText(_ settings: TransducerSettings) -> String {
     let factors = bandMapped.levelsOverSharpness(count: 33, drive: settings)
-    let least = factors.min() ?? 1
+    let minimum = factors.min() ?? 1
     guard profile.hasEqualSensation || profile.isEqualized else { return "constant drive" }
     // A threshold curve of the profile replaces the standard curve for the seat.
-    let felt =
+    let seat =
       profile.thresholds.count > 1 || profile.drive.contactSite == .hand ? "" : " on a seat"
     let contours = profile.hasConvergingContours ? ", contours converging" : ""
     let summation = profile.hasTemporalSummation ? ", bursts by temporal summation" : ""
-    let aim =
+    let goal =
       profile.hasEqualSensation
-      ? "equal sensation" + felt + contours + summation : "equal acceleration"
+      ? "equal sensation" + seat + contours + summation : "equal acceleration"
     return
       """
-      \(aim) at every sharpness, attenuated by up to \
-      \(abs(NumberFormatting.decibels(Float(least))).text(places: 1)) dB
+      \(goal) at every sharpness, attenuated by up to \
+      \(abs(NumberFormatting.decibels(Float(minimum))).text(places: 1)) dB
       """
   }
 

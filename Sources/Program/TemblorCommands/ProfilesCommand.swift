@@ -3,10 +3,10 @@ enum ProfilesCommand {
   static let definition = Command(
     "profiles", abstract: "List, show, check and create profiles.",
     discussion: """
-      User profiles are files NAME.json in $XDG_CONFIG_HOME/temblor/profiles (de\
-      fault ~/.config/temblor/profiles); system profiles are in temblor/profiles in each fold\
-      er of $XDG_CONFIG_DIRS (default /etc/xdg). The first match is used, so a user profile can re\
-      place a shipped one. Without a profile argument, the shipped phone is used.
+      User profiles are files NAME.json in $XDG_CONFIG_HOME/temblor/profiles (default \
+      ~/.config/temblor/profiles); system profiles are in temblor/profiles in each folder of \
+      $XDG_CONFIG_DIRS (default /etc/xdg). The first match is used, so a user profile can replace \
+      a shipped one. Without a profile argument, the shipped phone is used.
 
       The exit status is 2 if a file in these folders is invalid.
       """,
@@ -248,8 +248,8 @@ enum ProfilesNewCommand {
   static let definition = Command(
     "new", abstract: "Create a profile.",
     discussion: """
-      The file is written to the folder of user profiles, where --profile finds it by name, \
-      or to --output. An existing file is not replaced unless --force is given.
+      The file is written to the folder of user profiles, where --profile finds it by name, or to \
+      --output. An existing file is not replaced unless --force is given.
       """,
     arguments: [nameArgument], options: [source, lowOption, highOption, output, force],
     examples: [
@@ -367,21 +367,21 @@ struct ProfileInput {
 
   /// Returns the profile with a name, or the file with a path. A path contains a slash or ends in
   /// `.json`.
-  static func find(_ word: String, allowsStandardInput takesInput: Bool = false) throws
+  static func find(_ argument: String, allowsStandardInput takesInput: Bool = false) throws
     -> ProfileInput
   {
-    if word == "-" && takesInput {
+    if argument == "-" && takesInput {
       let text = try FileSystem.read("-", limit: ProfileFile.maximumByteCount)
       return ProfileInput(name: "standard input", text: text, entry: nil, stem: nil)
     }
-    guard ProfileFile.isPath(word) else { return try find(named: word) }
-    let text = try FileSystem.read(word, limit: ProfileFile.maximumByteCount)
-    let stem = word.hasSuffix(".json") ? FileSystem.stem(of: word) : nil
-    return ProfileInput(name: word, text: text, entry: nil, stem: stem)
+    guard ProfileFile.isPath(argument) else { return try find(named: argument) }
+    let text = try FileSystem.read(argument, limit: ProfileFile.maximumByteCount)
+    let stem = argument.hasSuffix(".json") ? FileSystem.stem(of: argument) : nil
+    return ProfileInput(name: argument, text: text, entry: nil, stem: stem)
   }
 
-  private static func find(named word: String) throws -> ProfileInput {
-    let entry = try entry(for: word, in: .fromEnvironment())
+  private static func find(named name: String) throws -> ProfileInput {
+    let entry = try entry(for: name, in: .fromEnvironment())
     return ProfileInput(
       name: entry.sourceName, text: try entry.text(), entry: entry,
       stem: entry.path == nil ? nil : entry.name)
@@ -393,24 +393,24 @@ struct ProfileInput {
   /// - Parameters:
   ///   - words: A name, such as `dayton-bst-1`, or words of a name or a product, such as `BST-1`.
   ///   - library: The profiles to search.
-  static func entry(for words: String, in library: ProfileLibrary) throws(UsageError)
+  static func entry(for text: String, in library: ProfileLibrary) throws(UsageError)
     -> ProfileEntry
   {
-    if let entry = library.entry(named: words) { return entry }
-    let found = library.entries(spelled: words)
-    if found.count == 1 { return found[0] }
-    throw UsageError("no profile is called \(words.inQuotes)" + suggestion(for: words, in: library))
+    if let entry = library.entry(named: text) { return entry }
+    let entries = library.entries(spelled: text)
+    if entries.count == 1 { return entries[0] }
+    throw UsageError("no profile is called \(text.inQuotes)" + suggestion(for: text, in: library))
   }
 
   /// The maximum number of profiles in a suggestion. Beyond it, the message refers to the list.
   private static let maximumSuggestionCount = 6
 
-  private static func suggestion(for word: String, in library: ProfileLibrary) -> String {
-    let names = library.entries(matching: word).map(\.name.inQuotes)
+  private static func suggestion(for text: String, in library: ProfileLibrary) -> String {
+    let names = library.entries(matching: text).map(\.name.inQuotes)
     if 1...maximumSuggestionCount ~= names.count {
       return "; did you mean \(names.joinedWithOr)?"
     }
-    let question = Suggestion.question(for: word, among: library.entries().map(\.name))
+    let question = Suggestion.question(for: text, among: library.entries().map(\.name))
     return question.isEmpty ? "; 'temblor profiles' lists them" : question
   }
 

@@ -31,9 +31,9 @@ enum RenderCommand {
       "render", abstract: "Render patterns to sound files.",
       discussion: """
         Each sound file is named after its pattern and written to the current folder, or to the \
-        file or folder given by --output. Files are replaced atomically. Folders are searched recur\
-        sively, without following links to folders, and the output keeps their structure; it\
-         is not written through links below the output folder.
+        file or folder given by --output. Files are replaced atomically. Folders are searched \
+        recursively, without following links to folders, and the output keeps their structure; it \
+        is not written through links below the output folder.
 
         The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same \
         pattern and options give identical files, except for the serial number of an ogg stream.
@@ -340,7 +340,7 @@ struct ProtectionSummary: Equatable, Sendable {
   /// A summary such as `excursion 41 %, heat 63 %`, with `gain -1.8 dB (power)` if the drive was
   /// reduced.
   var text: String {
-    func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
+    func percent(_ fraction: Double) -> String { "\(Int((fraction * 100).rounded())) %" }
     let excursion = peakExcursion > 0 ? "excursion \(percent(peakExcursion)), " : ""
     let heat = excursion + "heat \(percent(temperatureRise))"
     guard let cause else { return heat }

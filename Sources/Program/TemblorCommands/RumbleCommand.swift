@@ -5,17 +5,17 @@ enum RumbleCommand {
   static let definition = Command(
     "rumble", abstract: "Make a game pad whose rumble is felt on a shaker.",
     discussion: """
-      Games, emulators and Proton find a pad with force feedback, and its slow motor is a low hum\
-      , its fast motor a high one. Choose the pad in the game or start the game afterwards. With --\
-      copy, the pad has the buttons and axes of one that is plugged in, which is used through it \
+      Games, emulators and Proton find a pad with force feedback, and its slow motor is a low hum, \
+      its fast motor a high one. Choose the pad in the game or start the game afterwards. With \
+      --copy, the pad has the buttons and axes of one that is plugged in, which is used through it \
       until the program ends.
 
-      Effects that are rumbles, constant, ramps or vibrations of a frequency are played with \
-      their lengths, delays, repeats, envelopes and the gain of the game; others are refused. W\
-      hat a game leaves behind ends with it.
+      Effects that are rumbles, constant, ramps or vibrations of a frequency are played with their \
+      lengths, delays, repeats, envelopes and the gain of the game; others are refused. What a \
+      game leaves behind ends with it.
 
-      Making pads needs /dev/uinput: the module uinput of the kernel, and a right that the\
-       rule 70-temblor-rumble.rules gives the user who is logged in.
+      Making pads needs /dev/uinput: the module uinput of the kernel, and a right that the rule \
+      70-temblor-rumble.rules gives the user who is logged in.
       """,
     options: [
       name, copiedPad, LiveOptions.json, LiveOptions.quiet,

@@ -87,9 +87,9 @@ struct Settings: Sendable {
     return names.contains { !arguments.values($0).isEmpty }
   }
 
-  private static func checkProfile(_ word: String, of variable: String) throws {
+  private static func checkProfile(_ name: String, of variable: String) throws {
     do {
-      _ = try ProfileInput.find(word)
+      _ = try ProfileInput.find(name)
     } catch let error as UsageError {
       throw UsageError("\(variable): \(error)")
     }
@@ -109,12 +109,12 @@ struct Settings: Sendable {
   }
 
   /// Writes the file, creates missing folders, and returns the path of the file.
-  func save(_ choices: SavedSettings) throws -> String {
+  func save(_ settings: SavedSettings) throws -> String {
     guard let path else {
       throw FileError("config.json", "no folder for settings is known; set HOME or XDG_CONFIG_HOME")
     }
     try FileSystem.makeFolder(FileSystem.folder(of: path))
-    try AtomicFileWriter.write(choices.text, to: path)
+    try AtomicFileWriter.write(settings.text, to: path)
     return path
   }
 

@@ -25,18 +25,19 @@ enum SetupCommand {
     Command(
       "setup", abstract: "Choose device, profile, channel and level once, for all verbs that play.",
       discussion: """
-        At a terminal, setup asks for the device and the profile, then taps on one channel af\
-        ter the other, weak at first. Keys choose the channel and raise the level until a tap is \
+        At a terminal, setup asks for the device and the profile, then taps on one channel after \
+        the other, weak at first. Keys choose the channel and raise the level until a tap is \
         clearly felt. What an option gives is not asked for.
 
-        The settings are saved in $XDG_CONFIG_HOME/temblor/config.json (\
-        default ~/.config/temblor/config.json). Verbs that play use them and name them on standard\
-         error. Verbs that judge or write files do not use them: name a profile with --profile th\
-        ere. An option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, which outrank th\
-        e file. Channels and strength are used on the saved device only.
+        The settings are saved in $XDG_CONFIG_HOME/temblor/config.json (default \
+        ~/.config/temblor/config.json). Verbs that play use them and name them on standard error. \
+        Verbs that judge or write files do not use them: name a profile with --profile there. An \
+        option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, which outrank the file. \
+        Channels and strength are used on the saved device only.
         """,
       options: [
-        DeviceOptions.device, profile, haptics, RoutingOptions.channel, strength, save, show, forget,
+        DeviceOptions.device, profile, haptics, RoutingOptions.channel, strength, save, show,
+        forget,
       ],
       examples: [
         .init("temblor setup", "Answer questions, feel taps, save."),
@@ -45,8 +46,8 @@ enum SetupCommand {
           "A shaker on the right channel of a stereo card."),
         .init(
           """
-          temblor setup --channel 1=haptics,crossover=low:60 --channel \
-          2=haptics,crossover=high:60 --save
+          temblor setup --channel 1=haptics,crossover=low:60 --channel 2=haptics,crossover=high:60 \
+          --save
           """,
           "A shaker and a subwoofer with a crossover."),
         .init("temblor setup --forget", "Start again."),

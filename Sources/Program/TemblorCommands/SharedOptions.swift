@@ -21,8 +21,8 @@ enum SharedOptions {
     "--profile", value: "PROFILE",
     help:
       """
-      Profile that maps intensity and sharpness to sound: a name from 'temblor profiles', words \
-      of one such as 'BST-1', or a file.
+      Profile that maps intensity and sharpness to sound: a name from 'temblor profiles', words of \
+      one such as 'BST-1', or a file.
       """,
     defaultText: TransducerProfile.phone.name, completion: profileCompletion)
 
@@ -45,8 +45,8 @@ enum SharedOptions {
     "--curve-times", value: "BASE",
     help:
       """
-      Time base of control points: start of the curve (relative), start of the pattern \
-      (absolute), or detected (automatic).
+      Time base of control points: start of the curve (relative), start of the pattern (absolute), \
+      or detected (automatic).
       """
   ).choice(default: ReadingOptions.CurveTimes.automatic)
 
@@ -99,16 +99,15 @@ enum SharedOptions {
     "--no-config",
     help:
       """
-      Ignore the settings saved by 'temblor setup'. Without it, a line on standard error names \
-      the settings in use.
+      Ignore the settings saved by 'temblor setup'. Without it, a line on standard error names the \
+      settings in use.
       """
   )
 
   /// A paragraph for the help of commands that evaluate or write files.
   static let settingsUnusedText = """
     The result depends on the inputs and the options only: the settings saved by 'temblor setup' \
-    and the variable \
-    TEMBLOR_PROFILE are not used.
+    and the variable TEMBLOR_PROFILE are not used.
     """
 
   static let json = Option("--json", help: "Print the result as JSON.").flag()
@@ -149,7 +148,9 @@ enum SharedOptions {
   }
 
   /// Throws an error for options that have no effect together with another option.
-  static func refuse(_ options: [String], with conflictingOption: String, in arguments: ParsedArguments)
+  static func refuse(
+    _ options: [String], with conflictingOption: String, in arguments: ParsedArguments
+  )
     throws(UsageError)
   {
     for option in options where !arguments.values(option).isEmpty {
@@ -299,6 +300,14 @@ extension Output {
     case .json: try write(json: fields())
     case .csv: try write(csv: rows)
     }
+  }
+
+  /// Writes a result in the format that the arguments request.
+  func write(
+    _ arguments: ParsedArguments, json fields: @autoclosure () -> JSONObject,
+    text: @autoclosure () -> String, wraps: Bool = true
+  ) throws {
+    try write(try ResultFormat(arguments), json: fields(), text: text(), wraps: wraps)
   }
 
   /// Writes the rows of `--csv`. The columns are the keys in the order of their first appearance,

@@ -1,5 +1,6 @@
 // The modules that the commands are built from, for all files of this module.
 @_exported public import CommandLineKit
+@_exported package import CommandServer
 @_exported public import HapticFormats
 @_exported public import HapticModel
 @_exported public import HapticOutputs
@@ -8,6 +9,7 @@
 @_exported public import PatternComparison
 @_exported public import PatternRules
 @_exported public import PatternWorkflows
+@_exported package import PlaybackSessions
 @_exported public import Reading
 @_exported public import ReviewPages
 @_exported package import RumblePad
@@ -31,15 +33,15 @@ public enum TemblorProgram {
   ///   - settings: The settings for `setup`. None if only the declarations are needed.
   ///   - prepare: Called with the arguments of a command before it runs.
   static func program(
-    _ formats: FormatRegistry = .standard, choices: Settings = .none,
+    _ formats: FormatRegistry = .standard, settings: Settings = .none,
     prepare: @escaping @Sendable (ParsedArguments) throws -> Void = { _ in }
   ) -> Program {
     Program(
       "temblor", version: temblorVersion, date: "2026-11-23",
       abstract: "Turns haptic patterns into sound.",
       discussion: """
-        PATTERN is a pattern file of any format, a folder of them, the name of a shipped pattern, o\
-        r - for standard input.
+        PATTERN is a pattern file of any format, a folder of them, the name of a shipped pattern, \
+        or - for standard input.
         """,
       commands: [
         .init("play", PlayCommand.definition(formats)),
@@ -64,7 +66,7 @@ public enum TemblorProgram {
         .init("formats", FormatsCommand.definition(formats)),
         .init("patterns", PatternsCommand.definition),
         .init("profiles", ProfilesCommand.definition), .init("devices", DevicesCommand.definition),
-        .init("setup", SetupCommand.definition(choices)), .init("sweep", SweepCommand.description),
+        .init("setup", SetupCommand.definition(settings)), .init("sweep", SweepCommand.description),
         .init("calibrate", CalibrateCommand.description),
         .init("latency", LatencyCommand.definition),
         .init("completion", completionCommand(formats)), .init("man", manualCommand(formats)),
@@ -79,34 +81,34 @@ public enum TemblorProgram {
           "JSON",
           """
           What --json prints is an object with the member formatVersion first; it grows when a \
-          member is removed or changes its meaning, not when one is added. Several results are a li\
-          st in one of its members. 'profiles show --json' prints the file of a profile, 'check --s\
-          arif' the format of OASIS.
+          member is removed or changes its meaning, not when one is added. Several results are a \
+          list in one of its members. 'profiles show --json' prints the file of a profile, 'check \
+          --sarif' the format of OASIS.
           """
         ),
         (
           "FILES",
           """
-          A pattern is a file in Apple's AHAP format, or in one of those that 'temblor formats' l\
-          ists; its content decides, not its name. Sound files that a pattern plays are searched on\
-          ly in the folder of the pattern.
+          A pattern is a file in Apple's AHAP format, or in one of those that 'temblor formats' \
+          lists; its content decides, not its name. Sound files that a pattern plays are searched \
+          only in the folder of the pattern.
 
-          A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json (XDG_CO\
-          NFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each \
-          folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative\
-           paths in these variables are ignored.
+          A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json \
+          (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each \
+          folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative \
+          paths in these variables are ignored.
 
-          What 'temblor setup' saves is $XDG_CONFIG_HOME/temblor/config.json. Verbs that play u\
-          se it and name what they use on standard error, unless --quiet is given. Verbs that judge\
-           or write files use neither it nor the variables below. Where a verb plays, an option out\
-          ranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, these outrank the file, and --n\
-          o-config, which every verb accepts, ignores the file. Channels and strength of the file\
-           are used on the device of the file only.
+          What 'temblor setup' saves is $XDG_CONFIG_HOME/temblor/config.json. Verbs that play use \
+          it and name what they use on standard error, unless --quiet is given. Verbs that judge \
+          or write files use neither it nor the variables below. Where a verb plays, an option \
+          outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, these outrank the file, and \
+          --no-config, which every verb accepts, ignores the file. Channels and strength of the \
+          file are used on the device of the file only.
           """
         ),
       ], verbSuggestions: verbSuggestions, universalFlags: [SharedOptions.noConfig.key],
       prepare: { arguments, terminal in
-        try choices.applyDefaults(to: &arguments, on: terminal)
+        try settings.applyDefaults(to: &arguments, on: terminal)
         try prepare(arguments)
       }, optionSuggestions: optionSuggestions,
       messageForError: Failure.message(_:), statusForError: Failure.status(of:))
@@ -145,7 +147,7 @@ public enum TemblorProgram {
   ///   - formats: The formats of patterns. A program with formats of its own adds them here.
   public static func run(_ words: [String], formats: FormatRegistry = .standard) -> Int32 {
     SignalHandling.installHandlers()
-    let status = program(formats, choices: .fromEnvironment, prepare: DeviceOptions.pin).run(
+    let status = program(formats, settings: .fromEnvironment, prepare: DeviceOptions.pin).run(
       words, on: .system { SystemTimeSource().now })
     SignalHandling.terminateByRecordedSignal()
     return status.rawValue

@@ -4,8 +4,8 @@ enum TraceCommand {
     "--as", value: "KIND",
     help:
       """
-      What the sound is: a recording of a transducer or of 'render' (vibration), any other \
-      sound, or detected.
+      What the sound is: a recording of a transducer or of 'render' (vibration), any other sound, \
+      or detected.
       """
   ).choice(default: TracingOptions.Kind.automatic)
   private static let style = Option(
@@ -35,18 +35,18 @@ enum TraceCommand {
         A recording of vibration becomes the transients and continuous events whose rendering it \
         is. Any other sound becomes a pattern of its onsets, its level and its brightness.
 
-        Each file is named after its sound and written to the current folder, or to the file or\
-         folder given by --output, whose ending selects the format unless --format does. Fi\
-        les are replaced atomically; inputs are never replaced. The copy that --with-sound m\
-        akes is printed. It never replaces a file and never follows a link: if a file of its name\
-         exists with other content, nothing is written and the exit status is 1.
+        Each file is named after its sound and written to the current folder, or to the file or \
+        folder given by --output, whose ending selects the format unless --format does. Files are \
+        replaced atomically; inputs are never replaced. The copy that --with-sound makes is \
+        printed. It never replaces a file and never follows a link: if a file of its name exists \
+        with other content, nothing is written and the exit status is 1.
 
         A sound may have 72 million samples: 12 minutes of 48 kHz stereo.
 
         Printed for each sound: what it was taken for, the transients, continuous events and \
-        control points of the pattern, and how well its rendering agrees with the sound: the corr\
-        elation of both levels, and their distance in decibels. 'temblor compare SOUND PATTERN\
-        ' shows both.
+        control points of the pattern, and how well its rendering agrees with the sound: the \
+        correlation of both levels, and their distance in decibels. 'temblor compare SOUND \
+        PATTERN' shows both.
 
         \(SharedOptions.settingsUnusedText)
         """,
@@ -117,13 +117,12 @@ enum TraceCommand {
       outputs = ConvertOutputs.Options(
         path: try arguments[output], formatID: try arguments[format(formats)],
         printsJSON: try arguments[SharedOptions.json])
-      let onlyContinuous = try arguments[humsOnly]
+      let unlessTaps: TracingOptions.EventSelection = try arguments[humsOnly] ? .continuous : .all
       tracing = TracingOptions(
         kind: try arguments[kind], style: try arguments[style],
         eventLimit: try arguments[eventLimit], tolerance: try arguments[tolerance],
         threshold: try arguments[threshold],
-        eventSelection: try arguments[tapsOnly]
-          ? .transients : (onlyContinuous ? .continuous : .all))
+        eventSelection: try arguments[tapsOnly] ? .transients : unlessTaps)
       profile = try SharedOptions.profile(arguments)
       timeRange = try SharedOptions.timeRange(arguments)
       channel = try arguments[TraceCommand.channel]

@@ -10,12 +10,13 @@ internal import TemblorCommands
 
 /// Runs the program on the streams of this process, like its `main`, and returns the exit status.
 @_cdecl("temblor_program")
-public func temblorProgram(_ count: Int32, _ words: UnsafePointer<UnsafePointer<CChar>?>?) -> Int32
+public func temblorProgram(_ count: Int32, _ arguments: UnsafePointer<UnsafePointer<CChar>?>?)
+  -> Int32
 {
-  let words = (0..<Int(max(0, count))).compactMap {
-    unsafe words?[$0].map { unsafe String(cString: $0) }
+  let arguments = (0..<Int(max(0, count))).compactMap {
+    unsafe arguments?[$0].map { unsafe String(cString: $0) }
   }
-  return TemblorProgram.run(Array(words.dropFirst()))
+  return TemblorProgram.run(Array(arguments.dropFirst()))
 }
 
 /// Runs a command that ends by itself, such as `render`, `compare`, `convert`, or `info`.
@@ -30,12 +31,14 @@ public func temblorProgram(_ count: Int32, _ words: UnsafePointer<UnsafePointer<
 ///   - length: The number of bytes of `words`.
 /// - Returns: The exit status.
 @_cdecl("temblor_run")
-public func temblorRun(_ host: StudioHandle, _ words: BytePointer?, _ length: Int32) -> Int32 {
-  let words = unsafe bytes(words, length).split(separator: 0, omittingEmptySubsequences: false)
-    .dropLast()
+public func temblorRun(_ host: StudioHandle, _ arguments: BytePointer?, _ length: Int32) -> Int32 {
+  let arguments = unsafe bytes(arguments, length).split(
+    separator: 0, omittingEmptySubsequences: false
+  )
+  .dropLast()
   // A call to a missing library would end the process.
   if let missing = missingLibrary(
-    for: words.first.map { String(decoding: $0, as: UTF8.self) } ?? "")
+    for: arguments.first.map { String(decoding: $0, as: UTF8.self) } ?? "")
   {
     _ = unsafe StudioInstance.of(host).setOutput(Array("\0temblor: \(missing)\n".utf8))
     return 1
@@ -45,7 +48,8 @@ public func temblorRun(_ host: StudioHandle, _ words: BytePointer?, _ length: In
   let terminal = Terminal(output: output(to: printed), error: output(to: reported)) {
     SystemTimeSource().now
   }
-  let status = TemblorProgram.run(words.map { String(decoding: $0, as: UTF8.self) }, on: terminal)
+  let status = TemblorProgram.run(
+    arguments.map { String(decoding: $0, as: UTF8.self) }, on: terminal)
   _ = unsafe StudioInstance.of(host).setOutput(
     printed.withLock { $0 } + [0] + reported.withLock { $0 })
   return status
@@ -53,8 +57,9 @@ public func temblorRun(_ host: StudioHandle, _ words: BytePointer?, _ length: In
 
 /// Returns a message about the first missing library that a command can call, or nil if all are
 /// present.
-private func missingLibrary(for verb: String) -> String? {
-  guard !["patterns", "profiles", "formats", "render", "convert", "--version"].contains(verb) else {
+private func missingLibrary(for command: String) -> String? {
+  guard !["patterns", "profiles", "formats", "render", "convert", "--version"].contains(command)
+  else {
     return nil
   }
   let libraries = [

@@ -15,6 +15,11 @@ final class DeviceSession {
     /// The time at which the start is heard, in seconds of the monotonic clock. It is fixed when it
     /// is first reached, because the clock of the device drifts.
     var onset: Double?
+    /// The state for programs.
+    var state: String {
+      if end != nil { return "ended" }
+      return start == nil ? "waiting" : "playing"
+    }
     /// The latest values of the intensity control and the sharpness control.
     var controls: [Float] = [1, 0]
   }
@@ -170,7 +175,7 @@ final class DeviceSession {
       "plays": plays.sorted { $0.key < $1.key }.map { number, play -> JSONObject in
         [
           "id": Int(number),
-          "state": play.end != nil ? "ended" : play.start == nil ? "waiting" : "playing",
+          "state": play.state,
           "start": play.start, "onset": play.start.map { play.onset ?? seconds($0) },
           "end": play.end,
         ]

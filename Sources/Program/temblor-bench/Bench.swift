@@ -5,12 +5,12 @@ import SystemSupport
 /// The benchmark program: a table for people, JSON for programs, and a check for regressions.
 @main struct Bench {
   static func main() throws {
-    let words = CommandLine.arguments.dropFirst()
-    if words.count == 2, let path = words.last, let verb = words.first,
-      ["--check", "--update"].contains(verb)
+    let arguments = CommandLine.arguments.dropFirst()
+    if arguments.count == 2, let path = arguments.last, let option = arguments.first,
+      ["--check", "--update"].contains(option)
     {
       do {
-        if verb == "--update" { return try RegressionCheck.update(path) }
+        if option == "--update" { return try RegressionCheck.update(path) }
         exit(try RegressionCheck.check(path) ? 0 : 1)
       } catch {
         let line = Array("temblor-bench: error: \(error)\n".utf8)
@@ -18,7 +18,7 @@ import SystemSupport
         exit(1)
       }
     }
-    guard words.isEmpty || words == ["--json"] else {
+    guard arguments.isEmpty || arguments == ["--json"] else {
       print("usage: temblor-bench [--json | --check THRESHOLDS | --update THRESHOLDS]")
       exit(64)
     }
@@ -26,7 +26,7 @@ import SystemSupport
       try VoiceBenchmarks.run() + LiveBenchmarks.run() + CompileBenchmarks.run()
       + ReadingBenchmarks.run()
       + FormatBenchmarks.run() + EndToEndBenchmarks.run() + CoreHapticsBenchmarks.run()
-    if words.isEmpty {
+    if arguments.isEmpty {
       table(figures)
     } else {
       json(figures)
@@ -64,7 +64,8 @@ import SystemSupport
 extension Measurement {
   var text: String {
     if value >= 1_000 { return "\(Int(value.rounded()))" }
-    let scale = value >= 100 ? 10.0 : (value >= 10 ? 100.0 : 1_000.0)
+    let smallScale = value >= 10 ? 100.0 : 1_000.0
+    let scale = value >= 100 ? 10.0 : smallScale
     return "\((value * scale).rounded() / scale)"
   }
 }

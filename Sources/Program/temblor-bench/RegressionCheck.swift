@@ -39,15 +39,15 @@ enum RegressionCheck {
         isGood = false
         continue
       }
-      var least = Double.infinity
-      for _ in 0..<maximumAttemptCount where least > threshold * tolerance {
-        least = min(least, try cost(of: workload))
+      var minimumCost = Double.infinity
+      for _ in 0..<maximumAttemptCount where minimumCost > threshold * tolerance {
+        minimumCost = min(minimumCost, try cost(of: workload))
       }
-      let isWithin = least <= threshold * tolerance
+      let isWithin = minimumCost <= threshold * tolerance
       isGood = isGood && isWithin
       let name = workload.name + String(repeating: " ", count: widest - workload.name.count)
-      let share = Int((least / threshold * 100).rounded())
-      print("\(name)  \(share) % of its threshold\(isWithin ? "" : "  TOO SLOW")")
+      let percent = Int((minimumCost / threshold * 100).rounded())
+      print("\(name)  \(percent) % of its threshold\(isWithin ? "" : "  TOO SLOW")")
     }
     return isGood
   }
@@ -63,15 +63,15 @@ enum RegressionCheck {
   }
 
   private static func cost(of workload: Workload) throws -> Double {
-    var least = Double.infinity
-    var leastOfReference = Double.infinity
+    var minimum = Double.infinity
+    var referenceMinimum = Double.infinity
     try workload.run()
     for _ in 0..<runsPerAttempt {
-      leastOfReference = min(
-        leastOfReference, Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, runReferenceLoop))
-      least = min(least, try Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, workload.run))
+      referenceMinimum = min(
+        referenceMinimum, Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, runReferenceLoop))
+      minimum = min(minimum, try Stopwatch.seconds(CLOCK_THREAD_CPUTIME_ID, workload.run))
     }
-    return least / leastOfReference
+    return minimum / referenceMinimum
   }
 
   /// The result of the reference loop. Storing it prevents the compiler from removing the loop.

@@ -121,7 +121,7 @@ enum Wait: CaseIterable {
 }
 
 extension VirtualHapticDevice {
-  /// When generators were called, exact to the nanosecond.
+  /// The times of generator calls, exact to the nanosecond.
   var calls: [Double] {
     log.filter {
       if case .generator = $0.action {

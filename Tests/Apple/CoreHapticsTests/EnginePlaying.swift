@@ -31,7 +31,8 @@ final class EnginePlaying {
     return player
   }
 
-  /// The first frame at or behind another at which sound begins, less the limiter's look-ahead.
+  /// Returns the first frame from another frame on at which sound begins, minus the look-ahead of
+  /// the limiter.
   func onset(after frame: Int = 0) -> Int? {
     let samples = device.samples(of: engine)
     let latency = Int(Renderer.lookahead * 48_000)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreHaptics
 
-/// What the environment names, and engines that play there in real time.
+/// The output that the environment names, and engines that play there in real time.
 @Suite struct OutputTests {
   @Test(arguments: [
     ("alsa:hw:1,0", OutputName(scheme: "alsa", address: "hw:1,0")),

@@ -6,18 +6,19 @@ import ShippedFiles
 import TestSupport
 import Testing
 
-/// What the record says was played, against what was rendered.
+/// A comparison of the record with the rendered samples.
 @Suite struct PlayedHapticsTests {
   /// Frames by which the limiter is late.
   private static let latency = Int(Renderer.lookahead * 48_000)
 
-  /// How many sequences of random calls are tried; set TEMBLOR_TEST_PLAYED for more.
+  /// The number of sequences of random calls; set TEMBLOR_TEST_PLAYED for more.
   private static let caseCount =
     ProcessInfo.processInfo.environment["TEMBLOR_TEST_PLAYED"].flatMap(UInt64.init) ?? 16
 
-  /// Where sound begins after 9 ms without, in seconds of the device, from the samples alone.
+  /// Returns the times at which sound begins after 9 ms of silence, in seconds of the device, from
+  /// the samples alone.
   ///
-  /// Looks at differences of samples: what is cut off leaves a constant that fades slowly.
+  /// The differences of samples are examined, because a cut leaves a constant that fades slowly.
   private func onsets(in samples: [Float], from origin: Double) -> [Double] {
     var onsets: [Double] = []
     var lastSound = Int.min / 2

@@ -232,7 +232,8 @@ import Testing
   }
 }
 
-/// What an engine plays is what the renderer makes of the same text, as `temblor render` writes it.
+/// An engine plays exactly the samples that the renderer produces for the same text, as written by
+/// `temblor render`.
 @Suite struct SameSamplesTests {
   @Test(arguments: ["earthquake-splash", "heartbeat", "perfect-score", "trigger-pattern"])
   func anEnginePlaysWhatIsRenderedOffline(name: String) throws {

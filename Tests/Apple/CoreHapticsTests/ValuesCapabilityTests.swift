@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreHaptics
 
-/// What a device answers about ranges and defaults.
+/// The ranges and defaults that a device reports.
 @Suite struct ValuesCapabilityTests {
   private let device: any CHHapticDeviceCapability = DeviceCapability(
     supportsHaptics: true, supportsAudio: false)

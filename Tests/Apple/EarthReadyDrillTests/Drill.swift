@@ -2,7 +2,7 @@ import Foundation
 
 /// A run of the program with its input in a pipe.
 struct Drill {
-  /// Where the tests are built, and the program with them.
+  /// The program, in the folder of the built tests.
   private static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appendingPathComponent("earthready-drill")
 
@@ -48,7 +48,7 @@ struct Drill {
     status = process.terminationStatus
   }
 
-  /// What was printed, line by line.
+  /// The printed lines.
   var lines: [String] {
     output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init).reversed().drop
     { $0.isEmpty }

@@ -141,7 +141,7 @@ import Testing
   }
 }
 
-/// How often each name was asked for.
+/// The number of requests for each name.
 final class Counts: Sendable {
   private let counts = Mutex<[String: Int]>([:])
 

@@ -32,7 +32,7 @@ import HapticRender
   /// Lets time go by.
   func advance(_ seconds: Double) { device.advance(seconds: seconds) }
 
-  /// What the newest engine has rendered since it was started.
+  /// The samples of the newest engine since its start.
   var samples: [Float] { engines.last.map { device.samples(of: $0) } ?? [] }
 
   /// The frames at which sound begins after 8 ms of silence, counted from the start of the engine.
@@ -50,10 +50,10 @@ import HapticRender
     return onsets
   }
 
-  /// How far the sound is from that of lone patterns, each from its frame on; 1 where nothing was
+  /// Returns the distance of the sound from single patterns at given frames; 1 if nothing was
   /// played.
   ///
-  /// A tap that is one frame off is further away than 0.003.
+  /// A tap that is one frame off has a distance of more than 0.003.
   func distance(from taps: [(name: String, frame: Int)]) -> Float {
     let heard = samples
     var expected = [Float](repeating: 0, count: heard.count)
@@ -102,7 +102,7 @@ final class MadeEngines: @unchecked Sendable {
   }
 }
 
-/// What a switch was, from one manager to the next.
+/// A setting that outlives its manager.
 final class SettingMemory: HapticSettingStore {
   private var values: [String: Bool] = [:]
 

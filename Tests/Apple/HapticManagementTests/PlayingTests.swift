@@ -62,7 +62,7 @@ import Testing
     #expect(playing.peak(0, 0.2) == 0)
   }
 
-  /// How far the last half second is from a lone tap at its frame.
+  /// Returns the distance of the last half second from a single tap at a frame.
   private func distanceFromLoneTap(at frame: Int) -> Float {
     let lone = ManagerPlaying()
     lone.manager.play("light")

@@ -4,7 +4,7 @@ import Testing
 @MainActor @Suite struct RhythmTests {
   let playing = ManagerPlaying()
 
-  /// Whether a rhythm sounds as lone taps do that are started at frames.
+  /// Expects that a rhythm sounds like single taps that start at given frames.
   private func expect(
     _ style: String, at frames: [Int], _ rhythm: (HapticManager) -> Void,
     location: SourceLocation = #_sourceLocation

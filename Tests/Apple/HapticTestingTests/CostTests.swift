@@ -3,7 +3,8 @@ import CoreHapticsTesting
 import Foundation
 import Testing
 
-/// What virtual time costs; measured on request, since other tests of the process count.
+/// The cost of virtual time. It is measured on request, because other tests of the process affect
+/// it.
 @Suite(.serialized, .enabled(if: ProcessInfo.processInfo.environment["TEMBLOR_TEST_COST"] != nil))
 struct CostTests {
   /// Milliseconds of the processor that a body takes, whatever else runs on the machine.

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreHapticsTesting
 @testable import HapticTesting
 
-/// What waits, on a device whose test is tried without the trait.
+/// Waits on a device whose test runs without the trait.
 @Suite(.virtualHaptics(.alone)) struct TimeTests {
   private func inTest(_ body: (VirtualHapticDevice) async throws -> Void) async rethrows {
     let device = VirtualHapticDevice()

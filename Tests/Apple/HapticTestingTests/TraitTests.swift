@@ -120,7 +120,7 @@ func startBlocking(_ engine: CHHapticEngine) throws { try engine.start() }
   }
 }
 
-/// What is made where no test can be named.
+/// Engines that cannot be attributed to a test.
 @Suite(.virtualHaptics(.alone)) struct AloneTests {
   @Test func anEngineOfAQueueBelongsToTheTestThatIsAlone() async throws {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in

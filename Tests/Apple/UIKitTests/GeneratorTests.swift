@@ -18,7 +18,7 @@ import Testing
     life = EngineLifecycle(EngineProvider { box.engine })
   }
 
-  /// How many taps there are, and how strong the strongest is.
+  /// Returns the number of taps, and the strength of the strongest.
   private func heard(_ seconds: Double = 0.6) -> (transientCount: Int, peak: Float) {
     device.advance(seconds: seconds)
     let samples = device.samples(of: engine)

@@ -16,14 +16,14 @@ import Testing
   private static let beats = "beats 1 two\nlayer a\ntap 0 1 0.5\nlayer b\ntap 0.5 1 0.5\n"
 
   @Test(arguments: ["a.ahap", "a.beats", "a.txt", "standard input"])
-  func contentDecidesWhateverTheNameIs(name: String)
+  func contentDecidesBeforeTheName(name: String)
     throws
   {
     #expect(try formats.format(of: file(Self.tap, name)).id == "ahap")
     #expect(try formats.format(of: file(Self.beats, name)).id == "beats")
   }
 
-  @Test func aDamagedFileIsOfTheFormatItsNameStandsFor() throws {
+  @Test func damagedFileHasTheFormatOfItsName() throws {
     #expect(
       formats.examine(file("{", "x.ahap")).findings.map(\.description) == [
         "x.ahap:1:2: error: the text ends inside the object that begins at 1:1"
@@ -43,7 +43,7 @@ import Testing
         + "'temblor formats' lists the formats; '--from' of 'convert' names one")
   }
 
-  /// Claims every text.
+  /// A format that recognizes every text.
   private static func greedy(_ id: String) -> HapticFormat {
     HapticFormat(
       id, title: "Greedy", fileExtensions: [id], rules: [], recognize: { _ in .possible },
@@ -54,7 +54,7 @@ import Testing
     )
   }
 
-  @Test func theNameDecidesBetweenEqualsElseNothing() throws {
+  @Test func nameDecidesBetweenEqualFormats() throws {
     let formats = FormatRegistry([Self.greedy("one"), Self.greedy("two")])
     #expect(try formats.format(of: file("x", "a.TWO")).id == "two")
     let error = #expect(throws: InputError.self) { try formats.format(of: file("x", "a")) }
@@ -68,7 +68,7 @@ import Testing
     #expect(formats.examine(file("x", "a")).findings.map(\.rule) == ["format-ambiguous"])
   }
 
-  @Test func namesAreKnownByTheirEndings() {
+  @Test func fileNamesAreRecognizedByExtension() {
     #expect(formats.fileExtensions == ["ahap", "beats"])
     #expect(formats.stem(of: "a.b.AHAP") == "a.b" && formats.stem(of: "x.beats") == "x")
     #expect(formats.stem(of: "light") == "light")
@@ -78,7 +78,7 @@ import Testing
     #expect(formats.format(id: "beats")?.title == "Beats" && formats.format(id: "x") == nil)
   }
 
-  @Test func aQuickLookFindsTheKeysOfAnObject() {
+  @Test func outlineFindsTheKeysOfAnObject() {
     func look(_ text: String) -> Recognition { HapticFormat.ahap.recognize(Array(text.utf8).span) }
     #expect(look("\u{FEFF} {\"a\": [{\"Pattern\": 1}, \"}\"], \"Pattern\": [") == .certain)
     #expect(look("{\"a\": \"\\\"Pattern\", \"Patterns\": {\"Pattern\": 0}}") == .possible)
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func everyTextHasAFormatAndAVerdict() throws {
+  @Test func everyTextHasAFormatOrAnError() throws {
     var chance = Chance(state: 7)
     let pieces = [
       "{", "}", "[", "]", "\"Pattern\"", ":", ",", "beats ", "\n", "tap 0 1 1", "layer x", "\\",
@@ -99,14 +99,14 @@ import Testing
     for _ in 0..<1_000 {
       let count = Int(chance.next() % 12)
       let text = (0..<count).map { _ in pieces[Int(chance.next() % UInt64(pieces.count))] }.joined()
-      let examination = formats.examine(file(text, "x"))
-      let isRefused = examination.findings.contains { $0.severity == .error }
-      #expect((examination.composition == nil) == isRefused, "\(text.debugDescription)")
+      let result = formats.examine(file(text, "x"))
+      let isRefused = result.findings.contains { $0.severity == .error }
+      #expect((result.composition == nil) == isRefused, "\(text.debugDescription)")
     }
   }
 }
 
-@Suite struct ExaminationTests {
+@Suite struct ReadResultTests {
   @Test func theFastPathReadsTheSameWithoutFindings() throws {
     for folder in ["Valid", "Lossy"] {
       for name in try Fixtures.names(in: folder) {
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test func partsOfAnAHAPFileHaveTheirPlaces() throws {
+  @Test func partsOfAnAHAPFileHaveLocations() throws {
     let file = SourceFile(try Fixtures.text("Valid/every-key.ahap"), name: "e")
     let places = HapticFormat.ahap.examine(file, options: ReadingOptions()).sourceMap
     #expect(places.location(of: .composition).path == "Pattern")
@@ -135,7 +135,7 @@ import Testing
     #expect(places.location(of: .curve(layer: 0, index: 9)) == places.location(of: .composition))
   }
 
-  @Test func partsOfAModelHavePaths() {
+  @Test func partsOfAnInMemoryPatternHavePaths() {
     let places = SourceMap.inMemory(name: "code")
     #expect("\(places.location(of: .composition))" == "code")
     #expect(places.location(of: .event(EventReference(event: 3))).path == "events[3]")
@@ -144,7 +144,7 @@ import Testing
     #expect(places.location(of: .curve(layer: 2, index: 0)).path == "layers[2].curves[0]")
   }
 
-  @Test func writingAHAPReportsWhatItCannotHold() throws {
+  @Test func writingAHAPReportsLosses() throws {
     let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
     var faded = tap
     faded.parameters = [DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0)]

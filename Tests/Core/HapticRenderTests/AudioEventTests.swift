@@ -113,7 +113,7 @@ import Testing
   @Test func aFileAtItsOwnRateIsUnchanged() throws {
     let samples = try played(file())
     var blocker = DCBlocker(rate: 8_000)
-    let blocked = cosine.map { blocker.next($0) }
+    let blocked = cosine.map { blocker.process($0) }
     #expect(samples.count == 2_000)
     #expect(samples.dropLast(1) == blocked.dropLast(1)[...])
   }
@@ -167,7 +167,7 @@ import Testing
       raw[frame] *= Float(frame) / 8
     }
     for frame in 0..<8_000 {
-      raw[frame] = blocker.next(raw[frame])
+      raw[frame] = blocker.process(raw[frame])
     }
     #expect(greatestDifference(samples[..<8_000], raw[...]) < 2e-3)
   }

@@ -17,7 +17,7 @@ import Testing
       limiter.process(&span, count: span.count)
       output += block
     }
-    return (Array(output.dropFirst(limiter.delay)), limiter.limitedCount)
+    return (Array(output.dropFirst(limiter.delay)), limiter.limitedFrameCount)
   }
 
   private func sine(_ count: Int, level: Float = 1, hertz: Double = 100) -> [Float] {
@@ -27,7 +27,7 @@ import Testing
   /// What the offset remover alone makes of samples.
   private func unlimited(_ input: [Float], rate: Double = 48_000) -> [Float] {
     var blocker = DCBlocker(rate: rate)
-    return input.map { blocker.next($0) }
+    return input.map { blocker.process($0) }
   }
 
   @Test(arguments: [20.0, 80, 500]) func belowTheCeilingOnlyTheOffsetIsRemoved(hertz: Double) {
@@ -207,7 +207,7 @@ import Testing
       if isFast, index % 1_000 == 0 {
         blocker.speedUp(from: blocker.frame)
       }
-      return blocker.next(sample)
+      return blocker.process(sample)
     }
   }
 
@@ -246,7 +246,7 @@ import Testing
     let slow = filtered(input, rate: 48_000)
     var blocker = DCBlocker(rate: 48_000)
     blocker.speedUp(from: 24_000)
-    let fast = input.map { blocker.next($0) }
+    let fast = input.map { blocker.process($0) }
     #expect(fast[...24_000] == slow[...24_000])
     // An offset that a half of a second has left a fifth of is gone after the next half.
     #expect(slow[24_000] > 0.09 && abs(fast[48_000]) < 0.002)

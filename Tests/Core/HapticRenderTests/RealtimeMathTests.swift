@@ -54,18 +54,18 @@ import Testing
 
   @Test func everyLawIsThatOfItsDescription() {
     let points = [Double](repeating: 1, count: LevelTables.pointCount)
-    let even = LevelTables(levels: points, burstLevels: points)
+    let tables = LevelTables(levels: points, burstLevels: points)
     defer { withExtendedLifetime(even) {} }
     for (intensity, sharpness) in [(0, 0), (0.25, 0.3), (0.6, 0.422601), (1, 1)] {
       for exponent in [1, 2, 1.7] {
         var profile = TransducerProfile.phone
         profile.intensity = .power(exponent: exponent)
-        let mappings = VoiceMappings(profile, tables: even, rate: 48_000)
+        let mappings = VoiceMappings(profile, tables: tables, rate: 48_000)
         let level = mappings.amplitude(intensity: Float(intensity), sharpness: Float(sharpness))
         #expect(abs(Double(level) - pow(intensity, exponent)) < 1e-6)
         for scale in FrequencyMapping.Scale.allCases {
           profile.frequency.scale = scale
-          let step = VoiceMappings(profile, tables: even, rate: 48_000).increment(
+          let step = VoiceMappings(profile, tables: tables, rate: 48_000).increment(
             sharpness: Float(sharpness))
           let hertz = Double(step) * 48_000 / 4_294_967_296
           #expect(abs(hertz / profile.frequency.hertz(atSharpness: sharpness) - 1) < 5e-7)

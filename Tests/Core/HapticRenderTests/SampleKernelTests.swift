@@ -5,21 +5,21 @@ import TestSupport
 
 @testable import HapticRender
 
-/// The loops in C for each set of instructions, held against plain ones, bit for bit.
+/// The C kernels of each variant are bit-identical to plain loops.
 struct SampleKernelTests {
-  /// The sets that this machine has.
+  /// The variants that this machine supports.
   static let levels = (0...2).filter { unsafe temblor_kernels_of(Int32($0)) != nil }
 
-  /// Kinds of signal that take different ways through the loops.
+  /// The kinds of signal, which take different branches of the kernels.
   enum Kind: CaseIterable { case wave, noise, tiny, gaps, silence }
 
   private func kernels(_ level: Int) throws -> temblor_kernels {
     try #require(unsafe temblor_kernels_of(Int32(level))?.pointee)
   }
 
-  private func signal(_ kind: Kind, count: Int, _ numbers: inout SeededGenerator) -> [Float] {
+  private func signal(_ kind: Kind, count: Int, _ generator: inout SeededGenerator) -> [Float] {
     (0..<count).map { index in
-      let random = Float.random(in: -1...1, using: &numbers)
+      let random = Float.random(in: -1...1, using: &generator)
       switch kind {
       case .wave:
         return Float(index % 97) / 60 - 0.75
@@ -27,7 +27,8 @@ struct SampleKernelTests {
         return random * 8
       case .tiny:
         return random
-          * Float(sign: .plus, exponent: -Int.random(in: 0...140, using: &numbers), significand: 1)
+          * Float(
+            sign: .plus, exponent: -Int.random(in: 0...140, using: &generator), significand: 1)
       case .gaps:
         return index / 37 % 3 == 0 ? 0 : random
       case .silence:
@@ -40,11 +41,11 @@ struct SampleKernelTests {
 
   @Test(arguments: levels, Kind.allCases) func peaksAndScales(level: Int, kind: Kind) throws {
     let kernels = try kernels(level)
-    var numbers = SeededGenerator(seed: 3)
+    var generator = SeededGenerator(seed: 3)
     for count in [1, 7, 8, 9, 64, 255] {
-      let samples = signal(kind, count: count, &numbers)
+      let samples = signal(kind, count: count, &generator)
       #expect(unsafe kernels.peak(samples, count) == samples.map(abs).max())
-      let factor = Float.random(in: -2...2, using: &numbers)
+      let factor = Float.random(in: -2...2, using: &generator)
       var scaled = samples
       let peak = unsafe kernels.scale(samples, factor, &scaled, count)
       #expect(bits(scaled) == bits(samples.map { $0 * factor }))
@@ -56,14 +57,14 @@ struct SampleKernelTests {
     level: Int, sample: Float
   ) throws {
     let kernels = try kernels(level)
-    for place in [0, 9, 18] {
+    for index in [0, 9, 18] {
       var samples = [Float](repeating: 0.5, count: 19)
-      samples[place] = sample
+      samples[index] = sample
       #expect(unsafe kernels.peak(samples, 19) == -1)
     }
   }
 
-  /// A sine from a whole-number phase, as `SineSegment` describes its polynomial.
+  /// Returns a sine of an integer phase, by the polynomial of `SineSegment`.
   private func wave(_ phase: UInt32) -> Float {
     let x = Float(Int32(bitPattern: phase))
     let t = x * (8 / 4_294_967_296 - abs(x) * (16 / 4_294_967_296 / 4_294_967_296))
@@ -76,19 +77,19 @@ struct SampleKernelTests {
 
   @Test(arguments: levels) func sines(level: Int) throws {
     let kernels = try kernels(level)
-    var numbers = SeededGenerator(seed: 5)
+    var generator = SeededGenerator(seed: 5)
     for trial in 0..<600 {
-      let count = Int.random(in: 1...256, using: &numbers)
+      let count = Int.random(in: 1...256, using: &generator)
       let isSteady = trial % 3 == 0
-      let glide = isSteady ? 0 : Int32.random(in: -1_000...1_000, using: &numbers)
+      let glide = isSteady ? 0 : Int32.random(in: -1_000...1_000, using: &generator)
       var sine = SineSegment(
-        phase: .random(in: 0...(.max), using: &numbers),
-        increment: .random(in: 0...(1 << 31), using: &numbers) >> UInt32(trial % 20),
+        phase: .random(in: 0...(.max), using: &generator),
+        increment: .random(in: 0...(1 << 31), using: &generator) >> UInt32(trial % 20),
         glide: UInt32(bitPattern: glide))
-      let start = Float.random(in: -1...1, using: &numbers)
-      let slope = isSteady ? 0 : Float.random(in: -1e-3...1e-3, using: &numbers)
-      let first = Int.random(in: 0...2_048, using: &numbers)
-      var bus = signal(.noise, count: count, &numbers)
+      let start = Float.random(in: -1...1, using: &generator)
+      let slope = isSteady ? 0 : Float.random(in: -1e-3...1e-3, using: &generator)
+      let first = Int.random(in: 0...2_048, using: &generator)
+      var bus = signal(.noise, count: count, &generator)
       var expected = bus
       unsafe kernels.sine(
         sine.phase, sine.increment, sine.glide, start, slope, Float(first), &bus, count)
@@ -100,52 +101,57 @@ struct SampleKernelTests {
     }
   }
 
-  /// What by frames and by groups is equal is a matter of `LimiterTests`.
-  @Test(arguments: levels, Kind.allCases) func groupsPassAlikeInAllSets(level: Int, kind: Kind)
+  /// `LimiterTests` compares groups with single frames.
+  @Test(arguments: levels, Kind.allCases) func groupsPassEquallyInAllVariants(
+    level: Int, kind: Kind
+  )
     throws
   {
     let all = [try kernels(level), try kernels(0)]
-    var numbers = SeededGenerator(seed: 15)
-    func remover(_ mode: temblor_removal) -> temblor_offset_remover {
-      // Above and below what is forgotten.
+    var generator = SeededGenerator(seed: 15)
+    func dcBlocker(_ mode: temblor_dc_mode) -> temblor_dc_blocker {
+      // The offsets are above and below the thresholds.
       let size = Float(
-        sign: .plus, exponent: -Int.random(in: 4...50, using: &numbers), significand: 1)
+        sign: .plus, exponent: -Int.random(in: 4...50, using: &generator), significand: 1)
       let slow = temblor_low_pass(cornerHertz: 0.5, rate: 8_000)
       let fast = temblor_low_pass(cornerHertz: 2.5, rate: 8_000)
-      let first = mode == temblor_fast ? fast : (mode == temblor_slow ? slow : fast.decaying)
-      return temblor_offset_remover(
-        first: first, second: mode == temblor_fast ? fast : fast.decaying,
-        first_start: .random(in: -size...size, using: &numbers),
-        second_start: .random(in: -size...size, using: &numbers), mode: mode)
+      let first = mode == temblor_dc_fast ? fast : (mode == temblor_dc_slow ? slow : fast.decaying)
+      return temblor_dc_blocker(
+        first: first, second: mode == temblor_dc_fast ? fast : fast.decaying,
+        first_offset: .random(in: -size...size, using: &generator),
+        second_offset: .random(in: -size...size, using: &generator), mode: mode)
     }
     var passedCount = 0
     for _ in 0..<600 {
-      let groups = Int.random(in: 1...17, using: &numbers)
-      let samples = signal(kind, count: 4 * groups, &numbers)
+      let groups = Int.random(in: 1...17, using: &generator)
+      let samples = signal(kind, count: 4 * groups, &generator)
       let delayed = signal(
-        Kind.allCases.randomElement(using: &numbers) ?? kind, count: 4 * groups, &numbers)
-      let modes = [temblor_slow, temblor_decaying, temblor_fast]
-      let removers = modes.shuffled(using: &numbers).map { remover($0) }
+        Kind.allCases.randomElement(using: &generator) ?? kind, count: 4 * groups, &generator)
+      let modes = [temblor_dc_slow, temblor_dc_decaying, temblor_dc_fast]
+      let blockers = modes.shuffled(using: &generator).map { dcBlocker($0) }
       var results: [[UInt32]] = []
       for kernels in all {
-        var arriving = samples
-        var leaving = delayed
-        var ahead = removers[0]
-        var behind = removers[1]
-        var passing = temblor_passing()
-        passing.limit = 6
-        passing.ceiling = 7
-        passing.negligible = DCBlocker.negligible
-        passing.forgotten = DCBlocker.forgotten
+        var input = samples
+        var output = delayed
+        var predictor = blockers[0]
+        var blocker = blockers[1]
+        var state = temblor_limiter_block_state()
+        state.input_limit = 6
+        state.output_limit = 7
+        state.silence_threshold = DCBlocker.silenceThreshold
+        state.denormal_threshold = DCBlocker.denormalThreshold
         let passed = unsafe kernels.pass_groups(
-          &ahead, &behind, &passing, &arriving, &leaving, groups)
+          &predictor, &blocker, &state, &input, &output, groups)
         results.append(
-          bits(arriving + leaving)
-            + bits([ahead.first_start, ahead.second_start, behind.first_start, behind.second_start])
-            + bits([passing.peak, passing.latest, passing.latest_offset, passing.earlier]) + [
+          bits(input + output)
+            + bits([
+              predictor.first_offset, predictor.second_offset, blocker.first_offset,
+              blocker.second_offset,
+            ])
+            + bits([state.peak, state.latest, state.latest_offset, state.previous]) + [
               UInt32(passed)
             ])
-        #expect(leaving[..<(4 * passed)] == samples[..<(4 * passed)])
+        #expect(output[..<(4 * passed)] == samples[..<(4 * passed)])
         passedCount += passed
       }
       #expect(results[0] == results[1])
@@ -154,36 +160,38 @@ struct SampleKernelTests {
   }
 
   @Test(arguments: levels) func momentsOfSteps(level: Int) throws {
-    let (kernels, base) = (try kernels(level), try kernels(0))
-    var numbers = SeededGenerator(seed: 11)
+    let base = try kernels(0)
+    let kernels = try kernels(level)
+    var generator = SeededGenerator(seed: 11)
     for stepLength in [1, 2, 7, 8, 9, 33, 134] {
       let weights = StepWeights(stepLength: stepLength)
-      // What is read behind the step counts nothing.
-      let samples = signal(.noise, count: weights.paddedLength, &numbers)
-      let sums = unsafe kernels.moments(samples, weights.weights.address, weights.paddedLength)
-      let others = unsafe base.moments(samples, weights.weights.address, weights.paddedLength)
+      // The padding after the step has a weight of 0.
+      let samples = signal(.noise, count: weights.paddedLength, &generator)
+      let sums = unsafe kernels.step_moments(samples, weights.weights.address, weights.paddedLength)
+      let baseSums = unsafe base.step_moments(
+        samples, weights.weights.address, weights.paddedLength)
       #expect(
-        bits([sums.sum, sums.tilt, sums.bend, sums.square])
-          == bits([others.sum, others.tilt, others.bend, others.square]))
+        bits([sums.sum, sums.first_moment, sums.second_moment, sums.energy])
+          == bits([baseSums.sum, baseSums.first_moment, baseSums.second_moment, baseSums.energy]))
       let moments = unsafe weights.moments(of: samples)
       let step = samples.prefix(stepLength).map(Double.init)
-      let places = (0..<stepLength).map { (Double($0) + 0.5) / Double(stepLength) - 0.5 }
-      let rising = places.map { $0 + 0.5 + 0.5 / Double(stepLength) }
+      let positions = (0..<stepLength).map { (Double($0) + 0.5) / Double(stepLength) - 0.5 }
+      let ramp = positions.map { $0 + 0.5 + 0.5 / Double(stepLength) }
       func isNear(_ value: Float, _ terms: [Double]) -> Bool {
         abs(Double(value) - terms.reduce(0, +)) < 1e-5 * Double(8 * stepLength)
       }
       #expect(isNear(moments.sum, step))
-      #expect(isNear(moments.firstMoment, zip(step, places).map { $0 * $1 }))
-      #expect(isNear(moments.rampedSum, zip(step, rising).map { $0 * $1 }))
+      #expect(isNear(moments.firstMoment, zip(step, positions).map { $0 * $1 }))
+      #expect(isNear(moments.rampedSum, zip(step, ramp).map { $0 * $1 }))
       #expect(
-        isNear(moments.rampedFirstMoment, zip(zip(step, rising), places).map { $0.0 * $0.1 * $1 }))
+        isNear(moments.rampedFirstMoment, zip(zip(step, ramp), positions).map { $0.0 * $0.1 * $1 }))
       #expect(isNear(moments.meanSquare, step.map { $0 * $0 / Double(stepLength) }))
     }
   }
 
   @Test(arguments: levels) func modelsMove(level: Int) throws {
     let kernels = try kernels(level)
-    var numbers = SeededGenerator(seed: 13)
+    var generator = SeededGenerator(seed: 13)
     for count in [1, 2, 3] {
       let models = (0..<16 * count - 5).map {
         TransducerTolerance.Model(
@@ -195,25 +203,27 @@ struct SampleKernelTests {
       var expected = (0..<count).map { lanes[$0] }
       let length = MemoryLayout<ModelLanes>.stride / 4
       for _ in 0..<100 {
-        let sum = Float.random(in: -33...33, using: &numbers)
-        let tilt = Float.random(in: -8...8, using: &numbers)
-        let greatest = unsafe kernels.move(
+        let sum = Float.random(in: -33...33, using: &generator)
+        let firstMoment = Float.random(in: -8...8, using: &generator)
+        let maximumNorm = unsafe kernels.advance_models(
           UnsafeMutableRawPointer(lanes.address).assumingMemoryBound(to: Float.self), length, count,
-          sum, tilt)
+          sum, firstMoment)
         var norms: [Float] = []
         for group in 0..<count {
           let lane = expected[group]
           let x =
-            (lane.xx * lane.x + lane.xy * lane.y) + (lane.sumX * sum + lane.firstMomentX * tilt)
+            (lane.xx * lane.x + lane.xy * lane.y)
+            + (lane.sumX * sum + lane.firstMomentX * firstMoment)
           let y =
-            (lane.yx * lane.x + lane.yy * lane.y) + (lane.sumY * sum + lane.firstMomentY * tilt)
+            (lane.yx * lane.x + lane.yy * lane.y)
+            + (lane.sumY * sum + lane.firstMomentY * firstMoment)
           expected[group].x = x
           expected[group].y = y
           norms.append((x * x + y * y).max())
           #expect(lanes[group].x == x)
           #expect(lanes[group].y == y)
         }
-        #expect(greatest == norms.max())
+        #expect(maximumNorm == norms.max())
       }
       #expect(lanes[0].x[0] != 0)
     }

@@ -18,16 +18,14 @@ import Testing
     let plan = try RenderPlan(compiling: pattern, rate: rate)
     let planned = plan.view.value.voices[0]
     var voice = Voice(
-      plannedIndex: 0, passOrigin: 0, startFrame: planned.onset, envelope: planned.envelope,
-      sine: planned.sine,
-      gain: planned.gain,
-      cursors: plan.view.value.layers[0].haptic)
+      plannedIndex: 0, planned, passOrigin: 0, startFrame: planned.onset,
+      envelope: planned.envelope, cursors: plan.view.value.layers[0].haptic)
     let player = RenderPlayer(plan: plan)
-    let around = player.player.value.voiceContext(isStereo: true)
+    let context = player.player.value.voiceContext(isStereo: true)
     var worst = (decibels: 0.0, level: 0.0, hertz: 0.0)
     let edge = Int64(rate / 500)
     while voice.frame < planned.envelope.releaseStart {
-      voice.beginSegment(planned, in: around)
+      voice.beginSegment(planned, in: context)
       // Frames between those looked at lie on the same lines.
       let spacing = Int64(max(1, rate / 16_000))
       for n in stride(from: 0, to: voice.segmentEnd - voice.frame, by: Int(spacing))

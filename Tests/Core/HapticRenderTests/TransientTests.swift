@@ -15,16 +15,14 @@ import Testing
     guard plan.voiceCount > 0 else { return [] }
     let planned = plan.view.value.voices[0]
     var voice = Voice(
-      plannedIndex: 0, passOrigin: 0, startFrame: planned.onset, envelope: planned.envelope,
-      sine: planned.sine,
-      gain: planned.gain,
-      cursors: plan.view.value.layers[0].haptic)
+      plannedIndex: 0, planned, passOrigin: 0, startFrame: planned.onset,
+      envelope: planned.envelope, cursors: plan.view.value.layers[0].haptic)
     let player = RenderPlayer(plan: plan)
-    let around = player.player.value.voiceContext(isStereo: true)
+    let context = player.player.value.voiceContext(isStereo: true)
     var bus = [Float](repeating: 0, count: Int(planned.envelope.end) + 1)
     var span = bus.mutableSpan
     while voice.frame < planned.envelope.end {
-      voice.beginSegment(planned, in: around)
+      voice.beginSegment(planned, in: context)
       let count = Int(voice.segmentEnd - voice.frame)
       voice.sine.add(
         level: voice.leftLevel, first: 0, to: &span, at: Int(voice.frame)..<Int(voice.segmentEnd))
@@ -93,7 +91,7 @@ import Testing
       }
       let edge = min(1, Double(frame) / eighth, Double(length - frame) / eighth)
       let ideal = 0.3 * edge * (squareness * square + (1 - squareness) * sin(phase))
-      let expected = Double(blocker.next(Float(ideal)))
+      let expected = Double(blocker.process(Float(ideal)))
       worst = max(worst, abs(Double(samples[frame]) - expected))
     }
     #expect(worst < 0.006)

@@ -5,8 +5,8 @@ private let loud = Rule.warning("loud", "design", "Be quiet.")
 private let quiet = Rule.note("quiet", "design", "Be heard.")
 private let broken = Rule.error("broken", "grammar", "Be whole.")
 
-@Suite struct SourcePlaceTests {
-  @Test func aPlaceIsWrittenAsCompilersDo() {
+@Suite struct FileLocationTests {
+  @Test func locationHasCompilerNotation() {
     let places = [
       FileLocation(name: "a"), FileLocation(name: "a", line: 3, column: 14),
       FileLocation(name: "a", position: .byte(87, bit: nil)),
@@ -15,7 +15,7 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
     #expect(places.map(\.description) == ["a", "a:3:14", "a@87", "a@87.3"])
   }
 
-  @Test func positionsOfOneFileAreInOrder() {
+  @Test func positionsOfAFileAreOrdered() {
     let positions: [FileLocation.Position] = [
       .wholeFile, .text(line: 1, column: 9), .text(line: 2, column: 1), .text(line: 2, column: 3),
     ]
@@ -30,7 +30,7 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
 @Suite struct FindingTests {
   let place = FileLocation(name: "a", line: 1, column: 2, path: "b[0]")
 
-  @Test func aFindingIsOneLine() {
+  @Test func findingIsOneLine() {
     #expect(
       Finding(loud, location: place, "too loud", suggestion: "turn it down").description
         == "a:1:2: warning: too loud (b[0]); turn it down")
@@ -39,7 +39,7 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
         == "a: error: no end")
   }
 
-  @Test func aFilterLeavesOutAndAllows() {
+  @Test func filterRemovesAndSuppressesFindings() {
     let findings = [
       Finding(loud, location: place, "too loud", suggestion: "turn it down"),
       Finding(quiet, location: place, "too quiet"),
@@ -71,7 +71,7 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
     FileLocation(name: "a", position: .byte(offset, bit: nil), path: "\(value)")
   }
 
-  @Test func findingsAreInTheOrderOfTheInput() {
+  @Test func findingsAreSortedByOffset() {
     var log = FindingLog()
     log.add(loud, valueIndex: 1, offset: 20, "second")
     log.add(quiet, valueIndex: 2, offset: 10, "third")
@@ -80,7 +80,7 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
     #expect(log.errorCount == 1)
   }
 
-  @Test func beyondItsLimitARuleIsCounted() {
+  @Test func findingsBeyondTheMaximumAreCounted() {
     var log = FindingLog(maximumCountPerRule: 2)
     var textCount = 0
     func text() -> String {

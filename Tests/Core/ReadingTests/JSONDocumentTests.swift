@@ -29,7 +29,7 @@ import Testing
     #expect(root.elements.map(\.string) == ["\"\\/\u{8}\u{C}\n\r\tAé😀", "plain é😀"])
   }
 
-  @Test func findsKeysThatAreWrittenWithEscapes() throws {
+  @Test func keysWithEscapesAreFound() throws {
     let root = try read(#"{"\u0054ime": 1}"#).root
     #expect(root["Time"]?.number == 1)
     let names = JSONNameList(["Time", "Value"])
@@ -42,7 +42,7 @@ import Testing
     #expect(try read(" \n\(text)\t").nodes.count == 1)
   }
 
-  @Test func recordsWhatStrictReadersRefuse() throws {
+  @Test func deviationsFromStrictJSONAreRecorded() throws {
     let document = try read("\u{FEFF}{\"a\": [1,], \"b\": 2, \"\\u0061\": 3,}")
     #expect(
       document.deviations.map(\.kind) == [
@@ -54,7 +54,7 @@ import Testing
     #expect(document.root.members.map(\.number) == [nil, 2, 3])
   }
 
-  @Test(arguments: [2, 8, 9, 100_000]) func findsTheOneDuplicateAmongMany(count: Int) throws {
+  @Test(arguments: [2, 8, 9, 100_000]) func singleDuplicateKeyIsFound(count: Int) throws {
     let keys = (0..<count).map { "\"k\($0)\": 0" } + ["\"k1\": 1"]
     let document = try read("{" + keys.joined(separator: ",") + "}")
     #expect(document.deviations.map(\.kind) == [.duplicateKey])
@@ -62,12 +62,12 @@ import Testing
     #expect(document.nodes.count == count + 2)
   }
 
-  @Test func readsAsDeepAsItsLimit() throws {
+  @Test func nestingUpToTheMaximumIsRead() throws {
     let text = String(repeating: "[", count: 256) + String(repeating: "]", count: 256)
     #expect(try read(text).nodes.count == 256)
   }
 
-  @Test func showsPlacesAsEditorsDo() throws {
+  @Test func locationsMatchEditors() throws {
     let root = try read("\u{FEFF}[1,\r\n é,\r \"é😀\", 2,\n3]".replacing(" é,", with: " 0,")).root
     #expect(
       root.elements.map { "\($0.location)" } == [
@@ -75,8 +75,8 @@ import Testing
       ])
   }
 
-  @Test func showsPlacesFarIntoTheText() throws {
-    // Longer than several steps of the line index, on few and on many lines.
+  @Test func locationsInLongTextsAreExact() throws {
+    // Several checkpoint intervals of the line index, on few and on many lines.
     let line = "[" + String(repeating: "\"é\",", count: 9_000) + "7]"
     #expect(
       try read(line).root.elements.map(\.location.position).last
@@ -86,7 +86,7 @@ import Testing
     #expect(positions.dropFirst() == ArraySlice((2...9_001).map { .text(line: $0, column: 1) }))
   }
 
-  @Test func shortensKeysInPathsByWhatTheyMean() throws {
+  @Test func escapedKeysInPathsAreShortenedDecoded() throws {
     let key = String(repeating: "k", count: 300)
     let escaped = String(repeating: "\\u006b", count: 300)
     let paths = try [key, escaped].map { try read("[{\"\($0)\": []}]").root }.map { root in

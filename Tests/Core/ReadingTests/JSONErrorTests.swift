@@ -1,7 +1,7 @@
 import Reading
 import Testing
 
-/// What is refused, and the whole line a user reads.
+/// Texts that are refused, and the complete lines that a user reads.
 @Suite struct JSONErrorTests {
   static let refusals: [(text: String, line: String)] = [
     (#""#, #"t.json:1:1: error: the text is empty"#),
@@ -89,7 +89,7 @@ import Testing
     #expect(error?.message == message)
   }
 
-  @Test func tellsTruncatedFromWrong() {
+  @Test func truncationDiffersFromSyntaxErrors() {
     func kind(_ text: String) -> JSONError.Kind? {
       #expect(throws: JSONError.self) { try JSONDocument(text: Array(text.utf8), name: "t") }?.kind
     }
@@ -98,7 +98,7 @@ import Testing
     #expect(kind("{\"a\": [1,]]") == .syntax)
   }
 
-  @Test func refusesWhatIsBeyondItsLimits() {
+  @Test func textsBeyondLimitsAreRefused() {
     func error(_ text: String, _ limits: JSONLimits) -> JSONError? {
       #expect(throws: JSONError.self) {
         try JSONDocument(text: Array(text.utf8), name: "t", limits: limits)
@@ -113,7 +113,7 @@ import Testing
     #expect(deep?.description == "t:1:3: error: objects and arrays are nested more than 2 deep")
   }
 
-  @Test func refusesNestingOfAHundredThousand() {
+  @Test func deepNestingIsRefused() {
     let text = [UInt8](repeating: UInt8(ascii: "["), count: 100_000)
     let error = #expect(throws: JSONError.self) { try JSONDocument(text: text, name: "t") }
     #expect(

@@ -26,7 +26,7 @@ import Testing
     #expect(number.bitPattern == Double(lexeme)?.bitPattern)
   }
 
-  @Test func equalsTheStandardLibraryForTenThousandMore() throws {
+  @Test func randomNumbersEqualStandardLibrary() throws {
     var state: UInt64 = 7
     func next(_ bound: UInt64) -> UInt64 {
       state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test func readsDigitsWithoutEnd() throws {
+  @Test func longNumbersAreRead() throws {
     let small = "0." + String(repeating: "3", count: 1_000_000)
     #expect(try number(small) == 1.0 / 3.0)
     let large = String(repeating: "9", count: 308)

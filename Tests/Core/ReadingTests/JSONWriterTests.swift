@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test func writesNothingAsElement() {
+  @Test func nullIsWrittenAsElement() {
     let text = write(.compact) { object in
       object.array("list") { list in
         list.null()
@@ -68,7 +68,7 @@ import Testing
     )
   }
 
-  @Test func readsBackWhatItWrote() throws {
+  @Test func writtenTextReadsBackEqual() throws {
     for layout in [JSONWriter.Layout.singleLine, .compact] {
       let text = write(layout, example)
       let document = try JSONDocument(text: Array(text.utf8), name: "t")
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test func keepsWhatWasWrittenWhenContentsThrow() {
+  @Test func throwingContentsKeepPrecedingText() {
     struct Stop: Error {}
     var writer = JSONWriter(layout: .compact)
     #expect(throws: Stop.self) {
@@ -109,7 +109,7 @@ import Testing
     #expect(String(decoding: writer.bytes, as: UTF8.self) == #"{"a":1"#)
   }
 
-  @Test func stopsAtNumbersJSONDoesNotHave() async {
+  @Test func nonFiniteNumbersTrap() async {
     await #expect(processExitsWith: .failure) {
       var writer = JSONWriter()
       writer.object { $0.member("x", Double.nan) }

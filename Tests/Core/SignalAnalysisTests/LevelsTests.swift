@@ -37,7 +37,7 @@ struct LevelsTests {
     for samples in [noise, quiet, burst, high, Array(noise.prefix(5)), [0, 0, 1]] {
       let mode = Int32(EBUR128_MODE_TRUE_PEAK.rawValue)
       var state: UnsafeMutablePointer<ebur128_state>? = unsafe ebur128_init(1, UInt(rate), mode)
-      // The library does not look behind the last samples by itself.
+      // The library itself does not interpolate after the last samples.
       let padded = samples + [Float](repeating: 0, count: 64)
       _ = unsafe ebur128_add_frames_float(state, padded, padded.count)
       var expected = 0.0

@@ -147,7 +147,7 @@ struct OnsetsTests {
     }
   }
 
-  /// A tone that pauses for three of its periods starts again behind the pause.
+  /// A tone that pauses for three of its periods starts again after the pause.
   @Test func aPauseIsNoTap() {
     let hum = Tone.sine(hertz: 80, seconds: 2, amplitude: 0.4).enumerated().map { frame, sample in
       (48_000..<49_800).contains(frame) ? 0 : sample

@@ -29,7 +29,7 @@ struct SpectrumTests {
   @Test(arguments: [0, 0.2, -0.1] as [Float]) func anOffsetIsNoVibration(offset: Float) {
     let sine = Tone.sine(hertz: 50, seconds: 3, amplitude: 0.3).map { $0 + offset }
     let spectrum = Spectrum(of: Signal(sine, rate: 48_000))
-    // What is left is the step at the ends of the sound.
+    // The residual is the step at the ends of the sound.
     #expect(abs((spectrum.centroid ?? 0) - 50) < 1.5)
     #expect(abs(spectrum.power - (0.045 + Double(offset * offset))) < 1e-4)
   }

@@ -78,7 +78,7 @@ enum Tone {
   }
 }
 
-/// What patterns sound like, from memory.
+/// Rendered patterns, held in memory.
 enum Render {
   /// A shipped pattern.
   static func shipped(_ name: String) throws -> (pattern: HapticPattern, samples: [Float]) {

@@ -11,7 +11,7 @@ import Testing
         now: .milliseconds(number), window: .milliseconds(120))
       #expect(mayRecover)
     }
-    #expect(!recovery.beginRecovery(now: .milliseconds(65), window: .milliseconds(120)))
+    #expect(recovery.beginRecovery(now: .milliseconds(65), window: .milliseconds(120)) == false)
   }
 
   @Test("A recovery that lasts for the window counts as successful")
@@ -52,12 +52,12 @@ import Testing
     let missing = OutputError(.notFound, output: "hw:1", "no such device")
     var recovery = RecoveryState()
     recovery.disconnect(now: .zero)
-    #expect(recovery.shouldReport(busy))
-    #expect(!recovery.shouldReport(busy))
-    #expect(!recovery.shouldReport(missing))
-    #expect(recovery.shouldReport(busy))
+    #expect(recovery.shouldReport(busy) == true)
+    #expect(recovery.shouldReport(busy) == false)
+    #expect(recovery.shouldReport(missing) == false)
+    #expect(recovery.shouldReport(busy) == true)
     recovery.disconnect(now: .seconds(1))
-    #expect(recovery.shouldReport(busy))
+    #expect(recovery.shouldReport(busy) == true)
   }
 
   @Test("A device that is being closed delays the next attempt, a client of JACK for longer")

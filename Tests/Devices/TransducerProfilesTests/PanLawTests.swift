@@ -21,7 +21,7 @@ private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
 @Suite struct PanLawTests {
   private let half = 0.5.squareRoot()
 
-  @Test func neighboursOnALineSharePowerAndTheOthersAreSilent() {
+  @Test func neighborsOnALineDivideThePowerAndTheOthersAreSilent() {
     #expect(isNear(line.gains(at: .init(-0.5)), [0, half, half]))
     #expect(isNear(line.gains(at: .init(1)), [half, 0, half]))
     let third = line.gains(at: .init(2.0 / 3))
@@ -51,7 +51,7 @@ private func isNear(_ gains: [Double], _ wanted: [Double]) -> Bool {
   }
 
   @Test func aPlaneFavoursWhatIsNearByItsDistance() {
-    // Nearest neighbours lie 1, 1 and 2 m away, so the blur is 0.2 · 4/3 m.
+    // The nearest neighbors are 1, 1, and 2 m away, so the blur is 0.2 · 4/3 m.
     let blur = 0.2 * 4 / 3
     let powers = [1 / (blur * blur), 1 / (1 + blur * blur), 1 / (4 + blur * blur)]
     let total = powers.reduce(0, +)

@@ -16,7 +16,7 @@ private func profile(_ members: String...) -> String {
 }
 
 @Suite struct ProfileExaminationTests {
-  /// What is said of hardware on line 2 whose response is not known.
+  /// The findings for hardware on line 2 without a response.
   private static let unmeasured =
     """
     2:13: note: without resonance and Q factor, there is no equalisation and no excursion limit \

@@ -3,7 +3,7 @@ import HapticRender
 import Testing
 import TransducerProfiles
 
-/// What reading a text ends with: the error's line, or nothing.
+/// The result of reading a text: the error's line, or nil.
 private func complaint(about text: String) -> String? {
   do {
     _ = try ProfileFile.read(text: Array(text.utf8), name: "mine.json")

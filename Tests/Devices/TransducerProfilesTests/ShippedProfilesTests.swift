@@ -34,7 +34,7 @@ import TransducerProfiles
 
   @Test func everyTruncationIsRefused() throws {
     let text = try #require(ProfileCatalog.text(named: "pulsar"))
-    // The line break behind the last brace may be missing.
+    // The line break after the last brace may be missing.
     for length in 0..<(text.count - 1) {
       #expect(throws: InputError.self) {
         try ProfileFile.read(text: Array(text[..<length]), name: "cut")

@@ -4,7 +4,7 @@ import VendorFormats
 import TestSupport
 import Testing
 
-/// Formats are recognised by content, whatever a file is called.
+/// Formats are recognized by content, whatever the name of a file.
 @Suite struct DetectionTests {
   /// The endings of the corpus that stand for a format of the program by its id.
   private static let folders = [

@@ -2,7 +2,8 @@ import ListeningTests
 import Testing
 
 struct ABXRecordTests {
-  @Test func allIsKeptAsJSON() {
+  @Test("A record is complete JSON")
+  func recordIsCompleteJSON() {
     var test = ABXTest(seed: 5, plannedCount: 2)
     test.recordSwitch(to: .a)
     test.recordSwitch(to: .x)

@@ -6,7 +6,8 @@ struct ABXResultTests {
     ABXResult(correctCount: right, trialCount: count, plannedCount: planned).sentence
   }
 
-  @Test func completeTestsAreToldInOneSentence() {
+  @Test("A complete test has one sentence")
+  func completeTestsHaveOneSentence() {
     #expect(
       sentence(12, 16, of: 16)
         == "12 of 16 correct; a guesser would do this well 3.8 % of the time; "
@@ -27,14 +28,16 @@ struct ABXResultTests {
         + "this neither shows nor rules out a perceptible difference.")
   }
 
-  @Test func fewerThanFiveTrialsShowNothing() {
+  @Test("Fewer than five trials have no result")
+  func fewTrialsHaveNoResult() {
     #expect(
       sentence(4, 4, of: 4) == "4 of 4 correct; a guesser would do this well 6.3 % of the time; "
         + "at least 5 trials are needed for a result.")
     #expect(ABXResult(correctCount: 5, trialCount: 5, plannedCount: 5).conclusion == .significant)
   }
 
-  @Test func farBelowChanceTheAnswersMayBeMixedUp() {
+  @Test("A score far below chance suggests swapped takes")
+  func belowChanceSuggestsSwappedTakes() {
     #expect(
       sentence(2, 16, of: 16)
         == """
@@ -46,7 +49,8 @@ struct ABXResultTests {
       ABXResult(correctCount: 5, trialCount: 16, plannedCount: 16).conclusion == .notSignificant)
   }
 
-  @Test func testsThatWereNotKeptToSayLess() {
+  @Test("An incomplete test has a reservation")
+  func incompleteTestsHaveAReservation() {
     #expect(
       sentence(7, 7, of: 16) == "7 of 7 correct; a guesser would do this well 0.8 % of the time; "
         + """
@@ -63,11 +67,13 @@ struct ABXResultTests {
     )
   }
 
-  @Test(arguments: [16, nil]) func withoutAnAnswerThereIsNothingToConclude(planned: Int?) {
+  @Test("A test without answers has no result", arguments: [16, nil])
+  func noAnswersHaveNoResult(planned: Int?) {
     #expect(sentence(0, 0, of: planned) == "No trials were answered; there is no result.")
   }
 
-  @Test func conclusionsTurnAtTheirChances() {
+  @Test("Conclusions change at their p-values")
+  func conclusionsChangeAtTheirPValues() {
     // 1/32 and 6/32; 8 of 9: 10/512; 7 of 7: 1/128; 6 of 6: 1/64.
     let cases: [(Int, Int, ABXResult.Conclusion)] = [
       (5, 5, .significant), (4, 5, .notSignificant), (8, 9, .significant),
@@ -81,7 +87,8 @@ struct ABXResultTests {
     }
   }
 
-  @Test func percentsAreRoundedToWhatMatters() {
+  @Test("Percentages are rounded")
+  func percentagesAreRounded() {
     let texts = [0.00099, 0.001, 0.03840, 0.0994, 0.0995, 0.105, 0.5, 1].map(ABXResult.percentText)
     #expect(
       texts == ["less than 0.1 %", "0.1 %", "3.8 %", "9.9 %", "10 %", "11 %", "50 %", "100 %"])
@@ -89,21 +96,24 @@ struct ABXResultTests {
 }
 
 struct BinomialTestTests {
-  @Test func knownChancesAreExact() {
+  @Test("Known probabilities are exact")
+  func knownProbabilitiesAreExact() {
     #expect(BinomialTest.pValue(ofAtLeast: 1, in: 1) == 0.5)
     #expect(BinomialTest.pValue(ofAtLeast: 12, in: 16) == 2_517.0 / 65_536)
     #expect(BinomialTest.pValue(ofAtLeast: 10, in: 10) == 1.0 / 1_024)
     #expect(BinomialTest.pValue(ofAtLeast: 5, in: 9) == 0.5)
   }
 
-  @Test func impossibleAndCertainCountsAreZeroAndOne() {
+  @Test("Impossible counts have probability 0, and certain counts 1")
+  func impossibleAndCertainCounts() {
     #expect(BinomialTest.pValue(ofAtLeast: 0, in: 8) == 1)
     #expect(BinomialTest.pValue(ofAtLeast: -1, in: 8) == 1)
     #expect(BinomialTest.pValue(ofAtLeast: 9, in: 8) == 0)
   }
 
-  @Test func manyTrialsNeitherOverflowNorVanish() {
-    // By symmetry half of an odd number of trials lies above the middle.
+  @Test("Many trials neither overflow nor underflow")
+  func manyTrialsDoNotOverflow() {
+    // By symmetry, half of the outcomes of an odd number of trials are above the middle.
     #expect(abs(BinomialTest.pValue(ofAtLeast: 5_001, in: 10_001) - 0.5) < 1e-9)
     #expect(BinomialTest.pValue(ofAtLeast: 10_000, in: 10_000) < 1e-300)
   }

@@ -4,7 +4,8 @@ import Testing
 
 struct BlindTestTests {
   /// The first numbers of the reference code by Sebastiano Vigna for seed 1234567.
-  @Test func numbersAreSplitMix64() {
+  @Test("The generator is SplitMix64")
+  func generatorIsSplitMix64() {
     var numbers = SplitMix64(seed: 1_234_567)
     #expect(
       (0..<3).map { _ in numbers.next() } == [
@@ -12,18 +13,20 @@ struct BlindTestTests {
       ])
   }
 
-  @Test func drawsFollowFromTheSeedAndAreIndependent() {
+  @Test("The identities of X follow from the seed and are independent")
+  func identitiesFollowFromTheSeed() {
     let draws = ABXTest.hiddenSides(seed: 7, count: 10_000)
     #expect(draws == ABXTest.hiddenSides(seed: 7, count: 10_000))
     #expect(draws != ABXTest.hiddenSides(seed: 8, count: 10_000))
     let aCount = draws.count { $0 == .a }
     let repeats = zip(draws, draws.dropFirst()).count { $0 == $1 }
-    // Three standard deviations of 10,000 fair draws.
+    // The limits are three standard deviations of 10,000 fair draws.
     #expect(abs(aCount - 5_000) < 150)
     #expect(abs(repeats - 5_000) < 150)
   }
 
-  @Test func xIsDrawnAnewForEachTrial() {
+  @Test("X is drawn for each trial")
+  func xIsDrawnForEachTrial() {
     var test = ABXTest(seed: 3, plannedCount: 5)
     var seen: [Side] = []
     for number in 1...5 {
@@ -41,14 +44,16 @@ struct BlindTestTests {
     #expect(test.result.correctCount == seen.count { $0 == .a })
   }
 
-  @Test func answersBehindTheLastAreNotTaken() {
+  @Test("Answers after the last trial are ignored")
+  func answersAfterTheEndAreIgnored() {
     var test = ABXTest(seed: 3, plannedCount: 1)
     test.answer(.a, at: 1)
     test.answer(.a, at: 2)
     #expect(test.trials.count == 1)
   }
 
-  @Test func listeningIsCountedForEachTrial() {
+  @Test("Selections are counted for each trial")
+  func selectionsAreCountedForEachTrial() {
     var test = ABXTest(seed: 1, plannedCount: nil)
     #expect(!test.hasHeardX)
     for source in [ABXTest.Source.a, .x, .b, .x, .b, .b] {
@@ -63,7 +68,8 @@ struct BlindTestTests {
     #expect(!test.isOver)
   }
 
-  @Test func seedsFitEveryReaderOfJSON() {
+  @Test("Every JSON reader represents a seed exactly")
+  func seedsFitJSON() {
     for _ in 0..<100 {
       #expect(ABXTest.randomSeed() <= ABXTest.maximumSeed)
     }

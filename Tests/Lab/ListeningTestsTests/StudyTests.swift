@@ -26,7 +26,8 @@ struct StudyTests {
         _ = staircase.record(isCorrect: false, at: value)
       }
     }
-    #expect(staircase.threshold == (2.0 + 3 + 4 + 5 + 6 + 7) / 6)
+    let expected: Double = 27.0 / 6
+    #expect(staircase.threshold == expected)
   }
 
   @Test("The order of the trials follows from the seed")
@@ -61,9 +62,11 @@ struct StudyTests {
     #expect(MeanEstimate(of: [3]).halfWidth == 0)
   }
 
-  @Test("The quantiles of Student's t-distribution equal the tables", arguments: [
-    (1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042), (1_000, 1.962),
-  ])
+  @Test(
+    "The quantiles of Student's t-distribution equal the tables",
+    arguments: [
+      (1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042), (1_000, 1.962),
+    ])
   func studentTQuantiles(degreesOfFreedom: Int, quantile: Double) {
     let value = MeanEstimate.studentTQuantile(degreesOfFreedom: degreesOfFreedom)
     #expect(abs(value - quantile) < 0.004)

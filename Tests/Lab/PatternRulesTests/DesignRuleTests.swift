@@ -4,7 +4,7 @@ import PatternRules
 import Testing
 
 @Suite struct DesignRuleTests {
-  /// The rules that a pattern breaks.
+  /// Returns the rules that a pattern violates.
   func rules(_ pattern: HapticPattern) -> [String] { rules(HapticComposition(pattern)) }
 
   func rules(_ composition: HapticComposition) -> [String] {
@@ -29,7 +29,7 @@ import Testing
       parameters: [.hapticIntensity: intensity])
   }
 
-  @Test func wantsFiftyMillisecondsBetweenTaps() {
+  @Test func transientsNeedGapsOfFiftyMilliseconds() {
     #expect(rules(taps([0, 50, 100])) == [])
     #expect(rules(taps([0, 49])) == ["transient-gap"])
     #expect(rules(taps([100, 0, 20])) == ["transient-gap"])
@@ -38,8 +38,8 @@ import Testing
     #expect(rules(taps([300, 350])) == [])
   }
 
-  /// The rhythm of the heartbeat that comes with Apple's plug-in for Unity: one remark of each
-  /// kind, not one a beat.
+  /// The rhythm of the heartbeat in Apple's plug-in for Unity has one finding of each kind instead
+  /// of one per beat.
   @Test func closeTapsAndUnevenSequencesAreReportedOnce() {
     let beats = taps([0, 1_000, 2_000].flatMap { [$0, $0 + 13, $0 + 220, $0 + 255] })
     #expect(
@@ -49,7 +49,7 @@ import Testing
       ])
   }
 
-  @Test func countsTheTapsOfASequence() {
+  @Test func transientsOfASequenceAreCounted() {
     #expect(rules(taps([0, 100, 200, 300])) == [])
     #expect(rules(taps([0, 100, 200, 300, 400])) == ["transient-count"])
     #expect(rules(taps([0, 250, 500, 750, 1000])) == ["transient-count"])
@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // Even, wider, closer, pairs, and a published rhythm.
+    // Even, growing, and shrinking gaps, pairs, and a published rhythm.
     [0, 100, 200, 300], [0, 100, 220, 330], [0, 60, 140, 240], [0, 240, 400, 480],
     [0, 60, 200, 260],
     [0, 75, 150, 300],
@@ -72,11 +72,11 @@ import Testing
   }
 
   @Test(arguments: [[0, 60, 260, 350], [0, 200, 260, 400], [0, 150, 210, 410]])
-  func reportsErraticSpacing(
+  func irregularSpacingIsReported(
     milliseconds: [Double]
   ) { #expect(rules(taps(milliseconds)) == ["transient-spacing"]) }
 
-  @Test func findsGroupsOfTapsThatRepeat() {
+  @Test func repeatedGroupsAreRegular() {
     let pairs = [0.0, 250, 500].flatMap { [$0, $0 + 60] }
     #expect(rules(taps(pairs)) == ["transient-count"])
     let triples = [0.0, 400, 800].flatMap { [$0, $0 + 60, $0 + 200] }
@@ -85,7 +85,7 @@ import Testing
     #expect(rules(taps(broken)).contains("transient-spacing"))
   }
 
-  @Test func keepsHeavyTapsRare() {
+  @Test func heavyTransientsMustBeRare() {
     #expect(rules(taps([0, 100], intensity: 0.95)) == [])
     #expect(rules(taps([0, 100, 200], intensity: 0.95)) == ["heavy-overuse"])
     #expect(rules(taps([0, 100, 200], intensity: 0.94)) == [])
@@ -93,7 +93,7 @@ import Testing
     #expect(rules(taps([0, 1000, 2000, 3000], intensity: 1)) == ["heavy-overuse"])
   }
 
-  @Test func reportsWhatIsHarsh() {
+  @Test func harshTransientsAreReported() {
     func tap(_ intensity: Float, _ sharpness: Float) -> HapticPattern {
       HapticPattern(events: [
         HapticEvent(
@@ -118,7 +118,7 @@ import Testing
     #expect(rules(sharpened) == ["harsh"])
   }
 
-  @Test func endsStrongVibrationAfterASecond() {
+  @Test func strongVibrationLastsAtMostASecond() {
     #expect(rules(HapticPattern(events: [hum(0, 1)])) == [])
     #expect(rules(HapticPattern(events: [hum(0, 1.01)])) == ["sustained"])
     #expect(rules(HapticPattern(events: [hum(0, 3, intensity: 0.79)])) == [])
@@ -129,7 +129,7 @@ import Testing
     #expect(rules(HapticPattern(events: [fading])) == [])
   }
 
-  @Test func followsTheIntensityCurveOfStrongVibration() {
+  @Test func strongVibrationFollowsTheIntensityCurve() {
     func shaped(_ points: [(Double, Float)]) -> HapticPattern {
       HapticPattern(
         events: [hum(0, 3)],
@@ -145,7 +145,7 @@ import Testing
     #expect(rules(shaped([(0, 0.5)])) == [])
   }
 
-  @Test func survivesTimesThatOverflow() {
+  @Test func overflowingTimesAreHarmless() {
     let far = HapticPattern(
       events: [hum(1.7e308, 1.7e308), hum(0, 1.7e308)],
       curves: [
@@ -156,16 +156,16 @@ import Testing
     #expect(rules(far).contains("sustained"))
   }
 
-  @Test func notesUnusualLength() {
+  @Test func longPatternIsReported() {
     #expect(rules(taps([0, 5000])) == [])
     #expect(rules(taps([0, 5001])) == ["pattern-length"])
     #expect(rules(taps([0, 86_400_000])) == ["pattern-length"])
-    // What no pattern may be is an error of another rule.
+    // An invalid pattern violates another rule, with severity error.
     #expect(rules(taps([0, 86_400_001])) == [])
     #expect(rules(HapticPattern(events: [hum(1e308, 1, intensity: 0.5)])) == [])
   }
 
-  @Test func controlsActFromTheirTimeWhateverTheirOrder() {
+  @Test func controlsActFromTheirTimeInAnyOrder() {
     func softened(_ steps: [(time: Double, value: Float)]) -> HapticPattern {
       HapticPattern(
         events: [
@@ -194,7 +194,7 @@ import Testing
         "\(CompositionElement.event(EventReference(layer: 1, event: 1)))"
       ]
     )
-    // Of two at one time the first is that of the first layer.
+    // Of two transients at the same time, that of the first layer comes first.
     #expect(
       findings(HapticComposition(layers: [.init(taps([0])), .init(taps([0]))])).map(\.location.path)
         == [
@@ -222,7 +222,7 @@ import Testing
     #expect(rules(HapticComposition(layers: [.init(first), .init(second)])) == ["sustained"])
   }
 
-  @Test func aThousandFindingsOfARuleAreKeptAndTheRestCounted() {
+  @Test func findingsBeyondAThousandAreCounted() {
     let events = (0..<1500).map {
       HapticEvent(
         kind: .hapticTransient, time: Double($0),

@@ -39,12 +39,12 @@ import Testing
     #expect(findings(HapticPattern(events: [hum()], curves: [curve])) == [silence])
   }
 
-  @Test func whatComesBehindTheEndHasNoEffect() {
+  @Test func contentAfterTheEndHasNoEffect() {
     #expect(
       findings(HapticPattern(events: [hum()], parameters: [step(0.5, at: 4)])) == [
         "no-effect: HapticIntensityControl at 4.0 s has no effect; the last event ends at 1.0 s"
       ])
-    // A release is still heard.
+    // A release is still audible.
     #expect(findings(HapticPattern(events: [hum()], parameters: [step(0.5, at: 2)])) == [])
     let points = [0, 0.5, 5, 1e308].map { ParameterCurve.ControlPoint(time: $0, value: 0.5) }
     let curve = ParameterCurve(id: .hapticIntensityControl, time: 0, controlPoints: points)
@@ -69,7 +69,7 @@ import Testing
       ])
   }
 
-  @Test func defaultsAreNamedOnceForEachKind() {
+  @Test func defaultsAreReportedOnceForEachKind() {
     let taps = (0..<3).map { HapticEvent(kind: .hapticTransient, time: Double($0)) }
     let found = PatternRules.defaultFindings(
       in: HapticComposition(HapticPattern(events: taps + [hum()]))
@@ -90,7 +90,7 @@ import Testing
     #expect(found.allSatisfy { $0.severity == .note })
   }
 
-  @Test func aRunOfManyIsATexture() {
+  @Test func longRunOfTransientsIsATexture() {
     func taps(_ count: Int) -> HapticPattern {
       HapticPattern(
         events: (0..<count).map {

@@ -7,8 +7,7 @@ import Testing
 @Suite struct HardwareLoadTests {
   private static let rate = 8_000.0
 
-  /// Hardware of which a looped event of full strength asks a little more than its continuous
-  /// power.
+  /// Returns hardware whose continuous power a looped event of full strength slightly exceeds.
   private static let profile = TransducerProfile(
     name: "a", summary: "A.", frequency: FrequencyMapping(low: 40, high: 40),
     hardware: TransducerHardware(
@@ -22,12 +21,12 @@ import Testing
     return try RenderPlan(compiling: HapticPattern(events: [event]), profile: profile, rate: rate)
   }
 
-  @Test func aLoopIsHeldBackWhenItIsSaidToBe() throws {
+  @Test func loopReachesThermalLimitAtTheReportedTime() throws {
     let plan = try Self.plan()
     let demand = HardwareLoad(plan, profile: Self.profile)
     #expect(demand.powerProtection == nil)
     let power = try #require(demand.meanPowerRatio)
-    // 2 · 5.8 · 0.44² / 2, less the edges and what the high-pass takes at an octave above its
+    // 2 · 5.8 · 0.44² / 2, minus the fades and the attenuation of the high-pass an octave above its
     // corner.
     #expect(abs(power - 1.06) < 0.02)
     let told = try #require(demand.secondsToThermalLimit)
@@ -45,7 +44,7 @@ import Testing
     #expect(abs(Double(frames) / Self.rate / told - 1) < 0.1)
   }
 
-  @Test func hardwareOfUnknownFiguresIsAskedForNothing() throws {
+  @Test func unknownHardwareHasNoLoad() throws {
     let demand = HardwareLoad(try Self.plan(), profile: .phone)
     #expect(demand.peakExcursion == nil)
     #expect(demand.meanPowerRatio == nil)

@@ -100,9 +100,9 @@ import Testing
         {"Event": {"Time": 0.02, "EventType": "HapticTransient"}}
       ]}
       """
-    let examination = FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "a.ahap"))
+    let result = FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: "a.ahap"))
     let found = PatternRules.findings(
-      in: try #require(examination.composition), location: examination.sourceMap.location(of:))
+      in: try #require(result.composition), location: result.sourceMap.location(of:))
     #expect(
       found.map(\.description) == [
         """
@@ -114,7 +114,7 @@ import Testing
 
   // MARK: - Hardware
 
-  /// Hardware that rings, and bears little movement.
+  /// Hardware with a resonance and a small maximum excursion.
   private let ring = TransducerProfile(
     name: "ring", summary: "Rings.", frequency: FrequencyMapping(low: 25, high: 80),
     hardware: TransducerHardware(

@@ -4,14 +4,14 @@ import Testing
 @testable import ReviewPages
 
 extension InBrowser {
-  /// Whether everybody can use the pages: names, contrast, widths, focus.
+  /// The accessibility of pages: names, contrast, widths, focus.
   @Suite struct AccessibilityTests {
-    /// Pages that are looked at, by name.
+    /// The tested pages by name.
     static let pages: [(name: String, html: @Sendable () throws -> [UInt8])] = [
       ("report", { try Pages.twoTakeReport() }), ("gallery", { try Pages.gallery() }),
     ]
 
-    /// What is wrong with the names of controls, pictures, landmarks and headings.
+    /// Returns the errors in the names of controls, figures, landmarks and headings.
     static let names = """
       (() => {
         const wrong = [];
@@ -43,8 +43,7 @@ extension InBrowser {
       })()
       """
 
-    /// Texts that stand out from what is behind them by less than 4.5 to 1 (3 to 1 where they are
-    /// large).
+    /// Returns the texts with a contrast below 4.5:1, or below 3:1 for large text.
     static let contrasts = """
       (() => {
         const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently:\
@@ -99,12 +98,14 @@ extension InBrowser {
       })()
       """
 
-    @Test(arguments: pages.indices) func everyControlHasAName(_ index: Int) throws {
+    @Test("Every control has a name", arguments: pages.indices)
+    func everyControlHasAName(_ index: Int) throws {
       let page = try BrowserPage(Self.pages[index].html())
       #expect(try page.string(Self.names) == "")
     }
 
-    @Test(arguments: pages.indices) func textStandsOutInBothThemes(_ index: Int) throws {
+    @Test("Text has contrast in both themes", arguments: pages.indices)
+    func textHasContrast(_ index: Int) throws {
       for isDark in [false, true] {
         let page = try BrowserPage(Self.pages[index].html(), isDark: isDark)
         try page.evaluate(
@@ -118,7 +119,8 @@ extension InBrowser {
       }
     }
 
-    @Test(arguments: pages.indices) func nothingIsWiderThanAPhone(_ index: Int) throws {
+    @Test("Pages fit the width of a phone", arguments: pages.indices)
+    func pagesFitAPhone(_ index: Int) throws {
       let page = try BrowserPage(Self.pages[index].html(), width: 360, height: 740)
       try page.evaluate(
         "document.querySelectorAll('details').forEach((each) => { each.open = true; })")
@@ -128,12 +130,13 @@ extension InBrowser {
           try page.number(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth") == 0,
           "\(width)")
-        // The player leaves most of the screen to the page.
+        // The player covers less than half of the screen.
         #expect((try page.number("document.querySelector('.dock').offsetHeight") ?? 999) < 170)
       }
     }
 
-    @Test(arguments: pages.indices) func tabReachesEveryControlAndShowsWhereItIs(_ index: Int)
+    @Test("Tab reaches every control and shows the focus", arguments: pages.indices)
+    func tabReachesEveryControl(_ index: Int)
       throws
     {
       let page = try BrowserPage(Self.pages[index].html())
@@ -165,15 +168,16 @@ extension InBrowser {
       }
     }
 
-    /// The states of a page that axe-core looks at: what is opened before.
+    /// The states of a page that axe-core checks.
     private static let states = [
       ("as it opens", ""),
       ("all open", "document.querySelectorAll('details').forEach((each) => { each.open = true; })"),
     ]
 
-    /// The rules of WCAG 2.2 and good practice, checked by axe-core where `TEMBLOR_TEST_AXE` names
-    /// its script.
-    @Test(.enabled(if: axe != nil), arguments: pages.indices) func axeFindsNothing(_ index: Int)
+    /// Checks the rules of WCAG 2.2 and best practices with axe-core, if `TEMBLOR_TEST_AXE` is the
+    /// path of its script.
+    @Test("axe-core finds no violations", .enabled(if: axe != nil), arguments: pages.indices)
+    func axeFindsNoViolations(_ index: Int)
       throws
     {
       let script = String(

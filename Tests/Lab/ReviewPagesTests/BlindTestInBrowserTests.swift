@@ -5,16 +5,16 @@ import Reading
 import Testing
 
 extension InBrowser {
-  /// The blind test in the page of a comparison.
+  /// The blind test of a report in a real browser.
   @Suite struct BlindTestInBrowserTests {
-    /// What a saved file would hold is kept instead.
+    /// A script that records the contents of downloads.
     private static let keeping = """
       window.URL.createObjectURL = (blob) => { blob.text().then((text) => { window.saved = text\
       ; }); return "#"; };
       HTMLAnchorElement.prototype.click = function () { window.savedName = this.download; };
       """
 
-    /// Answers trials by key: the right ones as the seed draws them, or the others.
+    /// Answers trials with keys, correctly or incorrectly, from the identities of the seed.
     private func answer(_ page: BrowserPage, seed: UInt64, rights: [Bool]) throws {
       for (side, isRight) in zip(ABXTest.hiddenSides(seed: seed, count: rights.count), rights) {
         try page.press("a")
@@ -25,7 +25,7 @@ extension InBrowser {
       }
     }
 
-    /// Opens the test and starts it with so many trials.
+    /// Opens the test and starts it with a number of trials.
     private func start(_ page: BrowserPage, trials: Int) throws {
       try page.press("t")
       try page.evaluate("document.getElementById('blind-trials').value = \(trials)")
@@ -36,7 +36,8 @@ extension InBrowser {
       try page.string("document.getElementById('blind-\(part)').textContent") ?? ""
     }
 
-    @Test func testIsDoneByKeyboardAlone() throws {
+    @Test("A test can be completed with the keyboard")
+    func testWorksByKeyboard() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=7", preparation: Self.keeping)
       try start(page, trials: 10)
       #expect(try text(page, "progress") == "Trial 1 of 10")
@@ -66,7 +67,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func wordsAreThoseOfTheTerminal() throws {
+    @Test("The sentences match those of the program")
+    func sentencesMatchTheProgram() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=3")
       for (right, count, planned) in [(0, 2, 2), (5, 5, 5), (1, 10, 10), (3, 6, 6), (6, 6, 9)] {
         try start(page, trials: planned)
@@ -81,9 +83,10 @@ extension InBrowser {
       }
     }
 
-    @Test func nothingInThePageTellsWhatXIsOrWillBe() throws {
-      // The page is the same while X is heard, whichever it is now and later, but for the number of
-      // the trial.
+    @Test("The page does not reveal the identity of X")
+    func pageDoesNotRevealX() throws {
+      // While X plays, the page does not depend on its identity, except for the number of the
+      // trial.
       var pages: Set<String> = []
       for seed in [7, 8] as [UInt64] {
         let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=\(seed)")
@@ -110,7 +113,8 @@ extension InBrowser {
       #expect(pages.count == 1)
     }
 
-    @Test func anAnswerCanBeChangedUntilItIsConfirmed() throws {
+    @Test("An answer can be changed until it is confirmed")
+    func answersCanBeChanged() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), query: "?seed=7")
       try start(page, trials: 1)
       try page.press("Enter")
@@ -122,7 +126,8 @@ extension InBrowser {
       #expect(try text(page, "score") == "1 of 1 correct")
     }
 
-    @Test func withoutASeedTheOrderDiffersEachTime() throws {
+    @Test("Without a seed, the order is random")
+    func orderIsRandomWithoutASeed() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       var seeds: Set<String> = []
       for _ in 0..<3 {

@@ -6,13 +6,14 @@ import Testing
 @testable import ReviewPages
 
 extension InBrowser {
-  /// The page of a gallery in a real browser.
+  /// The gallery in a real browser.
   @Suite struct GalleryInBrowserTests {
     private let shown = "document.querySelectorAll('.card').length"
     private let names =
       "[...document.querySelectorAll('.card h2')].map((each) => each.textContent).join(' ')"
 
-    @Test func searchLeavesCardsThatHaveAllWords() throws {
+    @Test("A search shows the cards that contain all words")
+    func searchFiltersByAllWords() throws {
       let page = try BrowserPage(Pages.gallery())
       #expect(try page.number(shown) == 3)
       try page.press("/")
@@ -31,7 +32,8 @@ extension InBrowser {
       #expect(page.requests.count == 1)
     }
 
-    @Test func keysGoFromCardToCardAndPlay() throws {
+    @Test("Keys move from card to card and play")
+    func keysMoveAndPlay() throws {
       let page = try BrowserPage(Pages.gallery(), preparation: InBrowser.ReportSoundTests.listening)
       try page.press("ArrowRight")
       try page.press("ArrowRight")
@@ -51,7 +53,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func cardsAreOrderedAndFiltered() throws {
+    @Test("Cards are ordered and filtered")
+    func cardsAreOrderedAndFiltered() throws {
       let page = try BrowserPage(Pages.gallery())
       func choose(_ id: String, _ value: String) throws {
         try page.evaluate(
@@ -71,9 +74,10 @@ extension InBrowser {
       #expect(try page.string(names) == "one two")
     }
 
-    @Test func oneRulerHoldsForAllCards() throws {
+    @Test("All cards have the same time scale")
+    func allCardsHaveOneScale() throws {
       let page = try BrowserPage(Pages.gallery())
-      // Pixels of a second, from the labels of each card.
+      // The pixels per second follow from the labels of each card.
       let scales = try page.string(
         """
         [...document.querySelectorAll(".thumb > svg")].map((svg) => {
@@ -86,7 +90,8 @@ extension InBrowser {
       #expect(Set((scales ?? "").split(separator: " ")).count == 1, "\(scales ?? "")")
     }
 
-    @Test func hoverShowsTheValuesUnderThePointer() throws {
+    @Test("Hovering shows the values under the pointer")
+    func hoverShowsValues() throws {
       let page = try BrowserPage(Pages.gallery())
       let box = try page.box(of: ".card[data-take=\"0\"] .thumb")
       try page.point("mouseMoved", x: box.x + 7, y: box.y + 30)
@@ -96,7 +101,8 @@ extension InBrowser {
       )
     }
 
-    @Test func detailHasAnAddressAndDownloadsWhatRenderWrites() throws {
+    @Test("The detail has a URL and downloads the rendering")
+    func detailHasAURLAndDownloads() throws {
       let page = try BrowserPage(
         Pages.gallery(), query: "#two",
         preparation: """
@@ -129,7 +135,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func compareWithOverlaysAnotherPattern() throws {
+    @Test("The detail overlays another pattern")
+    func detailOverlaysAnotherPattern() throws {
       let page = try BrowserPage(Pages.gallery(), query: "#one")
       try page.evaluate(
         """

@@ -4,37 +4,44 @@ import Reading
 import SystemSupport
 import Testing
 
-/// What pages are put together from.
+/// The components of pages: templates, policies, scripts and texts.
 @Suite struct MarkupTests {
-  @Test func fillingsAreNotSearchedForPlaces() {
+  @Test("Inserted contents are not searched for placeholders")
+  func contentsAreNotSearched() {
     let template = PageTemplate(Array("a{{one}}b{{two}}c{{unknown}}d{ {x}} {{}}".utf8))
     let page = template.filled(with: ["one": Array("{{two}}".utf8), "two": Array("2".utf8)])
     #expect(String(decoding: page, as: UTF8.self) == "a{{two}}b2cd{ {x}} {{}}")
     #expect(template.placeholderNames == ["one", "two", "unknown"])
   }
 
-  @Test func policyNamesTheHashOfTheScript() {
+  @Test("The policy contains the hash of the script")
+  func policyContainsScriptHash() {
     // printf abc | openssl dgst -sha256 -binary | base64
     #expect(
       ContentSecurityPolicy.hashSource(of: Array("abc".utf8))
         == "sha256-ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=")
   }
 
-  @Test(arguments: [
-    ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
-    ("fooba", "Zm9vYmE="),
-    ("foobar", "Zm9vYmFy"),
-  ]) func base64IsThatOfTheStandard(_ text: String, _ encoded: String) {
+  @Test(
+    "Base64 matches RFC 4648",
+    arguments: [
+      ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
+      ("fooba", "Zm9vYmE="),
+      ("foobar", "Zm9vYmFy"),
+    ])
+  func base64MatchesTheStandard(_ text: String, _ encoded: String) {
     #expect(String(decoding: Base64.encoded(Array(text.utf8)), as: UTF8.self) == encoded)
     #expect(Base64.encodedLength(ofByteCount: text.utf8.count) == encoded.utf8.count)
   }
 
-  @Test func embeddedJSONHoldsNoTag() {
+  @Test("Embedded JSON cannot contain a tag")
+  func embeddedJSONHasNoTags() {
     let json = EmbeddedJSON.object(["name": "</script><!--"])
     #expect(String(decoding: json, as: UTF8.self) == #"{"name":"\u003c/script>\u003c!--"}"#)
   }
 
-  @Test func scriptsLoseCommentsAndIndentation() {
+  @Test("Scripts have no comments and no indentation")
+  func scriptsHaveNoComments() {
     let script = PageResource.scriptBlock(
       from: Array("/** Says\n * more. */\n  // a\n  let b = 1; // c\n\n".utf8))
     #expect(String(decoding: script, as: UTF8.self) == "\"use strict\";\n{\nlet b = 1; // c\n}\n")
@@ -42,16 +49,17 @@ import Testing
 }
 
 struct HTMLTextTests {
-  @Test func textCannotBecomeMarkup() {
+  @Test("Text cannot become markup")
+  func textCannotBecomeMarkup() {
     #expect(
       "<a href=\"x\" title='y'>&é</a>".escapedForMarkup
         == "&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;é&lt;/a&gt;")
   }
 }
 
-/// Reads base 64, which the module itself only writes.
+/// Decodes Base64, which the module only encodes.
 enum Base64Text {
-  /// The bytes of a text, or nothing where it is none.
+  /// Returns the bytes of a Base64 text, or nil if it is invalid.
   static func bytes(_ text: String) -> [UInt8]? {
     let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var values = [UInt32?](repeating: nil, count: 256)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import ReviewPages
 
-/// Pages and pictures have the same colours, each with a reason that stands with the pictures.
+/// Pages and plots have the same colors, which `PlotPalette` documents.
 struct PageColorTests {
   private func tokens(_ css: Substring) -> [String: String] {
     var tokens: [String: String] = [:]
@@ -18,7 +18,8 @@ struct PageColorTests {
     return tokens
   }
 
-  @Test func tokensAreThoseOfPictures() throws {
+  @Test("Page colors match those of plots")
+  func pageColorsMatchPlots() throws {
     let page = String(decoding: try Pages.twoTakeReport(), as: UTF8.self)
     let light = try #require(page.range(of: ":root")).upperBound
     let dark = try #require(page.range(of: "prefers-color-scheme")).upperBound
@@ -37,7 +38,8 @@ struct PageColorTests {
     }
   }
 
-  @Test func sharpnessHasTheScaleOfPictures() throws {
+  @Test("The sharpness scale matches that of plots")
+  func sharpnessScaleMatchesPlots() throws {
     let page = String(decoding: try Pages.gallery(), as: UTF8.self)
     for color in Colormap.sharpness.anchors {
       let parts = [color.bytes.red, color.bytes.green, color.bytes.blue].map {

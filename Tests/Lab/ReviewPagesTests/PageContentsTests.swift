@@ -8,16 +8,18 @@ import Testing
 
 @testable import ReviewPages
 
-/// What stands in pages, without a browser.
+/// The contents of pages, without a browser.
 @Suite struct PageContentsTests {
   private func text(_ page: [UInt8]) -> String { String(decoding: page, as: UTF8.self) }
 
-  @Test func equalTakesGiveEqualBytes() throws {
+  @Test("Equal takes give equal bytes")
+  func pagesAreReproducible() throws {
     #expect(try Pages.report(Pages.twoTakes()) == Pages.twoTakeReport())
     #expect(try Pages.gallery() == Pages.gallery())
   }
 
-  @Test func everyPlaceOfAFrameIsFilled() throws {
+  @Test("Every placeholder of a template is filled")
+  func everyPlaceholderIsFilled() throws {
     for (frame, page) in [
       (PageResource.reportPage, try Pages.twoTakeReport()),
       (PageResource.galleryPage, try Pages.gallery()),
@@ -30,7 +32,8 @@ import Testing
     }
   }
 
-  @Test func differencesAreRowsOfTheMarkup() throws {
+  @Test("Differences are rows of the markup")
+  func differencesAreRows() throws {
     let page = text(try Pages.twoTakeReport())
     #expect(page.contains("<h1 id=\"verdict\">2 perceptible differences</h1>"))
     #expect(page.contains("<b>Second transient 20 ms later</b><span>onset 0.4 → 0.42 s</span>"))
@@ -39,7 +42,8 @@ import Testing
     #expect(page.contains("<b>Continuous event 3.9 dB stronger</b><span>intensity 0.8 → 1</span>"))
   }
 
-  @Test func equalTakesAreCalledEqual() throws {
+  @Test("Equal takes are reported as equal")
+  func equalTakesAreReported() throws {
     let takes = [try Pages.take("one"), try Pages.take("two")]
     let page = text(try Pages.report(takes))
     #expect(page.contains("<li class=\"row low\">B is identical to A, sample for sample.</li>"))
@@ -51,7 +55,8 @@ import Testing
     return comparison.differences.map { FindingText($0, of: comparison) }
   }
 
-  @Test func headingsOfSeveralEventsHaveARange() throws {
+  @Test("The title of several events has a range")
+  func groupedDifferencesHaveARange() throws {
     func taps(_ intensities: [Float]) -> HapticPattern {
       HapticPattern(
         events: intensities.enumerated().map {
@@ -69,7 +74,8 @@ import Testing
     #expect(alike.map(\.title) == ["Transients 1 and 2 12 dB weaker"])
   }
 
-  @Test func curvesOfOneTakeAreMissingOrAdded() throws {
+  @Test("A curve of one take only is missing or added")
+  func curvesOfOneTakeAreMissingOrAdded() throws {
     func curved(_ value: Float) -> HapticPattern {
       var pattern = Pages.pattern()
       pattern.curves = [
@@ -84,7 +90,8 @@ import Testing
     #expect(try findings(curved(0.3), curved(0.2)).map(\.title) == ["Intensity curve lowered"])
   }
 
-  @Test func summariesAreOneSentence() throws {
+  @Test("A summary is one sentence")
+  func summariesAreOneSentence() throws {
     func summary(_ second: HapticPattern) throws -> String {
       ComparisonSummary.text(of: Comparison(try Pages.take("one"), try Pages.take("two", second)))
     }
@@ -99,8 +106,9 @@ import Testing
     #expect(try summary(less) == "B lacks an event.")
   }
 
-  /// Of another duration, the bracket covers what one take has and the other does not.
-  @Test func bracketsCoverTheDifference() throws {
+  /// For two durations, the bracket covers the range between the two ends.
+  @Test("A bracket covers the difference of two durations")
+  func bracketsCoverTheDifference() throws {
     var longer = Pages.pattern()
     longer.events[1].duration = 0.28
     let comparison = Comparison(try Pages.take("one"), try Pages.take("two", longer))
@@ -111,7 +119,8 @@ import Testing
         && abs(finding.timeRange.upperBound - 0.38) < 1e-6)
   }
 
-  @Test func longSoundsKeepWhatIsLow() throws {
+  @Test("A long sound is decimated")
+  func longSoundsAreDecimated() throws {
     func sound(_ hertz: Double, seconds: Int) throws -> EmbeddedSound {
       try EmbeddedSound(
         Signal(
@@ -125,29 +134,32 @@ import Testing
     #expect(try sound(1_200, seconds: 61).decimationFactor == 2)
   }
 
-  @Test func longJSONLosesItsLayout() {
+  @Test("Long JSON is compacted")
+  func longJSONIsCompacted() {
     #expect(
       JSONLayout.compact("{\n  \"a b\" : [ 1, \"x \\\" y\" ]\r\n}\n") == #"{"a b":[1,"x \" y"]}"#)
     #expect(JSONLayout.compact("<a b>\n</a>\n") == "<a b>\n</a>\n")
   }
 
-  @Test func soundIsFLACOfTheDitheredSamples() throws {
+  @Test("A sound is FLAC with the dithered samples")
+  func soundIsDitheredFLAC() throws {
     let signal = try Pages.signal(Pages.take("x"), profile: .phone)
     let sound = try EmbeddedSound(signal)
     #expect(sound.flacBytes.starts(with: Array("fLaC".utf8)))
     #expect(sound.rate == 8_000)
     #expect(sound.encodedLength == Base64.encoded(sound.flacBytes).count)
-    // Smaller than the samples, and byte for byte the same each time.
+    // The file is smaller than the samples and reproducible.
     #expect(sound.flacBytes.count < signal.frameCount)
     #expect(try EmbeddedSound(signal).flacBytes == sound.flacBytes)
-    // Eight channels are heard as their mean; what has no frame gets one.
+    // Eight channels are mixed to their mean. A sound without frames has one silent frame.
     let many = Signal(channels: Array(repeating: [0.5, 0.5], count: 8), rate: 8_000)
     #expect(
       try EmbeddedSound(many).flacBytes == EmbeddedSound(Signal([0.5, 0.5], rate: 8_000)).flacBytes)
     #expect(try EmbeddedSound(Signal([], rate: 8_000)).flacBytes.count > 40)
   }
 
-  @Test func lowestRateHoldsTheSound() throws {
+  @Test("The minimum rate keeps the sound")
+  func minimumRateKeepsTheSound() throws {
     func sine(_ hertz: Double, rate: Double = 48_000) -> Signal {
       Signal(
         (0..<Int(rate)).map { Float(sin(2 * Double.pi * hertz * Double($0) / rate)) / 2 },
@@ -160,13 +172,15 @@ import Testing
     #expect(PageSounds.minimumRate(for: sine(100, rate: 8_000)) == 8_000)
   }
 
-  @Test func pagesAreSmall() throws {
-    // Two takes of half a second: the script and the style are most of it.
+  @Test("Pages are small")
+  func pagesAreSmall() throws {
+    // For two takes of half a second, script and style sheet are most of the page.
     #expect(try Pages.twoTakeReport().count < 190_000)
     #expect(try Pages.gallery().count < 115_000)
   }
 
-  @Test func pageThatWouldBeTooLargeIsRefused() throws {
+  @Test("A page that would be too large throws an error")
+  func tooLargePagesThrow() throws {
     let sound = try EmbeddedSound(Pages.twoTakes()[0].signal)
     try EmbeddedSound.checkTotalSize(
       of: [sound, sound], takeCount: 2, maximumByteCount: 2 * sound.encodedLength)
@@ -189,7 +203,8 @@ import Testing
     }
   }
 
-  @Test func valuesOfEventsAreTheFiles() throws {
+  @Test("Events have the values of the file")
+  func eventsHaveTheValuesOfTheFile() throws {
     let pattern = HapticPattern(
       events: [
         HapticEvent(
@@ -212,7 +227,8 @@ import Testing
     #expect(take.intensity(at: 0.05) == 0)
   }
 
-  @Test func linesKeepWhatTheyMustWithFewerPoints() {
+  @Test("A reduced line stays close to the original")
+  func reducedLinesStayClose() {
     let straight = (0...100).map {
       EventPlot.Point(time: Double($0), intensity: Double($0) / 100, sharpness: 0.5)
     }
@@ -228,7 +244,8 @@ import Testing
     #expect(reduced.first == bent.first && reduced.last == bent.last)
   }
 
-  @Test func placesInARowAreOrdinals() {
+  @Test("Events are numbered with ordinals")
+  func eventsAreNumberedWithOrdinals() {
     #expect(
       [1, 2, 3, 10, 12].map(SentenceFormatting.ordinalText) == [
         "first", "second", "third", "tenth", "twelfth",

@@ -3,9 +3,9 @@ import Testing
 @testable import ReviewPages
 
 extension InBrowser {
-  /// Nothing is cut, covered or outside at any width of a screen.
+  /// Controls and figures at different widths of a screen.
   @Suite struct PageWidthTests {
-    /// What is wrong with the places of controls and figures.
+    /// Returns the clipped, covered and misplaced controls and figures.
     static let layout = """
       (() => {
         const wrong = new Set();
@@ -45,14 +45,16 @@ extension InBrowser {
       })()
       """
 
-    @Test(arguments: AccessibilityTests.pages.indices) func nothingIsCutOrCoveredAtAnyWidth(
+    @Test(
+      "No control is clipped or covered at any width", arguments: AccessibilityTests.pages.indices)
+    func nothingIsClippedAtAnyWidth(
       _ index: Int
     ) throws {
       let page = try BrowserPage(AccessibilityTests.pages[index].html(), width: 320, height: 800)
       let edges = [360, 375, 390, 414, 721, 768, 810, 811, 820, 834, 900, 1_080, 1_081]
       for width in Array(stride(from: 320, through: 1_600, by: 40)) + edges {
         try page.resize(width: width, height: 800)
-        // The page draws again a little after it was resized.
+        // The page redraws shortly after a change of its size.
         try page.evaluate("new Promise((resolve) => setTimeout(resolve, 90))")
         #expect(try page.string(Self.layout) == "", "\(width) pixels")
       }

@@ -6,9 +6,9 @@ import SignalPlots
 
 @testable import ReviewPages
 
-/// Takes and pages that tests share.
+/// The takes and pages of tests.
 enum Pages {
-  /// A tap, a hum and a second tap.
+  /// Returns a pattern of a transient, a continuous event and a second transient.
   static func pattern(secondTap: Double = 0.4, intensity: Float = 0.8) -> HapticPattern {
     HapticPattern(events: [
       HapticEvent(
@@ -22,13 +22,13 @@ enum Pages {
     ])
   }
 
-  /// Two hundred and twenty taps in two seconds.
+  /// Returns a pattern of 220 transients in two seconds.
   static func ticks() -> HapticPattern {
     HapticPattern(
       events: (0..<220).map { HapticEvent(kind: .hapticTransient, time: 0.01 * Double($0)) })
   }
 
-  /// A pattern as `temblor` takes it up.
+  /// Returns a take of a pattern, like the program's.
   static func take(
     _ name: String, _ pattern: HapticPattern = pattern(), profile: TransducerProfile = .phone,
     text: String? = "{\n  \"Version\": 1\n}\n", feeling: String? = "Three knocks.",
@@ -51,7 +51,7 @@ enum Pages {
     return Signal(channels: [rendering.samples()], rate: rate)
   }
 
-  /// The report of some takes, with a second set of sounds for small speakers.
+  /// Returns the report of takes, with additional sounds for small speakers.
   static func report(_ takes: [Take], hasSpeakers: Bool = true) throws -> [UInt8] {
     let sounds = try takes.map { take in
       PageSounds(
@@ -64,20 +64,20 @@ enum Pages {
       takes: takes, sounds: sounds)
   }
 
-  /// A profile that small speakers play.
+  /// The profile of the sounds for small speakers.
   private static var speaker: TransducerProfile {
     var speaker = TransducerProfile.phone
     speaker.frequency = FrequencyMapping(low: 110, high: 320)
     return speaker
   }
 
-  /// What a page plays of a take: 8 kHz for patterns.
+  /// Returns the sounds of a take: patterns have a rate of 8 kHz.
   static func signal(_ take: Take, profile: TransducerProfile) throws -> Signal {
     guard let composition = take.composition else { return take.signal }
     return try signal(composition, profile: profile, rate: 8_000)
   }
 
-  /// Two takes that differ in the time of a tap and the strength of a hum.
+  /// Two takes that differ in the onset of a transient and the intensity of a continuous event.
   static func twoTakes() throws -> [Take] {
     [try take("soft"), try take("firm", pattern(secondTap: 0.42, intensity: 1))]
   }
@@ -87,7 +87,7 @@ enum Pages {
 
   private static let madeReport = Result { try report(twoTakes()) }
 
-  /// A gallery of three patterns of growing, and then shrinking, length.
+  /// A gallery of three patterns with different durations.
   static func gallery() throws -> [UInt8] {
     let takes = [
       try take("one", feeling: "A calm knock."),
@@ -102,7 +102,7 @@ enum Pages {
       })
   }
 
-  /// A recording of `pattern()`, half a second late in soft noise.
+  /// Returns a recording of `pattern()`, delayed by half a second, with soft noise.
   static func recording(_ name: String) throws -> Take {
     let clean = try signal(HapticComposition(pattern()), profile: .phone)
     var seed: UInt32 = 1

@@ -5,14 +5,14 @@ import Testing
 @testable import ReviewPages
 
 extension InBrowser {
-  /// The page of a comparison in a real browser: what is seen and pressed.
+  /// The report in a real browser: display and controls.
   @Suite struct ReportInBrowserTests {
     private let place = "Number(document.getElementById('scrub').ariaValueNow)"
     private let isLooping = "document.getElementById('loop').ariaPressed"
     private let status = "document.getElementById('status').textContent"
     private let heard = "document.querySelector('#hear [aria-checked=true]').dataset.hear"
 
-    /// Where a second is in the picture, from its labels of time.
+    /// The position of a second in the figure, from the labels of its time axis.
     private func x(_ page: BrowserPage, _ seconds: Double) throws -> Double {
       let box = try page.box(of: "#picture svg")
       let axis = try #require(
@@ -28,7 +28,8 @@ extension InBrowser {
       return box.x + first[1] + (seconds - first[0]) * scale
     }
 
-    @Test func pageOpensFromAFileAndAsksForNothingElse() throws {
+    @Test("A page opens from a file and requests nothing")
+    func pageNeedsNoNetwork() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       #expect(
         try page.string("document.querySelector('h1').textContent") == "2 perceptible differences")
@@ -40,13 +41,14 @@ extension InBrowser {
       }
       #expect(page.complaints == [])
       #expect(page.requests.count == 1)
-      // Names of the script are its own.
+      // The script declares no global names.
       #expect(
         try page.string("typeof deck + typeof Deck + typeof state") == "undefinedundefinedundefined"
       )
     }
 
-    @Test func policyKeepsForeignScriptsAndStylesFromRunning() throws {
+    @Test("The policy blocks foreign scripts and styles")
+    func policyBlocksForeignScripts() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       try page.evaluate(
         """
@@ -70,7 +72,8 @@ extension InBrowser {
       #expect(!policy.contains("unsafe"))
     }
 
-    @Test func textOfFilesStaysText() throws {
+    @Test("The text of files stays text")
+    func textOfFilesStaysText() throws {
       let nasty =
         "</script><script>window.ran = 1</script><img src=x onerror=window.ran=1>\"'&{{data}}"
       let takes = [
@@ -90,7 +93,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func keysAndClicksSwitchTakes() throws {
+    @Test("Keys and clicks switch takes")
+    func keysAndClicksSwitchTakes() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       #expect(try page.string(heard) == "turns")
       try page.press("b")
@@ -107,7 +111,8 @@ extension InBrowser {
       #expect(try page.string("document.activeElement.dataset.hear") == "1")
     }
 
-    @Test func anyTwoTakesAreCompared() throws {
+    @Test("Any two takes can be compared")
+    func anyTwoTakesAreCompared() throws {
       let takes = [
         try Pages.take("one"), try Pages.take("two", Pages.pattern(secondTap: 0.45)),
         try Pages.take("three", Pages.pattern(intensity: 0.4)),
@@ -137,7 +142,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func differencesAreMarkedInThePictureAndTheList() throws {
+    @Test("Differences are marked in the figure and in the list")
+    func differencesAreMarked() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       let titles =
         "[...document.querySelectorAll('#list b')].map((each) => each.textContent).join('; ')"
@@ -157,7 +163,8 @@ extension InBrowser {
       #expect(try page.bool("!document.getElementById('hot-band').hidden"))
     }
 
-    @Test func playHeadSeeksWhereThePictureIsClicked() throws {
+    @Test("A click in the figure moves the play head")
+    func clickSeeks() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       let box = try page.box(of: "#picture svg")
       let place = try x(page, 0.2)
@@ -167,7 +174,8 @@ extension InBrowser {
       #expect(abs(head.x + head.width / 2 - (try x(page, 0.2))) < 1.5)
     }
 
-    @Test func dragOverThePictureLoopsThatRange() throws {
+    @Test("A drag over the figure loops the range")
+    func dragLoops() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       let y = try page.box(of: "#picture svg").y + 100
       let from = try x(page, 0.1)
@@ -182,7 +190,8 @@ extension InBrowser {
       #expect(try page.bool("document.getElementById('loop-band').hidden"))
     }
 
-    @Test func keysMoveThePlayHeadAndSetTheLoop() throws {
+    @Test("Keys move the play head and set the loop")
+    func keysSeekAndLoop() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       for _ in 0..<3 {
         try page.press("ArrowRight", shift: true)
@@ -199,7 +208,8 @@ extension InBrowser {
       #expect(try page.number(place) == 0.29)
     }
 
-    @Test func pressingADifferenceLoopsItAndPlaysInTurn() throws {
+    @Test("Selecting a difference loops it and alternates the takes")
+    func selectingADifferenceLoopsIt() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       try page.press("a")
       try page.click("#list button")
@@ -208,7 +218,7 @@ extension InBrowser {
       #expect(try page.string(heard) == "turns")
       #expect(try page.string(status) == "Second transient 20 ms later. Looping, A and B in turn.")
       #expect((try page.number(place) ?? -1) >= 0.2)
-      // The picture is in sight.
+      // The figure is visible.
       #expect(try page.bool("document.getElementById('stage').getBoundingClientRect().top >= 0"))
       try page.click("#list button")
       try page.wait(for: "!document.body.classList.contains('playing')")
@@ -216,8 +226,9 @@ extension InBrowser {
       #expect(try page.bool("document.querySelectorAll('#list .row')[1].classList.contains('on')"))
     }
 
-    /// Ten minutes: many transients are thin lines without what would hide their neighbours.
-    @Test func manyTransientsAreThinLines() throws {
+    /// In a figure of ten minutes, transients are thin lines without outlines.
+    @Test("Many transients are thin lines")
+    func manyTransientsAreThinLines() throws {
       let page = try BrowserPage(
         Pages.report(
           [
@@ -238,7 +249,8 @@ extension InBrowser {
       #expect(try page.bool(hasHalo))
     }
 
-    @Test func axesOfMinutesHaveMinutes() throws {
+    @Test("A long time axis is labeled in minutes")
+    func longAxesHaveMinutes() throws {
       let hum = HapticPattern(events: [HapticEvent(kind: .hapticContinuous, time: 0, duration: 150)]
       )
       let page = try BrowserPage(
@@ -248,15 +260,16 @@ extension InBrowser {
       let labels = "[...document.querySelectorAll('#picture text')].map((each) => each.textContent)"
       #expect(try page.bool("\(labels).includes('0:20')"))
       #expect(try page.bool("\(labels).includes('2:30 min')"))
-      // A part has the unit of the whole, as the list has.
+      // An excerpt has the unit of the whole, like the list.
       for _ in 0..<4 {
         try page.press("+")
       }
       #expect(try page.bool("\(labels).some((each) => /^1:[0-9.]+ min$/.test(each))"))
     }
 
-    /// Any two of sixteen takes; one more is refused.
-    @Test func anyTwoOfSixteenTakesAreShown() throws {
+    /// Seventeen takes are refused.
+    @Test("Any two of sixteen takes can be shown")
+    func anyTwoOfSixteenTakesAreShown() throws {
       let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
       let takes = try (0..<17).map { try Pages.take("take \($0)", tap, rate: 8_000) }
       let page = try BrowserPage(Pages.report(Array(takes.prefix(16)), hasSpeakers: false))
@@ -273,7 +286,8 @@ extension InBrowser {
       }
     }
 
-    @Test func zoomShowsAPartOfTheAxis() throws {
+    @Test("Zooming shows an excerpt of the time axis")
+    func zoomShowsAnExcerpt() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       let last =
         "[...document.querySelectorAll('#picture text[text-anchor=middle]')].at(-1).textContent"
@@ -287,7 +301,8 @@ extension InBrowser {
       #expect(try page.string(last) != whole)
     }
 
-    @Test func valuesUnderThePointerAreWrittenAndPlayed() throws {
+    @Test("The pointer shows the values in the file and the played values")
+    func pointerShowsValues() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       let y = try page.box(of: "#picture svg").y + 100
       try page.point("mouseMoved", x: try x(page, 0.2), y: y)
@@ -299,7 +314,8 @@ extension InBrowser {
         "\(words)")
     }
 
-    @Test func sourceIsSideBySide() throws {
+    @Test("Sources are side by side")
+    func sourceIsSideBySide() throws {
       let takes = [
         try Pages.take("one", text: "{\n  \"Version\": 1,\n  \"a\": 0.5\n}\n"),
         try Pages.take(
@@ -315,7 +331,8 @@ extension InBrowser {
           == "0.5 0.7")
     }
 
-    @Test func recordingsAreShownByLevelAndFrequency() throws {
+    @Test("Recordings are shown by level and frequency")
+    func recordingsHaveLevelAndFrequency() throws {
       let page = try BrowserPage(
         Pages.report([Pages.take("pattern"), Pages.recording("take.wav")], hasSpeakers: false))
       #expect(try page.string("document.querySelector('#views button').textContent") == "Level")
@@ -333,7 +350,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func keysAreListed() throws {
+    @Test("Keys are listed")
+    func keysAreListed() throws {
       let page = try BrowserPage(Pages.twoTakeReport())
       try page.press("?")
       #expect(try page.bool("document.getElementById('keys-dialog').open"))
@@ -347,7 +365,8 @@ extension InBrowser {
       #expect(try !page.bool("document.getElementById('keys-dialog').open"))
     }
 
-    @Test func paperShowsOnePageWithoutThePlayer() throws {
+    @Test("A print has no player")
+    func printHasNoPlayer() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), isDark: true)
       let sheets = try #require(try Base64Text.bytes(page.print()))
       #expect(sheets.starts(with: Array("%PDF-".utf8)))
@@ -359,7 +378,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func withoutScriptPictureListFiguresAndSourceAreThere() throws {
+    @Test("Without script, a page has figure, list, measurements and source")
+    func pageWorksWithoutScript() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), hasScript: false)
       let text = try page.string("document.body.innerText") ?? ""
       for words in [

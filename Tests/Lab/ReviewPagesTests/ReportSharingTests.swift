@@ -5,10 +5,11 @@ import Testing
 @testable import ReviewPages
 
 extension InBrowser {
-  /// The page of a comparison in a real browser: long patterns, links, and what leaves the page.
+  /// The report in a real browser: long patterns, links, and exports.
   @Suite struct ReportSharingTests {
-    /// Beyond 300 events in sight, two patterns are columns: what both reach is grey.
-    @Test func tenMinutesAreAnEnvelope() throws {
+    /// With more than 300 visible events, two patterns are columns: the common part is gray.
+    @Test("Ten minutes are drawn as an envelope")
+    func tenMinutesAreAnEnvelope() throws {
       func long(_ changed: Int) -> HapticPattern {
         HapticPattern(
           events: (0..<400).map {
@@ -32,7 +33,7 @@ extension InBrowser {
         try page.string("document.querySelector('#picture .bars.a').getAttribute('d')") ?? ""
       #expect(only.split(separator: "M").count == 1, "\(only)")
       #expect(try page.string("document.querySelector('#list .when').textContent") == "5:00 min")
-      // The next difference is zoomed to, and the overview shows where the picture is.
+      // The figure zooms to the next difference, and the overview shows the visible range.
       try page.press("n")
       try page.wait(for: "!document.querySelector('#scrub .view').hidden")
       try page.wait(for: "document.querySelectorAll('#picture .stem').length > 0")
@@ -40,12 +41,13 @@ extension InBrowser {
       let whole = try page.box(of: "#scrub")
       #expect(abs(part.x + part.width / 2 - whole.x - whole.width / 2) < 3)
       #expect(try page.number("document.querySelectorAll('#scrub .spot').length") == 1)
-      // Sounds of minutes have a lower rate in the file, and their own in the page.
+      // Long sounds have a lower rate in the file, and their own rate in the page.
       #expect(try page.number("Number(document.getElementById('sound-0-0').dataset.factor)") == 4)
       #expect(page.complaints == [])
     }
 
-    @Test func addressNamesADifferenceOrATime() throws {
+    @Test("The URL names a difference or a time")
+    func urlNamesADifferenceOrATime() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), query: "#d2")
       try page.wait(for: "document.querySelector('.row.on') !== null")
       #expect(try page.string("document.querySelector('.row.on .n').textContent") == "2")
@@ -63,7 +65,8 @@ extension InBrowser {
       }
     }
 
-    @Test func addressNamesTwoOfThreeTakes() throws {
+    @Test("The URL names two of three takes")
+    func urlNamesTwoTakes() throws {
       let takes = [
         try Pages.take("one"), try Pages.take("two", Pages.pattern(secondTap: 0.45)),
         try Pages.take("three", Pages.pattern(intensity: 0.4)),
@@ -74,7 +77,8 @@ extension InBrowser {
       #expect(try page.string("location.hash") == "#C-B&t=0.1")
     }
 
-    @Test func listAndPictureLeaveThePage() throws {
+    @Test("List and figure can be exported")
+    func listAndFigureAreExported() throws {
       let page = try BrowserPage(
         Pages.twoTakeReport(),
         preparation: """
@@ -123,7 +127,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func verdictOfATolerance() throws {
+    @Test("A tolerance has a verdict")
+    func toleranceHasAVerdict() throws {
       func page(_ tolerance: Tolerance) throws -> BrowserPage {
         try BrowserPage(
           ComparisonReport(generator: "Temblor test", tolerance: tolerance).html(
@@ -153,7 +158,8 @@ extension InBrowser {
         try BrowserPage(Pages.twoTakeReport()).bool("document.getElementById('badge').hidden"))
     }
 
-    @Test func aboutNamesTheFiles() throws {
+    @Test("The section about the report names the files")
+    func aboutNamesTheFiles() throws {
       let origins = [
         TakeOrigin(path: "a/soft.ahap", modified: "2026-11-22 17:58 UTC", bytes: Array("abc".utf8)),
         nil,
@@ -166,16 +172,18 @@ extension InBrowser {
           "Take Aa/soft.ahap · 2026-11-22 17:58 UTC · SHA-256 ba7816bf8f01cfeaProfile"), "\(about)")
     }
 
-    /// Heads of transients that are apart by less than their width stand side by side.
-    @Test func headsOfNearTransientsDoNotHideEachOther() throws {
+    /// Heads closer than their width are moved apart.
+    @Test("The heads of nearby transients do not overlap")
+    func nearbyHeadsDoNotOverlap() throws {
       let page = try BrowserPage(Pages.twoTakeReport(), width: 390, height: 740)
       let circle = try page.box(of: "#picture circle.head.a")
       let diamond = try page.box(of: "#picture path.head.b")
       #expect(diamond.x + diamond.width / 2 - circle.x - circle.width / 2 >= 11.5)
     }
 
-    /// Another editor's layout is not a difference.
-    @Test func sourceInAnotherLayoutIsComparedByValues() throws {
+    /// A different layout of equal values is not a difference.
+    @Test("Sources in different layouts are compared by values")
+    func sourceIsComparedByValues() throws {
       let takes = [
         try Pages.take(
           "one", text: "{\n  \"Version\": 1.0,\n  \"a\": [\n    0.5,\n    2\n  ]\n}\n"),

@@ -7,9 +7,9 @@ import Testing
 @testable import ReviewPages
 
 extension InBrowser {
-  /// What the page of a comparison plays.
+  /// The sound of a report in a real browser.
   @Suite struct ReportSoundTests {
-    /// Keeps hold of what the page makes, and listens at its end.
+    /// A script that records the audio nodes of the page and measures the output.
     static let listening = """
       window.heard = { buffers: [], gains: [] };
       const Made = window.AudioContext;
@@ -42,13 +42,14 @@ extension InBrowser {
       try BrowserPage(html, query: query, preparation: Self.listening)
     }
 
-    @Test func soundOfThePageIsTheRender() throws {
+    @Test("The page plays the rendering")
+    func pagePlaysTheRendering() throws {
       let takes = try Pages.twoTakes()
       let page = try page(Pages.report(takes))
       try page.wait(for: "heard.buffers.length === 2")
       try page.press("s")
       try page.wait(for: "heard.buffers.length === 4")
-      // Decoding may end in any order: each take is one of the buffers, sample for sample.
+      // The order of decoding is arbitrary: each take is equal to one of the buffers.
       for take in takes {
         var dither = Dither()
         let signal = try Pages.signal(take, profile: .phone)
@@ -70,13 +71,14 @@ extension InBrowser {
 
     private let place = "Number(document.getElementById('scrub').ariaValueNow)"
 
-    @Test func playingIsHeardAndMovesThePlayHead() throws {
+    @Test("Playback is audible and moves the play head")
+    func playbackMovesThePlayHead() throws {
       let page = try page(Pages.twoTakeReport())
       try page.press("a")
       try page.press(" ")
       try page.wait(for: "heard.analyser && heard.peak() > 0.05")
       try page.wait(for: "\(place) > 0.2")
-      // It comes round again.
+      // The loop starts again.
       try page.wait(for: "\(place) < 0.1")
       try page.press(" ")
       try page.wait(for: "!document.body.classList.contains('playing')")
@@ -84,7 +86,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func playPressedWhileSoundsAreDecodedIsHeard() throws {
+    @Test("Play works while sounds are decoded")
+    func playWorksDuringDecoding() throws {
       let page = try BrowserPage(
         Pages.twoTakeReport(),
         preparation: Self.listening + """
@@ -101,11 +104,12 @@ extension InBrowser {
       try page.wait(for: "heard.analyser && heard.peak() > 0.05")
     }
 
-    @Test func playingEndsAtTheEnd() throws {
+    @Test("Playback ends at the end")
+    func playbackEnds() throws {
       let page = try page(Pages.twoTakeReport())
       try page.press("a")
       try page.press("l")
-      // Between two frames of a busy machine a sound may start and end.
+      // On a busy machine, a sound can start and end between two frames.
       try page.evaluate(
         """
         window.changes = [];
@@ -127,11 +131,12 @@ extension InBrowser {
       try page.press("]")
     }
 
-    @Test func loopStaysInItsRange() throws {
+    @Test("A loop stays in its range")
+    func loopStaysInItsRange() throws {
       let page = try page(Pages.twoTakeReport())
       try loopTheHum(page)
       try page.press(" ")
-      // Three rounds of a tenth of a second, seen at every frame.
+      // Three passes of 0.1 s are observed in every frame.
       let range = try page.string(
         """
         new Promise((resolve) => {
@@ -149,8 +154,9 @@ extension InBrowser {
       #expect(ends[0] >= 0.199 && ends[1] <= 0.301 && ends[1] - ends[0] > 0.05)
     }
 
-    @Test func takesAreHeardInTurn() throws {
-      // The first take is silent where the second is not.
+    @Test("Takes alternate")
+    func takesAlternate() throws {
+      // The first take is silent while the second is not.
       let quiet = try Pages.take("quiet", Pages.pattern(intensity: 0.01))
       let loud = try Pages.take("loud", Pages.pattern(intensity: 1))
       let page = try page(Pages.report([quiet, loud]))
@@ -164,7 +170,8 @@ extension InBrowser {
       }
     }
 
-    @Test func switchingFadesBetweenTracksUnderOnePlayHead() throws {
+    @Test("Switching crossfades tracks under one play head")
+    func switchingCrossfades() throws {
       let quiet = try Pages.take("quiet", Pages.pattern(intensity: 0.01))
       let loud = try Pages.take("loud", Pages.pattern(intensity: 1))
       let page = try page(Pages.report([quiet, loud]))
@@ -177,7 +184,8 @@ extension InBrowser {
       try page.wait(for: "heard.peak() < 0.02")
     }
 
-    @Test func levelMatchUsesTheGainsOfTheComparison() throws {
+    @Test("Level matching uses the gains of the comparison")
+    func levelMatchUsesComparisonGains() throws {
       let quiet = try Pages.take("quiet", Pages.pattern(intensity: 0.5))
       let loud = try Pages.take("loud", Pages.pattern(intensity: 1))
       let signals = try [quiet, loud].map { try Pages.signal($0, profile: .phone) }
@@ -195,7 +203,8 @@ extension InBrowser {
       try page.wait(for: "Math.abs(heard.peak() - \(hum * gains[1])) < 0.01")
     }
 
-    @Test func smallSpeakersAreTheFirstOutput() throws {
+    @Test("Small speakers are the initial output")
+    func smallSpeakersAreTheFirstOutput() throws {
       let page = try page(Pages.twoTakeReport())
       let chosen = "document.querySelector('#output [aria-checked=true]').textContent"
       #expect(try page.string(chosen) == "Small speakers")

@@ -3,9 +3,9 @@ import Testing
 @testable import ReviewPages
 
 extension InBrowser {
-  /// The studio in a real browser: what is drawn, changed, heard and saved.
+  /// The studio in a real browser: display, edits, sound and files.
   @Suite struct StudioInBrowserTests {
-    /// A layout and members that no writer would make.
+    /// A pattern with an unusual layout and unknown keys.
     private static let text = """
       {
         "Version" : 1.0, "Metadata": { "Project": "Test", "Own": [1, 2.50e0] },
@@ -29,7 +29,7 @@ extension InBrowser {
       ent", "EventParameters": []}}]}
       """
 
-    /// Keeps what the page hands over instead of writing it, and has no dialog of the system.
+    /// A script that records the exports of the page and replaces the dialogs of the system.
     private static let preparation = """
       window.saved = {};
       window.showSaveFilePicker = window.showOpenFilePicker = undefined;
@@ -64,7 +64,7 @@ extension InBrowser {
     private static let isReady = "document.body.dataset.state === 'ready'"
     private static let canUndo = "!document.getElementById('undo').disabled"
 
-    /// The lines of the source that differ from the opened text.
+    /// Returns the lines of the source that differ from the opened text.
     private func changedLines(_ page: BrowserPage) throws -> [String] {
       try page.wait(for: Self.isReady)
       let now = (try page.string(Self.source) ?? "").split(
@@ -73,7 +73,7 @@ extension InBrowser {
       return now.filter { !old.contains($0) }.map { String($0.drop { $0 == " " }) }
     }
 
-    /// Goes through the parts until one is selected whose words have a text.
+    /// Selects the first part whose description contains a text.
     private func select(_ words: String, in page: BrowserPage) throws {
       try page.evaluate("document.getElementById('cursor').focus()")
       try page.press("Escape")
@@ -92,7 +92,8 @@ extension InBrowser {
       try page.drag((x, y), (x + across / 2, y + down / 2), (x + across, y + down))
     }
 
-    @Test func savedUntouchedIsWhatWasOpened() throws {
+    @Test("An unchanged file is saved unchanged")
+    func unchangedFilesAreSavedUnchanged() throws {
       let page = try open()
       #expect(try page.string(Self.source) == Self.text)
       try page.click("#save")
@@ -102,7 +103,8 @@ extension InBrowser {
       #expect(page.requests.count == 1, "\(page.requests)")
     }
 
-    @Test func dragChangesOneValue() throws {
+    @Test("A drag changes one value")
+    func dragChangesOneValue() throws {
       let page = try open()
       try select("Transient at 0.1", in: page)
       try drag(page, byX: 80)
@@ -120,7 +122,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func everythingTakenBackIsTheOpenedText() throws {
+    @Test("Undoing everything restores the opened text")
+    func undoRestoresTheOpenedText() throws {
       let page = try open()
       try select("Transient", in: page)
       for key in ["ArrowRight", "ArrowUp", "d", "t", "Delete", "c", "]", "v", "b"] {
@@ -139,7 +142,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func copiesGoToTheOtherSlot() throws {
+    @Test("A copy can be pasted into the other slot")
+    func copiesGoToTheOtherSlot() throws {
       let page = try open([Self.text, Self.short])
       try select("Transient at 0.1", in: page)
       try page.press("N", shift: true)
@@ -159,7 +163,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func everythingSelectedMovesTogether() throws {
+    @Test("The whole selection moves together")
+    func selectionMovesTogether() throws {
       let page = try open()
       try page.press("a", control: true)
       #expect(try page.string("document.getElementById('kind').textContent") == "4 parts")
@@ -174,8 +179,9 @@ extension InBrowser {
         try page.string("document.getElementById('kind').textContent")?.hasSuffix("parts") == true)
     }
 
-    /// B plays on in step, silent after its end, until A ends.
-    @Test func patternsOfTwoLengthsStayInStep() throws {
+    /// B stays in sync and is silent after its end until A ends.
+    @Test("Patterns of different lengths stay in sync")
+    func differentLengthsStayInSync() throws {
       let page = try open([Self.text, Self.short])
       try page.press("2")
       try page.click("#play")
@@ -187,7 +193,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func playingGoesOnWhileThePatternChanges() throws {
+    @Test("Playback continues while the pattern changes")
+    func playbackContinuesDuringEdits() throws {
       let page = try open()
       try page.click("#play")
       try page.wait(for: "document.querySelector('.dock').dataset.heard !== undefined")
@@ -197,7 +204,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func errorStandsAtItsLine() throws {
+    @Test("An error is shown at its line")
+    func errorIsShownAtItsLine() throws {
       let page = try open()
       try page.evaluate(
         """
@@ -220,7 +228,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func unsavedTextIsOfferedAgain() throws {
+    @Test("Unsaved text is offered at the next visit")
+    func unsavedTextIsOffered() throws {
       let page = try open()
       try select("Transient", in: page)
       try page.press("ArrowUp")
@@ -236,7 +245,8 @@ extension InBrowser {
       try next.wait(for: "\(Self.source) === `\(Self.text)`")
     }
 
-    @Test func addressNamesATimeAndCarriesAPattern() throws {
+    @Test("The URL contains a time and a pattern")
+    func urlContainsTimeAndPattern() throws {
       let page = try open(query: "#t=0.25")
       #expect(try page.string("document.getElementById('clock').textContent") == "0.250")
       let packed =
@@ -258,8 +268,9 @@ extension InBrowser {
       }
     }
 
-    /// What a report puts in an address is what the studio opens.
-    @Test func takesOfAReportOpenInTheStudio() throws {
+    /// The studio opens the URL that a report generates.
+    @Test("The takes of a report open in the studio")
+    func reportTakesOpenInTheStudio() throws {
       let takes = [
         try Pages.take("one", text: Self.text), try Pages.take("zwei & drei", text: Self.short),
       ]
@@ -280,9 +291,10 @@ extension InBrowser {
           "document.querySelector('[data-share=studio]').hidden"))
     }
 
-    @Test func aDroppedSoundBecomesAPatternBesideTheOneThatIsShown() throws {
+    @Test("A dropped sound is traced into the other slot")
+    func droppedSoundIsTraced() throws {
       let page = try open()
-      // Half a second of silence, and 0.25 s of a hum of 150 Hz.
+      // The sound is 0.5 s of silence and 0.25 s of a tone of 150 Hz.
       try page.evaluate(
         """
         const [rate, frames] = [8000, 6000], wav = new DataView(new ArrayBuffer(44 + 2 * frames));
@@ -315,7 +327,8 @@ extension InBrowser {
       #expect(try page.string("\(source)[1].EventWaveformPath") == "boom.wav")
     }
 
-    @Test func savingToAServerOffersBothVersions() throws {
+    @Test("A conflict at saving offers both versions")
+    func saveConflictOffersBothVersions() throws {
       let page = try open(
         address: "0",
         preparation: """
@@ -335,8 +348,9 @@ extension InBrowser {
       try page.wait(for: "document.getElementById('note').textContent.startsWith('Saved to')")
     }
 
-    /// A drag moves what it is about; the text follows when the pointer rests.
-    @Test func fiveThousandEventsCanBeDragged() throws {
+    /// A drag moves the selection immediately, and the text is updated when the pointer rests.
+    @Test("Five thousand events can be dragged")
+    func fiveThousandEventsCanBeDragged() throws {
       let events = (0..<5_000).map {
         #"{"Event":{"Time":\#(Double($0) / 200),"EventType":"HapticTransient","EventParameters":[]}}"#
       }
@@ -349,7 +363,8 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
-    @Test func everybodyCanUseIt() throws {
+    @Test("The studio is accessible")
+    func studioIsAccessible() throws {
       for isDark in [false, true] {
         let page = try BrowserPage(Self.html([Self.text, Self.short]), isDark: isDark)
         try page.wait(for: Self.isReady)
@@ -361,7 +376,8 @@ extension InBrowser {
       }
     }
 
-    @Test func nothingIsCutOrCoveredAtAnyWidth() throws {
+    @Test("No control is clipped or covered at any width")
+    func nothingIsClippedAtAnyWidth() throws {
       let page = try open(width: 360)
       try select("Continuous", in: page)
       for width in [

@@ -3,7 +3,8 @@ import Testing
 @testable import SignalPlots
 
 struct AxisTickTests {
-  @Test func ticksAreOneTwoOrFiveApart() {
+  @Test("Ticks are 1, 2 or 5 times a power of ten apart")
+  func ticksHaveRoundSteps() {
     func labels(_ range: ClosedRange<Double>, _ count: Int) -> [String] {
       AxisTick.roundTicks(in: range, atMost: count).map(\.label)
     }
@@ -15,8 +16,10 @@ struct AxisTickTests {
     #expect(labels(0 ... .infinity, 5) == [])
   }
 
-  @Test(arguments: [0.003, 0.008, 0.2, 0.21, 1, 2.2, 30, 119, 120, 600, 5_000, 86_400])
-  func noMoreTicksThanFitAndAtLeastOneStep(_ seconds: Double) {
+  @Test(
+    "A time axis has at least one step and no more ticks than fit",
+    arguments: [0.003, 0.008, 0.2, 0.21, 1, 2.2, 30, 119, 120, 600, 5_000, 86_400])
+  func tickCountsAreLimited(_ seconds: Double) {
     for most in [2, 4, 9, 20] {
       let ticks = TimeTicks(in: 0...seconds, atMost: most).ticks
       #expect(ticks.count <= most + 1)
@@ -26,7 +29,8 @@ struct AxisTickTests {
     }
   }
 
-  @Test func timeIsShownInTheUnitThatSuits() {
+  @Test("A time axis is labeled in milliseconds, seconds or minutes")
+  func timeAxesHaveSuitableUnits() {
     let tiny = TimeTicks(in: 0...0.008, atMost: 5)
     #expect(tiny.unit == "ms")
     #expect(tiny.ticks.map(\.label) == ["0", "2", "4", "6", "8"])
@@ -38,7 +42,8 @@ struct AxisTickTests {
     #expect(TimeTicks(in: 0...2, atMost: 3).unit == "s")
   }
 
-  @Test func logarithmicAxesHaveRoundHertz() {
+  @Test("A logarithmic axis has round ticks")
+  func logarithmicAxesHaveRoundTicks() {
     let axis = PlotAxis(range: 20...500, isLogarithmic: true)
     #expect(axis.ticks(atMost: 9).map(\.label) == ["20", "50", "100", "200", "500"])
     #expect(axis.octaveTicks.map(\.label) == ["25", "50", "100", "200", "400"])

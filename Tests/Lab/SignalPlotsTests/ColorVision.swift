@@ -1,11 +1,11 @@
 import Glibc
 import SignalPlots
 
-/// The ways in which people see colour.
+/// The types of color vision.
 ///
 /// Source: Machado, Oliveira, Fernandes, "A Physiologically-based Model for Simulation of Color
 /// Vision Deficiency", IEEE TVCG 15 (2009), matrices for severity 1, applied to linear light.
-enum ColourVision: CaseIterable {
+enum ColorVision: CaseIterable {
   case usual, protanopia, deuteranopia, tritanopia
 
   private var matrix: [[Double]] {
@@ -30,19 +30,19 @@ enum ColourVision: CaseIterable {
     }
   }
 
-  /// What is seen of a colour.
-  func seen(_ color: PlotColor) -> SeenColour {
+  /// Returns the perceived color.
+  func seen(_ color: PlotColor) -> PerceivedColor {
     func linear(_ part: Double) -> Double {
       part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
     }
     let light = [linear(color.red), linear(color.green), linear(color.blue)]
-    return SeenColour(
+    return PerceivedColor(
       linear: matrix.map { row in min(max(zip(row, light).reduce(0) { $0 + $1.0 * $1.1 }, 0), 1) })
   }
 }
 
-/// A colour in CIELAB under daylight, D65.
-struct SeenColour {
+/// A color in CIELAB with the white point D65.
+struct PerceivedColor {
   let lightness: Double
   let a: Double
   let b: Double
@@ -62,8 +62,8 @@ struct SeenColour {
     b = 200 * (fy - fz)
   }
 
-  /// The distance, ΔE of 1976.
-  func distance(to other: SeenColour) -> Double {
+  /// Returns the color difference ΔE (CIE 1976).
+  func distance(to other: PerceivedColor) -> Double {
     let parts = [lightness - other.lightness, a - other.a, b - other.b]
     return parts.reduce(0) { $0 + $1 * $1 }.squareRoot()
   }

@@ -14,7 +14,7 @@ struct DecodedPNG {
     init(_ bytes: [UInt8]) { self.bytes = bytes[...] }
   }
 
-  /// Nothing where the bytes are not a PNG.
+  /// Decodes a PNG file, or returns nil for other bytes.
   init?(_ bytes: [UInt8]) {
     guard let library = unsafe dlopen("libcairo.so.2", RTLD_NOW) else { return nil }
     func find<Function>(_ name: String) -> Function? {
@@ -57,10 +57,10 @@ struct DecodedPNG {
     self.pixels = pixels
   }
 
-  /// The colour of the pixel that a place lies in, `#rrggbb`.
+  /// Returns the color of the pixel at a point, `#rrggbb`.
   func css(x: Double, y: Double) -> String { PlotColor(pixels[Int(y) * width + Int(x)]).css }
 
-  /// Whether a pixel has a colour but for what rounding does.
+  /// Returns true if a pixel has a color, except for rounding.
   func isNear(_ color: PlotColor, x: Double, y: Double, parts: Double = 2) -> Bool {
     let seen = PlotColor(pixels[Int(y) * width + Int(x)])
     return [seen.red - color.red, seen.green - color.green, seen.blue - color.blue].allSatisfy {

@@ -2,9 +2,9 @@ import Testing
 
 @testable import SignalPlots
 
-/// What tests ask of a picture.
+/// Queries about the items of a drawing.
 extension PlotDrawing {
-  /// All texts, in the order of drawing.
+  /// All texts in drawing order.
   var texts: [String] {
     items.flatMap { item -> [String] in
       if case .text(let runs, _, _) = item {
@@ -26,7 +26,7 @@ extension PlotDrawing {
     }
   }
 
-  /// The areas of a colour, with how much they cover.
+  /// Returns the areas of a color, with their opacities.
   func areas(_ paint: Paint) -> [(shapes: [[PlotPoint]], opacity: Double)] {
     items.compactMap { item in
       guard case .path(let shapes, let fill?, _) = item, fill.paint == paint else { return nil }
@@ -34,7 +34,7 @@ extension PlotDrawing {
     }
   }
 
-  /// The lines of a colour.
+  /// Returns the lines of a color.
   func lines(_ paint: Paint) -> [(points: [[PlotPoint]], stroke: Stroke)] {
     items.compactMap { item in
       guard case .path(let lines, nil, let stroke?) = item, stroke.paint == paint else {
@@ -44,7 +44,7 @@ extension PlotDrawing {
     }
   }
 
-  /// The shapes that are filled with an opacity.
+  /// Returns the shapes that are filled with an opacity.
   func fills(opacity: Double) -> [[[PlotPoint]]] {
     items.compactMap { item in
       guard case .path(let lines, let fill?, nil) = item, fill.opacity == opacity else {
@@ -54,7 +54,7 @@ extension PlotDrawing {
     }
   }
 
-  /// The middles of discs of a colour.
+  /// Returns the centers of the discs of a color.
   func discs(_ paint: Paint) -> [PlotPoint] {
     items.compactMap { item in
       guard case .disc(let centre, _, let fill?, _) = item, fill.paint == paint else { return nil }
@@ -62,7 +62,7 @@ extension PlotDrawing {
     }
   }
 
-  /// All places that shapes and texts have.
+  /// The points of all shapes and texts.
   var places: [PlotPoint] {
     items.flatMap { item -> [PlotPoint] in
       switch item {
@@ -83,7 +83,7 @@ extension PlotDrawing {
     }
   }
 
-  /// Places that are not finite or not within the picture.
+  /// The points that are not finite or outside the drawing.
   var strays: [PlotPoint] {
     places.filter {
       !($0.x.isFinite && $0.y.isFinite && (-0.01...width + 0.01).contains($0.x)
@@ -92,9 +92,9 @@ extension PlotDrawing {
   }
 }
 
-/// A failed expectation need not show every pixel.
+/// A short description for failed expectations, without pixels.
 extension PlotDrawing: CustomTestStringConvertible {
-  /// What a failed expectation shows.
+  /// The description in failed expectations.
   public var testDescription: String { "a picture of \(items.count) items" }
 }
 

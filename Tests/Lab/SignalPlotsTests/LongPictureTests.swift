@@ -5,9 +5,9 @@ import Testing
 
 @testable import SignalPlots
 
-/// Ten minutes, and parts of them.
+/// Figures of ten minutes and of excerpts.
 struct LongPictureTests {
-  /// A transient every second, stronger by the minute, and a continuous event behind each.
+  /// A transient every second, stronger in each minute, followed by a continuous event.
   static let long: HapticComposition = {
     var events: [HapticEvent] = []
     for second in 0..<600 {
@@ -29,19 +29,21 @@ struct LongPictureTests {
       of: PlotSubject(name: "long", composition: Self.long), parts: [.score], timeRange: seconds)
   }
 
-  @Test func tenMinutesAreColumnsAndASmallFile() throws {
+  @Test("Ten minutes are drawn as columns in a small file")
+  func tenMinutesAreASmallFile() throws {
     let drawing = try plot().drawing(width: 860)
     #expect(drawing.strays == [])
     #expect(
       drawing.texts.contains("10:00 min · 600 transients · 600 continuous events · profile phone"))
     #expect(drawing.texts.contains("5:00") && drawing.texts.contains("9:00 min"))
-    // Stems and heads would be a forest.
+    // Separate stems and heads would be too dense.
     #expect(drawing.discs(.color(Colormap.sharpness.color(at: 0.5))).isEmpty)
     #expect(try plot().draw(as: .svg).count < 60_000)
   }
 
-  /// Intensities rise by a tenth each minute, and so does the envelope of the strongest.
-  @Test func envelopeIsAsHighAsTheEvents() throws {
+  /// Intensities rise by 0.1 in each minute, and so does the upper envelope.
+  @Test("The envelope is as high as the events")
+  func envelopeFollowsEvents() throws {
     let plot = try plot()
     let layout = PlotLayout(plot, width: 860)
     let box = layout.panels[0].box
@@ -55,8 +57,9 @@ struct LongPictureTests {
     }
   }
 
-  /// What is silent for minutes between its events is two shapes.
-  @Test func envelopeEndsWhereNothingSounds() throws {
+  /// A pattern with minutes of silence has two shapes.
+  @Test("The envelope ends in silence")
+  func envelopeEndsInSilence() throws {
     let events = (0..<400).map {
       HapticEvent(kind: .hapticTransient, time: Double($0 % 200) * 0.3 + ($0 < 200 ? 0 : 540))
     }
@@ -68,7 +71,8 @@ struct LongPictureTests {
     #expect(drawing.strays == [])
   }
 
-  @Test func aPartHasItsOwnAxisAndNothingElse() throws {
+  @Test("An excerpt has its own time axis and only its own events")
+  func excerptHasItsOwnAxis() throws {
     let plot = try plot(61...63)
     #expect(plot.timeRange == 61...63)
     let drawing = plot.drawing(width: 860)
@@ -76,12 +80,13 @@ struct LongPictureTests {
     #expect(drawing.texts.contains("61") && drawing.texts.contains("63 s"))
     #expect(drawing.strays == [])
     let layout = PlotLayout(plot, width: 860)
-    // Heads at 61, 62 and 63 s in both lanes.
+    // Both lanes have heads at 61, 62 and 63 s.
     let heads = drawing.discs(.color(Colormap.sharpness.color(at: 0.5)))
     #expect(heads.map(\.x) == [61.0, 62, 63, 61, 62, 63].map(layout.x))
   }
 
-  @Test func partsBeyondTheEndsAreCut() throws {
+  @Test("A time range beyond the ends is clamped")
+  func timeRangesAreClamped() throws {
     #expect(try plot(-5...2).timeRange == 0...2)
     #expect(try plot(590 ... .infinity).timeRange.lowerBound == 590)
     let past = try plot(1_000...2_000)
@@ -89,8 +94,9 @@ struct LongPictureTests {
     #expect(past.drawing(width: 860).strays == [])
   }
 
-  /// A part of a sound is what the whole has there, and the frame behind, to which its line goes.
-  @Test func aPartOfASoundIsThatPart() throws {
+  /// An excerpt has the samples of the whole and the frame after it, to which its line continues.
+  @Test("An excerpt of a sound has the samples of the whole")
+  func soundExcerptsMatch() throws {
     let samples = (0..<80_000).map { Float($0 / 8_000) / 10 }
     let signal = Signal(samples, rate: 8_000)
     let take = try PlotTake(PlotSubject(name: "", signal: signal))
@@ -99,8 +105,9 @@ struct LongPictureTests {
     #expect(part.signal.mono.first == 0.3 && part.signal.mono.last == 0.4)
   }
 
-  /// Two takes of ten minutes: columns in grey, and what one has more in its colour.
-  @Test func overlaysOfTenMinutesAreColumns() throws {
+  /// Two takes of ten minutes are gray columns, with the excess in the color of its take.
+  @Test("An overlay of ten minutes is drawn as columns")
+  func longOverlaysAreColumns() throws {
     var other = Self.long
     other.layers[0].pattern.events[600].parameters[.hapticIntensity] = 1
     let plot = try Plot(
@@ -121,7 +128,8 @@ struct LongPictureTests {
     #expect(try plot.draw(as: .svg).count < 150_000)
   }
 
-  @Test func manyEventsAreDrawnInBoundedSize() throws {
+  @Test("Many events are drawn in a file of bounded size")
+  func manyEventsHaveBoundedSize() throws {
     let events = (0..<20_000).map { (index: Int) -> HapticEvent in
       let time = Double(index) * 0.000_5
       return index % 2 == 0
@@ -133,7 +141,8 @@ struct LongPictureTests {
     #expect(try plot.draw(as: .svg).count < 200_000)
   }
 
-  @Test func aLineIsCutWhereItLeavesTheRange() {
+  @Test("A line is clipped at the ends of the range")
+  func linesAreClipped() {
     let line = [PlotPoint(0, 0), PlotPoint(10, 10), PlotPoint(20, 0)]
     #expect(
       LineSimplification.clipped(line, to: 5...12) == [
@@ -144,7 +153,8 @@ struct LongPictureTests {
     #expect(LineSimplification.clipped(line, to: 0...20) == line)
   }
 
-  @Test func theGreatestOfNeighbours() {
+  @Test("A sliding maximum is the maximum of the neighbors")
+  func slidingMaximumIsExact() {
     #expect(SlidingMaximum.of([1, 5, 2, 0, 0, 3], radius: 1) == [5, 5, 5, 2, 3, 3])
     #expect(SlidingMaximum.of([1, 5, 2], radius: 9) == [5, 5, 5])
     #expect(SlidingMaximum.of([], radius: 3) == [])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignalPlots
 
-/// Takes over one another: grey is what all have, colour what only one has.
+/// Overlays of takes: the common part is gray, and differences have the color of their take.
 struct OverlayPlotTests {
   private func pattern(_ intensity: Float, sharpness: Float = 0.5, tap: Double = 0.5)
     -> HapticComposition
@@ -38,7 +38,8 @@ struct OverlayPlotTests {
       (0..<8_000).map { level * Float(sin(2 * .pi * hertz * Double($0) / 8_000)) }, rate: 8_000)
   }
 
-  @Test func equalTakesAreGrey() throws {
+  @Test("Equal takes are gray")
+  func equalTakesAreGray() throws {
     let drawing = try plot([pattern(0.5), pattern(0.5)], parts: Set(PlotPart.allCases)).drawing(
       width: 860)
     let same = try Plot(
@@ -47,7 +48,7 @@ struct OverlayPlotTests {
     .drawing(width: 860)
     for (drawing, isOfSounds) in [(drawing, false), (same, true)] {
       #expect(!drawing.areas(.role(.sharedArea)).isEmpty)
-      // The head of the picture has the only colours; there each take has its line.
+      // Only the header has colors, where each take has its line.
       let colored = drawing.lines(.role(.take(0))) + drawing.lines(.role(.take(1)))
       #expect(!isOfSounds || colored.count == 2)
       #expect(
@@ -59,7 +60,8 @@ struct OverlayPlotTests {
     #expect(drawing.texts.contains { $0.contains("grey: in both") })
   }
 
-  @Test func whatOneTakeHasMoreIsInItsColour() throws {
+  @Test("The excess of a take has its color")
+  func excessHasTheColorOfItsTake() throws {
     let plot = try plot([pattern(0.5), pattern(0.8)])
     let drawing = plot.drawing(width: 860)
     let layout = PlotLayout(plot, width: 860)
@@ -74,12 +76,13 @@ struct OverlayPlotTests {
       $0.map(\.y)
     }
     #expect(abs((shared.min() ?? 0) - y(0.5)) < 0.1 && shared.max() == box.bottom)
-    // Colour is never the only sign.
+    // Color is never the only distinction.
     #expect(drawing.lines(.role(.take(0))).allSatisfy { $0.stroke.dashes.isEmpty })
     #expect(drawing.lines(.role(.take(1))).allSatisfy { !$0.stroke.dashes.isEmpty })
   }
 
-  @Test func transientsAtOneTimeAreOneStemAndShiftedOnesHaveAnArrow() throws {
+  @Test("Simultaneous transients share a stem, and shifted ones have an arrow")
+  func transientsShareStemsOrHaveArrows() throws {
     let same = try plot([pattern(0.5), pattern(0.5)]).drawing(width: 860)
     #expect(same.discs(.role(.sharedLine)).count == 2)
     #expect(same.discs(.role(.take(0))).count == 1)
@@ -93,8 +96,9 @@ struct OverlayPlotTests {
     #expect(arrow.map(\.x) == [layout.x(atTime: 0.5), layout.x(atTime: 0.55)])
   }
 
-  /// One axis of frequency and one range of levels for all, whatever each has.
-  @Test func spectrogramsShareTheirScales() throws {
+  /// All takes have the same frequency axis and range of levels.
+  @Test("Spectrograms share the axis and the range of levels")
+  func spectrogramsShareScales() throws {
     let quiet = PlotSubject(name: "quiet", signal: Self.tone(60, 0.001))
     let loud = PlotSubject(name: "loud", signal: Self.tone(700, 0.9))
     let plot = try Plot(of: [quiet, loud], parts: [.spectrogram])
@@ -104,12 +108,13 @@ struct OverlayPlotTests {
     let three = try Plot(of: [quiet, loud, loud], parts: [.spectrogram])
     #expect(three.panels.map(\.title) == ["Spectrogram, A", "Spectrogram, B", "Spectrogram, C"])
     #expect(three.panels.allSatisfy { $0.axis == plot.panels[0].axis })
-    // A sine of 0.001 is −60 dB: nothing to be seen beside the loud one.
+    // A sine of 0.001 is −60 dB and invisible next to the loud one.
     let alone = try Plot(of: quiet, parts: [.spectrogram])
     #expect(alone.panels[0].legend.contains(.levelScale(from: -120, to: -60)))
   }
 
-  @Test func whatOnlyOneSoundHasIsInItsColour() throws {
+  @Test("The excess of a sound has the color of its take")
+  func soundExcessHasTheColorOfItsTake() throws {
     let plot = try Plot(
       of: [
         PlotSubject(name: "a", signal: Self.tone(100, 0.5)),
@@ -130,8 +135,9 @@ struct OverlayPlotTests {
     #expect(abs(strongest(rasters[2]) - 300) < 20)
   }
 
-  /// Beside a recording, a pattern is seen by its level and frequency, too.
-  @Test func aPatternBesideARecordingIsASound() throws {
+  /// Next to a recording, a pattern is also drawn by level and frequency.
+  @Test("A pattern next to a recording is drawn by its sound")
+  func patternNextToRecordingIsASound() throws {
     let plot = try Plot(of: [
       PlotSubject(name: "p", composition: pattern(0.5), signal: Self.tone(100, 0.5)),
       PlotSubject(name: "r", signal: Self.tone(100, 0.5)),
@@ -141,7 +147,8 @@ struct OverlayPlotTests {
     #expect(plot.drawing(width: 860).areas(.role(.take(0))).isEmpty)
   }
 
-  @Test(arguments: 3...9) func upToEightAreDrawn(_ count: Int) throws {
+  @Test("Up to eight takes are drawn", arguments: 3...9)
+  func upToEightTakesAreDrawn(_ count: Int) throws {
     let plot = try plot(
       (0..<count).map { pattern(Float($0 + 1) / 10) }, parts: Set(PlotPart.allCases))
     let shown = min(count, 8)
@@ -152,7 +159,7 @@ struct OverlayPlotTests {
       #expect(drawing.texts.contains(letter))
     }
     #expect(plot.panels.count == 3 + shown)
-    // Takes of one colour differ in their lines.
+    // Takes with the same color differ in their dash patterns.
     let figure = PlotPainter(plot: plot, layout: PlotLayout(plot, width: 860), drawing: drawing)
     let strokes = (0..<8).map { figure.stroke(ofTake: $0) }
     for one in 0..<8 {
@@ -162,14 +169,16 @@ struct OverlayPlotTests {
     }
   }
 
-  @Test(arguments: [200, 390, 1_280]) func overlaysFitTheirWidth(_ width: Int) throws {
+  @Test("An overlay fits its width", arguments: [200, 390, 1_280])
+  func overlaysFitTheirWidth(_ width: Int) throws {
     let plot = try plot([pattern(0.5), pattern(0.8), pattern(0.1)], parts: Set(PlotPart.allCases))
     #expect(plot.drawing(width: width).strays == [])
     #expect(try plot.draw(as: .svg, width: width).count < 100_000)
   }
 
-  /// Without colours, what one take has more is darker.
-  @Test func theTerminalShowsWhatDiffers() throws {
+  /// Without colors, the excess of a take is darker.
+  @Test("The terminal shows differences")
+  func terminalShowsDifferences() throws {
     let text = try plot([pattern(0.4), pattern(0.8)]).terminalText(
       width: 40, usesColors: false, usesUnicode: false)
     let rows = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -177,7 +186,7 @@ struct OverlayPlotTests {
     #expect(rows[1] == "1 s - grey: in both - profile phone")
     let first = rows.firstIndex { $0.hasSuffix("A take 0") } ?? 0
     let second = rows.firstIndex { $0.hasSuffix("B take 1") } ?? 0
-    // Of five rows A has two everywhere and five at its transient; B four.
+    // Of five rows, A fills two everywhere and five at its transient; B fills four.
     #expect(rows[first + 5].filter { $0 == ":" }.count == 35)
     #expect(!rows[first + 3].contains("##") && rows[second + 3].contains("#######"))
   }

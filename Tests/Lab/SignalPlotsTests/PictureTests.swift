@@ -30,7 +30,8 @@ struct PictureTests {
     return (plot.panels[index], PlotLayout(plot, width: width).panels[index].box)
   }
 
-  @Test func aPatternHasFourPanelsOnOneAxis() throws {
+  @Test("A pattern has four panels on one time axis")
+  func patternHasFourPanels() throws {
     let plot = try whole()
     #expect(plot.panels.map(\.title) == ["Intensity", "Sharpness", "Waveform", "Spectrogram"])
     let drawing = plot.drawing(width: 860)
@@ -43,12 +44,13 @@ struct PictureTests {
     }
     let layout = PlotLayout(plot, width: 860)
     #expect(layout.left == 58 && layout.right == 794)
-    // Heights as they are designed.
+    // The heights of the design.
     #expect(layout.panels.map(\.box.height) == [130, 60, 90, 110])
     #expect(drawing.height == 622)
   }
 
-  @Test(arguments: [200, 280, 400, 860, 1_280, 2_000, 10_000]) func everythingIsInThePicture(
+  @Test("All shapes are within the figure", arguments: [200, 280, 400, 860, 1_280, 2_000, 10_000])
+  func everythingIsInTheFigure(
     _ width: Int
   ) throws {
     let drawing = try whole().drawing(width: width)
@@ -56,8 +58,9 @@ struct PictureTests {
     #expect(drawing.strays == [])
   }
 
-  /// A few points of a curve are shown, many would hide it.
-  @Test(arguments: [(10, 10), (200, 0)]) func pointsOfACurveAreShownWhereTheyHaveSpace(
+  /// A few control points are drawn. Many would hide the curve.
+  @Test("Control points are drawn if they have space", arguments: [(10, 10), (200, 0)])
+  func controlPointsNeedSpace(
     _ count: Int, _ shown: Int
   )
     throws
@@ -72,12 +75,13 @@ struct PictureTests {
         name: "", composition: HapticComposition(HapticPattern(events: [hum], curves: [curve]))),
       parts: [.score])
     let drawing = plot.drawing(width: 860)
-    // One more in the legend.
+    // The legend has another one.
     #expect(drawing.discs(.role(.paper)).count == shown + 1)
     #expect(drawing.lines(.role(.ink)).count == 2)
   }
 
-  @Test func ofALongPathTheEndIsSeen() throws {
+  @Test("A truncated path keeps its end")
+  func longPathsKeepTheirEnd() throws {
     func title(_ name: String) throws -> String {
       let plot = try Plot(of: PlotSubject(name: name, composition: Self.tap), parts: [.score])
       return try #require(plot.drawing(width: 300).texts.first)
@@ -87,7 +91,9 @@ struct PictureTests {
     #expect(try title("a name that is too long to be seen in it").hasPrefix("a name that"))
   }
 
-  @Test(arguments: PlotTheme.allCases) func aPNGHasTheSizeAndTheBackgroundOfItsTheme(
+  @Test(
+    "A PNG has the requested size and the background of its theme", arguments: PlotTheme.allCases)
+  func pngHasThemeBackground(
     _ theme: PlotTheme
   ) throws {
     let plot = try whole()
@@ -97,13 +103,15 @@ struct PictureTests {
     #expect(png.css(x: 1, y: 1) == PlotPalette(theme).color(of: .paper).css)
   }
 
-  @Test func widthsOutsideTheirRangeAreBroughtIntoIt() throws {
+  @Test("A width outside the allowed range is clamped")
+  func widthsAreClamped() throws {
     let png = try #require(DecodedPNG(whole().draw(as: .png, width: 7)))
     #expect(png.width == 200)
   }
 
-  @Test(arguments: PlotTheme.allCases)
-  func aStemStandsAtItsTimeAsHighAsItsIntensityInTheColourOfItsSharpness(
+  @Test(
+    "A stem shows time, intensity and sharpness of its transient", arguments: PlotTheme.allCases)
+  func stemShowsTimeIntensityAndSharpness(
     _ theme: PlotTheme
   ) throws {
     let plot = try Plot(of: PlotSubject(name: "tap", composition: Self.tap), parts: [.score])
@@ -120,7 +128,7 @@ struct PictureTests {
     let paper = PlotPalette(theme).color(of: .paper).css
     #expect(png.css(x: x + 12, y: layout.y(of: 0.8, on: panel.axis, in: box)) == paper)
     #expect(!png.isNear(sharp, x: x, y: layout.y(of: 0.9, on: panel.axis, in: box)))
-    // Sharpness 0 of the continuous event is a line at the bottom of its lane, in its colour.
+    // Sharpness 0 of the continuous event is a line at the bottom of its lane, in its color.
     let (tone, lane) = try self.panel("Sharpness", of: plot)
     let dull = Colormap.sharpness.color(at: 0)
     #expect(
@@ -128,7 +136,8 @@ struct PictureTests {
         dull, x: layout.x(atTime: 0.3), y: layout.y(of: 0, on: tone.axis, in: lane), parts: 6))
   }
 
-  @Test func aWaveformReachesItsPeakAndItsEffectiveValue() throws {
+  @Test("A waveform shows peak and RMS")
+  func waveformShowsPeakAndRMS() throws {
     let plot = try Plot(of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform])
     let drawing = plot.drawing(width: 860)
     let (panel, box) = try panel("Waveform", of: plot)
@@ -137,7 +146,7 @@ struct PictureTests {
     let outline = try #require(drawing.areas(.role(.signal)).first?.shapes.first)
     let top = try #require(outline.map(\.y).min())
     #expect(abs(top - layout.y(of: 0.5, on: panel.axis, in: box)) < 0.5)
-    // −6.02 dB of a sine's peak less 3.01.
+    // The RMS of a sine with a peak of −6.02 dB is 3.01 dB lower.
     let lines = try #require(drawing.lines(.role(.ink)).first).points
     #expect(lines.count == 2)
     let middle = try #require(lines[0].min { abs($0.x - 426) < abs($1.x - 426) })
@@ -145,8 +154,9 @@ struct PictureTests {
     #expect(panel.rightTicks.map(\.label) == ["−6 dBFS", "−12 dB", "−26 dB"])
   }
 
-  /// Below 160 ms the samples themselves are drawn.
-  @Test func aShortPartIsDrawnAsSamples() throws {
+  /// The samples of a range below 160 ms are drawn.
+  @Test("A short range is drawn as samples")
+  func shortRangesShowSamples() throws {
     let plot = try Plot(
       of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], timeRange: 0.2...0.25)
     let drawing = plot.drawing(width: 860)
@@ -162,7 +172,8 @@ struct PictureTests {
     #expect(abs(phase - 0.002_5) < 0.000_05)
   }
 
-  @Test func aSpectrogramIsStrongAtItsTone() throws {
+  @Test("A spectrogram is dark at the frequency of a tone")
+  func spectrogramShowsTone() throws {
     let plot = try Plot(of: PlotSubject(name: "", signal: Self.sine), parts: [.spectrogram])
     let raster = try #require(plot.drawing(width: 860).rasters.first { $0.rowCount > 1 })
     #expect(plot.panels[0].axis.range == 40...500)
@@ -172,13 +183,14 @@ struct PictureTests {
     let strongest = try #require(middle.indices.max { middle[$0] < middle[$1] })
     let share = 1 - (Double(strongest) + 0.5) / Double(raster.rowCount)
     #expect(abs(plot.panels[0].axis.value(atFraction: share) - 100) < 4)
-    // A sine of half of full scale is −6 dB, and 60 dB are shown.
+    // A sine at half of full scale is −6 dB; the range is 60 dB.
     #expect(abs(Int(middle[strongest]) - Int(PlotPainter.coverage(ofLevel: 54.0 / 60))) <= 4)
     #expect(middle[0] == 0)
   }
 
-  /// What made a recording is not known: no band, no colours of sharpness, no profile.
-  @Test func aRecordingHasNoBand() throws {
+  /// The profile of a recording is unknown, so that it has no band and no colors of sharpness.
+  @Test("A recording has no band of a profile")
+  func recordingHasNoBand() throws {
     let recording = try Plot(of: PlotSubject(name: "take.wav", signal: Self.sine))
     #expect(recording.panels.map(\.title) == ["Level", "Frequency", "Waveform", "Spectrogram"])
     let drawing = recording.drawing(width: 860)
@@ -188,8 +200,9 @@ struct PictureTests {
     #expect(rendering.drawing(width: 860).texts.contains("band of phone"))
   }
 
-  /// A sine of half of full scale at 100 Hz.
-  @Test func aRecordingHasLevelAndFrequency() throws {
+  /// A sine of 100 Hz at half of full scale.
+  @Test("A recording has panels of level and frequency")
+  func recordingHasLevelAndFrequency() throws {
     let plot = try Plot(of: PlotSubject(name: "take.wav", signal: Self.sine), parts: [.score])
     let readings = plot.takes[0].columnValues(columnCount: 100, timeRange: plot.timeRange)
     #expect(abs(readings[50].intensity - (60 - 6.02) / 60) < 0.003)
@@ -197,8 +210,8 @@ struct PictureTests {
     #expect(abs(30 * pow(20, hertz) - 100) < 1)
   }
 
-  @Test(arguments: PlotFormat.allCases) func equalFiguresAreEqualBytes(_ format: PlotFormat) throws
-  {
+  @Test("Equal figures have equal bytes", arguments: PlotFormat.allCases)
+  func figuresAreReproducible(_ format: PlotFormat) throws {
     let first = try whole().draw(as: format)
     #expect(first == (try whole().draw(as: format)))
     #expect(first != (try whole().draw(as: format, theme: .dark)))
@@ -206,13 +219,15 @@ struct PictureTests {
     #expect(String(decoding: first[1..<5], as: UTF8.self).hasPrefix(mark[format] ?? "none"))
   }
 
-  @Test func aPDFHasTextAndNoDate() throws {
+  @Test("A PDF has text and no date")
+  func pdfHasTextAndNoDate() throws {
     let text = String(decoding: try whole().draw(as: .pdf), as: UTF8.self)
     #expect(!text.contains("CreationDate"))
     #expect(text.contains("/Font") && text.contains("/ToUnicode"))
   }
 
-  @Test func emptySilentAndBrokenThingsAreDrawn() throws {
+  @Test("Empty, silent and non-finite subjects are drawn")
+  func degenerateSubjectsAreDrawn() throws {
     let odd = Signal(channels: [[.nan, .infinity, 0, -.infinity]], rate: 48_000)
     for subject in [
       PlotSubject(name: "", composition: HapticComposition(HapticPattern())),
@@ -230,7 +245,8 @@ struct PictureTests {
     #expect(silence.drawing(width: 860).texts.count { $0 == "silence" } == 2)
   }
 
-  @Test func charactersStandWhereThePictureHasItsShapes() throws {
+  @Test("Characters are at the positions of the shapes")
+  func terminalMatchesDrawing() throws {
     let score = try Plot(of: PlotSubject(name: "tap", composition: Self.tap), parts: [.score])
     #expect(
       score.terminalText(width: 40, usesColors: false) == """
@@ -280,7 +296,8 @@ struct PictureTests {
         """)
   }
 
-  @Test func channelsThatDifferHaveAPictureEach() throws {
+  @Test("Different channels have separate panels")
+  func differentChannelsHavePanels() throws {
     func titles(_ channels: [[Float]]) throws -> [String] {
       let subject = PlotSubject(name: "", signal: Signal(channels: channels, rate: 8_000))
       return try Plot(of: subject, parts: [.waveform]).panels.map(\.title)
@@ -289,7 +306,8 @@ struct PictureTests {
     #expect(try titles([[0.5, 0], [0, 0.5]]) == ["Waveform, channel 1", "Waveform, channel 2"])
   }
 
-  @Test func aMissingLibraryIsReportedWithItsPackage() {
+  @Test("The error of a missing library names its package")
+  func missingLibraryNamesItsPackage() {
     #expect(
       throws: PlotError(
         .missingLibrary, "pictures need libnone.so.9; install it with 'apt-get install libcairo2'")

@@ -3,18 +3,21 @@ import SignalPlots
 import Testing
 
 struct PlotThemeTests {
-  @Test func themesAreCalledAsTheyAreAskedFor() {
+  @Test("Themes have the names of the option")
+  func themesHaveTheirOptionNames() {
     #expect(PlotTheme.allCases.map(\.rawValue) == ["light", "dark"])
   }
 
   /// The examples of WCAG 2.1: black on white is 21, #777777 on white just misses 4.5.
-  @Test func contrastIsThatOfTheGuidelines() {
+  @Test("Contrast matches the examples of WCAG 2.1")
+  func contrastMatchesTheStandard() {
     let white = PlotColor(0xFFFFFF)
     #expect(abs(PlotColor(0).contrast(with: white) - 21) < 1e-9)
     #expect(abs(white.contrast(with: PlotColor(0x777777)) - 4.478) < 0.001)
   }
 
-  @Test(arguments: PlotTheme.allCases) func textStandsOutByFourAndAHalfAndLinesByThree(
+  @Test("Text has a contrast of 4.5:1, and lines of 3:1", arguments: PlotTheme.allCases)
+  func textAndLinesHaveContrast(
     _ theme: PlotTheme
   ) {
     let palette = PlotPalette(theme)
@@ -28,18 +31,21 @@ struct PlotThemeTests {
     }
   }
 
-  @Test(arguments: PlotTheme.allCases) func everySharpnessStandsOutByThree(_ theme: PlotTheme) {
+  @Test("Every sharpness has a contrast of 3:1", arguments: PlotTheme.allCases)
+  func everySharpnessHasContrast(_ theme: PlotTheme) {
     let paper = PlotPalette(theme).color(of: .paper)
     for step in 0...100 {
       #expect(Colormap.sharpness.color(at: Double(step) / 100).contrast(with: paper) >= 3)
     }
   }
 
-  /// Distances in CIELAB of 50 are seen at a glance, of 15 beside one another; 2 is the least that
-  /// is seen at all.
-  @Test(arguments: PlotTheme.allCases, ColourVision.allCases)
-  func theFirstTwoTakesAreDistinguishedByEveryColourVision(
-    _ theme: PlotTheme, _ vision: ColourVision
+  /// A distance of 50 in CIELAB is obvious, one of 15 is visible side by side, and one of 2 is
+  /// barely perceptible.
+  @Test(
+    "The first two takes are distinguishable with every type of color vision",
+    arguments: PlotTheme.allCases, ColorVision.allCases)
+  func firstTwoTakesAreDistinguishable(
+    _ theme: PlotTheme, _ vision: ColorVision
   ) {
     let palette = PlotPalette(theme)
     let first = vision.seen(palette.color(of: .take(0)))
@@ -49,18 +55,21 @@ struct PlotThemeTests {
     #expect(first.distance(to: grey) >= 15 && second.distance(to: grey) >= 15)
   }
 
-  @Test func aFifthTakeHasTheColourOfTheFirst() {
+  @Test("The fifth take has the color of the first")
+  func takeColorsRepeat() {
     let palette = PlotPalette(.light)
     #expect(palette.color(of: .take(4)) == palette.color(of: .take(0)))
     #expect(palette.color(of: .take(0)) == PlotColor(0x1463B8))
   }
 
-  @Test func coloursAreWrittenAsPagesReadThem() {
+  @Test("Colors are written in CSS")
+  func colorsAreCSS() {
     #expect(PlotColor(0x0B62A4).css == "#0b62a4")
     #expect(PlotColor(red: 2, green: -1, blue: 0.5).css == "#ff0080")
   }
 
-  @Test func sharpnessOutsideItsRangeTakesTheNearestColour() {
+  @Test("A sharpness outside the range has the nearest color")
+  func sharpnessIsClamped() {
     let ramp = Colormap.sharpness
     #expect(ramp.color(at: -1) == ramp.color(at: 0))
     #expect(ramp.color(at: 7) == ramp.color(at: 1))
@@ -69,19 +78,19 @@ struct PlotThemeTests {
 }
 
 extension PlotColor {
-  /// The share of white's light that the colour gives off, by WCAG 2.1.
+  /// The relative luminance by WCAG 2.1.
   fileprivate var luminance: Double {
     0.2126 * Self.linear(red) + 0.7152 * Self.linear(green) + 0.0722 * Self.linear(blue)
   }
 
-  /// The contrast to another colour, 1…21, by WCAG 2.1: text needs 4.5, lines 3.
+  /// Returns the contrast with a color, 1…21, by WCAG 2.1. Text needs 4.5, and lines need 3.
   fileprivate func contrast(with other: PlotColor) -> Double {
     let bright = max(luminance, other.luminance)
     let dark = min(luminance, other.luminance)
     return (bright + 0.05) / (dark + 0.05)
   }
 
-  /// The light of a part of sRGB, 0…1.
+  /// Returns the linear value of an sRGB component, 0…1.
   private static func linear(_ part: Double) -> Double {
     part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
   }

@@ -4,7 +4,8 @@ import Testing
 @testable import SignalPlots
 
 struct ResponsePlotTests {
-  /// A resonance at 40 Hz from 10 to 1000 Hz, fitted to a decibel, with so much left over.
+  /// Returns a plot of a resonance at 40 Hz from 10 to 1,000 Hz, fitted within 1 dB, with a
+  /// residual.
   private func plot(residual: Double) -> ResponsePlot {
     ResponsePlot(
       title: "mine: acceleration", subtitle: "40 Hz, quality 4",
@@ -16,7 +17,8 @@ struct ResponsePlotTests {
       }, band: 20...80)
   }
 
-  @Test func everyFrequencyDecadeHasItsLabelAndTheBandItsName() {
+  @Test("Decades and the band are labeled")
+  func decadesAndBandAreLabeled() {
     let texts = plot(residual: -20).drawing(width: 860).texts
     for label in ["10", "100", "1000 Hz", "band 20–80 Hz", "measured", "fitted", "residual", "−40"]
     {
@@ -24,8 +26,9 @@ struct ResponsePlotTests {
     }
   }
 
-  /// The axis ends at labels, also where measurements end between them.
-  @Test func bothEndsHaveLabels() {
+  /// The axis ends at labels even if the measurements end between them.
+  @Test("Both ends of the frequency axis are labeled")
+  func bothEndsAreLabeled() {
     let points = [10.4, 100, 913].map {
       ResponsePlot.Point(hertz: $0, measured: -10, fitted: -10, residual: -60)
     }
@@ -37,23 +40,26 @@ struct ResponsePlotTests {
       ])
   }
 
-  /// What is below the lowest level is neither drawn nor in the legend.
-  @Test func whatIsNotDrawnIsNotInTheLegend() {
+  /// A residual below the level axis is neither drawn nor in the legend.
+  @Test("An invisible curve has no legend entry")
+  func invisibleCurvesHaveNoLegendEntry() {
     let drawing = plot(residual: -80).drawing(width: 860)
     #expect(!drawing.texts.contains("residual"))
     #expect(drawing.strays == [])
   }
 
-  @Test(arguments: [200, 390, 860, 2_000]) func everythingIsInThePicture(_ width: Int) {
+  @Test("All shapes are within the figure", arguments: [200, 390, 860, 2_000])
+  func everythingIsInTheFigure(_ width: Int) {
     #expect(plot(residual: -20).drawing(width: width).strays == [])
   }
 
-  @Test(arguments: PlotFormat.allCases) func equalFiguresAreEqualBytes(_ format: PlotFormat) throws
-  {
+  @Test("Equal figures have equal bytes", arguments: PlotFormat.allCases)
+  func figuresAreReproducible(_ format: PlotFormat) throws {
     #expect(try plot(residual: -20).draw(as: format) == (try plot(residual: -20).draw(as: format)))
   }
 
-  @Test func aFigureWithoutPointsIsDrawn() {
+  @Test("A figure without points is drawn")
+  func emptyFigureIsDrawn() {
     let empty = ResponsePlot(title: "", subtitle: "", points: [], band: 1...5_000)
     #expect(empty.drawing(width: 400).strays == [])
   }

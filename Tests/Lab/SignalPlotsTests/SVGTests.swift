@@ -10,7 +10,8 @@ struct SVGTests {
     return String(decoding: try plot.draw(as: .svg, theme: theme), as: UTF8.self)
   }
 
-  @Test func itSaysWhatItShows() throws {
+  @Test("An SVG has a title and a description")
+  func svgDescribesItself() throws {
     let text = try text()
     #expect(text.contains("<title>a &quot;&lt;tap&gt;&quot; &amp; more</title>"))
     #expect(
@@ -23,7 +24,8 @@ struct SVGTests {
       ))
   }
 
-  @Test func oneFileHasBothThemes() throws {
+  @Test("An SVG without a theme has the colors of both themes")
+  func svgHasBothThemes() throws {
     let text = try text()
     #expect(text.contains(".f-ink{fill:#13171d}") && text.contains(".f-ink{fill:#eaeef3}"))
     #expect(text.count(of: "@media (prefers-color-scheme:dark)") == 1)
@@ -35,7 +37,8 @@ struct SVGTests {
     }
   }
 
-  @Test func textIsText() throws {
+  @Test("Text is text")
+  func textIsText() throws {
     let text = try text()
     for label in ["Intensity</text>", ">80 Hz</text>", ">band of phone</text>", ">1 s</text>"] {
       #expect(text.contains(label))
@@ -43,28 +46,31 @@ struct SVGTests {
     #expect(!text.contains("<glyph") && !text.contains("<symbol"))
   }
 
-  @Test func everyNameThatIsUsedIsThereOnce() throws {
+  @Test("Every referenced ID is defined once")
+  func referencedIDsAreUnique() throws {
     let text = try text()
     let given = text.split(separator: " id=\"").dropFirst().map { $0.prefix { $0 != "\"" } }
     let used = text.split(separator: "url(#").dropFirst().map { $0.prefix { $0 != ")" } }
     #expect(!used.isEmpty && used.allSatisfy(Set(given).contains))
     #expect(Set(given).count == given.count)
-    // Every class has its colours.
+    // Every class has colors.
     let classes = text.split(separator: "class=\"").dropFirst().flatMap {
       $0.prefix { $0 != "\"" }.split(separator: " ")
     }
     #expect(classes.allSatisfy { text.contains(".\($0){") })
   }
 
-  @Test func itIsSmallAndHasNoNumberThatCannotBeRead() throws {
+  @Test("An SVG is small and has only finite numbers")
+  func svgIsSmallAndFinite() throws {
     let text = try text()
     #expect(text.utf8.count < 40_000)
     #expect(!text.contains("nan") && !text.contains("inf\""))
-    // The raster serves both themes.
+    // Both themes use the same raster.
     #expect(text.count(of: "data:image/png;base64,") == 2)
   }
 
-  @Test func pathsAreShort() {
+  @Test("Path data are short")
+  func pathsAreShort() {
     let points = [
       PlotPoint(0, 0), PlotPoint(10.04, 0), PlotPoint(10.04, 5.25), PlotPoint(12, 6),
       PlotPoint(12.01, 6.02),
@@ -72,7 +78,8 @@ struct SVGTests {
     #expect(SVGWriter.pathData(points) == "M0 0H10V5.3L12 6")
   }
 
-  @Test func numbersHaveNoMorePlacesThanTheyNeed() {
+  @Test("Numbers have no trailing zeros")
+  func numbersAreShort() {
     #expect(
       [0, 1, -1, 0.04, -0.04, 0.05, 12.25, 99.96].map { SVGWriter.number($0) } == [
         "0", "1", "-1", "0", "0", "0.1", "12.3", "100",
@@ -83,7 +90,8 @@ struct SVGTests {
     #expect(SVGWriter.number(.nan) == "0" && SVGWriter.number(.infinity) == "0")
   }
 
-  @Test func controlCharactersBecomeBlanks() {
+  @Test("Control characters become spaces")
+  func controlCharactersBecomeSpaces() {
     #expect(SVGWriter.escapedXML("a\u{7}<b>\u{FFFE}") == "a &lt;b&gt; ")
   }
 }

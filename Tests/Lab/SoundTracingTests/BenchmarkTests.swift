@@ -7,7 +7,7 @@ import TransducerProfiles
 
 @testable import SoundTracing
 
-/// How many transients a trace finds, of patterns it was not made with.
+/// The fraction of transients that a trace finds, in patterns with which it was not developed.
 ///
 /// With TEMBLOR_TRACING_TABLE set, the figures of the article are printed.
 struct BenchmarkTests {
@@ -113,7 +113,7 @@ private enum PublishedMethod {
       }
       before = level
     }
-    // The top of the envelope comes behind the start of a burst.
+    // The peak of the envelope is after the start of a burst.
     return found.map { $0 - 0.006 }
   }
 

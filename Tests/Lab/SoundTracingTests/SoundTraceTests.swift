@@ -50,7 +50,7 @@ struct SoundTraceTests {
     #expect(abs(found.value(of: .hapticSharpness) - 0.3) < 0.02)
   }
 
-  /// What was traced, rendered and traced again is what it was.
+  /// A pattern that is traced, rendered, and traced again stays the same.
   @Test func traceOfItsOwnRenderingIsTheSame() throws {
     var score = TracingScore()
     for seed in 9_000..<9_020 {

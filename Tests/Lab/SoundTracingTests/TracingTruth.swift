@@ -135,7 +135,7 @@ struct TracingTruth {
     return TracingTruth(pattern)
   }
 
-  /// What the renderer makes of it with a profile, as `temblor render` does.
+  /// Returns the rendering with a profile, as `temblor render` renders it.
   func sound(_ profile: TransducerProfile = .phone, rate: Double = 8_000) throws -> [Float] {
     let plan = try RenderPlan(compiling: pattern, profile: profile, rate: rate)
     var settings = RenderSettings(length: plan.length + Int64(0.05 * rate))
@@ -145,7 +145,7 @@ struct TracingTruth {
   }
 }
 
-/// What is done to a recording on its way.
+/// The degradations of a recording.
 enum Degradation: String, CaseIterable {
   case clean, noise, music, room, inverted
 

@@ -51,7 +51,7 @@ import TransducerCalibration
 
   @Test func theResponseIsThatOfTheResonance() throws {
     let response = try measured().curve.response
-    // What lies in the noise at the lower end may be missing.
+    // Points in the noise at the lower end may be absent.
     #expect((20...24).contains(response.count))
     #expect(response.map(\.hertz) == response.map(\.hertz).sorted())
     #expect(response.map(\.decibels).max() == 0)

@@ -8,7 +8,7 @@ import Testing
 
 /// Figures from the current through simulated transducers.
 @Suite struct ImpedanceTests {
-  /// A transducer behind a resistor, and what records it.
+  /// A transducer in series with a resistor, and the recorder.
   struct Circuit {
     var resonance = 40.0
     var mechanical = 5.0

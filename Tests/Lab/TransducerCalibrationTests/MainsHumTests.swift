@@ -6,7 +6,7 @@ import TransducerCalibration
 
 /// Recordings with mains hum whose frequency moves while they are made.
 struct MainsHumTests {
-  /// How the mains frequency moves over a recording.
+  /// The movement of the mains frequency over a recording.
   enum Drift: CaseIterable {
     /// Evenly from 0.2 Hz below to 0.2 Hz above.
     case line
@@ -79,7 +79,7 @@ struct MainsHumTests {
     }
   }
 
-  /// What silences do not show is refused, and hum is named as the cause.
+  /// Hum that the silences do not show is rejected, and named as the cause.
   @Test(arguments: [(Drift.wave, 50.0, -12.0), (.wave, 60, 0), (.walk, 50, 0)])
   func humThatCannotBeFollowedIsNamed(
     drift: Drift, hertz: Double, decibels: Double

@@ -10,7 +10,7 @@ import TransducerCalibration
 /// `TEMBLOR_TEST_GRID=1` runs the whole grid; without it every condition meets a few of its
 /// transducers.
 @Suite struct PlantGridTests {
-  /// How a recording is spoilt, or the transducer is not as the model has it.
+  /// A defect of the recording, or a deviation of the transducer from the model.
   enum Condition: String, CaseIterable {
     case clean, noise, coil
     case weakHum, strongHum, humAndHighPass
@@ -21,7 +21,8 @@ import TransducerCalibration
     case slightlyStiff, stiff, verySoft, oneSided
     case compressed
 
-    /// Whether a refusal would be a fault: what people have and cannot help.
+    /// A Boolean value that indicates whether a rejection would be a fault: the condition is common and
+    /// unavoidable.
     var mustBeAccepted: Bool {
       switch self {
       case .clean, .noise, .coil, .weakHum, .strongHum, .humAndHighPass, .highPassOfFirstOrder,
@@ -40,7 +41,7 @@ import TransducerCalibration
     qualities.map { (resonance: resonance, qualityFactor: $0) }
   }
 
-  /// What a condition makes of a transducer: a recording and the true pole pair.
+  /// Returns the recording of a transducer under a condition, and the true pole pair.
   private func recording(
     _ condition: Condition, resonance: Double, qualityFactor: Double, seed: UInt64,
     _ signal: SweepSignal

@@ -47,7 +47,7 @@ struct RecordingStudio {
     return finish(sum)
   }
 
-  /// What a microphone at the loudspeaker's wire would record.
+  /// Returns the recording of a microphone at the loudspeaker's wire.
   func recordLoop() throws -> CalibrationRecording {
     finish(try signal.samples(rate: rate, includesTones: false).map(Double.init))
   }
@@ -98,6 +98,6 @@ struct RecordingStudio {
 }
 
 extension SweepSignal {
-  /// Where the first sweep begins, from what is public.
+  /// The start of the first sweep, from public properties.
   var firstSweepForTests: Double { measuredDuration - 2 * sweepSpacing }
 }

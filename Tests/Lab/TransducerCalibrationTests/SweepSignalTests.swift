@@ -93,7 +93,7 @@ import TransducerCalibration
   }
 
   @Test func movementIsHeldToo() throws {
-    // What moves 1 g at 20 Hz moves 0.62 mm; a tenth of that is allowed.
+    // 1 g at 20 Hz is a displacement of 0.62 mm; a tenth of that is allowed.
     let profile = TransducerProfile(
       name: "coil", summary: "A coil.", frequency: FrequencyMapping(low: 20, high: 80),
       hardware: TransducerHardware(

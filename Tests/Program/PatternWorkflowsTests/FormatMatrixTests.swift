@@ -7,7 +7,7 @@ import Testing
 
 @testable import PatternWorkflows
 
-/// What conversions keep, against what the documentation says, and against what is reported.
+/// The quality of conversions, compared with the documentation and with the reported losses.
 @Suite struct FormatMatrixTests {
   private static let formats = FormatRegistry.standard.formats.filter(\.isWritable)
   private static let article = URL(filePath: #filePath).deletingLastPathComponent().appending(
@@ -18,7 +18,7 @@ import Testing
     .exact: "L", .close: "l", .approximate: "A", .none: "–",
   ]
 
-  /// The tables as the article has them.
+  /// Returns the tables of the article.
   private static func tables() -> String {
     var text = ""
     for content in FormatMatrix.Content.allCases {
@@ -42,7 +42,7 @@ import Testing
     return text
   }
 
-  @Test func theArticleSaysWhatIsMeasured() throws {
+  @Test func articleContainsTheMeasuredTable() throws {
     let marker = "<!-- measured -->\n"
     let given = try String(contentsOf: Self.article, encoding: .utf8)
     let head = try #require(given.range(of: marker)).upperBound
@@ -55,8 +55,8 @@ import Testing
     }
   }
 
-  /// A format gives back what it holds.
-  @Test func everyFormatReadsWhatItWrote() {
+  /// Every format reads its own files without a difference.
+  @Test func everyFormatReadsItsOwnFiles() {
     for format in Self.formats {
       for content in [FormatMatrix.Content.transients, .continuous, .mixed] {
         let measured = FormatMatrix.measure(content, from: format, to: format)
@@ -65,8 +65,8 @@ import Testing
     }
   }
 
-  /// Compositions of all kinds, from every format into every other: a difference is never silent.
-  @Test func noDifferenceIsWithoutALoss() {
+  /// Compositions of all kinds from every format to every other one: every difference has a loss.
+  @Test func everyDifferenceHasALoss() {
     var generator = PatternGenerator(seed: 11)
     let count = Int(ProcessInfo.processInfo.environment["TEMBLOR_TEST_CONVERSIONS"] ?? "") ?? 6
     for round in 0..<count {

@@ -8,7 +8,7 @@ import TransducerProfiles
 
 @testable import PatternWorkflows
 
-/// The sound of haptic clips against what Meta's own renderer makes of them.
+/// The sound of haptic clips, compared with that of Meta's own renderer.
 @Suite struct HapticClipSoundTests {
   private static let rate = 8_000.0
   private static let window = 160
@@ -20,7 +20,7 @@ import TransducerProfiles
     return renderer.samples()
   }
 
-  /// The samples of a WAVE file of one channel of floats.
+  /// Returns the samples of a WAVE file with one channel of floats.
   private func floats(_ file: Data) throws -> [Float] {
     let bytes = Array(file)
     let data = try #require(
@@ -37,7 +37,7 @@ import TransducerProfiles
     }
   }
 
-  @Test func levelsAreThoseOfMetasRendererWhereNoTapSounds() throws {
+  @Test func levelsEqualMetasRendererWithoutTransients() throws {
     guard let corpus = ProcessInfo.processInfo.environment["TEMBLOR_TEST_FORMATS"] else { return }
     let folder = corpus + "/haptic"
     var departures: [Double] = []
@@ -47,7 +47,8 @@ import TransducerProfiles
       let composition = try FormatRegistry.standard.read(SourceFile(bytes, name: name))
       let taps = composition.layers.dropFirst().flatMap(\.pattern.events).map(\.time)
       var continuous = HapticComposition(layers: [composition.layers[0]])
-      // Meta's hertz follow frequency itself; with equal hertz, windows have equal parts of cycles.
+      // Meta maps frequency to hertz differently. Equal hertz give windows with equal parts of
+      // cycles.
       for index in continuous.layers[0].pattern.curves.indices
       where continuous.layers[0].pattern.curves[index].id == .hapticSharpnessControl {
         continuous.layers[0].pattern.curves[index].interpolation = .linear
@@ -68,8 +69,8 @@ import TransducerProfiles
     #expect((departures.last ?? 9) <= 0.5)
   }
 
-  /// Both SDKs' merged files would scale the second tap by the envelope below it.
-  @Test func aTapDoesNotDependOnTheEnvelopeBelowIt() throws {
+  /// The files that both SDKs merge would scale the second transient by the envelope below it.
+  @Test func transientIsIndependentOfItsEnvelope() throws {
     func tap(above level: Double) throws -> [Float] {
       func clip(_ emphasis: String) throws -> [Float] {
         let text = """

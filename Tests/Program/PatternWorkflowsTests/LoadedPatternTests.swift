@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite struct LoadedPatternTests {
-  /// A pattern of some 5 MB, with a line for each of its transients.
+  /// A pattern of about 5 MB with a line for each of its transients.
   private static func text(lastTime: Double) -> String {
     var text = #"{"Version": 1, "Metadata": {"Project": "Hail"}, "Pattern": ["# + "\n"
     for index in 0..<30_000 {
@@ -23,7 +23,7 @@ import Testing
     PatternInput(origin: .file(path), outputStem: "a")
   }
 
-  @Test func aLargeFileIsReadWhole() throws {
+  @Test func largeFileIsReadCompletely() throws {
     let folder = try Scratch()
     try folder.write(Self.text(lastTime: 400), to: "a.ahap")
     let pattern = try LoadedPattern(Self.input(folder("a.ahap")))
@@ -32,7 +32,7 @@ import Testing
     #expect(pattern.composition.layers[0].pattern.events.count == 30_001)
   }
 
-  @Test func whatCannotBeCompiledHasItsPlace() throws {
+  @Test func compilationErrorsHaveLocations() throws {
     let folder = try Scratch()
     try folder.write(Self.text(lastTime: 90_000), to: "a.ahap")
     let pattern = try LoadedPattern(Self.input(folder("a.ahap")))
@@ -42,7 +42,7 @@ import Testing
         + "patterns are limited to one day (86400 s) (Pattern[30000].Event)")
   }
 
-  @Test func errorsOfALargeFileHaveTheirPlace() throws {
+  @Test func errorsOfALargeFileHaveLocations() throws {
     let folder = try Scratch()
     try folder.write(Self.text(lastTime: -1), to: "a.ahap")
     let error = #expect(throws: InputError.self) { try LoadedPattern(Self.input(folder("a.ahap"))) }

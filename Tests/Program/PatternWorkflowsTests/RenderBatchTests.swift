@@ -8,7 +8,7 @@ import SystemSupport
 import TestSupport
 import Testing
 
-/// A folder of patterns, rendered without the program.
+/// Folders of patterns, rendered without the command line.
 @Suite struct RenderBatchTests {
   private static func pattern(at time: Double) -> String {
     """
@@ -41,7 +41,7 @@ import Testing
       let descriptor = try FileSystem.open(item.name)
       defer { close(descriptor) }
       let sound = try Sound(readingDescriptor: descriptor, path: item.name)
-      // 20 ms of silence are behind the sound.
+      // 20 ms of silence follow the sound.
       #expect(Double(sound.frameCount) == seconds * 8_000 + 160)
       let first = try #require(sound.interleaved.firstIndex { abs($0) > 0.01 })
       let start = try #require(Double(item.input.outputStem).map { $0 / 10 })
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func placesAreChannelsWhereThereAreAsMany() throws {
+  @Test func bodyLocationsAreDistributedToEqualChannelCounts() throws {
     let folder = try Scratch()
     func channel(_ index: Int, at time: Int) -> String {
       """
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test func oneBadPatternStopsNoOther() throws {
+  @Test func failureStopsNoOtherPattern() throws {
     let folder = try Scratch()
     try folder.write("{", to: "a.ahap")
     try folder.write(Self.pattern(at: 0), to: "b.ahap")
@@ -116,13 +116,13 @@ import Testing
     #expect(FileSystem.entry(at: folder("a.wav")) == .missing)
   }
 
-  @Test func cancelledWorkLeavesNoFiles() throws {
+  @Test func canceledBatchWritesNoFiles() throws {
     let folder = try Scratch()
     try folder.write(Self.pattern(at: 0), to: "a.ahap")
     let asked = Atomic(0)
     var job = RenderJob()
     job.duration = 600
-    // The first question comes before anything is read, the others between blocks.
+    // The first call of `isCancelled` precedes reading; the others are between blocks.
     job.isCancelled = { asked.add(1, ordering: .relaxed).newValue > 3 }
     let batch = RenderBatch(
       job: job,
@@ -137,7 +137,7 @@ import Testing
     #expect(FileSystem.entry(at: folder("out/a.wav")) == .missing)
   }
 
-  @Test func aStreamGetsTheWholeFile() throws {
+  @Test func streamReceivesTheCompleteFile() throws {
     let folder = try Scratch()
     try folder.write(Self.pattern(at: 0), to: "a.ahap")
     let input = try #require(PatternInput.find([folder("a.ahap")]).inputs.first)
@@ -154,7 +154,7 @@ import Testing
     #expect(received.bytes == bytes)
   }
 
-  /// What a stream was given.
+  /// The bytes that a stream received.
   private final class Received: Sendable {
     private let all = Mutex<[UInt8]>([])
     var bytes: [UInt8] { all.withLock { $0 } }

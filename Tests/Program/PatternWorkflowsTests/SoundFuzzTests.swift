@@ -6,8 +6,8 @@ import Testing
 
 @testable import PatternWorkflows
 
-/// A pattern that plays a damaged sound file is rendered or refused; what is rendered stays below
-/// the ceiling.
+/// A pattern with a damaged sound file is rendered or refused, and a rendering stays below the
+/// ceiling.
 @Suite struct SoundFuzzTests {
   private let scratch: Scratch
 
@@ -27,7 +27,8 @@ import Testing
     return try FileSystem.read(scratch(name))
   }
 
-  @Test(arguments: [SoundFileFormat.Container.wav, .aiff, .caf, .w64]) func damageNeverDoesHarm(
+  @Test(arguments: [SoundFileFormat.Container.wav, .aiff, .caf, .w64])
+  func damagedFilesAreReadOrRefused(
     container: SoundFileFormat.Container
   ) throws {
     let good = try sound(container)
@@ -44,7 +45,7 @@ import Testing
       seed: 17, words: ["\0\0\0\0", "data", "fmt ", "\u{7F}\u{7F}\u{7F}\u{7F}"])
     var renderedCount = 0
     for _ in 0..<Mutation.caseCount(default: 60) {
-      // Damage in the header says more than in the samples.
+      // Damage in the header has more effects than in the samples.
       let head = mutation.damage(Array(good.prefix(96)))
       try scratch.write(head + good.dropFirst(96), to: name)
       do {

@@ -7,11 +7,11 @@ import VendorFormats
 
 @testable import StudioCore
 
-/// Other formats in and out, against the program's conversion.
+/// Opening and saving other formats equals the conversion of the program.
 struct ConversionTests {
   private static let names = ["earthquake-splash"] + ShippedPatterns.names.prefix(6)
 
-  @Test(arguments: names) func savingIsConverting(_ name: String) throws {
+  @Test(arguments: names) func savingEqualsConverting(_ name: String) throws {
     let file = SourceFile(try #require(ShippedPatterns.text(named: name)), name: name + ".ahap")
     let studio = Studio()
     studio.documents[0].open(file)
@@ -28,7 +28,7 @@ struct ConversionTests {
     #expect(studio.save(0, as: "nothing") == nil)
   }
 
-  @Test(arguments: names) func openingIsConverting(_ name: String) throws {
+  @Test(arguments: names) func openingEqualsConverting(_ name: String) throws {
     let source = SourceFile(try #require(ShippedPatterns.text(named: name)), name: name + ".ahap")
     for format in FormatRegistry.standard.formats where format.isWritable && format.id != "ahap" {
       guard let written = try? PatternConversion(to: format).convert(source) else { continue }
@@ -46,7 +46,7 @@ struct ConversionTests {
     }
   }
 
-  @Test func theTextOfABrokenFileOfAnotherFormatIsShown() {
+  @Test func textOfAnInvalidForeignFileIsShown() {
     let studio = Studio()
     studio.documents[0].open(
       SourceFile(Array(#"{"version": {"major": 1}, "signals": {}}"#.utf8), name: "a.haptic"))

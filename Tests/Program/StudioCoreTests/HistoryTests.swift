@@ -7,7 +7,7 @@ import Testing
 
 @testable import StudioCore
 
-/// Changes of a slot, and the steps that lead back.
+/// Changes of a document, and undo steps.
 struct HistoryTests {
   private static let tap = #"{"Pattern":[{"Event":{"Time":0,"EventType":"HapticTransient"}}]}"#
 
@@ -38,7 +38,7 @@ struct HistoryTests {
     #expect(text(slot).contains("0.2"))
   }
 
-  @Test func aDragThatEndsWhereItBeganIsNoStep() throws {
+  @Test func dragWithoutEffectIsNoStep() throws {
     var slot = slot()
     slot.beginStep("Move event")
     try slot.change([.set("events[0].time", to: .number(0.1))])
@@ -48,7 +48,7 @@ struct HistoryTests {
     #expect(slot.history == (nil, nil, false))
   }
 
-  @Test func aChangeForgetsWhatWasTakenBack() throws {
+  @Test func changeClearsRedoSteps() throws {
     var slot = slot()
     try slot.change([.set("events[0].time", to: .number(0.1))])
     #expect(slot.step(forward: false) == true)
@@ -56,7 +56,7 @@ struct HistoryTests {
     #expect(slot.step(forward: true) == false)
   }
 
-  @Test func refusedChangesChangeNothing() throws {
+  @Test func refusedChangesHaveNoEffect() throws {
     var slot = slot()
     #expect(throws: InputError.self) {
       try slot.change([.set("events[0].time", to: .number(1)), .remove("events[7]")])
@@ -65,7 +65,7 @@ struct HistoryTests {
     #expect(slot.history == (nil, nil, false))
   }
 
-  @Test func aTextWithAnErrorIsShownAndTheLastGoodOneSounds() throws {
+  @Test func invalidTextIsShownAndLastValidOneSounds() throws {
     var slot = slot()
     slot.replace(Array("{\"Pattern\":\n[}".utf8))
     #expect(!slot.isReadable)
@@ -77,7 +77,7 @@ struct HistoryTests {
     #expect(text(slot) == Self.tap)
   }
 
-  @Test func aFileWithAnErrorLeavesThePatternThatSounds() {
+  @Test func invalidFileKeepsTheAudiblePattern() {
     var slot = slot()
     slot.open(SourceFile(Array("{".utf8), name: "broken.ahap"))
     #expect(!slot.isReadable)
@@ -85,7 +85,7 @@ struct HistoryTests {
     #expect(slot.editor?.pattern.events.count == 1)
   }
 
-  @Test(arguments: ShippedPatterns.names) func randomChangesAreAllTakenBack(_ name: String) throws {
+  @Test(arguments: ShippedPatterns.names) func randomChangesAreAllUndone(_ name: String) throws {
     let original = try #require(ShippedPatterns.text(named: name))
     var slot = Document()
     slot.open(SourceFile(original, name: name + ".ahap"))
@@ -131,7 +131,7 @@ struct HistoryTests {
     #expect(slot.text == changed)
   }
 
-  @Test func linesThatDifferHaveTheirNumbers() {
+  @Test func changedLinesAreNumbered() {
     var slot = slot("{\n\"Pattern\": [\n]\n}")
     slot.replace(Array("{\n\"Version\": 1.0,\n\"Pattern\": [\n]\n}".utf8))
     #expect(slot.changedLines == [2])

@@ -67,7 +67,7 @@ import Testing
     #expect(unsafe temblorLivePosition(host) == 128)
   }
 
-  @Test func whatIsWrongHasAPlace() {
+  @Test func errorsHaveLocations() {
     #expect(open(0, "a.ahap", "{\n  \"Version\": 1, \"Pattern\": [\n") == 0)
     let error = #"""
       {"severity":"error","rule":"syntax","message":"the text ends inside the array that begins at 2:28",\#
@@ -76,7 +76,7 @@ import Testing
     #expect(failure == error + "\n")
   }
 
-  @Test func wrongNumbersAreRefused() {
+  @Test func invalidIndicesAreRefused() {
     #expect(open(65_536, "a.ahap", "{}") == 0)
     #expect(open(-1, "a.ahap", "{}") == 0)
     #expect(report("text", -1) == "")
@@ -106,7 +106,7 @@ import Testing
 
   @Test func aSoundBecomesAPattern() throws {
     let rate = 8_000.0
-    // Two hums of 150 Hz, each 200 ms long.
+    // Two vibrations of 150 Hz, each 200 ms long.
     let samples = (0..<8_000).map { frame in
       let time = Double(frame) / rate
       return [0.2..<0.4, 0.6..<0.8].contains { $0.contains(time) }
@@ -135,13 +135,13 @@ import Testing
   }
 }
 
-/// The module of the studio's pages, which is checked in.
+/// The module of the studio's page, which is checked in.
 struct ModuleTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
 
-  @Test func theModuleIsMadeOfTheseSources() throws {
+  @Test func moduleIsBuiltFromTheseSources() throws {
     let (status, listed, _) = try run(Self.root.path + "/Tools/studio-core/build", ["--sources"])
     #expect(status == 0)
     let kept = try String(

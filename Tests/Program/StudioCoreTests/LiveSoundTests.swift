@@ -6,11 +6,11 @@ import Testing
 
 @testable import StudioCore
 
-/// What is heard while patterns change.
+/// Live sound while patterns change.
 struct LiveSoundTests {
   private static let block = 128
 
-  /// A vibration with taps, of some seconds.
+  /// A vibration with transients, several seconds long.
   private func plan(seconds: Double = 1, intensity: Float = 0.8, events: Int = 4) throws
     -> RenderPlan
   {
@@ -38,9 +38,9 @@ struct LiveSoundTests {
     zip(samples, samples.dropFirst()).map { abs($0 - $1) }.max() ?? 0
   }
 
-  @Test func aTakeOverMakesNoStepBeyondTheSoundsOwn() throws {
+  @Test func replacingAPlanIsWithoutClick() throws {
     let live = LiveSound(rate: 48_000)
-    // One vibration without onsets, whose steps depend on its phase.
+    // A vibration without onsets, so that steps depend only on its phase.
     let plan = try plan(seconds: 4, events: 0)
     live.load(0, plan, profile: .phone)
     live.play(true, from: 0)
@@ -80,7 +80,7 @@ struct LiveSoundTests {
     }
   }
 
-  @Test func aTakeOverKeepsThePlace() throws {
+  @Test func replacingAPlanKeepsThePosition() throws {
     let live = LiveSound(rate: 48_000)
     live.load(0, try plan(), profile: .phone)
     live.play(true, from: 4_800)
@@ -92,7 +92,7 @@ struct LiveSoundTests {
     #expect(live.position == place + Int64(Self.block))
   }
 
-  @Test func memoryIsBoundedOverTakeOvers() throws {
+  @Test func memoryIsBoundedOverReplacements() throws {
     struct Weak { weak var plan: RenderPlan? }
     let live = LiveSound(rate: 48_000)
     var plans: [Weak] = []
@@ -109,7 +109,7 @@ struct LiveSoundTests {
     #expect(plans.count { $0.plan != nil } <= 2)
   }
 
-  @Test func anotherProfileTakesOverWithoutAStep() throws {
+  @Test func changingTheProfileIsWithoutClick() throws {
     let live = LiveSound(rate: 48_000)
     let studio = Studio()
     let shaker = try #require(studio.profiles.first { $0.hardware?.model != nil })
@@ -121,7 +121,7 @@ struct LiveSoundTests {
     #expect(live.isRunning)
   }
 
-  @Test func anEndIsAnEndWithoutALoop() throws {
+  @Test func patternEndsWithoutLoop() throws {
     let live = LiveSound(rate: 48_000)
     live.load(0, try plan(seconds: 0.1), profile: .phone)
     live.setLoop(false, from: 0, to: 0)

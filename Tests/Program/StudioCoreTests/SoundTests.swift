@@ -11,7 +11,7 @@ import Testing
 
 @testable import StudioCore
 
-/// What is drawn, said and rendered of a slot.
+/// The score, the findings, and the rendering of a document.
 struct SoundTests {
   private func studio(_ name: String) throws -> Studio {
     let studio = Studio()
@@ -24,7 +24,7 @@ struct SoundTests {
     try JSONDocument(text: bytes, name: "answer").root
   }
 
-  @Test func renderingIsThatOfTheProgram() throws {
+  @Test func renderingEqualsThatOfTheProgram() throws {
     let studio = try studio("earthquake-splash")
     let composition = try #require(studio.documents[0].editor?.content.composition)
     for (index, profile) in studio.profiles.enumerated() {
@@ -36,7 +36,7 @@ struct SoundTests {
     }
   }
 
-  @Test func allShippedProfilesAreThere() throws {
+  @Test func allShippedProfilesAreListed() throws {
     let list = try json(Studio().profilesJSON())
     #expect(
       Array(list.elements).map { $0["name"]?.string }
@@ -44,7 +44,7 @@ struct SoundTests {
     #expect(Array(list.elements).contains { $0["hasHardware"]?.boolean == true })
   }
 
-  @Test func aPlanInBytesIsThePlan() throws {
+  @Test func serializedPlanEqualsThePlan() throws {
     for seed in 0..<20 {
       var generator = PatternGenerator(seed: UInt64(seed))
       guard let plan = try? RenderPlan(compiling: generator.pattern(), rate: 48_000) else {
@@ -64,7 +64,7 @@ struct SoundTests {
     }
   }
 
-  @Test func soundFilesAreInThePlansBytes() throws {
+  @Test func serializedPlanContainsSoundFiles() throws {
     let pattern = HapticPattern(events: [
       HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: "a.wav")),
       HapticEvent(kind: .audioCustom, time: 0.1, waveform: AudioWaveform(path: "b.wav")),
@@ -84,7 +84,7 @@ struct SoundTests {
     #expect(one.samples() == other.samples())
   }
 
-  @Test func bytesOfSomethingElseAreNoPlan() throws {
+  @Test func otherBytesAreNotAPlan() throws {
     let plan = try RenderPlan(compiling: HapticPattern())
     let count = plan.serialized().count
     #expect(RenderPlan.deserialized(from: plan.serialized(), count: count - 16) == nil)
@@ -98,7 +98,7 @@ struct SoundTests {
     return bytes
   }
 
-  @Test func aSoundFileThatIsHandedOverIsHeard() throws {
+  @Test func addedSoundFileIsAudible() throws {
     let studio = Studio()
     let text = """
       {"Pattern":[{"Event":{"Time":0,"EventType":"AudioCustom","EventWaveformPath":"a.wav"}},
@@ -116,7 +116,7 @@ struct SoundTests {
     #expect(sum(heard) > sum(silent))
   }
 
-  @Test func theScoreHasPathsAndWhatIsFelt() throws {
+  @Test func scoreHasPathsAndEffectiveControls() throws {
     let studio = Studio()
     let text = """
       {"Pattern":[{"Event":{"Time":0,"EventType":"HapticContinuous","EventDuration":1,
@@ -156,7 +156,7 @@ struct SoundTests {
     #expect(Studio.columnExtremes(of: [0.5], columns: 2) == [0.5, 0.5, 0.5, 0.5])
   }
 
-  @Test func aSineIsInItsRow() {
+  @Test func sineAppearsInItsRow() {
     let sine = (0..<48_000).map { Float(sin(2 * .pi * 205 * Double($0) / 48_000)) }
     let picture = Spectrogram.decibels(of: sine, rate: 48_000, columns: 10, rows: 50, upTo: 500)
     let column = Array(picture[5 * 50..<6 * 50])

@@ -1,4 +1,5 @@
 @testable import CommandLineKit
+@testable import CommandServer
 import HapticFormats
 import VendorFormats
 import HapticPlayback

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import CommandLineKit
+@testable import PlaybackSessions
 @testable import TemblorCommands
 
 extension SoundServers {

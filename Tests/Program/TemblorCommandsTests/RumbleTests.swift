@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import CommandLineKit
+@testable import RumblePad
 @testable import TemblorCommands
 
 /// A pad that does what a script says.

@@ -6,7 +6,7 @@ import HapticModel
 /// Reads a text as every format but AHAP, and holds readers and writers to what they promise.
 struct FormatTrial {
   private static let formats = FormatRegistry.standard.formats.filter { $0.id != "ahap" }
-  /// Texts that are not recognised are read as every format up to this size, which is fast enough.
+  /// Texts that are not recognized are read as every format up to this size, which is fast enough.
   private static let smallText = 512
 
   /// The formats whose readers get the text.
@@ -21,9 +21,9 @@ struct FormatTrial {
     for format in Self.readers {
       let isOwn = format.recognize(text.span) == .certain || Self.readers.count == 1
       guard isOwn || text.count <= Self.smallText else { continue }
-      let examination = examine(format, text)
-      checkCanonical(format, examination)
-      guard let composition = examination.composition, isOwn || !hasWritten,
+      let result = examine(format, text)
+      checkCanonical(format, result)
+      guard let composition = result.composition, isOwn || !hasWritten,
         Fuzzer.looksBeyondReading(&choices)
       else { continue }
       hasWritten = true
@@ -31,26 +31,26 @@ struct FormatTrial {
     }
   }
 
-  private func examine(_ format: HapticFormat, _ text: [UInt8]) -> Examination {
+  private func examine(_ format: HapticFormat, _ text: [UInt8]) -> ReadResult {
     let file = SourceFile(text, name: "t")
-    let examination = format.examine(file, options: ReadingOptions())
-    for finding in examination.findings {
+    let result = format.examine(file, options: ReadingOptions())
+    for finding in result.findings {
       requireOneLine(finding.description)
       require(format.rules.contains { $0.id == finding.rule }, "a finding of another rule")
     }
-    for loss in examination.losses { requireOneLine(loss.message) }
-    let hasError = examination.findings.contains { $0.severity == .error }
-    require(hasError == (examination.composition == nil), "errors and a composition, or neither")
+    for loss in result.losses { requireOneLine(loss.message) }
+    let hasError = result.findings.contains { $0.severity == .error }
+    require(hasError == (result.composition == nil), "errors and a composition, or neither")
     let fast = format.examine(file, options: ReadingOptions(wantsFindings: false))
-    require(fast.composition == examination.composition, "the fast path reads something else")
-    return examination
+    require(fast.composition == result.composition, "the fast path reads something else")
+    return result
   }
 
   /// Canonical text must stay as it is, and say what the original said.
-  private func checkCanonical(_ format: HapticFormat, _ examination: Examination) {
+  private func checkCanonical(_ format: HapticFormat, _ result: ReadResult) {
     guard let once = canonical(format, text) else { return }
     require(canonical(format, once) == once, "canonical text changes when formatted again")
-    guard let composition = examination.composition else { return }
+    guard let composition = result.composition else { return }
     let again = examine(format, once).composition
     // A file may be too large before it is formatted, or after.
     require(again == nil || again == composition, "canonical text says something else")
@@ -58,7 +58,7 @@ struct FormatTrial {
 
   private func canonical(_ format: HapticFormat, _ text: [UInt8]) -> [UInt8]? {
     do {
-      return try format.canonical(SourceFile(text, name: "t"))
+      return try format.canonicalText(of: SourceFile(text, name: "t"))
     } catch {
       requireOneLine(error.description)
       return nil
@@ -72,13 +72,13 @@ struct FormatTrial {
     let dialects = format.dialects
     let dialect = dialects.isEmpty ? nil : dialects[choices.number(below: dialects.count)]
     do {
-      let options = WritingOptions(dialect: dialect, loops: 2)
+      let options = WritingOptions(dialect: dialect, loopCount: 2)
       guard let writing = try format.write(composition, options: options) else { return }
       for loss in writing.losses { requireOneLine(loss.message) }
       if writing.losses.contains(where: { $0.message.contains("refuse") }) { return }
-      let examination = format.examine(
+      let result = format.examine(
         SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())
-      let error = examination.findings.first { $0.severity == .error }
+      let error = result.findings.first { $0.severity == .error }
       require(error == nil, "\(format.id) refuses what it wrote: \(error?.description ?? "")")
     } catch {
       requireOneLine(error.description)

@@ -12,16 +12,16 @@ struct PatternTrial {
 
   /// Everything from the text to the sound.
   func run() {
-    let examination = examine(text)
-    for finding in examination.findings + examination.judged(rules: Self.format.rules) {
+    let result = examine(text)
+    for finding in result.findings + result.findings(rules: Self.format.rules) {
       requireOneLine(finding.description)
     }
-    let hasError = examination.findings.contains { $0.severity == .error }
-    require(hasError == (examination.composition == nil), "errors and a composition, or neither")
-    compareWithReading(examination)
-    checkFormatting(examination)
-    guard let composition = examination.composition else { return }
-    checkRules(composition, of: examination)
+    let hasError = result.findings.contains { $0.severity == .error }
+    require(hasError == (result.composition == nil), "errors and a composition, or neither")
+    compareWithReading(result)
+    checkFormatting(result)
+    guard let composition = result.composition else { return }
+    checkRules(composition, of: result)
     checkWriting(composition)
     var choices = Choices(text)
     FormatTrial.checkWriting(composition, &choices)
@@ -37,7 +37,7 @@ struct PatternTrial {
 
   private func examine(
     _ text: [UInt8], _ options: ReadingOptions = ReadingOptions()
-  ) -> Examination {
+  ) -> ReadResult {
     Self.format.examine(SourceFile(text, name: "t"), options: options)
   }
 
@@ -47,26 +47,26 @@ struct PatternTrial {
 
   /// Reading fast must agree with examining on what the file holds, or on the first error; of warnings it has those of what
   /// is ignored.
-  private func compareWithReading(_ examination: Examination) {
+  private func compareWithReading(_ result: ReadResult) {
     let fast = examine(text, ReadingOptions(wantsFindings: false))
-    require(fast.composition == examination.composition, "the fast path reads something else")
+    require(fast.composition == result.composition, "the fast path reads something else")
     require(
-      fast.findings.first { $0.severity == .error } == examination.findings.first { $0.severity == .error },
+      fast.findings.first { $0.severity == .error } == result.findings.first { $0.severity == .error },
       "the fast path finds another error")
   }
 
   /// Canonical text must stay as it is, and say what the original said.
-  private func checkFormatting(_ examination: Examination) {
+  private func checkFormatting(_ result: ReadResult) {
     guard let once = canonical(text) else { return }
     require(canonical(once) == once, "canonical text changes when formatted again")
     let other = examine(once)
-    require(other.composition == examination.composition, "canonical text says something else")
-    require(Self.digest(of: other) == Self.digest(of: examination), "other findings")
+    require(other.composition == result.composition, "canonical text says something else")
+    require(Self.digest(of: other) == Self.digest(of: result), "other findings")
   }
 
   private func canonical(_ text: [UInt8]) -> [UInt8]? {
     do {
-      return try Self.format.canonical(SourceFile(text, name: "t"))
+      return try Self.format.canonicalText(of: SourceFile(text, name: "t"))
     } catch {
       requireOneLine(error.description)
       return nil
@@ -76,29 +76,29 @@ struct PatternTrial {
   /// What was found where, in any order, but for the rules that canonical text follows by itself.
   ///
   /// A sum of hashes, since comparing strings would teach libFuzzer words that are in no input.
-  private static func digest(of examination: Examination) -> UInt64 {
+  private static func digest(of result: ReadResult) -> UInt64 {
     var sum: UInt64 = 0
-    for finding in examination.findings
+    for finding in result.findings
     where !["trailing-comma", "byte-order-mark", "text-encoding"].contains(finding.rule) {
-      let subject = "\(finding.rule) \(finding.severity) \(finding.place.path)"
+      let subject = "\(finding.rule) \(finding.severity) \(finding.location.path)"
       sum &+= Choices(subject.utf8).state
     }
     return sum
   }
 
   /// What the rules find in a composition is below an error, of a known rule, and printed in one line.
-  private func checkRules(_ composition: HapticComposition, of examination: Examination) {
-    let places = examination.places.place(of:)
-    let others = PatternRules.findings(in: composition, places: places)
+  private func checkRules(_ composition: HapticComposition, of result: ReadResult) {
+    let location = result.sourceMap.location(of:)
+    let others = PatternRules.findings(in: composition, location: location)
     for finding in others {
       require(
-        PatternRules.composition.contains { $0.id == finding.rule }, "a finding of another rule")
+        PatternRules.compositionRules.contains { $0.id == finding.rule }, "a finding of another rule")
       require(finding.severity < .error, "a pattern that can be read breaks a rule")
       requireOneLine(finding.description)
     }
-    let judged = examination.judged(
-      adding: others, rules: Self.format.rules + PatternRules.composition)
-    for finding in judged { requireOneLine(finding.description) }
+    let findings = result.findings(
+      adding: others, rules: Self.format.rules + PatternRules.compositionRules)
+    for finding in findings { requireOneLine(finding.description) }
   }
 
   /// A composition made into a file must read back equal.

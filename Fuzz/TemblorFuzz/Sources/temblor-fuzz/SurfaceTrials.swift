@@ -68,7 +68,7 @@ struct OptionTrial {
       attempt { _ = try RoutingOptions.channels(word, option: option) }
     }
     attempt {
-      _ = try ChannelRouting.Channel(word, option: "--channel", profileNamed: { _ in .phone })
+      _ = try ChannelRouting.ChannelSettings(word, option: "--channel", profileNamed: { _ in .phone })
     }
     for layout in TransducerArray.Layout.allCases {
       attempt {

@@ -69,7 +69,10 @@ package struct AHAPEditor: Sendable {
       throw changeError(
         at: changes.count == 1 ? changes[0].path : nil,
         message:
-          "the control points of all curves would be read as counting from the start of the pattern",
+          """
+          the control points of all curves would be read as counting from the start of the \
+          pattern
+          """,
         suggestion: "move one by a millisecond")
     }
     return result

@@ -125,15 +125,8 @@ struct AHAPPath {
       valueIndex = controlPoints[number].index
       steps = steps.dropFirst()
     }
-    var field: AHAPField?
-    if let step = steps.popFirst() {
-      field = step.index == nil ? part.fields.first { $0.rawValue == step.name } : nil
-      guard field != nil else {
-        let names = JSONNameList(part.fields.map { $0.rawValue })
-        throw error(
-          "unknown field of \(part.noun)",
-          names.suggestion(for: step.name) ?? "use \(names.names.joined(separator: ", "))")
-      }
+    let field = try steps.popFirst().map { step throws(InputError) in
+      try Self.field(of: part, at: step, error: error)
     }
     guard steps.isEmpty else { throw error("the path has more after a field", "end it there") }
     self.text = text
@@ -141,6 +134,20 @@ struct AHAPPath {
     self.part = part
     self.field = field
     value = editor.value(at: valueIndex)
+  }
+
+  /// Returns the field of a part that a step names, or throws an error for an unknown one.
+  private static func field(
+    of part: Part, at step: Step, error: (_ message: String, _ suggestion: String?) -> InputError
+  ) throws(InputError) -> AHAPField {
+    let field = step.index == nil ? part.fields.first { $0.rawValue == step.name } : nil
+    guard let field else {
+      let names = JSONNameList(part.fields.map { $0.rawValue })
+      throw error(
+        "unknown field of \(part.noun)",
+        names.suggestion(for: step.name) ?? "use \(names.names.joined(separator: ", "))")
+    }
+    return field
   }
 
   /// Creates the error for an invalid change at the path.

@@ -2,18 +2,20 @@ public import HapticModel
 internal import RealtimeMemory
 internal import Synchronization
 
-/// Where the control side and one renderer meet: commands one way, figures the other, and no lock.
+/// A lock-free connection between the control side and a renderer: commands in one direction,
+/// status in the other.
 public final class RendererPort: @unchecked Sendable {
-  /// Commands that may wait for their frame.
+  /// The maximum number of commands that wait for their frame.
   public static let maximumScheduledCommandCount = 4_096
-  /// Commands that fit on their way to the render thread.
+  /// The maximum number of commands that haven't been received.
   static let commandCapacity = 1_024
 
   let sharedState: Cell<SharedState>
   private var sentCommandCount = 0
-  /// Called after commands were sent to a renderer that rests: [the control thread that sends].
+  /// A function that is called after commands were sent to an idle renderer: [the sending thread].
   public var wakeHandler: (@Sendable () -> Void)?
 
+  /// The state that both threads access.
   struct SharedState: ~Copyable {
     let queue = RingQueue(capacity: commandCapacity, filler: RenderCommand(.noOperation, at: 0))
     let position = Atomic<Int64>(0)
@@ -35,13 +37,13 @@ public final class RendererPort: @unchecked Sendable {
       thermalStates = FixedBuffer(count: channelCount) { _ in Atomic(0) }
     }
 
-    /// Notes a channel's magnitude where it is the greatest since the control side last asked.
+    /// Raises the peak of a channel since the control side last read it.
     @_noLocks func raisePeak(of channel: Int, to magnitude: Float) {
-      // The bits of floats that are not negative order as the floats do.
+      // The bits of non-negative floating-point numbers have the order of the numbers.
       _ = peaks[channel].max(magnitude.bitPattern, ordering: .relaxed)
     }
 
-    /// Notes the factor on a drive where it is the least since the control side last asked.
+    /// Lowers the minimum protection gain since the control side last read it.
     @_noLocks func lowerProtectionGain(to gain: Float) {
       if gain < 1 {
         _ = minimumProtectionGain.min(gain.bitPattern, ordering: .relaxed)
@@ -49,26 +51,27 @@ public final class RendererPort: @unchecked Sendable {
     }
   }
 
-  /// A link for a renderer of some channels.
+  /// Creates a port for a renderer with a number of channels.
   public init(channelCount: Int) { sharedState = Cell(SharedState(channelCount: channelCount)) }
 
   /// Sends commands that belong together, all or none: [one control thread at a time].
   ///
-  /// - Returns: Whether there was space.
+  /// - Returns: True if there was enough space.
   public func send(_ commands: [RenderCommand]) -> Bool {
-    let waiting =
+    let waitingCount =
       sentCommandCount - sharedState.value.completedCommandCount.load(ordering: .acquiring)
-    // What is to be done at once has space of its own, so that a full schedule can still be
-    // stopped.
+    // Immediate commands have their own space, so that players can be stopped if the schedule is
+    // full.
     let isScheduling = commands.contains { $0.frame > 0 }
-    let room = Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
-    guard waiting + commands.count <= room, sharedState.value.queue.write(commands.span) else {
+    let capacity = Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
+    guard waitingCount + commands.count <= capacity, sharedState.value.queue.write(commands.span)
+    else {
       return false
     }
     sentCommandCount += commands.count
     if let wakeHandler {
-      // With the fence of `beginIdle`: either this thread sees the rest, or the renderer the
-      // commands.
+      // With the fence in `beginIdle`, either this thread sees the idle state, or the renderer sees
+      // the commands.
       atomicMemoryFence(ordering: .sequentiallyConsistent)
       if sharedState.value.isIdle.load(ordering: .relaxed) {
         wakeHandler()
@@ -77,28 +80,28 @@ public final class RendererPort: @unchecked Sendable {
     return true
   }
 
-  /// Frames rendered so far: the frame that comes next.
+  /// The number of frames rendered, which is the next frame.
   public var position: Int64 { sharedState.value.position.load(ordering: .acquiring) }
-  /// Voices that sounded in the last block.
+  /// The number of voices in the last block.
   public var voiceCount: Int { sharedState.value.voiceCount.load(ordering: .relaxed) }
-  /// Frames in which a limiter held the level down, summed over channels that differ.
+  /// The number of frames with gain reduction by a limiter, summed over distinct channels.
   public var limitedFrameCount: Int64 {
     sharedState.value.limitedFrameCount.load(ordering: .relaxed)
   }
-  /// Samples that were NaN or infinite and became silence.
+  /// The number of samples that were NaN or infinite, which became silence.
   public var nonFiniteSampleCount: Int64 {
     sharedState.value.nonFiniteSampleCount.load(ordering: .relaxed)
   }
-  /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
+  /// The number of frames with reduced excursion, summed over distinct channels.
   public var excursionLimitedFrameCount: Int64 {
     sharedState.value.excursionLimitedFrameCount.load(ordering: .relaxed)
   }
-  /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
+  /// The number of frames with reduced power, summed over distinct channels.
   public var powerLimitedFrameCount: Int64 {
     sharedState.value.powerLimitedFrameCount.load(ordering: .relaxed)
   }
 
-  /// The least factor by which a transducer was protected since it was last asked: [one control
+  /// Returns the minimum protection gain since the previous call, and resets it: [one control
   /// thread].
   public func drainMinimumProtectionGain() -> Float {
     let bits = sharedState.value.minimumProtectionGain.exchange(
@@ -106,12 +109,12 @@ public final class RendererPort: @unchecked Sendable {
     return Float(bitPattern: bits)
   }
 
-  /// The greatest movement of a transducer so far, as a fraction of its limit.
+  /// The peak excursion of a transducer, as a fraction of its limit.
   public var peakExcursion: Float {
     Float(bitPattern: sharedState.value.peakExcursion.load(ordering: .relaxed))
   }
 
-  /// How warm the transducer of each channel is; set before a renderer is made, it begins as warm.
+  /// The temperature rise of each channel's transducer; a new renderer starts with the values set.
   public var temperatureRises: [TransducerThermalState] {
     get {
       (0..<sharedState.value.thermalStates.count).map { channel in
@@ -126,52 +129,52 @@ public final class RendererPort: @unchecked Sendable {
     }
   }
 
-  /// Grows whenever a player starts, ends or is released.
+  /// A counter that increases when a player starts, ends, or is released.
   public var changeCount: Int { sharedState.value.changeCount.load(ordering: .acquiring) }
 
-  /// The greatest magnitude of a channel since it was last asked: [one control thread].
+  /// Returns the peak of a channel since the previous call, and resets it: [one control thread].
   public func drainPeak(ofChannel channel: Int) -> Float {
     guard (0..<sharedState.value.peaks.count).contains(channel) else { return 0 }
     return Float(bitPattern: sharedState.value.peaks[channel].exchange(0, ordering: .relaxed))
   }
 }
 
-/// What happened while rendering, for the control side to read.
+/// The statistics of a rendering.
 public struct RenderStatistics: Equatable, Sendable {
-  /// Frames rendered, the limiter's delay included.
+  /// The number of frames rendered, including the delay of the limiter.
   public var frameCount: Int64 = 0
-  /// Frames in which a limiter held the level down, summed over channels that differ.
+  /// The number of frames with gain reduction by a limiter, summed over distinct channels.
   public var limitedFrameCount: Int64 = 0
-  /// Samples that were NaN or infinite and became silence.
+  /// The number of samples that were NaN or infinite, which became silence.
   public var nonFiniteSampleCount: Int64 = 0
-  /// Voices that sounded in the last sub-block.
+  /// The number of voices in the last sub-block.
   public var voiceCount = 0
-  /// The most voices in one block.
+  /// The maximum number of voices in a block.
   public var peakVoiceCount = 0
-  /// The greatest magnitude before the limiter, its offset taken out.
+  /// The peak before the limiter, after DC removal.
   public var peak: Float = 0
-  /// Frames in which a transducer was kept from moving too far, summed over channels that differ.
+  /// The number of frames with reduced excursion, summed over distinct channels.
   public var excursionLimitedFrameCount: Int64 = 0
-  /// Frames in which a transducer was kept from growing too warm, summed over channels that differ.
+  /// The number of frames with reduced power, summed over distinct channels.
   public var powerLimitedFrameCount: Int64 = 0
-  /// The least factor on the drive in these frames; 1 where there were none.
+  /// The minimum gain in these frames; 1 if there were none.
   public var minimumProtectionGain: Float = 1
-  /// The greatest movement of a transducer as a fraction of its limit.
+  /// The peak excursion of a transducer, as a fraction of its limit.
   public var peakExcursion: Float = 0
-  /// The greatest temperature rise of a transducer as a fraction of its limit.
+  /// The peak temperature rise of a transducer, as a fraction of its limit.
   public var peakTemperatureRise: Float = 0
 
-  /// Nothing rendered yet.
+  /// Creates empty statistics.
   @_noLocks public init() {}
 }
 
-/// One change the control side asks of the render thread, at a frame of the output.
+/// A change that the control side requests from the render thread, at an output frame.
 ///
-/// The memory a change refers to belongs to the control side, which keeps it until the render
-/// thread has released it. A frame that has been rendered already means now.
+/// The control side owns the memory that a command refers to, and keeps it until the render thread
+/// has released it. A frame in the past means immediately.
 public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   enum Change: BitwiseCopyable {
-    /// A gap: the command was dropped.
+    /// No operation, in place of a dropped command.
     case noOperation
     case gain(MasterGain, to: Float, frameCount: Int)
     case player(Reference<Player>, PlayerAction)
@@ -187,32 +190,32 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     case seek(to: Reference<CuePoint>)
     case loop(passCount: Int, from: Reference<CuePoint>?, end: Int64)
     case playbackRate(Double)
-    /// Over the usual fade where no length is given.
+    /// A ramp of the gain, over the length of a fade if `frameCount` is nil.
     case gain(Float, frameCount: Int?)
     case sendGain(Float, frameCount: Int, serial: Int64)
     case control(LiveControlID, value: Float, slope: Float)
     case envelopeTime(EnvelopeTimeID, value: Float, slope: Float)
   }
 
-  /// The output's frame.
+  /// The output frame.
   var frame: Int64
-  /// The order among commands of one frame, given by the schedule.
+  /// The order among commands of the same frame, assigned by the schedule.
   var sequenceNumber: UInt64 = 0
   var change: Change
 
-  @_noLocks init(_ change: Change, at time: Int64) {
+  @_noLocks init(_ change: Change, at frame: Int64) {
     self.change = change
-    self.frame = time
+    self.frame = frame
   }
 
-  private init(_ player: RenderPlayer, _ change: PlayerAction, at time: Int64 = 0) {
-    self.init(.player(player.reference, change), at: time)
+  private init(_ player: RenderPlayer, _ action: PlayerAction, at frame: Int64 = 0) {
+    self.init(.player(player.reference, action), at: frame)
   }
 
-  /// Takes a player in; the first command for any player.
+  /// Adds a player; the first command for any player.
   public static func add(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .add) }
 
-  /// Fades a player out, drops its commands and releases it; the last command for any player.
+  /// Fades a player out, drops its commands, and releases it; the last command for any player.
   public static func remove(_ player: RenderPlayer) -> RenderCommand {
     RenderCommand(player, .remove)
   }
@@ -222,7 +225,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     RenderCommand(player, .cancel)
   }
 
-  /// Lets a live voice sound; one that finds no place is released.
+  /// Attaches a live voice; a voice that exceeds the maximum is released.
   public static func attach(_ voice: LiveVoice) -> RenderCommand {
     RenderCommand(.attach(voice.reference), at: 0)
   }
@@ -232,117 +235,132 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     RenderCommand(.detach(voice.reference), at: 0)
   }
 
-  /// Plays from the beginning or from a cue point; a player that plays restarts.
+  /// Starts a player at the beginning or at a cue point; a playing player restarts.
   public static func start(
-    _ player: RenderPlayer, at time: Int64, from entry: SharedCuePoint? = nil
+    _ player: RenderPlayer, at frame: Int64, from cue: SharedCuePoint? = nil
   ) -> RenderCommand {
-    RenderCommand(player, .start(from: entry?.reference), at: time)
+    RenderCommand(player, .start(from: cue?.reference), at: frame)
   }
 
-  /// Ends playing.
-  public static func stop(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
-    RenderCommand(player, .stop, at: time)
+  /// Stops a player.
+  public static func stop(_ player: RenderPlayer, at frame: Int64) -> RenderCommand {
+    RenderCommand(player, .stop, at: frame)
   }
 
-  /// Pauses the pattern.
-  public static func pause(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
-    RenderCommand(player, .pause, at: time)
+  /// Pauses a player.
+  public static func pause(_ player: RenderPlayer, at frame: Int64) -> RenderCommand {
+    RenderCommand(player, .pause, at: frame)
   }
 
-  /// Resumes a paused pattern.
-  public static func resume(_ player: RenderPlayer, at time: Int64) -> RenderCommand {
-    RenderCommand(player, .resume, at: time)
+  /// Resumes a paused player.
+  public static func resume(_ player: RenderPlayer, at frame: Int64) -> RenderCommand {
+    RenderCommand(player, .resume, at: frame)
   }
 
-  /// Continues at a cue point; a player that is idle starts there next.
-  public static func seek(_ player: RenderPlayer, to entry: SharedCuePoint, at time: Int64)
-    -> RenderCommand
-  {
-    RenderCommand(player, .seek(to: entry.reference), at: time)
+  /// Continues a player at a cue point; an idle player starts there next.
+  public static func seek(
+    _ player: RenderPlayer, to cue: SharedCuePoint, at frame: Int64
+  ) -> RenderCommand {
+    RenderCommand(player, .seek(to: cue.reference), at: frame)
   }
 
-  /// Sets how many passes follow, the running one included, and where each ends.
+  /// Sets the loop of a player.
   ///
   /// - Parameters:
-  ///   - passCount: At least 1, or nil for endlessly.
-  ///   - entry: Where every further pass begins, before the end, or nil for the pattern's
-  ///     beginning.
-  ///   - end: The frame of the pattern at which a pass ends, or 0 for the pattern's own end.
+  ///   - player: The player.
+  ///   - passCount: The number of passes, including the current one, at least 1; nil to loop
+  ///     forever.
+  ///   - cue: The start of further passes, before the end, or nil for the beginning.
+  ///   - end: The pattern frame at which a pass ends, or 0 for the loop length of the plan.
+  ///   - frame: The output frame.
   public static func loop(
-    _ player: RenderPlayer, passCount: Int?, from entry: SharedCuePoint? = nil, end: Int64,
-    at time: Int64
+    _ player: RenderPlayer, passCount: Int?, from cue: SharedCuePoint? = nil, end: Int64,
+    at frame: Int64
   ) -> RenderCommand {
-    RenderCommand(
-      player, .loop(passCount: max(1, passCount ?? .max), from: entry?.reference, end: max(0, end)),
-      at: time)
+    let passCount = max(1, passCount ?? .max)
+    return RenderCommand(
+      player, .loop(passCount: passCount, from: cue?.reference, end: max(0, end)), at: frame)
   }
 
-  /// Sets how fast the pattern runs, 1/64 to 64.
-  public static func playbackRate(_ player: RenderPlayer, _ rate: Double, at time: Int64)
-    -> RenderCommand
-  {
-    RenderCommand(player, .playbackRate(rate), at: time)
+  /// Sets the playback rate of a player, 1/64 to 64.
+  public static func playbackRate(
+    _ player: RenderPlayer, _ rate: Double, at frame: Int64
+  ) -> RenderCommand {
+    RenderCommand(player, .playbackRate(rate), at: frame)
   }
 
-  /// Ramps a player's gain over some frames, or over the usual fade.
+  /// Ramps the gain of a player over a number of frames, or over the length of a fade.
   public static func gain(
-    _ player: RenderPlayer, _ gain: Double, over frameCount: Int? = nil, at time: Int64
-  )
-    -> RenderCommand
-  { RenderCommand(player, .gain(Float(gain), frameCount: frameCount.map { max(0, $0) }), at: time) }
+    _ player: RenderPlayer, _ gain: Double, over frameCount: Int? = nil, at frame: Int64
+  ) -> RenderCommand {
+    let frameCount = frameCount.map { max(0, $0) }
+    return RenderCommand(player, .gain(Float(gain), frameCount: frameCount), at: frame)
+  }
 
-  /// Ramps a player's bus-send gain over some frames; audio stays.
+  /// Ramps the send gain of a player's haptic bus; audio is unaffected.
   ///
   /// - Parameters:
-  ///   - gain: The gain at the end, 0 or more.
-  ///   - serial: At least 1, and greater with each order; moves of an older order are ignored once
-  ///     a newer one has begun.
+  ///   - player: The player.
+  ///   - gain: The gain at the end, at least 0.
+  ///   - frameCount: The length of the ramp.
+  ///   - serial: The serial of the request, at least 1. Once a request has begun, ramps of requests
+  ///     with a lower serial are ignored.
+  ///   - frame: The output frame.
   public static func sendGain(
-    _ player: RenderPlayer, _ gain: Double, over frameCount: Int, serial: Int64, at time: Int64
+    _ player: RenderPlayer, _ gain: Double, over frameCount: Int, serial: Int64, at frame: Int64
   ) -> RenderCommand {
-    RenderCommand(
-      player, .sendGain(Float(gain), frameCount: max(0, frameCount), serial: serial), at: time)
+    let frameCount = max(0, frameCount)
+    return RenderCommand(
+      player, .sendGain(Float(gain), frameCount: frameCount, serial: serial), at: frame)
   }
 
-  /// Puts a value of one dynamic parameter in force, growing by a slope with each frame.
+  /// Sets a dynamic parameter of a player.
   ///
-  /// Attack, decay and release act on events that start later.
+  /// Attack, decay, and release affect events that start later.
+  ///
+  /// - Parameters:
+  ///   - player: The player.
+  ///   - id: The dynamic parameter.
+  ///   - value: The value at the frame.
+  ///   - slope: The increase per frame.
+  ///   - frame: The output frame.
   public static func control(
     _ player: RenderPlayer, _ id: DynamicParameterID, value: Double, slope: Double = 0,
-    at time: Int64
+    at frame: Int64
   ) -> RenderCommand {
     let value = Float(value)
     let slope = Float(slope)
     if let id = LiveControlID(id) {
-      return RenderCommand(player, .control(id, value: value, slope: slope), at: time)
+      return RenderCommand(player, .control(id, value: value, slope: slope), at: frame)
     }
-    guard let id = EnvelopeTimeID(id) else { return RenderCommand(.noOperation, at: time) }
-    return RenderCommand(player, .envelopeTime(id, value: value, slope: slope), at: time)
+    guard let id = EnvelopeTimeID(id) else { return RenderCommand(.noOperation, at: frame) }
+    return RenderCommand(player, .envelopeTime(id, value: value, slope: slope), at: frame)
   }
 
-  /// Ramps the gain on all haptics.
-  public static func hapticGain(_ gain: Double, over frameCount: Int, at time: Int64)
-    -> RenderCommand
-  {
-    RenderCommand(.gain(.haptics, to: Float(gain), frameCount: frameCount), at: time)
+  /// Ramps the gain of all haptics.
+  public static func hapticGain(
+    _ gain: Double, over frameCount: Int, at frame: Int64
+  ) -> RenderCommand {
+    RenderCommand(.gain(.haptics, to: Float(gain), frameCount: frameCount), at: frame)
   }
 
-  /// Ramps the gain on all audio.
-  public static func audioGain(_ gain: Double, over frameCount: Int, at time: Int64)
-    -> RenderCommand
-  {
-    RenderCommand(.gain(.audio, to: Float(gain), frameCount: frameCount), at: time)
+  /// Ramps the gain of all audio.
+  public static func audioGain(
+    _ gain: Double, over frameCount: Int, at frame: Int64
+  ) -> RenderCommand {
+    RenderCommand(.gain(.audio, to: Float(gain), frameCount: frameCount), at: frame)
   }
 
-  /// Ramps the gain on everything.
-  public static func masterGain(_ gain: Double, over frameCount: Int, at time: Int64)
-    -> RenderCommand
-  {
-    RenderCommand(.gain(.everything, to: Float(gain), frameCount: frameCount), at: time)
+  /// Ramps the gain of the whole mix.
+  public static func masterGain(
+    _ gain: Double, over frameCount: Int, at frame: Int64
+  ) -> RenderCommand {
+    RenderCommand(.gain(.everything, to: Float(gain), frameCount: frameCount), at: frame)
   }
 }
 
 extension RenderCommand.PlayerAction {
+  /// Releases the cue point of an action that isn't performed: [render thread].
   @_noLocks func release() {
     switch self {
     case .start(let cue), .loop(_, let cue, _):
@@ -357,63 +375,70 @@ extension RenderCommand.PlayerAction {
 }
 
 extension Reference<CuePoint> {
-  /// Reports that it is no longer read: [render thread].
+  /// Tells the control side that the cue point is no longer used: [render thread].
   @_noLocks func release() { value.isReleased.store(true, ordering: .releasing) }
 }
 
-/// The commands that wait for their frame, in a heap: the earliest first, equals in the order they
-/// came.
+/// A priority queue of the commands that wait for their frame, implemented as a binary heap.
+///
+/// Commands of equal frame are performed in the order in which they were sent.
 struct CommandSchedule: ~Copyable {
   private let commands: FixedBuffer<RenderCommand>
   private(set) var count = 0
-  private var nextOrder: UInt64 = 0
+  private var nextSequenceNumber: UInt64 = 0
 
   init(capacity: Int) {
     commands = FixedBuffer(repeating: RenderCommand(.noOperation, at: 0), count: capacity)
   }
 
-  /// The frame of the earliest command; the end of time where there is none.
+  /// The frame of the earliest command, or the maximum frame if there is none.
   var nextFrame: Int64 { @_noLocks get { count > 0 ? commands[0].frame : .max } }
   var hasSpace: Bool { @_noLocks get { count < commands.count } }
 
-  /// Lets a command wait: O(log n).
+  /// Adds a command.
+  ///
+  /// - Complexity: O(log *n*).
   @_noLocks mutating func insert(_ command: RenderCommand) {
     guard hasSpace else { return }
-    var place = count
-    commands[place] = command
-    commands[place].sequenceNumber = nextOrder
-    nextOrder &+= 1
+    var index = count
+    commands[index] = command
+    commands[index].sequenceNumber = nextSequenceNumber
+    nextSequenceNumber &+= 1
     count &+= 1
-    while place > 0 {
-      let parent = (place &- 1) / 2
-      guard precedes(place, parent) else { return }
-      swap(place, parent)
-      place = parent
+    while index > 0 {
+      let parent = (index &- 1) / 2
+      guard precedes(index, parent) else { return }
+      swap(index, parent)
+      index = parent
     }
   }
 
-  /// Takes the earliest command: O(log n). There must be one.
+  /// Removes and returns the earliest command, which must exist.
+  ///
+  /// - Complexity: O(log *n*).
   @_noLocks mutating func popFirst() -> RenderCommand {
     let first = commands[0]
     count &-= 1
     commands[0] = commands[count]
-    var place = 0
+    var index = 0
     while true {
-      var least = place
-      let left = 2 &* place &+ 1
-      if left < count, precedes(left, least) {
-        least = left
+      var earliest = index
+      let left = 2 &* index &+ 1
+      if left < count, precedes(left, earliest) {
+        earliest = left
       }
-      if left &+ 1 < count, precedes(left &+ 1, least) {
-        least = left &+ 1
+      if left &+ 1 < count, precedes(left &+ 1, earliest) {
+        earliest = left &+ 1
       }
-      if least == place { return first }
-      swap(place, least)
-      place = least
+      if earliest == index { return first }
+      swap(index, earliest)
+      index = earliest
     }
   }
 
-  /// Empties the commands for a player, which stay as gaps until their time: O(n).
+  /// Removes the commands for a player, leaving no-operations until their frame.
+  ///
+  /// - Complexity: O(*n*).
   @_noLocks mutating func removeCommands(for player: Reference<Player>) {
     for index in 0..<count {
       switch commands[index].change {
@@ -430,21 +455,22 @@ struct CommandSchedule: ~Copyable {
     }
   }
 
-  @_noLocks private func precedes(_ one: Int, _ other: Int) -> Bool {
-    let first = commands[one]
-    let second = commands[other]
-    return first.frame != second.frame
-      ? first.frame < second.frame : first.sequenceNumber < second.sequenceNumber
+  @_noLocks private func precedes(_ index: Int, _ otherIndex: Int) -> Bool {
+    let first = commands[index]
+    let second = commands[otherIndex]
+    if first.frame != second.frame { return first.frame < second.frame }
+    return first.sequenceNumber < second.sequenceNumber
   }
 
-  @_noLocks private mutating func swap(_ one: Int, _ other: Int) {
-    let command = commands[one]
-    commands[one] = commands[other]
-    commands[other] = command
+  @_noLocks private mutating func swap(_ index: Int, _ otherIndex: Int) {
+    let command = commands[index]
+    commands[index] = commands[otherIndex]
+    commands[otherIndex] = command
   }
 }
 
 extension Player {
+  /// Counts a command as performed or dropped.
   @_noLocks func recordCommandCompletion() {
     _ = status.value.completedCommandCount.wrappingAdd(1, ordering: .releasing)
   }

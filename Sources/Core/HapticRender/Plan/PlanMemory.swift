@@ -1,7 +1,6 @@
 package import RealtimeMemory
 
-/// The memory that a plan's view refers to: what compiling has made, or the bytes of a plan as they
-/// came.
+/// The memory to which a plan's view refers: the result of a compilation, or a serialized plan.
 final class PlanMemory {
   let view: PlanView
   private let voices: FixedBuffer<PlannedVoice>
@@ -13,74 +12,72 @@ final class PlanMemory {
   private let soundBuffers: [AudioBuffer]
   private let bytes: FixedBuffer<UInt8>
 
-  init(_ draft: consuming RenderPlanBuilder) {
-    tables = draft.tables
-    soundBuffers = draft.sounds
-    let edge = draft.minimumRampLength
-    let mappings = draft.mappings
-    let rate = draft.rate
-    let loopLength = draft.loopLength
-    let length = max(draft.loopLength, draft.soundEnd)
-    segments = FixedBuffer(draft.segments)
-    layers = FixedBuffer(draft.layerTracks)
-    envelopes = FixedBuffer(draft.envelopes)
+  /// Moves the result of a compilation into fixed memory.
+  init(_ builder: consuming RenderPlanBuilder) {
+    tables = builder.tables
+    soundBuffers = builder.sounds
+    let minimumRampLength = builder.minimumRampLength
+    let mappings = builder.mappings
+    let rate = builder.rate
+    let loopLength = builder.loopLength
+    let length = max(builder.loopLength, builder.soundEnd)
+    segments = FixedBuffer(builder.segments)
+    layers = FixedBuffer(builder.layerTracks)
+    envelopes = FixedBuffer(builder.envelopes)
     sounds = FixedBuffer(
-      soundBuffers.map { sample in
+      soundBuffers.map { sound in
         unsafe AudioBufferView(
-          frames: sample.frames.view, frameCount: sample.frameCount,
-          channelCount: sample.channelCount)
+          frames: sound.frames.view, frameCount: sound.frameCount,
+          channelCount: sound.channelCount)
       })
-    voices = FixedBuffer(draft.voices)
+    voices = FixedBuffer(builder.voices)
     bytes = FixedBuffer(repeating: 0, count: 0)
-    var longestHold: Int64 = 0
+    var maximumHoldLength: Int64 = 0
     for index in 0..<voices.count where !voices[index].source.isBurst {
-      longestHold = max(longestHold, voices[index].envelope.end)
+      maximumHoldLength = max(maximumHoldLength, voices[index].envelope.end)
     }
     view = unsafe PlanView(
       voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
-      envelopes: envelopes.view,
-      mappings: mappings, loopLength: loopLength, length: length, minimumRampLength: edge,
-      rate: rate,
-      maximumHoldLength: longestHold)
+      envelopes: envelopes.view, mappings: mappings, loopLength: loopLength, length: length,
+      minimumRampLength: minimumRampLength, rate: rate, maximumHoldLength: maximumHoldLength)
   }
 
-  /// Memory that holds the bytes of a plan; nil where they are not those of a plan of this build.
+  /// Adopts a serialized plan, or returns nil if it isn't that of a plan of this build.
   init?(_ bytes: consuming FixedBuffer<UInt8>, count: Int, _ header: PlanHeader) {
     let sections = PlanSections(header)
     guard header.matchesThisBuild, sections.byteCount == count, count <= bytes.count else {
       return nil
     }
     let start = unsafe UnsafeMutableRawPointer(bytes.address)
-    func place<Element: BitwiseCopyable>(_ section: PlanSections.Section, _ type: Element.Type)
-      -> BufferView<Element>
-    {
+    func view<Element: BitwiseCopyable>(
+      _ section: PlanSections.Section, _ type: Element.Type
+    ) -> BufferView<Element> {
       unsafe BufferView(
         start: (start + section.offset).assumingMemoryBound(to: Element.self),
         count: section.elementCount)
     }
-    let lengths = place(sections.sounds, StoredSoundSize.self)
-    let frames = place(sections.samples, Float.self)
-    var next = 0
-    sounds = FixedBuffer(count: lengths.count) { index in
-      let sound = lengths[index]
-      let count = Int(sound.frameCount) * Int(sound.channelCount)
-      defer { next += count }
+    let sizes = view(sections.sounds, StoredSoundSize.self)
+    let samples = view(sections.samples, Float.self)
+    var sampleIndex = 0
+    sounds = FixedBuffer(count: sizes.count) { index in
+      let size = sizes[index]
+      let count = Int(size.frameCount) * Int(size.channelCount)
+      let start = min(sampleIndex, samples.count)
+      sampleIndex += count
       return AudioBufferView(
-        frames: frames.slice(
-          from: min(next, frames.count), count: min(count, frames.count - min(next, frames.count))),
-        frameCount: Int(sound.frameCount), channelCount: Int(sound.channelCount))
+        frames: samples.slice(from: start, count: min(count, samples.count - start)),
+        frameCount: Int(size.frameCount), channelCount: Int(size.channelCount))
     }
-    guard next == frames.count else { return nil }
+    guard sampleIndex == samples.count else { return nil }
     var mappings = header.mappings
-    mappings.setTables(place(sections.tables, Float.self))
-    view = unsafe PlanView(
-      voices: place(sections.voices, PlannedVoice.self),
-      segments: place(sections.segments, ControlSegment.self),
-      sounds: sounds.view, layers: place(sections.layers, LayerTracks.self),
-      envelopes: place(sections.envelopes, PlannedEnvelope.self), mappings: mappings,
-      loopLength: header.loopLength,
-      length: max(header.loopLength, header.soundEnd), minimumRampLength: header.minimumRampLength,
-      rate: header.rate,
+    mappings.setTables(view(sections.tables, Float.self))
+    self.view = unsafe PlanView(
+      voices: view(sections.voices, PlannedVoice.self),
+      segments: view(sections.segments, ControlSegment.self), sounds: sounds.view,
+      layers: view(sections.layers, LayerTracks.self),
+      envelopes: view(sections.envelopes, PlannedEnvelope.self), mappings: mappings,
+      loopLength: header.loopLength, length: max(header.loopLength, header.soundEnd),
+      minimumRampLength: header.minimumRampLength, rate: header.rate,
       maximumHoldLength: header.maximumHoldLength)
     unsafe voices = FixedBuffer(uninitialized: 0)
     unsafe segments = FixedBuffer(uninitialized: 0)
@@ -92,20 +89,32 @@ final class PlanMemory {
   }
 }
 
-/// What stands in front of a plan's bytes.
+/// The header of a serialized plan.
 struct PlanHeader: BitwiseCopyable {
   private static let magicNumber: UInt32 = 0x4D45_5450
 
   private var magicNumber = Self.magicNumber
   private var version = Int32(clamping: RenderPlan.modelVersion)
-  /// The size of a voice and of this, which differ between machines.
+  /// The sizes of a voice and of this header, which differ between machines.
   private var layoutSignature = PlanHeader.layoutSignature
   let rate: Double
-  let loopLength, loopStart, loopEnd, soundEnd, minimumRampLength, maximumHoldLength: Int64
-  let eventCount, maximumVoiceCount, voiceCapacity, voiceCount, segmentCount, layerCount,
-    envelopeCount, soundCount,
-    sampleCount: Int32
-  let hasHaptics, hasAudio: Bool
+  let loopLength: Int64
+  let loopStart: Int64
+  let loopEnd: Int64
+  let soundEnd: Int64
+  let minimumRampLength: Int64
+  let maximumHoldLength: Int64
+  let eventCount: Int32
+  let maximumVoiceCount: Int32
+  let voiceCapacity: Int32
+  let voiceCount: Int32
+  let segmentCount: Int32
+  let layerCount: Int32
+  let envelopeCount: Int32
+  let soundCount: Int32
+  let sampleCount: Int32
+  let hasHaptics: Bool
+  let hasAudio: Bool
   let mappings: VoiceMappings
 
   private static var layoutSignature: UInt32 {
@@ -139,7 +148,7 @@ struct PlanHeader: BitwiseCopyable {
     mappings = view.mappings
   }
 
-  /// Whether the bytes behind it are laid out as this build has them.
+  /// A Boolean value that indicates whether the data has the layout of this build.
   var matchesThisBuild: Bool {
     magicNumber == Self.magicNumber && version == Int32(clamping: RenderPlan.modelVersion)
       && layoutSignature == Self.layoutSignature
@@ -149,14 +158,28 @@ struct PlanHeader: BitwiseCopyable {
   }
 }
 
-/// The size of a sound among a plan's bytes.
-struct StoredSoundSize: BitwiseCopyable { let frameCount, channelCount: Int32 }
+/// The size of a sound in a serialized plan.
+struct StoredSoundSize: BitwiseCopyable {
+  let frameCount: Int32
+  let channelCount: Int32
+}
 
+/// The sections of a serialized plan.
 struct PlanSections {
-  struct Section { let offset, elementCount, byteCount: Int }
+  struct Section {
+    let offset: Int
+    let elementCount: Int
+    let byteCount: Int
+  }
 
   private(set) var byteCount: Int
-  let voices, segments, layers, envelopes, tables, sounds, samples: Section
+  let voices: Section
+  let segments: Section
+  let layers: Section
+  let envelopes: Section
+  let tables: Section
+  let sounds: Section
+  let samples: Section
 
   init(_ header: PlanHeader) {
     var end = Self.aligned(MemoryLayout<PlanHeader>.size)
@@ -180,8 +203,9 @@ struct PlanSections {
 }
 
 extension RenderPlan {
-  /// The plan as bytes that another instance of the same build places as they are, with none of the
-  /// work of compiling: about as many as the plan takes of memory.
+  /// Returns the plan as bytes, which another instance of the same build loads without compilation.
+  ///
+  /// The size is about that of the plan in memory.
   package func serialized() -> FixedBuffer<UInt8> {
     let header = PlanHeader(self)
     let sections = PlanSections(header)
@@ -199,31 +223,32 @@ extension RenderPlan {
     copy(view.layers, to: sections.layers.offset)
     copy(view.envelopes, to: sections.envelopes.offset)
     copy(view.mappings.tables, to: sections.tables.offset)
-    var frame = sections.samples.offset
+    var sampleOffset = sections.samples.offset
     for index in 0..<view.sounds.count {
       let sound = view.sounds[index]
       let size = StoredSoundSize(
         frameCount: Int32(clamping: sound.frameCount),
         channelCount: Int32(clamping: sound.channelCount))
-      unsafe (start + sections.sounds.offset + index * MemoryLayout<StoredSoundSize>.stride)
-        .storeBytes(
-          of: size, as: StoredSoundSize.self)
-      copy(sound.frames, to: frame)
-      frame += sound.frameCount * sound.channelCount * MemoryLayout<Float>.stride
+      let sizeOffset = sections.sounds.offset + index * MemoryLayout<StoredSoundSize>.stride
+      unsafe (start + sizeOffset).storeBytes(of: size, as: StoredSoundSize.self)
+      copy(sound.frames, to: sampleOffset)
+      sampleOffset += sound.frameCount * sound.channelCount * MemoryLayout<Float>.stride
     }
     return bytes
   }
 
-  /// A plan in the memory that holds its bytes; nil where they are not those of a plan of this
+  /// Returns a plan in the memory of its bytes, or nil if they aren't those of a plan of this
   /// build.
   ///
-  /// The bytes are trusted: they come from ``bytes()``. Takes time in proportion to the sounds
-  /// alone.
+  /// The bytes must come from ``serialized()``; they aren't validated.
   ///
-  /// - Parameter bytes: Memory aligned to 8 bytes.
-  package static func deserialized(from bytes: consuming FixedBuffer<UInt8>, count: Int)
-    -> RenderPlan?
-  {
+  /// - Parameters:
+  ///   - bytes: The memory, aligned to 8 bytes.
+  ///   - count: The number of bytes of the plan.
+  /// - Complexity: O(*n*) in the number of sounds.
+  package static func deserialized(
+    from bytes: consuming FixedBuffer<UInt8>, count: Int
+  ) -> RenderPlan? {
     guard count >= MemoryLayout<PlanHeader>.size, count <= bytes.count else { return nil }
     let header = unsafe UnsafeRawPointer(bytes.address).load(as: PlanHeader.self)
     guard let memory = PlanMemory(bytes, count: count, header) else { return nil }
@@ -232,7 +257,9 @@ extension RenderPlan {
 }
 
 extension BufferView<PlannedVoice> {
-  /// The index of the first voice that does not begin before a frame: O(log n).
+  /// Returns the index of the first voice that starts at a frame or later.
+  ///
+  /// - Complexity: O(log *n*).
   func firstIndex(startingAt frame: Int64) -> Int {
     var low = 0
     var high = count

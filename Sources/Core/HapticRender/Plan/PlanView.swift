@@ -2,44 +2,53 @@ internal import CMath
 internal import HapticModel
 internal import RealtimeMemory
 
-/// A plan as the render path reads it: places in the memory that the plan owns.
+/// A view of a compiled plan for the render path, with unowned references to the plan's memory.
 struct PlanView: BitwiseCopyable {
-  /// By rising onset.
+  /// The voices, sorted by onset.
   let voices: BufferView<PlannedVoice>
-  /// All tracks, one behind the other.
+  /// The segments of all control tracks, one track after another.
   let segments: BufferView<ControlSegment>
   let sounds: BufferView<AudioBufferView>
-  /// Where the tracks of each layer start in `segments`.
+  /// The first segments of each layer's tracks.
   let layers: BufferView<LayerTracks>
   let envelopes: BufferView<PlannedEnvelope>
   var mappings: VoiceMappings
-  /// The frame at which a loop returns to the beginning, and that from which on nothing sounds and
-  /// the pattern has ended.
-  let loopLength, length: Int64
-  /// Frames of the shortest edge.
+  /// The frame at which a loop returns to the beginning.
+  let loopLength: Int64
+  /// The frame at which the pattern has ended and nothing sounds any more.
+  let length: Int64
+  /// The length of the shortest ramp, in frames.
   let minimumRampLength: Int64
   let rate: Double
-  /// The most frames from the onset to the end of a voice that is not a burst.
+  /// The maximum length of a voice that isn't a burst, in frames.
   let maximumHoldLength: Int64
 
+  /// Returns the first segments of the controls of a voice.
   @_noLocks func trackCursors(of voice: PlannedVoice) -> TrackCursors {
     let layer = layers[Int(voice.layer)]
     return voice.source.isHaptic ? layer.haptic : layer.audio
   }
 }
 
+/// A view of the samples of a sound.
 struct AudioBufferView: BitwiseCopyable {
   let frames: BufferView<Float>
-  let frameCount, channelCount: Int
+  let frameCount: Int
+  let channelCount: Int
 }
 
-/// Where the controls of one bus are among a plan's control segments.
+/// The indices of the segments in effect of the controls on one bus.
 ///
-/// A haptic voice has no brightness and pan; it never reads these two.
+/// A haptic voice has no brightness and pan, and never reads those indices.
 struct TrackCursors: BitwiseCopyable, Sendable {
-  /// Intensity or volume, and sharpness or pitch.
-  var intensityIndex, pitchIndex, brightnessIndex, panIndex: Int32
+  /// The index of the intensity or the volume.
+  var intensityIndex: Int32
+  /// The index of the sharpness or the pitch.
+  var pitchIndex: Int32
+  var brightnessIndex: Int32
+  var panIndex: Int32
 
+  /// Returns the index of a control's segment.
   @_noLocks func segmentIndex(of id: LiveControlID) -> Int {
     switch id {
     case .hapticIntensity, .audioVolume: Int(intensityIndex)
@@ -50,42 +59,43 @@ struct TrackCursors: BitwiseCopyable, Sendable {
   }
 }
 
-/// Where the tracks of one layer start among a plan's control segments.
+/// The indices of the first segments of a layer's control tracks.
 struct LayerTracks: BitwiseCopyable, Sendable {
-  var haptic, audio: TrackCursors
+  var haptic: TrackCursors
+  var audio: TrackCursors
 
-  /// Tracks that start at places in the order of `LiveControlID`.
+  /// Creates tracks from their first segments, in the order of `LiveControlID`.
   init(starts: [Int32]) {
     func start(_ id: LiveControlID) -> Int32 { starts[id.rawValue] }
     haptic = TrackCursors(
       intensityIndex: start(.hapticIntensity), pitchIndex: start(.hapticSharpness),
-      brightnessIndex: start(.audioBrightness),
-      panIndex: start(.audioPan))
+      brightnessIndex: start(.audioBrightness), panIndex: start(.audioPan))
     audio = TrackCursors(
       intensityIndex: start(.audioVolume), pitchIndex: start(.audioPitch),
-      brightnessIndex: start(.audioBrightness),
-      panIndex: start(.audioPan))
+      brightnessIndex: start(.audioBrightness), panIndex: start(.audioPan))
   }
 }
 
-/// One sine or sound of the pattern, compiled: what a voice needs to know when it starts.
+/// A compiled sine or sound of a pattern, from which a voice starts.
 ///
-/// An event is one voice or several, one for each partial of its waveform.
+/// An event has one or more planned voices: one for each partial of its waveform.
 struct PlannedVoice: BitwiseCopyable, Sendable {
+  /// The source of a voice's signal.
   enum Source: UInt8, BitwiseCopyable, Sendable {
-    /// A sine on the haptic bus that follows intensity and sharpness.
+    /// A sine on the haptic bus, controlled by intensity and sharpness.
     case vibration
-    /// A sine on the haptic bus whose level and frequency were fixed at its onset.
+    /// A sine on the haptic bus with the level and frequency at its onset.
     case burst
-    /// A sine on the audio bus that follows volume, pitch, brightness and pan.
+    /// A sine on the audio bus, controlled by volume, pitch, brightness, and pan.
     case tone
-    /// A sound file on the audio bus that follows volume, pitch, brightness and pan.
+    /// A sound file on the audio bus, controlled by volume, pitch, brightness, and pan.
     case sample
-    /// A recording on the haptic bus, which is heard as it is: no law and no control acts on it.
+    /// A recording on the haptic bus, which plays without mappings and controls.
     case recording
-    /// A sampled signal on the haptic bus, of which only the level follows intensity.
+    /// A sampled signal on the haptic bus, whose level is controlled by intensity.
     case signal
 
+    /// A Boolean value that indicates whether the voice plays on the haptic bus.
     var isHaptic: Bool {
       @_noLocks get {
         switch self {
@@ -95,6 +105,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
       }
     }
 
+    /// A Boolean value that indicates whether the voice reads a sound instead of a sine.
     var readsSamples: Bool {
       @_noLocks get {
         switch self {
@@ -104,30 +115,12 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
       }
     }
 
+    /// A Boolean value that indicates whether the level and the frequency are fixed at the onset.
     var isBurst: Bool {
       @_noLocks get {
-        if case .burst = self {
-          true
-        } else {
-          false
-        }
-      }
-    }
-    var isRecording: Bool {
-      @_noLocks get {
-        if case .recording = self {
-          true
-        } else {
-          false
-        }
-      }
-    }
-    var isSignal: Bool {
-      @_noLocks get {
-        if case .signal = self {
-          true
-        } else {
-          false
+        switch self {
+        case .burst: true
+        case .vibration, .tone, .sample, .recording, .signal: false
         }
       }
     }
@@ -138,163 +131,210 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var onset: Int64
   /// The envelope, in frames from the onset.
   var envelope: Envelope
-  /// The event's intensity or volume, and its sharpness or pitch.
+  /// The intensity or volume of the event.
   var level: Float = 1
+  /// The sharpness or pitch of the event.
   var pitch: Float = 0
   var brightness: Float = 1
   var pan: Float = 0
-  /// The amplitude of the partial at full strength.
+  /// The amplitude of the partial at full level; for a burst, at the level of its onset.
   var gain: Float
-  /// The partial's frequency as a multiple of the event's.
+  /// The frequency of the partial as a multiple of the event's.
   var ratio: Float = 1
-  /// How often brightness is a factor of the partial's amplitude.
+  /// The power of the brightness in the amplitude of the partial.
   var brightnessExponent: Int32 = 0
-  /// A burst's amplitude at full intensity; what its onset's controls made of it is in `gain`.
+  /// The amplitude of a burst at full intensity.
   var fullIntensityGain: Float = 0
   var sine = SineSegment()
-  /// The index of the sound file in the plan.
+  /// The index of the sound in the plan.
   var soundIndex: Int32 = 0
   var isLooping = false
-  /// Frames of the sound file's end that are faded; 0 leaves the file's own edge.
+  /// The number of frames that fade at the end of the sound file; 0 for none.
   var fadeLength: Int32 = 0
-  /// The index in the plan of what its envelope is made of, or −1 where it is fixed.
+  /// The index of the planned envelope, or −1 if the envelope is fixed.
   var envelopeIndex: Int32 = -1
 }
 
-/// What the envelope of a continuous event is made of: it is made again at the onset where a player
-/// was sent other times.
+/// The parameters of a continuous event's envelope, which is recomputed at the onset if a player
+/// has received envelope times.
 struct PlannedEnvelope: BitwiseCopyable, Sendable {
-  /// One of the event's envelope times, normalised.
+  /// A normalized envelope time.
   struct Time: BitwiseCopyable, Sendable {
-    var eventValue, controlValue: Float
-    /// The frame at which that came into force, or `ControlSegment.neutral`.
+    /// The time of the event.
+    var eventValue: Float
+    /// The value of its control at the onset.
+    var controlValue: Float
+    /// The frame at which the control took effect, or `ControlSegment.noSource`.
     var sourceStart: Int64
   }
 
-  /// Frames from the onset to the event's end.
+  /// The time from the onset to the end of the event, in frames.
   var holdLength: Int64
-  /// Whether the level stays behind the attack, rather than decay.
+  /// A Boolean value that indicates whether the level holds after the attack instead of decaying.
   var isSustained: Bool
-  var attack, decay, release: Time
+  var attack: Time
+  var decay: Time
+  var release: Time
 
-  /// The envelope with times in seconds; every edge lasts at least the shortest edge.
+  /// Returns the envelope.
+  ///
+  /// - Parameters:
+  ///   - attack: The attack time, in seconds.
+  ///   - decay: The decay time, in seconds.
+  ///   - release: The release time, in seconds.
+  ///   - rate: The sample rate, in hertz.
+  ///   - minimumRampLength: The minimum length of each ramp, in frames.
   @_noLocks func envelope(
-    attack: Double, decay: Double, release: Double, rate: Double, minimumRampLength edge: Int64
-  )
-    -> Envelope
-  {
+    attack: Double, decay: Double, release: Double, rate: Double, minimumRampLength: Int64
+  ) -> Envelope {
     let shape = EnvelopeShape(
-      hold: Double(holdLength), attack: Self.frameCount(attack, rate: rate, minimum: edge),
-      decay: Self.frameCount(decay, rate: rate, minimum: edge),
-      release: Self.frameCount(release, rate: rate, minimum: edge),
+      hold: Double(holdLength),
+      attack: Self.frameCount(attack, rate: rate, minimum: minimumRampLength),
+      decay: Self.frameCount(decay, rate: rate, minimum: minimumRampLength),
+      release: Self.frameCount(release, rate: rate, minimum: minimumRampLength),
       isSustained: isSustained)
     return Envelope(
       riseEnd: Int64(shape.riseEnd), riseLevel: Float(shape.riseLevel),
-      releaseStart: Int64(shape.releaseStart),
-      releaseLevel: Float(shape.releaseLevel), end: Int64(shape.end))
+      releaseStart: Int64(shape.releaseStart), releaseLevel: Float(shape.releaseLevel),
+      end: Int64(shape.end))
   }
 
-  /// The envelope with what a player was sent in place of the pattern's controls, at a frame of the
-  /// output.
+  /// Returns the envelope with the envelope times that a player has received.
   ///
-  /// - Parameter passOrigin: The pattern position of the pass's frame 0.
+  /// - Parameters:
+  ///   - live: The received controls.
+  ///   - isHaptic: Whether the event is haptic.
+  ///   - frame: The output frame of the onset.
+  ///   - passOrigin: The pattern position of frame 0 of the pass.
+  ///   - plan: The plan.
   @_noLocks func envelope(
     with live: Reference<LiveControls>, isHaptic: Bool, at frame: Int64, passOrigin: Int64,
     in plan: Reference<PlanView>
   ) -> Envelope {
-    envelope(
-      attack: Self.seconds(
-        attack, live.value.envelopeTime(isHaptic ? .hapticAttack : .audioAttack), at: frame,
-        passOrigin),
-      decay: Self.seconds(
-        decay, live.value.envelopeTime(isHaptic ? .hapticDecay : .audioDecay), at: frame, passOrigin
-      ),
-      release: Self.seconds(
-        release, live.value.envelopeTime(isHaptic ? .hapticRelease : .audioRelease), at: frame,
-        passOrigin),
+    let liveAttack = live.value.envelopeTime(isHaptic ? .hapticAttack : .audioAttack)
+    let liveDecay = live.value.envelopeTime(isHaptic ? .hapticDecay : .audioDecay)
+    let liveRelease = live.value.envelopeTime(isHaptic ? .hapticRelease : .audioRelease)
+    return envelope(
+      attack: Self.seconds(attack, liveAttack, at: frame, passOrigin),
+      decay: Self.seconds(decay, liveDecay, at: frame, passOrigin),
+      release: Self.seconds(release, liveRelease, at: frame, passOrigin),
       rate: plan.value.rate, minimumRampLength: plan.value.minimumRampLength)
   }
 
-  @_noLocks private static func frameCount(_ seconds: Double, rate: Double, minimum edge: Int64)
-    -> Double
-  {
-    Double(max(edge, Int64(seconds * rate + 0.5)))
+  @_noLocks private static func frameCount(
+    _ seconds: Double, rate: Double, minimum: Int64
+  ) -> Double {
+    Double(max(minimum, Int64(seconds * rate + 0.5)))
   }
 
-  /// Seconds of a time under what was sent for it, where that is in force.
+  /// Returns an envelope time in seconds, under the received control if it is in effect.
   @_noLocks private static func seconds(
     _ time: Time, _ live: LiveControl, at frame: Int64, _ passOrigin: Int64
-  )
-    -> Double
-  {
-    let isSent = live.overrides(sourceStart: time.sourceStart, passOrigin: passOrigin)
-    let sum = time.eventValue + (isSent ? live.value(at: frame) : time.controlValue)
-    let bounded = sum < 0 ? 0 : (sum > 1 ? 1 : sum)
+  ) -> Double {
+    let isLive = live.overrides(sourceStart: time.sourceStart, passOrigin: passOrigin)
+    let sum = time.eventValue + (isLive ? live.value(at: frame) : time.controlValue)
+    let clamped = sum < 0 ? 0 : min(sum, 1)
     return EnvelopeTimes.seconds(
-      ofGrowth: Double(RealtimeMath.exp2(bounded * EnvelopeTimes.growthOctaves)))
+      ofGrowth: Double(RealtimeMath.exp2(clamped * EnvelopeTimes.growthOctaves)))
   }
 }
 
-/// Factors on amplitude over sharpness, at points of equal distance from 0 to 1: a plan keeps them,
-/// the render path reads them in place.
+/// Tables of gains and exponents of the amplitude at evenly spaced points of sharpness.
+///
+/// A plan owns the tables; the render path reads them in place.
 final class LevelTables {
   static let pointCount = 33
 
-  /// Whether all factors of continuous events, and all of bursts, are 1.
-  let areUniform: (levels: Bool, bursts: Bool)
-  /// Whether sensation grows alike everywhere.
+  /// A Boolean value that indicates whether all gains of continuous events are 1.
+  let areLevelsUniform: Bool
+  /// A Boolean value that indicates whether all gains of bursts are 1.
+  let areBurstLevelsUniform: Bool
+  /// A Boolean value that indicates whether all exponents are 1.
   let areExponentsUniform: Bool
-  /// The greatest exponent of continuous events.
+  /// The maximum exponent of continuous events.
   let maximumExponent: Double
-  /// The factors of continuous events, those of bursts, then what the amplitudes of each are raised
-  /// to.
+  /// The gains of continuous events, the gains of bursts, and the exponents of each.
   fileprivate let values: FixedBuffer<Float>
 
-  /// Tables of factors and of exponents, by default all 1.
+  /// Creates tables.
+  ///
+  /// - Parameters:
+  ///   - levels: The gains of continuous events.
+  ///   - burstLevels: The gains of bursts.
+  ///   - exponents: The exponents of continuous events.
+  ///   - burstExponents: The exponents of bursts.
   init(
-    levels: [Double], burstLevels bursts: [Double], exponents growths: [Double] = uniform,
-    burstExponents burstGrowths: [Double] = uniform
+    levels: [Double], burstLevels: [Double], exponents: [Double] = uniform,
+    burstExponents: [Double] = uniform
   ) {
-    areUniform = (!levels.contains { $0 != 1 }, !bursts.contains { $0 != 1 })
-    areExponentsUniform = !(growths + burstGrowths).contains { $0 != 1 }
-    maximumExponent = growths.max() ?? 1
-    values = FixedBuffer((levels + bursts + growths + burstGrowths).map { Float($0) })
+    areLevelsUniform = !levels.contains { $0 != 1 }
+    areBurstLevelsUniform = !burstLevels.contains { $0 != 1 }
+    areExponentsUniform = !(exponents + burstExponents).contains { $0 != 1 }
+    maximumExponent = exponents.max() ?? 1
+    values = FixedBuffer((levels + burstLevels + exponents + burstExponents).map { Float($0) })
   }
 
-  /// A table of which nothing depends on sharpness.
+  /// A table in which every value is 1.
   static let uniform = [Double](repeating: 1, count: pointCount)
 }
 
-/// A profile's laws in the form the render path evaluates: cycles per frame in 2³² parts, base-2
-/// logarithms.
+/// The mappings of a profile in the form that the render path evaluates: increments in units of
+/// 2⁻³² cycles per frame, and binary logarithms.
 struct VoiceMappings: BitwiseCopyable, Sendable {
-  /// Octaves from the corner frequency of brightness 0, 200 Hz, to that of brightness 1.
+  /// The octaves from the corner frequency at brightness 0, 200 Hz, to that at brightness 1.
   private static let brightnessOctaves: Float = 6.5
 
-  private enum Shape: UInt8, BitwiseCopyable, Sendable { case linear, square, power, sensation }
+  private enum Shape: UInt8, BitwiseCopyable, Sendable {
+    case linear, square, power, sensation
+
+    init(exponent: Double) {
+      switch exponent {
+      case 1: self = .linear
+      case 2: self = .square
+      default: self = .power
+      }
+    }
+  }
 
   private var shape: Shape
   private var exponent: Float
-  /// How much of its value intensity may move along a straight line: a tenth under the square law.
+  /// The fraction by which intensity may change in a linear segment: 0.1 for the square law.
   private(set) var levelTolerance: Float
-  private var lowIncrement, incrementRange, octaves, centerPitchIncrement, maximumIncrement,
-    minimumSmoothing: Float
-  private var burstOctaves, burstRange, burstFloor: Float
-  /// Whether the phase step is an exponential of sharpness; otherwise it is a line.
+  private var lowIncrement: Float
+  private var incrementRange: Float
+  private var octaves: Float
+  private var centerPitchIncrement: Float
+  private var maximumIncrement: Float
+  private var minimumSmoothing: Float
+  private var burstOctaves: Float
+  private var burstRange: Float
+  private var burstFloor: Float
+  /// A Boolean value that indicates whether the increment is exponential in sharpness rather than
+  /// linear.
   private(set) var isLogarithmic: Bool
-  private var isBurstLogarithmic, isLevelUniform, isBurstLevelUniform, areExponentsUniform: Bool
-  private var levels, burstLevels, exponents, burstExponents: BufferView<Float>
+  private var isBurstLogarithmic: Bool
+  private var isLevelUniform: Bool
+  private var isBurstLevelUniform: Bool
+  private var areExponentsUniform: Bool
+  private var levels: BufferView<Float>
+  private var burstLevels: BufferView<Float>
+  private var exponents: BufferView<Float>
+  private var burstExponents: BufferView<Float>
 
-  /// Prepares a profile's laws for a frame rate, with its factors on amplitude over sharpness,
-  /// which the caller keeps alive.
+  /// Prepares the mappings of a profile.
+  ///
+  /// - Parameters:
+  ///   - profile: The profile.
+  ///   - tables: The gains and exponents, which the caller keeps alive.
+  ///   - rate: The sample rate, in hertz.
   init(_ profile: TransducerProfile, tables: LevelTables, rate: Double) {
-    let step = 4_294_967_296 / rate
-    let law = profile.frequency
-    lowIncrement = Float(law.low * step)
-    incrementRange = Float((law.high - law.low) * step)
-    octaves = Float(logarithm2(law.high / law.low))
-    isLogarithmic = law.scale == .logarithmic
-    centerPitchIncrement = Float(AudioTone.centerHertz(of: profile) * step)
+    let scale = 4_294_967_296 / rate
+    let mapping = profile.frequency
+    lowIncrement = Float(mapping.low * scale)
+    incrementRange = Float((mapping.high - mapping.low) * scale)
+    octaves = Float(logarithm2(mapping.high / mapping.low))
+    isLogarithmic = mapping.scale == .logarithmic
+    centerPitchIncrement = Float(AudioTone.centerHertz(of: profile) * scale)
     maximumIncrement = Float(4_294_967_296 * AudioTone.maximumRateFraction)
     minimumSmoothing = Float(2 * Double.pi * 200 / rate)
     let burst = profile.transient.frequency
@@ -302,28 +342,30 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     burstRange = Float(burst.high / burst.low - 1)
     isBurstLogarithmic = burst.scale == .logarithmic
     burstFloor = Float(profile.transient.floor)
-    let steepest = tables.maximumExponent
+    let maximumExponent = tables.maximumExponent
     switch profile.intensity {
     case .power(let exponent):
-      shape = exponent == 1 ? .linear : (exponent == 2 ? .square : .power)
+      shape = Shape(exponent: exponent)
       self.exponent = Float(exponent)
-      levelTolerance = Float(0.2 / max(exponent * steepest, 2))
+      levelTolerance = Float(0.2 / max(exponent * maximumExponent, 2))
     case .sensation(let decibels):
       shape = .sensation
       exponent = Float(decibels * logarithm2(10) / 20)
-      // As many decibels as the square law moves in a tenth.
-      levelTolerance = Float(1.7 / max(decibels * steepest, 17))
+      // The same level range as a tenth of the square law.
+      levelTolerance = Float(1.7 / max(decibels * maximumExponent, 17))
     }
-    (isLevelUniform, isBurstLevelUniform) = tables.areUniform
+    isLevelUniform = tables.areLevelsUniform
+    isBurstLevelUniform = tables.areBurstLevelsUniform
     areExponentsUniform = tables.areExponentsUniform
-    let all = unsafe tables.values.view
-    levels = all
-    burstLevels = all
-    exponents = all
-    burstExponents = all
-    setTables(all)
+    let values = unsafe tables.values.view
+    levels = values
+    burstLevels = values
+    exponents = values
+    burstExponents = values
+    setTables(values)
   }
 
+  /// Replaces the tables by others in the same order.
   mutating func setTables(_ tables: BufferView<Float>) {
     let count = LevelTables.pointCount
     levels = tables.slice(from: 0, count: count)
@@ -336,32 +378,31 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     unsafe BufferView(start: levels.address, count: 4 * LevelTables.pointCount)
   }
 
-  /// The phase step of a sharpness in 0…1.
+  /// Returns the phase increment of a sharpness in 0…1.
   @_noLocks @inline(__always) func increment(sharpness: Float) -> Float {
     isLogarithmic
       ? lowIncrement * RealtimeMath.exp2(octaves * sharpness)
       : lowIncrement + incrementRange * sharpness
   }
 
-  /// The phase step of a pitch in −1…1, an octave to each side.
+  /// Returns the phase increment of a pitch in −1…1, which is an octave each way.
   @_noLocks @inline(__always) func increment(pitch: Float) -> Float {
     centerPitchIncrement * RealtimeMath.exp2(pitch)
   }
 
-  /// A phase step times a partial's ratio, kept below the frequencies that would alias.
+  /// Returns a phase increment that is clamped to frequencies that don't alias.
   @_noLocks @inline(__always) func clampedIncrement(_ increment: Float) -> UInt32 {
     UInt32(increment < maximumIncrement ? increment : maximumIncrement)
   }
 
-  /// The low-pass of a brightness in 0…1: from 200 Hz, four octaves and more each way, to no filter
-  /// at 1.
+  /// Returns the coefficient of the low-pass of a brightness in 0…1: 200 Hz at 0, no filter at 1.
   @_noLocks func smoothing(brightness: Float) -> Float {
     guard brightness < 1 else { return 1 }
-    let share = minimumSmoothing * RealtimeMath.exp2(Self.brightnessOctaves * brightness)
-    return share < 1 ? share : 1
+    let coefficient = minimumSmoothing * RealtimeMath.exp2(Self.brightnessOctaves * brightness)
+    return coefficient < 1 ? coefficient : 1
   }
 
-  /// The amplitude of an intensity in 0…1 at a sharpness in 0…1.
+  /// Returns the amplitude of an intensity in 0…1 at a sharpness in 0…1.
   @_noLocks @inline(__always) func amplitude(intensity: Float, sharpness: Float) -> Float {
     let shaped =
       areExponentsUniform
@@ -372,13 +413,12 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     return amplitude < 1 ? amplitude : 1
   }
 
-  /// The factor of an intensity in 0…1 on a sampled signal's level: 1 at full intensity, at any
-  /// sharpness.
+  /// Returns the gain of a sampled signal at an intensity in 0…1, which is 1 at full intensity.
   @_noLocks @inline(__always) func signalGain(intensity: Float) -> Float {
     intensity < 1 ? shapedIntensity(intensity) : 1
   }
 
-  /// The amplitude of a burst of weight 1.
+  /// Returns the amplitude of a burst, relative to its gain at full intensity.
   @_noLocks func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
     guard intensity > 0 else { return 0 }
     var amplitude = burstFloor + (1 - burstFloor) * shapedIntensity(intensity)
@@ -389,11 +429,11 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
       ? amplitude : amplitude * Self.interpolatedValue(of: burstLevels, at: sharpness)
   }
 
-  /// The factor between a burst's frequencies at two sharpnesses in 0…1.
-  @_noLocks func burstRatio(from planned: Float, to wanted: Float) -> Float {
+  /// Returns the ratio of a burst's frequencies at two sharpnesses in 0…1.
+  @_noLocks func burstRatio(from planned: Float, to effective: Float) -> Float {
     isBurstLogarithmic
-      ? RealtimeMath.exp2(burstOctaves * (wanted - planned))
-      : (1 + burstRange * wanted) / (1 + burstRange * planned)
+      ? RealtimeMath.exp2(burstOctaves * (effective - planned))
+      : (1 + burstRange * effective) / (1 + burstRange * planned)
   }
 
   @_noLocks @inline(__always) private func shapedIntensity(_ intensity: Float) -> Float {
@@ -409,27 +449,30 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     _ amplitude: Float, by growths: BufferView<Float>, at sharpness: Float
   ) -> Float {
     guard amplitude > 0 else { return 0 }
-    let growth = Self.interpolatedValue(of: growths, at: sharpness)
-    return RealtimeMath.exp2(growth * RealtimeMath.log2(amplitude))
+    let exponent = Self.interpolatedValue(of: exponents, at: sharpness)
+    return RealtimeMath.exp2(exponent * RealtimeMath.log2(amplitude))
   }
 
-  @_noLocks private static func interpolatedValue(of levels: BufferView<Float>, at sharpness: Float)
-    -> Float
-  {
-    let place = sharpness * Float(levels.count &- 1)
-    var index = Int(place)
-    if index > levels.count &- 2 {
-      index = levels.count &- 2
+  @_noLocks private static func interpolatedValue(
+    of table: BufferView<Float>, at sharpness: Float
+  ) -> Float {
+    let position = sharpness * Float(table.count &- 1)
+    var index = Int(position)
+    if index > table.count &- 2 {
+      index = table.count &- 2
     }
-    let low = levels[index]
-    return low + (levels[index &+ 1] - low) * (place - Float(index))
+    let low = table[index]
+    return low + (table[index &+ 1] - low) * (position - Float(index))
   }
 }
 
-/// x to the power of y, for compilation; the render path has its own functions.
-func raised(_ x: Double, to y: Double) -> Double { pow(x, y) }
+/// Returns a power, for compilation. The render path has its own functions.
+func raised(_ base: Double, to exponent: Double) -> Double { pow(base, exponent) }
 
-/// The logarithm to base 2, for compilation.
-func logarithm2(_ x: Double) -> Double { log2(x) }
+/// Returns the binary logarithm, for compilation.
+func logarithm2(_ value: Double) -> Double { log2(value) }
 
-func decibels(ofAmplitude x: Double) -> Double { 20 * logarithm2(x) / logarithm2(10) }
+/// Returns the level of an amplitude, in decibels.
+func decibels(ofAmplitude amplitude: Double) -> Double {
+  20 * logarithm2(amplitude) / logarithm2(10)
+}

@@ -1,71 +1,73 @@
 package import HapticModel
 internal import RealtimeMemory
 
-/// The dynamic parameters that act while a voice sounds, in the order of a plan's tracks.
+/// The controls that act on sounding voices, in the order of a plan's tracks.
 enum LiveControlID: Int, CaseIterable, BitwiseCopyable, Sendable {
   case hapticIntensity, hapticSharpness, audioVolume, audioPitch, audioBrightness, audioPan
 
   private static let parameterIDs: [DynamicParameterID] = [
     .hapticIntensityControl, .hapticSharpnessControl, .audioVolumeControl, .audioPitchControl,
-    .audioBrightnessControl,
-    .audioPanControl,
+    .audioBrightnessControl, .audioPanControl,
   ]
 
-  /// The control of a dynamic parameter, or nil for envelope times, which act at onsets alone.
+  /// Creates the control of a dynamic parameter, or returns nil for an envelope time.
   init?(_ id: DynamicParameterID) {
-    guard let place = Self.parameterIDs.firstIndex(of: id) else { return nil }
-    self = Self.allCases[place]
+    guard let index = Self.parameterIDs.firstIndex(of: id) else { return nil }
+    self = Self.allCases[index]
   }
 
   var parameterID: DynamicParameterID { Self.parameterIDs[rawValue] }
   var bit: UInt8 { @_noLocks get { 1 &<< UInt8(truncatingIfNeeded: rawValue) } }
 }
 
-/// The dynamic parameters that act on the envelopes of events that start later.
+/// The controls of the envelope times of events that start later.
 enum EnvelopeTimeID: Int, CaseIterable, BitwiseCopyable, Sendable {
-  // Each is added to a time, −1…1.
+  // Each control adds −1…1 to a normalized time.
   case hapticAttack, hapticDecay, hapticRelease, audioAttack, audioDecay, audioRelease
 
   private static let parameterIDs: [DynamicParameterID] = [
     .hapticAttackTimeControl, .hapticDecayTimeControl, .hapticReleaseTimeControl,
-    .audioAttackTimeControl,
-    .audioDecayTimeControl, .audioReleaseTimeControl,
+    .audioAttackTimeControl, .audioDecayTimeControl, .audioReleaseTimeControl,
   ]
 
-  /// The envelope time of a dynamic parameter, or nil for what acts while a voice sounds.
+  /// Creates the envelope time of a dynamic parameter, or returns nil for other parameters.
   init?(_ id: DynamicParameterID) {
-    guard let place = Self.parameterIDs.firstIndex(of: id) else { return nil }
-    self = Self.allCases[place]
+    guard let index = Self.parameterIDs.firstIndex(of: id) else { return nil }
+    self = Self.allCases[index]
   }
 }
 
-/// One dynamic parameter of a player as it was sent while playing: a straight line from a frame on.
+/// A control that a player received during playback: a linear function from a frame on.
 struct LiveControl: BitwiseCopyable, Sendable {
-  /// The frame of the output at which it came into force.
+  /// The output frame at which it took effect.
   var start: Int64 = 0
   var value: Float = 0
-  /// What it grows by with each frame of the output.
+  /// The increase of the value per output frame.
   var slope: Float = 0
-  /// The pattern position at which it came into force; what starts later replaces it.
+  /// The pattern position at which it took effect; a later step or curve replaces it.
   var patternPosition = Int64.min
   var isSet = false
 
   @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
 
-  /// Whether this, and not what came into force at a frame of the pattern, is in force.
+  /// Returns true if the control replaces the step or curve of the pattern.
   ///
-  /// - Parameter passOrigin: The pattern position of the pass's frame 0.
-  @_noLocks func overrides(sourceStart origin: Int64, passOrigin: Int64) -> Bool {
-    isSet && (origin == ControlSegment.noSource || passOrigin &+ origin <= patternPosition)
+  /// - Parameters:
+  ///   - sourceStart: The frame at which the step or curve starts.
+  ///   - passOrigin: The pattern position of frame 0 of the pass.
+  @_noLocks func overrides(sourceStart: Int64, passOrigin: Int64) -> Bool {
+    isSet
+      && (sourceStart == ControlSegment.noSource || passOrigin &+ sourceStart <= patternPosition)
   }
 }
 
-/// The controls a player was sent, in the orders of `LiveControlID` and `EnvelopeTimeID`.
+/// The controls that a player received, in the order of `LiveControlID` and `EnvelopeTimeID`.
 struct LiveControls: BitwiseCopyable, Sendable {
   private var controls = InlineArray<6, LiveControl>(repeating: LiveControl())
   private var envelopeTimes = InlineArray<6, LiveControl>(repeating: LiveControl())
-  /// Whether anything was sent that acts while voices sound.
+  /// A Boolean value that indicates whether a control of sounding voices was received.
   private(set) var isActive = false
+  /// A Boolean value that indicates whether an envelope time was received.
   private(set) var hasEnvelopeTimes = false
 
   @_noLocks init() {}
@@ -90,6 +92,7 @@ struct LiveControls: BitwiseCopyable, Sendable {
     hasEnvelopeTimes = true
   }
 
+  /// Moves the start of all controls to a pattern position, after a jump.
   @_noLocks mutating func setPatternPosition(_ position: Int64) {
     for index in 0..<6 {
       controls[index].patternPosition = position
@@ -98,25 +101,27 @@ struct LiveControls: BitwiseCopyable, Sendable {
   }
 }
 
-/// How a player's pattern runs along the frames of the output: where it is at a frame, and how
-/// fast.
+/// The mapping of output frames to pattern positions at a playback rate.
 ///
-/// Pattern positions go on through all passes of a loop. At rate 1 everything is whole numbers.
+/// Pattern positions continue through all passes of a loop. At a rate of 1, the mapping is exact in
+/// integers.
 struct TempoMap: BitwiseCopyable, Sendable {
-  /// The rates a player can have.
+  /// The minimum playback rate.
   static var minimumRate: Double { @_noLocks get { 1.0 / 64 } }
+  /// The maximum playback rate.
   static var maximumRate: Double { @_noLocks get { 64 } }
 
   private var anchorFrame: Int64 = 0
   private var anchorPosition: Int64 = 0
   private var anchorFraction = 0.0
-  /// Frames of the pattern for each frame of the output.
+  /// The number of pattern frames per output frame.
   private(set) var rate = 1.0
-  /// Whether the rate is 1 and the pattern's frames are whole ones of the output.
+  /// A Boolean value that indicates whether the rate is 1 and positions are whole frames.
   private(set) var isUnity = true
 
   @_noLocks init() {}
 
+  /// Assigns a pattern position to an output frame.
   @_noLocks mutating func setAnchor(position: Int64, at frame: Int64) {
     anchorFrame = frame
     anchorPosition = position
@@ -124,40 +129,38 @@ struct TempoMap: BitwiseCopyable, Sendable {
     isUnity = rate == 1
   }
 
-  /// Changes the rate from a frame on; the place at that frame stays.
+  /// Changes the rate from an output frame on; the position at that frame stays the same.
   @_noLocks mutating func setPlaybackRate(_ newRate: Double, at frame: Int64) {
-    let place = anchorFraction + Double(frame &- anchorFrame) * rate
-    let whole = Int64(place)
-    anchorPosition = anchorPosition &+ whole
-    anchorFraction = place - Double(whole)
+    let position = anchorFraction + Double(frame &- anchorFrame) * rate
+    let wholePosition = Int64(position)
+    anchorPosition = anchorPosition &+ wholePosition
+    anchorFraction = position - Double(wholePosition)
     anchorFrame = frame
-    rate =
-      newRate < Self.minimumRate
-      ? Self.minimumRate : (newRate > Self.maximumRate ? Self.maximumRate : newRate)
+    rate = max(Self.minimumRate, min(Self.maximumRate, newRate))
     isUnity = rate == 1 && anchorFraction == 0
   }
 
-  /// Lets the place of one frame fall on a later one, as if the time between had not been.
+  /// Moves the position of an output frame to a later frame, after a pause.
   @_noLocks mutating func shift(from frame: Int64, to later: Int64) {
     anchorFrame = anchorFrame &+ (later &- frame)
   }
 
+  /// Returns the pattern position at an output frame.
   @_noLocks func position(at frame: Int64) -> Int64 {
     if isUnity { return anchorPosition &+ (frame &- anchorFrame) }
     return anchorPosition &+ Int64(anchorFraction + Double(frame &- anchorFrame) * rate)
   }
 
-  /// The first frame, not before the anchor, at which the pattern has come to a place.
+  /// Returns the first output frame, not before the anchor, that has reached a pattern position.
   @_noLocks func frame(at position: Int64) -> Int64 {
-    // A fast pattern may have passed places between two frames, of which the later one is the
-    // anchor.
+    // A fast pattern skips positions between two frames; the anchor is the later of them.
     if position <= anchorPosition { return anchorFrame }
     if isUnity { return anchorFrame &+ (position &- anchorPosition) }
     let distance = (Double(position &- anchorPosition) - anchorFraction) / rate
-    // Too far away to be met, and to be counted.
+    // The frame is too distant to be reached or represented.
     if distance > 4e15 { return .max / 2 }
     var frame = anchorFrame &+ Int64(distance)
-    // Rounded down; the answer has to agree with the other direction to the frame.
+    // The division rounds down; the frame must agree exactly with `position(at:)`.
     while self.position(at: frame) < position {
       frame &+= 1
     }
@@ -165,28 +168,30 @@ struct TempoMap: BitwiseCopyable, Sendable {
   }
 }
 
-/// What a player does from a frame on: all that decides which events sound when, and how strongly.
+/// The state of a player from a frame on that determines which events play, when, and how loudly.
 ///
-/// The renderer writes one down wherever this changes, for players whose changes are kept.
+/// The renderer records every change of this state for players that request it.
 package struct PlayerChange: BitwiseCopyable, Sendable {
-  /// The frame of the output.
+  /// The output frame.
   package var frame: Int64 = 0
+  /// The phase of the player.
   package var phase = PlayerStatus.Phase.playing
-  /// Grows with each start, seek and return that cuts off what sounds.
+  /// The number of starts, seeks, and loop jumps that cut off voices.
   package var jumpCount = 0
-  /// The frame of the pattern at which the last of these went on.
+  /// The pattern frame to which the last of them jumped.
   package var jumpFrame: Int64 = 0
-  /// Grows with each pass that begins while the last one sounds on.
+  /// The number of passes that started while the previous pass was still sounding.
   package var overlapCount = 0
-  /// The pattern position at which the running pass began.
+  /// The pattern position at the start of the current pass.
   package var passOrigin: Int64 = 0
-  /// Whether no mute keeps its haptic events, or its audio events, from being heard.
+  /// A Boolean value that indicates whether haptic events are audible rather than muted.
   package var playsHaptics = true
+  /// A Boolean value that indicates whether audio events are audible rather than muted.
   package var playsAudio = true
   private var tempoMap = TempoMap()
   private var liveControls = LiveControls()
 
-  /// A player that starts at frame 0.
+  /// Creates the state of a player that starts at frame 0.
   package init() {}
 
   @_noLocks init(_ player: Player, at frame: Int64, in context: MixContext) {
@@ -202,14 +207,14 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
     liveControls = player.liveControls.value
   }
 
-  /// The pattern position at a frame of the output.
+  /// Returns the pattern position at an output frame.
   package func position(at frame: Int64) -> Int64 { tempoMap.position(at: frame) }
 
-  /// The first frame of the output at which the pattern has come to a position.
+  /// Returns the first output frame that has reached a pattern position.
   package func frame(at position: Int64) -> Int64 { tempoMap.frame(at: position) }
 
-  /// What was sent of a control: its value at a frame, and the pattern position at which it came
-  /// into force.
+  /// Returns the value of a received control at a frame, and the pattern position at which it took
+  /// effect; nil if none was received.
   package func liveValue(of id: DynamicParameterID, at frame: Int64) -> (
     value: Double, position: Int64
   )? {
@@ -223,17 +228,18 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   }
 }
 
-/// The changes of a player that have not been taken yet; no more than it has space for, of one
-/// frame the last.
+/// The recorded changes of a player, limited to a fixed number; of several in one frame, the last.
 ///
-/// Written and read by turns, on a device whose time is paused while it is read.
+/// The render thread writes and the control side reads in turns: the time of a virtual device is
+/// paused while they are read.
 struct PlayerChanges: ~Copyable {
   private let changes: FixedBuffer<PlayerChange>
   private var count = 0
 
-  /// A period of a virtual device has fewer frames than this.
-  init(isEnabled isKept: Bool) {
-    changes = FixedBuffer(repeating: PlayerChange(), count: isKept ? 72 : 0)
+  /// - Parameter isEnabled: Whether changes are recorded.
+  init(isEnabled: Bool) {
+    // A period of a virtual device has fewer frames.
+    changes = FixedBuffer(repeating: PlayerChange(), count: isEnabled ? 72 : 0)
   }
 
   @_noLocks mutating func add(_ player: Player, at frame: Int64, in context: MixContext) {

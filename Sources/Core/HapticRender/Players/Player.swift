@@ -1,107 +1,121 @@
 internal import RealtimeMemory
 internal import Synchronization
 
-/// A pattern in play on the render thread: its voices and its position.
+/// The playback of a plan on the render thread: its voices and its position.
 ///
-/// The memory belongs to the control side, the contents to the render thread.
+/// The control side owns the memory, and the render thread its content.
 struct Player: BitwiseCopyable {
   let plan: Reference<PlanView>
   let liveControls: Reference<LiveControls>
   let status: Reference<PlayerStatus>
   let changes: Reference<PlayerChanges>
   let voices: BufferView<Voice>
-  /// The haptic bus it sounds on, or −1.
+  /// The haptic bus, or −1 for none.
   let bus: Int
   let rendersAudio: Bool
 
   var phase = PlayerStatus.Phase.idle
   var tempoMap = TempoMap()
   var activeVoiceCount = 0
-  /// The frame of the output at which the last voice ended since the player's start.
+  /// The output frame at which the last voice ended since the start.
   var lastVoiceEnd = Int64.min
   var nextVoiceIndex = 0
-  /// The pattern position at which the running pass began.
+  /// The pattern position at the start of the current pass.
   var passOrigin: Int64 = 0
-  /// Passes to come, the running one included.
+  /// The number of remaining passes, including the current one.
   var remainingPassCount = 1
-  /// How often a new start runs through the pattern.
+  /// The number of passes after a start.
   var passCount = 1
-  /// The frame of the pattern at which a loop returns, or 0 for the plan's own.
+  /// The pattern frame at which a loop jumps, or 0 for the loop length of the plan.
   var loopEnd: Int64 = 0
-  /// Where a loop returns to, or nothing for the beginning.
+  /// The start of further passes, or nil for the beginning.
   var loopCue: Reference<CuePoint>?
+  /// The output frame at which the player was paused.
   var pauseFrame: Int64 = 0
-  /// Where the next start begins, or nothing for the beginning.
+  /// The position of the next start, or nil for the beginning.
   var startCue: Reference<CuePoint>?
   var gain = GainRamp(1)
+  /// The send gain of the haptic bus.
   var sendGain = GainRamp(1)
-  /// The order that last moved it.
+  /// The serial of the last command that moved the send gain.
   var sendSerial: Int64 = 0
-  /// A factor on the haptics over the pattern; empty for none.
+  /// The automation of the send gain over the pattern; empty for none.
   let sendSegments: BufferView<ControlSegment>
   var sendCursor = 0
 
-  /// Starts, seeks and returns that cut off what sounded, and the frame of the pattern where the
-  /// last went on.
+  /// The number of starts, seeks, and loop jumps that cut off voices.
   var jumpCount = 0
+  /// The pattern frame to which the last of them jumped.
   var jumpFrame: Int64 = 0
-  /// Passes that began while the last one sounded on.
+  /// The number of passes that started while the previous pass was still sounding.
   var overlapCount = 0
 
   var passLength: Int64 { @_noLocks get { loopEnd > 0 ? loopEnd : plan.value.loopLength } }
   var isLastPass: Bool { @_noLocks get { remainingPassCount <= 1 || passLength <= 0 } }
 
-  @_noLocks func voiceContext(isStereo isPanned: Bool) -> VoiceContext {
-    VoiceContext(plan: plan, liveControls: liveControls, tempoMap: tempoMap, isStereo: isPanned)
+  @_noLocks func voiceContext(isStereo: Bool) -> VoiceContext {
+    VoiceContext(plan: plan, liveControls: liveControls, tempoMap: tempoMap, isStereo: isStereo)
+  }
+
+  /// The buses on which voices are audible.
+  var audibility: Voice.Audibility {
+    @_noLocks get {
+      Voice.Audibility(isHapticAudible: bus >= 0, isAudioAudible: rendersAudio)
+    }
   }
 
   var hasUnitySendGain: Bool { @_noLocks get { sendGain.isUnity && sendSegments.count == 0 } }
 
+  /// Returns the send gain at an output frame.
   @_noLocks func currentSendGain(at position: Int64) -> Float {
     guard sendSegments.count > 0 else { return sendGain.value }
     let frame = patternFrame(at: position)
     return sendGain.value * sendSegments[sendSegment(at: frame)].valueWithOpenStart(at: frame)
   }
 
+  /// Advances the send gain by a frame and returns it.
   @_noLocks mutating func nextSendGain(at position: Int64) -> Float {
-    let sent = sendGain.next()
-    guard sendSegments.count > 0 else { return sent }
+    let gain = sendGain.next()
+    guard sendSegments.count > 0 else { return gain }
     let frame = patternFrame(at: position)
     sendCursor = sendSegment(at: frame)
-    return sent * sendSegments[sendCursor].valueWithOpenStart(at: frame)
+    return gain * sendSegments[sendCursor].valueWithOpenStart(at: frame)
   }
 
-  /// Moves the factor, unless a later order for it has been given by now.
+  /// Moves the send gain, unless a command with a higher serial has already moved it.
   ///
-  /// - Parameter serial: Grows with each order; one order may have several moves.
+  /// - Parameters:
+  ///   - value: The gain at the end of the ramp.
+  ///   - frameCount: The length of the ramp.
+  ///   - serial: The serial of the command; a command may consist of several moves.
   @_noLocks mutating func moveSendGain(to value: Float, over frameCount: Int, serial: Int64) {
     guard serial >= sendSerial else { return }
     sendSerial = serial
     sendGain.move(to: value, over: frameCount)
   }
 
-  /// The frame of the pattern in the pass that runs.
+  /// Returns the pattern frame at an output frame.
   ///
-  /// A pass begins with the sub-block in which it does; what comes before in that sub-block is the
-  /// one before.
+  /// A pass starts with the sub-block that contains its start; the frames before it in the
+  /// sub-block belong to the previous pass.
   @_noLocks private func patternFrame(at position: Int64) -> Int64 {
     let frame = tempoMap.position(at: position) &- passOrigin
     if frame >= 0 { return frame }
     return frame &+ passLength
   }
 
-  /// The segment in force at a frame: at the cursor, the next one, or found by bisection.
+  /// Returns the index of the send segment at a frame: the cursor, the next, or by binary search.
   @_noLocks private func sendSegment(at frame: Int64) -> Int {
-    let pieces = sendSegments
+    let segments = sendSegments
     var low = sendCursor
-    if pieces[low].start > frame {
+    if segments[low].start > frame {
       low = 0
     }
-    if low &+ 1 >= pieces.count || pieces[low &+ 1].start > frame { return low }
-    var high = pieces.count
+    if low &+ 1 >= segments.count || segments[low &+ 1].start > frame { return low }
+    var high = segments.count
     while high &- low > 1 {
       let middle = low &+ (high &- low) / 2
-      if pieces[middle].start <= frame {
+      if segments[middle].start <= frame {
         low = middle
       } else {
         high = middle
@@ -110,9 +124,9 @@ struct Player: BitwiseCopyable {
     return low
   }
 
-  /// The frame at which a loop cuts off what sounds, or the end of time.
+  /// The output frame at which a loop cuts off voices, or the maximum frame.
   ///
-  /// It does where it ends before its pattern, and where it returns into the middle of it.
+  /// A loop cuts off voices if it ends before the pattern, or if it jumps into the middle of it.
   var nextLoopJump: Int64 {
     @_noLocks get {
       guard phase.isPlaying, !isLastPass, loopCue != nil || passLength < plan.value.loopLength
@@ -121,14 +135,15 @@ struct Player: BitwiseCopyable {
     }
   }
 
+  /// Jumps to the start of the loop and cuts off voices.
   @_noLocks mutating func jumpToLoopStart(in context: MixContext) {
     fadeOutVoices(in: context)
     if remainingPassCount != .max {
       remainingPassCount &-= 1
     }
-    if let entry = loopCue {
-      liveControls.value.setPatternPosition(entry.value.frame)
-      start(at: entry, in: context)
+    if let cue = loopCue {
+      liveControls.value.setPatternPosition(cue.value.frame)
+      start(at: cue, in: context)
     } else {
       passOrigin &+= passLength
       nextVoiceIndex = 0
@@ -137,12 +152,15 @@ struct Player: BitwiseCopyable {
     changes.value.add(self, at: context.position, in: context)
   }
 
+  /// Records a jump that cuts off voices.
   @_noLocks mutating func recordJump(to frame: Int64) {
     jumpCount &+= 1
     jumpFrame = frame
   }
 
-  /// Adds a sub-block of the player to the buses; returns whether it ended in it.
+  /// Mixes a sub-block of the player into the buses.
+  ///
+  /// - Returns: True if the player ended in it.
   @_noLocks mutating func mix(count: Int, in context: MixContext) -> Bool {
     guard phase.isPlaying else {
       gain.advance(by: count)
@@ -150,20 +168,20 @@ struct Player: BitwiseCopyable {
       return false
     }
     let buses = context.buses
-    let scratch = context.crossfadeBuffer
+    let crossfadeBuffer = context.crossfadeBuffer
     let hapticBus = max(0, bus)
-    let isApart = !gain.isUnity || !hasUnitySendGain
+    let usesCrossfadeBuffer = !gain.isUnity || !hasUnitySendGain
     let isSilent = gain.isSilent
     let target = MixTarget(
-      haptics: isApart ? scratch.value.haptics : buses.value.haptics(hapticBus),
-      left: isApart ? scratch.value.left : buses.value.left,
-      right: isApart ? scratch.value.right : buses.value.right,
+      haptics: usesCrossfadeBuffer ? crossfadeBuffer.value.haptics : buses.value.haptics(hapticBus),
+      left: usesCrossfadeBuffer ? crossfadeBuffer.value.left : buses.value.left,
+      right: usesCrossfadeBuffer ? crossfadeBuffer.value.right : buses.value.right,
       isAudible: context.isAudible && !isSilent)
-    if isApart && !isSilent {
-      scratch.value.clear(count: count)
+    if usesCrossfadeBuffer && !isSilent {
+      crossfadeBuffer.value.clear(count: count)
     }
     mixVoices(count: count, to: target, in: context)
-    if isApart && !isSilent {
+    if usesCrossfadeBuffer && !isSilent {
       addCrossfadeBuffer(count: count, hapticBus: hapticBus, in: context)
     } else {
       gain.advance(by: count)
@@ -174,20 +192,22 @@ struct Player: BitwiseCopyable {
     return endIfFinished(before: end, in: context)
   }
 
+  /// Ends the player if all voices and the last pass have ended before an output frame.
   @_noLocks private mutating func endIfFinished(before end: Int64, in context: MixContext) -> Bool {
     guard activeVoiceCount == 0, isLastPass, nextVoiceIndex >= plan.value.voices.count else {
       return false
     }
-    let last = tempoMap.frame(at: passOrigin &+ plan.value.length)
-    guard last <= end else { return false }
-    // A release that was sent may be longer than the planned one.
-    let frame = liveControls.value.hasEnvelopeTimes ? max(last, lastVoiceEnd) : last
+    let planEnd = tempoMap.frame(at: passOrigin &+ plan.value.length)
+    guard planEnd <= end else { return false }
+    // A received release may be longer than the planned one.
+    let frame = liveControls.value.hasEnvelopeTimes ? max(planEnd, lastVoiceEnd) : planEnd
     self.end(at: frame)
     changes.value.add(self, at: frame, in: context)
     return true
   }
 
-  /// Adds what was rendered apart, at the player's gain, and of the haptics what the bus gets.
+  /// Adds the crossfade buffer to the buses, at the player's gain and the haptics also at the send
+  /// gain.
   @_noLocks private mutating func addCrossfadeBuffer(
     count: Int, hapticBus: Int, in context: MixContext
   ) {
@@ -195,23 +215,24 @@ struct Player: BitwiseCopyable {
     let haptics = buses.value.haptics(hapticBus)
     let left = buses.value.left
     let right = buses.value.right
-    let apart = context.crossfadeBuffer.value.haptics
+    let sourceHaptics = context.crossfadeBuffer.value.haptics
     let gains = context.crossfadeBuffer.value.gain
-    let apartLeft = context.crossfadeBuffer.value.left
-    let apartRight = context.crossfadeBuffer.value.right
+    let sourceLeft = context.crossfadeBuffer.value.left
+    let sourceRight = context.crossfadeBuffer.value.right
     gain.fill(gains, count: count)
     let isHaptic = bus >= 0
     for index in 0..<count {
       let factor = gains[index]
-      let share = nextSendGain(at: context.position &+ Int64(index))
+      let frameSendGain = nextSendGain(at: context.position &+ Int64(index))
       if isHaptic {
-        haptics[index] = haptics[index] + apart[index] * (factor * share)
+        haptics[index] = haptics[index] + sourceHaptics[index] * (factor * frameSendGain)
       }
-      left[index] = left[index] + apartLeft[index] * factor
-      right[index] = right[index] + apartRight[index] * factor
+      left[index] = left[index] + sourceLeft[index] * factor
+      right[index] = right[index] + sourceRight[index] * factor
     }
   }
 
+  /// Cuts off all voices with fade-outs.
   @_noLocks mutating func fadeOutVoices(in context: MixContext) {
     if phase.isPlaying {
       preRenderFades(isFadeIn: false, in: context)
@@ -219,28 +240,30 @@ struct Player: BitwiseCopyable {
     activeVoiceCount = 0
   }
 
-  /// Renders each voice's fade from silence, behind which the voices go on, or to it: then they
-  /// stay where they are, as copies sound on.
-  @_noLocks mutating func preRenderFades(isFadeIn isIn: Bool, in context: MixContext) {
+  /// Renders the fade-in or fade-out of every voice into the tails of the buses.
+  ///
+  /// After a fade-in, voices continue after the fade. A fade-out is rendered from copies, and
+  /// voices keep their state.
+  @_noLocks mutating func preRenderFades(isFadeIn: Bool, in context: MixContext) {
     guard context.isAudible && !gain.isSilent else { return }
     let buses = context.buses
-    let scratch = context.crossfadeBuffer
-    let count = context.crossfadeBuffer.value.fadeLength
+    let crossfadeBuffer = context.crossfadeBuffer
+    let count = crossfadeBuffer.value.fadeLength
     let target = MixTarget(
-      haptics: scratch.value.haptics, left: scratch.value.left, right: scratch.value.right,
-      isAudible: true)
+      haptics: crossfadeBuffer.value.haptics, left: crossfadeBuffer.value.left,
+      right: crossfadeBuffer.value.right, isAudible: true)
     for index in 0..<activeVoiceCount {
       var voice = voices[index]
       let next = max(context.position, voice.startFrame &+ voice.frame)
-      scratch.value.clear(count: count)
+      crossfadeBuffer.value.clear(count: count)
       _ = voice.add(
         plan.value.voices[voice.plannedIndex], position: next, end: count,
-        in: voiceContext(isStereo: context.isStereo),
-        to: target, isHapticHeard: bus >= 0, isAudioHeard: rendersAudio)
-      if isIn {
+        in: voiceContext(isStereo: context.isStereo), to: target, audibility: audibility)
+      if isFadeIn {
         voices[index] = voice
       }
-      scratch.value.applyFade(isFadeIn: isIn, gain: gain.value, sendGain: currentSendGain(at: next))
+      crossfadeBuffer.value.applyFade(
+        isFadeIn: isFadeIn, gain: gain.value, sendGain: currentSendGain(at: next))
       if bus >= 0 {
         buses.value.addTail(target.haptics, count: count, toBus: bus, from: next)
       }
@@ -251,71 +274,72 @@ struct Player: BitwiseCopyable {
     }
   }
 
-  /// Where a player's voices are added: part of the buses, or only their time goes on.
+  /// The buses or buffers into which voices are mixed.
   struct MixTarget: BitwiseCopyable {
-    let haptics, left, right: BufferView<Float>
-    /// Whether samples are wanted at all.
+    let haptics: BufferView<Float>
+    let left: BufferView<Float>
+    let right: BufferView<Float>
+    /// A Boolean value that indicates whether the output is rendered rather than skipped.
     let isAudible: Bool
   }
 
+  /// Starts, mixes, and removes voices in a sub-block.
   @_noLocks mutating func mixVoices(count: Int, to target: MixTarget, in context: MixContext) {
     let position = context.position
     startVoices(before: position &+ Int64(count), in: context)
     let voiceContext = self.voiceContext(isStereo: context.isStereo)
     let planned = plan.value.voices
     let voices = self.voices
-    var kept = 0
+    var keptCount = 0
     for index in 0..<activeVoiceCount {
-      let place = voices[index].plannedIndex
-      let isDone = voices[index].add(
-        planned[place], position: position, end: count, in: voiceContext, to: target,
-        isHapticHeard: bus >= 0,
-        isAudioHeard: rendersAudio)
-      // Voices keep their order, so that sums do not depend on where blocks end.
-      if isDone {
+      let plannedIndex = voices[index].plannedIndex
+      let hasEnded = voices[index].add(
+        planned[plannedIndex], position: position, end: count, in: voiceContext, to: target,
+        audibility: audibility)
+      // Voices keep their order, so that sums don't depend on the block size.
+      if hasEnded {
         lastVoiceEnd = max(lastVoiceEnd, voices[index].startFrame &+ voices[index].frame)
       } else {
-        if kept != index {
-          voices[kept] = voices[index]
+        if keptCount != index {
+          voices[keptCount] = voices[index]
         }
-        kept &+= 1
+        keptCount &+= 1
       }
     }
-    activeVoiceCount = kept
+    activeVoiceCount = keptCount
   }
 
-  /// Makes the voices active whose onset lies before a frame, pass after pass.
+  /// Starts the voices whose onset is before an output frame, pass after pass.
   @_noLocks private mutating func startVoices(before end: Int64, in context: MixContext) {
     let position = context.position
     let planned = plan.value.voices
-    let reached = tempoMap.position(at: end &- 1)
+    let lastPosition = tempoMap.position(at: end &- 1)
     while true {
       if nextVoiceIndex < planned.count {
         let onset = planned[nextVoiceIndex].onset
-        if passOrigin &+ onset > reached { return }
+        if passOrigin &+ onset > lastPosition { return }
         if isLastPass || onset < passLength {
-          // A slow pattern may have come to a place some frames ago at which a pass begins just
-          // now.
+          // A slow pattern may have reached the onset some frames before its pass starts.
           let frame = max(position, tempoMap.frame(at: passOrigin &+ onset))
           startVoice(nextVoiceIndex, at: frame)
         }
         nextVoiceIndex &+= 1
         continue
       }
-      let next = passOrigin &+ passLength
-      if isLastPass || next > reached { return }
-      passOrigin = next
+      let nextPassOrigin = passOrigin &+ passLength
+      if isLastPass || nextPassOrigin > lastPosition { return }
+      passOrigin = nextPassOrigin
       if remainingPassCount != .max {
         remainingPassCount &-= 1
       }
       nextVoiceIndex = 0
       overlapCount &+= 1
-      changes.value.add(self, at: max(position, tempoMap.frame(at: next)), in: context)
+      changes.value.add(self, at: max(position, tempoMap.frame(at: nextPassOrigin)), in: context)
     }
   }
 
   @_noLocks private mutating func startVoice(_ index: Int, at frame: Int64) {
-    // The pool holds the plan's most; a loop that needs more keeps the first ones.
+    // The memory suffices for the plan; a loop that needs more keeps the first voices.
     guard activeVoiceCount < voices.count else {
       _ = status.value.droppedVoiceCount.wrappingAdd(1, ordering: .relaxed)
       return
@@ -329,32 +353,30 @@ struct Player: BitwiseCopyable {
         in: plan)
     }
     voices[activeVoiceCount] = Voice(
-      plannedIndex: index, passOrigin: passOrigin, startFrame: frame, envelope: envelope,
-      sine: planned.sine,
-      gain: planned.gain,
+      plannedIndex: index, planned, passOrigin: passOrigin, startFrame: frame, envelope: envelope,
       cursors: tracks)
     activeVoiceCount &+= 1
   }
 
-  /// Plays from the beginning, from an entry, or from where the last seek led.
-  @_noLocks mutating func start(from wanted: Reference<CuePoint>?, in context: MixContext) {
+  /// Starts playback at a cue point, at the position of the last seek, or at the beginning.
+  @_noLocks mutating func start(from cue: Reference<CuePoint>?, in context: MixContext) {
     fadeOutVoices(in: context)
-    let sought = startCue
+    let soughtCue = startCue
     startCue = nil
     remainingPassCount = passCount
     liveControls.value.setPatternPosition(-1)
     setPhase(.playing)
     status.value.startFrame.store(context.position, ordering: .relaxed)
     _ = status.value.startCount.wrappingAdd(1, ordering: .releasing)
-    let begin = wanted ?? sought
-    // In a loop, what lies behind its end is its beginning.
-    let isBeyond = !isLastPass && (begin?.value.frame ?? 0) >= passLength
-    start(at: isBeyond ? loopCue : begin, in: context)
-    sought?.release()
-    wanted?.release()
+    let firstCue = cue ?? soughtCue
+    // In a loop, a position after its end wraps to its beginning.
+    let isBeyondLoop = !isLastPass && (firstCue?.value.frame ?? 0) >= passLength
+    start(at: isBeyondLoop ? loopCue : firstCue, in: context)
+    soughtCue?.release()
+    cue?.release()
   }
 
-  /// Ends playing; returns whether it played.
+  /// Ends playback; returns false if the player was idle.
   @_noLocks mutating func stop(in context: MixContext) -> Bool {
     guard !phase.isIdle else { return false }
     fadeOutVoices(in: context)
@@ -362,7 +384,7 @@ struct Player: BitwiseCopyable {
     return true
   }
 
-  /// Pauses the pattern; what sounds fades out and keeps its position.
+  /// Pauses playback; voices fade out and keep their position.
   @_noLocks mutating func pause(in context: MixContext) {
     guard phase.isPlaying else { return }
     preRenderFades(isFadeIn: false, in: context)
@@ -370,7 +392,7 @@ struct Player: BitwiseCopyable {
     setPhase(.paused)
   }
 
-  /// Resumes a paused pattern; what sounded fades in.
+  /// Resumes paused playback; voices fade in.
   @_noLocks mutating func resume(in context: MixContext) {
     guard phase.isPaused else { return }
     tempoMap.shift(from: pauseFrame, to: context.position)
@@ -381,26 +403,28 @@ struct Player: BitwiseCopyable {
     preRenderFades(isFadeIn: true, in: context)
   }
 
-  /// Continues at a cue point; returns whether that ended the player.
-  @_noLocks mutating func seek(to wanted: Reference<CuePoint>, in context: MixContext) -> Bool {
+  /// Continues at a cue point; an idle player starts there next.
+  ///
+  /// - Returns: True if the player ended.
+  @_noLocks mutating func seek(to cue: Reference<CuePoint>, in context: MixContext) -> Bool {
     if phase.isIdle {
       startCue?.release()
-      startCue = wanted
+      startCue = cue
       return false
     }
     let isPaused = phase.isPaused
     if !isPaused {
       fadeOutVoices(in: context)
     }
-    let isBeyond = wanted.value.frame >= (isLastPass ? plan.value.length : passLength)
-    if isBeyond && isLastPass {
+    let isBeyondEnd = cue.value.frame >= (isLastPass ? plan.value.length : passLength)
+    if isBeyondEnd && isLastPass {
       activeVoiceCount = 0
-      wanted.release()
+      cue.release()
       end(at: context.position)
       return true
     }
-    // In a loop, what lies behind its end is its beginning.
-    let target = isBeyond ? loopCue : wanted
+    // In a loop, a position after its end wraps to its beginning.
+    let target = isBeyondEnd ? loopCue : cue
     liveControls.value.setPatternPosition(target?.value.frame ?? 0)
     if isPaused {
       pauseFrame = context.position
@@ -410,24 +434,28 @@ struct Player: BitwiseCopyable {
       context.isAudible = false
     }
     start(at: target, in: context)
-    wanted.release()
+    cue.release()
     return false
   }
 
-  /// Sets how many passes follow and where each ends; the running one goes on.
+  /// Sets the loop; the current pass continues, or ends if it has exceeded its new end.
   ///
-  /// One that has run beyond its new end is over now.
+  /// - Parameters:
+  ///   - passCount: The number of passes, including the current one.
+  ///   - end: The pattern frame at which a pass ends, or 0 for the loop length of the plan.
+  ///   - cue: The start of further passes, or nil for the beginning.
+  ///   - position: The current output frame.
   @_noLocks mutating func setLoop(
-    passCount: Int, end: Int64, cue entry: Reference<CuePoint>?, at position: Int64
+    passCount: Int, end: Int64, cue: Reference<CuePoint>?, at position: Int64
   ) {
     self.passCount = passCount
     remainingPassCount = passCount
     loopEnd = end
     loopCue?.release()
-    loopCue = entry
-    // A loop without a frame would never let a sub-block begin.
-    if let entry = entry, entry.value.frame >= passLength {
-      entry.release()
+    loopCue = cue
+    // A loop without a frame would prevent sub-blocks from beginning.
+    if let cue, cue.value.frame >= passLength {
+      cue.release()
       loopCue = nil
     }
     guard !phase.isIdle, !isLastPass else { return }
@@ -458,17 +486,19 @@ struct Player: BitwiseCopyable {
       id, value: value, slope: slope, at: position, position: patternPosition(at: position))
   }
 
-  /// Where in the pattern a frame of the output is, or −1 before the start.
+  /// Returns the pattern position at an output frame, or −1 before the start.
   @_noLocks private func patternPosition(at position: Int64) -> Int64 {
     phase.isIdle ? -1 : tempoMap.position(at: phase.isPaused ? pauseFrame : position)
   }
 
+  /// Ends the segments of all voices, because a control or the rate has changed.
   @_noLocks private mutating func interruptSegments() {
     for index in 0..<activeVoiceCount {
       voices[index].interruptSegment(plan.value.voices[voices[index].plannedIndex])
     }
   }
 
+  /// Ends playback at an output frame.
   @_noLocks mutating func end(at position: Int64) {
     setPhase(.idle)
     status.value.endFrame.store(position, ordering: .relaxed)
@@ -480,31 +510,29 @@ struct Player: BitwiseCopyable {
     status.value.report(phase)
   }
 
-  /// Begins at a place: voices that sound there fade in, the others come at their time.
-  @_noLocks mutating func start(at entry: Reference<CuePoint>?, in context: MixContext) {
+  /// Starts at a cue point: voices that sound there fade in, and the others start at their onsets.
+  @_noLocks mutating func start(at cue: Reference<CuePoint>?, in context: MixContext) {
     passOrigin = 0
     activeVoiceCount = 0
     lastVoiceEnd = .min
-    recordJump(to: entry?.value.frame ?? 0)
-    guard let entry = entry else {
+    recordJump(to: cue?.value.frame ?? 0)
+    guard let cue else {
       nextVoiceIndex = 0
       tempoMap.setAnchor(position: 0, at: context.position)
       return
     }
-    nextVoiceIndex = entry.value.nextVoiceIndex
-    tempoMap.setAnchor(position: entry.value.frame, at: context.position)
+    nextVoiceIndex = cue.value.nextVoiceIndex
+    tempoMap.setAnchor(position: cue.value.frame, at: context.position)
     var index = 0
-    while index < entry.value.soundingVoiceIndices.count, activeVoiceCount < voices.count {
-      let number = Int(entry.value.soundingVoiceIndices[index])
-      let planned = plan.value.voices[number]
+    while index < cue.value.soundingVoiceIndices.count, activeVoiceCount < voices.count {
+      let plannedIndex = Int(cue.value.soundingVoiceIndices[index])
+      let planned = plan.value.voices[plannedIndex]
       let tracks = plan.value.trackCursors(of: planned)
       var voice = Voice(
-        plannedIndex: number, passOrigin: 0, startFrame: context.position,
-        envelope: planned.envelope,
-        sine: planned.sine,
-        gain: planned.gain, cursors: tracks)
+        plannedIndex: plannedIndex, planned, passOrigin: 0, startFrame: context.position,
+        envelope: planned.envelope, cursors: tracks)
       if planned.source.readsSamples {
-        voice.reader.position = UInt64(entry.value.frame &- planned.onset) &<< 32
+        voice.reader.position = UInt64(cue.value.frame &- planned.onset) &<< 32
       }
       voices[activeVoiceCount] = voice
       activeVoiceCount &+= 1
@@ -512,14 +540,4 @@ struct Player: BitwiseCopyable {
     }
     preRenderFades(isFadeIn: true, in: context)
   }
-}
-
-/// What a voice follows: its plan, the tempo map of its player, and the controls the player was
-/// sent.
-struct VoiceContext: BitwiseCopyable {
-  let plan: Reference<PlanView>
-  let liveControls: Reference<LiveControls>
-  let tempoMap: TempoMap
-  /// Whether there are two sides; one channel hears all of a voice at any pan.
-  let isStereo: Bool
 }

@@ -1,18 +1,18 @@
 public import Synchronization
 internal import RealtimeMemory
 
-/// One playing of a plan, as the control side holds it: all memory that the render thread needs for
-/// it.
+/// A player of a plan, as the control side owns it, with all memory for the render thread.
 ///
-/// It must live until the render thread has released it: `isReleased` after a `remove` command.
+/// It must live until the render thread has released it, which `isReleased` indicates after a
+/// `remove` command.
 public final class RenderPlayer: @unchecked Sendable {
-  /// The most voices that sound together when rendered live; more are dropped and counted.
+  /// The maximum number of simultaneous voices of a live player; further voices are dropped.
   public static let maximumVoiceCount = 4_096
 
-  /// How fast a pattern can run, as a multiple of its own speed.
+  /// The supported playback rates, as multiples of the normal speed.
   public static let playbackRates = TempoMap.minimumRate...TempoMap.maximumRate
 
-  /// What is played.
+  /// The plan.
   public let plan: RenderPlan
   let player: Cell<Player>
   var reference: Reference<Player> { unsafe player.reference }
@@ -22,119 +22,119 @@ public final class RenderPlayer: @unchecked Sendable {
   private let voices: FixedBuffer<Voice>
   private let sendSegments: FixedBuffer<ControlSegment>
 
-  /// A player that has not started.
+  /// Creates an idle player.
   ///
   /// - Parameters:
-  ///   - hapticBus: The bus its haptics sound on, or nothing for none.
-  ///   - share: The send gain of the bus, or nil for 1.
+  ///   - plan: The plan.
+  ///   - hapticBus: The haptic bus, or nil for none.
+  ///   - rendersAudio: Whether audio events are audible.
+  ///   - sendGain: The send gain of the bus, or nil for 1.
   public convenience init(
     plan: RenderPlan, hapticBus: Int? = 0, rendersAudio: Bool = true,
-    sendGain share: SendAutomation? = nil
+    sendGain: SendAutomation? = nil
   ) {
     self.init(
-      plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, sendGain: share,
+      plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, sendGain: sendGain,
       recordsChanges: false)
   }
 
+  /// Creates an idle player.
+  ///
   /// - Parameters:
-  ///   - voiceCapacity: How many voices may sound at once, or nil for what the plan may need live.
-  ///   - keepsChanges: Whether `takeChanges` reports what it does.
+  ///   - plan: The plan.
+  ///   - hapticBus: The haptic bus, or nil for none.
+  ///   - rendersAudio: Whether audio events are audible.
+  ///   - sendGain: The send gain of the bus, or nil for 1.
+  ///   - voiceCapacity: The maximum number of simultaneous voices, or nil for that of the plan.
+  ///   - recordsChanges: Whether `drainChanges` returns the changes of the player.
   package init(
-    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, sendGain share: SendAutomation?,
-    voiceCapacity: Int? = nil,
-    recordsChanges keepsChanges: Bool
+    plan: RenderPlan, hapticBus: Int?, rendersAudio: Bool, sendGain: SendAutomation?,
+    voiceCapacity: Int? = nil, recordsChanges: Bool
   ) {
-    let voiceCapacity =
-      voiceCapacity
-      ?? min(
-        max(64, plan.voiceCapacity(passCount: nil, allowsLiveEnvelopes: true)),
-        Self.maximumVoiceCount)
+    let planCapacity = plan.voiceCapacity(passCount: nil, allowsLiveEnvelopes: true)
+    let voiceCapacity = voiceCapacity ?? min(max(64, planCapacity), Self.maximumVoiceCount)
     self.plan = plan
-    changes = Cell(PlayerChanges(isEnabled: keepsChanges))
+    changes = Cell(PlayerChanges(isEnabled: recordsChanges))
     voices = FixedBuffer(repeating: Voice.placeholder, count: voiceCapacity)
-    sendSegments = FixedBuffer(share?.segments ?? [])
+    sendSegments = FixedBuffer(sendGain?.segments ?? [])
     unsafe player = Cell(
       Player(
         plan: plan.view.reference, liveControls: liveControls.reference, status: status.reference,
-        changes: changes.reference,
-        voices: voices.view, bus: hapticBus ?? -1, rendersAudio: rendersAudio,
-        sendSegments: sendSegments.view))
+        changes: changes.reference, voices: voices.view, bus: hapticBus ?? -1,
+        rendersAudio: rendersAudio, sendSegments: sendSegments.view))
   }
 
-  /// Whether the render thread has released it for good.
+  /// A Boolean value that indicates whether the render thread has released the player.
   public var isReleased: Bool { status.value.isReleased.load(ordering: .acquiring) }
 
-  /// Takes what it has done since the last call: [between blocks].
+  /// Returns the changes since the previous call: [between blocks].
   package func drainChanges() -> [PlayerChange] { changes.value.drain() }
 
-  /// Reads what the player last reported: [any thread].
+  /// Calls a function with the status that the player reported last: [any thread].
   public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result {
     body(status.value)
   }
 }
 
-/// What a player reports to the control side; written by the render thread, read by any.
+/// The status of a player; the render thread writes it, and any thread may read it.
 public struct PlayerStatus: ~Copyable, Sendable {
-  /// What a player does; `idle` before its start and behind its end.
+  /// The phase of a player, which is `idle` before its start and after its end.
   public enum Phase: UInt8, BitwiseCopyable, Sendable {
     case idle, playing, paused
 
     var isIdle: Bool {
       @_noLocks get {
-        if case .idle = self {
-          true
-        } else {
-          false
+        switch self {
+        case .idle: true
+        case .playing, .paused: false
         }
       }
     }
     var isPlaying: Bool {
       @_noLocks get {
-        if case .playing = self {
-          true
-        } else {
-          false
+        switch self {
+        case .playing: true
+        case .idle, .paused: false
         }
       }
     }
     var isPaused: Bool {
       @_noLocks get {
-        if case .paused = self {
-          true
-        } else {
-          false
+        switch self {
+        case .paused: true
+        case .idle, .playing: false
         }
       }
     }
   }
 
-  /// How often it has come to an end, by itself or by a stop.
+  /// The number of times the player has ended or was stopped.
   public let endCount = Atomic<Int>(0)
-  /// The frame of the last end.
+  /// The output frame of the last end.
   public let endFrame = Atomic<Int64>(0)
-  /// How often it has started.
+  /// The number of starts.
   public let startCount = Atomic<Int>(0)
-  /// How many starts were dropped before their frame.
+  /// The number of starts that were dropped before their frame.
   public let droppedStartCount = Atomic<Int>(0)
-  /// How many commands have been done or dropped.
+  /// The number of commands that were performed or dropped.
   public let completedCommandCount = Atomic<Int>(0)
-  /// The frame of the last start.
+  /// The output frame of the last start.
   public let startFrame = Atomic<Int64>(0)
-  /// The frame of the pattern at the end of the last block.
+  /// The pattern frame at the end of the last block.
   public let position = Atomic<Int64>(0)
-  /// Voices that found no space, in all.
+  /// The number of voices that were dropped for lack of memory.
   public let droppedVoiceCount = Atomic<Int>(0)
-  /// Whether the render thread has released the player for good.
+  /// A Boolean value that indicates whether the render thread has released the player.
   public let isReleased = Atomic<Bool>(false)
   private let phaseCode = Atomic<UInt8>(0)
 
-  /// What the player did at the end of the last block.
+  /// The phase at the end of the last block.
   public var phase: Phase { Phase(rawValue: phaseCode.load(ordering: .acquiring)) ?? .idle }
 
   @_noLocks func report(_ phase: Phase) { phaseCode.store(phase.rawValue, ordering: .releasing) }
 }
 
-/// A place in the middle of a plan to start from: the voices that sound there.
+/// A position in a plan at which playback can start, with the voices that sound there.
 struct CuePoint: ~Copyable {
   let frame: Int64
   let nextVoiceIndex: Int
@@ -142,59 +142,62 @@ struct CuePoint: ~Copyable {
   let isReleased = Atomic<Bool>(false)
 }
 
-/// A place in the middle of a plan, as the control side holds it.
+/// A position in a plan at which playback can start, as the control side owns it.
 ///
 /// It must live until the render thread has released it.
 public final class SharedCuePoint: @unchecked Sendable {
   let cell: Cell<CuePoint>
   var reference: Reference<CuePoint> { unsafe cell.reference }
 
-  /// Finds the continuous voices that sound at a frame: a look at every voice that may have begun
-  /// and not ended.
+  /// Creates a cue point with the continuous voices that sound at a frame.
   ///
-  /// What has ended by then is past, and so are transients that have begun.
+  /// Transients that started before the frame are omitted.
+  ///
+  /// - Complexity: O(*n*) in the number of voices that may sound at the frame.
   public init(of plan: RenderPlan, at frame: Int64) {
     let frame = max(0, frame)
     let planned = plan.view.value.voices
-    // Voices before it have ended.
-    var next = planned.firstIndex(startingAt: frame - plan.view.value.maximumHoldLength)
-    var found: [Int32] = []
-    while next < planned.count && planned[next].onset < frame {
-      let voice = planned[next]
+    // Earlier voices have ended.
+    var nextIndex = planned.firstIndex(startingAt: frame - plan.view.value.maximumHoldLength)
+    var soundingIndices: [Int32] = []
+    while nextIndex < planned.count && planned[nextIndex].onset < frame {
+      let voice = planned[nextIndex]
       if !voice.source.isBurst, voice.onset + voice.envelope.end > frame {
-        found.append(Int32(clamping: next))
+        soundingIndices.append(Int32(clamping: nextIndex))
       }
-      next += 1
+      nextIndex += 1
     }
     cell = Cell(
-      CuePoint(frame: frame, nextVoiceIndex: next, soundingVoiceIndices: FixedBuffer(found)))
+      CuePoint(
+        frame: frame, nextVoiceIndex: nextIndex, soundingVoiceIndices: FixedBuffer(soundingIndices))
+    )
   }
 
-  /// Whether the render thread has released it.
+  /// A Boolean value that indicates whether the render thread has released the cue point.
   public var isReleased: Bool { cell.value.isReleased.load(ordering: .acquiring) }
 }
 
-/// Frames that are made elsewhere while they sound, as of a sound that is followed: added to all
-/// haptic buses.
+/// A stream of frames that are produced during playback, added to all haptic buses.
 ///
-/// Where none are there in time, the voice fades out over 5 ms, and sounds again once its reserve
-/// is full. It must live until the render thread has released it: `isReleased` after a `detach`
+/// If frames are missing, the voice fades out over 5 ms and restarts once its reserve is full. It
+/// must live until the render thread has released it, which `isReleased` indicates after a `detach`
 /// command.
 public final class LiveVoice: @unchecked Sendable {
-  /// The most voices of a renderer.
+  /// The maximum number of live voices of a renderer.
   public static let maximumCount = 8
-  /// Seconds in which a voice sets in and fades out.
+  /// The duration of a fade-in or fade-out, in seconds.
   static let fadeDuration = 0.005
 
   let state: Cell<LiveVoiceState>
   var reference: Reference<LiveVoiceState> { unsafe state.reference }
 
-  /// A voice that waits for frames.
+  /// Creates a voice that waits for frames.
   ///
   /// - Parameters:
-  ///   - rate: Frames per second, of the renderer that plays it.
-  ///   - capacity: Frames that may wait; 4 bytes each.
-  ///   - reserve: Frames that must wait before the first sounds, at the beginning and behind a gap.
+  ///   - rate: The sample rate of the renderer, in hertz.
+  ///   - capacity: The maximum number of queued frames, of 4 bytes each.
+  ///   - reserve: The number of queued frames at which playback starts, initially and after an
+  ///     underrun.
   public init(rate: Double, capacity: Int, reserve: Int) {
     state = Cell(
       LiveVoiceState(
@@ -202,8 +205,8 @@ public final class LiveVoice: @unchecked Sendable {
     )
   }
 
-  /// Frames that must wait before the first sounds, at the beginning and behind a gap; it may grow
-  /// up to the capacity.
+  /// The number of queued frames at which playback starts, initially and after an underrun; at most
+  /// the capacity.
   public var reserve: Int {
     get { state.value.reserve.load(ordering: .relaxed) }
     set {
@@ -212,43 +215,45 @@ public final class LiveVoice: @unchecked Sendable {
     }
   }
 
-  /// Puts frames behind those that wait, all or none: [one writing thread].
+  /// Queues frames, all or none: [one writing thread].
   ///
-  /// - Parameter samples: One for each frame, in −1…1.
-  /// - Returns: Whether there was space.
+  /// - Parameter samples: The frames, −1…1.
+  /// - Returns: True if there was enough space.
   public func write(_ samples: Span<Float>) -> Bool { state.value.queue.write(samples) }
 
-  /// Frames that wait: [any thread].
+  /// The number of queued frames: [any thread].
   public var queuedFrameCount: Int { state.value.queue.count }
-  /// Frames that were due and not there since the first that sounded: [any thread].
+  /// The number of frames that were missing since playback started: [any thread].
   public var underrunFrameCount: Int64 { state.value.underrunFrameCount.load(ordering: .relaxed) }
-  /// Whether the render thread has released it for good: [any thread].
+  /// A Boolean value that indicates whether the render thread has released the voice: [any thread].
   public var isReleased: Bool { state.value.isReleased.load(ordering: .acquiring) }
 }
 
+/// The state of a live voice on the render thread.
 struct LiveVoiceState: ~Copyable {
   let queue: RingQueue<Float>
   let underrunFrameCount = Atomic<Int64>(0)
   let isReleased = Atomic<Bool>(false)
-  /// Whether it fades out for good.
+  /// A Boolean value that indicates whether the voice fades out for good.
   var isDetached = false
   let reserve: Atomic<Int>
   private let fadeStep: Float
   private var hasStarted = false
   private var isPlaying = false
-  /// The last frame, which is held while it fades, and how much of it sounds.
+  /// The latest frame, which is held during a fade-out.
   private var latestSample: Float = 0
+  /// The gain of the fade.
   private var fadeGain: Float = 0
 
-  init(capacity: Int, reserve: Int, fadeStep step: Float) {
+  init(capacity: Int, reserve: Int, fadeStep: Float) {
     queue = RingQueue(capacity: max(capacity, reserve), filler: 0)
     self.reserve = Atomic(max(1, reserve))
-    self.fadeStep = step
+    self.fadeStep = fadeStep
   }
 
-  /// Adds the next frames to all haptic buses; false once it has left.
+  /// Adds the next frames to all haptic buses; returns false once the detached voice has faded out.
   @_noLocks mutating func mix(count: Int, into buses: Reference<BusSet>) -> Bool {
-    var missed: Int64 = 0
+    var underrunCount: Int64 = 0
     for index in 0..<count {
       if !isPlaying, fadeGain == 0 {
         isPlaying = queue.count >= reserve.load(ordering: .relaxed)
@@ -263,7 +268,7 @@ struct LiveVoiceState: ~Copyable {
         fadeGain = max(0, fadeGain - fadeStep)
       }
       if !isPlaying, hasStarted {
-        missed &+= 1
+        underrunCount &+= 1
       }
       let sample = latestSample * fadeGain
       for bus in 0..<buses.value.hapticCount {
@@ -271,8 +276,8 @@ struct LiveVoiceState: ~Copyable {
         frames[index] = frames[index] + sample
       }
     }
-    if missed > 0, !isDetached {
-      _ = underrunFrameCount.wrappingAdd(missed, ordering: .relaxed)
+    if underrunCount > 0, !isDetached {
+      _ = underrunFrameCount.wrappingAdd(underrunCount, ordering: .relaxed)
     }
     return !isDetached || fadeGain > 0
   }

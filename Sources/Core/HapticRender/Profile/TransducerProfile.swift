@@ -1,74 +1,93 @@
 package import HapticModel
 
-/// How a pattern becomes a waveform for one kind of transducer.
+/// A transducer profile: the mapping of patterns to waveforms for a kind of transducer.
 ///
-/// Everything physical that Core Haptics leaves open is here as data: frequency, level, waveform.
+/// Core Haptics doesn't specify physical quantities. A profile contains them as data: frequencies,
+/// levels, and waveforms.
 public struct TransducerProfile: Equatable, Sendable {
-  /// One sine of a continuous event.
+  /// A sine of a continuous event.
   public struct Partial: Equatable, Sendable {
-    /// Its frequency as a multiple of the law's, and its amplitude as one of the event's.
-    public var ratio, gain: Double
+    /// The frequency as a multiple of the mapped frequency.
+    public var ratio: Double
+    /// The amplitude as a multiple of the event's.
+    public var gain: Double
 
-    /// Makes a partial; the default is the event's own sine.
+    /// Creates a partial; the default is the event's own sine.
     public init(ratio: Double = 1, gain: Double = 1) {
       self.ratio = ratio
       self.gain = gain
     }
   }
 
-  /// A point of the threshold curve that `IntensityMapping.sensation` follows.
+  /// A point of a threshold curve of vibration.
   public struct Threshold: Equatable, Sendable {
-    /// A frequency, and the weakest acceleration felt there, in decibels relative to 1 g.
-    public var hertz, decibels: Double
+    /// The frequency.
+    public var hertz: Double
+    /// The minimum perceptible acceleration, in decibels relative to 1 g.
+    public var decibels: Double
 
-    /// Makes a point.
+    /// Creates a point.
     public init(hertz: Double, decibels: Double) {
       self.hertz = hertz
       self.decibels = decibels
     }
   }
 
-  /// The name people type.
+  /// The name that users type.
   public var name: String
-  /// One sentence: what it is for.
+  /// A one-sentence description.
   public var summary: String
-  /// How sharpness becomes the frequency of continuous events.
+  /// The mapping of sharpness to the frequency of continuous events.
   public var frequency: FrequencyMapping
-  /// How intensity becomes amplitude.
+  /// The mapping of intensity to amplitude.
   public var intensity: IntensityMapping
-  /// The amplitude of one continuous haptic event at full intensity, 0…1.
+  /// The amplitude of a continuous haptic event at full intensity, 0…1.
   public var level: Double
-  /// The sines a continuous event is made of.
+  /// The sines of a continuous event.
   public var partials: [Partial]
-  /// The bursts of transients.
+  /// The waveform of transients.
   public var transient: TransientShape
-  /// What continuous events are multiplied by while a transient sounds.
+  /// The gain of continuous events while a transient plays.
   public var ducking: Double
-  /// The threshold curve of `IntensityMapping.sensation`, by rising frequency; else empty.
+  /// The threshold curve, sorted by frequency; empty for the default of the contact site.
   public var thresholds: [Threshold]
-  /// What is known of the hardware; without it the signal is for review, and nothing is fitted to
-  /// it.
+  /// The properties of the hardware, or nil if the signal isn't fitted to hardware.
   public var hardware: TransducerHardware?
-  /// How the signal is fitted to the hardware.
+  /// The settings that fit the signal to the hardware.
   public var drive: DriveSettings
-  /// What drives the hardware.
+  /// The properties of the amplifier.
   public var amplifier: AmplifierParameters
-  /// Where the figures were read.
+  /// The sources of the figures.
   public var sources: [String]
-  /// The place of patterns that is felt here, by its number or its name; nil for all.
+  /// The body location, by number or name, whose layers the transducer plays; nil for all.
   ///
-  /// A pattern without places is felt at each.
+  /// A pattern without body locations plays on every transducer.
   public var bodyLocation: String?
 
-  /// The amplitude of a full-strength event in our own profiles: two of them fit below the ceiling.
+  /// The default amplitude of an event at full intensity: two events fit below the ceiling.
   public static let defaultLevel = 0.44
 
-  /// Makes a profile; what is left out follows from the frequency law.
+  /// Creates a profile.
+  ///
+  /// - Parameters:
+  ///   - name: The name that users type.
+  ///   - summary: A one-sentence description.
+  ///   - frequency: The mapping of sharpness to the frequency of continuous events.
+  ///   - intensity: The mapping of intensity to amplitude.
+  ///   - level: The amplitude of a continuous event at full intensity.
+  ///   - partials: The sines of a continuous event.
+  ///   - transient: The waveform of transients, or nil to derive it from the frequency and the
+  ///     level.
+  ///   - ducking: The gain of continuous events while a transient plays.
+  ///   - thresholds: The threshold curve, sorted by frequency.
+  ///   - hardware: The properties of the hardware, or nil.
+  ///   - drive: The settings that fit the signal to the hardware.
+  ///   - amplifier: The properties of the amplifier.
+  ///   - sources: The sources of the figures.
   public init(
     name: String, summary: String, frequency: FrequencyMapping,
-    intensity: IntensityMapping = .power(exponent: 1),
-    level: Double = defaultLevel, partials: [Partial] = [Partial()],
-    transient: TransientShape? = nil, ducking duck: Double = 1,
+    intensity: IntensityMapping = .power(exponent: 1), level: Double = defaultLevel,
+    partials: [Partial] = [Partial()], transient: TransientShape? = nil, ducking: Double = 1,
     thresholds: [Threshold] = [], hardware: TransducerHardware? = nil,
     drive: DriveSettings = DriveSettings(),
     amplifier: AmplifierParameters = AmplifierParameters(), sources: [String] = []
@@ -80,7 +99,7 @@ public struct TransducerProfile: Equatable, Sendable {
     self.level = level
     self.partials = partials
     self.transient = transient ?? TransientShape(frequency: frequency, level: level)
-    self.ducking = duck
+    self.ducking = ducking
     self.thresholds = thresholds
     self.hardware = hardware
     self.drive = drive
@@ -88,23 +107,26 @@ public struct TransducerProfile: Equatable, Sendable {
     self.sources = sources
   }
 
-  package func frequencyAndLevel(of kind: HapticEvent.Kind) -> (
-    frequency: FrequencyMapping, level: Double
-  ) {
+  /// Returns the frequency mapping and the level of a kind of haptic event.
+  package func frequencyAndLevel(
+    of kind: HapticEvent.Kind
+  ) -> (frequency: FrequencyMapping, level: Double) {
     kind.isTransient ? (transient.frequency, transient.level) : (frequency, level)
   }
 
-  /// The default: the scale on which Core Haptics' default sharpness, 0.422601, is exactly 125 Hz,
-  /// and the square law that two exporters proven on devices invert.
+  /// The default profile.
+  ///
+  /// Its scale maps Core Haptics' default sharpness of 0.422601 to exactly 125 Hz. Two exporters
+  /// that are proven on devices invert its square law of intensity.
   public static let phone = TransducerProfile(
     name: "phone",
     summary: "Wide-band phone actuator, for previewing patterns on a shaker or good headphones.",
     frequency: FrequencyMapping(low: 80, high: 230), intensity: .power(exponent: 2))
 }
 
-/// How sharpness becomes frequency.
+/// A mapping of sharpness to frequency.
 public struct FrequencyMapping: Equatable, Sendable {
-  /// Whether equal steps of sharpness are equal intervals or equal differences of frequency.
+  /// The scale on which equal steps of sharpness are equal steps of frequency.
   public enum Scale: String, CaseIterable, Sendable {
     /// f = low · (high / low)^S.
     case logarithmic
@@ -112,57 +134,63 @@ public struct FrequencyMapping: Equatable, Sendable {
     case linear
   }
 
-  /// Hertz at sharpness 0 and at sharpness 1.
-  public var low, high: Double
-  /// What lies between.
+  /// The frequency at sharpness 0, in hertz.
+  public var low: Double
+  /// The frequency at sharpness 1, in hertz.
+  public var high: Double
+  /// The interpolation between them.
   public var scale: Scale
 
-  /// Makes a law between two positive frequencies.
+  /// Creates a mapping between two positive frequencies.
   public init(low: Double, high: Double, scale: Scale = .logarithmic) {
     self.low = low
     self.high = high
     self.scale = scale
   }
 
-  /// Hertz at a sharpness, which is clamped to 0…1.
+  /// Returns the frequency of a sharpness, clamped to 0…1, in hertz.
   public func hertz(atSharpness sharpness: Double) -> Double {
-    let s = min(max(sharpness, 0), 1)
+    let fraction = min(max(sharpness, 0), 1)
     switch scale {
-    case .logarithmic: return low * raised(high / low, to: s)
-    case .linear: return low + (high - low) * s
+    case .logarithmic: return low * raised(high / low, to: fraction)
+    case .linear: return low + (high - low) * fraction
     }
   }
 }
 
-/// How intensity becomes amplitude, before the profile's level.
+/// A mapping of intensity to amplitude, before the level of the profile.
 public enum IntensityMapping: Equatable, Sendable {
-  /// amplitude = intensity^exponent; the exponent is positive.
+  /// A power law, amplitude = intensity^exponent, with a positive exponent.
   case power(exponent: Double)
-  /// Equal steps of intensity are equal steps of sensation: intensity 1 lies `decibels` above the
-  /// detection threshold at each frequency, intensity 0 is silence.
+  /// A law of equal steps of sensation: intensity 1 is `decibels` above the detection threshold at
+  /// each frequency, and intensity 0 is silence.
   case sensation(decibels: Double)
 
-  /// The amplitude, 0…1, of an intensity, which is clamped to 0…1.
+  /// Returns the amplitude, 0…1, of an intensity, clamped to 0…1.
   public func amplitude(atIntensity intensity: Double) -> Double {
-    let i = min(max(intensity, 0), 1)
+    let clamped = min(max(intensity, 0), 1)
     switch self {
-    case .power(let exponent): return raised(i, to: exponent)
-    case .sensation(let decibels): return i == 0 ? 0 : raised(10, to: decibels * (i - 1) / 20)
+    case .power(let exponent): return raised(clamped, to: exponent)
+    case .sensation(let decibels):
+      return clamped == 0 ? 0 : raised(10, to: decibels * (clamped - 1) / 20)
     }
   }
 }
 
-/// What a transient's burst is made of.
+/// The burst that a transient produces.
 public struct TransientShape: Equatable, Sendable {
-  /// One sine of the burst.
+  /// A sine of the burst.
   public struct Partial: Equatable, Sendable {
-    /// Its frequency as a multiple of the law's, its amplitude and its length as multiples of the
-    /// burst's.
-    public var ratio, gain, durationRatio: Double
-    /// The frequency at its end as a multiple of that at its start.
+    /// The frequency as a multiple of the mapped frequency.
+    public var ratio: Double
+    /// The amplitude as a multiple of the burst's.
+    public var gain: Double
+    /// The duration as a multiple of the burst's.
+    public var durationRatio: Double
+    /// The frequency at the end as a multiple of that at the start.
     public var glide: Double
 
-    /// Makes a partial; the defaults are a steady sine as long as the burst.
+    /// Creates a partial; the default is a steady sine of the duration of the burst.
     public init(ratio: Double = 1, gain: Double = 1, glide: Double = 1, durationRatio: Double = 1) {
       self.ratio = ratio
       self.gain = gain
@@ -171,36 +199,49 @@ public struct TransientShape: Equatable, Sendable {
     }
   }
 
-  /// How long the burst is.
+  /// The rule for the duration of the burst.
   public enum Length: Equatable, Sendable {
-    /// A number of cycles, but not outside a range of seconds.
+    /// A number of cycles, clamped to a range of seconds.
     case cycles(Double, seconds: ClosedRange<Double>)
-    /// Seconds at sharpness 0 and at sharpness 1, linear between.
+    /// The seconds at sharpness 0 and at sharpness 1, with linear interpolation.
     case seconds(low: Double, high: Double)
   }
 
-  /// How sharpness becomes the burst's frequency.
+  /// The mapping of sharpness to frequency.
   public var frequency: FrequencyMapping
-  /// How long the burst is.
+  /// The rule for the duration.
   public var length: Length
-  /// Amplitude at full intensity, and the part of it that intensity 0 keeps, 0…1.
-  public var level, floor: Double
-  /// Its sines.
+  /// The amplitude at full intensity.
+  public var level: Double
+  /// The fraction of the amplitude at intensity 0.
+  public var floor: Double
+  /// The sines of the burst.
   public var partials: [Partial]
-  /// How much of the burst is a square wave at sharpness 0 and at sharpness 1, each 0…1.
+  /// The fractions of a square wave in the burst at sharpness 0 and at sharpness 1, each 0…1.
   public var squareness: ClosedRange<Double>
-  /// Rise and fall in seconds, or nothing for an eighth of the burst.
-  public var attack, release: Double?
+  /// The duration of the rise, in seconds, or nil for an eighth of the burst.
+  public var attack: Double?
+  /// The duration of the fall, in seconds, or nil for an eighth of the burst.
+  public var release: Double?
 
-  /// The longest and shortest burst of our own profiles, in seconds.
+  /// The default duration: two cycles, clamped to 8–40 ms.
   public static let defaultLength = Length.cycles(2, seconds: 0.008...0.040)
 
-  /// Makes a law; the defaults are two cycles of one sine, 8–40 ms in all.
+  /// Creates a burst; the default is two cycles of a sine in 8–40 ms.
+  ///
+  /// - Parameters:
+  ///   - frequency: The mapping of sharpness to frequency.
+  ///   - length: The rule for the duration.
+  ///   - level: The amplitude at full intensity.
+  ///   - floor: The fraction of the amplitude at intensity 0.
+  ///   - partials: The sines of the burst.
+  ///   - squareness: The fractions of a square wave at sharpness 0 and at sharpness 1.
+  ///   - attack: The duration of the rise, in seconds, or nil for an eighth of the burst.
+  ///   - release: The duration of the fall, in seconds, or nil for an eighth of the burst.
   public init(
     frequency: FrequencyMapping, length: Length = defaultLength, level: Double, floor: Double = 0,
     partials: [Partial] = [Partial()], squareness: ClosedRange<Double> = 0...0,
-    attack: Double? = nil,
-    release: Double? = nil
+    attack: Double? = nil, release: Double? = nil
   ) {
     self.frequency = frequency
     self.length = length
@@ -212,51 +253,63 @@ public struct TransientShape: Equatable, Sendable {
     self.release = release
   }
 
-  /// The burst's length in seconds at a sharpness.
+  /// Returns the duration of the burst at a sharpness, in seconds.
   public func seconds(atSharpness sharpness: Double) -> Double {
     switch length {
     case .cycles(let count, let range):
-      let natural = count / frequency.hertz(atSharpness: sharpness)
-      return min(max(natural, range.lowerBound), range.upperBound)
+      let unclamped = count / frequency.hertz(atSharpness: sharpness)
+      return min(max(unclamped, range.lowerBound), range.upperBound)
     case .seconds(let low, let high):
       return low + (high - low) * min(max(sharpness, 0), 1)
     }
   }
 }
 
-/// How a profile's signal is fitted to its hardware; without hardware it says nothing.
+/// Settings that fit the signal of a profile to its hardware; without hardware, they have no
+/// effect.
 ///
-/// What is absent is decided by what is known of the hardware.
+/// A nil setting is derived from the known properties of the hardware.
 public struct DriveSettings: Equatable, Sendable {
-  /// Whether the frequency laws are narrowed to what the hardware makes felt.
+  /// A Boolean value that indicates whether the frequency mappings are limited to the useful band.
   public var isBandMapped: Bool?
-  /// Decibels below the best frequency that are still used, 1–40.
+  /// The level below the best frequency down to which frequencies are used, in decibels, 1–40.
   public var reach: Double
-  /// Whether the drive is filtered by the inverse of the hardware's resonance.
+  /// A Boolean value that indicates whether the drive is filtered by the inverse of the resonance.
   public var isEqualized: Bool?
-  /// The most decibels the drive rises, 0–12.
+  /// The maximum boost of the drive, in decibels, 0–12.
   public var boost: Double
-  /// How many times as damped the hardware appears behind the filter, 1–20.
+  /// The factor by which the hardware appears more damped after the filter, 1–20.
   public var damping: Double
-  /// Whether equal intensity is felt equally at each sharpness.
+  /// A Boolean value that indicates whether equal intensity feels equal at each sharpness.
   public var hasEqualSensation: Bool?
-  /// How contours of equal sensation run above the threshold.
+  /// The shape of the contours of equal sensation above the threshold.
   public var contours: SensationContours
-  /// Whether short bursts are as much stronger as a hand needs to feel them like long ones; absent:
-  /// no.
+  /// A Boolean value that indicates whether short bursts are amplified so that they feel like long
+  /// ones in the hand; nil for false.
   public var hasTemporalSummation: Bool?
-  /// What of the body feels it, which decides the thresholds where the profile names none.
+  /// The contact site, which determines the thresholds of a profile without its own.
   public var contactSite: ContactSite
-  /// The corner of the high-pass in hertz; absent: half the lowest frequency.
+  /// The corner of the high-pass, in hertz; nil for half the minimum frequency.
   public var highPass: Double?
 
-  /// Makes a law; the defaults help most hardware.
+  /// Creates settings; the defaults suit most hardware.
+  ///
+  /// - Parameters:
+  ///   - isBandMapped: Whether the frequency mappings are limited to the useful band.
+  ///   - reach: The level below the best frequency down to which frequencies are used, in decibels.
+  ///   - isEqualized: Whether the drive is filtered by the inverse of the resonance.
+  ///   - boost: The maximum boost of the drive, in decibels.
+  ///   - damping: The factor by which the hardware appears more damped after the filter.
+  ///   - hasEqualSensation: Whether equal intensity feels equal at each sharpness.
+  ///   - highPass: The corner of the high-pass, in hertz.
+  ///   - contactSite: The contact site.
+  ///   - contours: The shape of the contours of equal sensation.
+  ///   - hasTemporalSummation: Whether short bursts are amplified so that they feel like long ones.
   public init(
     isBandMapped: Bool? = nil, reach: Double = 6, isEqualized: Bool? = nil, boost: Double = 6,
-    damping: Double = 5,
-    hasEqualSensation: Bool? = nil, highPass: Double? = nil,
-    contactSite feltBy: ContactSite = .hand,
-    contours: SensationContours = .parallel, hasTemporalSummation: Bool? = nil
+    damping: Double = 5, hasEqualSensation: Bool? = nil, highPass: Double? = nil,
+    contactSite: ContactSite = .hand, contours: SensationContours = .parallel,
+    hasTemporalSummation: Bool? = nil
   ) {
     self.isBandMapped = isBandMapped
     self.reach = reach
@@ -265,77 +318,94 @@ public struct DriveSettings: Equatable, Sendable {
     self.damping = damping
     self.hasEqualSensation = hasEqualSensation
     self.highPass = highPass
-    self.contactSite = feltBy
+    self.contactSite = contactSite
     self.contours = contours
     self.hasTemporalSummation = hasTemporalSummation
   }
 }
 
-/// How contours of equal sensation run above the threshold of feeling; publications differ.
+/// The shape of contours of equal sensation above the threshold; publications differ.
 public enum SensationContours: String, CaseIterable, Sendable {
-  /// Sensation grows alike at all frequencies, so a contour is as many decibels above the threshold
-  /// everywhere.
+  /// Sensation grows equally at all frequencies: a contour is parallel to the threshold.
   ///
   /// R. T. Verrillo, IEEE Transactions on Man-Machine Systems 11, 1970: exponents of about 0.89 up
   /// to 350 Hz on a hand. ISO 2631-1 has one weighting for all magnitudes on a seat.
   case parallel
-  /// Sensation of a hand grows faster at low frequencies, so contours lie closer there:
+  /// Sensation in the hand grows faster at low frequencies, so that contours converge there, as in
   /// `SensationGrowth`.
   ///
   /// S. S. Stevens, 1968 and 1975: exponents of 0.95 at 60 Hz and 0.6 at 250 Hz on a finger.
   case converging
 }
 
-/// What of the body feels a transducer.
+/// The part of the body that touches or hears a transducer.
 public enum ContactSite: String, CaseIterable, Sendable {
-  /// A hand that holds it: `TransducerProfile.defaultThresholds`.
+  /// A hand that holds the transducer, with `TransducerProfile.defaultThresholds`.
   case hand
-  /// A seated body, by the weighting Wk of ISO 2631-1 for vertical vibration of a seat.
+  /// A seated body, with the weighting Wk of ISO 2631-1 for vertical vibration of a seat.
   case seat
-  /// Ears, for a subwoofer: equal loudness at 80 phon by ISO 226.
+  /// The ears, for a subwoofer, with equal loudness at 80 phon by ISO 226.
   case ear
 }
 
-/// What a maker publishes about a transducer, and which of it is estimated.
+/// The data sheet of a transducer, with estimates marked as such.
 public struct TransducerHardware: Equatable, Sendable {
-  /// The maker and model.
+  /// The manufacturer and model.
   public var product: String
-  /// The published band in hertz.
+  /// The published frequency band, in hertz.
   public var band: ClosedRange<Double>?
-  /// Resonance in hertz, and the quality factor there.
-  public var resonance, qualityFactor: Double?
-  /// Nominal impedance in ohms.
+  /// The resonance frequency, in hertz.
+  public var resonance: Double?
+  /// The quality factor at the resonance.
+  public var qualityFactor: Double?
+  /// The nominal impedance, in ohms.
   public var impedance: Double?
-  /// Continuous power and the greatest short-term power, in watts.
-  public var continuousPower, peakPower: Double?
-  /// The greatest acceleration in g at resonance and continuous power.
+  /// The continuous power, in watts.
+  public var continuousPower: Double?
+  /// The maximum short-term power, in watts.
+  public var peakPower: Double?
+  /// The maximum acceleration at resonance and continuous power, in g.
   public var acceleration: Double?
-  /// The greatest movement to one side in millimetres.
+  /// The maximum displacement to one side, in millimeters.
   public var excursion: Double?
-  /// Resonances besides that one, at most two: chairs and platforms have them.
+  /// The additional resonances, at most two; chairs and platforms have them.
   public var modes: [TransducerMode]
-  /// The acceleration at frequencies, by rising frequency; empty where only the resonance is known.
+  /// The frequency response, sorted by frequency; empty if it is unknown.
   public var response: [ResponsePoint]
-  /// How it warms, where that is known.
+  /// The thermal parameters, or nil if they are unknown.
   public var thermal: ThermalParameters?
-  /// How the figures were measured, where they were.
+  /// The measurement of the figures, or nil if they weren't measured.
   public var measured: TransducerMeasurement?
-  /// The names of figures that are estimates, not the maker's.
+  /// The names of the figures that are estimates rather than the manufacturer's.
   public var estimated: [String]
-  /// How far the true resonance and quality may be from these; absent: as `assumedUncertainty`
-  /// says.
+  /// The uncertainty of the resonance and the quality factor; nil for `defaultUncertainty`.
   public var uncertainty: TransducerUncertainty?
 
-  /// Makes a data sheet; figures that are not known stay absent.
+  /// Creates a data sheet; an unknown figure is nil.
+  ///
+  /// - Parameters:
+  ///   - product: The manufacturer and model.
+  ///   - band: The published frequency band, in hertz.
+  ///   - resonance: The resonance frequency, in hertz.
+  ///   - qualityFactor: The quality factor at the resonance.
+  ///   - impedance: The nominal impedance, in ohms.
+  ///   - continuousPower: The continuous power, in watts.
+  ///   - peakPower: The maximum short-term power, in watts.
+  ///   - acceleration: The maximum acceleration at resonance and continuous power, in g.
+  ///   - excursion: The maximum displacement to one side, in millimeters.
+  ///   - response: The frequency response, sorted by frequency.
+  ///   - thermal: The thermal parameters.
+  ///   - measured: The measurement of the figures.
+  ///   - estimated: The names of the figures that are estimates.
+  ///   - uncertainty: The uncertainty of the resonance and the quality factor.
+  ///   - modes: The additional resonances.
   public init(
     product: String, band: ClosedRange<Double>? = nil, resonance: Double? = nil,
-    qualityFactor: Double? = nil,
-    impedance: Double? = nil, continuousPower: Double? = nil, peakPower: Double? = nil,
-    acceleration: Double? = nil,
-    excursion: Double? = nil, response: [ResponsePoint] = [], thermal: ThermalParameters? = nil,
+    qualityFactor: Double? = nil, impedance: Double? = nil, continuousPower: Double? = nil,
+    peakPower: Double? = nil, acceleration: Double? = nil, excursion: Double? = nil,
+    response: [ResponsePoint] = [], thermal: ThermalParameters? = nil,
     measured: TransducerMeasurement? = nil, estimated: [String] = [],
-    uncertainty: TransducerUncertainty? = nil,
-    modes: [TransducerMode] = []
+    uncertainty: TransducerUncertainty? = nil, modes: [TransducerMode] = []
   ) {
     self.product = product
     self.band = band
@@ -355,52 +425,54 @@ public struct TransducerHardware: Equatable, Sendable {
   }
 }
 
-/// A resonance besides the main one, which adds to the acceleration.
+/// An additional resonance, which contributes to the acceleration.
 public struct TransducerMode: Equatable, Sendable {
-  /// Resonance in hertz, and the quality factor there.
-  public var resonance, qualityFactor: Double
-  /// The acceleration at its resonance relative to that of the main one at its own; below zero
-  /// where it is inverted.
+  /// The resonance frequency, in hertz.
+  public var resonance: Double
+  /// The quality factor.
+  public var qualityFactor: Double
+  /// The acceleration at this resonance relative to that of the main resonance; negative if it is
+  /// inverted.
   public var gain: Double
 
-  /// Makes a resonance.
+  /// Creates a resonance.
   public init(resonance: Double, qualityFactor: Double, gain: Double) {
     self.resonance = resonance
     self.qualityFactor = qualityFactor
     self.gain = gain
   }
 
-  /// The most of a transducer.
+  /// The maximum number of additional resonances.
   public static let maximumCount = 2
 
   var model: TransducerModel { TransducerModel(resonance: resonance, qualityFactor: qualityFactor) }
 }
 
-/// How far the true figures of a transducer may be from those that are stated.
+/// The uncertainty of a transducer's resonance and quality factor.
 ///
-/// The inverse filter is no deeper than what helps all transducers within it. Protection holds for
-/// all of them, and for those whose resonance is off as far as that of a data sheet may be.
+/// The depth of the inverse filter suits all transducers within it. Excursion protection holds for
+/// all of them, and for a resonance that deviates as much as that of a data sheet may.
 public struct TransducerUncertainty: Equatable, Sendable {
-  /// The greatest deviation of the resonance, as a fraction of it, 0–0.5.
+  /// The maximum deviation of the resonance, as a fraction, 0–0.5.
   public var resonance: Double
-  /// The factor within which the quality lies, either way, 1–4.
+  /// The maximum ratio between the true and the stated quality factor, either way, 1–4.
   public var qualityFactor: Double
 
-  /// Makes an uncertainty.
+  /// Creates an uncertainty, clamped to the valid ranges.
   public init(resonance: Double, qualityFactor: Double) {
     self.resonance = min(max(resonance, 0), 0.5)
     self.qualityFactor = min(max(qualityFactor, 1), 4)
   }
 
-  /// Figures that are exactly right.
+  /// The uncertainty of exact figures.
   public static let none = TransducerUncertainty(resonance: 0, qualityFactor: 1)
-  /// Figures of a data sheet or an estimate: mounting alone moves a resonance by a tenth.
+  /// The uncertainty of a data sheet or an estimate: mounting alone shifts a resonance by a tenth.
   public static let estimated = TransducerUncertainty(resonance: 0.15, qualityFactor: 1.5)
-  /// Figures that were measured as mounted: what heat and mounting leave.
+  /// The uncertainty of figures measured as mounted, due to heat and mounting.
   public static let measured = TransducerUncertainty(resonance: 0.03, qualityFactor: 1.1)
 
-  /// What travel is held for: mounting and heat may move a measured resonance as far as that of a
-  /// data sheet is off.
+  /// The uncertainty for excursion protection: mounting and heat can shift a measured resonance as
+  /// much as that of a data sheet.
   var forExcursion: Self {
     self == .none
       ? self
@@ -408,33 +480,35 @@ public struct TransducerUncertainty: Equatable, Sendable {
   }
 }
 
-/// A point of a measured response.
+/// A point of a measured frequency response.
 public struct ResponsePoint: Equatable, Sendable {
-  /// A frequency, and the acceleration there in decibels relative to any one level.
-  public var hertz, decibels: Double
+  /// The frequency.
+  public var hertz: Double
+  /// The acceleration in decibels, relative to any level.
+  public var decibels: Double
 
-  /// Makes a point.
+  /// Creates a point.
   public init(hertz: Double, decibels: Double) {
     self.hertz = hertz
     self.decibels = decibels
   }
 }
 
-/// How a transducer warms: a coil that follows quickly, and a magnet with its case that follows
-/// slowly.
+/// A thermal model of a transducer: a coil that warms quickly, and a magnet with its case that
+/// warms slowly.
 ///
 /// The structure is that of published two-stage models: Chapman, "Thermal Simulation of
 /// Loudspeakers", AES 104th convention, 1998; Klippel, "Nonlinear Modeling of the Heat Transfer in
-/// Loudspeakers", JAES 52,
-/// 2004. The default figures are estimates of the usual order of magnitude.
+/// Loudspeakers", JAES 52, 2004. The default values are typical estimates.
 public struct ThermalParameters: Equatable, Sendable {
-  /// Seconds in which the coil warms by 63 % of its fraction, and in which the magnet and the case
-  /// do.
-  public var coilTimeConstant, magnetTimeConstant: Double
-  /// The coil's fraction of the final rise, 0–1.
+  /// The time constant of the coil, in seconds.
+  public var coilTimeConstant: Double
+  /// The time constant of the magnet and the case, in seconds.
+  public var magnetTimeConstant: Double
+  /// The fraction of the coil in the final temperature rise, 0–1.
   public var coilFraction: Double
 
-  /// Makes figures.
+  /// Creates thermal parameters.
   public init(
     coilTimeConstant: Double = 10, magnetTimeConstant: Double = 900, coilFraction: Double = 0.6
   ) {
@@ -444,19 +518,19 @@ public struct ThermalParameters: Equatable, Sendable {
   }
 }
 
-/// How the figures of a transducer were measured.
+/// A record of the measurement of a transducer.
 public struct TransducerMeasurement: Equatable, Sendable {
-  /// What a sensor's signal is in proportion to.
+  /// The quantity that a sensor measures.
   public enum Sensor: String, CaseIterable, Sendable { case acceleration, velocity, displacement }
 
-  /// The day, in the user's words.
+  /// The day of the measurement, in the user's words.
   public var date: String
-  /// What the fitted resonance leaves unexplained of the recording, in decibels of its power.
+  /// The residual of the fitted resonance, in decibels of the recording's power.
   public var residual: Double
-  /// What the recording is in proportion to.
+  /// The quantity that the sensor measured.
   public var sensor: Sensor
 
-  /// Makes an entry.
+  /// Creates a record.
   public init(date: String, residual: Double, sensor: Sensor) {
     self.date = date
     self.residual = residual
@@ -464,14 +538,15 @@ public struct TransducerMeasurement: Equatable, Sendable {
   }
 }
 
-/// What stands between the output and the transducer, as the user knows it.
+/// The amplifier and the path to the transducer.
 public struct AmplifierParameters: Equatable, Sendable {
-  /// Watts into the transducer for a full-scale sine; absent: its peak power, or twice its power.
+  /// The power of a full-scale sine, in watts; nil for the peak power, or twice the continuous
+  /// power.
   public var power: Double?
-  /// Seconds from a sample to its movement, as measured.
+  /// The measured latency from a sample to its movement, in seconds.
   public var latency: Double?
 
-  /// Makes figures.
+  /// Creates amplifier parameters.
   public init(power: Double? = nil, latency: Double? = nil) {
     self.power = power
     self.latency = latency

@@ -1,10 +1,12 @@
 internal import CSampleKernels
 internal import RealtimeMemory
 
-/// An amplitude that moves along a straight line from one frame to the next.
+/// An amplitude that changes linearly from frame to frame.
 struct LinearRamp: BitwiseCopyable, Sendable {
-  /// The amplitude of frame 0, and what it grows by with each frame.
-  var start, slope: Float
+  /// The amplitude of frame 0.
+  var start: Float
+  /// The increase per frame.
+  var slope: Float
 
   @_noLocks init(from start: Float, to end: Float, frameCount: Int) {
     self.start = start
@@ -14,14 +16,16 @@ struct LinearRamp: BitwiseCopyable, Sendable {
   var isSilent: Bool { @_noLocks get { start == 0 && slope == 0 } }
 }
 
-/// A gain that moves to where it was sent along a curve without corners, and rests there.
+/// A gain that moves to a target along an S-curve.
 struct GainRamp: BitwiseCopyable, Sendable {
   /// The gain of the next frame.
   private(set) var value: Float
-  private var target, start: Float
+  private var target: Float
+  private var start: Float
+  /// The fraction of the ramp that each frame covers.
   private var progressPerFrame: Float = 0
   private var elapsedFrameCount = 0
-  /// Frames until the gain rests.
+  /// The number of frames until the gain reaches its target.
   private(set) var remainingFrameCount = 0
 
   @_noLocks init(_ value: Float) {
@@ -30,14 +34,16 @@ struct GainRamp: BitwiseCopyable, Sendable {
     start = value
   }
 
+  /// A Boolean value that indicates whether the gain has reached its target.
   var isSettled: Bool { @_noLocks get { remainingFrameCount == 0 } }
-  /// Whether the gain is 1 and stays so.
+  /// A Boolean value that indicates whether the gain is 1 and constant.
   var isUnity: Bool { @_noLocks get { remainingFrameCount == 0 && value == 1 } }
-  /// Whether the gain is 0 and stays so.
+  /// A Boolean value that indicates whether the gain is 0 and constant.
   var isSilent: Bool { @_noLocks get { remainingFrameCount == 0 && value == 0 } }
-  /// Whether it is, or is on the way to, 0.
+  /// A Boolean value that indicates whether the target is 0.
   var endsInSilence: Bool { @_noLocks get { target == 0 } }
 
+  /// Starts a ramp from the current gain to a target.
   @_noLocks mutating func move(to target: Float, over frameCount: Int) {
     self.target = target
     guard frameCount > 0 else {
@@ -51,15 +57,17 @@ struct GainRamp: BitwiseCopyable, Sendable {
     remainingFrameCount = frameCount
   }
 
+  /// Returns the gain of the next frame.
   @_noLocks mutating func next() -> Float {
     guard remainingFrameCount > 0 else { return value }
-    let now = value
+    let current = value
     remainingFrameCount &-= 1
     elapsedFrameCount &+= 1
-    // 3x² − 2x³: its slope is zero at both ends, so that nothing clicks.
-    let x = Float(elapsedFrameCount) * progressPerFrame
-    value = remainingFrameCount == 0 ? target : start + (target - start) * (x * x * (3 - 2 * x))
-    return now
+    // The smoothstep 3p² − 2p³ has a slope of zero at both ends, which prevents clicks.
+    let progress = Float(elapsedFrameCount) * progressPerFrame
+    let curve = progress * progress * (3 - 2 * progress)
+    value = remainingFrameCount == 0 ? target : start + (target - start) * curve
+    return current
   }
 
   @_noLocks mutating func fill(_ gains: BufferView<Float>, count: Int) {
@@ -68,6 +76,7 @@ struct GainRamp: BitwiseCopyable, Sendable {
     }
   }
 
+  /// Skips frames.
   @_noLocks mutating func advance(by count: Int) {
     guard remainingFrameCount > 0 else { return }
     for _ in 0..<count {
@@ -76,16 +85,18 @@ struct GainRamp: BitwiseCopyable, Sendable {
   }
 }
 
-/// The envelope of one voice: three straight lines through four corners, from silence to silence.
+/// The envelope of a voice: a rise, a hold or decay, and a release, all linear.
 ///
-/// Rise, hold or decay, release. Every attack–decay–release shape of Core Haptics is one of these.
+/// Every attack–decay–release shape of Core Haptics has this form.
 struct Envelope: BitwiseCopyable, Equatable, Sendable {
-  /// Frames from the onset to the end of the rise.
+  /// The end of the rise, in frames from the onset.
   var riseEnd: Int64
-  /// Frames from the onset to the start of the release, not before the end of the rise, and to
-  /// silence.
-  var releaseStart, end: Int64
-  var riseLevel, releaseLevel: Float
+  /// The start of the release, in frames from the onset, not before the end of the rise.
+  var releaseStart: Int64
+  /// The end of the release, in frames from the onset.
+  var end: Int64
+  var riseLevel: Float
+  var releaseLevel: Float
 
   @_noLocks init(
     riseEnd: Int64, riseLevel: Float, releaseStart: Int64, releaseLevel: Float, end: Int64
@@ -97,20 +108,21 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
     self.releaseLevel = releaseLevel
   }
 
-  /// A rise to 1 and a fall from it, each 0 for an edge.
+  /// Returns an envelope that rises to 1 and falls from 1; a length of 0 makes a vertical edge.
   static func hold(_ length: Int64, rise: Int64 = 0, fall: Int64 = 0) -> Envelope {
     Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
   }
 
+  /// Returns the next corner, in frames from the onset.
   @_noLocks func nextCorner(after frame: Int64) -> Int64 {
     if frame < riseEnd { return riseEnd }
     if frame < releaseStart { return releaseStart }
     return end
   }
 
-  /// The level at a frame; zero before the onset and behind the end.
+  /// Returns the level at a frame: 0 before the onset and after the end.
   ///
-  /// An envelope without a rise or without a release starts or ends at its level.
+  /// An envelope with a vertical edge starts or ends at its level.
   @_noLocks func level(at frame: Int64) -> Float {
     if frame <= 0 { return frame == 0 && riseEnd == 0 ? riseLevel : 0 }
     if frame >= end {
@@ -119,8 +131,8 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
     if frame < riseEnd { return riseLevel * (Float(frame) / Float(riseEnd)) }
     if frame < releaseStart {
       if riseLevel == releaseLevel { return riseLevel }
-      let part = Float(frame &- riseEnd) / Float(releaseStart &- riseEnd)
-      return riseLevel + (releaseLevel - riseLevel) * part
+      let fraction = Float(frame &- riseEnd) / Float(releaseStart &- riseEnd)
+      return riseLevel + (releaseLevel - riseLevel) * fraction
     }
     return releaseLevel * (Float(end &- frame) / Float(end &- releaseStart))
   }
@@ -130,16 +142,19 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
   }
 }
 
-/// A segment of sine whose frequency moves along a straight line, in whole-number phase.
+/// A segment of a sine whose frequency changes linearly, with an integer phase.
 ///
-/// Phase is a cycle in 2³² parts, so it wraps by itself and any split of a segment gives the same
-/// bits. Source of the waveform's polynomial: with t = 16x(½ − |x|) for x cycles, sin 2πx is t
-/// times an entire function of |t|; degree 3, fitted by a linear programme, is within 6·10⁻⁸ of
-/// full scale.
+/// A cycle has 2³² phase units, so that the phase wraps by overflow and any division of a segment
+/// yields the same bits. The waveform is a polynomial: with t = 16x(½ − |x|) for x cycles, sin 2πx
+/// is t times an entire function of |t|. Its polynomial of degree 3, fitted by linear programming,
+/// has an error of at most 6·10⁻⁸ of full scale.
 struct SineSegment: BitwiseCopyable, Sendable {
-  /// The phase of the next frame, the step to that of the frame after it, and what the step grows
-  /// by with each frame.
-  var phase, increment, glide: UInt32
+  /// The phase of the next frame.
+  var phase: UInt32
+  /// The phase increment to the frame after it.
+  var increment: UInt32
+  /// The increase of the phase increment per frame.
+  var glide: UInt32
 
   @_noLocks init(phase: UInt32 = 0, increment: UInt32 = 0, glide: UInt32 = 0) {
     self.phase = phase
@@ -147,45 +162,56 @@ struct SineSegment: BitwiseCopyable, Sendable {
     self.glide = glide
   }
 
-  /// Aims at another step, along a line that takes as many cycles as the mapping it replaces.
+  /// Starts a linear ramp of the frequency with the same number of cycles as the exact mapping.
   ///
-  /// A line between two points of an exponential lies above it by a twelfth of the squared
-  /// difference, over the middle; and a whole-number slope does not quite arrive. Both would add up
-  /// to a phase that drifts for as long as the frequency moves, so the line starts lower by as
-  /// much.
+  /// A chord of an exponential lies above it, on average by a twelfth of the squared difference
+  /// over the mean. A glide in whole units also misses the target slightly. Both errors would
+  /// accumulate as a drift of the phase, so the ramp starts lower to compensate them.
+  ///
+  /// - Parameters:
+  ///   - start: The phase increment at the start.
+  ///   - end: The phase increment at the end.
+  ///   - frameCount: The length of the ramp.
+  ///   - isExponential: Whether the exact mapping is exponential rather than linear.
   @_noLocks mutating func setFrequencyRamp(
-    from: UInt32, to: UInt32, frameCount: Int64, isExponential: Bool
+    from start: UInt32, to end: UInt32, frameCount: Int64, isExponential: Bool
   ) {
-    let difference = Int64(to) &- Int64(from)
-    let half = difference < 0 ? -frameCount / 2 : frameCount / 2
-    let slope = (difference &+ half) / frameCount
-    let missed = (difference &- slope &* frameCount) / 2
-    let middles = Int64(from) &+ Int64(to)
-    let bow = isExponential && middles > 0 ? difference &* difference / (6 &* middles) : 0
-    increment = UInt32(truncatingIfNeeded: Int64(from) &+ missed &- bow)
+    let difference = Int64(end) &- Int64(start)
+    let halfFrameCount = difference < 0 ? -frameCount / 2 : frameCount / 2
+    let slope = (difference &+ halfFrameCount) / frameCount
+    let meanSlopeError = (difference &- slope &* frameCount) / 2
+    let sum = Int64(start) &+ Int64(end)
+    let meanChordError =
+      isExponential && sum > 0 ? difference &* difference / (6 &* sum) : 0
+    increment = UInt32(truncatingIfNeeded: Int64(start) &+ meanSlopeError &- meanChordError)
     glide = UInt32(truncatingIfNeeded: slope)
   }
 
-  /// Moves on by a number of frames, as if each had been stepped.
+  /// Advances the phase by a number of frames in constant time.
   @_noLocks mutating func advance(by count: Int) {
-    let n = UInt32(truncatingIfNeeded: count)
-    let pairs = UInt32(truncatingIfNeeded: (count &* (count &- 1)) &>> 1)
-    phase = phase &+ increment &* n &+ glide &* pairs
-    increment = increment &+ glide &* n
+    let frameCount = UInt32(truncatingIfNeeded: count)
+    let glideCount = UInt32(truncatingIfNeeded: (count &* (count &- 1)) &>> 1)
+    phase = phase &+ increment &* frameCount &+ glide &* glideCount
+    increment = increment &+ glide &* frameCount
   }
 
-  /// Adds the sine, at a level that moves along a straight line of which `first` is the first
-  /// frame, to part of a bus.
+  /// Adds the sine to a range of a bus.
   ///
-  /// Lane for lane the same arithmetic at any split: [render thread], about 0.3 ns a frame with
-  /// AVX2.
+  /// The result doesn't depend on the division into ranges.
+  ///
+  /// - Parameters:
+  ///   - level: The linear amplitude.
+  ///   - first: The frame of `level` at the start of the range.
+  ///   - bus: The samples to add to.
+  ///   - range: The frames of the bus; they must exist.
+  /// - Note: Render thread; about 0.3 ns per frame with AVX2.
   @_noLocks func add(
     level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>, at range: Range<Int>
   ) {
     precondition(range.lowerBound >= 0 && range.upperBound <= bus.count, "frames beyond the bus")
-    guard !level.isSilent, let start = unsafe bus.address() else { return }
+    guard !level.isSilent, let samples = unsafe bus.address() else { return }
     unsafe temblor_sine(
-      phase, increment, glide, level.start, level.slope, Float(first), start + range.lowerBound,
+      phase, increment, glide, level.start, level.slope, Float(first), samples + range.lowerBound,
       range.count)
   }
 }

@@ -1,35 +1,36 @@
-/// What stands between a channel's mix and its limiter for one transducer: filters and limits, all
-/// as numbers.
+/// The filters and limits between the mix of a channel and its transducer.
 public struct TransducerSettings: Equatable, Sendable {
-  /// Frames per second.
+  /// The sample rate, in hertz.
   public let rate: Double
-  /// The corner of the high-pass in hertz; below it nothing is felt, and much is moved.
+  /// The corner of the high-pass, in hertz. Lower frequencies move the transducer without being
+  /// felt.
   public let highPassHertz: Double
-  /// The filter against the resonance, where one is wanted and the resonance is known.
+  /// The equalizer of the resonance, or nil if it is disabled or the resonance is unknown.
   public let equalizer: EqualizerDesign?
-  /// The resonance that protection follows, where it is known.
+  /// The resonance that protection models, or nil if it is unknown.
   public let model: TransducerModel?
-  /// How far the true figures may be from the model's.
+  /// The uncertainty of the model.
   public let uncertainty: TransducerUncertainty
-  /// What protection holds to.
+  /// The limits of excursion and power.
   public let limits: TransducerLimits
 
-  /// The lowest corner of the high-pass in hertz.
+  /// The minimum corner of the high-pass, in hertz.
   private static let minimumCornerHertz = 0.1
 
-  /// How far the transducer moves in each of its further resonances, relative to the main one.
+  /// The additional resonances and their displacements relative to the main resonance.
   let excursionModes: [ExcursionMode]
 
-  let highPassFilter, equalizerFilter: Biquad
+  let highPassFilter: Biquad
+  let equalizerFilter: Biquad
   let modeFilters: [ModeDamping]
 
-  /// The settings of a profile as it stands; nothing where it has no hardware.
+  /// Creates the settings of a profile, or returns nil if it has no hardware.
   init?(_ profile: TransducerProfile, rate: Double) {
     guard let hardware = profile.hardware else { return nil }
-    let lowest = profile.minimumHertz
+    let minimumHertz = profile.minimumHertz
     self.rate = rate
     highPassHertz = min(
-      max(profile.drive.highPass ?? lowest / 2, Self.minimumCornerHertz), rate / 4)
+      max(profile.drive.highPass ?? minimumHertz / 2, Self.minimumCornerHertz), rate / 4)
     highPassFilter = Biquad(highPassHertz: highPassHertz, rate: rate)
     model = hardware.model
     uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
@@ -37,7 +38,8 @@ public struct TransducerSettings: Equatable, Sendable {
     excursionModes = hardware.excursionModes
     if let model = hardware.equalizerModel, profile.drive.isEqualized ?? true {
       let design = EqualizerDesign(
-        model, settings: profile.drive, minimumHertz: lowest, highPass: highPassFilter, rate: rate)
+        model, settings: profile.drive, minimumHertz: minimumHertz, highPass: highPassFilter,
+        rate: rate)
       equalizer = design
       equalizerFilter = design.filter(rate: rate)
       modeFilters = hardware.modes.prefix(TransducerMode.maximumCount).map {
@@ -50,7 +52,8 @@ public struct TransducerSettings: Equatable, Sendable {
     }
   }
 
-  /// The magnitude of the drive for a steady sine of full scale: high-pass and equaliser.
+  /// Returns the magnitude of the drive for a steady full-scale sine after the high-pass and the
+  /// equalizer.
   public func driveResponse(atHertz hertz: Double) -> Double {
     modeFilters.reduce(
       highPassFilter.response(atHertz: hertz, rate: rate)
@@ -58,89 +61,93 @@ public struct TransducerSettings: Equatable, Sendable {
     ) { $0 * $1.filter.response(atHertz: hertz, rate: rate) }
   }
 
-  /// How far the drive has fallen behind the tail, in decibels.
+  /// The attenuation of the drive at the end of a tail, in decibels.
   private static let tailAttenuationDecibels = 60.0
 
-  /// Seconds behind the last sound until the drive that brakes the transducer has come to rest: 60
-  /// dB down.
+  /// Returns the time in which the drive of the filters decays by 60 dB after the last sound, in
+  /// seconds.
   ///
-  /// T = A / (8.686·σ₁) + Σ 1.5/σᵢ, with σ₁ the slowest decay of the filters in nepers a second and
-  /// σᵢ the others.
+  /// T = A / (8.686·σ₁) + Σ 1.5/σᵢ, where σ₁ is the minimum decay rate of the filters in nepers per
+  /// second, and σᵢ are the others.
   ///
-  /// - Parameter isRinging: Whether the transducer's own decay counts too.
-  public func tail(includesTransducer isRinging: Bool = false) -> Double {
-    Self.tail(of: decayRates(includesTransducer: isRinging))
+  /// - Parameter includesTransducer: Whether the decay of the transducer itself counts.
+  public func tail(includesTransducer: Bool = false) -> Double {
+    Self.tail(ofDecayRates: decayRates(includesTransducer: includesTransducer))
   }
 
-  /// Nepers a second of each filter, and with `isRinging` of the transducer.
-  fileprivate func decayRates(includesTransducer isRinging: Bool) -> [Double] {
-    var decays = [
+  /// Returns the decay rate of each filter and, optionally, of the transducer, in nepers per
+  /// second.
+  fileprivate func decayRates(includesTransducer: Bool) -> [Double] {
+    var rates = [
       TransducerModel(resonance: highPassHertz, qualityFactor: 0.5.squareRoot()).decayRate
     ]
     if let equalizer {
-      decays.append(equalizer.targetModel.decayRate)
+      rates.append(equalizer.targetModel.decayRate)
     }
-    decays += modeFilters.map { $0.targetModel.decayRate }
-    if isRinging, let model {
-      decays += [model.decayRate] + excursionModes.map { $0.model.decayRate }
+    rates += modeFilters.map { $0.targetModel.decayRate }
+    if includesTransducer, let model {
+      rates += [model.decayRate] + excursionModes.map { $0.model.decayRate }
     }
-    return decays
+    return rates
   }
 
-  fileprivate static func tail(of decays: [Double]) -> Double {
-    let sorted = decays.sorted()
-    guard let slowest = sorted.first else { return 0 }
-    return tailAttenuationDecibels / 8.686 / slowest
+  fileprivate static func tail(ofDecayRates rates: [Double]) -> Double {
+    let sorted = rates.sorted()
+    guard let minimum = sorted.first else { return 0 }
+    return tailAttenuationDecibels / 8.686 / minimum
       + sorted.dropFirst().reduce(0) { $0 + 1.5 / $1 }
   }
 }
 
 extension OutputRouting {
-  /// Seconds of output behind the last sound in which every channel comes to rest, a fade of 10 ms
-  /// included.
+  /// Returns the time after the last sound in which every channel decays, in seconds.
   ///
-  /// Without hardware and filters, and at least, `OfflineRenderer.defaultTail`; with them as long
-  /// as they need.
+  /// The time includes a fade of 10 ms. It is at least `OfflineRenderer.defaultTail`, which
+  /// suffices without hardware and filters.
   ///
-  /// - Parameter isRinging: Whether the transducers' own decay counts too.
-  public func tail(rate: Double, includesTransducer isRinging: Bool = false) -> Double {
-    var longest = OfflineRenderer.defaultTail
+  /// - Parameters:
+  ///   - rate: The sample rate, in hertz.
+  ///   - includesTransducer: Whether the decay of the transducers themselves counts.
+  public func tail(rate: Double, includesTransducer: Bool = false) -> Double {
+    var maximum = OfflineRenderer.defaultTail
     for channel in channels {
-      let own =
-        channel.transducer?.transducerSettings(rate: rate)?.decayRates(
-          includesTransducer: isRinging) ?? []
-      let decays = own + channel.filterDecayRates
-      if !decays.isEmpty {
-        longest = max(longest, TransducerSettings.tail(of: decays) + OfflineRenderer.fadeDuration)
+      let settings = channel.transducer?.transducerSettings(rate: rate)
+      let transducerRates = settings?.decayRates(includesTransducer: includesTransducer) ?? []
+      let rates = transducerRates + channel.filterDecayRates
+      if !rates.isEmpty {
+        let tail = TransducerSettings.tail(ofDecayRates: rates)
+        maximum = max(maximum, tail + OfflineRenderer.fadeDuration)
       }
     }
-    return longest
+    return maximum
   }
 }
 
 extension TransducerModel {
-  /// Nepers a second of a free motion; of two real poles the slower.
+  /// The decay rate of the free motion, in nepers per second; the lower of two real poles.
   var decayRate: Double {
     let damping = 1 / (2 * qualityFactor)
-    let slowness = damping <= 1 ? damping : damping - (damping * damping - 1).squareRoot()
-    return 2 * Double.pi * resonance * slowness
+    let relativeRate = damping <= 1 ? damping : damping - (damping * damping - 1).squareRoot()
+    return 2 * Double.pi * resonance * relativeRate
   }
 
+  /// Returns the maximum displacement for a full-scale sine in a frequency band.
   package func maximumDisplacement(in band: ClosedRange<Double>) -> Double {
-    // The top of the curve lies a little below resonance, and at 0 where the damping is strong.
-    let top = resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
-    return displacement(atHertz: min(max(top, band.lowerBound), band.upperBound))
+    // The maximum lies slightly below the resonance, or at 0 if the damping is strong.
+    let peak = resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
+    return displacement(atHertz: min(max(peak, band.lowerBound), band.upperBound))
   }
 }
 
 extension TransducerProfile {
-  /// The filters and limits for the hardware at a frame rate; nothing without hardware.
+  /// Returns the filters and limits for the hardware at a sample rate, or nil without hardware.
   ///
-  /// They follow from the profile as it stands: narrow the laws, and the filters are others.
+  /// They depend on the frequency mappings of the profile.
   public func transducerSettings(rate: Double) -> TransducerSettings? {
     TransducerSettings(self, rate: rate)
   }
 
+  /// The minimum frequency of continuous events and bursts, in hertz.
   var minimumHertz: Double {
     let continuous = min(frequency.low, frequency.high) * (partials.map { $0.ratio }.min() ?? 1)
     let burst =
@@ -150,29 +157,28 @@ extension TransducerProfile {
   }
 }
 
-/// What a transducer stands, in units of its drive.
+/// The limits of a transducer, in units of its drive.
 public struct TransducerLimits: Equatable, Sendable {
-  /// The greatest displacement, where a full-scale sine at resonance makes 1; nothing where no
-  /// model is known.
-  public let excursion: Double?
-  /// The power of a full-scale sine, where 1 is the continuous rating; nothing where no power is
+  /// The maximum displacement, relative to a full-scale sine at resonance; nil if no model is
   /// known.
+  public let excursion: Double?
+  /// The power of a full-scale sine, relative to the continuous rating; nil if it is unknown.
   public let power: Double?
-  /// How it warms.
+  /// The thermal parameters.
   public let thermal: ThermalParameters
 
-  /// The temperature rise at which a sustained signal is held, a little below the limit of 1.
+  /// The temperature rise at which a sustained signal is held, slightly below the limit of 1.
   public static var targetTemperatureRise: Double { @_noLocks get { 0.96 } }
 
-  /// How many times the continuous power the peak power is taken for.
+  /// The assumed ratio of peak power to continuous power.
   private static let peakPowerRatio = 2.0
 
-  /// Finds the limits from what is known.
+  /// Derives the limits from a data sheet and an amplifier.
   ///
-  /// Without an amplifier's figure a full-scale sine delivers the peak power, which is twice the
-  /// continuous power where only one of them is known, as is usual for loudspeakers. Without a
-  /// measured excursion the limit is what a sine of peak power reaches anywhere in the published
-  /// band, which the maker allows.
+  /// If the power of the amplifier is unknown, a full-scale sine delivers the peak power. If only
+  /// one of peak and continuous power is known, their ratio is 2, which is typical for
+  /// loudspeakers. If the excursion wasn't measured, the limit is the displacement of a sine of
+  /// peak power in the published band, which the manufacturer permits.
   init(_ hardware: TransducerHardware, amplifier: AmplifierParameters) {
     let continuous = hardware.continuousPower ?? hardware.peakPower.map { $0 / Self.peakPowerRatio }
     let peak = hardware.peakPower ?? hardware.continuousPower.map { $0 * Self.peakPowerRatio }
@@ -187,48 +193,49 @@ public struct TransducerLimits: Equatable, Sendable {
       excursion = nil
       return
     }
-    if let millimetres = hardware.excursion, let acceleration = hardware.acceleration {
+    if let millimeters = hardware.excursion, let acceleration = hardware.acceleration {
       let omega = 2 * Double.pi * model.resonance
-      let metres = acceleration * 9.80665 * (power ?? 1).squareRoot() / (omega * omega)
-      excursion = millimetres / 1_000 / metres
+      let meters = acceleration * 9.80665 * (power ?? 1).squareRoot() / (omega * omega)
+      excursion = millimeters / 1_000 / meters
     } else {
-      let room = if let peak, let fullScale { (peak / fullScale).squareRoot() } else { 1.0 }
+      let powerMargin = if let peak, let fullScale { (peak / fullScale).squareRoot() } else { 1.0 }
       let band = hardware.band ?? model.resonance / 2...Double.infinity
-      excursion = room * model.maximumDisplacement(in: band)
+      excursion = powerMargin * model.maximumDisplacement(in: band)
     }
   }
 }
 
 extension TransducerHardware {
-  /// How uncertain a resonance may be for levels to take its figures as they are.
+  /// The maximum uncertainty of a resonance for which levels follow the exact figures.
   private static let maximumLevelUncertainty = 0.05
 
-  /// The model that levels and frequencies follow: the figures where they are certain, else as wide
-  /// as the filter's.
+  /// The model that levels and frequencies follow: the stated figures if they are certain,
+  /// otherwise those of the equalizer.
   ///
-  /// A filter rings where its figures are wrong; a level is only as wrong as they are.
+  /// A filter with wrong figures rings; a level is only as wrong as its figures.
   var levelModel: TransducerModel? {
     (uncertainty ?? defaultUncertainty).resonance <= Self.maximumLevelUncertainty
       ? model : equalizerModel
   }
 
-  /// The model that the filter is designed for: as wide as the resonance and the doubt about it.
+  /// The model for which the equalizer is designed: as wide as the resonance and its uncertainty.
   ///
-  /// Its quality is Q / √(1 + (2δQ)²) for a resonance known to ±δ. The factor 2 makes the worst of
-  /// burst and ring within the doubt least, by a search over zeros and poles; with it the filter
-  /// leaves none of these transducers worse than without it.
+  /// The quality factor is Q / √(1 + (2δQ)²) for a resonance with an uncertainty of ±δ. A search
+  /// over zeros and poles found the factor 2, which minimizes the worst burst and ringing within
+  /// the uncertainty: the filter makes none of these transducers worse.
   public var equalizerModel: TransducerModel? { model.map(widened) }
 
-  /// Its resonance, where that and the quality are known.
+  /// The model of the main resonance, if its frequency and quality factor are known.
   public var model: TransducerModel? {
     guard let resonance, let qualityFactor, resonance > 0, qualityFactor > 0 else { return nil }
     return TransducerModel(resonance: resonance, qualityFactor: qualityFactor)
   }
 
-  /// How far the figures may be off where the data sheet does not say: measured ones by 3 % of the
-  /// resonance and 10 % of the quality, all others as far as estimates.
+  /// The uncertainty of a data sheet that states none: 3 % of the resonance and 10 % of the quality
+  /// factor if they were measured, otherwise that of estimates.
   public var defaultUncertainty: TransducerUncertainty { measured == nil ? .estimated : .measured }
 
+  /// The additional resonances and their displacements relative to the main resonance.
   var excursionModes: [ExcursionMode] {
     guard let model else { return [] }
     return modes.prefix(TransducerMode.maximumCount).map { mode in
@@ -238,6 +245,7 @@ extension TransducerHardware {
     }
   }
 
+  /// Returns a model whose width includes the uncertainty of its resonance.
   func widened(_ model: TransducerModel) -> TransducerModel {
     let width = 2 * (uncertainty ?? defaultUncertainty).resonance * model.qualityFactor
     return TransducerModel(
@@ -245,55 +253,64 @@ extension TransducerHardware {
       qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
   }
 
-  /// The magnitude of the acceleration for a steady sine of full scale by all resonances, but for
-  /// one of them.
-  func accelerationMagnitude(atHertz hertz: Double, excluding left: TransducerMode? = nil) -> Double
-  {
+  /// Returns the magnitude of the acceleration of all resonances but one for a full-scale sine.
+  func accelerationMagnitude(
+    atHertz hertz: Double, excluding excludedMode: TransducerMode? = nil
+  ) -> Double {
     guard let main = levelModel, let model else { return 0 }
-    // Levels follow further resonances as far as they follow the main one.
+    // Additional resonances are widened if the main resonance is.
     let isWidened = main != model
     var sum = main.accelerationPhasor(atHertz: hertz)
-    for mode in modes.prefix(TransducerMode.maximumCount) where mode != left {
-      let own = mode.model
-      sum += mode.gain * (isWidened ? widened(own) : own).accelerationPhasor(atHertz: hertz)
+    for mode in modes.prefix(TransducerMode.maximumCount) where mode != excludedMode {
+      let modeModel = isWidened ? widened(mode.model) : mode.model
+      sum += mode.gain * modeModel.accelerationPhasor(atHertz: hertz)
     }
     return (sum * sum).sum().squareRoot()
   }
 }
 
-/// The filter that makes a transducer answer as a better damped one would.
+/// The design of an equalizer that makes a transducer respond like a more damped one.
 ///
-/// It undoes the resonance and puts a broader one in its place. So it flattens the response, kicks
-/// at onsets, and brakes what would ring on after them, for everything that is played.
+/// The equalizer cancels the resonance and replaces it by a broader one. It flattens the response,
+/// boosts onsets, and damps ringing after them.
 public struct EqualizerDesign: Equatable, Sendable {
-  /// The resonance that is undone, and the one that appears instead.
-  public let model, targetModel: TransducerModel
-  /// The factor at high frequencies, by which the drive nowhere rises above the law's boost.
+  /// The resonance that is canceled.
+  public let model: TransducerModel
+  /// The resonance that replaces it.
+  public let targetModel: TransducerModel
+  /// The gain at high frequencies, which limits the drive to the maximum boost.
   public let gain: Double
 
-  /// Designs the filter behind a high-pass.
+  /// Designs the equalizer that follows a high-pass.
   ///
-  /// Below resonance the drive must rise to flatten, so the resonance is lowered towards the lowest
-  /// frequency, by half of the boost's decibels at most.
+  /// Flattening the response below the resonance requires a boost, so the target resonance is
+  /// lowered toward the minimum frequency, by at most half of the boost in decibels.
+  ///
+  /// - Parameters:
+  ///   - model: The resonance to cancel.
+  ///   - settings: The settings of the drive.
+  ///   - minimumHertz: The minimum frequency of the profile.
+  ///   - highPass: The high-pass before the equalizer.
+  ///   - rate: The sample rate, in hertz.
   init(
-    _ model: TransducerModel, settings law: DriveSettings, minimumHertz lowest: Double,
+    _ model: TransducerModel, settings: DriveSettings, minimumHertz: Double,
     highPass: Biquad, rate: Double
   ) {
-    let boost = raised(10, to: law.boost / 20)
+    let boost = raised(10, to: settings.boost / 20)
     let resonance = model.resonance
     let qualityFactor = min(
-      model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / law.damping))
-    let lowered = min(max(lowest, resonance / boost.squareRoot()), resonance)
-    let apparent = TransducerModel(resonance: lowered, qualityFactor: qualityFactor)
+      model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / settings.damping))
+    let targetResonance = min(max(minimumHertz, resonance / boost.squareRoot()), resonance)
+    let targetModel = TransducerModel(resonance: targetResonance, qualityFactor: qualityFactor)
     self.model = model
-    self.targetModel = apparent
-    let unscaled = Self.filter(from: model, to: apparent, gain: 1, rate: rate)
+    self.targetModel = targetModel
+    let unscaled = Self.filter(from: model, to: targetModel, gain: 1, rate: rate)
     func response(_ hertz: Double) -> Double {
       highPass.response(atHertz: hertz, rate: rate) * unscaled.response(atHertz: hertz, rate: rate)
     }
-    let greatest = Self.maximum(of: response, near: lowered, below: rate / 2)
-    // At resonance, where it is loudest by itself, it becomes no louder.
-    gain = min(boost / greatest, 1 / response(resonance))
+    let maximum = Self.maximum(of: response, near: targetResonance, below: rate / 2)
+    // The equalizer doesn't boost the resonance, at which the transducer is loudest.
+    gain = min(boost / maximum, 1 / response(resonance))
   }
 
   func filter(rate: Double) -> Biquad {
@@ -301,14 +318,14 @@ public struct EqualizerDesign: Equatable, Sendable {
   }
 
   private static func maximum(
-    of response: (Double) -> Double, near peak: Double, below highest: Double
+    of response: (Double) -> Double, near peak: Double, below maximumHertz: Double
   ) -> Double {
-    let ratio = raised(highest, to: 1 / 64)
+    let ratio = raised(maximumHertz, to: 1 / 64)
     let points = [peak] + (0...64).map { raised(ratio, to: Double($0)) }
     let best = points.max { response($0) < response($1) } ?? peak
     var low = best / ratio
-    var high = min(best * ratio, highest)
-    // Each step keeps the two thirds that hold the top.
+    var high = min(best * ratio, maximumHertz)
+    // Each iteration keeps the two thirds of the interval that contain the maximum.
     for _ in 0..<24 {
       let third = (high - low) / 3
       if response(low + third) < response(high - third) {
@@ -321,44 +338,50 @@ public struct EqualizerDesign: Equatable, Sendable {
   }
 
   private static func filter(
-    from model: TransducerModel, to apparent: TransducerModel, gain: Double, rate: Double
+    from model: TransducerModel, to targetModel: TransducerModel, gain: Double, rate: Double
   )
     -> Biquad
   {
     Biquad(
       gain: gain, zeros: Biquad.Polynomial(model, rate: rate),
-      poles: Biquad.Polynomial(apparent, rate: rate))
+      poles: Biquad.Polynomial(targetModel, rate: rate))
   }
 }
 
-/// How far a transducer moves in a further resonance.
+/// An additional resonance of a transducer and its displacement.
 struct ExcursionMode: Equatable {
   var model: TransducerModel
-  /// The displacement at this resonance for a full-scale sine, relative to that at the main one;
-  /// negative where it is inverted.
+  /// The displacement at this resonance relative to that at the main resonance, for a full-scale
+  /// sine; negative if it is inverted.
   var displacement: Double
 }
 
-/// The filter that damps a further resonance: it only cuts, so the drive nowhere rises.
+/// A filter that damps an additional resonance. It only attenuates, so that the drive never rises.
 struct ModeDamping: Equatable, Sendable {
-  /// The resonance that appears instead.
+  /// The resonance that replaces the original.
   let targetModel: TransducerModel
   let filter: Biquad
 
-  /// Designs the filter for a resonance of some hardware, as deep as the resonance stands out of
-  /// the others.
+  /// Designs the filter of an additional resonance.
   ///
-  /// - Parameter damping: The most times as damped it appears.
+  /// The depth is limited to the level of the resonance above the others.
+  ///
+  /// - Parameters:
+  ///   - mode: The resonance.
+  ///   - hardware: The data sheet that contains it.
+  ///   - damping: The maximum factor by which it appears more damped.
+  ///   - rate: The sample rate, in hertz.
   init(_ mode: TransducerMode, of hardware: TransducerHardware, damping: Double, rate: Double) {
-    let undone = hardware.widened(mode.model)
-    let others = hardware.accelerationMagnitude(atHertz: mode.resonance, excluding: mode)
-    let depth = min(max(damping, 1), 1 + abs(mode.gain) / max(others, 1e-9))
+    let canceledModel = hardware.widened(mode.model)
+    let otherMagnitude = hardware.accelerationMagnitude(atHertz: mode.resonance, excluding: mode)
+    let depth = min(max(damping, 1), 1 + abs(mode.gain) / max(otherMagnitude, 1e-9))
     targetModel = TransducerModel(
       resonance: mode.resonance,
-      qualityFactor: min(undone.qualityFactor, max(0.5.squareRoot(), undone.qualityFactor / depth)))
-    let zeros = Biquad.Polynomial(undone, rate: rate)
+      qualityFactor: min(
+        canceledModel.qualityFactor, max(0.5.squareRoot(), canceledModel.qualityFactor / depth)))
+    let zeros = Biquad.Polynomial(canceledModel, rate: rate)
     let poles = Biquad.Polynomial(targetModel, rate: rate)
-    // Low frequencies pass as they are.
+    // The gain at low frequencies is 1.
     let gain = (1 + poles.first + poles.second) / (1 + zeros.first + zeros.second)
     filter = Biquad(gain: gain, zeros: zeros, poles: poles)
   }

@@ -29,10 +29,10 @@ public final class ALSACapture {
   ///   - device: The name of the device.
   ///   - rate: The sample rate in hertz.
   ///   - channelCount: The number of channels.
-  ///   - period: The interval between deliveries in seconds.
-  ///   - patience: The length of the buffer in seconds, which is how long a busy machine may delay
+  ///   - periodSeconds: The interval between deliveries in seconds.
+  ///   - bufferSeconds: The length of the buffer in seconds, which is how long a busy machine may delay
   ///     reading.
-  ///   - timekeeper: The clock.
+  ///   - clock: The clock.
   ///   - interception: The results to force in tests.
   package init(
     _ device: String, rate: Int, channelCount: Int, periodSeconds: Double = 0.01,
@@ -225,8 +225,8 @@ public final class LiveCapture: CaptureSource {
   /// - Parameters:
   ///   - device: The name of the device.
   ///   - rates: The sample rates to try, in hertz.
-  ///   - period: The interval between deliveries in seconds.
-  ///   - time: The clock.
+  ///   - periodSeconds: The interval between deliveries in seconds.
+  ///   - clock: The clock.
   ///   - interception: The results to force in tests.
   /// - Throws: The error for the first rate if no combination is supported.
   package init(

@@ -126,7 +126,8 @@ struct PCMNegotiation {
     let wantedPeriodSize = Int((Double(request.periodSize) * scale).rounded())
     try pcm.set(periodSizeNear: max(1, wantedPeriodSize))
     try pcm.set(
-      bufferSizeNear: max(2 * wantedPeriodSize, Int((Double(request.bufferSize) * scale).rounded())))
+      bufferSizeNear: max(2 * wantedPeriodSize, Int((Double(request.bufferSize) * scale).rounded()))
+    )
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     guard periodSize > 0, bufferSize >= periodSize else {
       throw unsupportedFormat(

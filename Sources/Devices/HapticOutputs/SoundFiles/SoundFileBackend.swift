@@ -120,6 +120,7 @@ public final class SoundFileSink: AudioSink {
     return readiness
   }
 
+  /// Writes frames to the file, and counts them for the pace.
   public func write(_ frames: Span<Float>) {
     writeToFile(frames)
     pacer.recordWritten(frames.count / format.channelCount)
@@ -213,16 +214,16 @@ public final class RecordingWriter: Sendable {
     init(
       _ recording: RecordingBuffer, _ descriptor: Int32,
       limit: (frameCount: Int64, error: SoundFileError),
-      openWriter open: @escaping @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter,
-      rotateFile change: FileRotation?,
+      openWriter: @escaping @Sendable (Int32) throws(SoundFileError) -> SoundFileWriter,
+      rotateFile: FileRotation?,
       failureHandler: @escaping @Sendable (SoundFileError) -> Void
     ) throws(SoundFileError) {
       self.recording = recording
       self.limit = limit
-      self.openWriter = open
-      self.rotateFile = change
+      self.openWriter = openWriter
+      self.rotateFile = rotateFile
       self.failureHandler = failureHandler
-      writer = try open(descriptor)
+      writer = try openWriter(descriptor)
       samples = Array(repeating: 0, count: 16_384 * recording.channelCount)
     }
 
@@ -244,12 +245,12 @@ public final class RecordingWriter: Sendable {
       while true {
         let count = recording.drain(into: &samples) / recording.channelCount
         if count == 0 { return }
-        var done = 0
-        while done < count, framesInFile < limit.frameCount || beginNextFile() {
-          let next = min(count, done + Int(limit.frameCount - framesInFile))
-          write(done..<next)
-          framesInFile += Int64(next - done)
-          done = next
+        var start = 0
+        while start < count, framesInFile < limit.frameCount || beginNextFile() {
+          let end = min(count, start + Int(limit.frameCount - framesInFile))
+          write(start..<end)
+          framesInFile += Int64(end - start)
+          start = end
         }
       }
     }
@@ -321,7 +322,7 @@ public final class RecordingWriter: Sendable {
     storedAs format: SoundFileFormat,
     maximumFrameCount: Int64? = nil, tags: SoundFileTags = SoundFileTags(),
     failureHandler: @escaping @Sendable (SoundFileError) -> Void = { _ in },
-    rotateFile change: FileRotation? = nil
+    rotateFile: FileRotation? = nil
   ) throws(SoundFileError) {
     let channelCount = recording.channelCount
     let frameBytes = Int64(channelCount * format.sampleFormat.byteCount)
@@ -341,7 +342,7 @@ public final class RecordingWriter: Sendable {
           descriptor: descriptor, path: path, format: format, rate: rate,
           channelCount: channelCount, frameCount: 0,
           tags: tags)
-      }, rotateFile: change, failureHandler: failureHandler)
+      }, rotateFile: rotateFile, failureHandler: failureHandler)
     let shared = shared
     do throws(PlaybackError) {
       thread = try BackgroundThread { shared.run() }

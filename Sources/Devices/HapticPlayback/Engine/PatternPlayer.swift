@@ -265,7 +265,8 @@ public final class PatternPlayer: Sendable {
         let gain = bus < gains.count ? gains[bus] : 1
         commands.append(
           .sendGain(
-            renderPlayer, gain.isFinite ? max(0, gain) : 0, over: Int(stepEnd - stepStart), serial: serial,
+            renderPlayer, gain.isFinite ? max(0, gain) : 0, over: Int(stepEnd - stepStart),
+            serial: serial,
             at: start + stepStart)
         )
       }
@@ -463,7 +464,8 @@ public final class PlayerGroup: Sendable {
     let startCuePoints = regions.flatMap(\.startCuePoints)
     try playerSet.send(keeping: startCuePoints) {
       .loop(
-        $0.renderPlayer, passCount: nil, from: startCuePoints.isEmpty ? nil : startCuePoints[$0.index],
+        $0.renderPlayer, passCount: nil,
+        from: startCuePoints.isEmpty ? nil : startCuePoints[$0.index],
         end: regions[0].endFrame, at: frame)
     }
     for core in cores {

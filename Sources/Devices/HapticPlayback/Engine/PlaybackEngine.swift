@@ -328,7 +328,7 @@ public final class PlaybackEngine: Sendable {
   ///   - cores: The players.
   ///   - commandCount: The number of commands for each render player.
   ///   - commands: The commands.
-  ///   - entries: The cue points that the commands refer to.
+  ///   - cuePoints: The cue points that the commands refer to.
   func send(
     _ cores: [PlayerCore], commandCount: Int, _ commands: [RenderCommand],
     keeping cuePoints: [SharedCuePoint] = []

@@ -14,7 +14,7 @@ enum RealTimePriority {
   ///
   /// The request to RealtimeKit takes at most a few seconds, on a separate thread.
   ///
-  /// - Parameter refused: A closure that receives the message for the user after a refusal, on any
+  /// - Parameter onRefusal: A closure that receives the message for the user after a refusal, on any
   ///   thread.
   static func request(onRefusal: @escaping @Sendable (String) -> Void) {
     // Only memory that is mapped now, and of it only pages in use: libraries may have reserved a
@@ -130,7 +130,8 @@ enum RealtimeKit {
     var oldLimit = rlimit()
     _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &oldLimit)
     let maximumTime = rlim_t(max(0, limit))
-    var newLimit = rlimit(rlim_cur: min(maximumTime, oldLimit.rlim_cur), rlim_max: min(maximumTime, oldLimit.rlim_max))
+    var newLimit = rlimit(
+      rlim_cur: min(maximumTime, oldLimit.rlim_cur), rlim_max: min(maximumTime, oldLimit.rlim_max))
     guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &newLimit) == 0 else {
       return "the limit RLIMIT_RTTIME cannot be set"
     }

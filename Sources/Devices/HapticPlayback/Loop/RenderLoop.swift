@@ -300,8 +300,10 @@ public final class RenderLoop {
   }
 
   private func endCall(_ ownershipBefore: Int) -> Bool {
-    ownership.compareExchange(expected: ownershipBefore + 1, desired: ownershipBefore, ordering: .acquiringAndReleasing)
-      .exchanged
+    ownership.compareExchange(
+      expected: ownershipBefore + 1, desired: ownershipBefore, ordering: .acquiringAndReleasing
+    )
+    .exchanged
   }
 
   /// The number of replaced sinks: [any thread].

@@ -285,7 +285,7 @@ public struct OutputRegistry: Sendable {
   /// Opens an output by its name in text form.
   ///
   /// - Parameters:
-  ///   - word: The name, in the form that `parseName(_:)` accepts.
+  ///   - name: The name, in the form that `parseName(_:)` accepts.
   ///   - request: The requested properties.
   ///   - time: The clock of a sink that has no clock of its own.
   public func open(

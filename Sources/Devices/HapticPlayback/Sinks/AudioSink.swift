@@ -220,7 +220,8 @@ public struct SinkPacer {
   private func time(ofFrame frame: Int64) -> Duration {
     let rate = Int64(format.rate.rounded())
     let (seconds, remainder) = frame.quotientAndRemainder(dividingBy: max(1, rate))
-    return .seconds(seconds) + .nanoseconds(Int64((Double(remainder) / format.rate * 1e9).rounded(.up)))
+    return .seconds(seconds)
+      + .nanoseconds(Int64((Double(remainder) / format.rate * 1e9).rounded(.up)))
   }
 
   private func frameCount(in duration: Duration) -> Int64 {

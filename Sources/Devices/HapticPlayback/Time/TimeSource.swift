@@ -19,6 +19,7 @@ public protocol TimeSource: Sendable {
 
 /// A file descriptor to wait for, as in poll(2).
 public struct PollDescriptor: Equatable, Sendable {
+  /// The file descriptor; a negative one is ignored.
   public var descriptor: Int32
   /// The events to wait for, a bit mask as in poll(2).
   public var events: Int16

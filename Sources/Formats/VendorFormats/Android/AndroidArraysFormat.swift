@@ -37,21 +37,21 @@ extension HapticFormat {
       read: { json, options in
         var decoder = TimingArraysDecoder(json: json, keys: keys)
         let effect = decoder.decode()
-        var examination = ReadResult(of: effect, json, decoder.log, options)
-        examination.composition?.title = keys.track.flatMap { json.root[$0]?.string }
+        var result = ReadResult(of: effect, json, decoder.log, options)
+        result.composition?.title = keys.track.flatMap { json.root[$0]?.string }
         if let project = keys.project.flatMap({ json.root[$0]?.string }) {
-          examination.details = [("project", project)]
+          result.details = [("project", project)]
         }
         if keys.track != nil, options.wantsFindings,
           let sound = json.root["Audios"]?.elements.first(where: { _ in true })
         {
-          examination.losses.append(
+          result.losses.append(
             Loss(
               .dropped, .composition, at: sound.location,
               "sounds beside the vibration are not played")
           )
         }
-        return examination
+        return result
       },
       write: { (composition, options) throws(InputError) in
         try composition.checkFinite(.arraysValue)
@@ -63,33 +63,8 @@ extension HapticFormat {
           described.title = nil
         }
         losses.addTextLosses(of: described)
-        var writer = JSONWriter()
-        writer.object { file in
-          if let project = keys.project, let track = keys.track {
-            file.member(project, "")
-            file.member(track, composition.title ?? options.baseName)
-            file.member("Duration", steps.steps.reduce(0) { $0 + $1.duration })
-          }
-          file.array(keys.timings, layout: .singleLine) { array in
-            for step in steps.steps {
-              array.element(step.duration)
-            }
-          }
-          file.array(keys.amplitudes, layout: .singleLine) { array in
-            for step in steps.steps {
-              array.element(step.amplitude ?? -1)
-            }
-          }
-          if let repeatIndex = steps.repeatIndex ?? (keys.track == nil ? nil : -1) {
-            file.member(keys.repeatIndex, repeatIndex)
-          }
-          if keys.track != nil {
-            for key in ["RequiredAudioFiles", "Audios"] {
-              file.array(key, layout: .singleLine) { _ in }
-            }
-          }
-        }
-        return WrittenFiles([WrittenFiles.File(writer.finish())], losses: losses.finish())
+        let text = keys.text(of: steps, track: composition.title ?? options.baseName)
+        return WrittenFiles([WrittenFiles.File(text)], losses: losses.finish())
       })
   }
 
@@ -205,8 +180,40 @@ private struct TimingArrayKeys: Sendable {
   var project: String?
   /// The key of the track's name, or nil if the format has no tracks.
   var track: String?
+
+  /// Returns the text of levels, with the name of the track in formats that have tracks.
+  func text(of levels: VibrationSteps, track name: String) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.object { file in
+      if let project, let track {
+        file.member(project, "")
+        file.member(track, name)
+        file.member("Duration", levels.steps.reduce(0) { $0 + $1.duration })
+      }
+      file.array(timings, layout: .singleLine) { array in
+        for step in levels.steps {
+          array.element(step.duration)
+        }
+      }
+      file.array(amplitudes, layout: .singleLine) { array in
+        for step in levels.steps {
+          array.element(step.amplitude ?? -1)
+        }
+      }
+      if let index = levels.repeatIndex ?? (track == nil ? nil : -1) {
+        file.member(repeatIndex, index)
+      }
+      if track != nil {
+        for key in ["RequiredAudioFiles", "Audios"] {
+          file.array(key, layout: .singleLine) { _ in }
+        }
+      }
+    }
+    return writer.finish()
+  }
 }
 
+/// Decodes an object with arrays of timings and amplitudes.
 private struct TimingArraysDecoder {
   let json: JSONDocument
   let keys: TimingArrayKeys

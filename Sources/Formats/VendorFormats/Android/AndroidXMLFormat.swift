@@ -136,8 +136,10 @@ private struct VibrationDecoder {
           .androidChoice, at: root,
           effectElements.isEmpty
             ? "vibration-select is empty"
-            : "the first of \(effectElements.count) effects is read; a device plays the first it supports"
-        )
+            : """
+            the first of \(effectElements.count) effects is read; a device plays the first it \
+            supports
+            """)
       }
     default:
       add(
@@ -418,6 +420,7 @@ private struct VibrationDecoder {
 
 // MARK: - Writing
 
+/// Writes effects, or the elements of a text, as vibration XML.
 private struct VibrationWriter {
   private var bytes: [UInt8] = []
   private var depth = 0

@@ -15,6 +15,7 @@ indirect enum VibrationEffect: Equatable, Sendable {
   /// An effect that is followed by a repeating effect.
   case repeating(preamble: VibrationEffect?, VibrationEffect)
 
+  /// A device vibration with a scale and a delay.
   struct Primitive: Equatable, Sendable {
     var name: String
     /// The factor on the strength, 0…1.
@@ -26,6 +27,7 @@ indirect enum VibrationEffect: Equatable, Sendable {
     var delaysFromPreviousStart = false
   }
 
+  /// A constant level.
   struct Step: Equatable, Sendable {
     /// The duration in milliseconds.
     var duration: Int
@@ -52,5 +54,6 @@ indirect enum VibrationEffect: Equatable, Sendable {
       : ("waveform-envelope-effect", "initialFrequencyHz", "amplitude", "frequencyHz")
   }
 
+  /// The maximum amplitude of a step.
   static let fullAmplitude = 255
 }

@@ -232,8 +232,8 @@ struct VibrationReader {
         (
           index,
           """
-          frequencies up to # Hz outside \(Int(scale.minimumHertz)) to \(Int(scale.maximumHertz)) Hz become the \
-          nearest sharpness
+          frequencies up to # Hz outside \(Int(scale.minimumHertz)) to \
+          \(Int(scale.maximumHertz)) Hz become the nearest sharpness
           """,
           excess
         ))

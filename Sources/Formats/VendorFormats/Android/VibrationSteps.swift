@@ -22,6 +22,7 @@ struct VibrationSteps {
     static let sharpDuration = 0.0121
   }
 
+  /// A transient as a constant level.
   private struct Emphasis {
     var start: Double
     var end: Double
@@ -52,6 +53,28 @@ struct VibrationSteps {
     let merged = MergedEnvelope(envelopes, sampler: sampler)
     points = merged.points
     losses.add(merged)
+    addEmphases(of: envelopes)
+    reportSharpness(of: composition)
+    var end = max(points.last?.time ?? 0, emphases.last?.end ?? 0)
+    var loopStart: Double?
+    if let loop = composition.loop {
+      end = loop.end ?? composition.duration
+      loopStart = min(max(loop.start, 0), end)
+    }
+    end = min(end, FrameConversion.maximumSeconds)
+    let isExact = hasOnlyJumps && !isContinuous
+    var times = isExact ? jumpTimes : sampleTimes(until: end, rate: options.signalRate)
+    times = times.filter { $0 < end }
+    if let loopStart {
+      times.append(loopStart)
+    }
+    times.append(end)
+    addSteps(
+      between: times.sorted(), loopStart: loopStart, isExact: isExact, isContinuous: isContinuous)
+  }
+
+  /// Adds an emphasis for each transient. An emphasis ends at the latest when the next one starts.
+  private mutating func addEmphases(of envelopes: [EventEnvelope]) {
     for envelope in envelopes where envelope.kind == .hapticTransient {
       let point = envelope.points[0]
       let length =
@@ -64,70 +87,82 @@ struct VibrationSteps {
       losses.add(
         .approximated, .event(envelope.event), "a transient is written as a level of 12 to 36 ms")
     }
+  }
+
+  private mutating func reportSharpness(of composition: HapticComposition) {
     let hasSharpness = composition.layers.contains { layer in
       layer.pattern.events.contains { $0.kind.isHaptic && $0.parameters[.hapticSharpness] != nil }
     }
     if hasSharpness {
       losses.add(.dropped, .composition, "sharpness cannot be written")
     }
-    let loop = composition.loop
-    var end = max(points.last?.time ?? 0, emphases.last?.end ?? 0)
-    var loopMarks: [Double] = []
-    if let loop {
-      end = loop.end ?? composition.duration
-      loopMarks = [min(max(loop.start, 0), end)]
-    }
-    end = min(end, FrameConversion.maximumSeconds)
-    let isFlat = zip(points, points.dropFirst()).allSatisfy {
+  }
+
+  /// A Boolean value that indicates whether the envelope is constant between jumps.
+  private var hasOnlyJumps: Bool {
+    zip(points, points.dropFirst()).allSatisfy {
       $0.level == $1.level || $0.time == $1.time
     }
-    var times: [Double]
-    if isFlat, !isContinuous {
-      times = [0] + points.map { $0.time } + emphases.flatMap { [$0.start, $0.end] }
-    } else {
-      let interval = max(
-        1 / min(max(options.signalRate ?? 1 / MetaWaveform.interval, 1), 1000),
-        end / MetaWaveform.maximumCount)
-      times =
-        (0..<FrameConversion.integer(
-          (end / interval).rounded(.up), in: 0...Int(MetaWaveform.maximumCount)))
-        .map {
-          Double($0) * interval
-        }
-      losses.add(
-        .approximated, .composition, "levels are sampled every # ms", size: interval * 1000)
-    }
-    times = (times.filter { $0 < end } + loopMarks + [end]).sorted()
+  }
+
+  /// The times at which the level may jump, in any order.
+  private var jumpTimes: [Double] {
+    [0] + points.map { $0.time } + emphases.flatMap { [$0.start, $0.end] }
+  }
+
+  /// Returns the times at which the level is sampled, and records the sampling as a loss.
+  private mutating func sampleTimes(until end: Double, rate: Double?) -> [Double] {
+    let interval = max(
+      1 / min(max(rate ?? 1 / MetaWaveform.interval, 1), 1000), end / MetaWaveform.maximumCount)
+    let count = FrameConversion.integer(
+      (end / interval).rounded(.up), in: 0...Int(MetaWaveform.maximumCount))
+    losses.add(
+      .approximated, .composition, "levels are sampled every # ms", size: interval * 1000)
+    return (0..<count).map { Double($0) * interval }
+  }
+
+  /// Adds a step for each interval between successive times, and extends a step of equal amplitude.
+  ///
+  /// - Parameters:
+  ///   - times: The times in seconds, in ascending order.
+  ///   - loopStart: The start of the loop in seconds, or nil if the effect does not repeat.
+  ///   - isExact: A Boolean value that indicates whether the level is constant between the times.
+  ///   - isContinuous: A Boolean value that indicates whether no amplitude is 0, and whether each
+  ///     interval has its own step.
+  private mutating func addSteps(
+    between times: [Double], loopStart: Double?, isExact: Bool, isContinuous: Bool
+  ) {
+    let amplitudes = 0...VibrationEffect.fullAmplitude
     var levelError = 0.0
     var cursor = (point: 0, emphasis: 0)
     for (from, to) in zip(times, times.dropFirst()) {
-      let startMilliseconds = quantizer.milliseconds(from)
-      let endMilliseconds = FrameConversion.integer(to * 1000)
-      guard endMilliseconds > startMilliseconds else { continue }
-      let level = self.level(at: isFlat && !isContinuous ? (from + to) / 2 : from, cursor: &cursor)
+      let start = quantizer.milliseconds(from)
+      let end = FrameConversion.integer(to * 1000)
+      guard end > start else { continue }
+      let level = self.level(at: isExact ? (from + to) / 2 : from, cursor: &cursor)
       let exact = min(level, 1) * Double(VibrationEffect.fullAmplitude)
       // Truncated as in Meta's renderer, except if rounding left a whole number slightly too small.
-      let amplitudes = 0...VibrationEffect.fullAmplitude
       var amplitude = FrameConversion.integer(
-        isFlat && !isContinuous ? exact : (exact + 1e-4).rounded(.down), in: amplitudes)
+        isExact ? exact : (exact + 1e-4).rounded(.down), in: amplitudes)
       if isContinuous || (amplitude == 0 && level > 0) {
         amplitude = max(amplitude, 1)
       }
       levelError = max(levelError, abs(exact - Double(amplitude)))
-      let startsLoop = loop != nil && repeatIndex == nil && from >= loopMarks[0]
-      if startsLoop {
+      var startsLoop = false
+      if let loopStart, repeatIndex == nil, from >= loopStart {
+        startsLoop = true
         repeatIndex = steps.count
       }
       if let last = steps.last, last.amplitude == amplitude, !startsLoop, !isContinuous {
-        steps[steps.count - 1].duration += endMilliseconds - startMilliseconds
+        steps[steps.count - 1].duration += end - start
       } else {
-        steps.append(.init(duration: endMilliseconds - startMilliseconds, amplitude: amplitude))
+        steps.append(.init(duration: end - start, amplitude: amplitude))
       }
     }
     if steps.isEmpty {
       steps = [.init(duration: 1, amplitude: 0)]
     }
-    if loop != nil, repeatIndex == nil {
+    if loopStart != nil, repeatIndex == nil {
       repeatIndex = steps.count - 1
     }
     quantizer.reportErrors(to: &losses)

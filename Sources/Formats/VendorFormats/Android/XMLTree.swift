@@ -18,6 +18,7 @@ struct XMLTree: Sendable {
     var isComment: Bool { name.hasPrefix("<") }
   }
 
+  /// An error with its offset in bytes.
   struct ParseError: Error {
     var offset: Int
     var message: String
@@ -47,7 +48,7 @@ struct XMLTree: Sendable {
       var reader = ExpatReader(text: text)
       topLevel = try unsafe reader.read(keepsComments: keepsComments)
     #else
-      throw Fault(offset: 0, message: "XML is read with the package trait SoundOutput")
+      throw ParseError(offset: 0, message: "XML is read with the package trait SoundOutput")
     #endif
   }
 

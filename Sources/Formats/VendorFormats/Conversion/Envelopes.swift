@@ -62,7 +62,9 @@ struct EventEnvelope {
   var end: Double { points[points.count - 1].time }
 }
 
+/// The quantity of an envelope's levels, and its relation to intensity.
 struct EnvelopeScale: Equatable {
+  /// The quantity of a level.
   enum Quantity { case intensity, amplitude }
 
   var quantity: Quantity
@@ -86,6 +88,8 @@ struct EnvelopeScale: Equatable {
 
   /// A Boolean value that indicates whether the level is a linear function of intensity.
   var isLinearInIntensity: Bool { quantity == .intensity || mapping == .linear }
+  /// A Boolean value that indicates whether the level is a linear function of the amplitude gain.
+  var isLinearInGain: Bool { quantity == .amplitude || mapping == .linear }
 }
 
 /// Converts the haptic events of a composition into piecewise linear envelopes.
@@ -115,14 +119,14 @@ struct EnvelopeSampler {
   /// - Complexity: O(*p* + *n* log *n*) for *p* breakpoints and *n* events.
   func envelopes(of composition: HapticComposition) -> [EventEnvelope] {
     var envelopes: [EventEnvelope] = []
-    for (layer, each) in composition.layers.enumerated() {
-      let controls = Controls(of: each.pattern)
-      for (index, event) in each.pattern.events.enumerated() where event.kind.isHaptic {
+    for (layerIndex, layer) in composition.layers.enumerated() {
+      let controls = Controls(of: layer.pattern)
+      for (index, event) in layer.pattern.events.enumerated() where event.kind.isHaptic {
         let points = points(of: event, controls: controls)
         guard !points.isEmpty else { continue }
         envelopes.append(
           EventEnvelope(
-            event: EventReference(layer: layer, event: index),
+            event: EventReference(layer: layerIndex, event: index),
             kind: event.kind.isTransient ? .hapticTransient : .hapticContinuous, points: points))
       }
     }
@@ -164,27 +168,84 @@ struct EnvelopeSampler {
   }
 
   private func points(of event: HapticEvent, controls: Controls) -> [EnvelopePoint] {
+    guard event.kind.isVibration else { return [transientPoint(of: event, controls: controls)] }
     let intensity = Double(event.value(of: .hapticIntensity))
     let sharpness = Double(event.value(of: .hapticSharpness))
-    guard event.kind.isVibration else {
-      let level = intensity * controls.intensity.value(at: event.time)
-      let clampedSharpness = min(max(sharpness + controls.sharpness.value(at: event.time), 0), 1)
-      return [
-        EnvelopePoint(
-          time: event.time, level: scale.level(intensity: level, gain: 1),
-          sharpness: clampedSharpness)
-      ]
-    }
     let hold = event.duration ?? HapticEvent.defaultDuration
     guard hold > 0, (event.time + hold).isFinite else { return [] }
+    let shape = Self.shape(of: event, hold: hold, controls: controls)
+    let times = breakpointTimes(of: event, shape: shape, controls: controls)
+    var points: [EnvelopePoint] = []
+    var cursors = (
+      intensity: controls.intensity.index(at: times[0]),
+      sharpness: controls.sharpness.index(at: times[0])
+    )
+    func append(_ point: EnvelopePoint) {
+      if points.last != point {
+        points.append(point)
+      }
+    }
+    for (from, to) in zip(times, times.dropFirst()) where to > from {
+      _ = controls.intensity.value(at: from, cursor: &cursors.intensity)
+      _ = controls.sharpness.value(at: from, cursor: &cursors.sharpness)
+      let intensitySegment = controls.intensity.segments[cursors.intensity]
+      let sharpnessSegment = controls.sharpness.segments[cursors.sharpness]
+      // Each control is a single line within the interval, so the values at its ends are taken from
+      // this line.
+      let gains = (
+        Self.gain(of: shape, at: from - event.time, isLineStart: true),
+        Self.gain(of: shape, at: to - event.time, isLineStart: false)
+      )
+      func point(at time: Double) -> EnvelopePoint {
+        let fraction = (time - from) / (to - from)
+        let gain = gains.0 + (gains.1 - gains.0) * fraction
+        let level = min(max(intensitySegment.value(at: time), 0), 1) * intensity
+        return EnvelopePoint(
+          time: time, level: scale.level(intensity: level, gain: gain),
+          sharpness: min(max(sharpnessSegment.value(at: time) + sharpness, 0), 1))
+      }
+      let first = point(at: from)
+      let last = point(at: to)
+      append(first)
+      let isStraight =
+        gains.0 == gains.1
+        ? scale.isLinearInIntensity || intensitySegment.slope == 0
+        : intensitySegment.slope == 0 && scale.isLinearInGain
+      if !isStraight {
+        subdivide(from: first, to: last, point, append: append)
+      }
+      append(last)
+    }
+    return points
+  }
+
+  private func transientPoint(of event: HapticEvent, controls: Controls) -> EnvelopePoint {
+    let intensity = Double(event.value(of: .hapticIntensity))
+    let sharpness = Double(event.value(of: .hapticSharpness))
+    let level = intensity * controls.intensity.value(at: event.time)
+    let clampedSharpness = min(max(sharpness + controls.sharpness.value(at: event.time), 0), 1)
+    return EnvelopePoint(
+      time: event.time, level: scale.level(intensity: level, gain: 1), sharpness: clampedSharpness)
+  }
+
+  /// Returns the envelope of an event, with the envelope times of the controls at its start.
+  private static func shape(of event: HapticEvent, hold: Double, controls: Controls)
+    -> EnvelopeShape
+  {
     func seconds(_ id: EventParameterID, _ control: ControlTimeline) -> Double {
       EnvelopeTimes.seconds(normalized: event.value(of: id) + Float(control.value(at: event.time)))
     }
-    let shape = EnvelopeShape(
+    return EnvelopeShape(
       hold: hold, attack: seconds(.attackTime, controls.attack),
       decay: seconds(.decayTime, controls.decay),
       release: seconds(.releaseTime, controls.release),
       isSustained: event.value(of: .sustained) >= 0.5)
+  }
+
+  /// Returns the ascending times between which the envelope and both controls are lines.
+  private func breakpointTimes(of event: HapticEvent, shape: EnvelopeShape, controls: Controls)
+    -> [Double]
+  {
     var times = [
       event.time, event.time + shape.riseEnd, event.time + shape.releaseStart,
       event.time + shape.end,
@@ -197,50 +258,10 @@ struct EnvelopeSampler {
         index += 1
       }
     }
+    let sharpness = Double(event.value(of: .hapticSharpness))
     times.append(contentsOf: clampingTimes(of: controls.sharpness, offset: sharpness, in: range))
     times.sort()
-    var points: [EnvelopePoint] = []
-    var cursors = (
-      intensity: controls.intensity.index(at: range.lowerBound),
-      sharpness: controls.sharpness.index(at: range.lowerBound)
-    )
-    func append(_ point: EnvelopePoint) {
-      if points.last != point {
-        points.append(point)
-      }
-    }
-    for (from, to) in zip(times, times.dropFirst()) where to > from {
-      _ = controls.intensity.value(at: from, cursor: &cursors.intensity)
-      _ = controls.sharpness.value(at: from, cursor: &cursors.sharpness)
-      let line = controls.intensity.segments[cursors.intensity]
-      let toneLine = controls.sharpness.segments[cursors.sharpness]
-      // Each control is a single line within the interval, so the values at its ends are taken from
-      // this line.
-      let gains = (
-        Self.gain(of: shape, at: from - event.time, isLineStart: true),
-        Self.gain(of: shape, at: to - event.time, isLineStart: false)
-      )
-      func point(at time: Double) -> EnvelopePoint {
-        let fraction = (time - from) / (to - from)
-        let gain = gains.0 + (gains.1 - gains.0) * fraction
-        let level = min(max(line.value(at: time), 0), 1) * intensity
-        return EnvelopePoint(
-          time: time, level: scale.level(intensity: level, gain: gain),
-          sharpness: min(max(toneLine.value(at: time) + sharpness, 0), 1))
-      }
-      let first = point(at: from)
-      let last = point(at: to)
-      append(first)
-      let isStraight =
-        gains.0 == gains.1
-        ? scale.isLinearInIntensity || line.slope == 0
-        : line.slope == 0 && (scale.quantity == .amplitude || scale.mapping == .linear)
-      if !isStraight {
-        subdivide(from: first, to: last, point, append: append)
-      }
-      append(last)
-    }
-    return points
+    return times
   }
 
   /// Returns the amplitude gain at a time after the onset. At a breakpoint, the gain belongs to the

@@ -51,6 +51,7 @@ enum PercentScale {
   static func percent(ofFraction fraction: Double) -> Double { fraction * 100 }
 }
 
+/// Rounds times and levels for a file, and collects the maximum errors.
 struct Quantizer {
   /// The maximum rounding error of floating-point numbers that is not reported as a loss.
   static let roundingTolerance = 1e-6

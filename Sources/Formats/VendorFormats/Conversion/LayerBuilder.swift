@@ -7,6 +7,7 @@ internal import HapticModel
 /// All events without curves share the first layer. The others are assigned by greedy interval
 /// partitioning: each goes to the layer that became free first, or to a new layer if none is free.
 struct LayerBuilder {
+  /// An event with its own curves, and the time at which its layer becomes free.
   private struct CurvedEvent {
     var event: HapticEvent
     var curves: [ParameterCurve]
@@ -48,43 +49,8 @@ struct LayerBuilder {
 
   /// Returns the layers, at least one, and the position of each added event in them.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
-    var order = Array(curvedEvents.indices)
-    let isSorted = zip(order, order.dropFirst()).allSatisfy {
-      curvedEvents[$0].event.time <= curvedEvents[$1].event.time
-    }
-    if !isSorted {
-      order.sort { (curvedEvents[$0].event.time, $0) < (curvedEvents[$1].event.time, $1) }
-    }
-    let first = plainEvents.isEmpty ? 0 : 1
-    var curvedReferences = Array(repeating: EventReference(event: 0), count: curvedEvents.count)
-    var counts: [Int] = []
-    // The end time of each free layer, in descending order.
-    var freeLayers: [(end: Double, layer: Int)] = []
-    for index in order {
-      var layer = counts.count
-      if let last = freeLayers.last, last.end <= curvedEvents[index].event.time {
-        layer = last.layer
-        freeLayers.removeLast()
-      } else {
-        counts.append(0)
-      }
-      // The layer that becomes free first is the last of the list; of several, the one with the
-      // lowest index.
-      let entry = (end: curvedEvents[index].end, layer: layer)
-      var lowerBound = 0
-      var upperBound = freeLayers.count
-      while lowerBound < upperBound {
-        let midpoint = (lowerBound + upperBound) / 2
-        if (freeLayers[midpoint].end, freeLayers[midpoint].layer) > (entry.end, entry.layer) {
-          lowerBound = midpoint + 1
-        } else {
-          upperBound = midpoint
-        }
-      }
-      freeLayers.insert(entry, at: lowerBound)
-      curvedReferences[index] = EventReference(layer: first + layer, event: counts[layer])
-      counts[layer] += 1
-    }
+    let order = curvedEventOrder
+    let (curvedReferences, counts) = assignLayers(in: order)
     var patterns = plainEvents.isEmpty ? [] : [HapticPattern(events: plainEvents)]
     for count in counts {
       patterns.append(HapticPattern())
@@ -102,5 +68,53 @@ struct LayerBuilder {
       patterns.map { HapticComposition.Layer($0) },
       references.map { $0.layer == 0 ? $0 : curvedReferences[$0.event] }
     )
+  }
+
+  /// The indices of the events with curves, sorted by time.
+  private var curvedEventOrder: [Int] {
+    var order = Array(curvedEvents.indices)
+    let isSorted = zip(order, order.dropFirst()).allSatisfy {
+      curvedEvents[$0].event.time <= curvedEvents[$1].event.time
+    }
+    if !isSorted {
+      order.sort { (curvedEvents[$0].event.time, $0) < (curvedEvents[$1].event.time, $1) }
+    }
+    return order
+  }
+
+  /// Returns the position of each event with curves, and the number of events in each layer that
+  /// has curves.
+  private func assignLayers(in order: [Int]) -> (references: [EventReference], counts: [Int]) {
+    let firstLayer = plainEvents.isEmpty ? 0 : 1
+    var references = Array(repeating: EventReference(event: 0), count: curvedEvents.count)
+    var counts: [Int] = []
+    // The layers with the times at which they become free, in descending order.
+    var freeTimes: [(end: Double, layer: Int)] = []
+    for index in order {
+      var layer = counts.count
+      if let earliest = freeTimes.last, earliest.end <= curvedEvents[index].event.time {
+        layer = earliest.layer
+        freeTimes.removeLast()
+      } else {
+        counts.append(0)
+      }
+      // The layer that becomes free first is the last of the list; of several, the one with the
+      // lowest index.
+      let entry = (end: curvedEvents[index].end, layer: layer)
+      var lowerBound = 0
+      var upperBound = freeTimes.count
+      while lowerBound < upperBound {
+        let midpoint = (lowerBound + upperBound) / 2
+        if (freeTimes[midpoint].end, freeTimes[midpoint].layer) > (entry.end, entry.layer) {
+          lowerBound = midpoint + 1
+        } else {
+          upperBound = midpoint
+        }
+      }
+      freeTimes.insert(entry, at: lowerBound)
+      references[index] = EventReference(layer: firstLayer + layer, event: counts[layer])
+      counts[layer] += 1
+    }
+    return (references, counts)
   }
 }

@@ -2,6 +2,7 @@ internal import HapticFormats
 internal import HapticModel
 
 extension LossLog {
+  /// Records the events that were merged or dropped.
   mutating func add(_ merged: MergedEnvelope) {
     for event in merged.overlappingEvents.sorted() {
       add(.approximated, .event(event), "events that sound together are merged into one envelope")
@@ -59,6 +60,7 @@ struct MergedEnvelope {
     }
   }
 
+  /// An envelope that is sounding, with the index of its current segment.
   private struct ActiveEnvelope {
     let envelope: EventEnvelope
     var index = 0

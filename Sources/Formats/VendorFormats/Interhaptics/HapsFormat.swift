@@ -47,6 +47,7 @@ extension HapticFormat {
 
 /// The vibration content of a file: melodies that sound together, and their notes.
 struct HapsDocument: Equatable, Sendable {
+  /// A key frame of an amplitude or a frequency.
   struct Keyframe: Equatable, Sendable {
     /// The time from the start of the note, in seconds.
     var time = 0.0
@@ -58,6 +59,7 @@ struct HapsDocument: Equatable, Sendable {
     var outSlope: Double?
   }
 
+  /// A note: a transient, or a vibration with an amplitude and a frequency.
   struct Note: Equatable, Sendable {
     /// The start, in seconds from the start of the file.
     var start = 0.0
@@ -70,6 +72,7 @@ struct HapsDocument: Equatable, Sendable {
     var valueIndex = 0
   }
 
+  /// A series of notes with a common gain.
   struct Melody: Equatable, Sendable {
     var gain = 1.0
     var isMuted = false
@@ -86,6 +89,7 @@ struct HapsDocument: Equatable, Sendable {
   var melodies: [Melody] = []
 }
 
+/// Reads and writes the JSON of haptic materials.
 struct HapsDecoder: JSONSchemaReader {
   private typealias Table<Owner> = JSONObjectSchema<Owner, HapsDecoder>
   private typealias Field<Owner> = JSONProperty<Owner, HapsDecoder>

@@ -1,6 +1,7 @@
 internal import HapticFormats
 internal import HapticModel
 
+/// Converts the notes of a document into events with curves.
 struct HapsReader {
   private typealias Breakpoints = [(time: Double, value: Double)]
 

@@ -35,10 +35,15 @@ extension HapticFormat {
     })
 }
 
+/// Decodes a binary file: units that contain packets.
+///
+/// Metadata packets describe perceptions, channels, and bands. Data packets contain effects of a
+/// band, which may continue in later packets.
 struct HMPGDecoder {
   typealias Effect = MPEGDocument.Effect
   typealias Keyframe = MPEGDocument.Keyframe
 
+  /// The type of a packet. Raw values are the binary codes.
   enum Packet: Int {
     case timing, haptics, perception, channel, band, data, library
     case crc32, crc16, globalCRC16, globalCRC32, initialTiming

@@ -20,11 +20,13 @@ struct MPEGDocument: Equatable, Sendable {
   /// The number of synchronization points.
   var syncCount = 0
 
+  /// A body to which effects can be applied.
   struct Avatar: Equatable, Sendable {
     var id = 0
     var sourceIndex = 0
   }
 
+  /// The signals for one sense.
   struct Perception: Equatable, Sendable {
     var id = 0
     var modality = MPEGModality.other
@@ -68,6 +70,7 @@ struct MPEGDocument: Equatable, Sendable {
     var sourceIndex = 0
   }
 
+  /// An effect of a band or of a library.
   struct Effect: Equatable, Sendable {
     /// The kind of an effect, in the order of the binary codes.
     enum Kind: String, JSONEnumeration {
@@ -92,6 +95,7 @@ struct MPEGDocument: Equatable, Sendable {
     var sourceIndex = 0
   }
 
+  /// A key frame of an effect.
   struct Keyframe: Equatable, Sendable {
     /// The position in ticks from the start of the effect.
     var position: Int32 = 0

@@ -133,27 +133,9 @@ struct MPEGReader {
     var sourceIndices: [Int] = []
     var signals: [SampledSignal] = []
     for band in channel.bands {
-      for effect in band.effects where signalRate == nil {
-        switch band.description.kind {
-        case .transient:
-          addTransients(of: effect, gain: channel.gain, to: &builder, sourceIndices: &sourceIndices)
-        case .vectorial:
-          if let wave = WaveEvent(effect, timescale: document.timescale, gain: channel.gain) {
-            guard let event = event(of: wave, effect: effect) else { continue }
-            builder.add(event, curves: wave.curves, until: event.time + (event.duration ?? 0))
-            sourceIndices.append(effect.sourceIndex)
-          } else if let signal = sampledSignal(
-            of: effect, band: band.description, gain: channel.gain)
-          {
-            signals.append(signal)
-          }
-        case .curve:
-          if let signal = sampledSignal(of: effect, band: band.description, gain: channel.gain) {
-            signals.append(signal)
-          }
-        case .wavelet:
-          break
-        }
+      if signalRate == nil {
+        signals += addEffects(
+          of: band, gain: channel.gain, to: &builder, sourceIndices: &sourceIndices)
       }
       if band.description.kind == .wavelet,
         let signal = sampledSignal(ofBlocks: band, gain: channel.gain)
@@ -165,20 +147,49 @@ struct MPEGReader {
       signals.append(sum)
     }
     var (builtLayers, references) = builder.build()
-    var eventPlaces = sourceIndices.isEmpty ? [[]] : [[Int]](sourceIndices, at: references)
+    var eventIndices = sourceIndices.isEmpty ? [[]] : [[Int]](sourceIndices, at: references)
     if !signals.isEmpty, !(builtLayers[0].pattern.curves.isEmpty) {
       // Signals are in the layer of the events without curves.
       builtLayers.insert(HapticComposition.Layer(HapticPattern()), at: 0)
-      eventPlaces.insert([], at: 0)
+      eventIndices.insert([], at: 0)
     }
     builtLayers[0].signals = signals
-    for (var layer, events) in zip(builtLayers, eventPlaces) where !layer.isEmpty {
+    for (var layer, indices) in zip(builtLayers, eventIndices) where !layer.isEmpty {
       layer.name = channel.name
       layer.bodyLocation = bodyLocation
       layers.append(layer)
       layerSourceIndices.append(channel.sourceIndex)
-      self.eventSourceIndices.append(events)
+      eventSourceIndices.append(indices)
     }
+  }
+
+  /// Adds the effects of a band that events represent exactly, and returns signals for the others.
+  private mutating func addEffects(
+    of band: MPEGResolver.Band, gain: Double, to builder: inout LayerBuilder,
+    sourceIndices: inout [Int]
+  ) -> [SampledSignal] {
+    var signals: [SampledSignal] = []
+    for effect in band.effects {
+      switch band.description.kind {
+      case .transient:
+        addTransients(of: effect, gain: gain, to: &builder, sourceIndices: &sourceIndices)
+      case .vectorial:
+        if let wave = WaveEvent(effect, timescale: document.timescale, gain: gain) {
+          guard let event = event(of: wave, effect: effect) else { continue }
+          builder.add(event, curves: wave.curves, until: event.time + (event.duration ?? 0))
+          sourceIndices.append(effect.sourceIndex)
+        } else if let signal = sampledSignal(of: effect, band: band.description, gain: gain) {
+          signals.append(signal)
+        }
+      case .curve:
+        if let signal = sampledSignal(of: effect, band: band.description, gain: gain) {
+          signals.append(signal)
+        }
+      case .wavelet:
+        break
+      }
+    }
+    return signals
   }
 
   private func seconds(ofTicks ticks: Int) -> Double { Double(ticks) / Double(document.timescale) }
@@ -309,6 +320,19 @@ struct MPEGReader {
       samples: samples.map { Float($0) })
   }
 
+  /// Returns the end of a channel's transients, waves, and curves, in ticks.
+  private static func endTick(of channel: MPEGResolver.Channel, burst: Double) -> Double {
+    var end = 0.0
+    for band in channel.bands where band.description.kind != .wavelet {
+      let tail = band.description.kind == .transient ? burst : 0
+      for effect in band.effects {
+        let lastPosition = Double(effect.keyframes.last?.position ?? 0)
+        end = max(end, Double(effect.position) + lastPosition + tail)
+      }
+    }
+    return end
+  }
+
   /// Returns the exact sum of a channel's transients, waves, and curves, without clamping. As in
   /// the reference software, effects include both their first and their last frame, waves start at
   /// the position of their effect, and the frame at the end of the channel is omitted.
@@ -316,14 +340,7 @@ struct MPEGReader {
   {
     let perTick = rate / Double(document.timescale)
     let burst = Self.transientDuration * Double(document.timescale)
-    var end = 0.0
-    for band in channel.bands where band.description.kind != .wavelet {
-      let tail = band.description.kind == .transient ? burst : 0
-      for effect in band.effects {
-        let lastKey = Double(effect.keyframes.last?.position ?? 0)
-        end = max(end, Double(effect.position) + lastKey + tail)
-      }
-    }
+    let end = Self.endTick(of: channel, burst: burst)
     let count = FrameConversion.integer((end * perTick).rounded())
     guard count > 0, resolver.log.errorCount == 0,
       reserveSamples(seconds: end * perTick / rate, rate: rate, at: channel.sourceIndex)
@@ -408,8 +425,8 @@ struct MPEGReader {
   // MARK: - What is left out
 
   private mutating func reportDroppedContent() {
-    func text(_ count: Int, _ one: String, _ several: String) -> String {
-      count == 1 ? "1 \(one)" : "\(count) \(several)"
+    func text(_ count: Int, _ singular: String, _ plural: String) -> String {
+      count == 1 ? "1 \(singular)" : "\(count) \(plural)"
     }
     if let first = document.avatars.first {
       reportLoss(

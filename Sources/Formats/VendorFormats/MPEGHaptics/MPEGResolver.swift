@@ -6,6 +6,7 @@ import HapticModel
 /// The channels of a document in playable form: references are replaced by library effects, effects
 /// and key frames are sorted, and silent content is removed and reported.
 struct MPEGResolver {
+  /// A channel with its own name and gain.
   struct Channel {
     var name: String
     var modality: MPEGModality
@@ -14,6 +15,7 @@ struct MPEGResolver {
     var sourceIndex: Int
   }
 
+  /// A band without references.
   struct Band {
     var description: MPEGDocument.Band
     /// The basis effects, sorted by position from the start of the document.
@@ -81,8 +83,8 @@ struct MPEGResolver {
         report(
           .mpegBlockLength, at: band.sourceIndex,
           """
-          a block of \(band.blockLength) ticks at \(band.upperHertz) samples a second is not a power \
-          of two from 16 to 65536 samples; the band is silent
+          a block of \(band.blockLength) ticks at \(band.upperHertz) samples a second is not a \
+          power of two from 16 to 65536 samples; the band is silent
           """)
         return Band(description: description, effects: [])
       }
@@ -112,8 +114,10 @@ struct MPEGResolver {
       if effectCount == Self.maximumEffectCount + 1 || keyframeCount > Self.maximumKeyframeCount {
         report(
           .mpegTooLarge, at: effect.sourceIndex,
-          "there are more than \(Self.maximumEffectCount) effects or \(Self.maximumKeyframeCount) key frames to play"
-        )
+          """
+          there are more than \(Self.maximumEffectCount) effects or \
+          \(Self.maximumKeyframeCount) key frames to play
+          """)
         keyframeCount = Self.maximumKeyframeCount
         effectCount = Self.maximumEffectCount + 2
       }
@@ -186,8 +190,10 @@ struct MPEGResolver {
     {
       report(
         .mpegFrequencyOutsideBand, at: effect.sourceIndex,
-        "\(outside.frequency) Hz is outside the band from \(band.lowerHertz) to \(band.upperHertz) Hz"
-      )
+        """
+        \(outside.frequency) Hz is outside the band from \(band.lowerHertz) to \
+        \(band.upperHertz) Hz
+        """)
       for index in effect.keyframes.indices where !effect.keyframes[index].frequency.isNaN {
         effect.keyframes[index].frequency = min(
           max(effect.keyframes[index].frequency, Float(band.lowerHertz)), Float(band.upperHertz))
@@ -197,6 +203,7 @@ struct MPEGResolver {
   }
 }
 
+/// Returns a power of ten by multiplication, without the rounding differences of `pow`.
 func powerOfTen(_ exponent: Int) -> Double {
   var value = 1.0
   for _ in 0..<abs(exponent) {

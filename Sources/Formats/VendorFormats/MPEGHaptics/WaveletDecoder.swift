@@ -97,6 +97,7 @@ private struct SPIHTDecoder {
     case header, sign, coefficient, descendants, child, indirectDescendants, refinement
   }
 
+  /// A set of descendants of a coefficient.
   private struct CoefficientSet {
     var root: Int
     /// A Boolean value that indicates whether the set contains only descendants beyond the

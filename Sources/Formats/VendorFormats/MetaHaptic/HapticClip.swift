@@ -12,6 +12,7 @@ struct HapticClip: Equatable {
     var frequency: Float
   }
 
+  /// A point of the amplitude envelope.
   struct AmplitudePoint: Equatable {
     /// The time from the start of the clip, in seconds.
     var time: Double
@@ -21,6 +22,7 @@ struct HapticClip: Equatable {
     var emphasis: Emphasis?
   }
 
+  /// A point of the frequency envelope.
   struct FrequencyPoint: Equatable {
     /// The time from the start of the clip, in seconds.
     var time: Double
@@ -40,8 +42,10 @@ struct HapticClip: Equatable {
   /// Source: facebook/meta-haptics-sdk, 41c9dcb, `renderer_c`.
   static let defaultFrequency: Float = 0.5
 
+  /// The names of the layers of continuous events and of transients.
   static let layerNames = (continuous: "continuous", transients: "transients")
 
+  /// The sharpness of a clip without a frequency envelope.
   private static var defaultSharpness: Float {
     Float(ClipFrequencyMapping.sharpness(ofFrequency: Double(defaultFrequency)))
   }
@@ -136,16 +140,21 @@ extension HapticClip {
     let sharpness = frequencyPoints?.isEmpty == false ? 0 : Self.defaultSharpness
     guard event.parameters == [.hapticIntensity: 1, .hapticSharpness: sharpness] else { return nil }
     guard composition.layers.count == 2 else { return }
-    let transientPattern = composition.layers[1].pattern
-    guard transientPattern.curves.isEmpty else { return nil }
+    guard addEmphases(of: composition.layers[1].pattern, mapping: mapping) else { return nil }
+  }
+
+  /// Adds the transients of a pattern as emphases of the points that they were read from, and
+  /// returns whether a clip can hold all of them.
+  private mutating func addEmphases(of pattern: HapticPattern, mapping: AmplitudeMapping) -> Bool {
+    guard pattern.curves.isEmpty else { return false }
     var index = 0
-    for transient in transientPattern.events {
+    for transient in pattern.events {
       guard transient.kind == .hapticTransient, transient.duration == nil,
         let intensity = transient.parameters[.hapticIntensity],
         (0...1).contains(intensity), let sharpness = transient.parameters[.hapticSharpness],
         (0...1).contains(sharpness),
         transient.parameters.identifiers.count == 2
-      else { return nil }
+      else { return false }
       while index < amplitudePoints.count,
         amplitudePoints[index].time < transient.time
           || (amplitudePoints[index].time == transient.time
@@ -154,16 +163,17 @@ extension HapticClip {
         index += 1
       }
       guard index < amplitudePoints.count, amplitudePoints[index].time == transient.time else {
-        return nil
+        return false
       }
       let floor = amplitudePoints[index].amplitude
       var level = Self.shortestAmplitude(of: intensity, mapping: mapping) ?? intensity
       if level < floor, Float(mapping.intensity(ofAmplitude: Double(floor))) == intensity {
         level = floor
       }
-      guard level >= floor else { return nil }
+      guard level >= floor else { return false }
       amplitudePoints[index].emphasis = Emphasis(amplitude: level, frequency: sharpness)
     }
+    return true
   }
 
   /// Returns the amplitude that maps to an intensity. Several neighboring values do; the one with
@@ -179,6 +189,7 @@ extension HapticClip {
       }.min { $0.description.utf8.count < $1.description.utf8.count }
   }
 
+  /// Returns whether a curve is one that a clip can produce: from time 0, sorted, and within 0…1.
   private static func isPlainCurve(
     _ curve: ParameterCurve, of id: DynamicParameterID, isSquared: Bool
   )
@@ -196,6 +207,7 @@ extension HapticClip {
 extension HapticClip {
   /// The silence after the last emphasis of a clip without other haptics, in seconds.
   static let trailingDuration = 0.02
+  /// The maximum distance of a transient from the point that carries it, in seconds.
   private static let timeTolerance = 1e-6
 
   /// Creates the clip that is closest to a composition, and records each loss.
@@ -233,7 +245,7 @@ extension HapticClip {
         size: max(
           options.tolerance / 2 + amplitudeReduction.maximumError, frequencyReduction.maximumError))
     }
-    insertEmphases(of: transients, mapping: options.amplitudeMapping, losses: &losses)
+    insertEmphases(of: transients, losses: &losses)
   }
 
   /// Returns envelope points that start at time 0 and extend past the last transient, padded with
@@ -298,9 +310,8 @@ extension HapticClip {
     return frequencies
   }
 
-  private mutating func insertEmphases(
-    of transients: [EventEnvelope], mapping: AmplitudeMapping, losses: inout LossLog
-  ) {
+  /// Puts transients on envelope points as emphases, and inserts points where there are none.
+  private mutating func insertEmphases(of transients: [EventEnvelope], losses: inout LossLog) {
     var points: [AmplitudePoint] = []
     points.reserveCapacity(amplitudePoints.count + transients.count)
     var nextIndex = 0
@@ -312,28 +323,15 @@ extension HapticClip {
         continue
       }
       while nextIndex < amplitudePoints.count,
-        amplitudePoints[nextIndex].time < time - Self.timeTolerance
-      {
-        points.append(amplitudePoints[nextIndex])
-        nextIndex += 1
-      }
-      // Of several points at the same time, the lowest carries the emphasis, so that its amplitude
-      // needs the least change.
-      var candidate: Int?
-      while nextIndex < amplitudePoints.count,
         amplitudePoints[nextIndex].time <= time + Self.timeTolerance
       {
         points.append(amplitudePoints[nextIndex])
         nextIndex += 1
       }
-      for index in points.indices.reversed() {
-        guard points[index].time >= time - Self.timeTolerance else { break }
-        if candidate.map({ points[index].amplitude < points[$0].amplitude }) ?? true {
-          candidate = index
-        }
-      }
-      let index = candidate ?? points.count
-      if candidate == nil {
+      var index = points.count
+      if let lowestIndex = Self.lowestPointIndex(in: points, from: time - Self.timeTolerance) {
+        index = lowestIndex
+      } else {
         points.append(
           AmplitudePoint(
             time: time,
@@ -358,6 +356,21 @@ extension HapticClip {
     amplitudePoints = points + amplitudePoints[nextIndex...]
   }
 
+  /// Returns the index of the lowest point from a time on, or nil if there is no such point. The
+  /// lowest point carries an emphasis, so that its amplitude needs the least change.
+  private static func lowestPointIndex(in points: [AmplitudePoint], from time: Double) -> Int? {
+    var lowestIndex: Int?
+    for index in points.indices.reversed() {
+      guard points[index].time >= time else { break }
+      if lowestIndex.map({ points[index].amplitude < points[$0].amplitude }) ?? true {
+        lowestIndex = index
+      }
+    }
+    return lowestIndex
+  }
+
+  /// Returns the amplitude of the envelope between two points, or 0 before the first and after the
+  /// last.
   private func interpolatedAmplitude(
     after previous: AmplitudePoint?, beforeIndex nextIndex: Int, at time: Double
   ) -> Float {

@@ -78,6 +78,7 @@ extension HapticClip {
   }
 }
 
+/// A haptic clip with the version and the metadata of its file.
 struct HapticClipFile: Sendable {
   /// The keys of the metadata, in the order in which they are written.
   static let metadataKeys = ["editor", "author", "source", "project", "tags", "description"]
@@ -91,6 +92,7 @@ struct HapticClipFile: Sendable {
   subscript(name: String) -> String? { metadata.last { $0.name == name }?.value }
 }
 
+/// Reads and writes the JSON of a haptic clip.
 struct HapticClipDecoder: JSONSchemaReader {
   private typealias Table<Owner> = JSONObjectSchema<Owner, HapticClipDecoder>
   private typealias Field<Owner> = JSONProperty<Owner, HapticClipDecoder>
@@ -177,9 +179,11 @@ struct HapticClipDecoder: JSONSchemaReader {
       [
         Field(amplitude) { value, file, reader in
           reader.amplitudeValueIndex = value.index
-          let new = HapticClip.AmplitudePoint(time: 0, amplitude: 0)
-          guard let points = reader.readElements(
-            of: value, key: amplitude, schema: amplitudePoint, new: new) else {
+          let initialPoint = HapticClip.AmplitudePoint(time: 0, amplitude: 0)
+          guard
+            let points = reader.readElements(
+              of: value, key: amplitude, schema: amplitudePoint, new: initialPoint)
+          else {
             return false
           }
           file.clip.amplitudePoints = points
@@ -192,9 +196,11 @@ struct HapticClipDecoder: JSONSchemaReader {
         Field(frequency) { value, file, reader in
           reader.frequencyValueIndex = value.index
           reader.lastTime = -.infinity
-          let new = HapticClip.FrequencyPoint(time: 0, frequency: 0)
-          guard let points = reader.readElements(
-            of: value, key: frequency, schema: frequencyPoint, new: new) else {
+          let initialPoint = HapticClip.FrequencyPoint(time: 0, frequency: 0)
+          guard
+            let points = reader.readElements(
+              of: value, key: frequency, schema: frequencyPoint, new: initialPoint)
+          else {
             return false
           }
           file.clip.frequencyPoints = points
@@ -342,6 +348,7 @@ extension HapticFormat {
     })
 }
 
+/// Decodes Lofelt's data model 0.2 into a haptic clip.
 private struct LofeltVoicesDecoder {
   private typealias TimedLevel = (time: Double, level: Float, value: JSONValue)
 

@@ -136,13 +136,13 @@ struct RichTapBuilder {
     _ points: [EnvelopePoint], from: Int, to: Int, vibrator: RichTapDocument.Vibrator,
     reference: EventReference
   ) {
-    guard let loudest = points.max(by: { $0.level < $1.level }) else { return }
-    let intensity = quantizer.percent(loudest.level)
+    guard let strongest = points.max(by: { $0.level < $1.level }) else { return }
+    let intensity = quantizer.percent(strongest.level)
     // A level that rounds to 0 is still written, as silence.
-    let base = Double(intensity) / 100
+    let maximumGain = Double(intensity) / 100
     var segmentEvent = RichTapDocument.Event(
       kind: .continuous, time: from, duration: to - from, vibrator: vibrator, intensity: intensity,
-      frequency: quantizer.percent(loudest.sharpness))
+      frequency: quantizer.percent(strongest.sharpness))
     if segmentEvent.duration < dialect.durationRange.lowerBound {
       segmentEvent.duration = dialect.durationRange.lowerBound
     }
@@ -152,7 +152,7 @@ struct RichTapBuilder {
     let curve = reduced.points.map { point in
       RichTapDocument.CurvePoint(
         time: min(max(quantizer.milliseconds(point.time) - from, 0), segmentEvent.duration),
-        gain: base > 0 ? Float(min(point.level / base, 1)) : 0,
+        gain: maximumGain > 0 ? Float(min(point.level / maximumGain, 1)) : 0,
         frequencyOffset: quantizer.percent(point.sharpness) - segmentEvent.frequency)
     }
     append(segmentEvent, curve: curve, of: reference)
@@ -270,12 +270,15 @@ struct RichTapBuilder {
   mutating func channelsText(notes: String?) -> [UInt8] {
     var groups: [RichTapDocument.Group] = []
     let events = sortedEvents
-    let used = RichTapDocument.Vibrator.allCases.filter { vibrator in
+    let usedVibrators = RichTapDocument.Vibrator.allCases.filter { vibrator in
       events.contains { $0.vibrator == vibrator }
     }
     // A file has at most two channels. If each vibrator also plays on its own, events for both are
     // written to both channels.
-    let channels = used.count > 2 ? [.left, .right] : used.isEmpty ? [.both] : used
+    var channels = usedVibrators.isEmpty ? [.both] : usedVibrators
+    if usedVibrators.count > 2 {
+      channels = [.left, .right]
+    }
     for vibrator in channels {
       var channelEvents = events.filter {
         $0.vibrator == vibrator || !channels.contains($0.vibrator)

@@ -105,6 +105,11 @@ extension EventParameterID {
   }
 }
 
+/// Fits a curve to the number of points and to the times that the format allows.
+///
+/// 1. Remove points if there are too many.
+/// 2. Separate points with equal times.
+/// 3. Insert points if there are too few.
 struct RichTapCurveFitter {
   var points: [RichTapDocument.CurvePoint]
   let duration: Int

@@ -28,6 +28,7 @@ struct RichTapDocument: Equatable, Sendable {
 
   /// A vibration.
   struct Event: Equatable, Sendable {
+    /// The kind of an event. Raw values are the names in files.
     enum Kind: String, JSONEnumeration { case transient, continuous }
 
     var kind: Kind
@@ -46,6 +47,7 @@ struct RichTapDocument: Equatable, Sendable {
     var isTransient: Bool { kind == .transient }
   }
 
+  /// A point of a curve.
   struct CurvePoint: Equatable, Sendable {
     /// The time from the start of the event, in milliseconds.
     var time: Int

@@ -77,6 +77,10 @@ extension HapticFormat {
   }
 }
 
+/// Reads the text of a RichTap HE file or of a HarmonyOS file.
+///
+/// Files of OpenHarmony's converter deviate from the format in two ways. If a strict reading finds
+/// a deviation, the text is read again with tolerance for both.
 struct RichTapDecoder: JSONSchemaReader {
   /// Factors of curves that are whole numbers are written without a decimal point.
   static let writesShortNumbers = true
@@ -134,9 +138,9 @@ struct RichTapDecoder: JSONSchemaReader {
         """
       )
     }
-    var read = RichTapDocument()
-    RichTapSchema.schema(of: dialect).file.read(root, into: &read, reader: &self)
-    document = read
+    var decoded = RichTapDocument()
+    RichTapSchema.schema(of: dialect).file.read(root, into: &decoded, reader: &self)
+    document = decoded
     if let unwrappedEvents {
       let count = unwrappedEvents.count
       log.add(
@@ -231,6 +235,22 @@ struct RichTapDecoder: JSONSchemaReader {
         + "must go from 0 at 0 to 0 at \(currentEventDuration)")
   }
 
+  /// Reports a pattern that does not start after the preceding pattern.
+  fileprivate mutating func checkAbsoluteTime(
+    of group: RichTapDocument.Group, in object: JSONValue
+  ) {
+    if group.time <= previousPatternTime, let value = object["AbsoluteTime"],
+      previousPatternTime >= 0
+    {
+      log.add(
+        .heAbsoluteTime, at: value,
+        """
+        AbsoluteTime is \(group.time), not after the \(previousPatternTime) of the pattern before
+        """)
+    }
+    previousPatternTime = max(previousPatternTime, group.time)
+  }
+
   /// Returns the gain of a curve point. The decoder of HarmonyOS truncates to hundredths before it
   /// checks the range.
   fileprivate mutating func curveGain(_ value: JSONValue, key: JSONKey) -> Float? {
@@ -271,13 +291,18 @@ struct RichTapDecoder: JSONSchemaReader {
     var freeTimes = [0, 0]
     var overlap: (value: Int, count: Int)?
     for (event, value) in events {
-      let used = event.vibrator == .left ? 0...0 : event.vibrator == .right ? 1...1 : 0...1
-      if used.contains(where: { event.time < freeTimes[$0] }) {
+      let vibratorIndices =
+        switch event.vibrator {
+        case .left: 0...0
+        case .right: 1...1
+        case .both: 0...1
+        }
+      if vibratorIndices.contains(where: { event.time < freeTimes[$0] }) {
         overlap = (overlap?.value ?? value, (overlap?.count ?? 0) + 1)
       }
       let end =
         event.time + (event.isTransient ? RichTapDialect.transientMilliseconds : event.duration)
-      for vibrator in used {
+      for vibrator in vibratorIndices {
         freeTimes[vibrator] = max(freeTimes[vibrator], end)
       }
     }
@@ -310,95 +335,104 @@ struct RichTapSchema: Sendable {
   static func schema(of dialect: RichTapDialect) -> RichTapSchema { dialect == .he ? he : oh }
 
   private init(_ dialect: RichTapDialect) {
-    let isHE = dialect == .he
-    let point = Self.curvePointSchema(dialect)
-    let event = Self.eventSchema(dialect, curvePoint: point)
+    let curvePoint = Self.curvePointSchema(dialect)
+    let event = Self.eventSchema(dialect, curvePoint: curvePoint)
     let entry = JSONSchema(
       "an entry of Pattern", [JSONKey("Event", .object { event.schema })] + event.schema.keys)
-    func pattern<Owner>(_ accessor: @escaping Field<Owner>.Accessor<Group>) -> Field<Owner> {
-      Field(JSONKey("Pattern", .array(.object { entry }), is: .required)) { value, owner, reader in
-        guard reader.expectKind(.array, of: value, as: "Pattern") else { return false }
-        accessor(&owner) { reader.readEvents(of: value, into: &$0) }
-        return true
-      } write: { owner, _, object in
-        let events = Field<Owner>.value(accessor, of: owner)?.events ?? []
-        object.array("Pattern") { list in
-          for patternEvent in events {
-            list.object { $0.object("Event") { event.write(patternEvent, to: &$0) } }
-          }
-        }
-      }
-    }
-    self.curvePoint = point
+    self.curvePoint = curvePoint
     self.event = event
-    self.patternEntry = entry
-    let metadata = Self.metadataSchema(dialect)
-    if isHE {
-      let list = Table<Group>(
-        "an entry of PatternList",
-        [
-          .value("AbsoluteTime", .integer(0...Int(Int32.max)), is: .required, rule: .heAbsoluteTime)
-          { $1(&$0.time) },
-          pattern { $1(&$0) },
-        ]
-      ) { object, group, reader in
-        if group.time <= reader.previousPatternTime, let value = object["AbsoluteTime"],
-          reader.previousPatternTime >= 0
-        {
-          reader.log.add(
-            .heAbsoluteTime, at: value,
-            "AbsoluteTime is \(group.time), not after the \(reader.previousPatternTime) of the pattern before"
-          )
-        }
-        reader.previousPatternTime = max(reader.previousPatternTime, group.time)
-        return true
+    patternEntry = entry
+    switch dialect {
+    case .he:
+      file = Self.heFile(entry: entry, event: event)
+    case .oh:
+      file = Self.ohFile(entry: entry, event: event)
+    }
+  }
+
+  /// Returns the schema of a RichTap HE file: `Pattern` in version 1, `PatternList` in version 2.
+  private static func heFile(entry: JSONSchema, event: Table<Event>) -> Table<RichTapDocument> {
+    let list = Table<Group>(
+      "an entry of PatternList",
+      [
+        .value("AbsoluteTime", .integer(0...Int(Int32.max)), is: .required, rule: .heAbsoluteTime) {
+          $1(&$0.time)
+        },
+        patternField(entry: entry, event: event) { $1(&$0) },
+      ]
+    ) { object, group, reader in
+      reader.checkAbsoluteTime(of: group, in: object)
+      return true
+    }
+    return Table(
+      "the file",
+      [
+        .group("Metadata", metadataSchema(.he)),
+        patternField(entry: entry, event: event) { document, body in
+          if document.groups.isEmpty {
+            document.groups = [Group()]
+          }
+          body(&document.groups[0])
+        }.only { $0.version == 1 },
+        .array("PatternList", of: list, new: Group(), is: .required) { $1(&$0.groups) }.only {
+          $0.version == 2
+        },
+      ]
+    ) { object, document, reader in
+      if document.version == 2, let list = object["PatternList"], list.kind == .array,
+        list.elements.isEmpty
+      {
+        reader.log.add(.heStructure, at: list, "PatternList is empty")
       }
-      file = Table(
-        "the file",
-        [
-          .group("Metadata", metadata),
-          pattern { document, body in
-            if document.groups.isEmpty {
-              document.groups = [Group()]
-            }
-            body(&document.groups[0])
-          }.only { $0.version == 1 },
-          .array("PatternList", of: list, new: Group(), is: .required) { $1(&$0.groups) }.only {
-            $0.version == 2
-          },
-        ]
-      ) { object, document, reader in
-        if document.version == 2, let list = object["PatternList"], list.kind == .array,
-          list.elements.isEmpty
-        {
-          reader.log.add(.heStructure, at: list, "PatternList is empty")
-        }
-        return true
+      return true
+    }
+  }
+
+  /// Returns the schema of a HarmonyOS file: `Channels` with one `Pattern` each.
+  private static func ohFile(entry: JSONSchema, event: Table<Event>) -> Table<RichTapDocument> {
+    let parameters = Table<Group>(
+      "Parameters", [vibratorField(presence: .required) { $1(&$0.vibrator) }])
+    let channel = Table<Group>(
+      "an entry of Channels",
+      [
+        .group("Parameters", parameters, layout: .singleLine),
+        patternField(entry: entry, event: event) { $1(&$0) },
+      ])
+    return Table(
+      "the file",
+      [
+        .group("MetaData", metadataSchema(.oh)),
+        .array("Channels", of: channel, new: Group(), is: .required) { $1(&$0.groups) },
+      ]
+    ) { object, document, reader in
+      guard let value = object["MetaData"]?["ChannelNumber"], let list = object["Channels"],
+        list.kind == .array,
+        document.channelCount > 0
+      else { return true }
+      let actualCount = list.elements.reduce(0) { count, _ in count + 1 }
+      if document.channelCount != actualCount {
+        reader.log.add(
+          .ohChannelCount, at: value,
+          "ChannelNumber is \(document.channelCount); Channels has \(actualCount)")
       }
-    } else {
-      let parameters = Table<Group>(
-        "Parameters", [Self.vibratorField(presence: .required) { $1(&$0.vibrator) }])
-      let channel = Table<Group>(
-        "an entry of Channels",
-        [.group("Parameters", parameters, layout: .singleLine), pattern { $1(&$0) }])
-      file = Table(
-        "the file",
-        [
-          .group("MetaData", metadata),
-          .array("Channels", of: channel, new: Group(), is: .required) { $1(&$0.groups) },
-        ]
-      ) { object, document, reader in
-        guard let value = object["MetaData"]?["ChannelNumber"], let list = object["Channels"],
-          list.kind == .array,
-          document.channelCount > 0
-        else { return true }
-        let actualCount = list.elements.reduce(0) { count, _ in count + 1 }
-        if document.channelCount != actualCount {
-          reader.log.add(
-            .ohChannelCount, at: value,
-            "ChannelNumber is \(document.channelCount); Channels has \(actualCount)")
+      return true
+    }
+  }
+
+  /// Returns the field `Pattern`, the events of a group.
+  private static func patternField<Owner>(
+    entry: JSONSchema, event: Table<Event>, _ accessor: @escaping Field<Owner>.Accessor<Group>
+  ) -> Field<Owner> {
+    Field(JSONKey("Pattern", .array(.object { entry }), is: .required)) { value, owner, reader in
+      guard reader.expectKind(.array, of: value, as: "Pattern") else { return false }
+      accessor(&owner) { reader.readEvents(of: value, into: &$0) }
+      return true
+    } write: { owner, _, object in
+      let events = Field<Owner>.value(accessor, of: owner)?.events ?? []
+      object.array("Pattern") { list in
+        for patternEvent in events {
+          list.object { $0.object("Event") { event.write(patternEvent, to: &$0) } }
         }
-        return true
       }
     }
   }

@@ -2,7 +2,7 @@
 // sequence, wording and record are those of the command `temblor abx`.
 
 /** The maximum seed: the largest integer that every JSON reader represents exactly. */
-const greatestSeed = (1n << 53n) - 1n;
+const maximumSeed = (1n << 53n) - 1n;
 
 /**
  * Yields the identity of X in successive trials, 0 for A and 1 for B: the highest bits of
@@ -22,10 +22,10 @@ function* drawsOf(seed) {
 /** Returns the probability of at least a number of correct answers by guessing (binomial test). */
 function chanceOfAtLeast(rightCount, trialCount) {
   let sum = 0;
-  let ways = 1;
+  let combinations = 1;
   for (let count = trialCount; count >= Math.max(0, rightCount); count--) {
-    sum += ways;
-    ways = (ways * count) / (trialCount - count + 1);
+    sum += combinations;
+    combinations = (combinations * count) / (trialCount - count + 1);
   }
   return Math.min(1, sum / 2 ** trialCount);
 }
@@ -59,7 +59,9 @@ function meaningOf(rightCount, trialCount, plannedCount, isVoid) {
     sentence = better + "at least 5 trials are needed for a result.";
   } else if (chance <= 0.05) {
     conclusion = chance <= 0.01 ? "highlySignificant" : "significant";
-    const heard = chance <= 0.01 ? "a difference was very probably heard." : "a difference was probably heard.";
+    const heard = chance <= 0.01
+      ? "a difference was very probably heard."
+      : "a difference was probably heard.";
     sentence = better + (isComplete ? heard : "a difference may have been heard.");
   } else if (chanceOfFewer <= 0.05) {
     conclusion = "belowChance";
@@ -147,9 +149,13 @@ class BlindTest {
   /** Shows one stage of the dialog. */
   show(stage) {
     this.stage = stage;
-    for (const part of findAll("[data-stage]", this.dialog)) part.hidden = part.dataset.stage !== stage;
+    for (const part of findAll("[data-stage]", this.dialog)) {
+      part.hidden = part.dataset.stage !== stage;
+    }
     const names = this.host.about().map((take) => take.name);
-    find("#blind-names").textContent = stage === "intro" ? "" : `A is ${names[0]}, B is ${names[1]}`;
+    find("#blind-names").textContent = stage === "intro"
+      ? ""
+      : `A is ${names[0]}, B is ${names[1]}`;
     find(".b-foot", this.dialog).hidden = !this.isRunning;
     find("#blind-end").textContent = this.isRunning ? "End test" : "Close";
     find("#blind-progress").textContent = { intro: "Blind test", result: "Result" }[stage] ?? "";
@@ -166,9 +172,11 @@ class BlindTest {
     this.trials = [];
     // A fixed seed is stated in the result and in the record.
     const asked = new URLSearchParams(location.search).get("seed");
-    this.isSeedChosen = asked !== null && /^[0-9]{1,16}$/.test(asked) && BigInt(asked) <= greatestSeed;
+    this.isSeedChosen = asked !== null
+      && /^[0-9]{1,16}$/.test(asked)
+      && BigInt(asked) <= maximumSeed;
     this.seed = this.isSeedChosen
-      ? BigInt(asked) : crypto.getRandomValues(new BigUint64Array(1))[0] & greatestSeed;
+      ? BigInt(asked) : crypto.getRandomValues(new BigUint64Array(1))[0] & maximumSeed;
     this.#draws = drawsOf(this.seed);
     this.startTime = new Date().toISOString().replace(/\.[0-9]+Z$/, "Z");
     this.beginning = performance.now();
@@ -187,7 +195,7 @@ class BlindTest {
     this.#x = this.#draws.next().value;
     this.switchCounts = { a: 0, b: 0, x: 0 };
     find("#blind-progress").textContent = `Trial ${count + 1} of ${this.plannedCount}`;
-    findAll("#blind-dots i").forEach((dot, place) => dot.classList.toggle("done", place < count));
+    findAll("#blind-dots i").forEach((dot, index) => dot.classList.toggle("done", index < count));
     this.propose(null);
     this.hear("x");
     find("#blind-heard").textContent = `Trial ${count + 1}: you hear X`;
@@ -241,11 +249,16 @@ class BlindTest {
     const count = this.trials.length;
     find("#blind-score").innerHTML = `${right}<small> of ${count} correct</small>`;
     this.isVoid = this.host.areIdentical();
-    find("#blind-sentence").textContent = meaningOf(right, count, this.plannedCount, this.isVoid).sentence;
-    const measure = { none: "not matched", loudness: "matched by loudness", felt: "matched by felt energy" };
+    find("#blind-sentence").textContent = meaningOf(
+      right, count, this.plannedCount, this.isVoid
+    ).sentence;
+    const measure = {
+      none: "not matched", loudness: "matched by loudness", felt: "matched by felt energy"
+    };
     find("#blind-levels").textContent = `levels ${measure[this.conditions.match]}`;
     find("#blind-chance").textContent = chanceOfAtLeast(right, count).toPrecision(3);
-    find("#blind-seed").textContent = String(this.seed) + (this.isSeedChosen ? ", from the URL" : "");
+    find("#blind-seed").textContent = String(this.seed)
+      + (this.isSeedChosen ? ", from the URL" : "");
     find("#blind-results").innerHTML = this.trials.map((trial, index) => {
       const isRight = trial.x === trial.answer;
       return `<li class="${isRight ? "right" : "wrong"}"><span aria-hidden="true">`
@@ -286,7 +299,11 @@ class BlindTest {
     }[event.key];
     // A focused button handles these keys itself. Enter on the selected answer confirms it.
     const isChosen = event.key === "Enter" && event.target.dataset.answer === this.proposed;
-    if (!act || ([" ", "Enter"].includes(event.key) && event.target.matches("button") && !isChosen)) return;
+    if (
+      !act || ([" ", "Enter"].includes(event.key) && event.target.matches("button") && !isChosen)
+    ) {
+      return;
+    }
     event.preventDefault();
     act();
   }

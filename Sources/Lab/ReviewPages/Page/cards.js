@@ -38,7 +38,7 @@ function shownTakes() {
 }
 
 /** Returns the duration of a take's sound. */
-const lengthText = (index) => `${secondsText(data.takes[index].length)} s`;
+const durationText = (index) => `${secondsText(data.takes[index].length)} s`;
 
 /** Draws all cards. */
 function drawGrid() {
@@ -63,7 +63,7 @@ function card(index) {
   const name = escaped(take.name);
   const notes = escaped(take.notes ?? "");
   return `<article class="card" data-take="${index}"><header><h2><button data-open aria-haspopup="dialog">`
-    + `${name}</button></h2><span class="len">${lengthText(index)}</span></header>`
+    + `${name}</button></h2><span class="len">${durationText(index)}</span></header>`
     + `<button class="thumb" data-play aria-label="Play ${name}, ${escaped(countsText(take))}">`
     + `${thumbnail(index)}<span class="go" aria-hidden="true"><svg viewBox="0 0 16 16">`
     + "<path class=\"p\" d=\"M4.5 2v12l9-6z\"/><path class=\"s\" d=\"M4 3h3v10H4zM9 3h3v10H9z\"/></svg>"
@@ -86,9 +86,9 @@ function markCards() {
 async function chooseTake(index) {
   gallery.now = index;
   deck.pause();
-  deck.takesTurns = false;
+  deck.alternates = false;
   deck.heard = 0;
-  deck.place = 0;
+  deck.pausedPosition = 0;
   deck.setLoop(0, Math.max(data.takes[index].duration, 0.02), isLooping());
   find("#now").innerHTML = `${escaped(data.takes[index].name)}<small>${escaped(countsText(data.takes[index]))}</small>`;
   find("#duration").textContent = `/ ${clockText(deck.to, deck.to)} ${axisUnit(deck.to)}`;
@@ -115,13 +115,13 @@ function toggleTake(index) {
 
 /** Shows a cursor line over a thumbnail, optionally with text. */
 function setCursor(element, index, time, words) {
-  const place = thumbnailPlace(index, time);
+  const position = thumbnailPosition(index, time);
   const cursor = find(".cursor", element);
   const width = find(".thumb", element).clientWidth;
-  cursor.hidden = place.x > width;
-  cursor.classList.toggle("flip", place.x > width - 60);
+  cursor.hidden = position.x > width;
+  cursor.classList.toggle("flip", position.x > width - 60);
   Object.assign(cursor.style, {
-    left: `${place.x - 0.75}px`, top: `${place.y}px`, height: `${place.height}px`,
+    left: `${position.x - 0.75}px`, top: `${position.y}px`, height: `${position.height}px`,
   });
   cursor.innerHTML = words ? `<b>${words}</b>` : "";
 }
@@ -129,14 +129,16 @@ function setCursor(element, index, time, words) {
 /** Shows the play head on its card, in the transport and in the detail. */
 function drawPlace() {
   if (gallery.now < 0) return;
-  const place = deck.position;
+  const position = deck.position;
   const element = cardOf(gallery.now);
-  if (element && deck.isPlaying) setCursor(element, gallery.now, place);
+  if (element && deck.isPlaying) setCursor(element, gallery.now, position);
   else if (element && !element.matches(":hover")) find(".cursor", element).hidden = true;
-  showPlace(deck, deck.to);
+  showPosition(deck, deck.to);
   const mark = find("#scrub .place");
-  if (mark) mark.style.left = `${8 + place / Math.max(deck.to, 0.05) * (find("#scrub").clientWidth - 16)}px`;
-  drawDetailPlace(place);
+  if (mark) {
+    mark.style.left = `${8 + position / Math.max(deck.to, 0.05) * (find("#scrub").clientWidth - 16)}px`;
+  }
+  drawDetailPosition(position);
 }
 
 /** Draws the events of the selected pattern in the transport. */
@@ -159,7 +161,9 @@ function hoveredTime(event, thumb) {
   const time = row * perLine + (event.clientX - box.left - 6) / ruler.pixelsPerSecond;
   const inside = clamp(time, 0, Math.max(lengths[index], 0.03));
   const near = transientNear(data.takes[index], inside, 7 / ruler.pixelsPerSecond);
-  return { index, time: near?.time ?? inside, value: near ?? continuousAt(data.takes[index], inside) };
+  return {
+    index, time: near?.time ?? inside, value: near ?? continuousAt(data.takes[index], inside)
+  };
 }
 
 /** Connects the cards. Hovering shows time, intensity and frequency. */
@@ -172,7 +176,7 @@ function connectGrid() {
     thumb.dataset.time = time;
     if (index === gallery.now && deck.isPlaying) return;
     const hertz = value ? eventHertz(value.event, value.sharpness) : null;
-    const words = [`${short(time)} s`];
+    const words = [`${numberText(time)} s`];
     if (value) words.push(value.intensity.toFixed(2));
     if (hertz !== null) words.push(hertzText(hertz));
     setCursor(thumb.closest(".card"), index, time, words.join(" · "));
@@ -180,7 +184,9 @@ function connectGrid() {
   grid.addEventListener("pointerout", (event) => {
     const element = event.target.closest(".card[data-take]");
     if (!element || element.contains(event.relatedTarget)) return;
-    if (Number(element.dataset.take) !== gallery.now || !deck.isPlaying) find(".cursor", element).hidden = true;
+    if (Number(element.dataset.take) !== gallery.now || !deck.isPlaying) {
+      find(".cursor", element).hidden = true;
+    }
   });
   grid.addEventListener("click", (event) => {
     const element = event.target.closest(".card[data-take]");

@@ -11,7 +11,9 @@ const detailLanes = { strength: [22, 190], tone: [226, 282], height: 304 };
 function detailPicture(take, other) {
   const width = Math.min(620, innerWidth) - (isNarrow() ? 28 : 46);
   const seconds = Math.max(lengths[detail.take], other ? lengths[detail.other] : 0, 0.12);
-  const box = { left: 34, width: width - 80, from: 0, to: seconds, clip: "detail-lanes", ...detailLanes };
+  const box = {
+    left: 34, width: width - 80, from: 0, to: seconds, clip: "detail-lanes", ...detailLanes
+  };
   detail.box = box;
   const contents = other ? drawOverlay(box, { one: take, other, shift: 0 }) : drawAlone(box, take);
   return `<svg viewBox="0 0 ${width} ${detailLanes.height}" width="${width}" height="${detailLanes.height}" `
@@ -24,41 +26,51 @@ function detailPicture(take, other) {
 /** Returns a single pattern in the colors of sharpness. */
 function drawAlone(box, take) {
   const [top, bottom] = box.strength;
-  const [toneTop, toneBottom] = box.tone;
+  const [sharpnessTop, sharpnessBottom] = box.tone;
   const right = box.left + box.width;
   const x = (time) => box.left + time / box.to * box.width;
   const y = (value) => bottom - value * (bottom - top - 8);
-  const toneY = (value) => toneBottom - 4 - value * (toneBottom - toneTop - 8);
-  const tone = patternReading.tone();
+  const sharpnessY = (value) => sharpnessBottom - 4 - value * (sharpnessBottom - sharpnessTop - 8);
+  const tone = patternQuantities.tone();
   let drawing = timeAxis(box, [box.strength, box.tone]);
-  for (const [value, text] of patternReading.strength.ticks) {
-    drawing += line("grid", box.left, right, y(value), y(value)) + label(box.left - 7, y(value) + 4, text, "end");
+  for (const [value, text] of patternQuantities.strength.ticks) {
+    drawing += line("grid", box.left, right, y(value), y(value))
+      + label(box.left - 7, y(value) + 4, text, "end");
   }
-  for (const [value, text] of tone.ticks) drawing += label(box.left - 7, toneY(value) + 4, text, "end");
-  for (const [value, text] of tone.marks) drawing += label(right + 7, toneY(value) + 4, text);
-  drawing += laneTitle(box.left, top - 8, "Intensity", "") + laneTitle(box.left, toneTop - 8, tone.title, tone.unit);
+  for (const [value, text] of tone.ticks) {
+    drawing += label(box.left - 7, sharpnessY(value) + 4, text, "end");
+  }
+  for (const [value, text] of tone.marks) drawing += label(right + 7, sharpnessY(value) + 4, text);
+  drawing += laneTitle(box.left, top - 8, "Intensity", "")
+    + laneTitle(box.left, sharpnessTop - 8, tone.title, tone.unit);
   drawing += drawEventsOf(take, { x, y, bottom, from: 0, to: Infinity, radius: 5 });
-  for (const event of lastingEvents(take)) drawing += toneLine(event, x, toneY);
+  for (const event of lastingEvents(take)) drawing += sharpnessPath(event, x, sharpnessY);
   for (const each of transientsOf(take)) {
-    drawing += `<circle class="head" cx="${px(x(each.time))}" cy="${px(toneY(each.sharpness))}" r="4.5" `
+    drawing += `<circle class="head" cx="${px(x(each.time))}" cy="${px(sharpnessY(each.sharpness))}" r="4.5" `
       + `fill="${rampColor(each.sharpness)}"/>`;
   }
-  return drawing + line("axis", box.left, right, bottom, bottom) + line("axis", box.left, right, toneBottom, toneBottom);
+  return drawing
+    + line("axis", box.left, right, bottom, bottom)
+    + line("axis", box.left, right, sharpnessBottom, sharpnessBottom);
 }
 
 /** Returns the sharpness line of a continuous event in its colors. */
-function toneLine(event, x, y) {
+function sharpnessPath(event, x, y) {
   const count = Math.max(2, Math.round((x(event.time + event.length) - x(event.time)) / 4));
   const points = [];
   for (let index = 0; index <= count; index++) {
     const time = event.time + event.length * index / count - (index === count ? 1e-6 : 0);
     const value = valueAt(event, time);
-    if (value.intensity > 0.003) points.push({ x: x(time), y: y(value.sharpness), sharpness: value.sharpness });
+    if (value.intensity > 0.003) {
+      points.push({ x: x(time), y: y(value.sharpness), sharpness: value.sharpness });
+    }
   }
   if (points.length < 2) return "";
   const [first, last] = [points[0].x, points.at(-1).x];
   const name = `g${gradientNumber++}`;
-  const stops = points.filter((_, index) => index % 6 === 0 || index === points.length - 1).map((point) =>
+  const stops = points.filter(
+    (_, index) => index % 6 === 0 || index === points.length - 1
+  ).map((point) =>
     `<stop offset="${px(100 * (point.x - first) / (last - first || 1))}%" stop-color="${rampColor(point.sharpness)}"/>`);
   return `<defs><linearGradient id="${name}" gradientUnits="userSpaceOnUse" x1="${px(first)}" x2="${px(last)}" `
     + `y1="0" y2="0">${stops.join("")}</linearGradient></defs><path class="tone" stroke="url(#${name})" `
@@ -66,11 +78,11 @@ function toneLine(event, x, y) {
 }
 
 /** Shows the play head in the detail. */
-function drawDetailPlace(place) {
+function drawDetailPosition(position) {
   const cursor = find(".cursor", drawer);
   if (!cursor || !drawer.open || !detail.box) return;
   cursor.hidden = !deck.isPlaying;
-  cursor.style.left = `${detail.box.left + place / detail.box.to * detail.box.width - 0.75}px`;
+  cursor.style.left = `${detail.box.left + position / detail.box.to * detail.box.width - 0.75}px`;
 }
 
 /** Opens the detail of a pattern, which has a URL of its own. */
@@ -85,15 +97,17 @@ async function openDetail(index) {
 
 /** Returns the minimum and maximum frequency of a pattern as text. */
 function frequencyText(take) {
-  const found = (take.events ?? []).flatMap((event) => {
+  const frequencies = (take.events ?? []).flatMap((event) => {
     const all = [];
     for (let index = 0; index < event.points.length; index += 3) {
-      const hertz = event.points[index + 1] > 0.003 ? eventHertz(event, event.points[index + 2]) : null;
+      const hertz = event.points[index + 1] > 0.003
+        ? eventHertz(event, event.points[index + 2])
+        : null;
       if (hertz !== null) all.push(Math.round(hertz));
     }
     return all;
   });
-  if (!found.length) return "–";
+  if (!frequencies.length) return "–";
   const [low, high] = [Math.min(...found), Math.max(...found)];
   return low === high ? `${low} Hz` : `${low}–${high} Hz`;
 }
@@ -105,10 +119,14 @@ const compareCommand = () => `temblor compare ${[detail.take, detail.other]
   .map((index) => quotedArgument(data.takes[index].name)).join(" ")} -o report.html`;
 
 /** Returns an argument quoted for a shell. */
-const quotedArgument = (word) => (/^[\w.\/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+const quotedArgument = (word) => (
+  /^[\w.\/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+);
 
 function comparePart() {
-  const others = [...new Set([...shownTakes(), ...data.takes.keys()])].filter((index) => index !== detail.take);
+  const others = [
+    ...new Set([...shownTakes(), ...data.takes.keys()])
+  ].filter((index) => index !== detail.take);
   const options = others.map((index) =>
     `<option value="${index}"${index === detail.other ? " selected" : ""}>${escaped(data.takes[index].name)}</option>`);
   const choices = [["0", "A"], ["1", "B"], ["turns", "In turn"]].map(([hear, name]) =>
@@ -129,8 +147,13 @@ function drawDetail() {
   const other = detail.other >= 0 ? data.takes[detail.other] : null;
   const source = sources[detail.take];
   const facts = [
-    ["Length", lengthText(detail.take)],
-    ["Peak", take.figures.peakDecibels === null ? "–" : `${withMinus(take.figures.peakDecibels.toFixed(1))} dBFS`],
+    ["Length", durationText(detail.take)],
+    [
+      "Peak",
+      take.figures.peakDecibels === null
+        ? "–"
+        : `${withMinus(take.figures.peakDecibels.toFixed(1))} dBFS`
+    ],
     ["Frequency", frequencyText(take)], ["Events", take.events?.length ?? 0],
   ];
   const heads = ["Event", "Time", "Duration", "Peak intensity", "Sharpness", "Frequency"];
@@ -146,8 +169,14 @@ function drawDetail() {
     + `<p class="notes">${escaped(take.notes ?? "")}</p><div class="big" id="big">${detailPicture(take, other)}</div>`
     + `<div class="acts"><button class="btn main" id="play-detail" autofocus>${deck.isPlaying ? "Stop" : "Play"}</button>`
     + "<button class=\"btn\" id=\"save-wav\">Download WAV</button>"
-    + (source === undefined ? "" : "<button class=\"btn\" id=\"save-source\">Download AHAP</button>")
-    + (source === undefined || !data.studio ? "" : "<button class=\"btn\" id=\"edit\">Edit in the studio</button>")
+    + (
+      source === undefined ? "" : "<button class=\"btn\" id=\"save-source\">Download AHAP</button>"
+    )
+    + (
+      source === undefined || !data.studio
+        ? ""
+        : "<button class=\"btn\" id=\"edit\">Edit in the studio</button>"
+    )
     + `<button class="btn" id="copy-link">Copy link</button></div>${comparePart()}`
     + `<dl class="facts">${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join("")}</dl>`
     + `<details${events.length < 9 ? " open" : ""}><summary>Events</summary><div class="scroll" tabindex="0" role="group" `
@@ -163,17 +192,21 @@ const sources = data.takes.map((_, index) => sourceOf(index) ?? undefined);
 
 function connectDetail() {
   const shown = shownTakes();
-  const place = shown.indexOf(detail.take);
+  const index = shown.indexOf(detail.take);
   const on = (selector, name, act) => find(selector, drawer)?.addEventListener(name, act);
   const name = data.takes[detail.take].name;
   on("#close-detail", "click", () => drawer.close());
-  on("#previous", "click", () => openDetail(shown.at((place - 1 + shown.length) % shown.length)));
-  on("#next", "click", () => openDetail(shown[(place + 1) % shown.length]));
+  on("#previous", "click", () => openDetail(shown.at((index - 1 + shown.length) % shown.length)));
+  on("#next", "click", () => openDetail(shown[(index + 1) % shown.length]));
   on("#play-detail", "click", toggleDetail);
   on("#save-wav", "click", async () => {
     saveFile(`${name}.wav`, "audio/wav", waveFile(await soundOf(soundId(detail.take, 0))));
   });
-  on("#save-source", "click", () => saveFile(`${name}.ahap`, "application/json", sources[detail.take]));
+  on(
+    "#save-source",
+    "click",
+    () => saveFile(`${name}.ahap`, "application/json", sources[detail.take])
+  );
   on("#edit", "click", () => openStudio([[`${name}.ahap`, sources[detail.take]]]));
   on("#copy-link", "click", () => copyText(location.href, "Link copied."));
   on("#copy-command", "click", () => copyText(compareCommand(), "Copied."));
@@ -188,29 +221,33 @@ function connectDetail() {
   }
   on("#big", "pointerdown", (event) => {
     const box = find("#big").getBoundingClientRect();
-    const share = clamp((event.clientX - box.left - detail.box.left) / detail.box.width, 0, 1);
-    deck.play(Math.min(share * detail.box.to, deck.to - 0.02));
+    const fraction = clamp((event.clientX - box.left - detail.box.left) / detail.box.width, 0, 1);
+    deck.play(Math.min(fraction * detail.box.to, deck.to - 0.02));
   });
 }
 
 /** Loads a pattern and the pattern to compare, for playback in alternation. */
 async function loadPair() {
   deck.pause();
-  deck.place = 0;
+  deck.pausedPosition = 0;
   const both = detail.other >= 0 ? [detail.take, detail.other] : [detail.take];
   detail.hear = detail.other >= 0 ? "turns" : "0";
-  deck.takesTurns = detail.other >= 0;
+  deck.alternates = detail.other >= 0;
   deck.heard = 0;
-  deck.setLoop(0, Math.max(...both.map((index) => data.takes[index].duration)), detail.other >= 0 || isLooping());
+  deck.setLoop(
+    0,
+    Math.max(...both.map((index) => data.takes[index].duration)),
+    detail.other >= 0 || isLooping()
+  );
   await deck.load(both.map((index) => ({ id: soundId(index, output) })));
 }
 
 function hearPair(hear) {
   detail.hear = hear;
-  deck.takesTurns = hear === "turns";
+  deck.alternates = hear === "turns";
   deck.heard = hear === "1" ? 1 : 0;
-  deck.isLooping = deck.takesTurns || isLooping();
-  deck.steer();
+  deck.isLooping = deck.alternates || isLooping();
+  deck.applyGains();
   drawDetail();
   deck.play(0);
 }
@@ -234,5 +271,7 @@ drawer.addEventListener("close", () => {
   find("[data-open]", cardOf(detail.take) ?? document)?.focus();
 });
 drawer.addEventListener("click", (event) => {
-  if (event.target === drawer && event.clientX < drawer.getBoundingClientRect().left) drawer.close();
+  if (event.target === drawer && event.clientX < drawer.getBoundingClientRect().left) {
+    drawer.close();
+  }
 });

@@ -50,21 +50,23 @@ function row(finding, index) {
 function drawVerdict() {
   const all = findings();
   const clear = all.filter((finding) => finding.significance >= 1).length;
-  const rest = all.length - clear;
-  find("#verdict").textContent = all.length ? counted(clear, "perceptible difference") : "No difference";
+  const hiddenCount = all.length - clear;
+  find("#verdict").textContent = all.length
+    ? counted(clear, "perceptible difference")
+    : "No difference";
   find("#summary").textContent = pair().summary;
   drawTolerance();
   const parts = [];
-  if (rest) parts.push(`${rest} more below the threshold of perception`);
+  if (hiddenCount) parts.push(`${hiddenCount} more below the threshold of perception`);
   const { shift } = pair();
   if (Math.abs(shift) >= 0.0005) {
-    parts.push(`${other().letter} comes ${secondsText(Math.abs(shift))} s `
+    parts.push(`${secondTake().letter} comes ${secondsText(Math.abs(shift))} s `
       + `${shift > 0 ? "later" : "earlier"} as a whole and is shown aligned`);
   }
-  const share = equalShare();
-  if (share !== null) parts.push(`equal for ${share} % of ${short(length())} s`);
+  const percentage = equalPercentage();
+  if (percentage !== null) parts.push(`equal for ${percentage} % of ${numberText(length())} s`);
   find("#verdict-more").textContent = parts.join(" · ");
-  document.title = `${one().name} and ${other().name} · Temblor`;
+  document.title = `${firstTake().name} and ${secondTake().name} · Temblor`;
 }
 
 /** Returns a text such as `Within 0.5 dB, 5 ms and 2 %`. */
@@ -78,35 +80,37 @@ function drawTolerance() {
   if (!excesses) return;
   badge.textContent = `${excesses.length ? "✗" : "✓"} ${toleranceText()}`;
   badge.classList.toggle("fails", excesses.length > 0);
-  find("#tolerance-more").textContent = excesses.length ? `${counted(excesses.length, "limit")} exceeded` : "all limits are kept";
+  find("#tolerance-more").textContent = excesses.length
+    ? `${counted(excesses.length, "limit")} exceeded`
+    : "all limits are kept";
   find("#excesses").innerHTML = excesses.map((line) => `<li>${escaped(line)}</li>`).join("")
     || `<li>Everything is within ${escaped(data.tolerance)}.</li>`;
 }
 
 /** Returns the percentage of the time in which two patterns are equal. */
-function equalShare() {
-  const reading = readingOf(one(), other());
-  if (reading !== patternReading) return null;
+function equalPercentage() {
+  const reading = quantitiesOf(firstTake(), secondTake());
+  if (reading !== patternQuantities) return null;
   const { shift } = pair();
   const step = Math.max(0.005, length() / 2000);
-  const uneven = pairedTransients(reading, one(), other(), shift)
+  const uneven = pairedTransients(reading, firstTake(), secondTake(), shift)
     .filter(([first, second]) => !agreement(first, second).isAsStrong)
     .flatMap((both) => both.filter(Boolean).map((each) => each.time));
   let [all, equal] = [0, 0];
   for (let time = step / 2; time < length(); time += step) {
     all++;
-    const first = continuousAt(one(), time);
-    const second = continuousAt(other(), time + shift);
+    const first = continuousAt(firstTake(), time);
+    const second = continuousAt(secondTake(), time + shift);
     const strengths = [first?.intensity ?? 0, second?.intensity ?? 0];
-    const isAsStrong = Math.abs(strengths[0] - strengths[1]) < leastStrength;
+    const isAsStrong = Math.abs(strengths[0] - strengths[1]) < intensityTolerance;
     const isAsSharp = strengths[0] < 0.01 || !first || !second
-      || Math.abs(first.sharpness - second.sharpness) < leastTone;
+      || Math.abs(first.sharpness - second.sharpness) < sharpnessTolerance;
     if (isAsStrong && isAsSharp && !uneven.some((each) => Math.abs(each - time) < 0.02)) equal++;
   }
   if (!all) return null;
   // A difference too short to change the percentage must still show.
-  const share = Math.round(100 * equal / all);
-  return equal < all || uneven.length ? Math.min(99, share) : share;
+  const percentage = Math.round(100 * equal / all);
+  return equal < all || uneven.length ? Math.min(99, percentage) : percentage;
 }
 
 /** Selects a difference, loops it, and plays both takes in alternation. A second call pauses. */
@@ -119,11 +123,11 @@ function choose(index) {
   }
   showDifference(index);
   deck.play(state.loop.from);
-  say(`${finding.title}. Looping, ${one().letter} and ${other().letter} in turn.`);
+  announce(`${finding.title}. Looping, ${firstTake().letter} and ${secondTake().letter} in turn.`);
 }
 
 /** The minimum fraction of the figure that the loop of a difference covers without zooming. */
-const leastLoopShare = 1 / 12;
+const minimumLoopFraction = 1 / 12;
 
 /** Loops a difference and makes it visible. */
 function showDifference(index) {
@@ -136,7 +140,7 @@ function showDifference(index) {
   };
   setLoop(loop.to > loop.from ? loop : { from: 0, to: length() });
   const [span, shown] = [state.loop.to - state.loop.from, state.to - state.from];
-  const isSmall = span < shown * leastLoopShare;
+  const isSmall = span < shown * minimumLoopFraction;
   if (isSmall || state.loop.from < state.from || state.loop.to > state.to) {
     const middle = (state.loop.from + state.loop.to) / 2;
     const width = isSmall ? 3 * span : Math.max(shown, 1.3 * span);

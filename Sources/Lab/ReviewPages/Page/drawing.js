@@ -55,13 +55,13 @@ const stem = (x, from, to, className) =>
  * @param {number[]} first The values of the first take.
  * @param {number[]} second The values of the second take.
  * @param {object} scale The mapping `y(value)`, the baseline `base`, the minimum drawn difference
- *   `least`, and whether the areas are `mirrored` at the baseline.
+ *   `tolerance`, and whether the areas are `mirrored` at the baseline.
  */
-function areasOfTwo(xs, first, second, { y, base, least, mirrored }) {
+function areasOfTwo(xs, first, second, { y, base, tolerance, mirrored }) {
   const both = first.map((value, index) => Math.min(value, second[index]));
   const flip = (height) => 2 * base - height;
   const area = (top, bottom, className) => {
-    const holds = (index) => top[index] > (bottom ? bottom[index] + least / 2 : 0.0005);
+    const holds = (index) => top[index] > (bottom ? bottom[index] + tolerance / 2 : 0.0005);
     return path(className, runsWhere(xs.length, holds).map((run) => {
       const upper = run.map((index) => [xs[index], y(top[index])]);
       const lower = run.map((index) => [xs[index], bottom ? y(bottom[index]) : base]).reverse();
@@ -70,7 +70,7 @@ function areasOfTwo(xs, first, second, { y, base, least, mirrored }) {
       return shape + linePath([...upper, ...lower].map(([x, height]) => [x, flip(height)])) + "Z";
     }).join(""));
   };
-  const differs = (index) => Math.abs(first[index] - second[index]) > least;
+  const differs = (index) => Math.abs(first[index] - second[index]) > tolerance;
   const edge = (values, isEqual, className) => {
     const holds = (index) => values[index] > 0.0005
       && (isEqual ? !differs(index)
@@ -81,16 +81,18 @@ function areasOfTwo(xs, first, second, { y, base, least, mirrored }) {
         + (mirrored ? linePath(points.map(([x, height]) => [x, flip(height)])) : "");
     }).join(""));
   };
-  return area(both, null, "both-area") + area(first, second, "a-area") + area(second, first, "b-area")
+  return area(both, null, "both-area")
+    + area(first, second, "a-area")
+    + area(second, first, "b-area")
     + edge(first, true, "both-line") + edge(first, false, "a-line") + edge(second, false, "b-line");
 }
 
 /**
  * Returns two overlaid lines, interrupted where values are null. The gap between them is tinted.
  */
-function linesOfTwo(xs, first, second, { y, least }) {
+function linesOfTwo(xs, first, second, { y, tolerance }) {
   const isEqual = (index) => first[index] !== null && second[index] !== null
-    && Math.abs(first[index] - second[index]) < least;
+    && Math.abs(first[index] - second[index]) < tolerance;
   const one = (values, wantsEqual, className) => path(
     className,
     runsWhere(xs.length, (index, run) => values[index] !== null && isEqual(index) === wantsEqual

@@ -1,12 +1,12 @@
 // Envelopes of long patterns: the ranges of intensity and sharpness in columns of time.
 
 /** The maximum number of visible events that are drawn separately. */
-const mostShapes = 300;
+const maximumSeparateCount = 300;
 
 /** Returns true if two patterns have too many events between two times to be drawn separately. */
 function isDense(one, other, { from, to }) {
   return [one, other].some((take) =>
-    (take.events ?? []).filter(({ time, length }) => time + length >= from && time <= to).length > mostShapes);
+    (take.events ?? []).filter(({ time, length }) => time + length >= from && time <= to).length > maximumSeparateCount);
 }
 
 /**
@@ -46,29 +46,39 @@ function columnsOf(take, { from, to, count, shift = 0 }) {
  * Returns the envelopes of two patterns: gray for the common part, and the color of a take for its
  * excess.
  */
-function drawEnvelopes(box, { one, other, shift }, { y, toneY }) {
+function drawEnvelopes(box, { one, other, shift }, { y, sharpnessY }) {
   const count = Math.max(1, Math.floor(box.width));
   const { from, to } = box;
   const a = columnsOf(one, { from, to, count });
   const b = columnsOf(other, { from, to, count, shift });
   const bars = { both: "", a: "", b: "" };
-  const add = (name, column, start, end, place) => {
-    bars[name] += `M${px(box.left + column + 0.5)} ${px(place(start))}V${px(place(end))}`;
+  const add = (name, column, start, end, toY) => {
+    bars[name] += `M${px(box.left + column + 0.5)} ${px(toY(start))}V${px(toY(end))}`;
   };
   for (let column = 0; column < count; column++) {
     const [first, second] = [a.strength[column], b.strength[column]];
     const shared = Math.min(first, second);
     if (shared > 0) add("both", column, 0, shared, y);
-    if (Math.abs(first - second) > leastStrength) add(first > second ? "a" : "b", column, shared, Math.max(first, second), y);
-    const [low, high] = [Math.max(a.low[column], b.low[column]), Math.min(a.high[column], b.high[column])];
+    if (Math.abs(first - second) > intensityTolerance) {
+      add(first > second ? "a" : "b", column, shared, Math.max(first, second), y);
+    }
+    const [low, high] = [
+      Math.max(a.low[column], b.low[column]), Math.min(a.high[column], b.high[column])
+    ];
     // A constant sharpness is a line of one pixel.
-    if (low <= high) add("both", column, low - 0.01, high + 0.01, toneY);
+    if (low <= high) add("both", column, low - 0.01, high + 0.01, sharpnessY);
     for (const [name, each] of [["a", a], ["b", b]]) {
       if (each.high[column] < each.low[column]) continue;
-      if (low > high) add(name, column, each.low[column] - 0.01, each.high[column] + 0.01, toneY);
+      if (low > high) {
+        add(name, column, each.low[column] - 0.01, each.high[column] + 0.01, sharpnessY);
+      }
       else {
-        if (each.low[column] < low - leastTone) add(name, column, each.low[column], low, toneY);
-        if (each.high[column] > high + leastTone) add(name, column, high, each.high[column], toneY);
+        if (each.low[column] < low - sharpnessTolerance) {
+          add(name, column, each.low[column], low, sharpnessY);
+        }
+        if (each.high[column] > high + sharpnessTolerance) {
+          add(name, column, high, each.high[column], sharpnessY);
+        }
       }
     }
   }

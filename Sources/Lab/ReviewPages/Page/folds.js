@@ -10,8 +10,8 @@ const measureScales = { s: [0.002, 0.5], Hz: [0.5, 60], "": [0.5, 4] };
 function drawMeasures() {
   let count = 0;
   const rows = data.measures.map(({ name, member, unit, places }) => {
-    const [least, full] = measureScales[unit] ?? [0.05, 6];
-    const [a, b] = [one(), other()].map((take) => take.figures[member]);
+    const [minimum, full] = measureScales[unit] ?? [0.05, 6];
+    const [a, b] = [firstTake(), secondTake()].map((take) => take.figures[member]);
     const text = (value) => (value === null ? "–" : withMinus(value.toFixed(places)));
     const title = `<th scope="row">${name}${unit ? ` <span class="u">${unit}</span>` : ""}</th>`;
     if (a === null || b === null) {
@@ -19,7 +19,7 @@ function drawMeasures() {
         + `<td>${text(a)}</td><td>${text(b)}</td></tr>`;
     }
     const change = b - a;
-    const isEqual = Math.abs(change) < least;
+    const isEqual = Math.abs(change) < minimum;
     if (!isEqual) count++;
     const isLevel = unit.startsWith("dB") || unit === "LUFS";
     const isFaint = isEqual || (isLevel && Math.abs(change) < 1)
@@ -35,7 +35,7 @@ function drawMeasures() {
       + `<td>${text(a)}</td><td>${text(b)}</td></tr>`;
   });
   const head = "<thead><tr><th><span class=\"vh\">Measure</span></th>"
-    + `<th>${other().letter} − ${one().letter}</th><th class="bar-h"><span class="vh">Direction</span></th>`
+    + `<th>${secondTake().letter} − ${firstTake().letter}</th><th class="bar-h"><span class="vh">Direction</span></th>`
     + `<th>${tag(state.one)}</th><th>${tag(state.other)}</th></tr></thead>`;
   const half = Math.ceil(rows.length / 2);
   find("#measures").innerHTML = [rows.slice(0, half), rows.slice(half)]
@@ -51,7 +51,9 @@ function canonicalText(text) {
   const written = (value, space) => {
     if (value === null || typeof value !== "object") return JSON.stringify(value);
     const parts = Array.isArray(value) ? value.map((each) => written(each, `${space}  `))
-      : Object.keys(value).sort().map((name) => `${JSON.stringify(name)}: ${written(value[name], `${space}  `)}`);
+      : Object.keys(value).sort().map(
+        (name) => `${JSON.stringify(name)}: ${written(value[name], `${space}  `)}`
+      );
     const [open, close] = Array.isArray(value) ? ["[", "]"] : ["{ ", " }"];
     const line = `${open}${parts.join(", ")}${close}`;
     if (line.length < 100 && !line.includes("\n")) return line;
@@ -74,7 +76,7 @@ function pairedTexts(texts) {
 /**
  * The maximum edit distance of two aligned texts, in lines. Beyond it, lines are paired by number.
  */
-const mostEdits = 1500;
+const maximumEditCount = 1500;
 
 /**
  * Returns the common lines of two texts as pairs of indices (Myers 1986), or null beyond the
@@ -83,7 +85,7 @@ const mostEdits = 1500;
 function commonLines(first, second) {
   const trace = [];
   let reached = new Map([[1, 0]]);
-  for (let edits = 0; edits <= mostEdits; edits++) {
+  for (let edits = 0; edits <= maximumEditCount; edits++) {
     trace.push(reached);
     const next = new Map();
     for (let k = -edits; k <= edits; k += 2) {
@@ -91,7 +93,9 @@ function commonLines(first, second) {
       let x = isDown ? reached.get(k + 1) : reached.get(k - 1) + 1;
       while (x < first.length && x - k < second.length && first[x] === second[x - k]) x++;
       next.set(k, x);
-      if (x >= first.length && x - k >= second.length) return tracedLines(trace, first.length, second.length);
+      if (x >= first.length && x - k >= second.length) {
+        return tracedLines(trace, first.length, second.length);
+      }
     }
     reached = next;
   }
@@ -150,12 +154,12 @@ function markedWords(text, against) {
 }
 
 /** Returns one side of a row of the source. */
-function sourceCells(place, text, isEqual, against, side) {
-  if (place < 0) return "<td class=\"ln no\"></td><td class=\"sg no\"></td><td class=\"no\"></td>";
+function sourceCells(index, text, isEqual, against, side) {
+  if (index < 0) return "<td class=\"ln no\"></td><td class=\"sg no\"></td><td class=\"no\"></td>";
   const className = isEqual ? "" : ` c${side}`;
   const sign = isEqual ? "" : side === "a" ? "−" : "+";
   const words = isEqual || against === null ? escaped(text) : markedWords(text, against);
-  return `<td class="ln${className}">${place + 1}</td><td class="sg${className}">${sign}</td>`
+  return `<td class="ln${className}">${index + 1}</td><td class="sg${className}">${sign}</td>`
     + `<td class="code${className}">${words}</td>`;
 }
 
@@ -169,24 +173,25 @@ function drawSource() {
   const written = texts.map(canonicalText);
   const canonical = written.includes(null) ? plain : pairedTexts(written);
   // A different layout of equal values is not a difference.
-  const isCanonical = canonical.changed < plain.changed || plain.lines.some((lines) => lines.length < 3);
+  const isCanonical = canonical.changed < plain.changed
+    || plain.lines.some((lines) => lines.length < 3);
   const { lines: [first, second], rows, changed } = isCanonical ? canonical : plain;
-  const isNear = rows.map((_, place) =>
-    rows.slice(Math.max(0, place - 2), place + 3).some((each) => !each[2]));
+  const isNear = rows.map((_, index) =>
+    rows.slice(Math.max(0, index - 2), index + 3).some((each) => !each[2]));
   const markup = ([i, j, isEqual]) => "<tr>"
     + sourceCells(i, first[i], isEqual, j < 0 ? null : second[j], "a")
     + sourceCells(j, second[j], isEqual, i < 0 ? null : first[i], "b") + "</tr>";
   let body = "";
-  for (let place = 0; place < rows.length;) {
-    if (isNear[place]) {
-      body += markup(rows[place++]);
+  for (let index = 0; index < rows.length;) {
+    if (isNear[index]) {
+      body += markup(rows[index++]);
       continue;
     }
-    let end = place;
+    let end = index;
     while (end < rows.length && !isNear[end]) end++;
-    body += `<tr class="more"><td colspan="6"><button data-from="${place}" data-to="${end}">`
-      + `Show ${counted(end - place, "equal line")}</button></td></tr>`;
-    place = end;
+    body += `<tr class="more"><td colspan="6"><button data-from="${index}" data-to="${end}">`
+      + `Show ${counted(end - index, "equal line")}</button></td></tr>`;
+    index = end;
   }
   const name = (index) => `<th colspan="3">${tag(index)} ${escaped(data.takes[index].name)}</th>`;
   const table = find("#source");
@@ -206,17 +211,19 @@ function drawSource() {
 }
 
 /** The maximum number of rows in the table of events. */
-const mostEventRows = 500;
+const maximumEventRowCount = 500;
 
 /** Shows the events of both takes with the values in the file and the played values. */
 function drawEvents() {
   const rows = [state.one, state.other].flatMap((index) => (data.takes[index].events ?? [])
     .map((event) => ({ index, take: data.takes[index], event })));
   find("#events-fold").hidden = rows.length === 0;
-  const heads = ["Take", "Event", "Time", "Duration", "Peak intensity", "Sharpness at onset", "Frequency"];
-  const more = rows.length - mostEventRows;
+  const heads = [
+    "Take", "Event", "Time", "Duration", "Peak intensity", "Sharpness at onset", "Frequency"
+  ];
+  const more = rows.length - maximumEventRowCount;
   find("#events").innerHTML = `<thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}`
-    + `</tr></thead><tbody>${rows.slice(0, mostEventRows).map(({ index, take, event }) =>
+    + `</tr></thead><tbody>${rows.slice(0, maximumEventRowCount).map(({ index, take, event }) =>
       `<tr><td>${tag(index)}</td><td>${eventName(take, event)}</td>`
       + `${eventCells(take, event).map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("")}`
     + `${more > 0 ? `<tr><td colspan="7">${counted(more, "more event")}</td></tr>` : ""}</tbody>`;
@@ -228,10 +235,13 @@ function drawAbout() {
   const { low, high } = profile.continuous;
   const rates = [...new Set(findAll("script[data-rate]").map((each) => each.dataset.rate / 1000))];
   const rows = [
-    ...[one(), other()].filter((take) => take.origin).map(({ letter, origin }) =>
+    ...[firstTake(), secondTake()].filter((take) => take.origin).map(({ letter, origin }) =>
       [`Take ${letter}`, [origin.path, origin.modified, `SHA-256 ${origin.sha256.slice(0, 16)}`].filter(Boolean).join(" · ")]),
-    ["Profile", `${profile.name}, ${short(low)}–${short(high)} Hz: ${profile.summary}`],
-    ["Sound", `${rates.join(" and ")} kHz, 16 bit, lossless; rendering model ${origin.renderingModel}`],
+    ["Profile", `${profile.name}, ${numberText(low)}–${numberText(high)} Hz: ${profile.summary}`],
+    [
+      "Sound",
+      `${rates.join(" and ")} kHz, 16 bit, lossless; rendering model ${origin.renderingModel}`
+    ],
     ["Order", "By how far differences are above published thresholds of perception."],
     ["Made by", origin.program],
   ];

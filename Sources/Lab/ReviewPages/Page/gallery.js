@@ -24,7 +24,13 @@ function toggleLoop() {
 
 const keyTable = [
   { keys: ["/"], shown: "/", words: "Search", act: () => find("#query").focus() },
-  { keys: ["ArrowLeft"], shown: "← → ↑ ↓", words: "Move between patterns", repeats: true, act: () => moveFocus(-1, 0) },
+  {
+    keys: ["ArrowLeft"],
+    shown: "← → ↑ ↓",
+    words: "Move between patterns",
+    repeats: true,
+    act: () => moveFocus(-1, 0)
+  },
   { keys: ["ArrowRight"], shown: "", words: "", repeats: true, act: () => moveFocus(1, 0) },
   { keys: ["ArrowUp"], shown: "", words: "", repeats: true, act: () => moveFocus(0, -1) },
   { keys: ["ArrowDown"], shown: "", words: "", repeats: true, act: () => moveFocus(0, 1) },
@@ -58,9 +64,9 @@ document.addEventListener("keydown", (event) => {
 
 connectTransport(deck, {
   toggle: togglePlay, chooseOutput,
-  scrub(share) {
+  scrub(fraction) {
     if (gallery.now < 0) return;
-    deck.seek(share * deck.to);
+    deck.seek(fraction * deck.to);
     drawPlace();
   },
 });

@@ -17,10 +17,10 @@ function stepRadio(event) {
   if (!group || !event.key.startsWith("Arrow")) return false;
   const buttons = findAll("[role=radio]", group);
   const step = event.key === "ArrowRight" || event.key === "ArrowDown" ? 1 : -1;
-  const place = (buttons.indexOf(event.target) + step + buttons.length) % buttons.length;
-  buttons[place].click();
+  const index = (buttons.indexOf(event.target) + step + buttons.length) % buttons.length;
+  buttons[index].click();
   // The click may have replaced the buttons.
-  findAll("[role=radio]", group)[place]?.focus();
+  findAll("[role=radio]", group)[index]?.focus();
   return true;
 }
 
@@ -32,7 +32,9 @@ function belongsToControl(event) {
   const target = event.target;
   if (!(target instanceof HTMLElement)) return false;
   if (target.matches("input:not([type=range]), select, textarea")) return true;
-  if (event.key === " " || event.key === "Enter") return target.matches("button, summary, a, input");
+  if (event.key === " " || event.key === "Enter") {
+    return target.matches("button, summary, a, input");
+  }
   return target.matches("input") && (event.key.startsWith("Arrow") || event.key === "Home");
 }
 

@@ -1,7 +1,7 @@
 // Numbered marks above the lanes: a circle for each difference, and a bracket for its time range.
 
 /** Places the circles: those of moments are fixed; those of brackets move to free positions. */
-function markPlaces(marks) {
+function markPositions(marks) {
   const gap = stage.isNarrow ? 25 : 27;
   const inside = (x) => clamp(x, 12, stage.width - 12);
   const taken = [];
@@ -20,11 +20,11 @@ function markPlaces(marks) {
     mark.center = inside(mark.center);
     taken.push(mark.center);
   }
-  const isFree = (x) => taken.every((place) => Math.abs(place - x) >= gap);
+  const isFree = (x) => taken.every((position) => Math.abs(position - x) >= gap);
   const lasting = marks.filter((mark) => !isMoment(mark.finding))
     .sort((a, b) => (a.right - a.left) - (b.right - b.left));
   for (const mark of lasting) {
-    mark.center = freePlace(mark, isFree) ?? inside(mark.x);
+    mark.center = freePosition(mark, isFree) ?? inside(mark.x);
     taken.push(mark.center);
   }
 }
@@ -33,12 +33,12 @@ function markPlaces(marks) {
  * Returns the free position that is closest to the center of a bracket, within the bracket if
  * possible.
  */
-function freePlace({ x, left, right }, isFree) {
+function freePosition({ x, left, right }, isFree) {
   for (let distance = 0; distance < stage.width; distance += 3) {
-    for (const place of [x - distance, x + distance]) {
-      const isWithin = place >= left - 14 && place <= right + 14;
-      if (place < 12 || place > stage.width - 12 || !isFree(place)) continue;
-      if (distance < 40 || isWithin || distance > right - left) return place;
+    for (const position of [x - distance, x + distance]) {
+      const isWithin = position >= left - 14 && position <= right + 14;
+      if (position < 12 || position > stage.width - 12 || !isFree(position)) continue;
+      if (distance < 40 || isWithin || distance > right - left) return position;
     }
   }
   return null;
@@ -53,7 +53,7 @@ function drawMarks() {
       + clamp(finding.end, state.from, state.to)) / 2;
     return { index, finding, left, right, x: isMoment(finding) ? left : x(middle) };
   }).filter(({ finding }) => finding.end >= state.from && finding.start <= state.to);
-  markPlaces(marks);
+  markPositions(marks);
   const element = find("#rail");
   element.style.height = `${rail}px`;
   const ticks = marks.filter((mark) => isMoment(mark.finding)).map((mark) =>
@@ -101,9 +101,9 @@ function markButton(mark) {
 /** Highlights a difference in all its places, and shades its time range. */
 function highlight(index) {
   for (const element of findAll("[data-finding]")) {
-    const place = Number(element.dataset.finding);
-    element.classList.toggle("hot", place === index);
-    element.classList.toggle("on", place === state.chosen);
+    const finding = Number(element.dataset.finding);
+    element.classList.toggle("hot", finding === index);
+    element.classList.toggle("on", finding === state.chosen);
   }
   const band = find("#hot-band");
   const finding = findings()[index];

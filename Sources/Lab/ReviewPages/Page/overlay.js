@@ -8,21 +8,23 @@ const hertzRange = [30, 600];
 /**
  * The maximum difference of intensities and levels that count as equal, as a fraction of the lane.
  */
-const leastStrength = 0.012;
+const intensityTolerance = 0.012;
 /** The maximum difference of sharpnesses that count as equal. */
-const leastTone = 0.008;
+const sharpnessTolerance = 0.008;
 
 /** The quantities of patterns: intensity and sharpness of their events. */
-const patternReading = {
+const patternQuantities = {
   strength: { title: "Intensity", unit: "", ticks: [[0, "0"], [0.5, "0.5"], [1, "1"]] },
   tone: () => ({
     title: "Sharpness", unit: "0 dull, 1 sharp", ticks: [[0, "0"], [1, "1"]],
-    marks: [[0, hertzText(data.profile.continuous.low)], [1, hertzText(data.profile.continuous.high)]],
+    marks: [
+      [0, hertzText(data.profile.continuous.low)], [1, hertzText(data.profile.continuous.high)]
+    ],
   }),
-  strengthAt: (take, time) => continuousAt(take, time)?.intensity ?? 0,
-  toneAt(take, time) {
-    const found = continuousAt(take, time);
-    return found && found.intensity > 0.003 ? found.sharpness : null;
+  intensityAt: (take, time) => continuousAt(take, time)?.intensity ?? 0,
+  sharpnessAt(take, time) {
+    const values = continuousAt(take, time);
+    return values && values.intensity > 0.003 ? values.sharpness : null;
   },
   transients: transientsOf,
   corners: (take) => lastingEvents(take).flatMap((event) => {
@@ -34,31 +36,31 @@ const patternReading = {
 };
 
 /** The quantities of recordings, and of patterns compared with recordings: level and frequency. */
-const soundReading = {
+const recordingQuantities = {
   strength: {
     title: "Level", unit: "dBFS, of the sine that is as strong",
     ticks: [[0, "\u221260"], [1 / 3, "\u221240"], [2 / 3, "\u221220"], [1, "0"]],
   },
   tone: () => ({
     title: "Frequency", unit: "where there is a tone", ticks: [],
-    marks: [50, 100, 200, 400].map((hertz) => [hertzPlace(hertz), hertzText(hertz)]),
+    marks: [50, 100, 200, 400].map((hertz) => [normalizedHertz(hertz), hertzText(hertz)]),
   }),
-  strengthAt(take, time) {
+  intensityAt(take, time) {
     const level = trackValue(take, "levels", time) ?? levelRange[0];
     return clamp((level - levelRange[0]) / (levelRange[1] - levelRange[0]), 0, 1);
   },
-  toneAt(take, time) {
+  sharpnessAt(take, time) {
     const hertz = trackValue(take, "frequencies", time);
-    return hertz ? clamp(hertzPlace(hertz), 0, 1) : null;
+    return hertz ? clamp(normalizedHertz(hertz), 0, 1) : null;
   },
   transients: () => [],
   corners: () => [],
 };
 
-const hertzText = (hertz) => `${short(hertz, 0)} Hz`;
+const hertzText = (hertz) => `${numberText(hertz, 0)} Hz`;
 
 /** Returns the position of a frequency in the lane of recordings, 0…1. */
-function hertzPlace(hertz) {
+function normalizedHertz(hertz) {
   return Math.log(hertz / hertzRange[0]) / Math.log(hertzRange[1] / hertzRange[0]);
 }
 
@@ -68,19 +70,19 @@ function trackValue(take, name, time) {
 }
 
 /** Returns the quantities by which two takes are compared. */
-function readingOf(one, other) {
-  return one.events && other.events ? patternReading : soundReading;
+function quantitiesOf(one, other) {
+  return one.events && other.events ? patternQuantities : recordingQuantities;
 }
 
 /**
  * Returns the transients of two takes in corresponding pairs. Times are those of the first take.
  */
 function pairedTransients(reading, one, other, shift) {
-  const rest = reading.transients(other).map((each) => ({ ...each, time: each.time - shift }));
+  const remaining = reading.transients(other).map((each) => ({ ...each, time: each.time - shift }));
   const pairs = [];
   for (const first of reading.transients(one)) {
     let match = null;
-    for (const second of rest) {
+    for (const second of remaining) {
       const distance = Math.abs(second.time - first.time);
       if (second.isUsed || distance >= 0.09) continue;
       if (!match || distance < Math.abs(match.time - first.time)) match = second;
@@ -88,7 +90,7 @@ function pairedTransients(reading, one, other, shift) {
     if (match) match.isUsed = true;
     pairs.push([first, match]);
   }
-  for (const second of rest) if (!second.isUsed) pairs.push([null, second]);
+  for (const second of remaining) if (!second.isUsed) pairs.push([null, second]);
   return pairs;
 }
 
@@ -97,8 +99,8 @@ function agreement(first, second) {
   const isTogether = Boolean(first && second) && Math.abs(first.time - second.time) < 0.0005;
   return {
     isTogether,
-    isAsStrong: isTogether && Math.abs(first.intensity - second.intensity) < leastStrength,
-    isAsSharp: isTogether && Math.abs(first.sharpness - second.sharpness) < leastTone,
+    isAsStrong: isTogether && Math.abs(first.intensity - second.intensity) < intensityTolerance,
+    isAsSharp: isTogether && Math.abs(first.sharpness - second.sharpness) < sharpnessTolerance,
   };
 }
 
@@ -110,12 +112,12 @@ function agreement(first, second) {
  * @param {object} pair The takes `one` and `other`, and `shift`, the delay of `other` in seconds.
  */
 function drawOverlay(box, { one, other, shift }) {
-  const reading = readingOf(one, other);
+  const reading = quantitiesOf(one, other);
   const x = (time) => box.left + (time - box.from) / (box.to - box.from) * box.width;
   const [top, bottom] = box.strength;
-  const [toneTop, toneBottom] = box.tone;
+  const [sharpnessTop, sharpnessBottom] = box.tone;
   const y = (value) => bottom - value * (bottom - top - 6);
-  const toneY = (value) => toneBottom - 3 - value * (toneBottom - toneTop - 8);
+  const sharpnessY = (value) => sharpnessBottom - 3 - value * (sharpnessBottom - sharpnessTop - 8);
   const right = box.left + box.width;
   const tone = reading.tone();
   let drawing = "";
@@ -124,39 +126,41 @@ function drawOverlay(box, { one, other, shift }) {
     drawing += label(box.left - 8, y(value) + (value ? 4 : 1), text, "end");
   }
   for (const [value, text] of tone.ticks) {
-    drawing += label(box.left - 8, toneY(value) + 4, text, "end");
+    drawing += label(box.left - 8, sharpnessY(value) + 4, text, "end");
   }
-  for (const [value, text] of tone.marks) drawing += label(right + 8, toneY(value) + 4, text);
+  for (const [value, text] of tone.marks) drawing += label(right + 8, sharpnessY(value) + 4, text);
   drawing += timeAxis(box, [box.strength, box.tone]);
   drawing += laneTitle(box.left, top - 7, reading.strength.title, reading.strength.unit);
-  drawing += laneTitle(box.left, toneTop - 7, tone.title, tone.unit);
-  const isEnvelope = reading === patternReading && isDense(one, other, box);
+  drawing += laneTitle(box.left, sharpnessTop - 7, tone.title, tone.unit);
+  const isEnvelope = reading === patternQuantities && isDense(one, other, box);
   const times = isEnvelope ? [] : overlayTimes(reading, box, one, other, shift);
   const xs = times.map(x);
   const read = (take, law, delay) => times.map((time) => law(take, time + delay));
   drawing += `<g clip-path="url(#${box.clip})">`;
   drawing += areasOfTwo(
-    xs, read(one, reading.strengthAt, 0), read(other, reading.strengthAt, shift),
-    { y, base: bottom, least: leastStrength, mirrored: false });
+    xs, read(one, reading.intensityAt, 0), read(other, reading.intensityAt, shift),
+    { y, base: bottom, tolerance: intensityTolerance, mirrored: false });
   drawing += linesOfTwo(
-    xs, read(one, reading.toneAt, 0), read(other, reading.toneAt, shift),
-    { y: toneY, least: leastTone });
-  if (isEnvelope) drawing += drawEnvelopes(box, { one, other, shift }, { y, toneY });
+    xs, read(one, reading.sharpnessAt, 0), read(other, reading.sharpnessAt, shift),
+    { y: sharpnessY, tolerance: sharpnessTolerance });
+  if (isEnvelope) drawing += drawEnvelopes(box, { one, other, shift }, { y, sharpnessY });
   else {
     for (const [first, second] of pairedTransients(reading, one, other, shift)) {
-      drawing += drawTransients(first, second, { x, y, toneY, bottom });
+      drawing += drawTransients(first, second, { x, y, sharpnessY, bottom });
     }
   }
   drawing += "</g>";
-  for (const edge of [bottom, toneBottom]) drawing += line("axis", box.left, right, edge, edge);
+  for (const edge of [bottom, sharpnessBottom]) {
+    drawing += line("axis", box.left, right, edge, edge);
+  }
   return drawing;
 }
 
 /** Returns the times at which lanes are drawn: every 1.5 pixels, and at the corners of events. */
 function overlayTimes(reading, box, one, other, shift) {
   const times = [];
-  for (let place = 0; place <= box.width; place += 1.5) {
-    times.push(box.from + place / box.width * (box.to - box.from));
+  for (let offset = 0; offset <= box.width; offset += 1.5) {
+    times.push(box.from + offset / box.width * (box.to - box.from));
   }
   times.push(...reading.corners(one), ...reading.corners(other).map((time) => time - shift));
   return times.filter((time) => time >= box.from - 1e-9 && time <= box.to).sort((a, b) => a - b);
@@ -174,37 +178,41 @@ function timeAxis(box, lanes) {
 }
 
 /** The minimum distance of two heads, in CSS pixels. */
-const headRoom = 12;
+const minimumHeadDistance = 12;
 
 /** Returns two corresponding transients, or a single transient. */
-function drawTransients(first, second, { x, y, toneY, bottom }) {
+function drawTransients(first, second, { x, y, sharpnessY, bottom }) {
   const { isTogether, isAsStrong, isAsSharp } = agreement(first, second);
   if (isTogether) {
-    const place = x(first.time);
+    const stemX = x(first.time);
     const low = Math.min(first.intensity, second.intensity);
     const high = Math.max(first.intensity, second.intensity);
-    let drawing = stem(place, bottom, y(low), "both");
+    let drawing = stem(stemX, bottom, y(low), "both");
     if (!isAsStrong) {
-      drawing += stem(place, y(low), y(high), first.intensity > second.intensity ? "a" : "b");
+      drawing += stem(stemX, y(low), y(high), first.intensity > second.intensity ? "a" : "b");
     }
-    drawing += isAsStrong ? circle(place, y(low), "both")
-      : circle(place, y(first.intensity), "a") + diamond(place, y(second.intensity), "b");
-    return drawing + (isAsSharp ? circle(place, toneY(first.sharpness), "both")
-      : circle(place, toneY(first.sharpness), "a") + diamond(place, toneY(second.sharpness), "b"));
+    drawing += isAsStrong ? circle(stemX, y(low), "both")
+      : circle(stemX, y(first.intensity), "a") + diamond(stemX, y(second.intensity), "b");
+    return drawing + (isAsSharp ? circle(stemX, sharpnessY(first.sharpness), "both")
+      : circle(stemX, sharpnessY(first.sharpness), "a") + diamond(stemX, sharpnessY(second.sharpness), "b"));
   }
   let drawing = "";
   // Heads that would overlap are moved apart.
-  const way = first && second && second.time < first.time ? -1 : 1;
-  const aside = first && second ? way * Math.max(0, headRoom - Math.abs(x(second.time) - x(first.time))) / 2 : 0;
+  const direction = first && second && second.time < first.time ? -1 : 1;
+  const aside = first && second
+    ? direction * Math.max(0, minimumHeadDistance - Math.abs(x(second.time) - x(first.time))) / 2
+    : 0;
   if (first) {
-    const place = x(first.time);
-    drawing += stem(place, bottom, y(first.intensity), "a") + circle(place - aside, y(first.intensity), "a")
-      + circle(place - aside, toneY(first.sharpness), "a");
+    const stemX = x(first.time);
+    drawing += stem(stemX, bottom, y(first.intensity), "a")
+      + circle(stemX - aside, y(first.intensity), "a")
+      + circle(stemX - aside, sharpnessY(first.sharpness), "a");
   }
   if (second) {
-    const place = x(second.time);
-    drawing += stem(place, bottom, y(second.intensity), "b")
-      + diamond(place + aside, y(second.intensity), "b") + diamond(place + aside, toneY(second.sharpness), "b");
+    const stemX = x(second.time);
+    drawing += stem(stemX, bottom, y(second.intensity), "b")
+      + diamond(stemX + aside, y(second.intensity), "b")
+      + diamond(stemX + aside, sharpnessY(second.sharpness), "b");
   }
   if (first && second) drawing += shiftArrow(first, second, { x, y });
   return drawing;
@@ -213,8 +221,10 @@ function drawTransients(first, second, { x, y, toneY, bottom }) {
 /** Returns an arrow from one stem to the other. */
 function shiftArrow(first, second, { x, y }) {
   const height = y(Math.min(first.intensity, second.intensity) / 2);
-  const way = second.time > first.time ? 1 : -1;
-  const [start, end] = [x(first.time) + way * 5, x(second.time) - way * 4];
-  if ((end - start) * way <= 6) return "";
-  return path("arrow", `M${px(start)} ${px(height)}H${px(end)}m${-5 * way} -4l${5 * way} 4l${-5 * way} 4`);
+  const direction = second.time > first.time ? 1 : -1;
+  const [start, end] = [x(first.time) + direction * 5, x(second.time) - direction * 4];
+  if ((end - start) * direction <= 6) return "";
+  return path(
+    "arrow", `M${px(start)} ${px(height)}H${px(end)}m${-5 * direction} -4l${5 * direction} 4l${-5 * direction} 4`
+  );
 }

@@ -43,9 +43,9 @@ function valueAt(event, time) {
     return { intensity: points[index + 1], sharpness: points[index + 2] };
   }
   const width = points[index + 3] - points[index] || 1;
-  const share = clamp((time - points[index]) / width, 0, 1);
+  const fraction = clamp((time - points[index]) / width, 0, 1);
   const between = (offset) =>
-    points[index + offset] + share * (points[index + 3 + offset] - points[index + offset]);
+    points[index + offset] + fraction * (points[index + 3 + offset] - points[index + offset]);
   return { intensity: between(1), sharpness: between(2) };
 }
 
@@ -98,27 +98,27 @@ function controlAt(take, event, name, time) {
   if (!line) return null;
   const index = lastIndex(line, 2, time + 1e-9);
   if (index + 2 >= line.length) return line[index + 1];
-  const share = clamp((time - line[index]) / (line[index + 2] - line[index] || 1), 0, 1);
-  return line[index + 1] + share * (line[index + 3] - line[index + 1]);
+  const fraction = clamp((time - line[index]) / (line[index + 2] - line[index] || 1), 0, 1);
+  return line[index + 1] + fraction * (line[index + 3] - line[index + 1]);
 }
 
 /** Returns the intensity in the file, the control, and their product: `0.9 × 0.7 = 0.63`. */
 function intensityText(take, event, time) {
   const control = controlAt(take, event, "intensity", time);
-  if (control === null || Math.abs(control - 1) < 0.004) return short(event.intensity);
+  if (control === null || Math.abs(control - 1) < 0.004) return numberText(event.intensity);
   const product = clamp(event.intensity * control, 0, 1);
-  return `${short(event.intensity)} × ${short(control)} = ${short(product)}`;
+  return `${numberText(event.intensity)} × ${numberText(control)} = ${numberText(product)}`;
 }
 
 /** Returns the sharpness in the file, the control, and their sum: `0.6 + 0.71 = 1 (limit)`. */
 function sharpnessText(take, event, time) {
   const control = controlAt(take, event, "sharpness", time);
-  if (control === null || Math.abs(control) < 0.004) return short(event.sharpness);
+  if (control === null || Math.abs(control) < 0.004) return numberText(event.sharpness);
   const sum = event.sharpness + control;
   const sign = control < 0 ? "\u2212" : "+";
   const limit = sum > 1.004 || sum < -0.004 ? " (limit)" : "";
-  return `${short(event.sharpness)} ${sign} ${short(Math.abs(control))} = `
-    + `${short(clamp(sum, 0, 1))}${limit}`;
+  return `${numberText(event.sharpness)} ${sign} ${numberText(Math.abs(control))} = `
+    + `${numberText(clamp(sum, 0, 1))}${limit}`;
 }
 
 /** Returns the time of an event's maximum. */
@@ -144,10 +144,10 @@ const kindNames = {
  */
 function eventName(take, event) {
   const same = take.events.filter((each) => each.kind === event.kind);
-  const place = same.indexOf(event);
+  const ordinal = same.indexOf(event);
   const name = kindNames[event.kind];
   if (same.length < 2) return name[0].toUpperCase() + name.slice(1);
-  return `${ordinals[place] ?? `Number ${place + 1},`} ${name}`;
+  return `${ordinals[ordinal] ?? `Number ${ordinal + 1},`} ${name}`;
 }
 
 /** Returns a text such as `2 transients, 1 continuous event, 1 curve`. */
@@ -187,9 +187,11 @@ const ramp = [
 
 /** Returns the color of a sharpness. */
 function rampColor(sharpness) {
-  const place = clamp(sharpness, 0, 1) * (ramp.length - 1);
-  const index = Math.min(ramp.length - 2, Math.floor(place));
-  const share = place - index;
-  const parts = ramp[index].map((part, k) => Math.round(part + share * (ramp[index + 1][k] - part)));
+  const position = clamp(sharpness, 0, 1) * (ramp.length - 1);
+  const index = Math.min(ramp.length - 2, Math.floor(position));
+  const fraction = position - index;
+  const parts = ramp[index].map(
+    (part, k) => Math.round(part + fraction * (ramp[index + 1][k] - part))
+  );
   return `rgb(${parts.join(" ")})`;
 }

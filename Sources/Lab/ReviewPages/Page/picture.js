@@ -7,12 +7,12 @@ const state = {
   // The time of the last seek, and the time under the pointer.
   sought: null, pointed: null,
 };
-const one = () => data.takes[state.one];
-const other = () => data.takes[state.other];
+const firstTake = () => data.takes[state.one];
+const secondTake = () => data.takes[state.other];
 const pair = () => data.pairs[`${state.one}-${state.other}`];
 const findings = () => pair().findings;
 /** Returns the length of the time axis in seconds: the duration of the longer take. */
-const length = () => Math.max(one().duration, other().duration - pair().shift, 0.02);
+const length = () => Math.max(firstTake().duration, secondTake().duration - pair().shift, 0.02);
 
 /** The current layout of the figure. */
 let stage = null;
@@ -30,12 +30,19 @@ function measureStage() {
     ? [[22, isNarrow ? 152 : 210], [isNarrow ? 190 : 250, isNarrow ? 246 : 320]]
     : [[22, isNarrow ? 246 : 320]];
   const bottom = lanes.at(-1)[1];
-  const box = { left, width: width - left - right, from: state.from, to: state.to, whole: length(), clip: "lanes" };
+  const box = {
+    left,
+    width: width - left - right,
+    from: state.from,
+    to: state.to,
+    whole: length(),
+    clip: "lanes"
+  };
   const x = (time) => left + (time - state.from) / (state.to - state.from) * box.width;
   const rows = bracketRows(x);
   return {
-    box, lanes, bottom, isNarrow, width, x, rows: rows.places, height: bottom + 28,
-    timeAt: (place) => state.from + (place - left) / box.width * (state.to - state.from),
+    box, lanes, bottom, isNarrow, width, x, rows: rows.rowByIndex, height: bottom + 28,
+    timeAt: (pixel) => state.from + (pixel - left) / box.width * (state.to - state.from),
     rail: 33 + 5 * Math.max(1, rows.count),
   };
 }
@@ -43,7 +50,7 @@ function measureStage() {
 /** Assigns overlapping brackets to at most four rows. */
 function bracketRows(x) {
   const ends = [];
-  const places = new Map();
+  const rowByIndex = new Map();
   const lasting = findings().map((finding, index) => ({ finding, index }))
     .filter(({ finding }) => !isMoment(finding)
       && finding.end >= state.from && finding.start <= state.to)
@@ -52,21 +59,21 @@ function bracketRows(x) {
     let row = ends.findIndex((end) => end < x(finding.start) - 3);
     if (row < 0) row = Math.min(3, ends.length);
     ends[row] = Math.max(ends[row] ?? 0, x(finding.end));
-    places.set(index, row);
+    rowByIndex.set(index, row);
   }
-  return { places, count: ends.length };
+  return { rowByIndex, count: ends.length };
 }
 
 /** Returns true if transients are so dense that heads and their outlines would hide others. */
 function isCrowded({ from, to, width }) {
   if (state.view !== "pattern") return false;
-  const counts = [one(), other()].map((take) =>
+  const counts = [firstTake(), secondTake()].map((take) =>
     transientsOf(take).filter(({ time }) => time >= from && time <= to).length);
-  return Math.max(...counts) * leastStemRoom > width;
+  return Math.max(...counts) * minimumStemSpacing > width;
 }
 
 /** The minimum distance of transients with full heads, in CSS pixels. */
-const leastStemRoom = 5;
+const minimumStemSpacing = 5;
 
 let drawingNumber = 0;
 
@@ -82,7 +89,7 @@ async function draw() {
   if (state.view === "pattern") {
     const [strength, tone] = stage.lanes;
     contents = drawOverlay(
-      { ...stage.box, strength, tone }, { one: one(), other: other(), shift: pair().shift });
+      { ...stage.box, strength, tone }, { one: firstTake(), other: secondTake(), shift: pair().shift });
   } else if (state.view === "waveform") {
     contents = await drawWaveforms(stage);
   } else {
@@ -92,7 +99,7 @@ async function draw() {
   if (number !== drawingNumber) return;
   const { box, width, height } = stage;
   find("#picture").innerHTML = `<svg class="plot${isCrowded(box) ? " crowded" : ""}" viewBox="0 0 ${width} ${height}" `
-    + `height="${height}" role="img" aria-label="${escaped(one().name)} and ${escaped(other().name)} `
+    + `height="${height}" role="img" aria-label="${escaped(firstTake().name)} and ${escaped(secondTake().name)} `
     + "on one time axis. Every difference is in the list below.\"><defs><clipPath id=\"lanes\">"
     + `<rect x="${box.left - 7}" y="0" width="${box.width + 14}" height="${height}"/></clipPath>`
     + `</defs>${contents}</svg>`;
@@ -147,10 +154,10 @@ function drawView() {
 
 /** Shows the play head in the lanes and in the transport. */
 function drawHead() {
-  const place = deck.position;
+  const position = deck.position;
   const head = find("#head");
   const { box, lanes, x } = stage;
-  const at = x(place);
+  const at = x(position);
   head.hidden = at < box.left - 1 || at > box.left + box.width + 1;
   coverLanes(head, at - 0.75, at + 0.75);
   // The line is visible only in the lanes.
@@ -160,9 +167,9 @@ function drawHead() {
     part.style.height = `${bottom - top}px`;
     return part;
   }));
-  showPlace(deck, length());
+  showPosition(deck, length());
   const mark = find("#scrub .place");
-  if (mark) mark.style.left = `${100 * place / length()}%`;
+  if (mark) mark.style.left = `${100 * position / length()}%`;
   const isTurning = deck.isPlaying && state.hear === "turns";
   for (const button of findAll("#hear [data-hear]")) {
     button.classList.toggle("sounds", isTurning && button.dataset.hear === String(deck.sounding));
@@ -172,11 +179,13 @@ function drawHead() {
 /** Draws the overview in the transport: the outline of both takes, and their differences. */
 function drawScrub() {
   const { shift } = pair();
-  const reading = readingOf(one(), other());
+  const reading = quantitiesOf(firstTake(), secondTake());
   const count = 250;
-  const heights = [[one(), 0], [other(), shift]].map(([take, delay]) => (reading === patternReading
+  const heights = [
+    [firstTake(), 0], [secondTake(), shift]
+  ].map(([take, delay]) => (reading === patternQuantities
     ? columnsOf(take, { from: 0, to: length(), count, shift: delay }).strength
-    : Array.from({ length: count }, (_, index) => reading.strengthAt(take, (index + 0.5) / count * length() + delay))));
+    : Array.from({ length: count }, (_, index) => reading.intensityAt(take, (index + 0.5) / count * length() + delay))));
   const steps = Array.from({ length: count }, (_, index) =>
     `V${px(36 - 27 * Math.max(heights[0][index], heights[1][index]))}H${(index + 1) * 1000 / count}`);
   const spots = [true, false].map((isLow) => path(`spot${isLow ? " low" : ""}`, findings()

@@ -3,8 +3,14 @@
 
 /** The outputs by index: the signal for an actuator, and the substitute for small speakers. */
 const outputs = [
-  { name: "the signal for the actuator", note: "The signal for the actuator: needs a shaker or good headphones; a laptop stays silent." },
-  { name: "what small speakers play", note: "The band lifted, harmonics added: audible on laptops and phones." },
+  {
+    name: "the signal for the actuator",
+    note: "The signal for the actuator: needs a shaker or good headphones; a laptop stays silent."
+  },
+  {
+    name: "what small speakers play",
+    note: "The band lifted, harmonics added: audible on laptops and phones."
+  },
 ];
 
 /** True if the page has sounds for both outputs. */
@@ -23,7 +29,7 @@ function connectTransport(deck, { toggle, chooseOutput, scrub }) {
   check(find("#output"), find(`#output [data-output="${output}"]`));
   find("#volume").addEventListener("input", (event) => {
     deck.volume = (event.target.value / 100) ** 2;
-    deck.steer();
+    deck.applyGains();
   });
   const bar = find("#scrub");
   const seek = (event) => {
@@ -36,7 +42,7 @@ function connectTransport(deck, { toggle, chooseOutput, scrub }) {
   });
   bar.addEventListener("pointermove", (event) => { if (event.buttons) seek(event); });
   // Scheduling must continue in a background page, which is drawn rarely.
-  setInterval(() => deck.planAhead(), 150);
+  setInterval(() => deck.schedulePasses(), 150);
 }
 
 /** Selects an output. */
@@ -44,7 +50,7 @@ function setOutput(chosen, chooseOutput) {
   if (!hasOutputs) return;
   output = chosen;
   check(find("#output"), find(`#output [data-output="${chosen}"]`));
-  note(outputs[chosen].note);
+  showNote(outputs[chosen].note);
   chooseOutput();
 }
 
@@ -53,7 +59,7 @@ function followPlaying(deck, draw) {
   document.body.classList.toggle("playing", deck.isPlaying);
   find("#play").setAttribute("aria-label", deck.isPlaying ? "Pause" : "Play");
   const frame = () => {
-    deck.planAhead();
+    deck.schedulePasses();
     draw();
     if (deck.isPlaying) requestAnimationFrame(frame);
   };
@@ -61,11 +67,11 @@ function followPlaying(deck, draw) {
 }
 
 /** Shows the position of the play head. */
-function showPlace(deck, duration) {
-  const place = deck.position;
-  find("#clock").textContent = clockText(place, duration);
+function showPosition(deck, duration) {
+  const position = deck.position;
+  find("#clock").textContent = clockText(position, duration);
   const bar = find("#scrub");
   bar.setAttribute("aria-valuemax", duration.toFixed(3));
-  bar.setAttribute("aria-valuenow", place.toFixed(3));
-  bar.setAttribute("aria-valuetext", `${secondsText(place)} seconds`);
+  bar.setAttribute("aria-valuenow", position.toFixed(3));
+  bar.setAttribute("aria-valuetext", `${secondsText(position)} seconds`);
 }

@@ -22,21 +22,28 @@ const momentText = (seconds) => `${clockText(seconds, length())} ${axisUnit(leng
 function valuesAt(index, time) {
   const take = data.takes[index];
   const shift = index === state.other ? pair().shift : 0;
-  const place = time + shift;
-  if (!take.events || readingOf(one(), other()) !== patternReading) {
-    const level = trackValue(take, "levels", place);
-    const hertz = trackValue(take, "frequencies", place);
-    return { index, take, place, shift, level, hertz };
+  const ownTime = time + shift;
+  if (!take.events || quantitiesOf(firstTake(), secondTake()) !== patternQuantities) {
+    const level = trackValue(take, "levels", ownTime);
+    const hertz = trackValue(take, "frequencies", ownTime);
+    return { index, take, ownTime, shift, level, hertz };
   }
   const near = 6 / stage.box.width * (state.to - state.from);
-  const found = transientNear(take, place, near) ?? continuousAt(take, place);
-  if (!found) return { index, take, place, shift };
-  return { index, take, place: found.time ?? place, shift, event: found.event, sharpness: found.sharpness };
+  const values = transientNear(take, ownTime, near) ?? continuousAt(take, ownTime);
+  if (!values) return { index, take, ownTime, shift };
+  return {
+    index,
+    take,
+    ownTime: values.time ?? ownTime,
+    shift,
+    event: values.event,
+    sharpness: values.sharpness
+  };
 }
 
 /** Returns a row of the card under the pointer. */
-function valueRow({ index, take, place, shift, event, sharpness, level, hertz }, isNamed) {
-  const when = Math.abs(shift) >= 0.0005 ? `<td class="dim">${momentText(place)}</td>` : "";
+function valueRow({ index, take, ownTime, shift, event, sharpness, level, hertz }, isNamed) {
+  const when = Math.abs(shift) >= 0.0005 ? `<td class="dim">${momentText(ownTime)}</td>` : "";
   const row = (cells) => `<tr><td>${tag(index)}</td>${cells}${when}</tr>`;
   if (level !== undefined) {
     const isSilent = level <= levelRange[0];
@@ -45,8 +52,8 @@ function valueRow({ index, take, place, shift, event, sharpness, level, hertz },
   }
   if (!event) return row("<td class=\"dim\" colspan=\"4\">silence</td>");
   const frequency = eventHertz(event, sharpness);
-  return row(`<td><b>${intensityText(take, event, place)}</b></td>`
-    + `<td>${sharpnessText(take, event, place)}</td>`
+  return row(`<td><b>${intensityText(take, event, ownTime)}</b></td>`
+    + `<td>${sharpnessText(take, event, ownTime)}</td>`
     + `<td>${frequency === null ? "" : hertzText(frequency)}</td>`
     + (isNamed ? `<td class="dim">${eventName(take, event)}</td>` : ""));
 }

@@ -14,7 +14,9 @@ async function loadDeck() {
 
 /** Returns the gains that equalize both takes. The stronger take is attenuated. */
 function matchedGains() {
-  const gains = [one(), other()].map((take) => take.gains[Math.min(output, take.gains.length - 1)] ?? 1);
+  const gains = [firstTake(), secondTake()].map(
+    (take) => take.gains[Math.min(output, take.gains.length - 1)] ?? 1
+  );
   const maximum = Math.max(...gains) || 1;
   return gains.map((gain) => gain / maximum);
 }
@@ -22,7 +24,7 @@ function matchedGains() {
 /** Applies the original or the equalized levels. */
 function setGains() {
   deck.levels = state.isMatched ? matchedGains() : [1, 1];
-  deck.steer();
+  deck.applyGains();
 }
 
 /** Loops a range, or everything for null. */
@@ -38,14 +40,18 @@ function setLoop(loop, isLooping = true) {
 /** Makes the first take, the second, or both in alternation audible. */
 function setHear(hear, { isQuiet = false } = {}) {
   state.hear = hear;
-  deck.takesTurns = hear === "turns";
+  deck.alternates = hear === "turns";
   deck.heard = hear === "1" ? 1 : 0;
   check(find("#hear"), find(`#hear [data-hear="${hear}"]`));
   if (hear === "turns" && !state.isLooping && !isQuiet) setLoop(state.loop, true);
-  deck.steer();
+  deck.applyGains();
   if (isQuiet) return;
-  const take = hear === "1" ? other() : one();
-  say(hear === "turns" ? `${one().letter} and ${other().letter} in turn` : `${take.letter}, ${take.name}`);
+  const take = hear === "1" ? secondTake() : firstTake();
+  announce(
+    hear === "turns"
+      ? `${firstTake().letter} and ${secondTake().letter} in turn`
+      : `${take.letter}, ${take.name}`
+  );
 }
 
 /** Turns level matching on or off. */
@@ -70,7 +76,7 @@ async function setPair(first, second) {
   });
   state.to = length();
   deck.pause();
-  deck.place = 0;
+  deck.pausedPosition = 0;
   drawNames();
   setHear(state.hear, { isQuiet: true });
   drawVerdict();
@@ -94,8 +100,8 @@ function drawNames() {
       `<option value="${index}"${index === chosen ? " selected" : ""}>${escaped(take.name)}</option>`).join("");
     find(`${id}-tag`).innerHTML = tag(chosen);
   }
-  const buttons = [state.one, state.other].map((index, place) =>
-    `<button role="radio" data-hear="${place}" aria-label="${data.takes[index].letter}, `
+  const buttons = [state.one, state.other].map((index, side) =>
+    `<button role="radio" data-hear="${side}" aria-label="${data.takes[index].letter}, `
     + `${escaped(data.takes[index].name)}">${tag(index)}<span class="nm">`
     + `${escaped(data.takes[index].name)}</span></button>`);
   find("#hear").innerHTML = `${buttons.join("")}<button role="radio" data-hear="turns">In turn</button>`;
@@ -103,7 +109,7 @@ function drawNames() {
     button.addEventListener("click", () => setHear(button.dataset.hear));
   }
   find("#views [data-view=pattern]").textContent =
-    readingOf(one(), other()) === patternReading ? "Pattern" : "Level";
+    quantitiesOf(firstTake(), secondTake()) === patternQuantities ? "Pattern" : "Level";
 }
 
 /** Returns the legend of colors and heads. */
@@ -111,16 +117,16 @@ function legend() {
   const sample = (area, edge, head) => `<svg viewBox="0 0 30 12" aria-hidden="true">`
     + `<path class="${area}" d="M0 12V6h30v6z"/><path class="${edge}" d="M0 6h30"/>${head}</svg>`;
   return `<span>${sample("both-area", "both-line", "")}in both</span>`
-    + `<span>${sample("a-area", "a-line", circle(15, 6, "a", 4.5))}only in ${one().letter}</span>`
-    + `<span>${sample("b-area", "b-line", diamond(15, 6, "b", 5.5))}only in ${other().letter}</span>`;
+    + `<span>${sample("a-area", "a-line", circle(15, 6, "a", 4.5))}only in ${firstTake().letter}</span>`
+    + `<span>${sample("b-area", "b-line", diamond(15, 6, "b", 5.5))}only in ${secondTake().letter}</span>`;
 }
 
 /** Moves the play head by seconds. */
 const nudge = (seconds) => seekTo(clamp(deck.position + seconds, 0, length()));
 /** Sets an end of the loop at the play head. */
 function setLoopEnd(end) {
-  const place = deck.position;
-  const loop = { from: 0, to: length(), ...state.loop, [end]: place };
+  const position = deck.position;
+  const loop = { from: 0, to: length(), ...state.loop, [end]: position };
   if (loop.to - loop.from > 0.02) setLoop(loop);
 }
 const views = ["pattern", "waveform", "spectrogram"];
@@ -148,14 +154,27 @@ const keyTable = [
   { keys: ["ArrowRight"], shown: "", words: "", repeats: true,
     act: (event) => nudge(event.shiftKey ? 0.1 : 0.01) },
   { keys: ["Home"], shown: "Home", words: "To the start", act: () => seekTo(deck.from) },
-  { keys: ["v"], shown: "v", words: "Next picture", act: () => setPicture(nextOf(views, state.view)) },
-  { keys: ["+", "="], shown: "+ − 0", words: "Zoom in, out, fit", repeats: true, act: () => zoom(0.6) },
+  {
+    keys: ["v"], shown: "v", words: "Next picture", act: () => setPicture(nextOf(views, state.view))
+  },
+  {
+    keys: ["+", "="],
+    shown: "+ − 0",
+    words: "Zoom in, out, fit",
+    repeats: true,
+    act: () => zoom(0.6)
+  },
   { keys: ["-"], shown: "", words: "", repeats: true, act: () => zoom(1.6) },
   { keys: ["0"], shown: "", words: "", act: () => setView(0, length()) },
   { keys: ["g"], shown: "g", words: "Match level", act: () => setMatched(!state.isMatched) },
   { keys: ["s"], shown: hasOutputs ? "s" : "", words: "Small speakers or actuator",
     act: () => setOutput(1 - output, chooseOutput) },
-  { keys: ["e"], shown: "e", words: "Share: link, list, picture", act: () => find("#share-dialog").showModal() },
+  {
+    keys: ["e"],
+    shown: "e",
+    words: "Share: link, list, picture",
+    act: () => find("#share-dialog").showModal()
+  },
   { keys: ["t"], shown: "t", words: "Blind test", act: () => blindTest.open() },
   { keys: ["?"], shown: "?", words: "This list", act: () => find("#keys-dialog").showModal() },
 ];
@@ -163,7 +182,7 @@ showKeys(keyTable);
 listenToKeys(keyTable, () => !find("dialog[open]"));
 
 connectTransport(deck, {
-  toggle: togglePlay, chooseOutput, scrub: (share) => seekTo(share * length()),
+  toggle: togglePlay, chooseOutput, scrub: (fraction) => seekTo(fraction * length()),
 });
 find("#loop").addEventListener("click", () => setLoop(state.loop, !state.isLooping));
 find("#match").addEventListener("click", () => setMatched(!state.isMatched));
@@ -216,7 +235,9 @@ let before = null;
 const blindTest = new BlindTest({
   measure: data.levelMatch,
   conditions: () => ({
-    profile: data.profile.name, strength: deck.volume, match: state.isMatched ? data.levelMatch : "none",
+    profile: data.profile.name, strength: deck.volume, match: state.isMatched
+      ? data.levelMatch
+      : "none",
   }),
   about: () => [state.one, state.other].map((index, side) => {
     const { name, sha256, duration } = data.takes[index];
@@ -230,7 +251,7 @@ const blindTest = new BlindTest({
   },
   isPlaying: () => deck.isPlaying,
   togglePlay,
-  hear: (side) => deck.chooseCovered(side),
+  hear: (side) => deck.selectMasked(side),
   begin(isMatched) {
     before ??= { hear: state.hear, isMatched: state.isMatched, isLooping: state.isLooping };
     deck.pause();

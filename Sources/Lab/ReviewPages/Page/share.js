@@ -14,20 +14,31 @@ function listAsMarkdown() {
   const rows = findings().map(({ title, detail, amount, when, significance }, index) =>
     `| ${[index + 1, cell(title) + (detail ? `: ${cell(detail)}` : ""), cell(amount), cell(when), factorText(significance)]
       .join(" | ")} |\n`);
-  const takes = [one(), other()].map(({ letter, name, origin }) =>
+  const takes = [firstTake(), secondTake()].map(({ letter, name, origin }) =>
     `${letter} ${cell(name)}${origin ? ` (SHA-256 ${origin.sha256.slice(0, 8)})` : ""}`);
-  const limits = pair().excesses ? `${toleranceText()}${pair().excesses.map((line) => `\n- ${cell(line)}`).join("")}\n\n` : "";
+  const limits = pair().excesses
+    ? `${toleranceText()}${pair().excesses.map((line) => `\n- ${cell(line)}`).join("")}\n\n`
+    : "";
   return `**${cell(pair().summary)}** ${resultText()}: ${takes.join(", ")}.\n\n${limits}`
-    + (rows.length ? `| # | difference | change | time | perceptibility |\n| --- | --- | --- | --- | --- |\n${rows.join("")}` : "");
+    + (
+      rows.length
+        ? `| # | difference | change | time | perceptibility |\n| --- | --- | --- | --- | --- |\n${rows.join("")}`
+        : ""
+    );
 }
 
 /** Returns the list as CSV. Times are seconds of the first take. */
 function listAsCSV() {
-  const cell = (value) => (/[",\n]/.test(value) ? `"${String(value).replaceAll("\"", "\"\"")}"` : String(value));
+  const cell = (value) => (
+    /[",\n]/.test(value) ? `"${String(value).replaceAll("\"", "\"\"")}"` : String(value)
+  );
   const rows = findings().map((each, index) => [
-    index + 1, each.kind, each.title, each.detail, each.amount, each.start, each.end, each.significance,
+    index
+      + 1, each.kind, each.title, each.detail, each.amount, each.start, each.end, each.significance,
   ]);
-  return [["number", "kind", "difference", "detail", "change", "start", "end", "perceptibility"], ...rows]
+  return [
+    ["number", "kind", "difference", "detail", "change", "start", "end", "perceptibility"], ...rows
+  ]
     .map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
 
@@ -50,7 +61,8 @@ function pictureAsSVG() {
     getComputedStyle(document.body).getPropertyValue(name).trim());
   const { width, height, rail, box, lanes } = stage;
   const canvas = find("canvas.spectrum");
-  const raster = canvas ? `<image href="${canvas.toDataURL()}" x="${box.left}" y="${lanes[0][0]}" width="${box.width}" `
+  const raster = canvas
+    ? `<image href="${canvas.toDataURL()}" x="${box.left}" y="${lanes[0][0]}" width="${box.width}" `
     + `height="${lanes[0][1] - lanes[0][0]}" preserveAspectRatio="none"/>` : "";
   const marks = findAll("#rail .bracket").map(({ offsetLeft, offsetTop, offsetWidth }) =>
     `<rect x="${offsetLeft}" y="${offsetTop}" width="${offsetWidth}" height="3" fill="${muted}"/>`).join("")
@@ -61,7 +73,9 @@ function pictureAsSVG() {
         + `<text x="${x}" y="20" text-anchor="middle" font-family="sans-serif" font-size="12" font-weight="700" `
         + `fill="${isLow ? muted : paper}">${mark.textContent}</text>`;
     }).join("");
-  const title = escaped(`${one().letter} ${one().name}, ${other().letter} ${other().name}`);
+  const title = escaped(
+    `${firstTake().letter} ${firstTake().name}, ${secondTake().letter} ${secondTake().name}`
+  );
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height + rail + 24}" `
     + `viewBox="0 0 ${width} ${height + rail + 24}"><title>${title}</title>`
     + `<rect width="100%" height="100%" fill="${paper}"/><text x="${box.left}" y="16" font-family="sans-serif" font-size="12" `
@@ -95,7 +109,11 @@ const shares = {
 
 /** Returns the source texts of the two takes that are patterns, with their names. */
 function studioTexts() {
-  return [one(), other()].map((take) => [take.origin?.path.split("/").at(-1) ?? `${take.name}.ahap`, sourceOf(data.takes.indexOf(take))])
+  return [firstTake(), secondTake()].map(
+    (take) => [
+      take.origin?.path.split("/").at(-1) ?? `${take.name}.ahap`, sourceOf(data.takes.indexOf(take))
+    ]
+  )
     .filter(([, text]) => text !== null);
 }
 

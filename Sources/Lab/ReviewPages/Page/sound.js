@@ -2,12 +2,12 @@
 // the audible track, so that a switch needs no restart and does not click.
 
 /** The time constant of all gain changes, in seconds. A change is 98 % complete after 8 ms. */
-const glide = 0.002;
+const gainTimeConstant = 0.002;
 /**
  * The duration of the fade-in before the start and of the fade-out after the end of a pass, in
  * seconds.
  */
-const seam = 0.005;
+const fadeDuration = 0.005;
 /** The duration of the silence that masks a switch, in seconds. */
 const cover = 0.03;
 /** The scheduling look-ahead, in seconds, which avoids gaps on a busy page. */
@@ -22,29 +22,33 @@ function soundOf(id) {
     const decoder = new OfflineAudioContext(1, 1, Number(element.dataset.rate));
     const factor = Number(element.dataset.factor ?? 1);
     decodedSounds.set(id, decoder.decodeAudioData(bytesOf(element.textContent).buffer)
-      .then((sound) => (factor > 1 ? raised(sound, factor) : sound)));
+      .then((sound) => (factor > 1 ? interpolatedSound(sound, factor) : sound)));
   }
   return decodedSounds.get(id);
 }
 
 /** The number of input samples on either side of an interpolated sample. */
-const raiseReach = 12;
+const interpolationRadius = 12;
 
 /** Returns a decimated sound at its original rate, interpolated with a Hann-windowed sinc. */
-function raised(sound, factor) {
+function interpolatedSound(sound, factor) {
   const samples = sound.getChannelData(0);
-  const whole = new AudioBuffer({ numberOfChannels: 1, length: samples.length * factor, sampleRate: sound.sampleRate });
+  const whole = new AudioBuffer(
+    { numberOfChannels: 1, length: samples.length * factor, sampleRate: sound.sampleRate }
+  );
   const output = whole.getChannelData(0);
   for (let phase = 0; phase < factor; phase++) {
-    const weights = Float32Array.from({ length: 2 * raiseReach }, (_, index) => {
-      const place = index - raiseReach + 1 - phase / factor;
-      if (place === 0) return 1;
-      return Math.sin(Math.PI * place) / (Math.PI * place) * (0.5 + 0.5 * Math.cos(Math.PI * place / raiseReach));
+    const weights = Float32Array.from({ length: 2 * interpolationRadius }, (_, index) => {
+      const distance = index - interpolationRadius + 1 - phase / factor;
+      if (distance === 0) return 1;
+      return Math.sin(Math.PI * distance) / (Math.PI * distance) * (
+        0.5 + 0.5 * Math.cos(Math.PI * distance / interpolationRadius)
+      );
     });
     for (let index = 0; index < samples.length; index++) {
       let sum = 0;
       for (let tap = 0; tap < weights.length; tap++) {
-        sum += weights[tap] * (samples[index + tap - raiseReach + 1] ?? 0);
+        sum += weights[tap] * (samples[index + tap - interpolationRadius + 1] ?? 0);
       }
       output[index * factor + phase] = sum;
     }
@@ -77,7 +81,7 @@ class Deck {
     this.levels = [];
     /** The audible track, and whether tracks alternate in successive passes. */
     this.heard = 0;
-    this.takesTurns = false;
+    this.alternates = false;
     this.volume = 1;
     /** The ends of a pass in seconds, and the silence between looped passes. */
     this.from = 0;
@@ -85,7 +89,7 @@ class Deck {
     this.gap = 0.4;
     this.isLooping = false;
     this.isPlaying = false;
-    this.place = 0;
+    this.pausedPosition = 0;
     this.passes = [];
     this.turn = 0;
     this.loads = 0;
@@ -103,41 +107,41 @@ class Deck {
   }
 
   /** Returns the gain of a track in a pass. */
-  levelOf(track, pass) {
-    const heard = this.takesTurns ? pass % this.tracks.length : this.heard;
+  gainOf(track, pass) {
+    const heard = this.alternates ? pass % this.tracks.length : this.heard;
     return track === heard ? this.levels[track] ?? 1 : 0;
   }
 
   /** Applies the current levels and volume to all gains. */
-  steer() {
+  applyGains() {
     if (!this.master) return;
     const now = audio.currentTime;
-    this.master.gain.setTargetAtTime(this.volume, now, glide);
+    this.master.gain.setTargetAtTime(this.volume, now, gainTimeConstant);
     for (const pass of this.passes) {
       pass.gains.forEach((gain, track) => {
         gain.gain.cancelScheduledValues(now);
-        gain.gain.setTargetAtTime(this.levelOf(track, pass.number), now, glide);
+        gain.gain.setTargetAtTime(this.gainOf(track, pass.number), now, gainTimeConstant);
       });
     }
   }
 
   /** Selects the audible track with a short silence, even if it does not change. */
-  chooseCovered(track) {
+  selectMasked(track) {
     this.heard = track;
-    this.takesTurns = false;
+    this.alternates = false;
     if (!this.master) return;
     const now = audio.currentTime;
     for (const pass of this.passes) {
       pass.gains.forEach((gain, index) => {
         gain.gain.cancelScheduledValues(now);
-        gain.gain.setTargetAtTime(0, now, glide);
-        gain.gain.setTargetAtTime(this.levelOf(index, pass.number), now + cover, glide);
+        gain.gain.setTargetAtTime(0, now, gainTimeConstant);
+        gain.gain.setTargetAtTime(this.gainOf(index, pass.number), now + cover, gainTimeConstant);
       });
     }
   }
 
   /** Starts playback at the play head or at a given position. */
-  async play(place = this.place) {
+  async play(position = this.pausedPosition) {
     const turn = ++this.turn;
     const context = audioContext();
     await context.resume();
@@ -149,7 +153,7 @@ class Deck {
     }
     this.master.gain.value = this.volume;
     this.isPlaying = true;
-    this.start(place >= this.from && place < this.to - 0.002 ? place : this.from);
+    this.start(position >= this.from && position < this.to - 0.002 ? position : this.from);
     this.changed();
   }
 
@@ -157,23 +161,23 @@ class Deck {
   pause() {
     this.turn++;
     if (!this.isPlaying) return;
-    this.place = this.position;
+    this.pausedPosition = this.position;
     this.isPlaying = false;
     this.silence();
     this.changed();
   }
 
   /** Moves the play head. */
-  seek(place) {
-    this.place = place;
-    if (this.isPlaying) this.start(clamp(place, this.from, this.to - 0.002));
+  seek(position) {
+    this.pausedPosition = position;
+    if (this.isPlaying) this.start(clamp(position, this.from, this.to - 0.002));
   }
 
   /** Sets the ends of a pass and whether passes repeat. */
   setLoop(from, to, isLooping) {
-    const place = this.position;
+    const position = this.position;
     Object.assign(this, { from, to, isLooping });
-    if (this.isPlaying) this.start(place >= from && place < to ? place : from);
+    if (this.isPlaying) this.start(position >= from && position < to ? position : from);
   }
 
   /** The pass that is playing. */
@@ -184,7 +188,7 @@ class Deck {
 
   /** The position of the play head, in seconds. */
   get position() {
-    if (!this.isPlaying || this.passes.length === 0) return this.place;
+    if (!this.isPlaying || this.passes.length === 0) return this.pausedPosition;
     const pass = this.current;
     const now = audio.currentTime - (audio.outputLatency || 0);
     return clamp(pass.from + now - pass.start, pass.from, pass.to);
@@ -192,17 +196,17 @@ class Deck {
 
   /** The track that is playing. */
   get sounding() {
-    if (!this.takesTurns || this.passes.length === 0) return this.heard;
+    if (!this.alternates || this.passes.length === 0) return this.heard;
     return this.current.number % this.tracks.length;
   }
 
   /** Cancels the scheduled passes and continues from a position. */
-  start(place) {
+  start(position) {
     this.silence();
-    this.place = place;
+    this.pausedPosition = position;
     this.count = 0;
-    this.addPass(audio.currentTime + 0.03, place, this.to);
-    this.planAhead();
+    this.schedulePass(audio.currentTime + 0.03, position, this.to);
+    this.schedulePasses();
   }
 
   /** Fades out everything that plays and cancels the scheduled passes. */
@@ -211,34 +215,34 @@ class Deck {
     for (const pass of this.passes) {
       for (const envelope of pass.envelopes) {
         envelope.gain.cancelScheduledValues(now);
-        envelope.gain.setTargetAtTime(0, now, glide);
+        envelope.gain.setTargetAtTime(0, now, gainTimeConstant);
       }
-      for (const source of pass.sources) source.stop(now + 10 * glide);
+      for (const source of pass.sources) source.stop(now + 10 * gainTimeConstant);
     }
     this.passes = [];
   }
 
   /** Schedules passes within the look-ahead. Must be called often during playback. */
-  planAhead() {
+  schedulePasses() {
     if (!this.isPlaying || this.passes.length === 0) return;
     const now = audio.currentTime;
     const endOf = (pass) => pass.start + pass.to - pass.from;
     while (this.passes.length > 1 && this.passes[1].start < now - 1) this.passes.shift();
     let last = this.passes.at(-1);
     const isMore = () => this.isLooping
-      || (this.takesTurns && last.number + 1 < this.tracks.length);
+      || (this.alternates && last.number + 1 < this.tracks.length);
     while (isMore() && endOf(last) + this.gap < now + ahead) {
-      last = this.addPass(endOf(last) + this.gap, this.from, this.to);
+      last = this.schedulePass(endOf(last) + this.gap, this.from, this.to);
     }
     if (!isMore() && now - (audio.outputLatency || 0) >= endOf(last)) {
       this.pause();
-      this.place = this.from;
+      this.pausedPosition = this.from;
       this.changed();
     }
   }
 
   /** Schedules one pass of all tracks. Its fades are outside the pass. */
-  addPass(start, from, to) {
+  schedulePass(start, from, to) {
     const number = this.count++;
     const pass = { start, from, to, number, gains: [], envelopes: [], sources: [] };
     this.tracks.forEach(({ buffer, delay }, track) => {
@@ -246,10 +250,10 @@ class Deck {
       const envelope = audio.createGain();
       const gain = audio.createGain();
       source.buffer = buffer;
-      gain.gain.value = this.levelOf(track, number);
+      gain.gain.value = this.gainOf(track, number);
       source.connect(envelope).connect(gain).connect(this.master);
       const first = from + delay;
-      const lead = clamp(first, 0, seam);
+      const lead = clamp(first, 0, fadeDuration);
       const wait = Math.max(0, -first);
       const end = start + to - from;
       if (lead > 0) {
@@ -257,9 +261,9 @@ class Deck {
         envelope.gain.linearRampToValueAtTime(1, start);
       }
       envelope.gain.setValueAtTime(1, end);
-      envelope.gain.linearRampToValueAtTime(0, end + seam);
+      envelope.gain.linearRampToValueAtTime(0, end + fadeDuration);
       // After the end of its buffer, a source is silent.
-      const length = to - from - wait + lead + seam;
+      const length = to - from - wait + lead + fadeDuration;
       if (length > 0) {
         source.start(start + wait - lead, Math.max(0, first) - lead, length);
         source.onended = () => gain.disconnect();
@@ -279,8 +283,8 @@ function waveFile(buffer) {
     { length: buffer.numberOfChannels }, (_, index) => buffer.getChannelData(index));
   const size = buffer.length * channels.length * 2;
   const view = new DataView(new ArrayBuffer(44 + size));
-  const text = (place, letters) => {
-    [...letters].forEach((letter, index) => view.setUint8(place + index, letter.charCodeAt(0)));
+  const text = (offset, letters) => {
+    [...letters].forEach((letter, index) => view.setUint8(offset + index, letter.charCodeAt(0)));
   };
   text(0, "RIFF");
   view.setUint32(4, 36 + size, true);
@@ -294,11 +298,11 @@ function waveFile(buffer) {
   view.setUint16(34, 16, true);
   text(36, "data");
   view.setUint32(40, size, true);
-  let place = 44;
+  let offset = 44;
   for (let frame = 0; frame < buffer.length; frame++) {
     for (const channel of channels) {
-      view.setInt16(place, clamp(Math.round(channel[frame] * 32768), -32768, 32767), true);
-      place += 2;
+      view.setInt16(offset, clamp(Math.round(channel[frame] * 32768), -32768, 32767), true);
+      offset += 2;
     }
   }
   return view.buffer;

@@ -8,16 +8,16 @@ const spectrumRows = 110;
 /** The range of levels, in decibels. */
 const spectrumRange = 60;
 /** The minimum frequency of the axis, in hertz. */
-const lowestHertz = 40;
+const minimumHertz = 40;
 
 /** Returns the maximum frequency of the axis, in hertz. */
-const highestHertz = () => (output === 1 ? 1200 : 500);
+const maximumHertz = () => (output === 1 ? 1200 : 500);
 
 const spectra = new Map();
 
 /** Returns the normalized levels 0…1 of a sound, column by column, on the frequency axis. */
 async function spectrumOf(id) {
-  const top = highestHertz();
+  const top = maximumHertz();
   const key = `${id} ${top}`;
   if (spectra.has(key)) return spectra.get(key);
   const buffer = await soundOf(id);
@@ -36,11 +36,11 @@ async function spectrumOf(id) {
     const magnitudes = transform.magnitudes(
       (index) => (index < size ? (samples[start + index] ?? 0) * window[index] : 0));
     for (let row = 0; row < spectrumRows; row++) {
-      const hertz = lowestHertz * (top / lowestHertz) ** (row / (spectrumRows - 1));
-      const place = hertz / rate * length;
-      const below = Math.floor(place);
-      const share = place - below;
-      const magnitude = magnitudes(below) * (1 - share) + magnitudes(below + 1) * share;
+      const hertz = minimumHertz * (top / minimumHertz) ** (row / (spectrumRows - 1));
+      const fractionalBin = hertz / rate * length;
+      const below = Math.floor(fractionalBin);
+      const fraction = fractionalBin - below;
+      const magnitude = magnitudes(below) * (1 - fraction) + magnitudes(below + 1) * fraction;
       const decibels = 20 * Math.log10(magnitude * 4 / size + 1e-9);
       levels[column * spectrumRows + row] = clamp(decibels / spectrumRange + 1, 0, 1);
     }
@@ -56,19 +56,23 @@ class FourierTransform {
     this.length = length;
     this.real = new Float64Array(length);
     this.imaginary = new Float64Array(length);
-    this.cosines = Float64Array.from({ length: length / 2 }, (_, k) => Math.cos(2 * Math.PI * k / length));
-    this.sines = Float64Array.from({ length: length / 2 }, (_, k) => -Math.sin(2 * Math.PI * k / length));
+    this.cosines = Float64Array.from(
+      { length: length / 2 }, (_, k) => Math.cos(2 * Math.PI * k / length)
+    );
+    this.sines = Float64Array.from(
+      { length: length / 2 }, (_, k) => -Math.sin(2 * Math.PI * k / length)
+    );
   }
 
   /** Transforms `sample(index)` and returns the magnitude of a bin as a function. */
   magnitudes(sample) {
     const { length, real, imaginary } = this;
-    for (let index = 0, place = 0; index < length; index++) {
-      real[place] = sample(index);
-      imaginary[place] = 0;
+    for (let index = 0, reversed = 0; index < length; index++) {
+      real[reversed] = sample(index);
+      imaginary[reversed] = 0;
       let bit = length >> 1;
-      for (; place & bit; bit >>= 1) place ^= bit;
-      place |= bit;
+      for (; reversed & bit; bit >>= 1) reversed ^= bit;
+      reversed |= bit;
     }
     for (let size = 2; size <= length; size <<= 1) this.join(size);
     return (bin) => Math.hypot(real[bin], imaginary[bin]);
@@ -106,23 +110,28 @@ async function drawSpectrograms({ box, lanes }) {
   const [first, second] = await Promise.all(
     [state.one, state.other].map((take) => spectrumOf(soundId(take, output))));
   const [[top, bottom]] = lanes;
-  const highest = highestHertz();
+  const highest = maximumHertz();
   const right = box.left + box.width;
   const y = (hertz) =>
-    bottom - Math.log(hertz / lowestHertz) / Math.log(highest / lowestHertz) * (bottom - top);
+    bottom - Math.log(hertz / minimumHertz) / Math.log(highest / minimumHertz) * (bottom - top);
   let contents = timeAxis(box, lanes).replace(/<line[^>]*>/g, "");
   for (const hertz of [50, 100, 200, 400, 800].filter((each) => each < highest)) {
     contents += label(box.left - 8, y(hertz) + 4, String(hertz), "end")
       + line("axis", box.left - 4, box.left, y(hertz), y(hertz));
   }
-  const isOfPatterns = one().events && other().events;
+  const isOfPatterns = firstTake().events && secondTake().events;
   const { low, high } = data.profile.continuous;
   // The band of the profile does not apply to small speakers and recordings.
   for (const hertz of output === 0 && isOfPatterns ? [low, high] : []) {
     contents += line("band-line", box.left, right, y(hertz), y(hertz))
       + label(right + 8, y(hertz) + 4, hertzText(hertz));
   }
-  contents += laneTitle(box.left, top - 7, `Spectrogram: ${outputs[output].name}`, `Hz, ${spectrumRange} dB, both on one scale`);
+  contents += laneTitle(
+    box.left,
+    top - 7,
+    `Spectrogram: ${outputs[output].name}`,
+    `Hz, ${spectrumRange} dB, both on one scale`
+  );
   const width = Math.min(box.width, box.width / (state.to - state.from) * windowSeconds);
   contents += path("window", `M${px(right - width)} 9v5h${px(width)}v-5`)
     + label(right - width - 6, 15, "window 64 ms", "end")
@@ -154,12 +163,12 @@ function spectrumCanvas(first, second, { box, top, bottom }) {
       const two = columns[1] < 0 ? 0 : second.levels[columns[1] + row];
       const excess = clamp((Math.abs(one - two) - 0.035) * 2.6, 0, 0.95);
       const shared = Math.min(one, two) ** 1.2 * 0.92;
-      const place = 4 * ((spectrumRows - 1 - row) * width + x);
+      const pixel = 4 * ((spectrumRows - 1 - row) * width + x);
       for (let part = 0; part < 3; part++) {
         const base = paper[part] + (grey[part] - paper[part]) * shared;
-        image.data[place + part] = base + ((one > two ? a : b)[part] - base) * excess;
+        image.data[pixel + part] = base + ((one > two ? a : b)[part] - base) * excess;
       }
-      image.data[place + 3] = 255;
+      image.data[pixel + 3] = 255;
     }
   }
   context.putImageData(image, 0, 0);

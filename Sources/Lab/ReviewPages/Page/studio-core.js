@@ -3,7 +3,10 @@
 
 /** A UTF-8 encoder and decoder, also for worklets, which have no `TextEncoder`. */
 const utf8 = typeof TextEncoder === "undefined" ? null
-  : { bytes: (text) => new TextEncoder().encode(text), text: (bytes) => new TextDecoder().decode(bytes) };
+  : {
+    bytes: (text) => new TextEncoder().encode(text),
+    text: (bytes) => new TextDecoder().decode(bytes)
+  };
 
 /**
  * @typedef {{kind: string, path: string, time: number, duration?: number, intensity: number, sharpness: number,
@@ -29,52 +32,58 @@ class Core {
   /**
    * Writes arrays to the input buffer of the next call and returns the address and length of each.
    */
-  put(...parts) {
+  writeInput(...parts) {
     const count = parts.reduce((sum, part) => sum + part.byteLength, 0);
-    let place = this.calls.input(count);
+    let address = this.calls.input(count);
     return parts.flatMap((part) => {
       const bytes = new Uint8Array(part.buffer, part.byteOffset, part.byteLength);
-      new Uint8Array(this.calls.memory.buffer, place, bytes.length).set(bytes);
-      place += bytes.length;
-      return [place - bytes.length, bytes.length];
+      new Uint8Array(this.calls.memory.buffer, address, bytes.length).set(bytes);
+      address += bytes.length;
+      return [address - bytes.length, bytes.length];
     });
   }
   /** Returns a copy of bytes from the output buffer of the last call. */
-  taken(count) {
+  readOutput(count) {
     return new Uint8Array(this.calls.memory.buffer, this.calls.output(), count).slice();
   }
   parsed(bytes) { return bytes.length > 0 ? JSON.parse(utf8.text(bytes)) : null; }
-  floats(count) { return new Float32Array(this.taken(count).buffer); }
-  putText(text) { return this.put(utf8.bytes(text)); }
-  report(name, slot = 0, profile = 0) { return this.taken(this.calls.report(...this.putText(name), slot, profile)); }
+  floats(count) { return new Float32Array(this.readOutput(count).buffer); }
+  writeInputText(text) { return this.writeInput(utf8.bytes(text)); }
+  report(name, slot = 0, profile = 0) {
+    return this.readOutput(this.calls.report(...this.writeInputText(name), slot, profile));
+  }
   list(name, slot, profile) { return this.parsed(this.report(name, slot, profile)); }
 
   // Texts.
   /** Reads a file. Returns false if it cannot be read; `check` returns the reason. */
   open(slot, name, bytes) {
-    return this.calls.open(slot, ...this.put(utf8.bytes(name), bytes)) === 1;
+    return this.calls.open(slot, ...this.writeInput(utf8.bytes(name), bytes)) === 1;
   }
   /**
    * Replaces the text of a slot. Returns false for an invalid text, while the last valid text keeps
    * playing.
    */
-  replace(slot, text) { return this.calls.replace(slot, ...this.putText(text)) === 1; }
+  replace(slot, text) { return this.calls.replace(slot, ...this.writeInputText(text)) === 1; }
   /**
    * Applies all changes or none. Returns an error message, or null. An `entry` is added byte for
    * byte.
    */
   change(slot, changes) {
-    const texts = changes.map((each) => (each.entry ? `{"add":${each.entry}}` : JSON.stringify(each)));
-    if (this.calls.change(slot, ...this.putText(`[${texts}]`)) === 1) return null;
-    const { place, message, hint } = this.parsed(this.taken(this.calls.outputLength()));
+    const texts = changes.map(
+      (each) => (each.entry ? `{"add":${each.entry}}` : JSON.stringify(each))
+    );
+    if (this.calls.change(slot, ...this.writeInputText(`[${texts}]`)) === 1) return null;
+    const { place, message, hint } = this.parsed(this.readOutput(this.calls.outputLength()));
     return (place ? `${place}: ` : "") + message + (hint ? `; ${hint}` : "");
   }
-  begin(slot, label) { this.calls.begin(slot, ...this.putText(label)); }
+  begin(slot, label) { this.calls.begin(slot, ...this.writeInputText(label)); }
   undo(slot) { return this.calls.step(slot, 0) === 1; }
   redo(slot) { return this.calls.step(slot, 1) === 1; }
   history(slot) { return this.list("history", slot) ?? { undo: null, redo: null, changed: false }; }
   text(slot) { return this.report("text", slot); }
-  part(slot, path) { return utf8.text(this.taken(this.calls.part(slot, ...this.putText(path)))); }
+  part(slot, path) {
+    return utf8.text(this.readOutput(this.calls.part(slot, ...this.writeInputText(path))));
+  }
   /** Returns the numbers of the lines that differ from the opened text. */
   lines(slot) { return this.list("lines", slot) ?? []; }
   score(slot) { return this.list("score", slot); }
@@ -83,12 +92,14 @@ class Core {
   // Profiles and formats.
   profiles() { return this.list("profiles") ?? []; }
   /** Adds a profile in JSON and returns its index. */
-  addProfile(bytes) { return this.calls.addProfile(...this.put(bytes)); }
+  addProfile(bytes) { return this.calls.addProfile(...this.writeInput(bytes)); }
   hertz(profile, sharpness) { return this.calls.hertz(profile, sharpness); }
   formats() { return this.list("formats") ?? []; }
   origin(slot) { return this.list("origin", slot); }
   /** Returns the text in the format with an ID. */
-  save(slot, format) { return this.taken(this.calls.save(slot, ...this.putText(format))); }
+  save(slot, format) {
+    return this.readOutput(this.calls.save(slot, ...this.writeInputText(format)));
+  }
   losses() { return this.list("losses") ?? []; }
 
   // Figures, and rendering of whole patterns.
@@ -96,12 +107,14 @@ class Core {
     const count = this.calls.render(slot, profile, rate);
     return new Float32Array(this.calls.memory.buffer, this.calls.samples(), count).slice();
   }
-  wav(slot, profile, rate) { return this.taken(this.calls.wav(slot, profile, rate)); }
+  wav(slot, profile, rate) { return this.readOutput(this.calls.wav(slot, profile, rate)); }
   /**
    * Returns the spectrogram of the last rendering in decibels, column by column, by ascending
    * frequency.
    */
-  spectrogram(columns, rows, from, to) { return this.floats(this.calls.spectrogram(columns, rows, from, to)); }
+  spectrogram(columns, rows, from, to) {
+    return this.floats(this.calls.spectrogram(columns, rows, from, to));
+  }
   /**
    * Returns the minimum and maximum acceleration of the hardware, column by column; empty if
    * unknown.
@@ -110,23 +123,31 @@ class Core {
   /** Passes the interleaved samples of a sound file with its name to the module. */
   sound({ name, channels, rate, samples }) {
     // The samples come first, because their address must be aligned.
-    const [place, , title, length] = this.put(samples, name);
-    this.calls.sound(title, length, place, samples.length, channels, rate);
+    const [address, , title, length] = this.writeInput(samples, name);
+    this.calls.sound(title, length, address, samples.length, channels, rate);
   }
   /**
    * Traces a sound to a pattern with the given name and opens it. Returns false if there is no
    * result.
    */
   trace(slot, { name, channels, rate, samples }, profile) {
-    const [place, , title, length] = this.put(samples, name);
-    return this.calls.trace(slot, title, length, place, samples.length, channels, rate, profile) === 1;
+    const [address, , title, length] = this.writeInput(samples, name);
+    return this.calls.trace(
+      slot, title, length, address, samples.length, channels, rate, profile
+    ) === 1;
   }
   /** Returns a compiled pattern as bytes for another instance. */
-  plan(slot, profile, rate) { return this.taken(this.calls.plan(slot, profile, rate)); }
+  plan(slot, profile, rate) { return this.readOutput(this.calls.plan(slot, profile, rate)); }
 
   // Live playback, in the instance of a worklet.
-  liveLoad(slot, text, profile) { return this.calls.liveLoad(slot, ...this.put(text), profile) === 1; }
+  liveLoad(slot, text, profile) {
+    return this.calls.liveLoad(slot, ...this.writeInput(text), profile) === 1;
+  }
   /** Copies a part of a plan to the memory that `livePlanInput` returns. */
-  putPlan(place, piece) { new Uint8Array(this.calls.memory.buffer, place, piece.length).set(piece); }
-  liveRender(frames) { return new Float32Array(this.calls.memory.buffer, this.calls.liveRender(frames), frames); }
+  putPlan(address, piece) {
+    new Uint8Array(this.calls.memory.buffer, address, piece.length).set(piece);
+  }
+  liveRender(frames) {
+    return new Float32Array(this.calls.memory.buffer, this.calls.liveRender(frames), frames);
+  }
 }

@@ -3,15 +3,17 @@
 // the selection.
 
 /** The nine equally spaced colors of sharpness from 0 to 1. */
-const sharpnessStops = ["6558E0", "8852D8", "A44EC8", "BC4CB3", "D04C9B", "DE507F", "E75862", "EA6440", "E57217"]
-  .map((stop) => [0, 2, 4].map((place) => parseInt(stop.slice(place, place + 2), 16)));
+const sharpnessStops = [
+  "6558E0", "8852D8", "A44EC8", "BC4CB3", "D04C9B", "DE507F", "E75862", "EA6440", "E57217"
+]
+  .map((stop) => [0, 2, 4].map((start) => parseInt(stop.slice(start, start + 2), 16)));
 
 /** Returns the color components of a sharpness. */
 function hueParts(sharpness) {
-  const place = clamp(sharpness, 0, 1) * 8;
-  const index = Math.min(7, Math.floor(place));
+  const position = clamp(sharpness, 0, 1) * 8;
+  const index = Math.min(7, Math.floor(position));
   return sharpnessStops[index].map((part, channel) =>
-    Math.round(part + (place - index) * (sharpnessStops[index + 1][channel] - part)));
+    Math.round(part + (position - index) * (sharpnessStops[index + 1][channel] - part)));
 }
 const hues = Array.from({ length: 101 }, (_, index) => `rgb(${hueParts(index / 100)})`);
 const hue = (sharpness) => hues[Math.round(clamp(sharpness, 0, 1) * 100)];
@@ -51,8 +53,8 @@ function layOut() {
 const plotWidth = () => box.width - box.left - box.right;
 const xOf = (time) => box.left + (time - state.from) / (state.to - state.from) * plotWidth();
 const timeAt = (x) => state.from + (x - box.left) / plotWidth() * (state.to - state.from);
-const yIn = (lane, share) => box.lanes[lane][1] - share * (box.lanes[lane][1] - box.lanes[lane][0]);
-const shareAt = (lane, y) => (box.lanes[lane][1] - y) / (box.lanes[lane][1] - box.lanes[lane][0]);
+const yIn = (lane, fraction) => box.lanes[lane][1] - fraction * (box.lanes[lane][1] - box.lanes[lane][0]);
+const fractionAt = (lane, y) => (box.lanes[lane][1] - y) / (box.lanes[lane][1] - box.lanes[lane][0]);
 
 /**
  * Returns the y coordinate of a control value: intensity in its lane, sharpness around the center
@@ -60,8 +62,8 @@ const shareAt = (lane, y) => (box.lanes[lane][1] - y) / (box.lanes[lane][1] - bo
  */
 const yOfControl = (id, value) => (isIntensity(id) ? yIn("intensity", value)
   : isSharpness(id) ? yIn("sharpness", (value + 1) / 2) : box.lanes.intensity[0] - 22);
-const valueAt = (id, y) => (isIntensity(id) ? clamp(shareAt("intensity", y), 0, 1)
-  : clamp(2 * shareAt("sharpness", y) - 1, -1, 1));
+const valueAt = (id, y) => (isIntensity(id) ? clamp(fractionAt("intensity", y), 0, 1)
+  : clamp(2 * fractionAt("sharpness", y) - 1, -1, 1));
 
 /** Shows the whole time range. */
 function showAll() {
@@ -90,7 +92,7 @@ function bringIntoView(item) {
 const preview = new Map();
 const contexts = {};
 /** Clears a canvas and scales it to the resolution of the screen. */
-function sheet(name) {
+function clearedCanvas(name) {
   const canvas = find(`#${name}`);
   const ratio = devicePixelRatio || 1;
   const [width, height] = [Math.round(box.width * ratio), Math.round(box.height * ratio)];
@@ -122,7 +124,9 @@ function disc(context, x, y, radius, fill, stroke, width = 1.5) {
   if (stroke) { context.strokeStyle = stroke; context.lineWidth = width; context.stroke(); }
 }
 
-function write(context, text, x, y, { align = "left", colour = colours.muted, weight = 400, size = 11 } = {}) {
+function write(
+  context, text, x, y, { align = "left", colour = colours.muted, weight = 400, size = 11 } = {}
+) {
   context.font = `${weight} ${size}px ${colours.font}`;
   context.textAlign = align;
   context.fillStyle = colour;
@@ -147,29 +151,33 @@ function drawAll() {
   drawMiddle();
   drawTop();
   drawMarks();
-  showPlace();
+  showPosition();
 }
 
 /** Draws the grid, the axes, the sound and the other slot. */
 function drawBack() {
-  const context = sheet("back");
+  const context = clearedCanvas("back");
   const [left, right] = [box.left, box.width - box.right];
   const axis = { from: state.from, to: state.to, width: plotWidth(), whole: wholeLength() };
   for (const { time, text } of timeTicks(axis, 56)) {
     const x = Math.round(xOf(time)) + 0.5;
-    for (const [top, bottom] of Object.values(box.lanes)) strokeLine(context, colours.grid, 1, [[x, top], [x, bottom]]);
+    for (const [top, bottom] of Object.values(box.lanes)) {
+      strokeLine(context, colours.grid, 1, [[x, top], [x, bottom]]);
+    }
     write(context, text, x, box.bottom + 17, { align: "center" });
   }
-  const level = (lane, share, text) => {
-    const y = Math.round(yIn(lane, share)) + 0.5;
-    strokeLine(context, share ? colours.grid : colours.edge, 1, [[left, y], [right, y]]);
+  const level = (lane, fraction, text) => {
+    const y = Math.round(yIn(lane, fraction)) + 0.5;
+    strokeLine(context, fraction ? colours.grid : colours.edge, 1, [[left, y], [right, y]]);
     write(context, text, left - 8, y + 4, { align: "right" });
   };
-  for (const share of [0, 0.5, 1]) level("intensity", share, String(share));
-  for (const share of [0, 1]) {
-    level("sharpness", share, String(share));
-    const hertz = Math.round(core.hertz(state.profile, share));
-    write(context, box.width >= 560 ? `${hertz} Hz` : hertz, right + 7, yIn("sharpness", share) + 4);
+  for (const fraction of [0, 0.5, 1]) level("intensity", fraction, String(fraction));
+  for (const fraction of [0, 1]) {
+    level("sharpness", fraction, String(fraction));
+    const hertz = Math.round(core.hertz(state.profile, fraction));
+    write(
+      context, box.width >= 560 ? `${hertz} Hz` : hertz, right + 7, yIn("sharpness", fraction) + 4
+    );
   }
   const title = (lane, name, unit) => {
     const y = box.lanes[lane][0] - 10;
@@ -178,15 +186,19 @@ function drawBack() {
   };
   title("intensity", "Intensity", "");
   title("sharpness", "Sharpness", box.width >= 560 ? "0 dull, 1 sharp" : "");
-  title("sound", state.picture === "waveform" ? "Waveform" : "Spectrogram", soundWords());
-  if (box.lanes.felt) title("felt", "Felt", box.width >= 560 ? "acceleration, 1 at full-scale resonance" : "acceleration");
+  title("sound", state.picture === "waveform" ? "Waveform" : "Spectrogram", soundLaneText());
+  if (box.lanes.felt) {
+    title(
+      "felt", "Felt", box.width >= 560 ? "acceleration, 1 at full-scale resonance" : "acceleration"
+    );
+  }
   clipped(context, () => {
     const other = slots[1 - state.slot]?.score;
     if (other) drawShadow(context, other);
     if (state.picture === "waveform") drawWaveform(context); else drawSpectrogram(context);
   });
   if (box.lanes.felt) drawFelt(context);
-  if (state.picture !== "waveform") askForSpectrum();
+  if (state.picture !== "waveform") requestSpectrum();
 }
 
 /**
@@ -207,24 +219,33 @@ function pointsOf(item) {
   const gain = event.intensity ? (shown.intensity ?? event.intensity) / event.intensity : 1;
   const lift = (shown.sharpness ?? event.sharpness) - event.sharpness;
   return points.map(([time, intensity, sharpness]) => [
-    event.time + shift + (time - event.time) * stretch, intensity * gain, clamp(sharpness + lift, 0, 1),
+    event.time
+      + shift
+      + (time - event.time) * stretch, intensity * gain, clamp(sharpness + lift, 0, 1),
   ]);
 }
 
 /** Returns the values in the file, or those of a drag. */
-const shownOf = (item) => ({ ...(item.event ?? { time: item.time, value: item.value }), ...preview.get(item.path) });
-const isInView = (item, reach = 0) => item.end + reach >= state.from && item.time - reach <= state.to;
+const shownOf = (item) => (
+  { ...(item.event ?? { time: item.time, value: item.value }), ...preview.get(item.path) }
+);
+const isInView = (item, reach = 0) => item.end + reach >= state.from
+  && item.time - reach <= state.to;
 
 /** Draws the unselected parts, with continuous events behind transients. */
 function drawMiddle() {
-  const context = sheet("middle");
+  const context = clearedCanvas("middle");
   if (!score()) return;
   const reach = 14 / plotWidth() * (state.to - state.from);
   clipped(context, () => {
-    const shown = items().filter((item) => item.event && isInView(item, reach) && !isSelected(item.path));
+    const shown = items().filter(
+      (item) => item.event && isInView(item, reach) && !isSelected(item.path)
+    );
     const isCrowded = shown.length > 400 * plotWidth() / 1000;
     for (const item of shown) if (item.type !== "transient") drawEvent(context, item);
-    for (const item of shown) if (item.type === "transient") drawEvent(context, item, { isCrowded });
+    for (const item of shown) {
+      if (item.type === "transient") drawEvent(context, item, { isCrowded });
+    }
     for (const curve of score().curves) drawCurve(context, curve);
     drawParameters(context);
   });
@@ -232,12 +253,14 @@ function drawMiddle() {
 
 /** Draws the selection, which a drag moves. */
 function drawTop() {
-  const context = sheet("top");
+  const context = clearedCanvas("top");
   showCursor();
   if (!score()) return;
   clipped(context, () => {
     for (const item of selected()) if (item.event) drawEvent(context, item, { isOn: true });
-    const curves = new Set(selected().filter((item) => item.curve && preview.has(item.path)).map((item) => item.curve));
+    const curves = new Set(
+      selected().filter((item) => item.curve && preview.has(item.path)).map((item) => item.curve)
+    );
     for (const curve of curves) drawCurve(context, curve);
     for (const item of selected()) if (!item.event) drawHandle(context, item, true);
   });
@@ -265,9 +288,9 @@ function drawEvent(context, item, { isOn = false, isCrowded = false } = {}) {
       return;
     }
     if (Math.abs(intensity - written.intensity) > 0.005) {
-      const place = yIn("intensity", written.intensity);
-      strokeLine(context, colours.muted, 1, [[x, y], [x, place]], [2, 3]);
-      disc(context, x, place, 2.5, null, colours.muted, 1);
+      const writtenY = yIn("intensity", written.intensity);
+      strokeLine(context, colours.muted, 1, [[x, y], [x, writtenY]], [2, 3]);
+      disc(context, x, writtenY, 2.5, null, colours.muted, 1);
     }
     disc(context, x, y, 6.5, colour, colours.surface);
     disc(context, x, low, 5, colour, colours.surface);
@@ -285,7 +308,9 @@ function drawEvent(context, item, { isOn = false, isCrowded = false } = {}) {
     colour = context.createLinearGradient(left, 0, right, 0);
     const every = Math.ceil(points.length / 40);
     points.forEach(([time, , sharpness], index) => {
-      if (index % every === 0) colour.addColorStop(clamp((xOf(time) - left) / (right - left), 0, 1), hue(sharpness));
+      if (index % every === 0) {
+        colour.addColorStop(clamp((xOf(time) - left) / (right - left), 0, 1), hue(sharpness));
+      }
     });
   }
   context.globalAlpha = isOn ? 0.42 : 0.28;
@@ -301,7 +326,9 @@ function drawEvent(context, item, { isOn = false, isCrowded = false } = {}) {
     strokeLine(context, colours.muted, 1, [[xOf(written.time), y], [xOf(written.time + (written.duration ?? 0)), y]],
       [2, 3]);
   }
-  const sharpnessLine = points.map(([time, , sharpness]) => [xOf(time), yIn("sharpness", sharpness)]);
+  const sharpnessLine = points.map(
+    ([time, , sharpness]) => [xOf(time), yIn("sharpness", sharpness)]
+  );
   strokeLine(context, isOn ? colours.ink : colour, isOn ? 4.5 : 2.5, sharpnessLine);
   if (!isOn) return;
   strokeLine(context, colour, 2, sharpnessLine);
@@ -319,7 +346,8 @@ function drawSoundEvent(context, item, isOn) {
   const written = shownOf(item);
   const [x, ground] = [xOf(written.time), yIn("intensity", 0)];
   const sound = soundOf(item.event);
-  const length = written.duration ?? (sound ? sound.samples.length / sound.channels / sound.rate : 0);
+  const length = written.duration
+    ?? (sound ? sound.samples.length / sound.channels / sound.rate : 0);
   const width = Math.max(10, xOf(written.time + length) - x);
   context.fillStyle = colours.equal;
   context.strokeStyle = isOn ? colours.ink : colours["equal-line"];
@@ -333,19 +361,26 @@ function drawSoundEvent(context, item, isOn) {
   write(context, `♪ ${item.event.file ?? "sound"}`, x + 6, ground - 8, { colour: colours.ink });
 }
 
-const curvePoints = (curve) => Array.from({ length: curve.points.length / 2 }, (_, place) => {
-  const item = itemAt(pointPath(curve, place));
+const curvePoints = (curve) => Array.from({ length: curve.points.length / 2 }, (_, index) => {
+  const item = itemAt(pointPath(curve, index));
   const shown = preview.get(item.path);
-  return { item, x: xOf(curve.time + (shown?.time ?? curve.points[2 * place])),
+  return { item, x: xOf(curve.time + (shown?.time ?? curve.points[2 * index])),
     y: yOfControl(curve.id, shown?.value ?? item.value) };
 });
 
 function drawCurve(context, curve) {
   const points = curvePoints(curve);
-  const visible = points.some(({ x }) => x > 0 && x < box.width) || (points[0]?.x < 0 && points.at(-1)?.x > box.width);
+  const visible = points.some(({ x }) => x > 0 && x < box.width)
+    || (points[0]?.x < 0 && points.at(-1)?.x > box.width);
   if (!visible) return;
   context.globalAlpha = 0.75;
-  strokeLine(context, colours.ink, 1.25, points.map(({ x, y }) => [x, y]), isIntensity(curve.id) ? [] : [5, 3]);
+  strokeLine(
+    context,
+    colours.ink,
+    1.25,
+    points.map(({ x, y }) => [x, y]),
+    isIntensity(curve.id) ? [] : [5, 3]
+  );
   context.globalAlpha = 1;
   for (const { item, x, y } of points) {
     if (!isSelected(item.path)) disc(context, x, y, 4.5, colours.surface, colours.ink);
@@ -362,7 +397,13 @@ function drawParameters(context) {
     const [x, y] = [xOf(preview.get(path)?.time ?? time), yOfControl(id, shownOf(item).value)];
     context.globalAlpha = 0.75;
     if (isIntensity(id) || isSharpness(id)) {
-      strokeLine(context, colours.ink, 1.25, [[x, y], [xOf(Math.min(score().duration, ...starts)), y]], [1, 3]);
+      strokeLine(
+        context,
+        colours.ink,
+        1.25,
+        [[x, y], [xOf(Math.min(score().duration, ...starts)), y]],
+        [1, 3]
+      );
     }
     context.globalAlpha = 1;
     if (!isSelected(path)) drawHandle(context, item, false);
@@ -371,12 +412,14 @@ function drawParameters(context) {
 
 /** Draws a point of a curve or a dynamic parameter as a handle. */
 function drawHandle(context, item, isOn) {
-  const [x, y] = placeOf(item);
+  const [x, y] = handlePosition(item);
   if (item.type === "point") {
     disc(context, x, y, 4.5, isOn ? colours.ink : colours.surface, colours.ink);
   } else {
     context.beginPath();
-    for (const [dx, dy] of [[0, -6.5], [6.5, 0], [0, 6.5], [-6.5, 0]]) context.lineTo(x + dx, y + dy);
+    for (const [dx, dy] of [[0, -6.5], [6.5, 0], [0, 6.5], [-6.5, 0]]) {
+      context.lineTo(x + dx, y + dy);
+    }
     context.closePath();
     context.fillStyle = isOn ? colours.ink : colours.surface;
     context.fill();
@@ -388,15 +431,19 @@ function drawHandle(context, item, isOn) {
 }
 
 /** Returns the position of a part's handle. */
-function placeOf(item) {
+function handlePosition(item) {
   const shown = preview.get(item.path);
   if (!item.event) {
-    const time = item.curve && shown?.time !== undefined ? item.curve.time + shown.time : shown?.time ?? item.time;
+    const time = item.curve && shown?.time !== undefined
+      ? item.curve.time + shown.time
+      : shown?.time ?? item.time;
     return [xOf(time), yOfControl(item.id, shown?.value ?? item.value)];
   }
   if (item.type === "audio") return [xOf(shownOf(item).time) + 5, yIn("intensity", 0) - 12];
   const [[time, intensity]] = pointsOf(item);
-  return [xOf(time), yIn("intensity", item.type === "transient" ? intensity : shownOf(item).intensity)];
+  return [
+    xOf(time), yIn("intensity", item.type === "transient" ? intensity : shownOf(item).intensity)
+  ];
 }
 
 /** Draws the other slot in gray behind the edited one. */
@@ -404,7 +451,11 @@ function drawShadow(context, other) {
   const ground = yIn("intensity", 0);
   context.globalAlpha = 0.55;
   for (const event of other.events) {
-    if (event.time > state.to || event.time + (event.duration ?? 0) < state.from || isAudio(event)) continue;
+    if (
+      event.time > state.to || event.time + (event.duration ?? 0) < state.from || isAudio(event)
+    ) {
+      continue;
+    }
     const points = [];
     for (let index = 0; index < event.felt.length; index += 3) {
       points.push([xOf(event.felt[index]), yIn("intensity", event.felt[index + 1])]);
@@ -416,7 +467,9 @@ function drawShadow(context, other) {
     } else {
       context.fillStyle = colours.equal;
       context.beginPath();
-      [[points[0][0], ground], ...points, [points.at(-1)[0], ground]].forEach(([x, y]) => context.lineTo(x, y));
+      [
+        [points[0][0], ground], ...points, [points.at(-1)[0], ground]
+      ].forEach(([x, y]) => context.lineTo(x, y));
       context.fill();
     }
   }
@@ -452,10 +505,10 @@ function drawWaveform(context) {
 }
 
 /** Returns the text next to the title of the sound lane. */
-function soundWords() {
+function soundLaneText() {
   const [slot, name] = [current(), profileTitle(profiles[state.profile])];
   if (!slot?.samples) return name;
-  return `${name}, ${slot.peak > 1e-5 ? `peak ${short(20 * Math.log10(slot.peak), 1)} dBFS` : "silent"}`;
+  return `${name}, ${slot.peak > 1e-5 ? `peak ${numberText(20 * Math.log10(slot.peak), 1)} dBFS` : "silent"}`;
 }
 
 /** Draws the spectrogram of the visible time range in the colors of sharpness. */
@@ -499,9 +552,9 @@ function drawFelt(context) {
     return;
   }
   const count = slot.felt.length / 2;
-  const most = slot.felt.reduce((one, other) => Math.max(one, Math.abs(other)), 1e-9);
+  const maximum = slot.felt.reduce((one, other) => Math.max(one, Math.abs(other)), 1e-9);
   const length = slot.samples.length / rate;
-  write(context, short(most, most < 10 ? 1 : 0), box.left - 8, top + 4, { align: "right" });
+  write(context, numberText(maximum, maximum < 10 ? 1 : 0), box.left - 8, top + 4, { align: "right" });
   write(context, "0", box.left - 8, bottom + 4, { align: "right" });
   context.fillStyle = colours.ink;
   context.globalAlpha = 0.22;
@@ -509,7 +562,7 @@ function drawFelt(context) {
   context.moveTo(xOf(0), bottom);
   for (let column = 0; column < count; column++) {
     const value = Math.max(-slot.felt[2 * column], slot.felt[2 * column + 1]);
-    context.lineTo(xOf((column + 0.5) / count * length), bottom - value / most * (bottom - top));
+    context.lineTo(xOf((column + 0.5) / count * length), bottom - value / maximum * (bottom - top));
   }
   context.lineTo(xOf(length), bottom);
   context.fill();
@@ -522,8 +575,12 @@ function drawMarks() {
   rail.textContent = "";
   const slot = current();
   let last = -99;
-  const placed = (slot?.findings ?? []).map((finding, index) => ({ finding, index, item: itemOfFinding(finding) }))
-    .filter(({ item }) => item && isInView(item)).sort((one, other) => one.item.time - other.item.time);
+  const placed = (slot?.findings ?? []).map(
+    (finding, index) => ({ finding, index, item: itemOfFinding(finding) })
+  )
+    .filter(({ item }) => item && isInView(item)).sort(
+      (one, other) => one.item.time - other.item.time
+    );
   for (const { finding, index, item } of placed) {
     // A finding far from its part is shown only in the list.
     if (last + 22 - xOf(item.time) > 44) continue;
@@ -549,13 +606,13 @@ function itemOfFinding({ path }) {
 }
 
 /** Shows the positions of play head, loop and clock. */
-function showPlace() {
+function showPosition() {
   const head = find("#head");
-  const x = xOf(state.place);
+  const x = xOf(state.position);
   head.hidden = !score() || x < box.left - 1 || x > box.width - box.right + 1;
   head.style.transform = `translateX(${x}px)`;
   head.style.height = `${box.bottom - 34}px`;
-  find("#clock").textContent = clockText(state.place, wholeLength());
+  find("#clock").textContent = clockText(state.position, wholeLength());
   const band = find("#loop-band");
   band.hidden = !state.loop;
   if (!state.loop) return;
@@ -568,9 +625,9 @@ function showPlace() {
 function showCursor() {
   const cursor = find("#cursor");
   const item = selected().at(-1);
-  const [x, y] = item ? placeOf(item) : [box.left, yIn("intensity", 0.5)];
+  const [x, y] = item ? handlePosition(item) : [box.left, yIn("intensity", 0.5)];
   cursor.style.transform = `translate(${clamp(x, 0, box.width) - 14}px, ${y - 14}px)`;
-  cursor.setAttribute("aria-label", item ? wordsFor(item)
+  cursor.setAttribute("aria-label", item ? descriptionOf(item)
     : `No part selected; ${counted(items().length, "part")}, N and P go through them`);
   cursor.setAttribute("aria-pressed", Boolean(item));
 }

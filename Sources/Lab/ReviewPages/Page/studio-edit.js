@@ -6,40 +6,42 @@ const pointIn = (event) => {
 };
 
 /** Returns the height of an event's line at a time. */
-function valueOver(points, time, place) {
+function valueOver(points, time, component) {
   const after = points.findIndex((point) => point[0] >= time);
-  if (after <= 0) return (points[Math.max(0, after)] ?? points.at(-1))[place];
+  if (after <= 0) return (points[Math.max(0, after)] ?? points.at(-1))[component];
   const [one, other] = [points[after - 1], points[after]];
-  return one[place] + (other[place] - one[place]) * (time - one[0]) / Math.max(1e-9, other[0] - one[0]);
+  return one[component]
+    + (other[component] - one[component]) * (time - one[0]) / Math.max(1e-9, other[0] - one[0]);
 }
 
 /** Returns the part with the nearest handle. */
 function nearest(list, x, y, reach) {
-  let [found, distance] = [null, reach];
+  let [hit, distance] = [null, reach];
   for (const item of list) {
     if (item.type === "continuous") continue;
-    const [px, py] = placeOf(item);
+    const [px, py] = handlePosition(item);
     const away = Math.hypot(px - x, py - y);
-    if (away < distance) [found, distance] = [item, away];
+    if (away < distance) [hit, distance] = [item, away];
   }
-  return found && { item: found, part: { transient: "head", audio: "body" }[found.type] ?? "handle" };
+  return hit
+    && { item: hit, part: { transient: "head", audio: "body" }[hit.type] ?? "handle" };
 }
 
 /**
  * Returns the part at a point and its component: the selection first, and handles before events.
  */
-function hit(x, y, isTouch = false) {
+function partAt(x, y, isTouch = false) {
   const shown = items().filter((item) => isInView(item, timeAt(box.left + 24) - state.from));
   const chosen = shown.filter((item) => isSelected(item.path));
   const reach = isTouch ? 20 : 13;
   const lane = y > box.lanes.sharpness[0] - 12 ? "sharpness" : "intensity";
   return nearest(chosen, x, y, reach) ?? nearest(shown.filter((item) => !item.event), x, y, reach)
-    ?? hitTransient(shown, x, y, lane, isTouch ? 18 : 12)
-    ?? hitLasting([...chosen, ...shown], x, y, lane, isTouch ? 14 : 7);
+    ?? transientAt(shown, x, y, lane, isTouch ? 18 : 12)
+    ?? continuousEventAt([...chosen, ...shown], x, y, lane, isTouch ? 14 : 7);
 }
 
 /** Returns the nearest transient at its stem or at its point in the sharpness lane. */
-function hitTransient(list, x, y, lane, reach) {
+function transientAt(list, x, y, lane, reach) {
   let [best, distance] = [null, reach];
   for (const item of list) {
     const away = Math.abs(xOf(item.time) - x);
@@ -53,13 +55,13 @@ function hitTransient(list, x, y, lane, reach) {
 }
 
 /** Returns a continuous event at its ends, its level, its area or its sharpness line. */
-function hitLasting(list, x, y, lane, reach) {
+function continuousEventAt(list, x, y, lane, reach) {
   for (const item of list) {
     if (item.type !== "continuous") continue;
     const [left, right] = [xOf(item.time), xOf(item.end)];
     if (x < left - 7 || x > right + 7) continue;
     const points = pointsOf(item);
-    const valueAtX = (place) => valueOver(points, timeAt(x), place);
+    const valueAtX = (component) => valueOver(points, timeAt(x), component);
     if (lane === "sharpness") {
       if (Math.abs(yIn("sharpness", valueAtX(2)) - y) < 9) return { item, part: "sharp" };
       continue;
@@ -130,9 +132,13 @@ function connectPinch(stage) {
     const [left, right] = span();
     if (!start || fingers.size !== 2 || right - left < 20) return;
     const perPixel = (start[1] - start[0]) / (right - left);
-    setView(start[0] - (left - box.left) * perPixel, start[0] + (plotWidth() + box.left - left) * perPixel);
+    setView(
+      start[0] - (left - box.left) * perPixel, start[0] + (plotWidth() + box.left - left) * perPixel
+    );
   });
-  for (const name of ["pointerup", "pointercancel"]) addEventListener(name, (event) => fingers.delete(event.pointerId));
+  for (const name of ["pointerup", "pointercancel"]) {
+    addEventListener(name, (event) => fingers.delete(event.pointerId));
+  }
 }
 
 /** Shows a text next to the pointer. */
@@ -150,32 +156,37 @@ let lastPress = { time: 0, x: 0, y: 0 };
 function pressed(event) {
   if (event.button || !score()) return;
   const [x, y] = pointIn(event);
-  const isSecond = event.timeStamp - lastPress.time < 400 && Math.hypot(x - lastPress.x, y - lastPress.y) < 8;
+  const isSecond = event.timeStamp - lastPress.time < 400
+    && Math.hypot(x - lastPress.x, y - lastPress.y) < 8;
   lastPress = { time: isSecond ? 0 : event.timeStamp, x, y };
   find("#cursor").focus({ preventScroll: true });
   event.preventDefault();
-  if (y > box.lanes.sound[0] - 12) { placeOrLoop(event, x); return; }
-  const found = hit(x, y, event.pointerType === "touch");
-  if (isSecond && (!found || found.part === "body" || found.part === "top")) {
-    if (addAt(event, x, y, found)) return;
+  if (y > box.lanes.sound[0] - 12) { seekOrLoop(event, x); return; }
+  const hit = partAt(x, y, event.pointerType === "touch");
+  if (isSecond && (!hit || hit.part === "body" || hit.part === "top")) {
+    if (addAt(event, x, y, hit)) return;
   }
-  if (!found) { bandSelect(event, x, y); return; }
-  const { item } = found;
+  if (!hit) { bandSelect(event, x, y); return; }
+  const { item } = hit;
   if (event.shiftKey || event.ctrlKey || event.metaKey) { toggleSelected(item.path); return; }
-  select(isSelected(item.path) ? [...selection.filter((path) => path !== item.path), item.path] : [item.path]);
-  dragSelected(event, x, y, found);
+  select(
+    isSelected(item.path)
+      ? [...selection.filter((path) => path !== item.path), item.path]
+      : [item.path]
+  );
+  dragSelected(event, x, y, hit);
 }
 
 /** Adds a point to a curve, or a transient in the intensity lane, at a double press. */
-function addAt(event, x, y, found) {
+function addAt(event, x, y, hit) {
   const curve = curveAt(x, y);
   const time = snapped(timeAt(x), event);
   if (curve) {
     addPoint(curve, rounded(time - curve.time), rounded(valueAt(curve.id, y), 2));
     return true;
   }
-  if (found || y > box.lanes.intensity[1]) return false;
-  addTransient(time, rounded(clamp(shareAt("intensity", y), 0, 1), 2));
+  if (hit || y > box.lanes.intensity[1]) return false;
+  addTransient(time, rounded(clamp(fractionAt("intensity", y), 0, 1), 2));
   return true;
 }
 
@@ -183,8 +194,10 @@ function addAt(event, x, y, found) {
 function addPoint(curve, time, value) {
   if (!change("Add point", [{ addPoint: { time, value }, to: curve.path }])) return;
   const grown = score().curves.find(({ path }) => path === curve.path);
-  const place = grown.points.findLastIndex((number, index) => index % 2 === 0 && number <= time) / 2;
-  select([pointPath(grown, place)]);
+  const index = grown.points.findLastIndex(
+    (number, index) => index % 2 === 0 && number <= time
+  ) / 2;
+  select([pointPath(grown, index)]);
 }
 
 /** Adds a point at the play head to the curve whose point is selected. */
@@ -192,9 +205,11 @@ function insertPoint() {
   const curve = selected().at(-1)?.curve;
   if (!curve) return;
   const points = Array.from({ length: curve.points.length / 2 },
-    (_, place) => curve.points.slice(2 * place, 2 * place + 2));
-  const time = rounded(Math.max(0, snapped(state.place) - curve.time));
-  addPoint(curve, time, rounded(time > points.at(-1)[0] ? points.at(-1)[1] : valueOver(points, time, 1), 3));
+    (_, index) => curve.points.slice(2 * index, 2 * index + 2));
+  const time = rounded(Math.max(0, snapped(state.position) - curve.time));
+  addPoint(
+    curve, time, rounded(time > points.at(-1)[0] ? points.at(-1)[1] : valueOver(points, time, 1), 3)
+  );
 }
 
 /** Loops the time range of the selection. */
@@ -208,15 +223,17 @@ function loopSelected() {
 }
 
 /** Handles a press below the lanes: moves the play head, or loops the dragged range. */
-function placeOrLoop(event, x) {
+function seekOrLoop(event, x) {
   const first = timeAt(x);
   let isLoop = false;
   follow(event, (next) => {
     const last = timeAt(pointIn(next)[0]);
     if (!isLoop && Math.abs(xOf(last) - x) < 5) return;
     isLoop = true;
-    state.loop = [first, last].sort((one, other) => one - other).map((time) => clamp(time, 0, wholeLength()));
-    showPlace();
+    state.loop = [first, last].sort((one, other) => one - other).map(
+      (time) => clamp(time, 0, wholeLength())
+    );
+    showPosition();
   }, () => {
     if (!isLoop) state.loop = null;
     else setLooping(true);
@@ -227,9 +244,9 @@ function placeOrLoop(event, x) {
 
 /** Selects with a rubber band. Without a move, the selection is cleared. */
 function bandSelect(event, x, y) {
-  const kept = event.shiftKey ? selection : [];
+  const initialSelection = event.shiftKey ? selection : [];
   const band = find("#band");
-  if (kept.length !== selection.length) select(kept);
+  if (initialSelection.length !== selection.length) select(initialSelection);
   follow(event, (next) => {
     const [nx, ny] = pointIn(next);
     const [left, right] = [Math.min(x, nx), Math.max(x, nx)];
@@ -240,16 +257,19 @@ function bandSelect(event, x, y) {
     if (band.hidden) return;
     const inBand = items().filter((item) => {
       if (!isInView(item)) return false;
-      const [px, py] = placeOf(item);
+      const [px, py] = handlePosition(item);
       const isOverHead = px >= left && px <= right && py >= top && py <= bottom;
-      return isOverHead || (item.type === "continuous" && xOf(item.time) <= right && xOf(item.end) >= left
+      return isOverHead
+        || (item.type === "continuous" && xOf(item.time) <= right && xOf(item.end) >= left
         && bottom >= py && top <= yIn("intensity", 0) && xOf(item.time) >= left - 2);
     }).map((item) => item.path);
     const wanted = [...new Set([...kept, ...inBand])];
-    if (wanted.length !== selection.length || wanted.some((path) => !isSelected(path))) select(wanted);
+    if (wanted.length !== selection.length || wanted.some((path) => !isSelected(path))) {
+      select(wanted);
+    }
   }, () => {
     band.hidden = true;
-    if (selection.length) say(counted(selection.length, "part") + " selected");
+    if (selection.length) announce(counted(selection.length, "part") + " selected");
   });
 }
 
@@ -262,10 +282,12 @@ function timeRange(list) {
   for (const item of list) {
     if (item.type !== "point") { low = Math.max(low, -item.time); continue; }
     const { points } = item.curve;
-    const own = points[2 * item.place];
-    const isFree = (place) => place >= 0 && 2 * place < points.length && !isSelected(pointPath(item.curve, place));
-    if (isFree(item.place - 1)) low = Math.max(low, points[2 * item.place - 2] - own);
-    if (isFree(item.place + 1)) high = Math.min(high, points[2 * item.place + 2] - own);
+    const own = points[2 * item.pointIndex];
+    const isFree = (index) => index >= 0
+      && 2 * index < points.length
+      && !isSelected(pointPath(item.curve, index));
+    if (isFree(item.pointIndex - 1)) low = Math.max(low, points[2 * item.pointIndex - 2] - own);
+    if (isFree(item.pointIndex + 1)) high = Math.min(high, points[2 * item.pointIndex + 2] - own);
     low = Math.max(low, -own);
   }
   return [low, high];
@@ -273,7 +295,7 @@ function timeRange(list) {
 
 /** Returns the values of a part in the file, at the start of a drag. */
 const valuesOf = (item) => (item.event ? { ...item.event }
-  : { time: item.type === "point" ? item.curve.points[2 * item.place] : item.time, value: item.value });
+  : { time: item.type === "point" ? item.curve.points[2 * item.pointIndex] : item.time, value: item.value });
 
 /** Returns the values of each selected part during a drag. */
 function movedValues(list, { item, part }, start, event, dx, dy) {
@@ -287,20 +309,26 @@ function movedValues(list, { item, part }, start, event, dx, dy) {
   if (isGrip) {
     const end = own.time + (own.duration ?? 0);
     const time = part === "start" ? clamp(snapped(own.time + dt, event), 0, end - 0.01) : own.time;
-    const duration = part === "start" ? end - time : Math.max(0.01, snapped(end + dt, event) - time);
+    const duration = part === "start"
+      ? end - time
+      : Math.max(0.01, snapped(end + dt, event) - time);
     return wanted.set(item.path, part === "start" ? { time, duration } : { duration });
   }
   const [low, high] = timeRange(list);
   const shift = dx ? clamp(snapped(base + own.time + dt, event) - base - own.time, low, high) : 0;
   const [[, first = 1]] = item.event && item.type !== "audio" ? pointsOfStart(item) : [[0, 1]];
-  const factor = part === "head" && own.intensity > 0.01 ? Math.max(0.05, first / own.intensity) : 1;
+  const factor = part === "head" && own.intensity > 0.01
+    ? Math.max(0.05, first / own.intensity)
+    : 1;
   for (const each of list) {
     const from = start.get(each.path);
     const to = {};
-    if (shift && part !== "top" && (part !== "sharp" || each.type === "transient")) to.time = from.time + shift;
+    if (shift && part !== "top" && (part !== "sharp" || each.type === "transient")) {
+      to.time = from.time + shift;
+    }
     if (dy && part !== "body" && each.type !== "audio") {
-      const [least, span] = isSharpness(each.id) ? [-1, 2] : [0, 1];
-      if (!each.event) to.value = clamp(rounded(from.value + up * span, 2), least, 1);
+      const [minimum, span] = isSharpness(each.id) ? [-1, 2] : [0, 1];
+      if (!each.event) to.value = clamp(rounded(from.value + up * span, 2), minimum, 1);
       else if (part === "sharp") to.sharpness = clamp(rounded(from.sharpness + up, 2), 0, 1);
       else to.intensity = clamp(rounded(from.intensity + up / factor, 2), 0, 1);
     }
@@ -316,16 +344,18 @@ const pointsOfStart = ({ event }) => [[event.time, event.felt[1] ?? event.intens
  * Drags the selection. The text is updated in every frame, or if that is slow, when the pointer
  * rests.
  */
-function dragSelected(event, x, y, found) {
-  const list = found.part === "start" || found.part === "end" ? [found.item] : selected();
+function dragSelected(event, x, y, hit) {
+  const list = hit.part === "start" || hit.part === "end" ? [hit.item] : selected();
   const start = new Map(list.map((item) => [item.path, valuesOf(item)]));
-  const verbs = { start: "Resize", end: "Resize", sharp: "Change sharpness of", top: "Change intensity of" };
-  let label = labelFor(verbs[found.part] ?? "Move", list);
+  const verbs = {
+    start: "Resize", end: "Resize", sharp: "Change sharpness of", top: "Change intensity of"
+  };
+  let label = labelFor(verbs[hit.part] ?? "Move", list);
   let [isAcross, isDown] = [false, false];
-  let rest = 0;
+  let restTimer = 0;
   let last = null;
   const commit = () => {
-    clearTimeout(rest);
+    clearTimeout(restTimer);
     if (!last) return;
     const changes = [];
     for (const [path, values] of last) {
@@ -345,31 +375,33 @@ function dragSelected(event, x, y, found) {
     isDown ||= Math.abs(ny - y) > 3;
     const [dx, dy] = [isAcross ? nx - x : 0, isDown ? ny - y : 0];
     if (!dx && !dy) return;
-    last = movedValues(list, found, start, next, dx, dy);
+    last = movedValues(list, hit, start, next, dx, dy);
     if (changeCost > longChange) {
       for (const [path, values] of last) preview.set(path, values);
       drawTop();
-      clearTimeout(rest);
-      rest = setTimeout(commit, 150 + 4 * changeCost);
+      clearTimeout(restTimer);
+      restTimer = setTimeout(commit, 150 + 4 * changeCost);
     } else commit();
-    showTip(nx, ny, wordsForDrag(found));
+    showTip(nx, ny, dragText(hit));
   }, () => {
     document.body.classList.remove("dragging");
     commit();
-    say(wordsFor(itemAt(found.item.path)));
+    announce(descriptionOf(itemAt(hit.item.path)));
   });
 }
 
 /** Returns the values that a drag changes, as text. */
-function wordsForDrag({ item, part }) {
+function dragText({ item, part }) {
   const now = itemAt(item.path);
   const values = shownOf(now);
-  if (!now.event) return `${secondsText((item.curve?.time ?? 0) + values.time)} s · ${short(values.value)}`;
+  if (!now.event) {
+    return `${secondsText((item.curve?.time ?? 0) + values.time)} s · ${numberText(values.value)}`;
+  }
   const hertz = part === "sharp" ? Math.round(core.hertz(state.profile, pointsOf(now)[0][2])) : 0;
-  if (hertz) return `sharpness ${short(values.sharpness)} · ${hertz} Hz`;
+  if (hertz) return `sharpness ${numberText(values.sharpness)} · ${hertz} Hz`;
   const parts = [`${secondsText(values.time)} s`];
   if (values.duration) parts.push(`${secondsText(values.duration)} s long`);
-  if (now.type !== "audio") parts.push(`intensity ${short(values.intensity)}`);
+  if (now.type !== "audio") parts.push(`intensity ${numberText(values.intensity)}`);
   return parts.join(" · ");
 }
 
@@ -395,14 +427,14 @@ function nudge(event) {
     for (const item of list.filter((each) => each.type !== "audio")) {
       const values = valuesOf(item);
       const name = item.event ? field : "value";
-      const least = isSharpness(item.id) ? -1 : 0;
-      changes.push(assign(item.path, name, clamp(values[name] + sign * 0.05 * small, least, 1)));
+      const minimum = isSharpness(item.id) ? -1 : 0;
+      changes.push(assign(item.path, name, clamp(values[name] + sign * 0.05 * small, minimum, 1)));
     }
   }
   const name = changes[0]?.set.split(".").at(-1);
   const label = labelFor(name === "time" ? "Move" : `Change ${name ?? ""} of`, list);
   const isSame = event.repeat && current().history.undo === label;
-  if (change(isSame ? null : label, changes)) say(wordsFor(selected().at(-1)));
+  if (change(isSame ? null : label, changes)) announce(descriptionOf(selected().at(-1)));
   return true;
 }
 
@@ -422,25 +454,53 @@ const keyTable = [
   { keys: [], shown: "↑ ↓", words: "Intensity or value; with Alt sharpness; with Shift finer" },
   { keys: ["[", "]"], shown: "[ ]", words: "Shorter, longer", repeats: true, act: nudge },
   { keys: ["t"], shown: "T C", words: "Add a transient, a continuous event at the play head",
-    act: () => addTransient(snapped(state.place)) },
-  { keys: ["c"], act: () => addContinuous(snapped(state.place)) },
-  { keys: ["v"], shown: "V B", words: "Add a curve; a dynamic parameter at the play head", act: () => addCurve() },
-  { keys: ["i"], shown: "I", words: "Insert a point of the curve at the play head", act: () => insertPoint() },
-  { keys: ["b"], act: () => addParameter(snapped(state.place)) },
-  { keys: ["d"], shown: "D Delete", words: "Duplicate, delete what is selected", act: () => duplicateSelected() },
+    act: () => addTransient(snapped(state.position)) },
+  { keys: ["c"], act: () => addContinuous(snapped(state.position)) },
+  {
+    keys: ["v"],
+    shown: "V B",
+    words: "Add a curve; a dynamic parameter at the play head",
+    act: () => addCurve()
+  },
+  {
+    keys: ["i"],
+    shown: "I",
+    words: "Insert a point of the curve at the play head",
+    act: () => insertPoint()
+  },
+  { keys: ["b"], act: () => addParameter(snapped(state.position)) },
+  {
+    keys: ["d"],
+    shown: "D Delete",
+    words: "Duplicate, delete what is selected",
+    act: () => duplicateSelected()
+  },
   { keys: ["Delete", "Backspace"], act: () => removeSelected() },
-  { keys: [], shown: "Ctrl C X V", words: "Copy, cut, paste as AHAP at the play head, in either slot" },
+  {
+    keys: [],
+    shown: "Ctrl C X V",
+    words: "Copy, cut, paste as AHAP at the play head, in either slot"
+  },
   { keys: [], shown: "Ctrl Z", words: "Undo; with Shift redo" },
   { keys: [], shown: "Ctrl O S", words: "Open, save" },
-  { keys: ["l"], shown: "L", words: "Loop; with Shift loop what is selected", act: () => setLooping(!state.isLooping) },
+  {
+    keys: ["l"],
+    shown: "L",
+    words: "Loop; with Shift loop what is selected",
+    act: () => setLooping(!state.isLooping)
+  },
   { keys: ["L"], act: () => loopSelected() },
   { keys: [",", "."], shown: ", .", words: "Move the play head by the grid", repeats: true,
-    act: (event) => seek(state.place + (event.key === "," ? -1 : 1) * (gridStep() || 0.01)) },
-  { keys: ["Home"], shown: "Home End", words: "Play head to the start, the end", act: () => seek(0) },
+    act: (event) => seek(state.position + (event.key === "," ? -1 : 1) * (gridStep() || 0.01)) },
+  {
+    keys: ["Home"], shown: "Home End", words: "Play head to the start, the end", act: () => seek(0)
+  },
   { keys: ["End"], act: () => seek(wholeLength()) },
   { keys: ["w"], shown: "W", words: "Waveform or spectrogram",
     act: () => choosePicture(state.picture === "waveform" ? "spectrogram" : "waveform") },
-  { keys: ["+", "="], shown: "+ − 0", words: "Zoom in, out, show everything", act: () => zoom(0.7) },
+  {
+    keys: ["+", "="], shown: "+ − 0", words: "Zoom in, out, show everything", act: () => zoom(0.7)
+  },
   { keys: ["-"], act: () => zoom(1.4) },
   { keys: ["0"], act: () => { showAll(); drawAll(); } },
   { keys: ["Escape"], act: () => select([]) },
@@ -457,7 +517,9 @@ const commands = {
 };
 
 function keyPressed(event) {
-  const isTyping = event.target.matches?.("input:not([type=range], [type=radio], [type=checkbox]), textarea, select");
+  const isTyping = event.target.matches?.(
+    "input:not([type=range], [type=radio], [type=checkbox]), textarea, select"
+  );
   const isOpen = find("dialog[open]") !== null;
   if ((event.ctrlKey || event.metaKey) && !event.altKey) {
     const name = event.key.toLowerCase();
@@ -471,18 +533,26 @@ function keyPressed(event) {
   if (stepRadio(event)) { event.preventDefault(); return; }
   if (belongsToControl(event) && event.target.id !== "cursor") return;
   const key = keyTable.find((each) => each.keys.includes(event.key));
-  if (!key || !score() || (event.altKey && key.act !== nudge) || (event.repeat && !key.repeats)) return;
+  if (!key || !score() || (event.altKey && key.act !== nudge) || (event.repeat && !key.repeats)) {
+    return;
+  }
   event.preventDefault();
   key.act(event);
 }
 
 function connectEditing() {
   const stage = find("#stage");
-  stage.addEventListener("pointerdown", (event) => { if (!event.target.closest(".mark")) pressed(event); });
+  stage.addEventListener(
+    "pointerdown", (event) => { if (!event.target.closest(".mark")) pressed(event); }
+  );
   // A finger on an event drags the event instead of scrolling the page.
   stage.addEventListener("touchstart", (event) => {
     const [x, y] = pointIn(event.touches[0]);
-    if (score() && (event.touches.length > 1 || hit(x, y, true) || y > box.lanes.sound[0] - 12)) event.preventDefault();
+    if (
+      score() && (event.touches.length > 1 || partAt(x, y, true) || y > box.lanes.sound[0] - 12)
+    ) {
+      event.preventDefault();
+    }
   }, { passive: false });
   connectPinch(stage);
   let isDue = false;
@@ -492,9 +562,13 @@ function connectEditing() {
     requestAnimationFrame(() => {
       isDue = false;
       const [x, y] = pointIn(event);
-      const found = y > box.lanes.sound[0] - 12 ? null : hit(x, y);
-      stage.style.cursor = found ? cursors[found.part] ?? "grab" : y > box.lanes.sound[0] - 12 ? "text" : "crosshair";
-      showTip(x, y, found ? wordsForDrag(found) : "");
+      const hit = y > box.lanes.sound[0] - 12 ? null : partAt(x, y);
+      stage.style.cursor = hit
+        ? cursors[hit.part] ?? "grab"
+        : y > box.lanes.sound[0] - 12
+        ? "text"
+        : "crosshair";
+      showTip(x, y, hit ? dragText(hit) : "");
     });
   });
   stage.addEventListener("pointerleave", () => showTip());

@@ -1,17 +1,17 @@
 // The elements around the figure: header, fields of the selection, profiles.
 
 function showHeader() {
-  for (const place of [0, 1]) {
-    const slot = slots[place];
-    const button = find(`#slot-${place}`);
-    button.setAttribute("aria-pressed", place === state.slot && Boolean(slot));
+  for (const slotIndex of [0, 1]) {
+    const slot = slots[slotIndex];
+    const button = find(`#slot-${slotIndex}`);
+    button.setAttribute("aria-pressed", slotIndex === state.slot && Boolean(slot));
     button.classList.toggle("empty", !slot);
     find(".nm", button).textContent = slot?.name ?? "Compare with…";
-    find(".changed", button).hidden = !isChanged(place);
-    const hear = find(`#hear-${place}`);
+    find(".changed", button).hidden = !isChanged(slotIndex);
+    const hear = find(`#hear-${slotIndex}`);
     hear.disabled = !slot;
-    hear.setAttribute("aria-checked", place === state.slot);
-    hear.tabIndex = place === state.slot ? 0 : -1;
+    hear.setAttribute("aria-checked", slotIndex === state.slot);
+    hear.tabIndex = slotIndex === state.slot ? 0 : -1;
   }
   const slot = current();
   for (const [id, key, name] of [["#undo", "undo", "Undo"], ["#redo", "redo", "Redo"]]) {
@@ -43,37 +43,69 @@ function showHeader() {
 
 /** Returns the fields of a part: name, label, value and range, as the module accepts them. */
 function fieldsOf(item) {
-  const time = { name: "time", words: "Time", least: 0, step: 0.01 };
+  const time = { name: "time", words: "Time", minimum: 0, step: 0.01 };
   if (!item.event) {
-    const least = isIntensity(item.id) ? 0 : -1;
+    const minimum = isIntensity(item.id) ? 0 : -1;
     return [{ ...time, value: valuesOf(item).time },
-      { name: "value", words: "Value", value: item.value, least, most: 1, hasSlider: true }];
+      { name: "value", words: "Value", value: item.value, minimum, maximum: 1, hasSlider: true }];
   }
   const { event } = item;
   const fields = [{ ...time, value: event.time }];
-  if (item.type === "continuous") fields.push({ ...time, name: "duration", words: "Duration", value: event.duration });
+  if (item.type === "continuous") {
+    fields.push({ ...time, name: "duration", words: "Duration", value: event.duration });
+  }
   if (item.type === "audio") return [...fields,
     { name: "path", words: "Sound file", value: event.file ?? "", isText: true }];
-  fields.push({ name: "intensity", words: "Intensity", value: event.intensity, least: 0, most: 1, hasSlider: true });
-  fields.push({ name: "sharpness", words: "Sharpness", value: event.sharpness, least: 0, most: 1, hasSlider: true });
-  if (item.type === "continuous") {
-    for (const [name, words] of [["attack", "Attack"], ["decay", "Decay"], ["release", "Release"]]) {
-      fields.push({ name, words, value: event[name], least: 0, most: 1, isEnvelope: true });
+  fields.push(
+    {
+      name: "intensity",
+      words: "Intensity",
+      value: event.intensity,
+      minimum: 0,
+      maximum: 1,
+      hasSlider: true
     }
-    fields.push({ name: "sustained", words: "Sustained", value: event.sustained, isToggle: true, isEnvelope: true });
+  );
+  fields.push(
+    {
+      name: "sharpness",
+      words: "Sharpness",
+      value: event.sharpness,
+      minimum: 0,
+      maximum: 1,
+      hasSlider: true
+    }
+  );
+  if (item.type === "continuous") {
+    for (
+      const [name, words] of [["attack", "Attack"], ["decay", "Decay"], ["release", "Release"]]
+    ) {
+      fields.push({ name, words, value: event[name], minimum: 0, maximum: 1, isEnvelope: true });
+    }
+    fields.push(
+      {
+        name: "sustained",
+        words: "Sustained",
+        value: event.sustained,
+        isToggle: true,
+        isEnvelope: true
+      }
+    );
   }
   return fields;
 }
 
 /** Returns the played values of an event as text. */
-function playedWords(item) {
+function playedText(item) {
   if (item.type === "audio") {
     const sound = soundOf(item.event);
     return sound ? `<b>${counted(sound.channels, "channel")}</b>, ${sound.rate} Hz`
       : "This sound is not loaded: drop its file on the page.";
   }
   if (!item.event) {
-    if (item.type === "parameter") return "Holds from its time on, until the next parameter or curve.";
+    if (item.type === "parameter") {
+      return "Holds from its time on, until the next parameter or curve.";
+    }
     if (isSharpness(item.id)) return "Added to the sharpness of every event.";
     return isIntensity(item.id) ? "Multiplies the intensity of every event." : "";
   }
@@ -81,13 +113,15 @@ function playedWords(item) {
   const [first, last] = [points[0], points.at(-1)];
   const hertz = (point) => Math.round(core.hertz(state.profile, point[2]));
   if (item.type === "continuous") {
-    const [from, to] = [first, last].map((point) => short(point[1]));
+    const [from, to] = [first, last].map((point) => numberText(point[1]));
     return `Played: intensity <b>${from} → ${to}</b>, <b>${hertz(first)} → ${hertz(last)} Hz</b>`;
   }
   const { intensity } = item.event;
   const isScaled = intensity && Math.abs(first[1] - intensity) > 0.005;
-  const product = isScaled ? ` (${short(intensity)} × ${short(first[1] / intensity)})` : "";
-  return `Played: intensity <b>${short(first[1])}</b>${product}, <b>${hertz(first)} Hz</b>`;
+  const product = isScaled
+    ? ` (${numberText(intensity)} × ${numberText(first[1] / intensity)})`
+    : "";
+  return `Played: intensity <b>${numberText(first[1])}</b>${product}, <b>${hertz(first)} Hz</b>`;
 }
 
 const typeNames = { transient: "Transient", continuous: "Continuous event", audio: "Sound" };
@@ -98,19 +132,27 @@ function showSelection() {
   const panel = find("#fields");
   const list = selected();
   const item = list.at(-1);
-  const key = list.length === 1 ? `${state.slot} ${item.path} ${item.type}` : `${state.slot} ${list.length}`;
+  const key = list.length === 1
+    ? `${state.slot} ${item.path} ${item.type}`
+    : `${state.slot} ${list.length}`;
   find("#nothing").hidden = list.length > 0;
   panel.hidden = !list.length;
   if (!item) { shownFields = ""; return; }
   find("#kind").textContent = list.length > 1 ? `${list.length} parts`
-    : item.event ? typeNames[item.type] : `${controlName(item.id)} ${item.curve ? "curve" : "parameter"}`;
+    : item.event
+    ? typeNames[item.type]
+    : `${controlName(item.id)} ${item.curve ? "curve" : "parameter"}`;
   const times = list.map((each) => each.time);
   const span = `${secondsText(Math.min(...times))} – ${secondsText(Math.max(...list.map((each) => each.end)))} s`;
-  const [number, count] = item.curve ? [item.place, item.curve.points.length / 2]
+  const [number, count] = item.curve ? [item.pointIndex, item.curve.points.length / 2]
     : [numberIn(item.path), (item.event ? score().events : score().parameters).length];
-  find("#which").textContent = list.length > 1 ? span : `${item.curve ? "point " : ""}${number + 1} of ${count} · `
+  find("#which").textContent = list.length > 1
+    ? span
+    : `${item.curve ? "point " : ""}${number + 1} of ${count} · `
     + (item.end > item.time ? span : `${secondsText(item.time)} s`);
-  find("#played").innerHTML = list.length > 1 ? "Drag, or use the arrow keys: all of them follow." : playedWords(item);
+  find("#played").innerHTML = list.length > 1
+    ? "Drag, or use the arrow keys: all of them follow."
+    : playedText(item);
   find("#duplicate").hidden = list.every((each) => each.type === "point");
   if (key !== shownFields) makeFields(list.length === 1 ? fieldsOf(item) : []);
   shownFields = key;
@@ -132,21 +174,29 @@ function makeFields(fields) {
   for (const field of fields) {
     const row = document.createElement("div");
     row.className = `field${field.hasSlider ? "" : " two"}`;
-    const limits = { min: field.least, max: field.most, placeholder: field.isEnvelope ? "none" : undefined };
+    const limits = {
+      min: field.minimum, max: field.maximum, placeholder: field.isEnvelope ? "none" : undefined
+    };
     const kind = field.isToggle ? "checkbox" : field.isText ? "text" : "number";
     const words = `<label for="field-${field.name}">${field.words}</label>`;
     const slide = `<input type="range" step="0.01" tabindex="-1" aria-label="${field.words}, slider">`;
     row.innerHTML = `${words}${field.hasSlider ? slide : ""}<input id="field-${field.name}" type="${kind}" step="any">`;
     for (const control of findAll("input", row)) {
       control.dataset.field = field.name;
-      for (const [name, limit] of Object.entries(limits)) if (limit !== undefined) control.setAttribute(name, limit);
+      for (const [name, limit] of Object.entries(limits)) {
+        if (limit !== undefined) control.setAttribute(name, limit);
+      }
     }
     const input = find(`#field-${field.name}`, row);
     const slider = find("[type=range]", row);
     const set = (value, isSame) => {
       const item = selected()[0];
       if (!item) return;
-      const changes = [field.isText ? { set: `${item.path}.path`, to: value } : assign(item.path, field.name, value)];
+      const changes = [
+        field.isText
+          ? { set: `${item.path}.path`, to: value }
+          : assign(item.path, field.name, value)
+      ];
       change(isSame ? null : labelFor(`Change ${field.words.toLowerCase()} of`, [item]), changes);
     };
     input.addEventListener("change", () => {
@@ -201,18 +251,18 @@ function fillProfiles() {
 function chooseProfile(index) {
   state.profile = index;
   find("#profile").value = String(index);
-  for (const place of [0, 1]) {
-    if (!slots[place]) continue;
-    Object.assign(slots[place], { samples: null, felt: null, spectrum: null });
-    send(place);
+  for (const slotIndex of [0, 1]) {
+    if (!slots[slotIndex]) continue;
+    Object.assign(slots[slotIndex], { samples: null, felt: null, spectrum: null });
+    send(slotIndex);
   }
   drawAll();
   showSelection();
-  lists();
+  updateLists();
   const { name, low, high, hasHardware } = profiles[index];
   const title = profileTitle(profiles[index]);
   const band = `${Math.round(low)}–${Math.round(high)} Hz`;
-  note(name === "speaker" ? `${title}: ${band} with harmonics, heard on laptops and phones.`
+  showNote(name === "speaker" ? `${title}: ${band} with harmonics, heard on laptops and phones.`
     : `${title}: ${band} as sent to the actuator${hasHardware ? ", and what it makes of it" : ""}; `
       + "needs a shaker or good headphones.");
 }

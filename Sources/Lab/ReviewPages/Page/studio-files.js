@@ -4,41 +4,45 @@
 let chosenSlot = null;
 
 /** Shows a file picker. Browsers that can write to files return a handle. */
-async function chooseFile(place) {
+async function chooseFile(slotIndex) {
   if (!window.showOpenFilePicker) {
-    chosenSlot = place;
+    chosenSlot = slotIndex;
     find("#file").click();
     return;
   }
   try {
-    const handles = await window.showOpenFilePicker({ multiple: place === null });
-    await openFiles(await Promise.all(handles.map((handle) => handle.getFile())), place, handles);
+    const handles = await window.showOpenFilePicker({ multiple: slotIndex === null });
+    await openFiles(
+      await Promise.all(handles.map((handle) => handle.getFile())), slotIndex, handles
+    );
   } catch (error) {
-    if (error.name !== "AbortError") note(`The file cannot be opened: ${error.message}`);
+    if (error.name !== "AbortError") showNote(`The file cannot be opened: ${error.message}`);
   }
 }
 
-const isSound = (file) => /^audio\//.test(file.type) || /\.(wav|mp3|m4a|aac|ogg|flac|caf|aif+)$/i.test(file.name);
+const isSound = (file) => /^audio\//.test(file.type)
+  || /\.(wav|mp3|m4a|aac|ogg|flac|caf|aif+)$/i.test(file.name);
 
 /** Returns true if the contents of a slot are saved or the user confirms their replacement. */
-const mayReplace = (place) =>
-  !isChanged(place) || window.confirm(`Replace ${slots[place].name}, which has unsaved changes?`);
+const mayReplace = (slotIndex) =>
+  !isChanged(slotIndex)
+    || window.confirm(`Replace ${slots[slotIndex].name}, which has unsaved changes?`);
 
 /** Opens one or two patterns or sounds. */
-async function openFiles(files, place = null, handles = []) {
+async function openFiles(files, slotIndex = null, handles = []) {
   const sounds = files.filter(isSound);
   const patterns = files.filter((file) => !isSound(file)).slice(0, 2);
   for (const [index, file] of patterns.entries()) {
     if (file.size > 8e6) {
-      note(`${file.name} is larger than the 8 MB that the studio opens.`);
+      showNote(`${file.name} is larger than the 8 MB that the studio opens.`);
       continue;
     }
-    const target = place ?? (patterns.length > 1 ? index : state.slot);
+    const target = slotIndex ?? (patterns.length > 1 ? index : state.slot);
     if (!mayReplace(target)) continue;
     openSlot(target, file.name, new Uint8Array(await file.arrayBuffer()),
       { handle: handles[files.indexOf(file)] ?? null });
   }
-  for (const file of sounds) await openSound(file, place);
+  for (const file of sounds) await openSound(file, slotIndex);
 }
 
 /** Returns the interleaved samples of a sound file, or null if the browser cannot decode it. */
@@ -47,25 +51,29 @@ async function decoded(file) {
   try {
     sound = await new OfflineAudioContext(1, 1, rate).decodeAudioData(await file.arrayBuffer());
   } catch {
-    note(`${file.name} is not a sound that this browser decodes.`);
+    showNote(`${file.name} is not a sound that this browser decodes.`);
     return null;
   }
   const channels = sound.numberOfChannels;
   const samples = new Float32Array(sound.length * channels);
   for (let channel = 0; channel < channels; channel++) {
-    sound.getChannelData(channel).forEach((sample, index) => { samples[index * channels + channel] = sample; });
+    sound.getChannelData(channel).forEach(
+      (sample, index) => { samples[index * channels + channel] = sample; }
+    );
   }
   return { file: file.name, channels, rate: sound.sampleRate, samples };
 }
 
-const eventOf = (sound) => score()?.events.find((event) => event.file?.split("/").at(-1) === sound.file);
+const eventOf = (sound) => score()?.events.find(
+  (event) => event.file?.split("/").at(-1) === sound.file
+);
 
 /** Passes a sound to the pattern that names it. For other sounds, the user selects the purpose. */
-async function openSound(file, place) {
+async function openSound(file, slotIndex) {
   const sound = await decoded(file);
   if (!sound) return;
   if (eventOf(sound)) { addSound(sound); return; }
-  const target = place ?? (score() ? 1 - state.slot : 0);
+  const target = slotIndex ?? (score() ? 1 - state.slot : 0);
   const dialog = find("#sound-dialog");
   find("#sound-title").textContent = file.name;
   find("#sound-words").textContent = score()
@@ -91,29 +99,33 @@ function offer(dialog, choices) {
  * Opens the pattern traced from a sound for the current output, and optionally adds the sound to
  * it.
  */
-async function traceSound(sound, place, isPlayed = false) {
-  if (!mayReplace(place)) return;
+async function traceSound(sound, slotIndex, isPlayed = false) {
+  if (!mayReplace(slotIndex)) return;
   const file = sound.file.replace(/(\.\w+)?$/, ".ahap");
-  say(`${sound.file} becomes a pattern …`);
+  announce(`${sound.file} becomes a pattern …`);
   const text = await new Promise((resolve) => {
     worker.addEventListener("message", function answer({ data: message }) {
       if (message.kind !== "trace") return;
       worker.removeEventListener("message", answer);
       resolve(message.text);
     });
-    worker.postMessage({ kind: "trace", slot: 2, profile: state.profile, sound: { ...sound, name: utf8.bytes(file) } });
+    worker.postMessage(
+      {
+        kind: "trace", slot: 2, profile: state.profile, sound: { ...sound, name: utf8.bytes(file) }
+      }
+    );
   });
   if (!text) {
-    note(`No pattern can be made of ${sound.file}: it lasts at most an hour.`);
+    showNote(`No pattern can be made of ${sound.file}: it lasts at most an hour.`);
     return;
   }
-  openSlot(place, file, text);
+  openSlot(slotIndex, file, text);
   if (isPlayed) addSound(sound, 0);
-  if (!score().events.length) note(`Nothing that can be felt was found in ${sound.file}.`);
+  if (!score().events.length) showNote(`Nothing that can be felt was found in ${sound.file}.`);
 }
 
 /** Adds a sound to the pattern, and an event that plays it if there is none. */
-function addSound(sound, time = snapped(state.place)) {
+function addSound(sound, time = snapped(state.position)) {
   const named = eventOf(sound);
   const title = named?.file ?? sound.file;
   const given = { ...sound, title, name: utf8.bytes(title) };
@@ -128,7 +140,7 @@ function addSound(sound, time = snapped(state.place)) {
     refresh();
     afterChange();
   }
-  say(`${sound.file} added`);
+  announce(`${sound.file} added`);
 }
 
 // Saving.
@@ -139,14 +151,16 @@ function wasSaved(words) {
   current().savedVersion = current().version;
   showHeader();
   keepSession();
-  note(words);
+  showNote(words);
 }
 
 /** Returns true if the text differs from the opened or last saved text. */
-function isChanged(place) {
-  const slot = slots[place];
+function isChanged(slotIndex) {
+  const slot = slots[slotIndex];
   if (!slot) return false;
-  return slot.savedVersion === undefined ? slot.history.changed : slot.version !== slot.savedVersion;
+  return slot.savedVersion === undefined
+    ? slot.history.changed
+    : slot.version !== slot.savedVersion;
 }
 
 /** Returns the text in the format of its file, or null if the user must select a format. */
@@ -154,7 +168,12 @@ function bytesToSave(slot) {
   if (!slot.origin) return core.text(state.slot);
   const bytes = slot.save || slot.handle ? core.save(state.slot, slot.origin.format) : [];
   const lines = core.losses().map(({ message }) => `\n- ${message}`).join("");
-  if (bytes.length && (!lines || window.confirm(`${slot.file} cannot hold:${lines}\nWrite it without?`))) return bytes;
+  if (
+    bytes.length
+      && (!lines || window.confirm(`${slot.file} cannot hold:${lines}\nWrite it without?`))
+  ) {
+    return bytes;
+  }
   if (!bytes.length) openSaveAs();
   return null;
 }
@@ -169,14 +188,16 @@ async function save() {
   if (slot.handle || window.showSaveFilePicker) {
     try {
       slot.handle ??= await window.showSaveFilePicker({
-        suggestedName: fileName("ahap"), types: [{ description: "AHAP", accept: { "application/json": [".ahap"] } }],
+        suggestedName: fileName("ahap"), types: [
+          { description: "AHAP", accept: { "application/json": [".ahap"] } }
+        ],
       });
       const file = await slot.handle.createWritable();
       await file.write(bytes);
       await file.close();
       wasSaved(`Saved as ${slot.handle.name}.`);
     } catch (error) {
-      if (error.name !== "AbortError") note(`The file cannot be written: ${error.message}`);
+      if (error.name !== "AbortError") showNote(`The file cannot be written: ${error.message}`);
     }
     return;
   }
@@ -189,9 +210,13 @@ async function save() {
 async function saveToServer(slot, bytes, etag = slot.save.etag) {
   let answer;
   try {
-    answer = await fetch(slot.save.url, { method: "PUT", headers: { "If-Match": `"${etag}"` }, body: bytes });
+    answer = await fetch(
+      slot.save.url, { method: "PUT", headers: { "If-Match": `"${etag}"` }, body: bytes }
+    );
   } catch {
-    note("The server does not answer: the page was perhaps left open longer than it runs. Save as… keeps the work.");
+    showNote(
+      "The server does not answer: the page was perhaps left open longer than it runs. Save as… keeps the work."
+    );
     return;
   }
   const given = (answer.headers.get("ETag") ?? "").replaceAll("\"", "");
@@ -200,7 +225,7 @@ async function saveToServer(slot, bytes, etag = slot.save.etag) {
     wasSaved(`Saved to ${slot.file}.`);
   } else if (answer.status === 412) {
     askAboutConflict(slot, bytes, new Uint8Array(await answer.arrayBuffer()), given);
-  } else note((await answer.text()).split("\n")[0] || `The server refuses: ${answer.status}.`);
+  } else showNote((await answer.text()).split("\n")[0] || `The server refuses: ${answer.status}.`);
 }
 
 /** Offers both texts if the file has changed since it was opened. */
@@ -209,11 +234,11 @@ function askAboutConflict(slot, mine, theirs, etag) {
   const [own, other] = [mine, theirs].map((bytes) => utf8.text(bytes).split("\n").length);
   find("#conflict-words").textContent = `${slot.file} has changed on the disk since it was opened here. `
     + `It has ${counted(other, "line")} now, yours has ${own}.`;
-  const place = slots.indexOf(slot);
+  const slotIndex = slots.indexOf(slot);
   offer(dialog, {
     mine: () => saveToServer(slot, mine, etag),
-    theirs: () => openSlot(place, slot.file, theirs, { save: { ...slot.save, etag } }),
-    compare: () => openSlot(1 - place, slot.file.replace(/(\.\w+)?$/, " on disk$1"), theirs),
+    theirs: () => openSlot(slotIndex, slot.file, theirs, { save: { ...slot.save, etag } }),
+    compare: () => openSlot(1 - slotIndex, slot.file.replace(/(\.\w+)?$/, " on disk$1"), theirs),
   });
 }
 
@@ -241,7 +266,11 @@ function showLossesOfChoice() {
   const losses = isFormat ? core.losses() : [];
   find("#losses").innerHTML = lossList(losses);
   find("#save-now").disabled = isFormat && !saveChoice.length;
-  const words = !isFormat ? "" : saveChoice.length ? "Everything is kept." : "This format cannot hold the pattern.";
+  const words = !isFormat
+    ? ""
+    : saveChoice.length
+    ? "Everything is kept."
+    : "This format cannot hold the pattern.";
   find("#losses-words").textContent = losses.length ? "Not kept in this format:" : words;
 }
 let saveChoice = null;
@@ -266,8 +295,8 @@ const pristine = document.documentElement.outerHTML;
 
 /** Returns the page with the current patterns. */
 function pageFile() {
-  const list = slots.flatMap((slot, place) =>
-    (slot ? [{ name: slot.file, text: base64(core.text(place)), save: null }] : []));
+  const list = slots.flatMap((slot, slotIndex) =>
+    (slot ? [{ name: slot.file, text: base64(core.text(slotIndex)), save: null }] : []));
   const json = JSON.stringify({ ...data, profile: profiles[state.profile].name, slots: list });
   const start = pristine.indexOf(">", pristine.indexOf("id=\"data\"")) + 1;
   const rest = pristine.slice(pristine.indexOf("<", start));
@@ -277,7 +306,9 @@ function pageFile() {
 async function saveAs() {
   const { value } = find("#format");
   find("#save-dialog").close();
-  if (value === "wav") saveFile(fileName("wav"), "audio/wav", core.wav(state.slot, state.profile, rate));
+  if (value === "wav") {
+    saveFile(fileName("wav"), "audio/wav", core.wav(state.slot, state.profile, rate));
+  }
   else if (value === "png") saveFile(fileName("png"), "image/png", await pictureFile());
   else if (value === "html") saveFile(fileName("html"), "text/html", pageFile());
   else {
@@ -306,14 +337,14 @@ const clipText = () => `{\n"Version": 1.0,\n"Pattern": [\n${selectedEntries().jo
 /** Adds the entries of an AHAP text to the current slot, with the first at the play head. */
 function paste(text) {
   if (!core.open(2, "clipboard.ahap", utf8.bytes(text))) {
-    note("The clipboard holds no AHAP.");
+    showNote("The clipboard holds no AHAP.");
     return;
   }
   const clip = core.score(2);
   const entries = [...clip.events, ...clip.curves, ...clip.parameters];
   if (!entries.length) return;
   const first = Math.min(...entries.map(({ time }) => time));
-  const shift = snapped(state.place) - first;
+  const shift = snapped(state.position) - first;
   const label = `Paste ${counted(entries.length, "part")}`;
   const added = addEntries(label, entries.map(({ path }) => ({ entry: core.part(2, path) })));
   if (!added) return;
@@ -323,10 +354,11 @@ function paste(text) {
     placed.set(item.curve?.path ?? path, item.curve?.time ?? item.time);
   }
   change(null, [...placed].map(([path, time]) => assign(path, "time", Math.max(0, time + shift))));
-  say(label);
+  announce(label);
 }
 
-const isInText = () => document.activeElement?.matches("textarea, input:not([type=range])") || find("dialog[open]");
+const isInText = () => document.activeElement?.matches("textarea, input:not([type=range])")
+  || find("dialog[open]");
 
 function connectClipboard() {
   for (const name of ["copy", "cut"]) {
@@ -334,7 +366,7 @@ function connectClipboard() {
       if (isInText() || !selection.length) return;
       event.preventDefault();
       event.clipboardData.setData("text/plain", clipText());
-      say(`${counted(selection.length, "part")} copied`);
+      announce(`${counted(selection.length, "part")} copied`);
       if (name === "cut") removeSelected();
     });
   }
@@ -355,9 +387,11 @@ function keepSession() {
   clearTimeout(sessionTimer);
   sessionTimer = setTimeout(() => {
     try {
-      const list = [0, 1].map((place) => (isChanged(place)
-        ? { name: slots[place].file, text: utf8.text(core.text(place)) } : null));
-      if (list.some(Boolean)) localStorage.setItem(storageName, JSON.stringify({ when: Date.now(), slots: list }));
+      const list = [0, 1].map((slotIndex) => (isChanged(slotIndex)
+        ? { name: slots[slotIndex].file, text: utf8.text(core.text(slotIndex)) } : null));
+      if (list.some(Boolean)) {
+        localStorage.setItem(storageName, JSON.stringify({ when: Date.now(), slots: list }));
+      }
       else if (!isOffering) localStorage.removeItem(storageName);
     } catch {
       // Without storage, or if it is full, nothing is stored.
@@ -369,14 +403,15 @@ let isOffering = false;
 
 /** Offers the unsaved texts of the last visit. */
 function offerSession() {
-  let kept = null;
-  try { kept = JSON.parse(localStorage.getItem(storageName)); } catch { return; }
-  const list = kept?.slots?.map((each, place) =>
-    (each && (!slots[place] || each.text !== utf8.text(core.text(place))) ? each : null)) ?? [];
+  let stored = null;
+  try { stored = JSON.parse(localStorage.getItem(storageName)); } catch { return; }
+  const list = stored?.slots?.map((each, slotIndex) =>
+    (each && (!slots[slotIndex] || each.text !== utf8.text(core.text(slotIndex))) ? each : null))
+      ?? [];
   if (!list.some(Boolean)) return;
   isOffering = true;
   const names = list.filter(Boolean).map((each) => each.name).join(" and ");
-  const when = new Date(kept.when).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  const when = new Date(stored.when).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   find("#restore-words").textContent = `Unsaved changes of ${names} are left from ${when}.`;
   find("#restore").hidden = false;
   const close = () => {
@@ -385,13 +420,13 @@ function offerSession() {
   };
   find("#restore-yes").addEventListener("click", () => {
     close();
-    list.forEach((each, place) => {
+    list.forEach((each, slotIndex) => {
       if (!each) return;
-      if (!slots[place]) openSlot(place, each.name, utf8.bytes(each.text));
+      if (!slots[slotIndex]) openSlot(slotIndex, each.name, utf8.bytes(each.text));
       else {
-        showSlot(place);
-        core.begin(place, "Restore");
-        if (core.replace(place, each.text)) { refresh(); afterChange(); }
+        showSlot(slotIndex);
+        core.begin(slotIndex, "Restore");
+        if (core.replace(slotIndex, each.text)) { refresh(); afterChange(); }
       }
     });
   });
@@ -407,31 +442,39 @@ function offerSession() {
 let addressTimer = 0;
 function keepAddress() {
   clearTimeout(addressTimer);
-  const place = state.place > 0 ? `#t=${rounded(state.place, 3)}` : location.pathname + location.search;
-  addressTimer = setTimeout(() => history.replaceState(null, "", place), 250);
+  const fragment = state.position > 0
+    ? `#t=${rounded(state.position, 3)}`
+    : location.pathname + location.search;
+  addressTimer = setTimeout(() => history.replaceState(null, "", fragment), 250);
 }
 
-const addressParts = () => new Map(location.hash.slice(1).split("&").map((part) => part.split(/=(.*)/s)));
+const addressParts = () => new Map(
+  location.hash.slice(1).split("&").map((part) => part.split(/=(.*)/s))
+);
 
 /** Moves the play head to the time in the URL. */
 function followAddress() {
   const time = Number(addressParts().get("t") ?? NaN);
   if (!(time >= 0) || !score()) return;
-  state.place = clamp(time, 0, wholeLength());
-  showPlace();
+  state.position = clamp(time, 0, wholeLength());
+  showPosition();
 }
 
 /** Opens the patterns in the URL. */
 async function openFromAddress() {
   const parts = addressParts();
-  for (const [place, key] of ["open", "b"].entries()) {
+  for (const [slotIndex, key] of ["open", "b"].entries()) {
     const [name, text] = (parts.get(key) ?? "").split(",");
     if (!text) continue;
     try {
       const packed = bytesOf(text.replaceAll("-", "+").replaceAll("_", "/"));
-      openSlot(place, decodeURIComponent(name), await streamed(packed, new DecompressionStream("deflate-raw")));
+      openSlot(
+        slotIndex,
+        decodeURIComponent(name),
+        await streamed(packed, new DecompressionStream("deflate-raw"))
+      );
     } catch {
-      note("The pattern in the address is damaged.");
+      showNote("The pattern in the address is damaged.");
     }
   }
 }
@@ -439,7 +482,7 @@ async function openFromAddress() {
 /** Copies the URL of the page with the current pattern. */
 async function copyLink() {
   const pattern = await patternAddress([[current().file, core.text(state.slot)]]);
-  const time = state.place ? `&t=${rounded(state.place, 3)}` : "";
+  const time = state.position ? `&t=${rounded(state.position, 3)}` : "";
   copyText(`${location.href.split("#")[0]}#${pattern}${time}`, "Link with the pattern copied.");
 }
 
@@ -463,7 +506,9 @@ function connectFiles() {
     const files = [...event.dataTransfer.files];
     openFiles(files, files.length > 1 ? null : score() && event.clientX > innerWidth / 2 ? 1 : 0);
   });
-  addEventListener("beforeunload", (event) => { if (isChanged(0) || isChanged(1)) event.preventDefault(); });
+  addEventListener(
+    "beforeunload", (event) => { if (isChanged(0) || isChanged(1)) event.preventDefault(); }
+  );
   addEventListener("hashchange", followAddress);
   find("#format").addEventListener("change", showLossesOfChoice);
   find("#save-now").addEventListener("click", saveAs);

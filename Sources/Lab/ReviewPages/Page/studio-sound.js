@@ -6,7 +6,7 @@ const rate = 48000;
  * The minimum length of a text that the worker compiles, in bytes, so that the audio thread never
  * waits.
  */
-const longText = 20000;
+const minimumLongTextLength = 20000;
 /**
  * Returns the URL of the script of the worklet or worker. A page on disk has no origin for `blob:`
  * URLs.
@@ -22,7 +22,7 @@ let worklet = null;
 let volume = null;
 let starting = null;
 /** The last position that the worklet reported, and the time of the report. */
-let told = { frame: 0, time: 0 };
+let lastReport = { frame: 0, time: 0 };
 const tell = (message) => worklet?.port.postMessage(message);
 
 /** Prepares the audio thread at the first touch of the page, so that Play starts quickly. */
@@ -32,7 +32,9 @@ function startSound() {
   starting = (async () => {
     await audio.audioWorklet.addModule(scriptAddress("#studio-worklet"));
     worklet = new AudioWorkletNode(audio, "temblor-studio", {
-      numberOfInputs: 0, outputChannelCount: [2], processorOptions: { module: moduleBytes, profile: ownProfile },
+      numberOfInputs: 0, outputChannelCount: [2], processorOptions: {
+        module: moduleBytes, profile: ownProfile
+      },
     });
     const isReady = new Promise((resolve) => {
       worklet.port.onmessage = ({ data: message }) => (message.isReady ? resolve() : hear(message));
@@ -41,9 +43,9 @@ function startSound() {
     setVolume();
     worklet.connect(volume).connect(audio.destination);
     await isReady;
-    for (const place of [0, 1]) {
-      for (const sound of slots[place]?.sounds ?? []) tell({ do: "sound", ...sound });
-      sendNow(place);
+    for (const slotIndex of [0, 1]) {
+      for (const sound of slots[slotIndex]?.sounds ?? []) tell({ do: "sound", ...sound });
+      sendNow(slotIndex);
     }
     tell({ do: "hear", slot: state.slot });
     sendControls();
@@ -51,7 +53,9 @@ function startSound() {
   return starting;
 }
 
-const setVolume = () => { if (volume) volume.gain.value = (Number(find("#volume").value) / 100) ** 2; };
+const setVolume = () => {
+  if (volume) volume.gain.value = (Number(find("#volume").value) / 100) ** 2;
+};
 
 /** Sends the live controls. */
 function sendControls() {
@@ -66,11 +70,11 @@ function sendControls() {
 function hear(message) {
   if (message.heardAt !== undefined) find(".dock").dataset.heard = message.heardAt.toFixed(3);
   if (message.frame === undefined) return;
-  told = message;
+  lastReport = message;
   if (message.hasEnded && state.isPlaying) {
     setPlaying(false);
-    state.place = 0;
-    showPlace();
+    state.position = 0;
+    showPosition();
   }
 }
 
@@ -81,7 +85,7 @@ function setPlaying(isPlaying) {
 }
 
 /** Starts playback at the play head or at a given position. */
-async function play(place = null) {
+async function play(position = null) {
   if (!score()) return;
   const ready = startSound();
   setPlaying(true);
@@ -89,10 +93,11 @@ async function play(place = null) {
   await Promise.all([ready, audio.resume()]);
   if (!state.isPlaying) return;
   const [first, last] = state.loop ?? [0, wholeLength()];
-  state.place = place ?? (state.place < first || state.place >= last - 0.005 ? first : state.place);
+  state.position = position
+    ?? (state.position < first || state.position >= last - 0.005 ? first : state.position);
   sendLoop();
-  told = { frame: Math.round(state.place * rate), time: audio.currentTime };
-  tell({ do: "play", frame: told.frame });
+  lastReport = { frame: Math.round(state.position * rate), time: audio.currentTime };
+  tell({ do: "play", frame: lastReport.frame });
   advance();
 }
 
@@ -104,9 +109,9 @@ const toggle = () => (state.isPlaying ? pause() : play());
 
 /** Moves the play head, also during playback. */
 function seek(time) {
-  state.place = clamp(time, 0, wholeLength());
-  if (state.isPlaying) play(state.place);
-  showPlace();
+  state.position = clamp(time, 0, wholeLength());
+  if (state.isPlaying) play(state.position);
+  showPosition();
   keepAddress();
 }
 
@@ -116,11 +121,11 @@ let nextFrame = 0;
 function advance() {
   if (!state.isPlaying) return;
   const [first, last] = state.loop ?? [0, wholeLength()];
-  const passed = clamp(audio.currentTime - told.time - (audio.outputLatency || 0), -0.2, 0.2);
-  let place = told.frame / rate + passed;
-  if (place > last) place = state.isLooping ? first + (place - last) : last;
-  state.place = Math.max(0, place);
-  showPlace();
+  const passed = clamp(audio.currentTime - lastReport.time - (audio.outputLatency || 0), -0.2, 0.2);
+  let position = lastReport.frame / rate + passed;
+  if (position > last) position = state.isLooping ? first + (position - last) : last;
+  state.position = Math.max(0, position);
+  showPosition();
   cancelAnimationFrame(nextFrame);
   nextFrame = requestAnimationFrame(advance);
 }
@@ -131,7 +136,14 @@ function advance() {
  */
 function sendLoop() {
   const [first, last] = state.loop ?? [0, slots.every((slot) => slot?.score) ? wholeLength() : 0];
-  tell({ do: "loop", isOn: state.isLooping, start: Math.round(first * rate), end: Math.round(last * rate) });
+  tell(
+    {
+      do: "loop",
+      isOn: state.isLooping,
+      start: Math.round(first * rate),
+      end: Math.round(last * rate)
+    }
+  );
 }
 
 function setLooping(isLooping) {
@@ -139,27 +151,27 @@ function setLooping(isLooping) {
   if (!isLooping) state.loop = null;
   find("#loop").setAttribute("aria-pressed", isLooping);
   sendLoop();
-  showPlace();
+  showPosition();
 }
 
 // The patterns for the audio thread, sent at most once per frame.
 const waiting = new Set();
-function send(place) {
+function send(slotIndex) {
   if (!waiting.size) requestAnimationFrame(() => {
     for (const each of waiting) sendNow(each);
     waiting.clear();
     sendLoop();
   });
-  waiting.add(place);
+  waiting.add(slotIndex);
 }
 
-function sendNow(place) {
-  const slot = slots[place];
+function sendNow(slotIndex) {
+  const slot = slots[slotIndex];
   if (!worklet || !slot?.score) return;
-  const text = slot.isGood ? core.text(place) : slot.lastGood;
+  const text = slot.isGood ? core.text(slotIndex) : slot.lastGood;
   if (!text) return;
-  if (text.length > longText && "plan" in core.calls) ask("plan", place, { text });
-  else tell({ do: "load", slot: place, text, profile: state.profile });
+  if (text.length > minimumLongTextLength && "plan" in core.calls) ask("plan", slotIndex, { text });
+  else tell({ do: "load", slot: slotIndex, text, profile: state.profile });
 }
 
 // Background work.
@@ -178,52 +190,57 @@ function startWorker() {
 }
 
 /** Sends a job about a slot to the worker. */
-function ask(kind, place, more = {}) {
+function ask(kind, slotIndex, more = {}) {
   if (!worker) return;
-  lastJob[`${kind} ${place}`] = ++jobNumber;
-  worker.postMessage({ kind, slot: place, number: jobNumber, profile: state.profile, rate, name: slots[place].file,
-    text: core.text(place), ...more });
+  lastJob[`${kind} ${slotIndex}`] = ++jobNumber;
+  worker.postMessage({ kind, slot: slotIndex, number: jobNumber, profile: state.profile, rate, name: slots[slotIndex].file,
+    text: core.text(slotIndex), ...more });
 }
 
 /** Requests the figure of a slot's sound if it has changed. */
-function askForPicture(place) {
-  const slot = slots[place];
+function requestPicture(slotIndex) {
+  const slot = slots[slotIndex];
   if (!slot?.isGood || !slot.score) return;
-  ask("picture", place, { columns: box.lanes.felt ? 600 : 0 });
+  ask("picture", slotIndex, { columns: box.lanes.felt ? 600 : 0 });
 }
 
 /** Requests the spectrogram of the visible time range. */
-function askForSpectrum() {
+function requestSpectrum() {
   const slot = current();
   if (!slot?.isGood || !slot.score) return;
   const { from, to, profile } = state;
   const key = `${from} ${to} ${profile} ${slot.version} ${plotWidth()}`;
   if (slot.spectrumKey === key) return;
   slot.spectrumKey = key;
-  const [columns, rows] = [Math.min(500, Math.round(plotWidth())), Math.round(box.lanes.sound[1] - box.lanes.sound[0])];
+  const [columns, rows] = [
+    Math.min(500, Math.round(plotWidth())), Math.round(box.lanes.sound[1] - box.lanes.sound[0])
+  ];
   slot.spectrumWanted = { from, to, columns, rows };
   ask("spectrum", state.slot, slot.spectrumWanted);
 }
 
-function finished({ kind, slot: place, number, samples, felt, decibels, plan, findings }) {
-  const slot = slots[place];
-  if (!slot || lastJob[`${kind} ${place}`] !== number) return;
+function finished({ kind, slot: slotIndex, number, samples, felt, decibels, plan, findings }) {
+  const slot = slots[slotIndex];
+  if (!slot || lastJob[`${kind} ${slotIndex}`] !== number) return;
   if (kind === "check") {
     slot.findings = findings;
-    if (place === state.slot) showFindings();
+    if (slotIndex === state.slot) showFindings();
     return;
   }
-  if (kind === "plan" && plan) tell({ do: "load", slot: place, plan, profile: state.profile });
+  if (kind === "plan" && plan) tell({ do: "load", slot: slotIndex, plan, profile: state.profile });
   if (kind === "picture" && samples) {
-    Object.assign(slot, { samples, felt, peak: samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0) });
+    Object.assign(
+      slot,
+      { samples, felt, peak: samples.reduce((maximum, sample) => Math.max(maximum, Math.abs(sample)), 0) }
+    );
   }
   if (kind === "spectrum" && decibels) {
     const { from, to, columns, rows } = slot.spectrumWanted;
-    const canvas = spectrumPicture(decibels, columns, rows, spectrumTop());
+    const canvas = spectrumPicture(decibels, columns, rows, maximumSpectrumHertz());
     slot.spectrum = { from, to, canvas };
   }
-  if (kind !== "plan" && place === state.slot) drawBack();
+  if (kind !== "plan" && slotIndex === state.slot) drawBack();
 }
 
 /** Returns the maximum frequency of a spectrogram. */
-const spectrumTop = () => Math.max(500, 1.5 * (profiles[state.profile]?.high ?? 0));
+const maximumSpectrumHertz = () => Math.max(500, 1.5 * (profiles[state.profile]?.high ?? 0));

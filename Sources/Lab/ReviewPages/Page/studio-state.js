@@ -1,9 +1,9 @@
 // The open patterns, the selection, and all changes.
 
 /** @typedef {{path: string, type: string, time: number, end: number, event?: ScoreEvent, curve?: object,
- *   place?: number, id?: string, value?: number}} Item A selectable item. Times are in seconds. */
+ *   pointIndex?: number, id?: string, value?: number}} Item A selectable item. Times are in seconds. */
 
-const rounded = (value, places = 4) => Number(value.toFixed(places));
+const rounded = (value, decimalPlaces = 4) => Number(value.toFixed(decimalPlaces));
 /** @type {Core} */
 let core = null;
 /** @type {Profile[]} */
@@ -14,7 +14,7 @@ let formats = [];
 const slots = [null, null];
 
 const state = {
-  slot: 0, profile: 0, picture: "waveform", from: 0, to: 1, isLooping: true, loop: null, isPlaying: false, place: 0,
+  slot: 0, profile: 0, picture: "waveform", from: 0, to: 1, isLooping: true, loop: null, isPlaying: false, position: 0,
 };
 
 /** The paths of the selection in order; the fields show the last. A set for fast lookup. */
@@ -55,21 +55,25 @@ const isAudio = (event) => event.kind.startsWith("Audio");
 /** Returns the sound file of an event, if it was added. */
 const soundOf = (event) => [...current().sounds].find(({ title }) => title === event.file);
 /** Returns the path of a point by its index in time. The text may have points in another order. */
-const pointPath = (curve, place) => `${curve.path}.points[${curve.order?.[place] ?? place}]`;
+const pointPath = (curve, index) => `${curve.path}.points[${curve.order?.[index] ?? index}]`;
 
 /** Returns the selectable items by ascending time. */
 function itemsOf(score) {
   /** @type {Item[]} */
   const list = score.events.map((event) => ({
-    path: event.path, type: isAudio(event) ? "audio" : isTransient(event) ? "transient" : "continuous", event,
+    path: event.path, type: isAudio(event)
+      ? "audio"
+      : isTransient(event)
+      ? "transient"
+      : "continuous", event,
     time: event.time, end: event.time + (event.duration ?? 0),
   }));
   for (const curve of score.curves) {
-    for (let place = 0; 2 * place < curve.points.length; place++) {
-      const time = curve.time + curve.points[2 * place];
+    for (let pointIndex = 0; 2 * pointIndex < curve.points.length; pointIndex++) {
+      const time = curve.time + curve.points[2 * pointIndex];
       list.push({
-        path: pointPath(curve, place), type: "point", curve, place, id: curve.id, time, end: time,
-        value: curve.points[2 * place + 1],
+        path: pointPath(curve, pointIndex), type: "point", curve, pointIndex, id: curve.id, time, end: time,
+        value: curve.points[2 * pointIndex + 1],
       });
     }
   }
@@ -85,51 +89,51 @@ let changeCost = 0;
 const longChange = 12;
 
 /** Updates a slot from the module. */
-function refresh(place = state.slot) {
-  const slot = slots[place];
-  const read = core.score(place);
+function refresh(slotIndex = state.slot) {
+  const slot = slots[slotIndex];
+  const read = core.score(slotIndex);
   if (read) {
     slot.score = read;
     slot.items = itemsOf(read);
     slot.byPath = new Map(slot.items.map((item) => [item.path, item]));
   }
-  slot.history = core.history(place);
+  slot.history = core.history(slotIndex);
   slot.isGood = slot.history.readable ?? slot.isGood;
   slot.version++;
-  if (place === state.slot) setSelection(selection.filter((path) => slot.byPath.has(path)));
+  if (slotIndex === state.slot) setSelection(selection.filter((path) => slot.byPath.has(path)));
 }
 
 /** Opens a file in a slot and shows it. */
-function openSlot(place, name, bytes, more = {}) {
+function openSlot(slotIndex, name, bytes, more = {}) {
   const start = performance.now();
-  const isGood = core.open(place, name, bytes);
-  slots[place] = {
+  const isGood = core.open(slotIndex, name, bytes);
+  slots[slotIndex] = {
     name: name.replace(/\.[^.]+$/, ""), file: name, isGood, score: null, items: [], byPath: new Map(), findings: [],
     save: null, handle: null, sounds: new Set(), samples: null, felt: null, version: 0, ...more,
   };
   setSelection([]);
-  refresh(place);
+  refresh(slotIndex);
   changeCost = performance.now() - start;
   showAll();
-  showSlot(place);
-  const origin = core.origin(place);
-  if (isGood && origin?.format !== "ahap") slots[place].origin = origin;
+  showSlot(slotIndex);
+  const origin = core.origin(slotIndex);
+  if (isGood && origin?.format !== "ahap") slots[slotIndex].origin = origin;
   if (isGood && origin?.losses.length) showLosses(origin);
-  say(`${name} opened as ${"AB"[place]}`);
+  announce(`${name} opened as ${"AB"[slotIndex]}`);
 }
 
 /** Shows, edits and plays A or B. */
-function showSlot(place) {
-  if (!slots[place]) return;
-  state.slot = place;
+function showSlot(slotIndex) {
+  if (!slots[slotIndex]) return;
+  state.slot = slotIndex;
   setSelection([]);
-  tell({ do: "hear", slot: place });
-  send(place);
+  tell({ do: "hear", slot: slotIndex });
+  send(slotIndex);
   if (state.loop && state.loop[0] >= wholeLength()) state.loop = null;
   showHeader();
   drawAll();
   showSelection();
-  lists();
+  updateLists();
 }
 
 // Changes.
@@ -148,13 +152,15 @@ function change(label, changes) {
   if (label !== null) core.begin(state.slot, label);
   const refusal = core.change(state.slot, changes);
   if (refusal) {
-    note(refusal);
+    showNote(refusal);
     return false;
   }
   refresh();
   // Smoothing ignores a single busy moment.
   changeCost += 0.3 * (performance.now() - start - changeCost);
-  const onlyTop = changes.every(({ set }) => set?.startsWith("events") && isSelected(set.slice(0, set.indexOf("."))));
+  const onlyTop = changes.every(
+    ({ set }) => set?.startsWith("events") && isSelected(set.slice(0, set.indexOf(".")))
+  );
   afterChange(onlyTop);
   return true;
 }
@@ -169,11 +175,11 @@ function afterChange(onlyTop = false) {
   showHeader();
   send(state.slot);
   clearTimeout(listTimer);
-  listTimer = setTimeout(lists, 120);
+  listTimer = setTimeout(updateLists, 120);
 }
 
 /** Updates findings, source, sound figure and stored session of the current slot. */
-function lists() {
+function updateLists() {
   clearTimeout(listTimer);
   const slot = current();
   if (!slot) return;
@@ -181,7 +187,7 @@ function lists() {
   else slot.findings = core.check(state.slot, state.profile);
   showFindings();
   showSource();
-  for (const place of [0, 1]) askForPicture(place);
+  for (const slotIndex of [0, 1]) requestPicture(slotIndex);
   keepSession();
   if (worker) document.body.dataset.state = "ready";
 }
@@ -198,8 +204,8 @@ function step(isBack) {
   slot.isGood = true;
   refresh();
   afterChange();
-  lists();
-  say(`${isBack ? "Undone" : "Redone"}: ${label ?? "change"}`);
+  updateLists();
+  announce(`${isBack ? "Undone" : "Redone"}: ${label ?? "change"}`);
 }
 
 /** Returns a new event. */
@@ -217,7 +223,9 @@ function addEntries(label, entries) {
   if (!change(label, entries)) return false;
   const added = [
     ...score().events.slice(counts[0]).map(({ path }) => path),
-    ...items().filter(({ curve }) => curve && score().curves.indexOf(curve) >= counts[1]).map(({ path }) => path),
+    ...items().filter(
+      ({ curve }) => curve && score().curves.indexOf(curve) >= counts[1]
+    ).map(({ path }) => path),
     ...score().parameters.slice(counts[2]).map(({ path }) => path),
   ];
   select(added);
@@ -238,7 +246,9 @@ function addCurve() {
   const id = score().curves.some((curve) => isIntensity(curve.id)) ? "HapticSharpnessControl"
     : "HapticIntensityControl";
   const value = isIntensity(id) ? 1 : 0;
-  const points = [0, rounded(Math.max(0.1, score().duration))].map((Time) => ({ Time, ParameterValue: value }));
+  const points = [0, rounded(Math.max(0.1, score().duration))].map(
+    (Time) => ({ Time, ParameterValue: value })
+  );
   addEntries("Add curve",
     [{ add: { ParameterCurve: { ParameterID: id, Time: 0, ParameterCurveControlPoints: points } } }]);
 }
@@ -246,7 +256,9 @@ function addCurve() {
 /** Adds a dynamic parameter of intensity at a time. */
 function addParameter(time) {
   addEntries("Add parameter", [
-    { add: { Parameter: { ParameterID: "HapticIntensityControl", Time: time, ParameterValue: 0.5 } } },
+    {
+      add: { Parameter: { ParameterID: "HapticIntensityControl", Time: time, ParameterValue: 0.5 } }
+    },
   ]);
 }
 
@@ -257,10 +269,12 @@ function removeSelected() {
   const whole = new Set(list.filter((item) => item.curve
     && item.curve.points.length / 2 <= list.filter((each) => each.curve === item.curve).length)
     .map((item) => item.curve.path));
-  const paths = list.filter((item) => !(item.curve && whole.has(item.curve.path))).map((item) => item.path);
+  const paths = list.filter(
+    (item) => !(item.curve && whole.has(item.curve.path))
+  ).map((item) => item.path);
   const label = labelFor("Delete", list);
   setSelection([]);
-  if (change(label, [...paths, ...whole].map((remove) => ({ remove })))) say(label);
+  if (change(label, [...paths, ...whole].map((remove) => ({ remove })))) announce(label);
 }
 
 function duplicateSelected() {
@@ -300,26 +314,32 @@ function stepSelection(by, isAdding) {
   const list = items();
   if (!list.length) return;
   const last = list.findIndex((item) => item.path === selection.at(-1));
-  const place = last < 0 ? (by > 0 ? 0 : list.length - 1) : clamp(last + by, 0, list.length - 1);
-  select(isAdding ? [...selection.filter((path) => path !== list[place].path), list[place].path] : [list[place].path]);
-  bringIntoView(list[place]);
-  say(wordsFor(list[place]));
+  const index = last < 0 ? (by > 0 ? 0 : list.length - 1) : clamp(last + by, 0, list.length - 1);
+  select(
+    isAdding
+      ? [...selection.filter((path) => path !== list[index].path), list[index].path]
+      : [list[index].path]
+  );
+  bringIntoView(list[index]);
+  announce(descriptionOf(list[index]));
 }
 
 /** Returns a description of a part. */
-function wordsFor(item) {
+function descriptionOf(item) {
   const at = `at ${secondsText(item.time)} seconds`;
   if (item.type === "point") {
     const count = item.curve.points.length / 2;
-    return `${controlName(item.id)} curve, point ${item.place + 1} of ${count}: ${short(item.value)} ${at}`;
+    return `${controlName(item.id)} curve, point ${item.pointIndex + 1} of ${count}: ${numberText(item.value)} ${at}`;
   }
-  if (item.type === "parameter") return `${controlName(item.id)} parameter: ${short(item.value)} ${at}`;
+  if (item.type === "parameter") {
+    return `${controlName(item.id)} parameter: ${numberText(item.value)} ${at}`;
+  }
   const { event } = item;
   const number = `${numberIn(item.path) + 1} of ${score().events.length}`;
   if (item.type === "audio") return `Sound ${event.file ?? ""} ${at}, event ${number}`;
   const length = event.duration ? `, ${secondsText(event.duration)} long` : "";
   return `${item.type === "transient" ? "Transient" : "Continuous event"} ${at}${length}, `
-    + `intensity ${short(event.intensity)}, sharpness ${short(event.sharpness)}, event ${number}`;
+    + `intensity ${numberText(event.intensity)}, sharpness ${numberText(event.sharpness)}, event ${number}`;
 }
 
 /**

@@ -3,13 +3,17 @@
 /** The height of a line of the source, in pixels. */
 const lineHeight = 18;
 /** The minimum length of a source that is initially folded, in bytes. Long fields are slow. */
-const foldedText = 300000;
+const minimumFoldedTextLength = 300000;
 
 function showFindings() {
   const { findings } = current();
-  const counts = ["error", "warning"].map((severity) => findings.filter((each) => each.severity === severity).length);
+  const counts = ["error", "warning"].map(
+    (severity) => findings.filter((each) => each.severity === severity).length
+  );
   find("#findings-more").textContent = findings.length
-    ? ["error", "warning"].flatMap((noun, place) => (counts[place] ? [counted(counts[place], noun)] : [])).join(", ")
+    ? ["error", "warning"].flatMap(
+      (noun, index) => (counts[index] ? [counted(counts[index], noun)] : [])
+    ).join(", ")
     : "nothing found";
   const list = find("#findings");
   list.textContent = "";
@@ -19,19 +23,24 @@ function showFindings() {
       + "<span><b></b> <span class=\"dim\"></span></span><span class=\"where dim\"></span></button>";
     find("b", row).textContent = finding.message[0].toUpperCase() + finding.message.slice(1);
     find(".dim", row).textContent = finding.hint ?? "";
-    find(".where", row).textContent = finding.rule + (finding.line ? ` · line ${finding.line}` : "");
+    find(".where", row).textContent = finding.rule
+      + (finding.line ? ` · line ${finding.line}` : "");
     find("button", row).addEventListener("click", () => showFinding(index));
     if (finding.fix && current().isGood) {
       const fix = document.createElement("button");
       fix.className = "btn fix";
       fix.textContent = "Fix";
       fix.setAttribute("aria-label", `Fix: ${finding.message}`);
-      fix.addEventListener("click", () => { if (change(`Fix ${finding.rule}`, finding.fix)) say("Fixed"); });
+      fix.addEventListener(
+        "click", () => { if (change(`Fix ${finding.rule}`, finding.fix)) announce("Fixed"); }
+      );
       row.append(fix);
     }
     list.append(row);
   }
-  if (!findings.length) list.innerHTML = "<li class=\"alone dim\">The pattern follows every rule.</li>";
+  if (!findings.length) {
+    list.innerHTML = "<li class=\"alone dim\">The pattern follows every rule.</li>";
+  }
   if (findings.length > 200) list.insertAdjacentHTML("beforeend",
     `<li class="alone dim">and ${findings.length - 200} more</li>`);
   drawMarks();
@@ -49,7 +58,7 @@ function showFinding(index) {
     const field = find("#source");
     field.scrollTop = (finding.line - 1) * lineHeight - field.clientHeight / 2;
   }
-  say(finding.message);
+  announce(finding.message);
 }
 
 /** Updates the text field if it is open and differs, and marks lines. */
@@ -58,7 +67,10 @@ function showSource() {
   const field = find("#source");
   slot.lines = core.lines(state.slot);
   find("#source-more").textContent = slot.isGood
-    ? slot.lines.length ? `${counted(slot.lines.length, "line")} changed` : slot.history.changed ? "lines removed"
+    ? slot.lines.length
+    ? `${counted(slot.lines.length, "line")} changed`
+    : slot.history.changed
+    ? "lines removed"
       : "as opened"
     : "not usable: the last good text sounds";
   find("#source-more").classList.toggle("bad", !slot.isGood);
@@ -116,7 +128,7 @@ function takeTyping() {
   slot.isGood = core.replace(state.slot, find("#source").value);
   refresh();
   if (slot.isGood) afterChange();
-  lists();
+  updateLists();
 }
 
 function connectText() {

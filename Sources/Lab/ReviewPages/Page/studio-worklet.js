@@ -6,7 +6,9 @@ const pieceLength = 1 << 18;
 class Studio extends AudioWorkletProcessor {
   constructor({ processorOptions }) {
     super();
-    this.core = new Core(new WebAssembly.Instance(new WebAssembly.Module(processorOptions.module), {}));
+    this.core = new Core(
+      new WebAssembly.Instance(new WebAssembly.Module(processorOptions.module), {})
+    );
     this.live = this.core.calls;
     this.live.liveStart(sampleRate);
     if (processorOptions.profile) this.core.addProfile(processorOptions.profile);
@@ -58,14 +60,16 @@ class Studio extends AudioWorkletProcessor {
       if (!message) continue;
       this.next[slot] = null;
       if (!message.plan) this.core.liveLoad(slot, message.text, message.profile);
-      else this.feed = { ...message, place: this.live.livePlanInput(message.plan.length), done: 0 };
+      else this.feed = {
+        ...message, address: this.live.livePlanInput(message.plan.length), done: 0
+      };
     }
   }
 
   /** Copies the next part of a plan, so that no block takes too long. A complete plan is loaded. */
   readPiece() {
-    const { slot, plan, profile, place, done } = this.feed;
-    this.core.putPlan(place + done, plan.subarray(done, done + pieceLength));
+    const { slot, plan, profile, address, done } = this.feed;
+    this.core.putPlan(address + done, plan.subarray(done, done + pieceLength));
     this.feed.done += pieceLength;
     if (this.feed.done < plan.length) return;
     this.live.livePlan(slot, plan.length, profile);

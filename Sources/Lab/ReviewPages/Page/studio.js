@@ -6,10 +6,13 @@ function connectControls() {
       "#save-as": openSaveAs,
     "#play": toggle, "#loop": () => setLooping(!state.isLooping), "#duplicate": duplicateSelected,
       "#delete": removeSelected,
-    "#copy": () => copyText(clipText(), "Copied as AHAP."), "#add-transient": () => addTransient(snapped(state.place)),
-    "#add-continuous": () => addContinuous(snapped(state.place)), "#add-curve": addCurve,
-      "#add-parameter": () => addParameter(snapped(state.place)),
-    "#zoom-in": () => zoom(0.6), "#zoom-out": () => zoom(1.6), "#zoom-fit": () => { showAll(); drawAll(); },
+    "#copy": () => copyText(clipText(), "Copied as AHAP."), "#add-transient": () => addTransient(snapped(state.position)),
+    "#add-continuous": () => addContinuous(snapped(state.position)), "#add-curve": addCurve,
+      "#add-parameter": () => addParameter(snapped(state.position)),
+    "#zoom-in": () => zoom(0.6), "#zoom-out": () => zoom(1.6), "#zoom-fit": () => {
+      showAll();
+      drawAll();
+    },
     "#share-link": copyLink,
   };
   for (const [id, act] of Object.entries(onClick)) {
@@ -17,9 +20,11 @@ function connectControls() {
       if (score() || ["#open", "#save", "#undo", "#redo"].includes(id)) act();
     });
   }
-  for (const place of [0, 1]) {
-    find(`#slot-${place}`).addEventListener("click", () => (slots[place] ? showSlot(place) : chooseFile(place)));
-    find(`#hear-${place}`).addEventListener("click", () => showSlot(place));
+  for (const slotIndex of [0, 1]) {
+    find(`#slot-${slotIndex}`).addEventListener(
+      "click", () => (slots[slotIndex] ? showSlot(slotIndex) : chooseFile(slotIndex))
+    );
+    find(`#hear-${slotIndex}`).addEventListener("click", () => showSlot(slotIndex));
   }
   for (const button of findAll("#views [role=radio]")) button.addEventListener("click",
     () => choosePicture(button.dataset.view));
@@ -28,7 +33,9 @@ function connectControls() {
   find("#snap").addEventListener("change", (event) =>
     { find("#tempo-label").hidden = !event.target.value.startsWith("1/"); });
   find("#volume").addEventListener("input", setVolume);
-  for (const id of ["#live-intensity", "#live-sharpness"]) find(id).addEventListener("input", sendControls);
+  for (const id of ["#live-intensity", "#live-sharpness"]) {
+    find(id).addEventListener("input", sendControls);
+  }
   // The first touch of the page prepares the sound, so that Play starts quickly.
   addEventListener("pointerdown", startSound, { once: true, capture: true });
   new ResizeObserver(() => drawAll()).observe(find("#stage"));
@@ -41,7 +48,9 @@ function connectControls() {
 async function start() {
   readColours();
   try {
-    moduleBytes = await streamed(bytesOf(find("#studio-module").textContent.trim()), new DecompressionStream("gzip"));
+    moduleBytes = await streamed(
+      bytesOf(find("#studio-module").textContent.trim()), new DecompressionStream("gzip")
+    );
     core = await Core.make(moduleBytes);
   } catch (error) {
     find("#facts").textContent = `This browser cannot run the studio: ${error.message}`;
@@ -65,15 +74,19 @@ async function start() {
   connectControls();
   find("#views").hidden = !("spectrogram" in core.calls);
   document.body.classList.add("ready");
-  find("#source-fold").open = data.slots.every(({ text }) => text.length < foldedText);
-  data.slots.slice(0, 2).forEach(({ name, text, save }, place) => openSlot(place, name, bytesOf(text), { save }));
+  find("#source-fold").open = data.slots.every(({ text }) => text.length < minimumFoldedTextLength);
+  data.slots.slice(0, 2).forEach(
+    ({ name, text, save }, slotIndex) => openSlot(slotIndex, name, bytesOf(text), { save })
+  );
   await openFromAddress();
-  if (!slots[0]) openSlot(0, "untitled.ahap", utf8.bytes("{\n  \"Version\": 1.0,\n  \"Pattern\": []\n}\n"));
+  if (!slots[0]) {
+    openSlot(0, "untitled.ahap", utf8.bytes("{\n  \"Version\": 1.0,\n  \"Pattern\": []\n}\n"));
+  }
   if (slots[1]) showSlot(0);
   followAddress();
   offerSession();
   await startWorker();
-  lists();
+  updateLists();
 }
 
 start();

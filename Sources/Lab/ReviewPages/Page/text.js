@@ -18,16 +18,16 @@ const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const withMinus = (number) => String(number).replace(/-/g, "\u2212");
 
 /** Returns a number rounded to decimal places, without trailing zeros. */
-const short = (value, places = 2) => withMinus(Number(value.toFixed(places)));
+const numberText = (value, decimalPlaces = 2) => withMinus(Number(value.toFixed(decimalPlaces)));
 
 /** Returns seconds rounded to milliseconds, without trailing zeros. */
-const secondsText = (seconds) => short(seconds, 3);
+const secondsText = (seconds) => numberText(seconds, 3);
 
 /** Returns a time on an axis: `9.5`, or `9:30` on an axis of at least two minutes. */
 function axisText(seconds, length) {
   if (length < 120) return secondsText(seconds);
-  const rest = seconds % 60;
-  return `${Math.floor(seconds / 60)}:${rest < 10 ? "0" : ""}${secondsText(rest)}`;
+  const remainder = seconds % 60;
+  return `${Math.floor(seconds / 60)}:${remainder < 10 ? "0" : ""}${secondsText(remainder)}`;
 }
 
 /** Returns the unit of `axisText`. */
@@ -64,21 +64,21 @@ function timeTicks({ from, to, width, whole = to }, room) {
 
 /** Returns a duration such as `34 ms` or `2.2 s`. */
 function spanText(seconds) {
-  return seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${short(seconds)} s`;
+  return seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${numberText(seconds)} s`;
 }
 
 /** Returns a count with a noun: `1 curve`, `2 curves`. */
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Announces a text to screen readers. */
-function say(text) {
+function announce(text) {
   find("#status").textContent = text;
 }
 
 let noteTimer = 0;
 
 /** Shows a message for a few seconds. */
-function note(text) {
+function showNote(text) {
   const line = find("#note");
   (find("dialog[open]") ?? document.body).append(line);
   line.textContent = text;
@@ -138,7 +138,7 @@ function bytesOf(text) {
 /** Copies a text to the clipboard. */
 function copyText(text, message) {
   Promise.resolve().then(() => navigator.clipboard.writeText(text))
-    .then(() => note(message), () => note("This browser does not let the page copy."));
+    .then(() => showNote(message), () => showNote("This browser does not let the page copy."));
 }
 
 /** Returns the letter of a take in its color. */

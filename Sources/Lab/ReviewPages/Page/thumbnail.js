@@ -11,7 +11,7 @@ const ruler = { unit: 1, columns: 4, column: 0, pixelsPerSecond: 1, isPrinted: f
 
 /** Returns the seconds from the first onset to the end of the last event. */
 function patternLength(take) {
-  return (take.events ?? []).reduce((most, event) => Math.max(most, event.time + event.length), 0);
+  return (take.events ?? []).reduce((maximum, event) => Math.max(maximum, event.time + event.length), 0);
 }
 
 const lengths = data.takes.map(patternLength);
@@ -40,7 +40,13 @@ function layoutOf(index) {
   const length = lengths[index];
   if (length < unit / 5) {
     const width = (column - gap) / 2 - cardFrame;
-    return { span: 1, width, perLine: (width - gap) / pixelsPerSecond, lines: 1, height: ruler.isPrinted ? 40 : 66 };
+    return {
+      span: 1,
+      width,
+      perLine: (width - gap) / pixelsPerSecond,
+      lines: 1,
+      height: ruler.isPrinted ? 40 : 66
+    };
   }
   const needed = Math.ceil(Math.max(length - 0.06 * unit, 0.01) / unit);
   const span = Math.min(columns, needed);
@@ -48,13 +54,13 @@ function layoutOf(index) {
   const isWhole = span >= needed;
   const perLine = isWhole ? Math.max(length, (width - gap) / pixelsPerSecond)
     : Math.floor((width - gap) / pixelsPerSecond / unit * 4) / 4 * unit;
-  const lines = isWhole ? 1 : Math.min(longestLines, Math.ceil(length / perLine - 1e-6));
+  const lines = isWhole ? 1 : Math.min(maximumLineCount, Math.ceil(length / perLine - 1e-6));
   const height = ruler.isPrinted ? 40 : lines > 1 ? 46 : 66;
   return { span: 2 * span, width, perLine, lines, height };
 }
 
 /** The maximum number of lines in a thumbnail. The detail shows the whole pattern. */
-const longestLines = 40;
+const maximumLineCount = 40;
 
 let gradientNumber = 0;
 
@@ -84,11 +90,11 @@ function drawEventsOf(take, { x, y, bottom, from, to, radius }) {
   }
   for (const each of transientsOf(take)) {
     if (each.time < from - 1e-9 || each.time >= to) continue;
-    const [place, height] = [px(x(each.time)), px(y(each.intensity))];
+    const [stemX, height] = [px(x(each.time)), px(y(each.intensity))];
     const color = rampColor(each.sharpness);
-    shapes += line("halo", place, place, bottom, height)
-      + `<line class="stem" x1="${place}" x2="${place}" y1="${bottom}" y2="${height}" stroke="${color}"/>`
-      + `<circle class="head" cx="${place}" cy="${height}" r="${radius}" fill="${color}"/>`;
+    shapes += line("halo", stemX, stemX, bottom, height)
+      + `<line class="stem" x1="${stemX}" x2="${stemX}" y1="${bottom}" y2="${height}" stroke="${color}"/>`
+      + `<circle class="head" cx="${stemX}" cy="${height}" r="${radius}" fill="${color}"/>`;
   }
   return `<defs>${gradients}</defs>${shapes}`;
 }
@@ -98,10 +104,12 @@ function gradient(name, times, values, start, end) {
   const stops = [];
   let last = -1;
   times.forEach((time, index) => {
-    const share = (time - start) / (end - start);
-    if (share - last < 0.04 && index < times.length - 1) return;
-    last = share;
-    stops.push(`<stop offset="${px(share * 100)}%" stop-color="${rampColor(values[index].sharpness)}"/>`);
+    const fraction = (time - start) / (end - start);
+    if (fraction - last < 0.04 && index < times.length - 1) return;
+    last = fraction;
+    stops.push(
+      `<stop offset="${px(share * 100)}%" stop-color="${rampColor(values[index].sharpness)}"/>`
+    );
   });
   return `<linearGradient id="${name}">${stops.join("")}</linearGradient>`;
 }
@@ -121,13 +129,13 @@ function thumbnail(index) {
     const y = (value) => bottom - value * (height - 9);
     const step = unit / 4;
     for (let count = 0; count * step * pixelsPerSecond <= width - 11; count++) {
-      const place = 6 + count * step * pixelsPerSecond;
+      const tickX = 6 + count * step * pixelsPerSecond;
       const isWhole = count % 4 === 0;
-      drawing += line("tick", place, place, bottom, bottom + (isWhole ? 5 : 3));
+      drawing += line("tick", tickX, tickX, bottom, bottom + (isWhole ? 5 : 3));
       if (isWhole || (count % 4 === 2 && layout.span === 2) || layout.span === 1) {
         const text = axisText(from + count * step, lengths[index])
           + ((isWhole || layout.span === 1) && count ? ` ${axisUnit(lengths[index])}` : "");
-        drawing += label(count ? place : place - 3, bottom + 14, text, count ? "middle" : "start");
+        drawing += label(count ? tickX : tickX - 3, bottom + 14, text, count ? "middle" : "start");
       }
     }
     drawing += line("base", 2, width - 2, bottom, bottom)
@@ -138,7 +146,7 @@ function thumbnail(index) {
 }
 
 /** Returns the position of a time in a thumbnail. */
-function thumbnailPlace(index, time) {
+function thumbnailPosition(index, time) {
   const { perLine, lines, height } = layoutOf(index);
   const row = clamp(Math.floor(time / perLine), 0, lines - 1);
   return {

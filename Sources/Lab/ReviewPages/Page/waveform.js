@@ -4,9 +4,9 @@
  * The radius of the window of a peak in seconds, which removes the ripple of a wave from the
  * outline.
  */
-const outlineReach = 0.006;
+const outlineRadius = 0.006;
 /** The minimum length of a range that is drawn with peaks instead of samples, in seconds. */
-const closeRange = 0.16;
+const sampleRangeLimit = 0.16;
 
 const outlines = new Map();
 
@@ -16,8 +16,10 @@ async function outlineOf(id) {
   const buffer = await soundOf(id);
   const channels = Array.from(
     { length: buffer.numberOfChannels }, (_, index) => buffer.getChannelData(index));
-  const reach = Math.round(outlineReach * buffer.sampleRate);
-  const magnitude = (index) => channels.reduce((most, each) => Math.max(most, Math.abs(each[index])), 0);
+  const reach = Math.round(outlineRadius * buffer.sampleRate);
+  const magnitude = (index) => channels.reduce(
+    (maximum, each) => Math.max(maximum, Math.abs(each[index])), 0
+  );
   const values = new Float32Array(buffer.length);
   // The monotonic queue of a sliding maximum: candidates by descending magnitude.
   const queue = [];
@@ -45,15 +47,15 @@ async function drawWaveforms({ box, lanes }) {
   const [[top, bottom]] = lanes;
   const middle = (top + bottom) / 2;
   const peak = Math.max(
-    0.05, ...[first, second].map(({ values }) => values.reduce((most, value) => Math.max(most, value), 0)));
+    0.05, ...[first, second].map(({ values }) => values.reduce((maximum, value) => Math.max(maximum, value), 0)));
   const scale = [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8].find((each) => each >= peak) ?? 1;
   const y = (value) => middle - value / scale * ((bottom - top) / 2 - 2);
   const right = box.left + box.width;
-  const isClose = state.to - state.from < closeRange;
+  const isClose = state.to - state.from < sampleRangeLimit;
   let drawing = timeAxis(box, lanes);
   for (const value of [scale, scale / 2, 0, -scale / 2, -scale]) {
     drawing += line("grid", box.left, right, y(value), y(value))
-      + label(box.left - 8, y(value) + 4, short(value, 3), "end");
+      + label(box.left - 8, y(value) + 4, numberText(value, 3), "end");
   }
   for (const decibels of [0, -6, -12, -20]) {
     const value = 10 ** (decibels / 20);
@@ -64,20 +66,20 @@ async function drawWaveforms({ box, lanes }) {
     box.left, top - 7, `Waveform: ${outputs[output].name}`, isClose ? "samples" : "peak within 6 ms");
   drawing += `<g clip-path="url(#${box.clip})">`;
   drawing += isClose ? drawSamples(box, first, second, y, scale)
-    : drawOutlines(box, first, second, { y, base: middle, least: 0.012 * scale, mirrored: true });
+    : drawOutlines(box, first, second, { y, base: middle, tolerance: 0.012 * scale, mirrored: true });
   return `${drawing}</g>${line("axis", box.left, right, bottom, bottom)}`
     + line("zero", box.left, right, middle, middle);
 }
 
 function drawOutlines(box, first, second, scale) {
   const { shift } = pair();
-  const places = Array.from({ length: Math.floor(box.width * 2) + 1 }, (_, index) => index / 2);
-  const timeAt = (place) => state.from + place / box.width * (state.to - state.from);
+  const offsets = Array.from({ length: Math.floor(box.width * 2) + 1 }, (_, index) => index / 2);
+  const timeAt = (offset) => state.from + offset / box.width * (state.to - state.from);
   const at = ({ values, rate }, time) => values[Math.round(time * rate)] ?? 0;
   return areasOfTwo(
-    places.map((place) => box.left + place),
-    places.map((place) => at(first, timeAt(place))),
-    places.map((place) => at(second, timeAt(place) + shift)), scale);
+    offsets.map((offset) => box.left + offset),
+    offsets.map((offset) => at(first, timeAt(offset))),
+    offsets.map((offset) => at(second, timeAt(offset) + shift)), scale);
 }
 
 /** Returns the samples of both takes, gray where they are equal. */

@@ -13,19 +13,19 @@ enum LineSimplification {
     while start < points.count {
       let column = points[start].x.rounded(.down)
       var end = start
-      var highestIndex = start
-      var lowestIndex = start
+      var topIndex = start
+      var bottomIndex = start
       // The y axis points down.
       while end < points.count, points[end].x.rounded(.down) == column {
-        if points[end].y < points[highestIndex].y {
-          highestIndex = end
+        if points[end].y < points[topIndex].y {
+          topIndex = end
         }
-        if points[end].y > points[lowestIndex].y {
-          lowestIndex = end
+        if points[end].y > points[bottomIndex].y {
+          bottomIndex = end
         }
         end += 1
       }
-      let inner = [min(highestIndex, lowestIndex), max(highestIndex, lowestIndex)]
+      let inner = [min(topIndex, bottomIndex), max(topIndex, bottomIndex)]
       for index in [start] + inner + [end - 1] where result.last != points[index] {
         result.append(points[index])
       }
@@ -62,8 +62,9 @@ enum LineSimplification {
   /// Returns a line without the points that are close to the straight line between their neighbors.
   ///
   /// Starting at a kept point, the corner, the interval of slopes that pass all following points
-  /// within the tolerance narrows with each point. The point before the first whose slope is outside
-  /// the interval is the next corner. This is the cone-intersection method; it takes linear time.
+  /// within the tolerance narrows with each point. The point before the first whose slope is
+  /// outside the interval is the next corner. This is the cone-intersection method; it takes linear
+  /// time.
   ///
   /// - Parameters:
   ///   - points: The points by ascending `x`.

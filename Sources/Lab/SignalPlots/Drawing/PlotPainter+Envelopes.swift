@@ -82,8 +82,8 @@ extension PlotPainter {
     return runs
   }
 
-  /// Draws the maximum intensity as a pale shape and the minimum as an opaque shape, in the color of
-  /// the mean sharpness of the surrounding columns.
+  /// Draws the maximum intensity as a pale shape and the minimum as an opaque shape, in the color
+  /// of the mean sharpness of the surrounding columns.
   mutating func drawIntensityEnvelope(of eventPlot: EventPlot) {
     for columns in envelopeColumns(of: eventPlot) {
       let colors = columns.indices.map { index -> (time: Double, sharpness: Double) in

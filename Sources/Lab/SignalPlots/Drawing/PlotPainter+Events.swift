@@ -103,7 +103,8 @@ extension PlotPainter {
     return [PlotPoint(first.x, box.bottom)] + line + [PlotPoint(last.x, box.bottom)]
   }
 
-  /// Returns a horizontal gradient of sharpness over time, or a single color for constant sharpness.
+  /// Returns a horizontal gradient of sharpness over time, or a single color for constant
+  /// sharpness.
   private func paint(forColors colors: [(time: Double, sharpness: Double)]) -> PlotDrawing.Paint {
     let colormap = Colormap.sharpness
     guard let first = colors.first, let last = colors.last, last.time > first.time,

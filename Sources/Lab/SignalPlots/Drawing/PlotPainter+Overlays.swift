@@ -8,9 +8,10 @@ extension PlotPainter {
 
   /// The stroke of the common part of all takes.
   private var sharedStroke: PlotDrawing.Stroke {
-    let isOverlay = plot.takes.count > 1
-    return .init(
-      paint: .role(isOverlay ? .sharedLine : .ink), width: (isOverlay ? 1.5 : 1.25) * scale)
+    if plot.takes.count > 1 {
+      return .init(paint: .role(.sharedLine), width: 1.5 * scale)
+    }
+    return .init(paint: .role(.ink), width: 1.25 * scale)
   }
 
   /// Draws the sharpness lines of all takes.

@@ -88,8 +88,8 @@ extension PlotPainter {
     }
   }
 
-  /// Draws levels as opacities of colors: the colors of sharpness for one take; for an overlay, gray
-  /// for the common part and the color of a take for its excess.
+  /// Draws levels as opacities of colors: the colors of sharpness for one take; for an overlay,
+  /// gray for the common part and the color of a take for its excess.
   ///
   /// - Parameters:
   ///   - traces: The spectrograms of all takes.

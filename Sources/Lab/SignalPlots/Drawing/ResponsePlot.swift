@@ -195,7 +195,7 @@ private struct ResponsePlotPainter {
     var lines: [[PlotPoint]] = []
     var previous: PlotPoint?
     for plotPoint in plot.points {
-      let current = self.point(frequency: plotPoint.hertz, level: level(plotPoint))
+      let current = point(frequency: plotPoint.hertz, level: level(plotPoint))
       if let previous, (previous.y > box.bottom) != (current.y > box.bottom) {
         let fraction = (box.bottom - previous.y) / (current.y - previous.y)
         let crossing = PlotPoint(

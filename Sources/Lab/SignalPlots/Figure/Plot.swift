@@ -48,7 +48,8 @@ public struct Plot: Sendable {
   /// and each difference has the color of its take.
   ///
   /// - Parameters:
-  ///   - subjects: The patterns and sounds. Those after the first `maximumSubjectCount` are ignored.
+  ///   - subjects: The patterns and sounds. Those after the first `maximumSubjectCount` are
+  ///     ignored.
   ///   - parts: The panels of the figure.
   ///   - timeRange: The part to show, in seconds; nil for all.
   /// - Throws: `PlotError` for a pattern that cannot be rendered.

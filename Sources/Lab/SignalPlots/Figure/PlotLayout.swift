@@ -237,7 +237,8 @@ struct PlotLayout: Equatable, Sendable {
     }
     let boxTop = (baseline + 10 * scale).rounded()
     let boxBottom = (boxTop + panel.height * scale).rounded()
-    let legendSpace = isLegendNextToTitle && totalLegendWidth > 0 ? 16 * scale + totalLegendWidth : 0
+    let legendSpace =
+      isLegendNextToTitle && totalLegendWidth > 0 ? 16 * scale + totalLegendWidth : 0
     return Panel(
       titlePosition: title,
       showsUnit: unitEnd + legendSpace <= right,
@@ -387,7 +388,8 @@ public struct AxisTick: Equatable, Sendable {
     return 10 * decade
   }
 
-  /// Returns the multiples of a step in a range. Multiplication avoids the rounding errors of a sum.
+  /// Returns the multiples of a step in a range. Multiplication avoids the rounding errors of a
+  /// sum.
   static func multiples(of step: Double, in range: ClosedRange<Double>) -> [Double] {
     let slack = step * 1e-6
     let first = ((range.lowerBound - slack) / step).rounded(.up)

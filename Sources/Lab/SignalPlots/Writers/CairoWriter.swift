@@ -3,9 +3,9 @@ internal import Glibc
 
 /// The functions of libcairo, which is loaded at the first drawing.
 ///
-/// A linked library would delay the start of programs that draw nothing. The functions are looked up
-/// by name and have the types of Cairo's header. They can be called on any thread, but a handle must
-/// not be used on two threads at the same time.
+/// A linked library would delay the start of programs that draw nothing. The functions are looked
+/// up by name and have the types of Cairo's header. They can be called on any thread, but a handle
+/// must not be used on two threads at the same time.
 @safe final class CairoBindings: @unchecked Sendable {
   typealias Handle = OpaquePointer
   typealias WriteCallback =

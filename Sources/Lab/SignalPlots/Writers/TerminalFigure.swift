@@ -13,8 +13,8 @@ struct TerminalFigure {
   /// The width of the panels, in columns.
   private var plotWidth: Int { max(8, width - labelWidth - 2) }
 
-  /// The panels adapted to characters: without space above the axis, and with the right ticks on the
-  /// left if there are no others.
+  /// The panels adapted to characters: without space above the axis, and with the right ticks on
+  /// the left if there are no others.
   private var terminalPanels: [PlotPanel] {
     plot.panels.map { panel in
       var panel = panel

@@ -1,7 +1,7 @@
 /// Draws the shapes of one panel with the characters of a terminal.
 ///
-/// A cell is 8 pixels wide and 16 pixels high. At a scale of 8, a column of a drawing is half a cell
-/// wide, and a raster has one coverage for each cell. Areas are drawn with blocks of eighths,
+/// A cell is 8 pixels wide and 16 pixels high. At a scale of 8, a column of a drawing is half a
+/// cell wide, and a raster has one coverage for each cell. Areas are drawn with blocks of eighths,
 /// waveforms with braille dots, and rasters with shades.
 struct TerminalWriter {
   private let style: TerminalStyle

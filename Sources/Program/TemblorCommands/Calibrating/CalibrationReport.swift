@@ -1,6 +1,6 @@
 import Glibc
 
-/// A figure of a report: its row of the table, its member of the object, or both.
+/// A value of a report: a row of the table, a property of the JSON object, or both.
 struct ReportEntry {
   var key: String
   var value: JSONElement?
@@ -12,18 +12,24 @@ struct ReportEntry {
     self.row = row
   }
 
-  static func jsonObject(of figures: [ReportEntry]) -> JSONObject {
-    figures.reduce([:]) { $0 + [$1.key: $1.value] }
+  /// Returns the properties of entries as an object.
+  static func jsonObject(of entries: [ReportEntry]) -> JSONObject {
+    entries.reduce([:]) { $0 + [$1.key: $1.value] }
   }
 }
 
-/// A profile and what a measurement makes of it.
+/// The change of a profile by a measurement.
 struct ProfileChange {
   let old: TransducerProfile
   let new: TransducerProfile
   private let outputPath: String?
 
-  /// - Parameter new: Takes the name of the file that it is written to, where one is asked for.
+  /// Creates a change.
+  ///
+  /// - Parameters:
+  ///   - old: The profile before the measurement.
+  ///   - new: The measured profile, which is named after its output file if there is one.
+  ///   - arguments: The parsed arguments.
   init(_ old: TransducerProfile, _ new: TransducerProfile, _ arguments: ParsedArguments) {
     var new = new
     outputPath = arguments.value("--output")
@@ -35,13 +41,11 @@ struct ProfileChange {
     self.new = new
   }
 
-  /// A row of the table: a name, what the profile said, what it says.
+  /// Returns a row of the table: a name, the value before, and the value after the measurement.
   func row(
     _ name: String, _ key: KeyPath<TransducerHardware, Double?>, _ unit: String,
     interval: Double? = nil
-  )
-    -> [String]
-  {
+  ) -> [String] {
     let keys: [KeyPath<TransducerHardware, Double?>: String] = [
       \.resonance: "resonance", \.qualityFactor: "qualityFactor", \.acceleration: "acceleration",
     ]
@@ -50,17 +54,20 @@ struct ProfileChange {
       let isEstimate = hardware.estimated.contains(keys[key] ?? "")
       return value.text(places: 3) + unit + (isEstimate ? " (estimate)" : "")
     }
-    return [
-      name, cell(old.hardware),
-      cell(new.hardware) + (interval.map { " ± \(($0 * 100).text(places: 2)) %" } ?? ""),
-    ]
+    let tolerance = interval.map { " ± \(($0 * 100).text(places: 2)) %" } ?? ""
+    return [name, cell(old.hardware), cell(new.hardware) + tolerance]
   }
 
-  /// Writes the profile where that is asked for, and shows the figures, a table with a heading and
-  /// sentences below it.
+  /// Writes the profile if requested, and reports the values.
+  ///
+  /// - Parameters:
+  ///   - heading: The heading of the column with measured values.
+  ///   - entries: The values.
+  ///   - sentences: The sentences below the table.
+  ///   - arguments: The parsed arguments.
+  ///   - terminal: The terminal for output.
   func writeReport(
-    heading: String, entries figures: [ReportEntry], sentences: [String],
-    arguments: ParsedArguments,
+    heading: String, entries: [ReportEntry], sentences: [String], arguments: ParsedArguments,
     terminal: Terminal
   ) throws {
     if let outputPath {
@@ -68,27 +75,25 @@ struct ProfileChange {
     }
     if arguments.flag("--json") {
       return try terminal.output.write(
-        json: ["profile": new.name] + ReportEntry.jsonObject(of: figures))
+        json: ["profile": new.name] + ReportEntry.jsonObject(of: entries))
     }
     let written =
       outputPath.map { "\($0.printable): written" }
       ?? "No profile was written; use '--output FILE' to write one."
-    let lines =
-      TextTable.lines([["", old.name, heading]] + figures.compactMap(\.row)) + [""] + sentences + [
-        written
-      ]
+    let table = TextTable.lines([["", old.name, heading]] + entries.compactMap(\.row))
+    let lines = table + [""] + sentences + [written]
     try terminal.output.write(lines.map { $0 + "\n" }.joined())
   }
 }
 
-/// What was measured, as figures, as sentences and as a picture.
+/// The report of a calibration: values, sentences, and a plot.
 struct CalibrationReport {
   let calibration: Calibration
   let change: ProfileChange
   let latency: Double?
   let input: CalibrationInput
 
-  /// All figures in the order of the table: a name, what the profile said, what was measured.
+  /// All values in the order of the table: a name, the stated value, and the measured value.
   var entries: [ReportEntry] {
     let measured = calibration
     let curve = calibration.curve
@@ -156,10 +161,10 @@ struct CalibrationReport {
       title: "\(change.new.name): acceleration, measured and fitted",
       subtitle:
         """
-        \(calibration.resonance.text(places: 2)) Hz, quality \(calibration.qualityFactor.text(places: 2)), \
-        residual 
-        """
-          + "\(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB",
+        \(calibration.resonance.text(places: 2)) Hz, quality \
+        \(calibration.qualityFactor.text(places: 2)), residual \
+        \(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB
+        """,
       points: calibration.curve.points.map {
         ResponsePlot.Point(
           hertz: $0.hertz, measured: $0.measured, fitted: $0.fitted, residual: $0.residual)
@@ -167,7 +172,7 @@ struct CalibrationReport {
   }
 }
 
-/// How far a transducer has moved from its profile, as text and as JSON.
+/// The report of a quick check: the drift of a transducer from its profile.
 struct DriftReport {
   let drift: CalibrationDrift
   let warnings: [String]
@@ -175,12 +180,13 @@ struct DriftReport {
   let recordingName: String
 
   private var entries: [ReportEntry] {
-    let doubt = drift.resonance.allowedRatio.upperBound - 1
+    let tolerance = drift.resonance.allowedRatio.upperBound - 1
     let factor = drift.qualityFactor.allowedRatio.upperBound
     return [
       .init("recording", recordingName), .init("profile", profileName),
       entry(
-        "resonance", drift.resonance, unit: " Hz", allowed: "±\((doubt * 100).text(places: 1)) %"),
+        "resonance", drift.resonance, unit: " Hz",
+        allowed: "±\((tolerance * 100).text(places: 1)) %"),
       entry(
         "qualityFactor", as: "quality", drift.qualityFactor, unit: "",
         allowed: "within a factor of \(factor.text(places: 2))"),
@@ -189,21 +195,22 @@ struct DriftReport {
   }
 
   private func entry(
-    _ key: String, as label: String? = nil, _ figure: CalibrationDrift.Comparison, unit: String,
+    _ key: String, as label: String? = nil, _ comparison: CalibrationDrift.Comparison, unit: String,
     allowed: String
   ) -> ReportEntry {
-    let change = (figure.relativeChange * 100).text(places: 1)
+    let change = (comparison.relativeChange * 100).text(places: 1)
     return ReportEntry(
       key,
       JSONElement.inlineObject([
-        "stated": figure.stated, "measured": figure.measured, "interval": figure.interval,
-        "change": figure.relativeChange,
-        "lowest": figure.allowedRatio.lowerBound, "highest": figure.allowedRatio.upperBound,
-        "within": figure.isWithinUncertainty,
+        "stated": comparison.stated, "measured": comparison.measured,
+        "interval": comparison.interval,
+        "change": comparison.relativeChange,
+        "lowest": comparison.allowedRatio.lowerBound, "highest": comparison.allowedRatio.upperBound,
+        "within": comparison.isWithinUncertainty,
       ]),
       row: [
-        label ?? key, figure.stated.text(places: 2) + unit,
-        "\(figure.measured.text(places: 2))\(unit) ± \((figure.interval * 100).text(places: 2)) %",
+        label ?? key, comparison.stated.text(places: 2) + unit,
+        "\(comparison.measured.text(places: 2))\(unit) ± \((comparison.interval * 100).text(places: 2)) %",
         (change.hasPrefix("-") ? "" : "+") + change + " %", allowed,
       ])
   }
@@ -216,22 +223,28 @@ struct DriftReport {
 
   private var verdict: String {
     if drift.isWithinUncertainty { return "Both are within what the profile states." }
-    let moved =
-      drift.resonance.isWithinUncertainty
-      ? "The quality is" : drift.qualityFactor.isWithinUncertainty ? "The resonance is" : "Both are"
-    return moved + " beyond what the profile states; calibrate again without '--quick'."
+    let subject: String
+    if drift.resonance.isWithinUncertainty {
+      subject = "The quality is"
+    } else if drift.qualityFactor.isWithinUncertainty {
+      subject = "The resonance is"
+    } else {
+      subject = "Both are"
+    }
+    return subject + " beyond what the profile states; calibrate again without '--quick'."
   }
 
   var fields: JSONObject { ReportEntry.jsonObject(of: entries) }
 }
 
-/// What a transducer is measured from: channels of a file, or of what was recorded just now.
+/// The input of a measurement: channels of a file, or of a capture.
 struct CalibrationInput {
   let name: String
   let sensor: CalibrationRecording
-  /// The channel that recorded the signal itself, where there is one.
+  /// The channel that recorded the signal itself, if there is one.
   let reference: CalibrationRecording?
-  /// The second of the recording at which the signal's first sample left the device, by its clock.
+  /// The time in the capture at which the device played the signal's first sample, in seconds by
+  /// its clock; nil if it is unknown.
   let origin: Double?
 
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws {
@@ -258,10 +271,11 @@ struct CalibrationInput {
       sound = try Sound(readingDescriptor: descriptor, path: path)
       origin = nil
     } else {
-      let least = max(channel ?? 1, reference ?? 1)
-      let count = try arguments.int("--capture-channels", in: OutputRouting.channelCounts) ?? least
-      guard count >= least else {
-        throw UsageError("channel \(least) is used, but '--capture-channels' is \(count)")
+      let minimum = max(channel ?? 1, reference ?? 1)
+      let count =
+        try arguments.int("--capture-channels", in: OutputRouting.channelCounts) ?? minimum
+      guard count >= minimum else {
+        throw UsageError("channel \(minimum) is used, but '--capture-channels' is \(count)")
       }
       try options.checkLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
@@ -271,16 +285,18 @@ struct CalibrationInput {
     self.reference = try reference.map { try Self.channel($0, of: sound, name: name) }
   }
 
-  private static func channel(_ number: Int, of sound: Sound, name: String) throws
-    -> CalibrationRecording
-  {
+  private static func channel(
+    _ number: Int, of sound: Sound, name: String
+  ) throws -> CalibrationRecording {
     guard number <= sound.channelCount else {
       throw CalibrationFailure(
         name: name,
         error: CalibrationError(
           .unsuitableRecording,
-          "has no channel \(number); it has only "
-            + (sound.channelCount == 1 ? "one" : "\(sound.channelCount)")))
+          """
+          has no channel \(number); it has only \
+          \(sound.channelCount == 1 ? "one" : "\(sound.channelCount)")
+          """))
     }
     let samples = stride(
       from: number - 1, to: sound.frameCount * sound.channelCount, by: sound.channelCount
@@ -291,6 +307,7 @@ struct CalibrationInput {
   }
 }
 
+/// A calibration error with the name of the recording.
 struct CalibrationFailure: Error, Equatable, CustomStringConvertible {
   let name: String
   let error: CalibrationError
@@ -298,15 +315,17 @@ struct CalibrationFailure: Error, Equatable, CustomStringConvertible {
   var description: String { "\(name): \(error.description)" }
 }
 
+/// The age of a profile's measurement.
 enum CalibrationAge {
-  /// Days after which a check is offered: glue, springs and mounting creep over months.
+  /// The maximum age in days before a check is suggested. Glue, springs, and mountings creep over
+  /// months.
   static let maximumDays = 180
 
-  /// The day as ISO 8601 has it, where the user is.
+  /// Returns the local date in the format of ISO 8601.
   static func today() -> String { CalendarTime.now.formatted("%Y-%m-%d", isLocal: true) }
 
-  /// Offers the quick check of a profile whose measurement is old; a date that is not of ISO 8601
-  /// is taken for recent.
+  /// Returns a suggestion to check a profile with an old measurement, or nil. A date that is not in
+  /// the format of ISO 8601 counts as recent.
   static func reminder(for profile: TransducerProfile, today: String = today()) -> String? {
     guard let date = profile.hardware?.measured?.date, let measured = dayNumber(date),
       let now = dayNumber(today),
@@ -319,19 +338,19 @@ enum CalibrationAge {
       """
   }
 
-  /// What to do where a measured resonance may have moved.
+  /// The remedy for a measured resonance that may have drifted.
   static let advice = "'temblor calibrate --quick' checks it in 5 s"
 
-  /// Days of a date `YYYY-MM-DD` since some fixed day, by the Gregorian calendar with years from
-  /// March on.
+  /// Returns the number of days from a fixed day to a date `YYYY-MM-DD` in the Gregorian calendar,
+  /// or nil. Years start in March, so that a leap day is the last day of a year.
   private static func dayNumber(_ date: String) -> Int? {
     let parts = date.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
     guard parts.count == 3, let year = parts[0], let month = parts[1], let day = parts[2],
-      0...9_999 ~= year,
-      1...12 ~= month, 1...31 ~= day
+      0...9_999 ~= year, 1...12 ~= month, 1...31 ~= day
     else { return nil }
     let years = month > 2 ? year : year - 1
-    return 365 * years + years / 4 - years / 100 + years / 400 + (153 * ((month + 9) % 12) + 2) / 5
-      + day
+    let leapDays = years / 4 - years / 100 + years / 400
+    let daysBeforeMonth = (153 * ((month + 9) % 12) + 2) / 5
+    return 365 * years + leapDays + daysBeforeMonth + day
   }
 }

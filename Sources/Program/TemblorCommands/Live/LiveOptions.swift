@@ -123,25 +123,25 @@ struct LiveOptions {
   /// - Parameter showsStatus: False for a command without a live line.
   func makeSession(
     in backend: any PlaybackEnvironment, _ terminal: Terminal,
-    wantsBlockTimings wantsRecords: Bool = false,
-    showsStatus isWatched: Bool = true
+    wantsBlockTimings: Bool = false,
+    showsStatus: Bool = true
   )
     -> LiveSession
   {
     LiveSession(
-      in: backend, terminal: terminal, isQuiet: isQuiet || !isWatched,
-      wantsBlockTimings: wantsRecords || printsJSON)
+      in: backend, terminal: terminal, isQuiet: isQuiet || !showsStatus,
+      wantsBlockTimings: wantsBlockTimings || printsJSON)
   }
 
   /// Plays an activity in a session.
   ///
   /// - Parameters:
   ///   - session: The session.
-  ///   - bodyLocationCount: The number of body locations.
-  ///   - recordingChannelCounts: The numbers of channels of the recordings to play.
-  ///   - isHeard: True to show the frequency range to a person who listens or feels.
+  ///   - placeCount: The number of body locations.
+  ///   - channelCounts: The numbers of channels of the recordings to play.
+  ///   - isListened: True to show the frequency range to a person who listens or feels.
   ///   - check: A closure that may refuse the opened device.
-  ///   - makeActivity: A closure that creates the activity.
+  ///   - makeTask: A closure that creates the activity.
   func play<Task: PlaybackActivity>(
     in session: LiveSession, placeCount: Int = 0, recordingsOf channelCounts: [Int] = [],
     isListened: Bool = true,
@@ -163,9 +163,9 @@ struct LiveOptions {
           session.console.hint(
             """
             \(profile.frequency.text): felt on a shaker or good headphones; '--profile \
-            \(ReviewTake.speakerProfile)' 
+            \(ReviewTake.speakerProfile)' for a laptop
             """
-              + "for a laptop")
+          )
         }
         return (engine, try makeTask(engine))
       }
@@ -184,11 +184,8 @@ struct LiveOptions {
   }
 
   private func engine(
-    for granted: DeviceSummary, bodyLocationCount placeCount: Int,
-    recordingChannelCounts channelCounts: [Int]
-  )
-    throws(UsageError) -> PlaybackEngine
-  {
+    for granted: DeviceSummary, bodyLocationCount: Int, recordingChannelCounts: [Int]
+  ) throws(UsageError) -> PlaybackEngine {
     let count = granted.format.channelCount
     guard count >= routing.minimumChannelCount else {
       throw UsageError(
@@ -198,8 +195,9 @@ struct LiveOptions {
     try routing.checkFilters(rate: granted.format.rate)
     var (channels, profiles) = routing.resolved(
       channelCount: count, rate: granted.format.rate, profile: profile,
-      bodyLocationCount: placeCount)
-    (channels, profiles) = RecordingChannels.separatingBuses(channels, profiles, for: channelCounts)
+      bodyLocationCount: bodyLocationCount)
+    (channels, profiles) = RecordingChannels.separatingBuses(
+      channels, profiles, for: recordingChannelCounts)
     return PlaybackEngine(
       rate: granted.format.rate, routing: channels, profiles: profiles, strength: Float(strength))
   }
@@ -358,43 +356,19 @@ struct DeviceUnavailableError: Error, Equatable, CustomStringConvertible {
     }
     return
       """
-      \(reason.message); nothing was played or written; for a sound file, use '--device \
-      wav:FILE' or 
+      \(reason.message); nothing was played or written; for a sound file, use \
+      '--device wav:FILE' or 'temblor render'
       """
-        + "'temblor render'"
   }
 }
 
-struct DeviceSummary: Equatable, Sendable {
-  var name: String
-  var format: SinkFormat
-  var encoding: String
-  /// A Boolean value that indicates whether a sound card plays the frames without a sound server.
-  var isHardware = false
-  /// A Boolean value that indicates whether PulseAudio or PipeWire plays the frames.
-  var isServerStream = false
-
-  init(_ output: OpenedOutput) {
-    name = output.name
-    format = output.format
-    encoding = output.encoding
-    isHardware = output.isHardware
-    isServerStream = output.isServerStream
-  }
-
+extension DeviceSummary {
   /// The form `default: 2 channels at 48000 Hz, float, period 240, buffer 960 frames`.
   var description: String {
-    "\(name.printable): \(format.channelCount.counted("channel")) at "
-      + """
-      \(Int(format.rate)) Hz, \(encoding), period \(format.periodSize), buffer \
-      \(format.bufferSize) frames
+    let channels = format.channelCount.counted("channel")
+    return """
+      \(name.printable): \(channels) at \(Int(format.rate)) Hz, \(encoding), \
+      period \(format.periodSize), buffer \(format.bufferSize) frames
       """
-  }
-
-  var fields: JSONObject {
-    [
-      "name": name, "rate": Int(format.rate), "channels": format.channelCount, "format": encoding,
-      "periodSize": format.periodSize, "bufferSize": format.bufferSize, "hardware": isHardware,
-    ]
   }
 }

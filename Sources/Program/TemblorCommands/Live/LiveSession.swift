@@ -59,7 +59,10 @@ final class LiveSession {
     let (engine, task) = try prepare(device)
     let tone = keepsAwake ? try KeepAwakeTone(engine) : nil
     let recording = try path.map {
-      try LiveRecording(to: $0, device: device, maximumSeconds: seconds, rotation: rotation) {
+      try LiveRecording(
+        to: $0, device: device, maximumSeconds: seconds, rotation: rotation,
+        software: "Temblor \(temblorVersion)"
+      ) {
         inbox.append(.sinkEvent($0))
       }
     }
@@ -86,20 +89,20 @@ final class LiveSession {
   }
 
   private func runLoop(
-    _ playing: ActivePlayback, _ driver: any EngineDriver, _ notice: borrowing InterruptSignal
+    _ playing: ActivePlayback, _ driver: any EngineDriver, _ interruption: borrowing InterruptSignal
   ) throws
     -> LiveOutcome.Ending
   {
-    let task = playing.activity
+    let activity = playing.activity
     if let device = outcome.device {
       console.hint(device.description)
     }
     if keyboard != nil {
-      showKeys(of: task)
+      showKeys(of: activity)
     }
     while true {
       if handleEvents(playing.engine) { return .deviceEnded }
-      if notice.isRaised { return .interrupted }
+      if interruption.isRaised { return .interrupted }
       for key in keyboard?.readKeys(at: environment.time.now) ?? [] {
         if try handleKey(key, playing) {
           return .quit
@@ -108,20 +111,22 @@ final class LiveSession {
       if keyboard?.isClosed == true, !SignalHandling.isIgnored(SIGHUP) {
         return .quit
       }
-      let step = try task.update(at: environment.time.now)
+      let step = try activity.update(at: environment.time.now)
       playing.tone?.matchStrength(playing.engine.strength)
       readBlockTimings(driver, playing)
       guard case .wait(let limit) = step else { return .over }
       console.show(status(of: playing))
-      wait(for: task, notice.descriptor, limit)
+      wait(for: activity, interruption.descriptor, limit)
     }
   }
 
-  private func wait(for task: any PlaybackActivity, _ interruption: Int32, _ limit: Duration?) {
-    var watched = [PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruption)]
-    watched += (keyboard?.watchedDescriptors ?? []) + task.watchedDescriptors
+  private func wait(
+    for activity: any PlaybackActivity, _ interruptionDescriptor: Int32, _ limit: Duration?
+  ) {
+    var watched = [PollDescriptor(inbox.wake.descriptor), PollDescriptor(interruptionDescriptor)]
+    watched += (keyboard?.watchedDescriptors ?? []) + activity.watchedDescriptors
     let limits = [
-      limit, console.timeout(isIdle: task.state == .idle),
+      limit, console.timeout(isIdle: activity.state == .idle),
       keyboard?.timeout(at: environment.time.now),
       outcome.sinkEvents.timeout(at: environment.time.now),
       wantsBlockTimings ? Self.timingsInterval : nil,
@@ -262,52 +267,11 @@ final class LiveSession {
     playing.engine.strength = steps / Self.strengthStepCount
   }
 
-  private func showKeys(of task: any PlaybackActivity) {
-    let levels: [KeyHelp] = task.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
+  private func showKeys(of activity: any PlaybackActivity) {
+    let levels: [KeyHelp] = activity.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
     let sessionKeys = levels + [("q", "quit"), ("?", "these keys")]
-    console.showKeys(task.keys + sessionKeys.filter { key in !task.keys.contains { $0.key == key.key } })
-  }
-}
-
-/// A tone below the thresholds of hearing and feeling that keeps amplifiers on between patterns. It
-/// plays on all haptic channels at any strength; mute silences it too.
-final class KeepAwakeTone {
-  /// The frequency in hertz: the lowest that amplifiers for shakers pass, where hearing is least
-  /// sensitive.
-  static let frequency = 20.0
-  /// The amplitude: −60 dBFS, 50 dB below the maximum of a pattern.
-  static let level = 0.001
-  /// The duration of one pass in seconds, a whole number of the tone's periods.
-  private static let passSeconds = 10.0
-
-  private let player: PatternPlayer
-  private var matchedStrength: Float?
-
-  init(_ engine: PlaybackEngine) throws {
-    let profile = TransducerProfile(
-      name: "keep-awake", summary: "One frequency.",
-      frequency: FrequencyMapping(low: Self.frequency, high: Self.frequency), level: Self.level)
-    let pattern = HapticPattern(events: [
-      HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: Self.passSeconds,
-        parameters: [.hapticIntensity: 1])
-    ])
-    let plan = try RenderPlan(compiling: pattern, profile: profile, rate: engine.rate)
-    player = try engine.player(for: engine.profiles.map { _ in plan }, duration: pattern.duration)
-    voiceCount = engine.profiles.count
-    try player.loop(passCount: nil)
-    matchStrength(engine.strength)
-    try player.start()
-  }
-
-  let voiceCount: Int
-
-  func matchStrength(_ strength: Float) {
-    guard strength != matchedStrength else { return }
-    matchedStrength = strength
-    // At strength 0, the output is silent. If there are too many commands, a later call changes the
-    // level.
-    try? player.setGain(strength > 0 ? 1 / Double(strength) : 0)
+    console.showKeys(
+      activity.keys + sessionKeys.filter { key in !activity.keys.contains { $0.key == key.key } })
   }
 }
 

@@ -1,12 +1,5 @@
 struct PlaybackStatus: Equatable, Sendable {
-  /// The state of playback; the raw value is its symbol in the line.
-  enum State: String, Sendable {
-    case playing = ">"
-    case paused = "="
-    case muted = "x"
-    /// The engine waits and plays no pattern.
-    case idle = "-"
-  }
+  typealias State = PlaybackState
 
   var state = State.playing
   /// The position in seconds from the start of the pattern, or of the session; nil if no time is

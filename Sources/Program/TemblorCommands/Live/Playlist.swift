@@ -1,6 +1,6 @@
 final class Playlist: PlaybackActivity {
-  /// The silence before the first pattern in seconds: longer than the initial fade-in.
-  static let leadInSeconds = 0.003
+  /// The silence before the first pattern in seconds.
+  static let leadInSeconds = SingleTrackPlayer.leadInSeconds
 
   private let engine: PlaybackEngine
   private let console: LiveConsole
@@ -14,24 +14,24 @@ final class Playlist: PlaybackActivity {
   /// Creates a playlist that starts its first pattern.
   ///
   /// - Parameters:
-  ///   - pieces: The patterns.
+  ///   - patterns: The patterns.
   ///   - engine: The engine.
   ///   - passCount: The number of passes of each pattern; nil for an endless loop.
-  ///   - gap: The silence between patterns in seconds.
-  ///   - shares: The send gains of the buses.
+  ///   - gapSeconds: The silence between patterns in seconds.
+  ///   - sendGains: The send gains of the buses.
   ///   - session: The session.
   init(
-    _ pieces: [CompiledPattern], on engine: PlaybackEngine, passCount: Int? = 1,
-    gapSeconds gap: Double = 0,
+    _ patterns: [CompiledPattern], on engine: PlaybackEngine, passCount: Int? = 1,
+    gapSeconds: Double = 0,
     sendGains: [SendAutomation] = [], session: LiveSession
   ) throws {
     self.engine = engine
-    self.patterns = pieces
-    self.gapFrameCount = FrameConversion.frame(seconds: gap, rate: engine.rate)
+    self.patterns = patterns
+    self.gapFrameCount = FrameConversion.frame(seconds: gapSeconds, rate: engine.rate)
     console = session.console
     trackPlayer = SingleTrackPlayer(
       engine, passCount: passCount, wake: session.wake, sendGains: sendGains)
-    if let first = pieces.first {
+    if let first = patterns.first {
       try trackPlayer.play(
         first, at: .frame(FrameConversion.frame(seconds: Self.leadInSeconds, rate: engine.rate)))
       showPatternName()
@@ -61,7 +61,8 @@ final class Playlist: PlaybackActivity {
     }
     guard let heardEndFrame else { return .wait(nil) }
     let remaining = heardEndFrame - engine.position
-    return remaining > 0 ? .wait(.nanosecondRounded(seconds: Double(remaining) / engine.rate)) : .finished
+    return remaining > 0
+      ? .wait(.nanosecondRounded(seconds: Double(remaining) / engine.rate)) : .finished
   }
 
   func handleKey(_ key: KeyPress) throws -> Bool {
@@ -87,28 +88,25 @@ final class Playlist: PlaybackActivity {
 
   private func play(_ index: Int, at time: PlaybackTime = .now) throws {
     heardEndFrame = nil
-    let isOther = index != self.index
+    let isDifferent = index != self.index
     self.index = index
     try trackPlayer.play(patterns[index], at: time)
-    if isOther {
+    if isDifferent {
       showPatternName()
     }
   }
 
   private func showPatternName() {
     guard patterns.count > 1 else { return }
-    let piece = patterns[index]
+    let pattern = patterns[index]
     console.hint(
-      "\(index + 1) of \(patterns.count): \(piece.name.printable), "
-        + NumberFormatting.seconds(piece.duration))
+      "\(index + 1) of \(patterns.count): \(pattern.name.printable), "
+        + NumberFormatting.seconds(pattern.duration))
   }
 }
 
-struct CompiledPattern: Sendable {
-  var name: String
-  var plans: [RenderPlan]
-  /// The pattern's duration in seconds.
-  var duration: Double
+extension SingleTrackPlayer {
+  static let keys = [("space", "pause"), ("r", "again")]
 }
 
 extension CompiledPattern {
@@ -116,100 +114,5 @@ extension CompiledPattern {
     self.init(
       name: name, plans: try pattern.plans(for: engine.profiles, rate: engine.rate),
       duration: pattern.composition.duration)
-  }
-
-  init(name: String, _ pattern: HapticPattern, for engine: PlaybackEngine) throws {
-    self.init(
-      name: name,
-      plans: try engine.profiles.map {
-        try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate)
-      },
-      duration: pattern.duration)
-  }
-}
-
-/// Plays one pattern at a time. Each start uses a new player, so that the previous pattern fades
-/// out in parallel.
-final class SingleTrackPlayer {
-  static let keys = [("space", "pause"), ("r", "again")]
-
-  private let engine: PlaybackEngine
-  private let wake: WakeSignal
-  private let passCount: Int?
-  private let sendGains: [SendAutomation]
-  private var player: PatternPlayer?
-  private var pattern: CompiledPattern?
-  private(set) var isPaused = false
-
-  /// - Parameter passCount: The number of passes of each pattern; nil for an endless loop.
-  init(
-    _ engine: PlaybackEngine, passCount: Int?, wake: WakeSignal,
-    sendGains: [SendAutomation] = []
-  ) {
-    self.engine = engine
-    self.passCount = passCount
-    self.wake = wake
-    self.sendGains = sendGains
-  }
-
-  /// The frame at which the pattern ended; nil before and during playback.
-  var endFrame: Int64? {
-    guard let player, player.endCount > 0 else { return nil }
-    return player.endFrame
-  }
-
-  var state: PlaybackStatus.State {
-    if isPaused { return .paused }
-    return player?.phase == .playing ? .playing : .idle
-  }
-
-  /// The elapsed time of the pattern and its duration, in seconds.
-  var progress: (position: Double, duration: Double?) {
-    guard let player, let pattern else { return (0, nil) }
-    return (min(player.position, pattern.duration), pattern.duration)
-  }
-
-  func play(_ piece: CompiledPattern, at time: PlaybackTime = .now) throws {
-    try stop()
-    let player = try engine.player(for: piece.plans, duration: piece.duration, sendGains: sendGains)
-    let wake = wake
-    player.endHandler = { wake.raise() }
-    try player.loop(passCount: passCount)
-    try player.start(at: time)
-    self.player = player
-    self.pattern = piece
-  }
-
-  func stop() throws {
-    player?.endHandler = nil
-    try player?.cancel()
-    player = nil
-    isPaused = false
-  }
-
-  func restart() throws {
-    if let pattern {
-      try play(pattern)
-    }
-  }
-
-  /// Pauses or resumes the pattern; a pattern that has not started yet starts when it is resumed.
-  func togglePause() throws {
-    guard let player, let pattern, endFrame == nil else { return }
-    if isPaused {
-      isPaused = false
-      if player.startFrame == nil {
-        try play(pattern)
-      } else {
-        try player.resume()
-      }
-    } else {
-      if player.startFrame == nil {
-        try player.cancel()
-      } else {
-        try player.pause()
-      }
-      isPaused = true
-    }
   }
 }

@@ -24,15 +24,12 @@ enum RoutingOptions {
 
   static let channel = Option(
     "--channel", value: "N=WORDS",
-    help: "Configure one channel, such as "
-      + """
-      '2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Words: \
-      \(ChannelRouting.ChannelSettings.settingForms.joined(separator: ", ")). 
-      """
-        + """
-        eq and crossover act one behind the other, at most \(ChannelFilter.maximumCount) on a \
-        channel; a crossover is Linkwitz-Riley, 24 dB an octave.
-        """,
+    help: """
+      Configure one channel, such as '2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. \
+      Words: \(ChannelRouting.ChannelSettings.settingForms.joined(separator: ", ")). eq and \
+      crossover act one behind the other, at most \(ChannelFilter.maximumCount) on a channel; a \
+      crossover is Linkwitz-Riley, 24 dB an octave.
+      """,
     isRepeatable: true)
 
   static let pan = Option(
@@ -58,7 +55,8 @@ enum RoutingOptions {
       if pan != nil { throw UsageError("'--pan' needs '--array'") }
       return routing
     }
-    for excluded in ["--haptics", "--channel", "--profile"] where !arguments.values(excluded).isEmpty {
+    for excluded in ["--haptics", "--channel", "--profile"]
+    where !arguments.values(excluded).isEmpty {
       throw UsageError("'--array' cannot be used with \(excluded.inQuotes)")
     }
     let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
@@ -256,12 +254,9 @@ extension ChannelRouting {
         throw UsageError(
           """
           '--channel \(channel.index + 1)' has a filter at \(filter.hertz.shortText) Hz, but \
-          the rate is 
+          the rate is \(rate.shortText) Hz: choose a frequency below \((rate / 2).shortText) Hz \
+          or a higher '--rate'
           """
-            + """
-            \(rate.shortText) Hz: choose a frequency below \((rate / 2).shortText) Hz or a \
-            higher '--rate'
-            """
         )
       }
     }

@@ -6,14 +6,14 @@ enum StudioCommand {
     Command(
       "studio", abstract: "Write or serve an HTML page that edits patterns and plays them.",
       discussion: """
-        The page has the renderer in it, works offline in any current browser, and plays a patter\
-        n while it is changed. Without a pattern it is empty; files are dropped on it. Saving do\
-        wnloads the file, or writes it again where the browser supports that.
+        The page has the renderer in it, works offline in any current browser, and plays a pattern \
+        while it is changed. Without a pattern it is empty; files are dropped on it. Saving \
+        downloads the file, or writes it again where the browser supports that.
 
-        With --serve, the page is served to browsers on this machine alone, under an address that c\
-        ontains a secret, until Ctrl-C. Saving then writes the file itself; if the file has changed\
-         in the meantime, nothing is written and the page offers both versions. A link that is fou\
-        nd in a folder is not served.
+        With --serve, the page is served to browsers on this machine alone, under an address that \
+        contains a secret, until Ctrl-C. Saving then writes the file itself; if the file has \
+        changed in the meantime, nothing is written and the page offers both versions. A link that \
+        is found in a folder is not served.
 
         \(SharedOptions.settingsUnusedText)
         """,

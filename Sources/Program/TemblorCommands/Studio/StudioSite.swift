@@ -80,8 +80,8 @@ struct HTTPResponse: Equatable {
   func bytes(omitsBody isHead: Bool = false) -> [UInt8] {
     var head =
       """
-      HTTP/1.1 \(status) \(Self.reasonPhrases[status] ?? "")\r\nConnection: close\r\nCache-Control: \
-      no-store\r\n
+      HTTP/1.1 \(status) \(Self.reasonPhrases[status] ?? "")\r\nConnection: \
+      close\r\nCache-Control: no-store\r\n
       """
     head += "Referrer-Policy: no-referrer\r\nX-Content-Type-Options: nosniff\r\n"
     if let entityTag {
@@ -114,19 +114,19 @@ struct StudioSite {
       request.headers["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } })
         ?? true
     else { return HTTPResponse(403, "only pages of \(address) may ask") }
-    let parts = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
+    let components = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
       String.init)
-    guard parts.count == 3, parts[0].isEmpty, parts[1] == secret else {
+    guard components.count == 3, components[0].isEmpty, components[1] == secret else {
       return HTTPResponse(404, "not found")
     }
     do throws(FileError) {
-      if parts[2].isEmpty {
+      if components[2].isEmpty {
         guard ["GET", "HEAD"].contains(request.method) else {
           return HTTPResponse(405, "the page can only be read")
         }
         return HTTPResponse(contentType: "text/html; charset=utf-8", body: try html())
       }
-      guard let index = Int(parts[2]), paths.indices.contains(index) else {
+      guard let index = Int(components[2]), paths.indices.contains(index) else {
         return HTTPResponse(404, "not found")
       }
       return try response(to: request, about: paths[index])

@@ -22,26 +22,26 @@ enum StudyCommand {
     Command(
       "study", abstract: "Run an experiment from a table of stimuli.",
       discussion: """
-        TABLE is a CSV file with one row per stimulus. Columns: 'id', a unique name; either 'f\
-        ile', a pattern file in the table's folder, or 'intensity', 'sharpness', 'duration' (empt\
-        y for a tap), 'attack', 'decay' and 'release' of an event; 'level', the RMS playback l\
-        evel in dBFS, accurate to 0.01 dB at strength 1; and 'profile', if the rows use di\
-        fferent profiles. The reference is the stimulus with the id 'reference' or, if there is no\
-        ne, the first row.
+        TABLE is a CSV file with one row per stimulus. Columns: 'id', a unique name; either \
+        'file', a pattern file in the table's folder, or 'intensity', 'sharpness', 'duration' \
+        (empty for a tap), 'attack', 'decay' and 'release' of an event; 'level', the RMS playback \
+        level in dBFS, accurate to 0.01 dB at strength 1; and 'profile', if the rows use different \
+        profiles. The reference is the stimulus with the id 'reference' or, if there is none, the \
+        first row.
 
-        Each answer is saved immediately, with its time, strength, device, profile and program vers\
-        ion. To resume a study, run the same command again. The trial order depends on the seed, w\
-        hich is stored in the results. A staircase starts at the strongest stimulus, decreases o\
-        ne step after two correct answers, increases one step after a wrong one, ends afte\
-        r eight reversals, and estimates the 70.7 % point.
+        Each answer is saved immediately, with its time, strength, device, profile and program \
+        version. To resume a study, run the same command again. The trial order depends on the \
+        seed, which is stored in the results. A staircase starts at the strongest stimulus, \
+        decreases one step after two correct answers, increases one step after a wrong one, ends \
+        after eight reversals, and estimates the 70.7 % point.
 
         No key changes the strength or mutes during a study. If a strength is saved by 'temblor \
-        setup', the study stops: give --strength 1 to play the levels of the table, or another st\
-        rength, which scales all stimuli and is stored in the results.
+        setup', the study stops: give --strength 1 to play the levels of the table, or another \
+        strength, which scales all stimuli and is stored in the results.
 
-        The report lists the number of correct answers per stimulus and how often guessing does a\
-        s well; for a staircase the threshold of each participant; for magnitudes the geometric me\
-        an, and for ratings the mean, with their 95 % confidence intervals. Simulated answers \
+        The report lists the number of correct answers per stimulus and how often guessing does as \
+        well; for a staircase the threshold of each participant; for magnitudes the geometric \
+        mean, and for ratings the mean, with their 95 % confidence intervals. Simulated answers \
         are not pooled with those of people, nor results at different strengths.
 
         Tell participants what they may feel, begin with weak stimuli, and let them stop at any \
@@ -260,8 +260,7 @@ enum StudyCommand {
     throw UsageError(
       "\(origin.printable) sets the strength to \(text), which changes the levels of the study; "
         + """
-        use '--strength 1' to play them exactly, or '--strength \(text)' to scale and record \
-        them
+        use '--strength 1' to play them exactly, or '--strength \(text)' to scale and record them
         """
     )
   }
@@ -391,14 +390,14 @@ struct StudyRecord {
       }
       let identity = identity(of: trial)
       for column in StudyResults.columns {
-        let found = row.fields[column] ?? ""
-        guard let wanted = identity[column], found != wanted else { continue }
+        let saved = row.fields[column] ?? ""
+        guard let expected = identity[column], saved != expected else { continue }
         // A file of the former version has no conditions.
         let isCondition = column == "strength" || column == "simulated"
-        if isCondition, found.isEmpty, !conditions.isSimulated { continue }
+        if isCondition, saved.isEmpty, !conditions.isSimulated { continue }
         throw StudyResults.error(
           path, line: row.line,
-          "has \(found.inQuotes) as \(column), and this study \(wanted.inQuotes); "
+          "has \(saved.inQuotes) as \(column), and this study \(expected.inQuotes); "
             + "save to another file")
       }
       results.append(row.fields)

@@ -63,9 +63,9 @@ struct StudyTable {
         throw Self.error(
           path, line: row.line, column: "id", "must be a word without spaces and slashes")
       }
-      if let other = stimuli.first(where: { $0.id == id }) {
+      if let previous = stimuli.first(where: { $0.id == id }) {
         throw Self.error(
-          path, line: row.line, column: "id", "\(id.inQuotes) is that of line \(other.line) too")
+          path, line: row.line, column: "id", "\(id.inQuotes) is that of line \(previous.line) too")
       }
       stimuli.append(
         try Self.parseStimulus(id, line: row.line, fields: fields, path: path, formats: formats))
@@ -138,14 +138,14 @@ struct StudyTable {
   /// Throws an error if a staircase cannot use the stimuli: a missing value, mixed quantities, or a
   /// stimulus that is not stronger than the reference.
   func checkStaircase(reference: Int) throws {
-    let lowest = stimuli[reference].value ?? -.infinity
-    for (place, stimulus) in stimuli.enumerated() {
+    let minimum = stimuli[reference].value ?? -.infinity
+    for (index, stimulus) in stimuli.enumerated() {
       if stimulus.value == nil || (stimulus.level == nil) != (stimuli[reference].level == nil) {
         throw Self.error(
           path, line: stimulus.line, column: nil,
           "a staircase needs a level of each stimulus, or an intensity of each")
       }
-      if place != reference, (stimulus.value ?? 0) <= lowest {
+      if index != reference, (stimulus.value ?? 0) <= minimum {
         throw Self.error(
           path, line: stimulus.line, column: nil,
           "a staircase needs stimuli that are stronger than the reference"
@@ -187,22 +187,25 @@ struct StudyTable {
       return try Levels(of: Signal(rendering.samples(), rate: rate))
     }
     var gain = 1.0
-    var found = try levels(1)
-    guard let level = stimulus.level else { return Rendering(plans: plans, gain: 1, levels: found) }
-    for _ in 0..<4 where abs(found.rmsDecibels - level) > Self.levelTolerance && found.rms > 0 {
-      gain *= Decibels.factor(level - found.rmsDecibels)
-      found = try levels(gain)
+    var measured = try levels(1)
+    guard let level = stimulus.level else {
+      return Rendering(plans: plans, gain: 1, levels: measured)
     }
-    guard abs(found.rmsDecibels - level) <= Self.levelTolerance else {
+    for _ in 0..<4 where abs(measured.rmsDecibels - level) > Self.levelTolerance && measured.rms > 0
+    {
+      gain *= Decibels.factor(level - measured.rmsDecibels)
+      measured = try levels(gain)
+    }
+    guard abs(measured.rmsDecibels - level) <= Self.levelTolerance else {
       throw Self.error(
         path, line: stimulus.line, column: "level",
         """
         \(NumberFormatting.fixed(level, places: 1)) dBFS cannot be reached; \
         \(stimulus.id.inQuotes) has at most 
         """
-          + "\(NumberFormatting.fixed(found.rmsDecibels, places: 1)) dBFS with its peaks at -1 dBFS"
+          + "\(NumberFormatting.fixed(measured.rmsDecibels, places: 1)) dBFS with its peaks at -1 dBFS"
       )
     }
-    return Rendering(plans: plans, gain: gain, levels: found)
+    return Rendering(plans: plans, gain: gain, levels: measured)
   }
 }

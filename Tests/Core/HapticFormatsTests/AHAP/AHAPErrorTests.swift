@@ -4,9 +4,9 @@ import Reading
 import TestSupport
 import Testing
 
-/// What is not a pattern, the whole line a user reads, and the code an app would see.
+/// Texts that are not patterns: the error code of an app, and the line that a user reads.
 @Suite struct AHAPErrorTests {
-  /// Behind each text: the code, the rule and the whole line.
+  /// Each text with its error code, rule, and message line.
   static let refusals = TableRow.rows(
     #"""
     []
@@ -124,12 +124,12 @@ import Testing
       text: Array(row.input.replacing("␍", with: "\r").utf8), name: "t.ahap")
     let error = try #require(#expect(throws: InputError.self) { try document.read() })
     #expect(["\(error.finding.errorCode ?? 0) \(error.rule.text) \(error)"] == row.lines)
-    let examination = document.examine()
-    #expect(examination.pattern == nil)
-    #expect(examination.findings.contains { $0.description == error.description })
+    let result = document.examine()
+    #expect(result.pattern == nil)
+    #expect(result.findings.contains { $0.description == error.description })
   }
 
-  @Test func refusesTextThatIsNoJSON() {
+  @Test func textOtherThanJSONIsRefused() {
     let error = #expect(throws: InputError.self) {
       try AHAPDocument(text: Array("{\"Pattern\": [}".utf8), name: "t.ahap")
     }
@@ -138,7 +138,7 @@ import Testing
     #expect(error?.finding.errorCode == -4813)
   }
 
-  @Test func collectsEveryErrorAndCountsTheOthers() throws {
+  @Test func everyErrorIsCollectedAndCounted() throws {
     let text = """
       {"Pattern": [{"Event": {"Time": -1, "EventType": "Tap", "EventDuration": -1}},
         {"Parameter": {"Time": 0}}]}

@@ -18,7 +18,7 @@ import VendorFormats
     try AHAPDocument(text: Self.file(path), name: path).read()
   }
 
-  @Test func readsAndRefusesAsItShould() throws {
+  @Test func filesOfTheConformanceSuiteAreReadOrRefused() throws {
     let lines = String(decoding: try Self.file("parse/cases.tsv"), as: UTF8.self).split(
       separator: "\n"
     ).dropFirst()
@@ -42,11 +42,11 @@ import VendorFormats
     let events: [Event]
   }
 
-  /// A time, an intensity and a sharpness.
+  /// A time with its intensity and sharpness.
   private typealias Corner = SIMD3<Double>
 
-  /// Intensity and sharpness at a time, on straight lines between corners; behind a jump where
-  /// there is one.
+  /// Returns intensity and sharpness at a time, interpolated linearly; at a jump, the values after
+  /// it.
   private func values(_ corners: [Corner], at time: Double) -> Corner {
     let index = (corners.firstIndex { $0.x > time } ?? corners.count) - 1
     guard index >= 0, index + 1 < corners.count else { return corners[max(index, 0)] }
@@ -55,7 +55,7 @@ import VendorFormats
     return from + (to - from) * ((time - from.x) / (to.x - from.x))
   }
 
-  @Test func controlsBendEventsAsTheyShould() throws {
+  @Test func controlsChangeEventsAsInTheConformanceSuite() throws {
     let lines = String(decoding: try Self.file("model/cases.jsonl"), as: UTF8.self).split(
       separator: "\n")
     #expect(lines.count >= 90)
@@ -75,7 +75,7 @@ import VendorFormats
         #expect(abs(hadCorners[0].x - rightCorners[0].x) < 1e-6, "\(expected.id)")
         for step in 0...Int((wanted.end - event.time) * 1_000) {
           let time = event.time + Double(step) / 1_000
-          // At a jump either side is right.
+          // At a jump, the values of either side are valid.
           if step > 0, rightCorners.contains(where: { abs($0.x - time) < 1e-6 }) {
             continue
           }

@@ -5,7 +5,7 @@ import Foundation
 import HapticModel
 import Testing
 
-/// Files that people wrote for devices, where the environment names a folder of them.
+/// Files that people wrote for devices, from a folder named by the environment.
 @Suite struct CorpusTests {
   struct Row {
     let path: String
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test func keepsWhatEveryFileSaysWhenFormatted() throws {
+  @Test func formattingKeepsTheContentOfEveryFile() throws {
     for row in try Self.rows() {
       let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
       let once = document.canonicalText()
@@ -62,13 +62,13 @@ import Testing
     }
   }
 
-  @Test func refusesNoneAndTellsOfEachTrailingCommaFile() throws {
+  @Test func everyFileIsReadAndTrailingCommasAreReported() throws {
     let rows = try Self.rows()
     let loose = try rows.filter { row in
       let document = try AHAPDocument(text: Self.text(of: row), name: row.path)
-      let examination = document.examine()
-      #expect(examination.pattern != nil, "\(row.path)")
-      return examination.findings.contains { $0.rule == "trailing-comma" }
+      let result = document.examine()
+      #expect(result.pattern != nil, "\(row.path)")
+      return result.findings.contains { $0.rule == "trailing-comma" }
     }
     #expect(
       loose.map(\.path)

@@ -5,11 +5,11 @@ import HapticModel
 import TestSupport
 import Testing
 
-/// What can be read, but should be looked at: the whole lines a user reads.
+/// Files with warnings and notes: the complete lines that a user reads.
 @Suite struct FindingTests {
   static let tap = #"{"Event": {"Time": 0, "EventType": "HapticTransient"}}"#
 
-  @Test func namesOfParametersThatOneIsNearestToAreCorrected() throws {
+  @Test func misspelledParametersAreCorrected() throws {
     let text = #"""
       {"Version": 1.0, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [
        {"ParameterID": "HapticReleaseTime", "ParameterValue": 0.2}, {"ParameterID": "Q", "ParameterValue": 1}]}},
@@ -24,9 +24,9 @@ import Testing
 
   func lines(_ text: String) throws -> [String] {
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
-    let examination = document.examine()
-    #expect(examination.pattern != nil)
-    return examination.allFindings.map { "\($0.rule.text) \($0)" }
+    let result = document.examine()
+    #expect(result.pattern != nil)
+    return result.allFindings.map { "\($0.rule.text) \($0)" }
   }
 
   private static let findings = TableRow.rows(
@@ -78,11 +78,11 @@ import Testing
       unknown-parameter t.ahap:2:33: warning: unknown dynamic parameter "HapticIntensity" is ignored (Pattern[1].Parameter.ParameterID); did you mean "HapticIntensityControl"?
     """#)
 
-  @Test(arguments: findings) func reportsWhatShouldBeLookedAt(row: TableRow) throws {
+  @Test(arguments: findings) func violationsAreReported(row: TableRow) throws {
     #expect(try lines(row.input) == row.lines)
   }
 
-  @Test func hasNothingToSayAboutAPlainFile() throws {
+  @Test func validFileHasNoFindings() throws {
     let text = """
       {"Version": 1.0, "Metadata": {"Project": "x", "Anything": [1]}, "Pattern": [\(Self.tap),
         {"Event": {"Time": 0.1, "EventType": "HapticTransient", "Name": null}}]}
@@ -90,7 +90,7 @@ import Testing
     #expect(try lines(text) == [])
   }
 
-  @Test func cutsEachRuleAtAThousandAndCountsTheRest() throws {
+  @Test func findingsBeyondAThousandAreCounted() throws {
     let entry =
       #"{"Parameter":{"ParameterID":"HapticIntensityControl","ParameterValue":2,"Time":0}}"#
     let entries = Array(repeating: entry, count: 1_200).joined(separator: ",\n")
@@ -105,7 +105,7 @@ import Testing
     )
   }
 
-  @Test func explainsEveryRuleInOneSentence() {
+  @Test func everyRuleIsExplainedInOneSentence() {
     let names = HapticFormat.ahap.rules.map(\.id.text)
     #expect(Set(names).count == names.count)
     for rule in HapticFormat.ahap.rules {
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func namesTheSoundFilesToLookFor() throws {
+  @Test func soundFilesAreReferenced() throws {
     let text = """
       {"Pattern": [
         {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": "a/b.wav"}},
@@ -131,7 +131,7 @@ import Testing
     #"{"Version": \#(version), "Pattern": [{"Event": {\#(event)}}]}"#
   }
 
-  /// Editors write null for what does not apply.
+  /// Editors write null for keys that do not apply.
   @Test func nullCountsAsAbsent() throws {
     let keys =
       #""EventWaveformPath": null, "EventWaveformUseVolumeEnvelope": null, "EventParameters": null"#
@@ -154,7 +154,7 @@ import Testing
       ).map { $0.prefix { $0 != " " } } == ["null-value"])
   }
 
-  @Test func reportsAParameterThatIsGivenTwice() throws {
+  @Test func repeatedParameterIsReported() throws {
     let twice =
       #""EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 0.2}, {"ParameterID": "HapticIntensity", "ParameterValue": 0.4}]"#
     #expect(
@@ -166,13 +166,15 @@ import Testing
       ])
   }
 
-  @Test(arguments: ["-5", "3", "1e308", "0.0"]) func reportsAnOddVersion(version: String) throws {
+  @Test(arguments: ["-5", "3", "1e308", "0.0"]) func unexpectedVersionIsReported(version: String)
+    throws
+  {
     let found = try lines(pattern(#""Time": 0, "EventType": "HapticTransient""#, version: version))
     #expect(found.count == 1)
     #expect(found.first?.hasPrefix("odd-version t.ahap:1:13: warning: Version is ") == true)
   }
 
-  @Test func suggestsSecondsAndSharesAndAWrapper() throws {
+  @Test func unitsAndWrappersAreSuggested() throws {
     let milliseconds = try lines(
       pattern(#""Time": 600, "EventType": "HapticContinuous", "EventDuration": 500"#))
     #expect(
@@ -196,7 +198,7 @@ import Testing
     #expect(bare.contains { $0.hasSuffix(#"; put its contents into an object: {"Event": {…}}"#) })
   }
 
-  /// The bytes of a text in an encoding of units of some bytes.
+  /// Returns the bytes of a text in an encoding with units of `size` bytes.
   private func encoded(_ text: String, size: Int, isBig: Bool, mark: Bool) -> [UInt8] {
     let whole = (mark ? "\u{FEFF}" : "") + text
     let units = size == 2 ? whole.utf16.map(UInt32.init) : whole.unicodeScalars.map(\.value)

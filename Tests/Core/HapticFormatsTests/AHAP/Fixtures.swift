@@ -15,23 +15,23 @@ enum Fixtures {
     Array(try Data(contentsOf: root.appending(path: path)))
   }
 
-  /// The names of the files in one folder.
+  /// Returns the names of the files in a folder.
   static func names(in folder: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path())
       .sorted()
   }
 }
 
-/// Files that are named for what they prove: in `Lossy`, for the rule they break.
+/// Files that are named for the behavior they prove: in `Lossy`, for the rule they violate.
 @Suite struct FixtureTests {
-  @Test func readsValidFilesWithoutAWord() throws {
+  @Test func validFilesHaveNoFindings() throws {
     let names = try Fixtures.names(in: "Valid")
     #expect(!names.isEmpty)
     for name in names {
       let document = try AHAPDocument(text: Fixtures.text("Valid/" + name), name: name)
-      let examination = document.examine()
-      #expect(examination.pattern != nil, "\(name)")
-      #expect(examination.allFindings.filter { $0.severity != .note } == [], "\(name)")
+      let result = document.examine()
+      #expect(result.pattern != nil, "\(name)")
+      #expect(result.allFindings.filter { $0.severity != .note } == [], "\(name)")
     }
   }
 
@@ -40,16 +40,16 @@ enum Fixtures {
     #expect(!names.isEmpty)
     for name in names {
       let document = try AHAPDocument(text: Fixtures.text("Lossy/" + name), name: name)
-      let examination = document.examine()
-      #expect(examination.pattern != nil, "\(name)")
-      let rules = Set(examination.allFindings.map(\.rule.text))
+      let result = document.examine()
+      #expect(result.pattern != nil, "\(name)")
+      let rules = Set(result.allFindings.map(\.rule.text))
       #expect(rules.contains { name.hasPrefix($0) }, "\(name)")
     }
   }
 }
 
 extension ReadResult {
-  /// What there is to say about the text and about its composition, with the allowances applied.
+  /// Returns the findings of the text and of its composition, with the suppressions applied.
   var allFindings: [Finding] {
     let others =
       composition.map { PatternRules.findings(in: $0, location: sourceMap.location(of:)) } ?? []
@@ -57,7 +57,7 @@ extension ReadResult {
       adding: others, rules: FormatRegistry.standard.rules + PatternRules.compositionRules)
   }
 
-  /// The only layer, or nothing where there are errors.
+  /// The only layer, or nil for a file with errors.
   var pattern: HapticPattern? { composition?.layers[0].pattern }
 }
 

@@ -69,12 +69,12 @@ import Testing
   }
 
   @Test(arguments: ["[]", "3", "{}", #"{"Pattern": {"Event": []}, "Pattern": [[{}], 1, "x"]}"#])
-  func formatsWhatIsNoPattern(text: String) throws {
+  func formatsTextsOtherThanPatterns(text: String) throws {
     let once = try format(text)
     #expect(try format(once) == once)
   }
 
-  @Test func comparesWhatFilesSay() throws {
+  @Test func filesAreComparedByContent() throws {
     let left = try AHAPDocument(text: Array(#"{"Pattern":[],"Version":1}"#.utf8), name: "a")
     let right = try AHAPDocument(text: Array(#"{"Version": 1.0, "Pattern": [ ]}"#.utf8), name: "b")
     let other = try AHAPDocument(text: Array(#"{"Version": 2, "Pattern": [ ]}"#.utf8), name: "b")
@@ -82,7 +82,7 @@ import Testing
     #expect(left != other)
   }
 
-  @Test func leavesFormattedTextAndPatternsAsTheyAre() throws {
+  @Test func formattingTwiceEqualsFormattingOnce() throws {
     for folder in ["Valid", "Lossy"] {
       for name in try Fixtures.names(in: folder) {
         let document = try AHAPDocument(text: Fixtures.text("\(folder)/\(name)"), name: name)
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test func makesTheFileOfAPattern() throws {
+  @Test func patternIsWrittenAsFile() throws {
     let reading = try AHAPDocument(text: Fixtures.text("Valid/every-key.ahap"), name: "t").read()
     let made = try AHAPDocument(pattern: reading.pattern, metadata: reading.metadata)
     #expect(try made.read() == reading)
@@ -104,7 +104,7 @@ import Testing
         == "{\n  \"Version\": 1.0,\n  \"Pattern\": []\n}\n")
   }
 
-  @Test(arguments: [Double.nan, .infinity, -.infinity]) func refusesToWriteWhatIsNotFinite(
+  @Test(arguments: [Double.nan, .infinity, -.infinity]) func nonFiniteNumbersAreNotWritten(
     time: Double
   ) throws {
     let pattern = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: time)])

@@ -10,7 +10,7 @@ import Testing
     return try document.read(options: ReadingOptions(curveTimes: times))
   }
 
-  @Test func readsEverythingAFileCanSay() throws {
+  @Test func everyFeatureOfAFileIsRead() throws {
     let reading = try AHAPDocument(text: Fixtures.text("Valid/every-key.ahap"), name: "t").read()
     #expect(reading.version == 1)
     #expect(reading.metadata == ["Project": "Fixtures", "Description": "every key AHAP has"])
@@ -43,7 +43,7 @@ import Testing
     #expect(!reading.usesAbsoluteCurveTimes)
   }
 
-  @Test func takesTheLastOfTwoEqualKeys() throws {
+  @Test func lastOfTwoEqualKeysApplies() throws {
     let reading = try read(
       """
       {"Pattern": 0, "Pattern": [{"Event": {"Time": "x", "Time": 2, "EventT\
@@ -52,7 +52,7 @@ import Testing
     #expect(reading.pattern.events.map(\.time) == [2])
   }
 
-  /// Two curves of one control that begin at 0 and 1, with points as given.
+  /// Returns two curves of one control that begin at 0 and 1, with the given points.
   static func curves(_ first: String, _ second: String) -> String {
     let list = [("0", first), ("1", second)].map { time, points in
       """
@@ -74,12 +74,12 @@ import Testing
     reading.pattern.curves.map { $0.controlPoints.map(\.time) }
   }
 
-  /// The findings but that these patterns play nothing: their curves hold a control at 0.
+  /// Returns the findings except that of a silent pattern: the curves hold a control at 0.
   private func findings(in document: AHAPDocument) -> [Finding] {
     document.examine().allFindings.filter { $0.rule != "silent" }
   }
 
-  @Test func recognisesAChainOfCurvesInAbsoluteTimes() throws {
+  @Test func chainOfCurvesHasAbsoluteTimes() throws {
     let reading = try read(Self.chain)
     #expect(reading.usesAbsoluteCurveTimes)
     #expect(times(reading) == [[0, 1], [0, 2]])
@@ -95,7 +95,7 @@ import Testing
       ])
   }
 
-  @Test func readsAsToldWhateverTheCurvesLookLike() throws {
+  @Test func optionDecidesOriginOfCurveTimes() throws {
     let relative = try read(Self.chain, .relative)
     #expect(!relative.usesAbsoluteCurveTimes)
     #expect(times(relative) == [[0, 1], [1, 3]])
@@ -104,7 +104,7 @@ import Testing
     #expect(times(absolute) == [[0, 0.5], [0, 2]])
   }
 
-  @Test func onlySuspectsCurvesThatAreNoChain() throws {
+  @Test func curvesWithoutChainAreOnlySuspected() throws {
     #expect(times(try read(Self.gap)) == [[0, 0.5], [1, 3]])
     let document = try AHAPDocument(text: Array(Self.gap.utf8), name: "t.ahap")
     #expect(findings(in: document).map(\.rule) == ["curve-absolute-times"])

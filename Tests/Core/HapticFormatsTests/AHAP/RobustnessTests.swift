@@ -6,7 +6,7 @@ import HapticModel
 import Testing
 
 @Suite struct RobustnessTests {
-  /// Numbers that look random and are the same in every run.
+  /// Pseudorandom numbers that are the same in every run.
   struct SeededNumbers {
     var state: UInt64
 
@@ -16,14 +16,14 @@ import Testing
     }
   }
 
-  /// Pieces that change the meaning of a text when they are put in.
+  /// Tokens that change the meaning of a text when they are inserted.
   static let pieces = [
     "{", "}", "[", "]", ",", ":", "\"", "\\", "null", "-1", "1e308", "1e400", "\\ud800", "\u{0}",
     "\"Time\"",
     "\"Pattern\"", "[[[[", "9999999999", "\"Event\": {", "\u{FEFF}", "/*", "0.0",
   ].map { Array($0.utf8) }
 
-  @Test func neverTrapsOnDamagedFiles() throws {
+  @Test func damagedFilesNeverTrap() throws {
     var numbers = SeededNumbers(state: 2026)
     var seeds: [[UInt8]] = []
     for folder in ["Valid", "Lossy"] {
@@ -48,13 +48,13 @@ import Testing
         }
       }
       guard let document = try? AHAPDocument(text: text, name: "t") else { continue }
-      let examination = document.examine()
-      let isRefused = examination.findings.contains { $0.severity == .error }
-      #expect((examination.pattern == nil) == isRefused)
+      let result = document.examine()
+      let isRefused = result.findings.contains { $0.severity == .error }
+      #expect((result.pattern == nil) == isRefused)
       let once = document.canonicalText()
       let again = try AHAPDocument(text: once, name: "t")
       #expect(again.canonicalText() == once)
-      if let pattern = examination.pattern {
+      if let pattern = result.pattern {
         readable += 1
         #expect(try again.read().pattern == pattern)
         _ = try AHAPDocument(pattern: pattern)
@@ -77,7 +77,7 @@ import Testing
     #expect(error?.finding.message == "objects and arrays are nested more than 256 deep")
   }
 
-  /// The most entries that are read here; a debug build takes a hundred times as long as users do.
+  /// The maximum number of entries. A debug build is a hundred times slower than a release build.
   static var entryCount: Int {
     #if DEBUG
       100_000
@@ -86,10 +86,10 @@ import Testing
     #endif
   }
 
-  /// Ten times as many entries may not take forty times as long; were it quadratic, it were a
-  /// hundred.
+  /// Ten times as many entries must take less than forty times as long. Quadratic time would be a
+  /// hundred times as long.
   @Test func readsAMillionEntriesInLinearTime() throws {
-    // Of the processor: what else runs does not count.
+    // Processor time, which excludes other processes.
     var threadSeconds: Double {
       var time = timespec()
       _ = unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -107,9 +107,9 @@ import Testing
       }
       text += Array("]}".utf8)
       let start = threadSeconds
-      let examination = try AHAPDocument(text: text, name: "t").examine()
-      #expect(examination.pattern?.events.count == count)
-      #expect(examination.allFindings.count < 5_000)
+      let result = try AHAPDocument(text: text, name: "t").examine()
+      #expect(result.pattern?.events.count == count)
+      #expect(result.allFindings.count < 5_000)
       return threadSeconds - start
     }
     _ = try seconds(1_000)

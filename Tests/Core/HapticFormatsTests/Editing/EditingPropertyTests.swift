@@ -6,10 +6,10 @@ import ShippedFiles
 import TestSupport
 import Testing
 
-/// Random changes of real and unfriendly texts: each changes the pattern as it says, and no other
+/// Random changes of real and unusual texts: each changes the pattern as requested, and no other
 /// bytes.
 @Suite struct EditingPropertyTests {
-  /// Texts as few tools write them and all may meet them.
+  /// Texts that few tools write, but all may have to read.
   static let unfriendly: [String] = [
     EditingTests.pretty, EditingTests.pretty.replacing("\n", with: "\r\n"),
     "\u{FEFF}" + EditingTests.pretty.replacing("  ", with: "\t"),
@@ -41,7 +41,7 @@ import Testing
     return all.filter { (try? AHAPEditor(text: $0.bytes, name: $0.name)) != nil }
   }
 
-  @Test func everyRandomChangeDoesWhatItSaysAndNothingElse() throws {
+  @Test func randomChangesChangeOnlyTheirParts() throws {
     let sources = try Self.sources()
     try #require(sources.count >= Self.unfriendly.count + 37)
     let count = Mutation.caseCount(default: 3_000)
@@ -75,16 +75,16 @@ import Testing
         }
         history.append(changed)
       }
-      // All is taken back by what was before, which no change has touched.
+      // A removal is undone by the previous editor, which no change has modified.
       #expect(
         history[0].text == first.text && (first.text == source.bytes || source.bytes[0] >= 0xFE))
     }
-    // Most changes are made: the walk is about texts and not about refusals.
+    // Most changes must succeed: the test is about texts, not about refusals.
     #expect(refused * 5 < made)
   }
 
-  /// What is set at once is what is set one by one.
-  @Test func changesAtOnceAreThoseOneByOne() throws {
+  /// Changes that are applied together equal the same changes applied in turn.
+  @Test func changesTogetherEqualChangesInTurn() throws {
     for (round, source) in try Self.sources().enumerated() {
       var walk = RandomChanges(seed: UInt64(round))
       let editor = try AHAPEditor(text: source.bytes, name: source.name)
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  /// Times of control points that were made relative may differ in the last place.
+  /// Times of control points that were made relative may differ in the last digit.
   static func isEqual(_ one: HapticPattern, _ other: HapticPattern) -> Bool {
     if one == other { return true }
     guard one.events == other.events, one.parameters == other.parameters,
@@ -123,10 +123,10 @@ import Testing
     }
   }
 
-  /// What is left of two texts without their common beginning and end.
+  /// Returns the differing parts of two texts, without their common prefix and suffix.
   static func difference(_ old: [UInt8], _ new: [UInt8]) -> (old: String, new: String) {
     let shorter = min(old.count, new.count)
-    // The longest length that is equal, by halves, since comparing is fast and looping is not.
+    // The longest equal length is found by bisection, since comparing is faster than a loop.
     func longest(_ limit: Int, _ isEqual: (Int) -> Bool) -> Int {
       var low = 0
       var high = limit
@@ -151,13 +151,13 @@ import Testing
   }
 }
 
-/// Changes by chance, and the pattern that each must lead to.
+/// Random changes, and the pattern that each must produce.
 struct RandomChanges {
   private var chance: Chance
 
   init(seed: UInt64) { chance = Chance(state: seed) }
 
-  /// A change, and the pattern after it; nil where it must be refused.
+  /// Returns a change and the pattern after it; nil if the change must be refused.
   mutating func next(in editor: AHAPEditor) -> (change: PatternChange, expected: HapticPattern?) {
     var pattern = editor.pattern
     var choices = [0]
@@ -229,7 +229,7 @@ struct RandomChanges {
       let value =
         field == "sustained" ? Double(Int.random(in: 0...1, using: &chance)) : number(-1.5...1.5)
       pattern.events[index].parameters[id] = clamped(value, id.range)
-      // As sliders give it.
+      // A value as sliders produce it.
       let given = Bool.random(using: &chance) ? value : Double(Float(value))
       return (.set("\(path).\(field)", to: .number(given)), pattern)
     }
@@ -362,7 +362,7 @@ struct RandomChanges {
     return (.add(entry, after: "events[\(index)]"), pattern)
   }
 
-  /// Whether a change may take the place of some bytes by others.
+  /// Returns whether a change may replace some bytes by others.
   static func allows(_ change: PatternChange, _ old: String, _ new: String) -> Bool {
     func isNumber(_ text: String) -> Bool {
       text.utf8.allSatisfy { "0123456789+-.eE".utf8.contains($0) }
@@ -381,7 +381,7 @@ struct RandomChanges {
     }
   }
 
-  /// What takes an insertion back; nil for other changes.
+  /// Returns the change that undoes an insertion; nil for other changes.
   func inverse(of change: PatternChange, in editor: AHAPEditor) -> PatternChange? {
     switch change {
     case .duplicate(let path):

@@ -3,7 +3,7 @@ import HapticModel
 import Reading
 import Testing
 
-/// What a change of an AHAP text does to its bytes, and what it refuses.
+/// The effect of changes on the bytes of an AHAP text, and their errors.
 @Suite struct EditingTests {
   static let pretty = """
     {
@@ -54,7 +54,7 @@ import Testing
     Self.text(try Self.editor(text).applying(changes))
   }
 
-  /// What a change of the pretty text does to its lines: those that go and those that come.
+  /// Returns the removed and the added lines of the indented text.
   func lines(_ changes: PatternChange...) throws -> [String] {
     let old = Self.pretty.split(separator: "\n", omittingEmptySubsequences: false)
     let new = Self.text(try Self.editor(Self.pretty).applying(changes)).split(
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func aNumberIsReplacedWhereItStands() throws {
+  @Test func numberIsReplacedInPlace() throws {
     #expect(
       try lines(
         .set("events[0].time", to: .number(1.25)),
@@ -78,7 +78,7 @@ import Testing
         ])
   }
 
-  @Test func numbersAreShortAndOfTheStyleOfTheOld() throws {
+  @Test func numbersKeepTheStyleOfTheOldOnes() throws {
     for (number, written) in [
       (0.30000001192092896, "0.3"), (2, "2"), (0.1 + 0.2, "0.3"), (-0.0, "0"), (1e-6, "1e-06"),
       (86_400.123456, "86400.123456"),
@@ -90,7 +90,7 @@ import Testing
       try edited(Self.pretty, .set("events[0].time", to: .number(3))).contains("\"Time\": 3.0,"))
   }
 
-  @Test func aValueThatIsAsItWasKeepsItsSpelling() throws {
+  @Test func equalValueKeepsItsSpelling() throws {
     let changes: [PatternChange] = [
       .set("events[0].time", to: .number(0.5)), .set("events[1].time", to: .number(0.001)),
       .set("parameters[0].value", to: .number(Double(Float(-0.5)))),
@@ -103,7 +103,7 @@ import Testing
     #expect(try edited(long, .set("events[0].intensity", to: .number(Double(Float(0.3))))) == long)
   }
 
-  @Test func whatAnEventDoesNotHaveIsInsertedInTheStyleOfTheText() throws {
+  @Test func missingFieldsAreInsertedInTheStyleOfTheText() throws {
     #expect(
       try lines(.set("events[0].sharpness", to: .number(0.4)))
         == [
@@ -152,7 +152,7 @@ import Testing
         + #"{"Parameter":{"ParameterID":"HapticIntensityControl","Time":0,"ParameterValue":1}}]}"#)
   }
 
-  @Test func anEntryIsSetAsItsNeighborsAre() throws {
+  @Test func newEntryHasTheStyleOfItsNeighbors() throws {
     let entry = Array(
       (#"{"Event":{"EventType":"HapticTransient","Time":3,"EventParameters":[{"ParameterID":"Hapt"#
         + #"icIntensity","ParameterValue":0.5}]}}"#).utf8)
@@ -191,7 +191,7 @@ import Testing
         == #"{"Pattern":[{"Event":{"Time":1,"EventType":"HapticTransient"}}]}"#)
   }
 
-  @Test func whatIsInsertedAndRemovedAgainLeavesTheBytes() throws {
+  @Test func insertingAndRemovingRestoresTheBytes() throws {
     let editor = try Self.editor(Self.pretty)
     for (change, back) in [
       (
@@ -213,7 +213,7 @@ import Testing
     }
   }
 
-  @Test func allPathsAreThoseBefore() throws {
+  @Test func pathsReferToTheTextBeforeTheChanges() throws {
     let editor = try Self.editor(Self.pretty)
     let changed = try editor.applying([
       .remove("events[0]"), .set("events[1].time", to: .number(4)), .duplicate("events[1]"),
@@ -235,7 +235,7 @@ import Testing
       .pattern == HapticPattern())
   }
 
-  @Test func pointsAreNumberedAsTheyStand() throws {
+  @Test func pointsAreNumberedInTextOrder() throws {
     let text = Self.pretty.replacing(
       "\"Time\": 1, \"ParameterValue\": 1", with: "\"Time\": -0, \"ParameterValue\": 1"
     )
@@ -247,7 +247,7 @@ import Testing
     #expect(Self.text(changed).contains("{ \"Time\": 3, \"ParameterValue\": 0 },"))
   }
 
-  @Test func theLastOfRepeatedValuesIsChangedAndAllAreRemoved() throws {
+  @Test func lastRepeatedValueIsChangedAndAllAreRemoved() throws {
     let text =
       #"{"Pattern":[],"Pattern":[{"Event":{"Time":1,"EventType":"HapticTransient","Time":2,"Even"#
       + #"tDuration":1,"EventDuration":null,"EventParameters":[{"ParameterID":"HapticIntensity","P"#
@@ -265,7 +265,7 @@ import Testing
     )
   }
 
-  @Test func anEntryThatHoldsSeveralThingsLosesOne() throws {
+  @Test func removingAPartKeepsOthersOfItsEntry() throws {
     let text =
       #"{"Pattern": [{"Event": {"Time": 1, "EventType": "HapticTransient"}, "Parameter": {"Param"#
       + #"eterID": "HapticIntensityControl", "Time": 0, "ParameterValue": 1}, "Note": 1}, {"Other""#
@@ -279,7 +279,7 @@ import Testing
     #expect(try two.applying([.remove("parameters[1]")]).text == Array(text.utf8))
   }
 
-  @Test func switchesKeepTheirSpelling() throws {
+  @Test func flagsKeepTheirSpelling() throws {
     let text =
       #"{"Pattern":[{"Event":{"Time":0,"EventType":"AudioCustom","EventWaveformPath":"a.wav","Ev"#
       + #"entWaveformLoopEnabled":0,"EventParameters":[{"ParameterID":"Sustained","ParameterValue""#
@@ -423,7 +423,7 @@ import Testing
         == message)
   }
 
-  @Test func aValueOutOfRangeIsWrittenAsCheckOnlyWarns() throws {
+  @Test func valueOutOfRangeIsWritten() throws {
     let changed = try Self.editor(Self.pretty).applying([
       .set("events[0].intensity", to: .number(1.5))
     ])
@@ -460,9 +460,9 @@ import Testing
     }
   }
 
-  /// A megabyte on one line: what is looked at beside reading and copying grows with the changes
-  /// and not with the text.
-  @Test func changesLookAtLittleMoreThanTheirParts() throws {
+  /// In a megabyte on one line, the number of visited bytes grows with the changes, not with the
+  /// text.
+  @Test func changesVisitOnlyTheirParts() throws {
     let event =
       #"{"Event":{"Time":1,"EventType":"HapticTransient","EventParameters":[{"ParameterID":"Hapt"#
       + #"icIntensity","ParameterValue":0.5}]}}"#

@@ -71,14 +71,14 @@ struct TransducerDoubtTests {
   private func burst(_ filter: Biquad?, on plant: TransducerModel) -> (
     ring: Double, peak: Double, drive: Double
   ) {
-    var memory = Biquad.State()
+    var state = Biquad.State()
     let length = 400
     let count = 8_000
     let drive = (0..<count).map { frame -> Double in
       let edge = min(1, Double(min(frame, length - frame)) / 50)
       let sample =
         frame < length ? 0.44 * edge * sin(2 * Double.pi * 40 * Double(frame) / 8_000) : 0
-      return filter?.next(sample, &memory) ?? sample
+      return filter?.process(sample, state: &state) ?? sample
     }
     let felt = SimulatedTransducer(
       resonance: plant.resonance, qualityFactor: plant.qualityFactor, rate: Self.rate

@@ -103,14 +103,14 @@ struct DriveFilterTests {
   private func filtered(
     _ input: [Double], by filter: Biquad, single: (Int) -> Bool = { _ in false }
   ) -> [Double] {
-    var memory = Biquad.State()
+    var state = Biquad.State()
     var output: [Double] = []
     while output.count < input.count {
       let frame = output.count
       if frame + 1 == input.count || single(frame) {
-        output.append(filter.next(input[frame], &memory))
+        output.append(filter.process(input[frame], state: &state))
       } else {
-        let pair = filter.next(SIMD2(input[frame], input[frame + 1]), &memory)
+        let pair = filter.process(SIMD2(input[frame], input[frame + 1]), state: &state)
         output += [pair.x, pair.y]
       }
     }

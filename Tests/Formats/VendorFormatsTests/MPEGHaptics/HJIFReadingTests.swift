@@ -4,7 +4,7 @@ import VendorFormats
 import HapticModel
 import Testing
 
-/// What is found in texts, and where.
+/// The findings in texts, and their locations.
 @Suite struct HJIFReadingTests {
   private static let good = MPEG.text(MPEG.tap, effects: MPEG.effect([(0, 0.5, 90)]))
 

@@ -29,7 +29,7 @@ import Testing
     return decoder
   }
 
-  /// Where units start.
+  /// Returns the offsets at which units start.
   private func boundaries(_ bytes: [UInt8]) -> [Int] {
     var places = [0]
     while let place = places.last, place < bytes.count {

@@ -4,8 +4,7 @@ import Reading
 import HapticModel
 import Testing
 
-/// Files that the reference software wrote and synthesised, where the environment names a folder of
-/// them.
+/// Files that the reference software wrote and rendered, if the environment names a folder of them.
 @Suite struct MPEGCorpusTests {
   private func isEqual(_ samples: [Int], toThoseOf name: String, in folder: String) throws {
     let expected = try MPEG.samples(ofWAV: MPEG.bytes(folder, name + ".rm8000.wav"))

@@ -4,7 +4,7 @@ import Reading
 import HapticModel
 import Testing
 
-/// What the parts of a document become in layers.
+/// The layers that the elements of a document become.
 @Suite struct MPEGMappingTests {
   @Test func aSteadySineIsAnEvent() throws {
     let composition = try MPEG.composition(

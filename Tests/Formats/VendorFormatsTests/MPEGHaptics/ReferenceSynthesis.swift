@@ -4,12 +4,12 @@ import Reading
 @testable import VendorFormats
 import Testing
 
-/// What the synthesizer of the reference software makes of a document, with its faults: the figures
-/// of conformance are those of its samples.
+/// A model of the reference software's synthesizer, including its faults. The figures of
+/// conformance refer to its samples.
 ///
-/// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, what its `Synthesizer` writes. Two faults
-/// that keep it from writing anything are not reproduced: it hangs at a transient without an
-/// amplitude and reads outside its memory where a curve has an even number of Bézier keys.
+/// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the output of its `Synthesizer`. Two faults
+/// that prevent any output are not reproduced: it hangs at a transient without an amplitude, and it
+/// reads outside its memory if a curve has an even number of Bézier key frames.
 struct ReferenceSynthesis {
   typealias Effect = MPEGDocument.Effect
 
@@ -88,7 +88,7 @@ struct ReferenceSynthesis {
     }.max() ?? 0
   }
 
-  /// The sum of bands, clipped at ±1 behind each.
+  /// Returns the sum of bands, clipped at ±1 after each band.
   private func samples(of bands: [Band]) -> [Double] {
     var sum = [Double](repeating: 0, count: frameCount)
     for band in bands {
@@ -245,8 +245,8 @@ struct ReferenceSynthesis {
   }
 }
 
-/// A vectorial wave whose phases count 1,000 ticks a second, whose averaged frequencies are clamped
-/// to the band, and whose phase jumps behind the last frequency.
+/// A vectorial wave whose phases count 1,000 ticks per second, whose averaged frequencies are
+/// clamped to the band, and whose phase jumps after the last frequency.
 private struct ReferenceWave {
   private let effect: MPEGDocument.Effect
   private let amplitudes: [MPEGDocument.Keyframe]

@@ -5,7 +5,8 @@ import Reading
 import HapticModel
 import Testing
 
-/// What the synthesizer of the reference software makes of files written here, sample by sample.
+/// A comparison with the reference software's synthesizer, sample by sample, for files that are
+/// written here.
 @Suite struct ReferenceSynthesisTests {
   /// Keys at 0, 20, 50, 80 and 100 ms.
   private static let keys: [(Int, Double?, Double?)] = [

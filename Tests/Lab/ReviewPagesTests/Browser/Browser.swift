@@ -3,42 +3,42 @@ import Reading
 import Synchronization
 import TestSupport
 
-/// The browser did not do what a test needs, or not in time.
+/// A failure or timeout of the browser.
 struct BrowserError: Error, CustomStringConvertible { let description: String }
 
-/// A Chromium without windows that a test drives over its debugging pipe.
+/// A headless Chromium, controlled through its debugging pipe.
 ///
-/// Messages are JSON texts that end in a zero byte. One browser serves all tests, one after the
-/// other. The process, all it started and its folder are gone when the tests end; if these are
-/// killed, the end of the pipe ends it.
+/// Messages are JSON texts that end in a zero byte. All tests share one browser in sequence. The
+/// process, its children and its folder are removed after the tests. If the tests are killed, the
+/// end of the pipe ends the browser.
 final class Browser: Sendable {
-  /// Where the program is, or nothing.
+  /// The path of the program, or nil if it is not installed.
   static let path = ["chromium", "chromium-browser", "google-chrome"].map { "/usr/bin/" + $0 }.first
   {
     unsafe access($0, X_OK) == 0
   }
 
-  /// Whether there is one.
+  /// A Boolean value that indicates whether a browser is available.
   static let isInstalled = path != nil
-  /// What somebody can do where there is none.
+  /// The remedy if no browser is available.
   static let remedy: String = "pages are tested in Chromium: apt-get install chromium"
 
-  /// The longest that anything may take, in milliseconds: minutes, for machines that do much else.
+  /// The timeout of all operations, in milliseconds. It is long for busy machines.
   static let patience = 180_000
 
-  /// The browser of all tests.
+  /// The shared browser.
   static let shared = Result { try Browser() }
-  /// What is left to be ended with the process.
+  /// The resources to release when the process exits.
   private static let running = Mutex<(process: pid_t, folder: String)?>(nil)
 
-  /// What was read and not yet taken.
+  /// The received bytes that are not yet parsed.
   private struct State {
     var pending: [UInt8] = []
     var events: [JSONValue] = []
     var lastID = 0
   }
 
-  /// An empty folder that tests may use.
+  /// An empty folder for tests.
   let folder: String
   private let commands: Int32
   private let replies: Int32
@@ -74,7 +74,7 @@ final class Browser: Sendable {
     atexit { Browser.end() }
   }
 
-  /// Ends the process with all it started, and removes its folder.
+  /// Ends the process with its children, and removes its folder.
   private static func end() {
     guard let (process, folder) = running.withLock({ $0 }) else { return }
     kill(-process, SIGKILL)
@@ -82,14 +82,14 @@ final class Browser: Sendable {
     remove(folder)
   }
 
-  /// What a page has told that nobody asked for, oldest first.
+  /// The events of pages, oldest first.
   func events(of session: String) -> [JSONValue] {
     state.withLock { $0.events.filter { $0["sessionId"]?.string == session } }
   }
 
-  /// Asks for something and waits for the answer.
+  /// Sends a command and waits for the answer.
   ///
-  /// - Parameter session: The page it is about, or nothing for the browser.
+  /// - Parameter session: The session of a page, or nil for the browser.
   func call(
     _ method: String, session: String? = nil,
     _ parameters: (inout JSONObjectWriter) -> Void = { _ in }
@@ -137,7 +137,7 @@ final class Browser: Sendable {
     }
   }
 
-  /// The next message; waits no longer than the patience.
+  /// Returns the next message, or throws after the timeout.
   private func read(_ pending: inout [UInt8]) throws -> JSONValue {
     var searched = 0
     while true {
@@ -158,7 +158,7 @@ final class Browser: Sendable {
     }
   }
 
-  /// A pipe whose ends lie above those that the browser expects.
+  /// Returns a pipe with descriptors above those that the browser uses.
   private static func pipe() throws -> (read: Int32, write: Int32) {
     var ends: [Int32] = [-1, -1]
     guard unsafe Glibc.pipe(&ends) == 0 else { throw BrowserError(description: "no pipe") }

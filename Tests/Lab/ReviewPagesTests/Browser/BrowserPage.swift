@@ -1,7 +1,7 @@
 import Glibc
 import Reading
 
-/// A page that is open in a browser.
+/// An open page of the browser.
 final class BrowserPage {
   private let browser: Browser
   private let context: String
@@ -10,9 +10,9 @@ final class BrowserPage {
   /// Writes a page to a file and opens it.
   ///
   /// - Parameters:
-  ///   - query: What follows the file in the address, as `?seed=7`.
-  ///   - width: CSS pixels; below 600 it is a phone's screen.
-  ///   - hasScript: Whether the page's own scripts run.
+  ///   - query: The query or fragment of the URL, such as `?seed=7`.
+  ///   - width: The width in CSS pixels. A width below 600 emulates a phone.
+  ///   - hasScript: True to run the scripts of the page.
   ///   - preparation: A script that runs before those of the page.
   init(
     _ html: [UInt8], query: String = "", width: Int = 1_280, height: Int = 900,
@@ -47,7 +47,7 @@ final class BrowserPage {
     try Self.write(html, to: path)
     try call("Page.navigate") { $0.member("url", "file://\(path)\(query)") }
     guard hasScript else {
-      // No frame of the page can be waited for.
+      // The page draws no frame to wait for.
       let end = ContinuousClock.now + .milliseconds(Browser.patience)
       while try !bool("location.protocol === 'file:' && document.readyState === 'complete'") {
         guard ContinuousClock.now < end else {
@@ -69,7 +69,7 @@ final class BrowserPage {
     throws -> JSONValue
   { try browser.call(method, session: session, parameters) }
 
-  /// Shows the page as wide as a screen.
+  /// Sets the width of the screen.
   func resize(width: Int, height: Int) throws {
     try call("Emulation.setDeviceMetricsOverride") {
       $0.member("width", width)
@@ -79,7 +79,7 @@ final class BrowserPage {
     }
   }
 
-  /// Sets what the reader prefers.
+  /// Sets a preference of the user.
   func setMedia(isDark: Bool, reducesMotion: Bool = true) throws {
     try call("Emulation.setEmulatedMedia") { json in
       json.array("features") { list in
@@ -96,12 +96,12 @@ final class BrowserPage {
     }
   }
 
-  /// Shows the page as on another medium.
+  /// Emulates a different medium.
   func setMedia(_ medium: String) throws {
     try call("Emulation.setEmulatedMedia") { $0.member("media", medium) }
   }
 
-  /// The value of an expression, a promise awaited; what it throws is thrown.
+  /// Returns the value of an expression, awaiting promises. Throws the exceptions of the script.
   @discardableResult func evaluate(_ expression: String) throws -> JSONValue? {
     let answer = try call("Runtime.evaluate") {
       $0.member("expression", expression)
@@ -119,7 +119,7 @@ final class BrowserPage {
   func string(_ expression: String) throws -> String? { try evaluate(expression)?.string }
   func bool(_ expression: String) throws -> Bool { try evaluate(expression)?.boolean ?? false }
 
-  /// Waits until an expression is true, looking at every frame that is drawn.
+  /// Waits until an expression is true, which is evaluated in every frame.
   func wait(for condition: String) throws {
     try evaluate(
       """
@@ -151,7 +151,7 @@ final class BrowserPage {
     }
   }
 
-  /// Moves the pointer, with its button down or not.
+  /// Moves the pointer, optionally with its button pressed.
   func point(_ type: String, x: Double, y: Double) throws {
     try call("Input.dispatchMouseEvent") {
       $0.member("type", type)
@@ -162,7 +162,7 @@ final class BrowserPage {
     }
   }
 
-  /// Clicks at a place, or drags from there to others.
+  /// Clicks at a point, or drags from it to other points.
   func drag(_ places: (x: Double, y: Double)...) throws {
     guard let first = places.first, let last = places.last else { return }
     try point("mouseMoved", x: first.x, y: first.y)
@@ -173,13 +173,13 @@ final class BrowserPage {
     try point("mouseReleased", x: last.x, y: last.y)
   }
 
-  /// Clicks in the middle of the first element that a selector finds, scrolled into view.
+  /// Scrolls the first element of a selector into view and clicks its center.
   func click(_ selector: String) throws {
     let box = try box(of: selector)
     try drag((box.x + box.width / 2, box.y + box.height / 2))
   }
 
-  /// Where an element is, scrolled into view.
+  /// Scrolls an element into view and returns its rectangle.
   func box(of selector: String) throws -> (x: Double, y: Double, width: Double, height: Double) {
     let text = try string(
       """
@@ -195,15 +195,15 @@ final class BrowserPage {
     return (numbers[0], numbers[1], numbers[2], numbers[3])
   }
 
-  /// A picture of what is seen, as PNG in base 64.
+  /// Returns a screenshot as PNG in Base64.
   func screenshot() throws -> String { try call("Page.captureScreenshot")["data"]?.string ?? "" }
 
-  /// The page on paper, as PDF in base 64.
+  /// Returns the printed page as PDF in Base64.
   func print() throws -> String {
     try call("Page.printToPDF") { $0.member("printBackground", true) }["data"]?.string ?? ""
   }
 
-  /// Everything that went wrong in the page: exceptions, console errors, refusals of its policy.
+  /// Returns the errors of the page: exceptions, console errors, and policy violations.
   var complaints: [String] {
     browser.events(of: session).compactMap { event in
       let parameters = event["params"]
@@ -220,7 +220,7 @@ final class BrowserPage {
     }
   }
 
-  /// The addresses the page asked for, without those that lie within it.
+  /// Returns the requested URLs, except those within the page.
   var requests: [String] {
     browser.events(of: session).compactMap { event in
       guard event["method"]?.string == "Network.requestWillBeSent" else { return nil }

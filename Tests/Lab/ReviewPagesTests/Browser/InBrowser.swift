@@ -1,4 +1,4 @@
 import Testing
 
-/// All tests that share the browser: one after the other.
+/// All tests that share the browser, in sequence.
 @Suite(.serialized, .enabled(if: Browser.isInstalled, "\(Browser.remedy)")) enum InBrowser {}

@@ -8,7 +8,8 @@ import Testing
   @Test func wordsAnswerByTheDraws() throws {
     let draws = ABXTest.hiddenSides(seed: 9, count: 50)
     #expect(try SimulatedListener(option: "right").answers(seed: 9, count: 50) == draws)
-    #expect(try SimulatedListener(option: "wrong").answers(seed: 9, count: 50) == draws.map(\.opposite))
+    #expect(
+      try SimulatedListener(option: "wrong").answers(seed: 9, count: 50) == draws.map(\.opposite))
     let guesses = try SimulatedListener(option: "random").answers(seed: 9, count: 50)
     #expect(guesses == (try SimulatedListener(option: "random").answers(seed: 9, count: 50)))
     #expect((10...40).contains(zip(draws, guesses).count { $0 == $1 }))

@@ -1,4 +1,5 @@
 import HapticRender
+import ListeningTests
 import PatternComparison
 import TestSupport
 import Testing
@@ -42,7 +43,7 @@ import TransducerProfiles
           _ = try PanArgument.path(text, in: .line)
         }
       ), ("--tolerance", ["0.5dB,5ms,2%", "0", "1 dB, 2 %"], { _ = try ToleranceOption($0) }),
-      ("--simulate", ["abba", "right", "wrong"], { _ = try SimulatedListener($0) }),
+      ("--simulate", ["abba", "right", "wrong"], { _ = try SimulatedListener(option: $0) }),
       (
         "--loop-range", ["0.5-1.2", "0.5-"],
         { text in

@@ -40,7 +40,8 @@ import Testing
   @Test func theTransducersHeatAndGainAreShown() {
     var figures = PlaybackStatus(position: 1, peaks: [])
     figures.protection = ProtectionSummary(
-      excursionLimitedFrameCount: 0, powerLimitedFrameCount: 0, minimumGain: 1, temperatureRise: 0.63)
+      excursionLimitedFrameCount: 0, powerLimitedFrameCount: 0, minimumGain: 1,
+      temperatureRise: 0.63)
     #expect(line(figures, 79) == "> 0:01.0 0 voices strength 100% heat 63 % 0 underruns")
     #expect(line(figures, 40) == "> 0:01.0 0v 100%")
     figures.protection?.powerLimitedFrameCount = 32

@@ -4,6 +4,7 @@ import HapticRender
 import SystemSupport
 import Testing
 
+@testable import CommandServer
 @testable import TemblorCommands
 
 /// Ten hours of a session in virtual time, in a process of its own: what it holds after one hour is

@@ -1,4 +1,5 @@
 @testable import CommandLineKit
+@testable import CommandServer
 @testable import TemblorCommands
 @testable import SystemSupport
 import Testing

@@ -1,3 +1,4 @@
+@testable import CommandServer
 @testable import TemblorCommands
 import Testing
 

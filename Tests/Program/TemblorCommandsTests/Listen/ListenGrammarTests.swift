@@ -1,4 +1,5 @@
 import HapticModel
+@testable import CommandServer
 @testable import TemblorCommands
 @testable import SystemSupport
 import Testing

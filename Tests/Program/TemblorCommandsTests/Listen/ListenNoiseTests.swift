@@ -1,5 +1,6 @@
 import Foundation
 import HapticPlayback
+@testable import CommandServer
 @testable import TemblorCommands
 import Testing
 

@@ -1,5 +1,6 @@
 import HapticPlayback
 import HapticRender
+@testable import CommandServer
 @testable import TemblorCommands
 @testable import SystemSupport
 import Testing

@@ -1,6 +1,7 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
+@testable import CommandServer
 @testable import TemblorCommands
 import SystemSupport
 import TestSupport

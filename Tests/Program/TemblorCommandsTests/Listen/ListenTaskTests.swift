@@ -1,4 +1,5 @@
 import HapticPlayback
+@testable import CommandServer
 @testable import TemblorCommands
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import HapticPlayback
 import SystemSupport
+@testable import CommandServer
 @testable import TemblorCommands
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Glibc
 import HapticPlayback
+@testable import CommandServer
 @testable import TemblorCommands
 import TestSupport
 @testable import SystemSupport

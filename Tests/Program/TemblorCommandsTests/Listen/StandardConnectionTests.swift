@@ -1,4 +1,5 @@
 @testable import CommandLineKit
+@testable import CommandServer
 import Glibc
 import HapticPlayback
 @testable import TemblorCommands

@@ -6,10 +6,12 @@ import SystemSupport
 import TestSupport
 import Testing
 
+@testable import PlaybackSessions
 @testable import TemblorCommands
 
 /// Recordings that come to the limit of `--record-limit`, while playback goes on.
 @Suite struct LiveRecordingTests {
+  private static let software = "Temblor 1.0"
   private let place: Scratch
   private let device = DeviceSummary(
     OpenedOutput(
@@ -21,7 +23,9 @@ import Testing
   @Test(arguments: [0.25, 0.5, 7]) func aRecordingEndsAtItsLimitToTheFrame(limit: Double) throws {
     let path = place("heard.wav")
     let told = Mutex<[SinkEvent]>([])
-    let recording = try LiveRecording(to: path, device: device, maximumSeconds: limit) { event in
+    let recording = try LiveRecording(
+      to: path, device: device, maximumSeconds: limit, software: Self.software
+    ) { event in
       told.withLock { $0.append(event) }
     }
     // Blocks of 999 frames, about a second of them; what a recording holds at once is more.
@@ -69,8 +73,12 @@ import Testing
   }
 
   @Test func filesFollowEachOtherWithoutAGap() throws {
-    let whole = try LiveRecording(to: place("whole.wav"), device: device) { _ in }
-    let parts = try LiveRecording(to: place("heard.wav"), device: device, rotation: rotation()) {
+    let whole = try LiveRecording(
+      to: place("whole.wav"), device: device, software: Self.software
+    ) { _ in }
+    let parts = try LiveRecording(
+      to: place("heard.wav"), device: device, rotation: rotation(), software: Self.software
+    ) {
       _ in
     }
     write(333_666, to: whole, parts)
@@ -91,7 +99,8 @@ import Testing
     let path = place("heard." + ending)
     let held = Held()
     let recording = try LiveRecording(
-      to: path, device: device, rotation: rotation(refusals: 3, held: held)
+      to: path, device: device, rotation: rotation(refusals: 3, held: held),
+      software: Self.software
     ) { event in
       told.withLock { $0.append(event) }
     }

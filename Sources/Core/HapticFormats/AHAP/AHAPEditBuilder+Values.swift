@@ -1,0 +1,93 @@
+import Reading
+
+// The bytes of new values.
+
+extension AHAPEditBuilder {
+  /// Returns the bytes of a value in the notation of its field, or nil if it equals the existing
+  /// value.
+  ///
+  /// - Parameters:
+  ///   - value: The new value.
+  ///   - field: The field.
+  ///   - existing: The existing value, or nil.
+  ///   - path: The path of the field, for errors.
+  func encoded(
+    _ value: PatternChange.Value, for field: AHAPField, replacing existing: JSONValue?,
+    at path: AHAPPath
+  ) throws(InputError) -> [UInt8]? {
+    switch (field.valueKind, value) {
+    case (.number, .number(let number)):
+      guard number.isFinite else { throw path.error("the number must be finite") }
+      return encoded(number, for: field, replacing: existing)
+    case (.number, .text(let text)):
+      guard let number = (try? JSONDocument(text: Array(text.utf8), name: ""))?.root.number else {
+        throw path.error("the field takes a number, not \(text.quoted())")
+      }
+      return encoded(number, for: field, replacing: existing)
+    case (.number, .flag(let flag)) where field == .sustained:
+      return encoded(flag ? 1 : 0, for: field, replacing: existing)
+    case (.flag, .flag(let flag)):
+      return encoded(flag, replacing: existing)
+    case (.flag, .number(let number)) where number == 0 || number == 1:
+      return encoded(number == 1, replacing: existing)
+    case (.flag, .text("true")), (.flag, .text("1")):
+      return encoded(true, replacing: existing)
+    case (.flag, .text("false")), (.flag, .text("0")):
+      return encoded(false, replacing: existing)
+    case (.text, .text(let text)):
+      if existing?.string == text { return nil }
+      var writer = JSONWriter(layout: .compact)
+      writer.string(text)
+      return writer.bytes
+    default:
+      throw path.error("the field takes \(field.valueKind.rawValue)")
+    }
+  }
+
+  /// Returns the bytes of a finite number, or nil if it equals the existing value. A boolean stays
+  /// a boolean if the number is 0 or 1.
+  private func encoded(_ number: Double, for field: AHAPField, replacing existing: JSONValue?)
+    -> [UInt8]?
+  {
+    if let existingNumber = existing?.number {
+      let isEqual =
+        field.isSinglePrecision
+        ? Float(existingNumber) == Float(number) : existingNumber == number
+      if isEqual { return nil }
+    }
+    if let existingFlag = existing?.boolean, number == 0 || number == 1 {
+      return existingFlag == (number == 1) ? nil : Self.booleanLiteral(number == 1)
+    }
+    let bytes = Self.numberText(number, like: existing?.lexeme)
+    let isSameText = existing.map { $0.lexeme.elementsEqual(bytes) } == true
+    return isSameText ? nil : bytes
+  }
+
+  /// Returns the bytes of a flag, or nil if it equals the existing value. A number stays a number.
+  private func encoded(_ flag: Bool, replacing existing: JSONValue?) -> [UInt8]? {
+    guard let existing, existing.kind == .number else {
+      return existing?.boolean == flag ? nil : Self.booleanLiteral(flag)
+    }
+    if existing.number == (flag ? 1 : 0) { return nil }
+    return [UInt8(ascii: flag ? "1" : "0")]
+  }
+
+  /// Returns `true` or `false`.
+  private static func booleanLiteral(_ flag: Bool) -> [UInt8] {
+    Array((flag ? "true" : "false").utf8)
+  }
+
+  /// Returns a number rounded to 1e-6, which hides binary rounding errors.
+  ///
+  /// A whole number is written without a decimal point if it replaces a number without one.
+  static func numberText(_ number: Double, like old: ArraySlice<UInt8>? = nil) -> [UInt8] {
+    let rounded = number.magnitude < 1e9 ? (number * 1e6).rounded() / 1e6 + 0 : number
+    let bytes = Array("\(rounded)".utf8)
+    let replacesWholeNumber = old.map { old in
+      !old.isEmpty
+        && old.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || $0 == UInt8(ascii: "-") }
+    }
+    let isWholeNumber = bytes.suffix(2) == Array(".0".utf8)[...]
+    return replacesWholeNumber == true && isWholeNumber ? Array(bytes.dropLast(2)) : bytes
+  }
+}

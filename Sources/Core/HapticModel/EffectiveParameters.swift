@@ -1,0 +1,85 @@
+/// The effective intensity and sharpness of haptic events under the controls of their pattern.
+public struct EffectiveParameters: Sendable {
+  /// The effective parameters of an event at a time.
+  public struct Point: Equatable, Sendable {
+    /// The time, in seconds from the start of the pattern.
+    public let time: Double
+    /// The intensity of the event multiplied by its control, 0…1.
+    public let intensity: Double
+    /// The sharpness of the event plus its control, 0…1.
+    public let sharpness: Double
+  }
+
+  private let intensity: ControlTimeline
+  private let sharpness: ControlTimeline
+
+  /// Creates the effective parameters of a pattern's events.
+  ///
+  /// - Complexity: O(*n* log *n*) in the number of parameters and control points.
+  public init(_ pattern: HapticPattern) {
+    intensity = ControlTimeline(of: .hapticIntensityControl, in: pattern)
+    sharpness = ControlTimeline(of: .hapticSharpnessControl, in: pattern)
+  }
+
+  /// Returns the corners of an event's effective intensity and sharpness, which are linear between
+  /// them.
+  ///
+  /// Two points share a time at a jump. Envelopes are ignored. A transient has one point, as does
+  /// an event without duration.
+  public func points(of event: HapticEvent) -> [Point] {
+    let end = event.time + (event.holdDuration ?? 0)
+    let eventIntensity = Double(event.value(of: .hapticIntensity))
+    let eventSharpness = Double(event.value(of: .hapticSharpness))
+    func point(
+      _ time: Double, _ intensity: ControlTimeline.Segment, _ sharpness: ControlTimeline.Segment
+    ) -> Point {
+      Point(
+        time: time, intensity: eventIntensity * intensity.value(at: time),
+        sharpness: min(max(eventSharpness + sharpness.value(at: time), 0), 1))
+    }
+    var intensityIndex = intensity.index(at: event.time)
+    var sharpnessIndex = sharpness.index(at: event.time)
+    var points = [
+      point(event.time, intensity.segments[intensityIndex], sharpness.segments[sharpnessIndex])
+    ]
+    var time = event.time
+    while time < end {
+      let intensitySegment = intensity.segments[intensityIndex]
+      let sharpnessSegment = sharpness.segments[sharpnessIndex]
+      let segmentEnd =
+        [
+          intensity.segmentStart(at: intensityIndex + 1),
+          sharpness.segmentStart(at: sharpnessIndex + 1), end,
+        ].min()
+        ?? end
+      // The sum of sharpness and control can reach a bound between two corners.
+      let boundTimes = [0, 1].map {
+        sharpnessSegment.start + ($0 - eventSharpness - sharpnessSegment.value)
+          / sharpnessSegment.slope
+      }
+      points += boundTimes.filter { $0 > time && $0 < segmentEnd }.sorted().map {
+        point($0, intensitySegment, sharpnessSegment)
+      }
+      points.append(point(segmentEnd, intensitySegment, sharpnessSegment))
+      if segmentEnd == intensity.segmentStart(at: intensityIndex + 1) {
+        intensityIndex += 1
+      }
+      if segmentEnd == sharpness.segmentStart(at: sharpnessIndex + 1) {
+        sharpnessIndex += 1
+      }
+      time = segmentEnd
+      let following = point(
+        time, intensity.segments[intensityIndex], sharpness.segments[sharpnessIndex])
+      if time < end, following != points.last {
+        points.append(following)
+      }
+    }
+    return points
+  }
+}
+
+extension ControlTimeline {
+  fileprivate func segmentStart(at index: Int) -> Double {
+    index < segments.count ? segments[index].start : .infinity
+  }
+}

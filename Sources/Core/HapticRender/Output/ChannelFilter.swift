@@ -1,0 +1,165 @@
+internal import CMath
+internal import RealtimeMemory
+
+/// A user-defined filter of a channel, which precedes the processing for the transducer.
+public enum ChannelFilter: Equatable, Sendable {
+  /// A parametric bell.
+  ///
+  /// The bilinear transform of (s² + s·A/Q + 1) / (s² + s/(A·Q) + 1), where A² is the gain.
+  /// Source: R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter
+  /// coefficients".
+  case band(hertz: Double, decibels: Double, qualityFactor: Double)
+  /// The low-pass of a fourth-order Linkwitz–Riley crossover, which attenuates by 6.02 dB at its
+  /// frequency.
+  case lowPass(hertz: Double)
+  /// The high-pass of a fourth-order Linkwitz–Riley crossover.
+  ///
+  /// It is in phase with the low-pass of the same frequency, so that their sum is an all-pass.
+  /// Source: S. H. Linkwitz, "Active Crossover Networks for Noncoincident Drivers", JAES 24, 1976.
+  case highPass(hertz: Double)
+
+  /// The supported frequencies, in hertz, limited to half the sample rate.
+  public static let frequencyRange = 1.0...20_000
+  /// The supported gains of a band, in decibels.
+  public static let gainRange = -48.0...24.0
+  /// The supported quality factors of a band.
+  public static let qualityFactorRange = 0.1...30.0
+  /// The maximum number of filters of a channel.
+  public static let maximumCount = 16
+
+  /// The frequency, in hertz.
+  public var hertz: Double {
+    switch self {
+    case .band(let hertz, _, _), .lowPass(let hertz), .highPass(let hertz): hertz
+    }
+  }
+
+  /// The maximum frequency as a fraction of half the sample rate.
+  private static let maximumNyquistFraction = 0.98
+
+  /// Returns the second-order sections of the filter, in series.
+  func sections(rate: Double) -> [Biquad] {
+    let omega = 2 * Double.pi * min(hertz, Self.maximumNyquistFraction * rate / 2) / rate
+    switch self {
+    case .band(_, let decibels, let quality):
+      let root = raised(10, to: decibels / 40)
+      return [Biquad(bellAt: omega, slope: sin(omega) / (2 * quality), root: root)]
+    case .lowPass:
+      return Array(repeating: Biquad(butterworthAt: omega, edge: -1), count: 2)
+    case .highPass:
+      return Array(repeating: Biquad(butterworthAt: omega, edge: 1), count: 2)
+    }
+  }
+
+  /// Resonances with the decay of the filter, which extends a tail.
+  fileprivate var decayModels: [TransducerModel] {
+    switch self {
+    case .band(_, let decibels, let quality):
+      return [
+        TransducerModel(resonance: hertz, qualityFactor: quality * raised(10, to: decibels / 40))
+      ]
+    case .lowPass, .highPass:
+      return Array(
+        repeating: TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), count: 2)
+    }
+  }
+
+  /// Returns the magnitude of the frequency response.
+  public func response(atHertz hertz: Double, rate: Double) -> Double {
+    sections(rate: rate).reduce(1) { $0 * $1.response(atHertz: hertz, rate: rate) }
+  }
+}
+
+extension OutputRouting.Channel {
+  /// The decay rate of each second-order section, in nepers per second.
+  var filterDecayRates: [Double] { filters.flatMap { $0.decayModels.map { $0.decayRate } } }
+}
+
+extension Biquad {
+  /// Creates a bell at an angular frequency with a gain of `root`².
+  fileprivate init(bellAt omega: Double, slope: Double, root: Double) {
+    let numerator = 1 + slope * root
+    let denominator = 1 + slope / root
+    self.init(
+      gain: numerator / denominator,
+      zeros: Polynomial(first: -2 * cos(omega) / numerator, second: (1 - slope * root) / numerator),
+      poles: Polynomial(
+        first: -2 * cos(omega) / denominator, second: (1 - slope / root) / denominator))
+  }
+
+  /// Creates a Butterworth filter at an angular frequency.
+  ///
+  /// - Parameters:
+  ///   - omega: The angular frequency, in radians per frame.
+  ///   - edge: 1 for a high-pass, with two zeros at frequency 0; −1 for a low-pass, with two zeros
+  ///     at half the sample rate.
+  fileprivate init(butterworthAt omega: Double, edge: Double) {
+    let slope = sin(omega) * 0.5.squareRoot()
+    self.init(
+      gain: (1 + edge * cos(omega)) / 2 / (1 + slope),
+      zeros: Polynomial(first: -2 * edge, second: 1),
+      poles: Polynomial(first: -2 * cos(omega) / (1 + slope), second: (1 - slope) / (1 + slope)))
+  }
+}
+
+/// The filters of a channel and their state.
+///
+/// They add no delay. The result doesn't depend on the division into blocks.
+struct ChannelFilters: ~Copyable {
+  struct Section: BitwiseCopyable {
+    var filter: Biquad
+    var state = Biquad.State()
+  }
+
+  private let sections: FixedBuffer<Section>
+  private let initialState = Biquad.State()
+  private var isOddFrame = false
+
+  init(_ filters: [ChannelFilter], rate: Double) {
+    let biquads = filters.prefix(ChannelFilter.maximumCount).flatMap { $0.sections(rate: rate) }
+    sections = FixedBuffer(count: biquads.count) { Section(filter: biquads[$0]) }
+  }
+
+  var isEmpty: Bool { @_noLocks get { sections.count == 0 } }
+
+  /// Filters the first frames of a buffer in place and returns their peak; the input must be
+  /// finite.
+  @_noLocks mutating func process(_ block: inout MutableSpan<Float>, count: Int) -> Float {
+    precondition(count <= block.count, "frames beyond the block")
+    let dither = TransducerFilter.dither(isOddFrame: isOddFrame)
+    var peak: Float = 0
+    var frame = 0
+    while frame < count {
+      let isPair = frame &+ 2 <= count
+      var pair = SIMD2(Double(block[frame]), isPair ? Double(block[frame &+ 1]) : 0) + dither
+      for index in 0..<sections.count {
+        if isPair {
+          pair = sections[index].filter.process(pair, state: &sections[index].state)
+        } else {
+          pair.x = sections[index].filter.process(pair.x, state: &sections[index].state)
+        }
+      }
+      block[frame] = Self.clamped(pair.x)
+      peak = max(peak, abs(block[frame]))
+      if isPair {
+        block[frame &+ 1] = Self.clamped(pair.y)
+        peak = max(peak, abs(block[frame &+ 1]))
+      } else {
+        isOddFrame.toggle()
+      }
+      frame &+= 2
+    }
+    return peak
+  }
+
+  @_noLocks @inline(__always) private static func clamped(_ value: Double) -> Float {
+    let maximum = Double(TransducerFilter.maximumLevel)
+    return TransducerFilter.gatedSample(max(-maximum, min(maximum, value)))
+  }
+
+  @_noLocks mutating func reset() {
+    for index in 0..<sections.count {
+      sections[index].state = initialState
+    }
+  }
+}

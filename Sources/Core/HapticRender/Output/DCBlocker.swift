@@ -1,0 +1,263 @@
+internal import CMath
+internal import CSampleKernels
+
+/// A DC blocker: a one-pole high-pass at 0.5 Hz, or two in series at 2.5 Hz while a limiter changes
+/// the gain.
+///
+/// The attenuation at 20 Hz is 0.003 dB, and 0.13 dB in the fast mode. During silence the estimated
+/// offset decays at the fast rate, so that the output reaches digital silence.
+///
+/// Each filter subtracts the output of a one-pole low-pass, which estimates the offset. Frames are
+/// processed in groups of four: the recursion is unrolled, so that the four offsets depend only on
+/// the group's samples and on the offset at its start, and can be computed as a vector. Groups are
+/// aligned to the first frame, so the output doesn't depend on the block size.
+struct DCBlocker: BitwiseCopyable, Sendable {
+  /// The duration of the fast mode after `speedUp(from:)`, in seconds.
+  static let fastDuration = 0.5
+  /// The threshold (−128 dBFS) below which the offset becomes 0 during silence.
+  static let silenceThreshold: Float = 4e-7
+  /// The threshold below which the second filter's offset becomes 0, which prevents denormals.
+  static let denormalThreshold: Float = 1e-12
+
+  private let slowFilter: temblor_low_pass
+  private let fastFilter: temblor_low_pass
+  private let fastLength: Int64
+  private let delay: Int
+  /// The active filters and their offsets at the start of the group.
+  private var state = temblor_dc_blocker()
+  /// The inputs of the first low-pass in the current group.
+  private var firstInputs = GroupInputs()
+  /// The inputs of the second low-pass in the current group.
+  private var secondInputs = GroupInputs()
+  /// The number of inputs in the current group.
+  private var groupIndex = 0
+  /// The first frame that is processed in the fast mode.
+  private var fastStart = Int64.max
+  /// The end of the frames that are processed in the fast mode.
+  private var fastEnd = Int64.min
+  /// The index of the next frame. The first `delay` frames have negative indices.
+  private(set) var frame: Int64 = 0
+  /// The offset removed from the most recent frame.
+  private(set) var offset: Float = 0
+
+  /// Creates a DC blocker.
+  ///
+  /// - Parameters:
+  ///   - rate: The sample rate, in hertz.
+  ///   - delay: The number of frames before frame 0, to which groups are aligned.
+  init(rate: Double, delay: Int = 0) {
+    slowFilter = temblor_low_pass(cornerHertz: 0.5, rate: rate)
+    fastFilter = temblor_low_pass(cornerHertz: 2.5, rate: rate)
+    fastLength = Int64(Self.fastDuration * rate)
+    self.delay = delay
+    reset()
+  }
+
+  @_noLocks mutating func reset() {
+    state.first_offset = 0
+    state.second_offset = 0
+    offset = 0
+    firstInputs = GroupInputs()
+    secondInputs = GroupInputs()
+    groupIndex = (4 &- delay % 4) % 4
+    frame = Int64(-delay)
+    fastStart = .max
+    fastEnd = .min
+    setMode(temblor_dc_decaying)
+  }
+
+  /// Switches to the fast mode for `fastDuration`, starting at a frame.
+  @_noLocks mutating func speedUp(from frame: Int64) {
+    if frame >= fastEnd {
+      fastStart = frame
+    }
+    fastEnd = frame &+ fastLength
+  }
+
+  /// Filters one frame.
+  ///
+  /// - Parameters:
+  ///   - sample: The input.
+  ///   - limit: The magnitude to which the output is clipped. The filters follow the clipped
+  ///     signal, so they also remove DC that is caused by clipping.
+  @_noLocks mutating func process(_ sample: Float, clippedTo limit: Float = .infinity) -> Float {
+    let firstOffset = state.first.offset(
+      at: groupIndex, start: state.first_offset, inputs: firstInputs)
+    let secondOffset = state.second.offset(
+      at: groupIndex, start: state.second_offset, inputs: secondInputs)
+    offset = firstOffset + secondOffset
+    var firstInput = sample
+    var secondInput = sample - firstOffset
+    var output = secondInput - secondOffset
+    if abs(output) > limit {
+      output = output < 0 ? -limit : limit
+      secondInput = output + secondOffset
+      firstInput = secondInput + firstOffset
+    }
+    firstInputs.set(firstInput, at: groupIndex)
+    secondInputs.set(secondInput, at: groupIndex)
+    groupIndex &+= 1
+    frame &+= 1
+    if groupIndex == 4 {
+      finishGroup()
+    }
+    return output
+  }
+
+  @_noLocks private mutating func finishGroup() {
+    groupIndex = 0
+    let isSilent = firstInputs.isSilent
+    state.first_offset = state.first.finalOffset(start: state.first_offset, inputs: firstInputs)
+    state.second_offset = state.second.finalOffset(start: state.second_offset, inputs: secondInputs)
+    if isSilent, abs(state.first_offset) + abs(state.second_offset) < Self.silenceThreshold {
+      state.first_offset = 0
+      state.second_offset = 0
+    } else if abs(state.second_offset) < Self.denormalThreshold {
+      state.second_offset = 0
+    }
+    let isFast = frame >= fastStart && frame < fastEnd
+    let relaxedMode = isSilent ? temblor_dc_decaying : temblor_dc_slow
+    let mode = isFast ? temblor_dc_fast : relaxedMode
+    if mode != state.mode {
+      setMode(mode)
+    }
+  }
+
+  @_noLocks private mutating func setMode(_ mode: temblor_dc_mode) {
+    state.mode = mode
+    if mode == temblor_dc_fast {
+      state.first = fastFilter
+      state.second = fastFilter
+    } else {
+      state.first = mode == temblor_dc_slow ? slowFilter : fastFilter.decaying
+      state.second = fastFilter.decaying
+    }
+  }
+
+  /// Returns the number of whole groups before the next scheduled change of mode; 0 within a group.
+  @_noLocks private func groupsInMode(maximumCount: Int) -> Int {
+    guard groupIndex == 0 else { return 0 }
+    let isFast = state.mode == temblor_dc_fast
+    if !isFast, frame >= fastEnd { return maximumCount }
+    if isFast, frame &+ 4 < fastStart { return 0 }
+    let modeEnd = isFast ? fastEnd : fastStart
+    let frameCount = max(0, min(Int64(maximumCount) &* 4, modeEnd &- 1 &- frame))
+    return min(maximumCount, Int(frameCount) / 4)
+  }
+
+  /// Filters input groups with this filter and delayed groups with another, until a sample exceeds
+  /// a limit or either filter changes its mode.
+  ///
+  /// - Parameters:
+  ///   - outputFilter: The filter of the delayed groups.
+  ///   - input: The input; the filtered output replaces it.
+  ///   - delayed: The delayed groups; the input replaces them.
+  ///   - maximumCount: The maximum number of groups.
+  ///   - blockState: The limits, and the history of the input.
+  /// - Returns: The number of groups processed.
+  @_noLocks @unsafe mutating func passGroups(
+    to outputFilter: inout DCBlocker, input: UnsafeMutablePointer<Float>,
+    delayed: UnsafeMutablePointer<Float>, maximumCount: Int,
+    _ blockState: inout temblor_limiter_block_state
+  ) -> Int {
+    let count = outputFilter.groupsInMode(maximumCount: groupsInMode(maximumCount: maximumCount))
+    guard count > 0 else { return 0 }
+    blockState.silence_threshold = Self.silenceThreshold
+    blockState.denormal_threshold = Self.denormalThreshold
+    let passedCount = unsafe temblor_pass_groups(
+      &state, &outputFilter.state, &blockState, input, delayed, count)
+    frame &+= Int64(4 &* passedCount)
+    outputFilter.frame &+= Int64(4 &* passedCount)
+    return passedCount
+  }
+}
+
+/// The inputs of a low-pass in a group of four frames.
+///
+/// Separate fields, because the compiler is slow at indexing the lanes of a vector by a variable.
+private struct GroupInputs: BitwiseCopyable, Sendable {
+  private(set) var first: Float = 0
+  private(set) var second: Float = 0
+  private(set) var third: Float = 0
+  private(set) var fourth: Float = 0
+
+  @_noLocks init() {}
+
+  var isSilent: Bool {
+    @_noLocks get { first == 0 && second == 0 && third == 0 && fourth == 0 }
+  }
+
+  @_noLocks @inline(__always) mutating func set(_ sample: Float, at index: Int) {
+    switch index {
+    case 0: first = sample
+    case 1: second = sample
+    case 2: third = sample
+    default: fourth = sample
+    }
+  }
+}
+
+extension temblor_low_pass {
+  /// Creates a one-pole low-pass, unrolled over a group of four frames.
+  init(cornerHertz: Double, rate: Double) {
+    let pole = exp(-2 * Double.pi * cornerHertz / rate)
+
+    /// The decay of the initial offset after `count` frames.
+    func decay(after count: Int) -> Float { Float(pow(pole, Double(count))) }
+
+    /// The weight of a sample in the offset `count` frames after the start of the group. The
+    /// weights sum to 1.
+    func weight(of index: Int, after count: Int) -> Float {
+      let impulseResponse = pow(pole, Double(count - 1 - index)) * (1 - pole)
+      return Float(
+        impulseResponse * (1 - Double(decay(after: count))) / (1 - pow(pole, Double(count))))
+    }
+
+    self.init(
+      start_weights: SIMD4(1, decay(after: 1), decay(after: 2), decay(after: 3)),
+      first_weights: SIMD4(
+        0, weight(of: 0, after: 1), weight(of: 0, after: 2), weight(of: 0, after: 3)),
+      second_weights: SIMD4(0, 0, weight(of: 1, after: 2), weight(of: 1, after: 3)),
+      third_weights: SIMD4(0, 0, 0, weight(of: 2, after: 3)),
+      final_weights: SIMD4(
+        weight(of: 0, after: 4), weight(of: 1, after: 4), weight(of: 2, after: 4),
+        weight(of: 3, after: 4)),
+      final_decay: decay(after: 4))
+  }
+
+  /// A copy of the filter with zero input gain.
+  var decaying: temblor_low_pass {
+    @_noLocks get {
+      let zero = SIMD4<Float>()
+      return temblor_low_pass(
+        start_weights: start_weights, first_weights: zero, second_weights: zero,
+        third_weights: zero, final_weights: zero, final_decay: final_decay)
+    }
+  }
+
+  /// Returns the offset at a frame of the group, given the initial offset and the preceding samples.
+  @_noLocks @inline(__always)
+  fileprivate func offset(at index: Int, start: Float, inputs: GroupInputs) -> Float {
+    switch index {
+    case 0:
+      start
+    case 1:
+      start * start_weights[1] + inputs.first * first_weights[1]
+    case 2:
+      start * start_weights[2]
+        + (inputs.first * first_weights[2] + inputs.second * second_weights[2])
+    default:
+      start * start_weights[3]
+        + ((inputs.first * first_weights[3] + inputs.second * second_weights[3])
+          + inputs.third * third_weights[3])
+    }
+  }
+
+  /// Returns the offset at the start of the next group.
+  @_noLocks @inline(__always)
+  fileprivate func finalOffset(start: Float, inputs: GroupInputs) -> Float {
+    let firstHalf = inputs.first * final_weights[0] + inputs.second * final_weights[1]
+    let secondHalf = inputs.third * final_weights[2] + inputs.fourth * final_weights[3]
+    return start * final_decay + (firstHalf + secondHalf)
+  }
+}

@@ -1,0 +1,64 @@
+internal import HapticModel
+
+/// The values of the controls at an onset, advanced along the sorted events.
+struct EventControls {
+  /// The timelines of the controls that act on sounding voices, in the order of `LiveControlID`.
+  let liveTimelines: [ControlTimeline]
+  private let changingIndices: [Int]
+  private let envelopeTimelines: [DynamicParameterID: ControlTimeline]
+  private var liveCursors: [Int]
+  private var envelopeCursors: [DynamicParameterID: Int] = [:]
+  private var liveValues: [Double]
+  private var envelopeValues: [DynamicParameterID: Double] = [:]
+
+  init(of pattern: HapticPattern, rate: Double) {
+    let grid = ControlTimeline.TimeGrid.frames(rate: rate)
+    let liveIDs = LiveControlID.allCases.map { $0.parameterID }
+    let liveTimelines = liveIDs.map { ControlTimeline(of: $0, in: pattern, grid: grid) }
+    self.liveTimelines = liveTimelines
+    changingIndices = liveTimelines.indices.filter { liveTimelines[$0].segments.count > 1 }
+    liveCursors = Array(repeating: 0, count: liveTimelines.count)
+    liveValues = liveTimelines.map { $0.value(at: 0) }
+    var envelopeTimelines: [DynamicParameterID: ControlTimeline] = [:]
+    let usedIDs = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
+    for id in usedIDs.subtracting(liveIDs) {
+      envelopeTimelines[id] = ControlTimeline(of: id, in: pattern, grid: grid)
+    }
+    self.envelopeTimelines = envelopeTimelines
+  }
+
+  /// Advances to an onset that isn't before the previous one.
+  mutating func advance(to frame: Int64) {
+    let frame = Double(frame)
+    for index in changingIndices {
+      liveValues[index] = liveTimelines[index].value(at: frame, cursor: &liveCursors[index])
+    }
+    for (id, timeline) in envelopeTimelines {
+      var cursor = envelopeCursors[id] ?? 0
+      envelopeValues[id] = timeline.value(at: frame, cursor: &cursor)
+      envelopeCursors[id] = cursor
+    }
+  }
+
+  /// Returns true if a control changes over time.
+  func isChanging(_ id: LiveControlID) -> Bool { changingIndices.contains(id.rawValue) }
+
+  /// Returns the value of a control at the current onset.
+  func value(_ id: LiveControlID) -> Double { liveValues[id.rawValue] }
+
+  /// Returns a normalized envelope time of an event and its control at the current onset.
+  ///
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - id: The parameter of the event.
+  ///   - control: The control of the parameter.
+  func envelopeTime(
+    of event: HapticEvent, parameter id: EventParameterID, control: DynamicParameterID
+  ) -> PlannedEnvelope.Time {
+    let segmentIndex = envelopeCursors[control] ?? 0
+    let sourceStart = envelopeTimelines[control]?.segments[segmentIndex].sourceStart
+    return PlannedEnvelope.Time(
+      eventValue: event.value(of: id), controlValue: Float(envelopeValues[control] ?? 0),
+      sourceStart: sourceStart.map { Int64($0) } ?? ControlSegment.noSource)
+  }
+}

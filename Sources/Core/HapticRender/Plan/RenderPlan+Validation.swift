@@ -1,0 +1,152 @@
+public import HapticModel
+
+extension RenderPlan {
+  /// Throws an error if a sample rate isn't supported.
+  static func validate(rate: Double) throws(RenderError) {
+    guard supportedSampleRates.contains(rate) else {
+      throw RenderError(
+        kind: .rateOutOfRange,
+        description: invalidRateMessage(rate, supportedRates: supportedSampleRates))
+    }
+  }
+
+  private static func invalidRateMessage(
+    _ rate: Double, supportedRates rates: ClosedRange<Double>
+  ) -> String {
+    "invalid sample rate \(rate) Hz; must be \(Int(rates.lowerBound)) to \(Int(rates.upperBound))"
+  }
+
+  /// Returns a path for a single-line message, with control characters escaped.
+  static func escaped(_ path: String) -> String {
+    path.unicodeScalars.map { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator: scalar.escaped(asASCII: true)
+      default: String(scalar)
+      }
+    }.joined()
+  }
+
+  /// Throws an error if a time can't be represented in frames or the composition has too many
+  /// layers.
+  static func validate(_ composition: HapticComposition) throws(RenderError) {
+    let count = composition.layers.count
+    guard count <= maximumLayerCount else {
+      throw RenderError(
+        kind: .tooManyLayers,
+        description: "the composition has \(count) layers; at most \(maximumLayerCount)")
+    }
+    for (layerIndex, layer) in composition.layers.enumerated() {
+      let namedLayer = count > 1 ? layerIndex : nil
+      for (index, event) in layer.pattern.events.enumerated() {
+        try validate(event, EventReference(layer: layerIndex, event: index), layer: namedLayer)
+      }
+      for (index, parameter) in layer.pattern.parameters.enumerated() {
+        try validate(controlTime: parameter.time, of: "parameter", index, layer: namedLayer)
+      }
+      for (index, curve) in layer.pattern.curves.enumerated() {
+        try validate(controlTime: curve.time, of: "curve", index, layer: namedLayer)
+      }
+      try validate(layer.signals, layer: namedLayer)
+    }
+  }
+
+  private static func validate(_ signals: [SampledSignal], layer: Int?) throws(RenderError) {
+    var seconds = 0.0
+    for (index, signal) in signals.enumerated() {
+      func error(_ kind: RenderError.Kind, _ text: String) -> RenderError {
+        RenderError(
+          kind: kind, description: "\(elementName("signal", index, layer: layer)): \(text)")
+      }
+      guard signal.time.isFinite, signal.time >= 0 else {
+        throw error(.timeOutOfRange, "time is negative or not finite")
+      }
+      let rates = SampledSignal.supportedRates
+      guard rates.contains(signal.rate) else {
+        throw error(.rateOutOfRange, invalidRateMessage(signal.rate, supportedRates: rates))
+      }
+      seconds += signal.duration
+      guard signal.time + signal.duration <= FrameConversion.maximumSeconds,
+        seconds <= SampledSignal.maximumTotalDuration
+      else {
+        let maximum = Int(SampledSignal.maximumTotalDuration)
+        throw error(
+          .patternTooLong,
+          "the signals of a layer may last \(maximum) s together, within one day (86400 s)")
+      }
+    }
+  }
+
+  private static func validate(
+    _ event: HapticEvent, _ reference: EventReference, layer: Int?
+  ) throws(RenderError) {
+    func error(_ kind: RenderError.Kind, _ text: String) -> RenderError {
+      RenderError(
+        kind: kind, event: reference,
+        description: elementName("event", reference.event, layer: layer) + text)
+    }
+    let duration = event.duration ?? 0
+    guard event.time.isFinite, event.time >= 0, duration.isFinite, duration >= 0 else {
+      throw error(.timeOutOfRange, ": time or duration is negative or NaN")
+    }
+    guard event.time + duration <= FrameConversion.maximumSeconds else {
+      throw error(
+        .patternTooLong,
+        " ends at \(event.time + duration) s; patterns are limited to one day (86400 s)")
+    }
+  }
+
+  /// Throws an error if a control starts after the maximum time. It may start before the pattern.
+  private static func validate(
+    controlTime time: Double, of noun: String, _ index: Int, layer: Int?
+  ) throws(RenderError) {
+    func error(_ kind: RenderError.Kind, _ text: String) -> RenderError {
+      RenderError(kind: kind, description: elementName(noun, index, layer: layer) + text)
+    }
+    guard time.isFinite else { throw error(.timeOutOfRange, ": time is NaN or infinite") }
+    guard time <= FrameConversion.maximumSeconds else {
+      throw error(
+        .patternTooLong, " starts at \(time) s; patterns are limited to one day (86400 s)")
+    }
+  }
+
+  /// Returns the name of an element in messages, with the layer if it is given; both start at 1.
+  static func elementName(_ noun: String, _ index: Int, layer: Int?) -> String {
+    "\(layer.map { "layer \($0 + 1), " } ?? "")\(noun) \(index + 1)"
+  }
+}
+
+/// An error that prevents the compilation of a composition.
+public struct RenderError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// The kind of an error.
+  public enum Kind: String, Sendable {
+    /// A sample rate outside 8–192 kHz.
+    case rateOutOfRange
+    /// A time or value that isn't finite, or a negative time or duration.
+    case timeOutOfRange
+    /// An event that ends more than a day after the start.
+    case patternTooLong
+    /// A sound file that the pattern names but the caller didn't provide.
+    case sampleMissing
+    /// A composition of more layers than can be compiled.
+    case tooManyLayers
+  }
+
+  /// The kind of the error.
+  public var kind: Kind
+  /// The event that can't be compiled, or nil if the error concerns no single event.
+  public var event: EventReference?
+  /// A one-line message for the user.
+  public var description: String
+
+  /// Creates an error.
+  ///
+  /// - Parameters:
+  ///   - kind: The kind of the error.
+  ///   - event: The event that can't be compiled, or nil.
+  ///   - description: A one-line message for the user.
+  public init(kind: Kind, event: EventReference? = nil, description: String) {
+    self.kind = kind
+    self.event = event
+    self.description = description
+  }
+}

@@ -1,0 +1,98 @@
+internal import CMath
+internal import RealtimeMemory
+
+/// A resampler by band-limited interpolation with a windowed sinc.
+///
+/// The sinc has a Kaiser window and is widened if the rate decreases. The signal is zero before its
+/// start and after its end.
+/// Source: J. O. Smith, Digital Audio Resampling Home Page, 2002.
+package enum SignalResampler {
+  /// The number of zero crossings of the sinc on each side.
+  private static let zeroCrossingCount = 24.0
+  /// The shape parameter of the window, with side lobes below −80 dB.
+  private static let kaiserBeta = 8.0
+  /// The number of table entries per zero crossing.
+  private static let pointsPerZeroCrossing = 512
+
+  /// The windowed sinc up to the last zero crossing, with one entry after it.
+  private static let kernel: [Float] = {
+    let count = Int(zeroCrossingCount) * pointsPerZeroCrossing
+    return (0...count + 1).map { index in
+      let distance = Double(index) / Double(pointsPerZeroCrossing)
+      guard distance < zeroCrossingCount else { return 0 }
+      let sinc = distance == 0 ? 1 : sin(.pi * distance) / (.pi * distance)
+      let position = distance / zeroCrossingCount
+      let window =
+        besselI0(kaiserBeta * (1 - position * position).squareRoot()) / besselI0(kaiserBeta)
+      return Float(sinc * window)
+    }
+  }()
+
+  /// Returns the modified Bessel function of the first kind and order 0, from its power series.
+  private static func besselI0(_ x: Double) -> Double {
+    var term = 1.0
+    var sum = 1.0
+    for n in 1...40 {
+      term *= (x / 2 / Double(n)) * (x / 2 / Double(n))
+      sum += term
+    }
+    return sum
+  }
+
+  /// Returns samples at another rate.
+  ///
+  /// - Parameters:
+  ///   - samples: The samples.
+  ///   - rate: Their rate.
+  ///   - targetRate: The rate of the result.
+  package static func resampled(
+    _ samples: [Float], from rate: Double, to targetRate: Double
+  ) -> [Float] {
+    guard rate != targetRate, !samples.isEmpty else { return samples }
+    let step = rate / targetRate
+    let count = Int((Double(samples.count) / step).rounded(.up))
+    // The cutoff decreases with the rate.
+    let cutoff = min(1, targetRate / rate)
+    let halfWidth = zeroCrossingCount / cutoff
+    let scale = Float(cutoff)
+    return (0..<count).map { frame in
+      let position = Double(frame) * step
+      let first = max(0, Int((position - halfWidth).rounded(.up)))
+      let last = min(samples.count - 1, Int(position + halfWidth))
+      guard first <= last else { return 0 }
+      var sum: Float = 0
+      for index in first...last {
+        let tablePosition = abs(position - Double(index)) * cutoff * Double(pointsPerZeroCrossing)
+        let tableIndex = Int(tablePosition)
+        let fraction = Float(tablePosition - Double(tableIndex))
+        sum +=
+          samples[index]
+          * (kernel[tableIndex] + (kernel[tableIndex + 1] - kernel[tableIndex]) * fraction)
+      }
+      return sum * scale
+    }
+  }
+}
+
+extension AudioBuffer {
+  /// Creates a sound that was decoded at another sample rate, by band-limited interpolation.
+  ///
+  /// - Parameters:
+  ///   - interleaved: The samples, −1…1; samples that aren't finite become silence.
+  ///   - channelCount: The number of channels, of which the first two are kept.
+  ///   - rate: The sample rate of the samples.
+  ///   - targetRate: The sample rate of the sound.
+  package convenience init(
+    interleaved: [Float], channelCount: Int, rate: Double, playedAt targetRate: Double
+  ) {
+    let channels = (0..<min(channelCount, 2)).map { channel in
+      SignalResampler.resampled(
+        stride(from: channel, to: interleaved.count, by: channelCount).map { interleaved[$0] },
+        from: rate, to: targetRate)
+    }
+    let count = channels.map { $0.count }.min() ?? 0
+    self.init(
+      interleaved: (0..<count).flatMap { frame in channels.map { $0[frame] } },
+      channelCount: channels.count)
+  }
+}

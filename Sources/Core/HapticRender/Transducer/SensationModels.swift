@@ -1,0 +1,140 @@
+internal import CMath
+
+/// The growth of sensation in a hand with amplitude, from publications.
+enum SensationGrowth {
+  /// The exponents of the power law for vibration of a finger.
+  ///
+  /// Source: S. S. Stevens, "Psychophysics", 1975, table 1.
+  private static let exponents = [(hertz: 60.0, value: 0.95), (hertz: 250.0, value: 0.6)]
+  /// The frequencies at which the exponent is largest and smallest, in hertz.
+  ///
+  /// Source: S. S. Stevens, "Tactile vibration: Change of exponent with frequency", Perception &
+  /// Psychophysics 3, 1968, 223–228, with a ratio of roughly 2 : 1. The line through the two
+  /// exponents yields 1.87 : 1.
+  private static let frequencyRange = 30.0...250
+
+  /// Returns the exponent n of sensation = (amplitude / threshold)ⁿ, linear over the logarithm of
+  /// the frequency.
+  static func exponent(atHertz hertz: Double) -> Double {
+    let clamped = min(max(hertz, frequencyRange.lowerBound), frequencyRange.upperBound)
+    let low = exponents[0]
+    let high = exponents[1]
+    let fraction = logarithm2(clamped / low.hertz) / logarithm2(high.hertz / low.hertz)
+    return low.value + (high.value - low.value) * fraction
+  }
+
+  /// Returns the sensation of a level above the threshold, in decibels; below it, the level itself.
+  static func sensation(ofDecibels decibels: Double, exponent: Double) -> Double {
+    decibels > 0 ? decibels * exponent : decibels
+  }
+
+  /// Returns the level above the threshold that causes a sensation, in decibels.
+  static func decibels(ofSensation sensation: Double, exponent: Double) -> Double {
+    sensation > 0 ? sensation / exponent : sensation
+  }
+}
+
+/// The dependence of the perception threshold of a hand on the duration of a vibration.
+enum TemporalSummation {
+  /// The time over which a Pacinian channel sums energy, in seconds.
+  ///
+  /// Source: J. J. Zwislocki, "Theory of Temporal Auditory Summation", JASA 32, 1960, 1046–1060,
+  /// which predicts the thresholds of Pacinian channels: G. A. Gescheider et al., JASA 95, 1994,
+  /// 1006–1016.
+  private static let timeConstant = 0.2
+  /// The frequency above which the Pacinian channel is the most sensitive, in hertz.
+  ///
+  /// Source: R. T. Verrillo, JASA 35, 1963, as cited by G. A. Gescheider and R. T. Verrillo in
+  /// "Sensory Functions of the Skin", 1979.
+  private static let crossoverHertz = 40.0
+  /// The difference of the slopes of the thresholds above the crossover, in decibels per octave.
+  private static let decibelsPerOctave = 12.0
+
+  /// Returns the increase of the threshold over that of a long vibration, in decibels, at least 0.
+  ///
+  /// For a Pacinian channel, the shift is 10·log₁₀(1 / (1 − e^(−t/0.2 s))). Other channels don't
+  /// sum sinusoids (G. A. Gescheider, Sensory Processes 1, 1976, 68–76; 1994). The shift ends at
+  /// their threshold, which rises above the Pacinian one by 12 dB per octave from 40 Hz on.
+  ///
+  /// - Parameters:
+  ///   - seconds: The duration of the vibration.
+  ///   - hertz: Its frequency.
+  static func thresholdShift(seconds: Double, hertz: Double) -> Double {
+    guard hertz > crossoverHertz, seconds > 0 else { return 0 }
+    let pacinianShift = -10 * logarithm2(1 - exp(-seconds / timeConstant)) / logarithm2(10)
+    return min(pacinianShift, decibelsPerOctave * logarithm2(hertz / crossoverHertz))
+  }
+}
+
+/// The sensitivity of a seated body to vertical vibration of the seat.
+///
+/// The frequency weighting Wk of ISO 2631-1:1997, annex A, with the corner frequencies and quality
+/// factors of its table A.1. Its band limits at 0.4 and 100 Hz are omitted, because they limit
+/// measurements rather than perception. The standard covers 0.5–80 Hz; the weighting continues
+/// beyond in proportion to 1/f.
+enum SeatWeighting {
+  /// The transition from acceleration to velocity, with its corner in hertz.
+  private static let transition = (corner: 12.5, quality: 0.63)
+  /// The upward step, with its corners in hertz.
+  private static let step = (from: 2.37, to: 3.35, quality: 0.91)
+  /// The peak acceleration that half of the people perceive, weighted by Wk, in m/s².
+  ///
+  /// Source: ISO 2631-1:1997, annex C.
+  private static let perceptionThreshold = 0.015
+
+  /// Returns the weight of a frequency.
+  static func weight(atHertz hertz: Double) -> Double {
+    /// The squared magnitude of a second-order denominator.
+    func square(_ corner: Double, _ quality: Double) -> Double {
+      let hertzSquare = hertz * hertz
+      let qualitySquare = quality * quality
+      let cornerSquare = corner * corner
+      return hertzSquare * hertzSquare * qualitySquare
+        + hertzSquare * cornerSquare * (1 - 2 * qualitySquare)
+        + cornerSquare * cornerSquare * qualitySquare
+    }
+    let cornerSquare = transition.corner * transition.corner
+    let transitionSquare =
+      (hertz * hertz + cornerSquare) / cornerSquare * cornerSquare * cornerSquare
+      * transition.quality * transition.quality / square(transition.corner, transition.quality)
+    let stepSquare = square(step.from, step.quality) / square(step.to, step.quality)
+    return (transitionSquare * stepSquare).squareRoot()
+  }
+
+  /// The thresholds of perception, in decibels relative to 1 g, in thirds of an octave from 0.5 to
+  /// 400 Hz.
+  static let thresholds: [TransducerProfile.Threshold] = (-3...26).map { third in
+    let hertz = raised(10, to: Double(third) / 10)
+    let acceleration = perceptionThreshold / weight(atHertz: hertz) / 9.80665
+    return TransducerProfile.Threshold(hertz: hertz, decibels: decibels(ofAmplitude: acceleration))
+  }
+}
+
+/// The sound pressure of equal loudness at frequencies up to 400 Hz.
+///
+/// The contour of 80 phon of ISO 226:2003, clause 4.1, from the exponents, transfer functions, and
+/// thresholds of its table 1. At this level, in the middle of the range that the standard covers
+/// down to 20 Hz, a subwoofer accompanies a shaker. From 20 to 80 Hz, the contour falls by 23.8 dB;
+/// those of 60 and 90 phon fall by 27.5 and 22.0 dB.
+enum EqualLoudness {
+  private static let loudnessLevelPhon = 80.0
+  /// The frequency in hertz, the exponent of loudness, the transfer function relative to 1 kHz in
+  /// decibels, and the threshold of hearing in decibels.
+  private static let table:
+    [(hertz: Double, exponent: Double, transfer: Double, threshold: Double)] = [
+      (20, 0.532, -31.6, 78.5), (25, 0.506, -27.2, 68.7), (31.5, 0.480, -23.0, 59.5),
+      (40, 0.455, -19.1, 51.1), (50, 0.432, -15.9, 44.0), (63, 0.409, -13.0, 37.5),
+      (80, 0.387, -10.3, 31.5), (100, 0.367, -8.1, 26.5), (125, 0.349, -6.2, 22.1),
+      (160, 0.330, -4.5, 17.9), (200, 0.315, -3.1, 14.4), (250, 0.301, -2.0, 11.4),
+      (315, 0.288, -1.1, 8.6), (400, 0.276, -0.4, 6.2),
+    ]
+
+  /// The sound pressure level, in decibels relative to 20 µPa.
+  static let contour: [TransducerProfile.Threshold] = table.map { row in
+    let thresholdLoudness = raised(
+      0.4 * raised(10, to: (row.threshold + row.transfer) / 10 - 9), to: row.exponent)
+    let sum = 4.47e-3 * (raised(10, to: 0.025 * loudnessLevelPhon) - 1.15) + thresholdLoudness
+    let level = 10 / row.exponent * logarithm2(sum) / logarithm2(10) - row.transfer + 94
+    return TransducerProfile.Threshold(hertz: row.hertz, decibels: level)
+  }
+}

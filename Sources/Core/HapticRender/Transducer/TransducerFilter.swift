@@ -1,0 +1,102 @@
+/// The filters between the mix of a channel and its transducer: a high-pass, the equalizer, and the
+/// damping of additional resonances.
+///
+/// They add no delay. The result doesn't depend on the division into blocks.
+struct TransducerFilter: BitwiseCopyable {
+  /// The magnitude to which samples are clamped, which prevents overflow: 72 dB above full scale.
+  static var maximumLevel: Float { @_noLocks get { 4_096 } }
+
+  /// The level of a dither with alternating sign, which prevents denormals in the filters.
+  private static let ditherLevel = 1e-30
+  /// The magnitude below which the output is silent: −140 dBFS, which no 24-bit converter plays.
+  ///
+  /// A file thus becomes silent soon after its last sound, and the filters come to rest.
+  private static let silenceThreshold = 1e-7
+
+  private let highPass: Biquad
+  private let equalizer: Biquad
+  private var highPassState = Biquad.State()
+  private var equalizerState = Biquad.State()
+  private var isOddFrame = false
+  /// The filters of additional resonances.
+  private let modeFilters: (Biquad, Biquad)
+  private let modeFilterCount: Int
+  private var modeStates = (Biquad.State(), Biquad.State())
+
+  init(_ settings: TransducerSettings) {
+    highPass = settings.highPassFilter
+    equalizer = settings.equalizerFilter
+    let filters = settings.modeFilters.map { $0.filter }
+    modeFilterCount = min(filters.count, 2)
+    modeFilters = (
+      modeFilterCount > 0 ? filters[0] : Biquad(), modeFilterCount > 1 ? filters[1] : Biquad()
+    )
+  }
+
+  /// Filters the first frames of a block in place; the input must be finite.
+  @_noLocks mutating func process(_ block: inout MutableSpan<Float>, count: Int) {
+    precondition(count <= block.count, "frames beyond the block")
+    let highPass = self.highPass
+    let equalizer = self.equalizer
+    var highPassState = self.highPassState
+    var equalizerState = self.equalizerState
+    let dither = Self.dither(isOddFrame: isOddFrame)
+    if modeFilterCount > 0 {
+      Self.filter(&block, count: count, by: modeFilters.0, &modeStates.0, dither)
+    }
+    if modeFilterCount > 1 {
+      Self.filter(&block, count: count, by: modeFilters.1, &modeStates.1, dither)
+    }
+    var frame = 0
+    while frame &+ 2 <= count {
+      let pair = unsafe SIMD2(Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
+      let driven = equalizer.process(
+        highPass.process(pair + dither, state: &highPassState), state: &equalizerState)
+      unsafe block[unchecked: frame] = Self.gatedSample(driven.x)
+      unsafe block[unchecked: frame &+ 1] = Self.gatedSample(driven.y)
+      frame &+= 2
+    }
+    if frame < count {
+      let sample = unsafe Double(block[unchecked: frame]) + dither.x
+      unsafe block[unchecked: frame] = Self.gatedSample(
+        equalizer.process(
+          highPass.process(sample, state: &highPassState), state: &equalizerState))
+      isOddFrame.toggle()
+    }
+    self.highPassState = highPassState
+    self.equalizerState = equalizerState
+  }
+
+  @_noLocks private static func filter(
+    _ block: inout MutableSpan<Float>, count: Int, by filter: Biquad, _ state: inout Biquad.State,
+    _ dither: SIMD2<Double>
+  ) {
+    var frame = 0
+    while frame &+ 2 <= count {
+      let pair = unsafe SIMD2(Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
+      let damped = filter.process(pair + dither, state: &state)
+      unsafe block[unchecked: frame] = Float(damped.x)
+      unsafe block[unchecked: frame &+ 1] = Float(damped.y)
+      frame &+= 2
+    }
+    if frame < count {
+      let sample = unsafe Double(block[unchecked: frame])
+      unsafe block[unchecked: frame] = Float(filter.process(sample + dither.x, state: &state))
+    }
+  }
+
+  @_noLocks mutating func reset() {
+    modeStates = (Biquad.State(), Biquad.State())
+    (highPassState, equalizerState) = modeStates
+  }
+
+  /// Returns a sample in single precision, or 0 below the threshold of silence.
+  @_noLocks @inline(__always) static func gatedSample(_ value: Double) -> Float {
+    abs(value) < silenceThreshold ? 0 : Float(value)
+  }
+
+  /// Returns the dither of a pair of frames.
+  @_noLocks @inline(__always) static func dither(isOddFrame: Bool) -> SIMD2<Double> {
+    isOddFrame ? SIMD2(-ditherLevel, ditherLevel) : SIMD2(ditherLevel, -ditherLevel)
+  }
+}

@@ -1,0 +1,184 @@
+internal import CMath
+
+/// A transducer with one resonance: a mass on a damped spring, driven by a voltage.
+///
+/// With r = f / resonance and D = 1 − r² + j·r / Q, the acceleration is −r² / (Q·D) and the
+/// displacement 1 / (Q·D) of the drive. Both are normalized to a magnitude of 1 at resonance.
+public struct TransducerModel: Equatable, Sendable {
+  /// The resonance frequency, in hertz.
+  public let resonance: Double
+  /// The quality factor.
+  public let qualityFactor: Double
+
+  /// Creates a model; both values must be positive.
+  public init(resonance: Double, qualityFactor: Double) {
+    precondition(resonance > 0 && qualityFactor > 0, "a model needs a resonance and a quality")
+    self.resonance = resonance
+    self.qualityFactor = qualityFactor
+  }
+
+  /// Returns the magnitude of the acceleration for a steady full-scale sine.
+  public func acceleration(atHertz hertz: Double) -> Double {
+    let ratio = hertz / resonance
+    return ratio * ratio * displacement(atHertz: hertz)
+  }
+
+  /// Returns the acceleration for a steady full-scale sine as a complex number.
+  func accelerationPhasor(atHertz hertz: Double) -> SIMD2<Double> {
+    let ratio = hertz / resonance
+    let real = 1 - ratio * ratio
+    let imaginary = ratio / qualityFactor
+    let scale = -ratio * ratio / (qualityFactor * (real * real + imaginary * imaginary))
+    return [scale * real, -scale * imaginary]
+  }
+
+  /// Returns the magnitude of the displacement, relative to that of a full-scale sine at resonance.
+  public func displacement(atHertz hertz: Double) -> Double {
+    let ratio = hertz / resonance
+    let real = 1 - ratio * ratio
+    let imaginary = ratio / qualityFactor
+    return 1 / (qualityFactor * (real * real + imaginary * imaginary).squareRoot())
+  }
+}
+
+/// The exact state transition of a transducer's motion over a time step.
+///
+/// The displacement x and the velocity w are normalized: a full-scale sine at resonance makes both
+/// 1. With the angular resonance frequency ω, the quality factor Q, and the drive u, x′ = ω·w and
+/// w′ = −ω·x − (ω/Q)·w + (ω/Q)·u.
+struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
+  /// The first row of the transition matrix.
+  let displacementRow: SIMD2<Double>
+  /// The second row of the transition matrix.
+  let velocityRow: SIMD2<Double>
+  /// The response of the state to a constant drive of 1.
+  let driveColumn: SIMD2<Double>
+
+  init(_ model: TransducerModel, seconds: Double) {
+    let omega = 2 * Double.pi * model.resonance
+    let decay = omega / (2 * model.qualityFactor)
+    let discriminant = omega * omega - decay * decay
+    let oscillation: (cosine: Double, sine: Double)
+    if discriminant > 1e-9 {
+      let frequency = discriminant.squareRoot()
+      oscillation = (cos(frequency * seconds), sin(frequency * seconds) / frequency)
+    } else if discriminant < -1e-9 {
+      let frequency = (-discriminant).squareRoot()
+      oscillation = (cosh(frequency * seconds), sinh(frequency * seconds) / frequency)
+    } else {
+      oscillation = (1, seconds)
+    }
+    let envelope = exp(-decay * seconds)
+    displacementRow = [
+      envelope * (oscillation.cosine + decay * oscillation.sine),
+      envelope * omega * oscillation.sine,
+    ]
+    velocityRow = [-displacementRow.y, envelope * (oscillation.cosine - decay * oscillation.sine)]
+    driveColumn = [
+      (1 - displacementRow.x) / model.qualityFactor, displacementRow.y / model.qualityFactor,
+    ]
+  }
+
+  /// Returns the displacement and velocity after the step, without drive.
+  @_noLocks func advanced(_ motion: SIMD2<Double>) -> SIMD2<Double> {
+    SIMD2(
+      displacementRow.x * motion.x + displacementRow.y * motion.y,
+      velocityRow.x * motion.x + velocityRow.y * motion.y)
+  }
+}
+
+/// A simulation of a transducer's response to a signal.
+///
+/// The drive is linear between two samples. For such a drive, displacement, velocity, and
+/// acceleration are exact. For sines up to a twentieth of the sample rate, the error is below
+/// 0.07 dB from 8 kHz on. All quantities are relative to those of a full-scale sine at the main
+/// resonance alone.
+public struct TransducerSimulation: BitwiseCopyable, Sendable {
+  /// The peak displacement so far.
+  public private(set) var peakDisplacement = 0.0
+  private var previousDrive = 0.0
+  private var resonances: InlineArray<3, SimulatedResonance>
+  private let count: Int
+
+  /// Creates a transducer at rest.
+  ///
+  /// - Parameters:
+  ///   - model: The main resonance.
+  ///   - modes: The additional resonances, at most `TransducerMode.maximumCount`.
+  ///   - rate: The sample rate, in hertz.
+  public init(_ model: TransducerModel, modes: [TransducerMode] = [], rate: Double) {
+    let all =
+      [SimulatedResonance(model, rate: rate)]
+      + modes.prefix(TransducerMode.maximumCount).map {
+        SimulatedResonance($0, relativeTo: model, rate: rate)
+      }
+    count = min(all.count, 3)
+    resonances = InlineArray { all[min($0, all.count - 1)] }
+  }
+
+  /// The displacement, relative to the peak of a full-scale sine at resonance.
+  public var displacement: Double { total { $0.displacementGain * $0.motion.x } }
+  /// The velocity, relative to the peak of a full-scale sine at resonance.
+  public var velocity: Double { total { $0.velocityGain * $0.motion.y } }
+
+  /// Advances the simulation by a sample of the drive and returns the acceleration, relative to the
+  /// peak of a full-scale sine at resonance.
+  public mutating func nextAcceleration(drive sample: Float) -> Float {
+    let drive = Double(sample)
+    var acceleration = 0.0
+    for index in 0..<count {
+      acceleration += resonances[index].nextAcceleration(from: previousDrive, to: drive)
+    }
+    previousDrive = drive
+    peakDisplacement = max(peakDisplacement, abs(displacement))
+    return Float(acceleration)
+  }
+
+  private func total(of contribution: (SimulatedResonance) -> Double) -> Double {
+    var total = contribution(resonances[0])
+    for index in 1..<count {
+      total += contribution(resonances[index])
+    }
+    return total
+  }
+}
+
+/// A resonance of a simulated transducer and its contribution relative to the main resonance.
+private struct SimulatedResonance: BitwiseCopyable, Sendable {
+  /// The displacement and the velocity, relative to a full-scale sine at this resonance.
+  var motion = SIMD2<Double>()
+  let displacementGain: Double
+  let velocityGain: Double
+  private let gain: Double
+  private let transition: MotionStateTransition
+  /// The response to an increase of the drive over a step, beyond that to a constant drive.
+  private let driveEndColumn: SIMD2<Double>
+  private let qualityFactor: Double
+
+  init(_ model: TransducerModel, gain: Double = 1, ratio: Double = 1, rate: Double) {
+    let seconds = 1 / rate
+    let omega = 2 * Double.pi * model.resonance
+    transition = MotionStateTransition(model, seconds: seconds)
+    // The response to a linear drive follows by partial integration. `deviation` is the difference
+    // between the response to a constant drive and that of a free mass.
+    let deviation = transition.driveColumn - SIMD2(0, omega / model.qualityFactor * seconds)
+    driveEndColumn =
+      SIMD2(-deviation.x / model.qualityFactor - deviation.y, deviation.x) / (omega * seconds)
+    qualityFactor = model.qualityFactor
+    self.gain = gain
+    // The displacement is the acceleration divided by the squared frequency.
+    velocityGain = gain * ratio
+    displacementGain = gain * ratio * ratio
+  }
+
+  init(_ mode: TransducerMode, relativeTo main: TransducerModel, rate: Double) {
+    self.init(mode.model, gain: mode.gain, ratio: main.resonance / mode.resonance, rate: rate)
+  }
+
+  mutating func nextAcceleration(from previousDrive: Double, to drive: Double) -> Double {
+    motion =
+      transition.advanced(motion) + (transition.driveColumn - driveEndColumn) * previousDrive
+      + driveEndColumn * drive
+    return gain * ((drive - motion.y) / qualityFactor - motion.x)
+  }
+}

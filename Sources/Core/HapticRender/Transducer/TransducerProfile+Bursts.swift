@@ -1,0 +1,256 @@
+internal import CMath
+
+/// The levels of bursts on hardware, which differ from those of steady sines.
+///
+/// An equalizer drives the onset of a burst harder than its continuation and brakes at its end. The
+/// levels therefore follow from a simulation of bursts of full intensity:
+///
+/// 1. The burst at each sharpness is filtered by the drive, and its peak acceleration and excursion
+///    are simulated.
+/// 2. In the middle of the scale, the burst moves every transducer within the uncertainty at least
+///    as far as the burst without the equalizer.
+/// 3. Bursts at other sharpnesses feel equally strong.
+/// 4. The amplifier and the excursion limit bound every level.
+extension TransducerProfile {
+  /// The maximum of a burst's drive: the ceiling, minus the error of a low simulation rate.
+  private static let maximumBurstDrive = 0.87
+  /// The maximum excursion of a burst, as a fraction of the limit, below which protection doesn't
+  /// act.
+  private static let maximumExcursionFraction = 0.66
+  /// The level of a burst in the middle of the scale above that without an equalizer, in decibels.
+  private static let burstAdvantageDecibels = 0.5
+  /// The number of frames per cycle of the highest simulated frequency, if the sample rate suffices.
+  private static let simulatedFramesPerCycle = 64.0
+  /// The number of simulated cycles of the resonance after a burst; its peak occurs before.
+  private static let trailingCycleCount = 2.0
+
+  /// The filtered drive of a burst.
+  private struct BurstDrive {
+    var samples: [Double]
+    var rate: Double
+
+    var peak: Double { samples.reduce(0) { max($0, abs($1)) } }
+  }
+
+  /// The simulation of a burst at a sharpness.
+  private struct SimulatedBurst {
+    var drive: BurstDrive
+    /// The level at which the burst reaches the excursion limit.
+    var excursionLevel: Double
+    /// The relative level at which bursts feel equally strong.
+    var equalLevel: Double
+    var sensationExponent: Double
+  }
+
+  /// Returns the gains of bursts at evenly spaced points of sharpness of this band-mapped profile.
+  ///
+  /// The peak acceleration determines the sensation and, with temporal summation, also the duration.
+  /// Without an equalizer, the steady levels apply.
+  ///
+  /// - Parameters:
+  ///   - steadyLevels: The gains of steady sines.
+  ///   - requestedShape: The burst before band mapping.
+  ///   - settings: The filters of the drive, or nil for none.
+  func burstLevels(
+    steadyLevels: [Double], requestedShape: TransientShape, drive settings: TransducerSettings?
+  ) -> [Double] {
+    let shifts = thresholdShifts(count: steadyLevels.count)
+    guard let settings, settings.equalizer != nil, let model = settings.model, transient.level > 0,
+      steadyLevels.count > 2
+    else {
+      // The shortest bursts keep their level, and longer ones are attenuated to match them.
+      let maximumShift = shifts.max() ?? 0
+      return zip(steadyLevels, shifts).map { $0 * raised(10, to: ($1 - maximumShift) / 20) }
+    }
+    let bursts = steadyLevels.indices.map { index in
+      simulatedBurst(
+        atSharpness: Double(index) / Double(steadyLevels.count - 1), model, settings,
+        thresholdShift: shifts[index], steadyLevel: steadyLevels[index])
+    }
+    let center = bursts[steadyLevels.count / 2]
+    let requested = Self.burstDrive(
+      requestedShape, atSharpness: 0.5, model, nil, maximumRate: settings.rate)
+    let requiredLevel = Self.requiredLevel(
+      center.drive, toMatch: requested, models: settings.uncertainty.extremeModels(of: model))
+    let centerLevel = max(
+      requiredLevel * raised(10, to: Self.burstAdvantageDecibels / 20),
+      steadyLevels[steadyLevels.count / 2])
+    let scale = centerLevel / center.equalLevel
+    // The level of the central burst above the threshold determines the sensation of the others.
+    let centerDecibels = decibels(ofAmplitude: scale * (fullScaleAcceleration ?? 1))
+    let sensation = SensationGrowth.sensation(
+      ofDecibels: centerDecibels, exponent: center.sensationExponent)
+    return bursts.map { burst in
+      let target = SensationGrowth.decibels(
+        ofSensation: sensation, exponent: burst.sensationExponent)
+      var equalLevel = burst.equalLevel
+      if hasConvergingContours {
+        equalLevel *= raised(10, to: (target - centerDecibels) / 20)
+      }
+      let maximumLevel = Self.maximumBurstDrive / max(burst.drive.peak, 1e-9)
+      return min(scale * equalLevel, burst.excursionLevel, maximumLevel)
+    }
+  }
+
+  /// Returns the increases of the perception threshold for short bursts, in decibels.
+  private func thresholdShifts(count: Int) -> [Double] {
+    (0..<count).map { index in
+      guard hasTemporalSummation else { return 0 }
+      let sharpness = Double(index) / Double(count - 1)
+      return TemporalSummation.thresholdShift(
+        seconds: transient.seconds(atSharpness: sharpness),
+        hertz: transient.frequency.hertz(atSharpness: sharpness))
+    }
+  }
+
+  private func simulatedBurst(
+    atSharpness sharpness: Double, _ model: TransducerModel, _ settings: TransducerSettings,
+    thresholdShift: Double, steadyLevel: Double
+  ) -> SimulatedBurst {
+    let hertz = transient.frequency.hertz(atSharpness: sharpness)
+    let drive = Self.burstDrive(
+      transient, atSharpness: sharpness, model, settings, maximumRate: settings.rate)
+    let acceleration = Self.peakAcceleration(drive, of: model)
+    var threshold = 1.0
+    if hasEqualSensation {
+      threshold = raised(10, to: (thresholdDecibels(atHertz: hertz) + thresholdShift) / 20)
+    }
+    var excursionLevel = Double.infinity
+    if let limit = settings.limits.excursion {
+      let excursion = Self.peakExcursion(drive, model, settings.uncertainty.forExcursion)
+      excursionLevel = Self.maximumExcursionFraction * limit / max(excursion, 1e-9)
+    }
+    return SimulatedBurst(
+      drive: drive, excursionLevel: max(excursionLevel, steadyLevel),
+      equalLevel: threshold / max(acceleration, 1e-9),
+      sensationExponent: sensationExponent(atHertz: hertz))
+  }
+
+  /// Returns the level at which a drive moves all models at least as far as another drive.
+  private static func requiredLevel(
+    _ drive: BurstDrive, toMatch requested: BurstDrive, models: [TransducerModel]
+  ) -> Double {
+    let levels = models.map { model in
+      peakAcceleration(requested, of: model) / max(peakAcceleration(drive, of: model), 1e-9)
+    }
+    return levels.max() ?? 1
+  }
+
+  /// Returns the drive of a burst, filtered if there are settings.
+  private static func burstDrive(
+    _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel,
+    _ settings: TransducerSettings?, maximumRate: Double
+  ) -> BurstDrive {
+    let maximumRatio = burst.partials.map { $0.ratio * max(1, $0.glide) }.max() ?? 1
+    let hertz = burst.frequency.hertz(atSharpness: sharpness)
+    let rate = min(
+      maximumRate, simulatedFramesPerCycle * max(maximumRatio * hertz, model.resonance))
+    var samples = burst.samples(atSharpness: sharpness, rate: rate)
+    samples += [Double](repeating: 0, count: Int(trailingCycleCount * rate / model.resonance))
+    guard let settings else { return BurstDrive(samples: samples, rate: rate) }
+    var filters = [Biquad(highPassHertz: min(settings.highPassHertz, rate / 4), rate: rate)]
+    if let equalizer = settings.equalizer {
+      filters.append(equalizer.filter(rate: rate))
+    }
+    for filter in filters {
+      var state = Biquad.State()
+      for index in samples.indices {
+        samples[index] = filter.process(samples[index], state: &state)
+      }
+    }
+    return BurstDrive(samples: samples, rate: rate)
+  }
+
+  private static func peakAcceleration(_ drive: BurstDrive, of model: TransducerModel) -> Double {
+    var peak = 0.0
+    simulate(drive, model) { sample, motion in
+      // The equation of motion: the drive minus the forces of the damping and the spring.
+      peak = max(peak, abs((sample - motion.y) / model.qualityFactor - motion.x))
+    }
+    return peak
+  }
+
+  private static func peakExcursion(
+    _ drive: BurstDrive, _ model: TransducerModel, _ uncertainty: TransducerUncertainty
+  ) -> Double {
+    var peak = 0.0
+    for factor in [1 - uncertainty.resonance, 1, 1 + uncertainty.resonance] {
+      // With a known level at rest, the transducer with the highest quality factor moves furthest.
+      let worst = TransducerModel(
+        resonance: model.resonance * factor,
+        qualityFactor: model.qualityFactor * uncertainty.qualityFactor)
+      simulate(drive, worst) { peak = max(peak, uncertainty.qualityFactor * abs($1.x)) }
+    }
+    return peak
+  }
+
+  /// Drives a model from rest, and calls a function with each sample and the displacement and
+  /// velocity before it.
+  private static func simulate(
+    _ drive: BurstDrive, _ model: TransducerModel, body: (Double, SIMD2<Double>) -> Void
+  ) {
+    let step = MotionStateTransition(model, seconds: 1 / drive.rate)
+    var motion = SIMD2<Double>()
+    for sample in drive.samples {
+      body(sample, motion)
+      motion = step.advanced(motion) + step.driveColumn * sample
+    }
+  }
+}
+
+extension TransientShape {
+  /// Returns the samples of the burst at a sharpness.
+  fileprivate func samples(atSharpness sharpness: Double, rate: Double) -> [Double] {
+    let duration = seconds(atSharpness: sharpness)
+    let maximumRatio = partials.map { $0.durationRatio }.max() ?? 1
+    let count = max(4, Int((duration * maximumRatio * rate).rounded()))
+    var samples = [Double](repeating: 0, count: count)
+    for partial in partials {
+      add(partial, duration: duration, atSharpness: sharpness, rate: rate, to: &samples)
+    }
+    return samples
+  }
+
+  private func add(
+    _ partial: Partial, duration: Double, atSharpness sharpness: Double, rate: Double,
+    to samples: inout [Double]
+  ) {
+    let hertz = frequency.hertz(atSharpness: sharpness)
+    let squareness =
+      squareness.lowerBound + (squareness.upperBound - squareness.lowerBound) * sharpness
+    let length = max(4, Int((duration * partial.durationRatio * rate).rounded()))
+    let eighth = max(1, (length + 4) / 8)
+    let rise = min(attack.map { max(1, Int(($0 * rate).rounded())) } ?? eighth, length / 2)
+    let fall = min(release.map { max(1, Int(($0 * rate).rounded())) } ?? eighth, length - rise)
+    for frame in 0..<min(length, samples.count) {
+      let time = Double(frame) / rate
+      let edge = min(1, Double(frame) / Double(rise), Double(length - frame) / Double(fall))
+      let cycles: Double
+      if partial.glide == 1 {
+        // A steady sine crosses zero in the middle of the burst.
+        cycles = hertz * partial.ratio * (time - Double(length) / rate / 2)
+      } else {
+        let meanGlide = 1 + (partial.glide - 1) * Double(frame) / Double(2 * length)
+        cycles = hertz * partial.ratio * time * meanGlide
+      }
+      let sine = sin(2 * Double.pi * cycles)
+      let wave = sine + squareness * ((sine < 0 ? -1 : 1) - sine)
+      samples[frame] += level * partial.gain * edge * wave
+    }
+  }
+}
+
+extension TransducerUncertainty {
+  /// Returns models at the limits and in the middle of the uncertainty.
+  fileprivate func extremeModels(of model: TransducerModel) -> [TransducerModel] {
+    let resonanceFactors = [-1, -0.5, 0, 0.5, 1].map { 1 + $0 * resonance }
+    let qualityFactors = [1 / qualityFactor, 1, qualityFactor]
+    return resonanceFactors.flatMap { resonanceFactor in
+      qualityFactors.map { factor in
+        TransducerModel(
+          resonance: model.resonance * resonanceFactor,
+          qualityFactor: model.qualityFactor * factor)
+      }
+    }
+  }
+}

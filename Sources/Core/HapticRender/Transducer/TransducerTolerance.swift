@@ -1,0 +1,110 @@
+internal import CMath
+
+/// All transducers within the uncertainty of a profile's figures.
+///
+/// A figure that is known up to a factor stands for all values within it. If the quality factor Q is
+/// uncertain by κ, and the level is known either at resonance or at rest, then the worst case is
+/// among the resonances with the quality factor κ·Q, which move κ times as far, and those with Q/κ.
+///
+/// A transducer of several resonances is modeled by each of them. Each is held to its fraction of the
+/// limit, which is proportional to its displacement, so that the sum is within the limit.
+///
+/// The resonances are sampled so closely that one between two of them moves hardly further than
+/// both. `limitFactor` reduces the limit accordingly; it was found by a search for the worst drive.
+struct TransducerTolerance {
+  /// A transducer of a single resonance.
+  struct Model: Equatable {
+    var resonance: Double
+    var qualityFactor: Double
+    /// The displacement at resonance.
+    var gain: Double
+  }
+
+  /// The models that represent one resonance and its uncertainty.
+  private struct ModelSet {
+    var models: [Model]
+    var limitFactor: Double
+  }
+
+  /// The models, starting with the nominal one of each resonance.
+  let models: [Model]
+  /// The sum of the full-scale displacements of all resonances, relative to the main resonance.
+  let totalDisplacement: Double
+  /// The minimum decay rate of the models, in nepers per second.
+  let minimumDecayRate: Double
+  /// The factor on the limit that covers resonances between the models.
+  let limitFactor: Double
+  /// The maximum number of models at the maximum quality factor.
+  private static let maximumCount = 24
+  /// The number of models at the minimum quality factor, which are broad.
+  private static let minimumQualityCount = 4
+  /// The maximum distance between two models, in bandwidths.
+  private static let maximumSpacing = 0.3
+  private static let searchedLimitFactor = 0.94
+
+  init(
+    _ model: TransducerModel, modes: [ExcursionMode] = [], uncertainty: TransducerUncertainty
+  ) {
+    let total = modes.reduce(1) { $0 + abs($1.displacement) }
+    totalDisplacement = total
+    let resonances = [model] + modes.map { $0.model }
+    let sets = resonances.map { Self.models(around: $0, uncertainty, gain: total) }
+    models = sets.map { $0.models[0] } + sets.flatMap { $0.models.dropFirst() }
+    limitFactor = sets.map { $0.limitFactor }.min() ?? 1
+    minimumDecayRate =
+      models.map { Double.pi * $0.resonance / $0.qualityFactor }.min() ?? .infinity
+  }
+
+  private static func models(
+    around model: TransducerModel, _ uncertainty: TransducerUncertainty, gain: Double
+  ) -> ModelSet {
+    let factor = uncertainty.qualityFactor
+    let maximumQuality = model.qualityFactor * factor
+    let nominal = Model(resonance: model.resonance, qualityFactor: model.qualityFactor, gain: gain)
+    guard uncertainty != .none else { return ModelSet(models: [nominal], limitFactor: 1) }
+    let span = log((1 + uncertainty.resonance) / (1 - uncertainty.resonance))
+    func resonances(_ count: Int) -> [Double] {
+      guard count > 1 else { return [model.resonance] }
+      return (0..<count).map {
+        model.resonance * (1 - uncertainty.resonance) * exp(span * Double($0) / Double(count - 1))
+      }
+    }
+    let closeCount = Int((span * maximumQuality / maximumSpacing).rounded(.up)) + 1
+    let count = span > 0 ? min(maximumCount, closeCount) : 1
+    var models = [nominal]
+    models += resonances(count).map {
+      Model(resonance: $0, qualityFactor: maximumQuality, gain: gain * factor)
+    }
+    if factor > 1 {
+      models += resonances(span > 0 ? minimumQualityCount : 1).map {
+        Model(resonance: $0, qualityFactor: model.qualityFactor / factor, gain: gain)
+      }
+    }
+    let bandwidths = count > 1 ? maximumQuality * span / Double(count - 1) : 0
+    return ModelSet(
+      models: models, limitFactor: searchedLimitFactor / (1 + bandwidths * bandwidths))
+  }
+
+  var maximumResonance: Double { models.map { $0.resonance }.max() ?? 1 }
+  var minimumResonance: Double { models.map { $0.resonance }.min() ?? 1 }
+
+  /// The maximum time constant of the decay of a model, in seconds.
+  var maximumTimeConstant: Double {
+    models.map { $0.qualityFactor / (Double.pi * $0.resonance) }.max() ?? 0
+  }
+
+  /// Returns the maximum displacement within a step beyond that at its ends, for a full-scale drive.
+  func maximumDisplacementWithinStep(seconds: Double) -> Double {
+    models.map { model in
+      let phase = 2 * Double.pi * model.resonance * seconds
+      return model.gain * phase * phase / (8 * model.qualityFactor)
+    }.max() ?? 0
+  }
+
+  /// Returns the maximum increase of a model's norm in a step, for a full-scale drive.
+  func maximumNormIncrease(seconds: Double) -> Double {
+    models.map {
+      2 * Double.pi * $0.resonance * seconds * $0.gain / $0.qualityFactor
+    }.max() ?? 0
+  }
+}

@@ -1,0 +1,29 @@
+internal import RealtimeMemory
+
+/// A decoded mono or stereo sound at the sample rate of the renderer.
+public final class AudioBuffer: @unchecked Sendable {
+  /// The number of frames.
+  public let frameCount: Int
+  /// The number of channels, 1 or 2.
+  public let channelCount: Int
+  let frames: FixedBuffer<Float>
+
+  /// Creates a sound from interleaved samples.
+  ///
+  /// - Parameters:
+  ///   - interleaved: The samples, −1…1; samples that aren't finite become silence.
+  ///   - channelCount: The number of channels, of which the first two are kept.
+  public init(interleaved: [Float], channelCount: Int) {
+    precondition(channelCount > 0, "a sound has at least one channel")
+    let keptCount = min(channelCount, 2)
+    self.channelCount = keptCount
+    frameCount = interleaved.count / channelCount
+    frames = FixedBuffer(repeating: 0, count: frameCount * keptCount)
+    for frame in 0..<frameCount {
+      for channel in 0..<keptCount {
+        let sample = interleaved[frame * channelCount + channel]
+        frames[frame * keptCount + channel] = sample.isFinite ? sample : 0
+      }
+    }
+  }
+}

@@ -1,0 +1,27 @@
+package import HapticModel
+package import HapticPlayback
+package import HapticRender
+
+/// A pattern that is compiled for the haptic buses of an engine.
+package struct CompiledPattern: Sendable {
+  package var name: String
+  /// The plans, one for each haptic bus.
+  package var plans: [RenderPlan]
+  /// The pattern's duration in seconds.
+  package var duration: Double
+
+  package init(name: String, plans: [RenderPlan], duration: Double) {
+    self.name = name
+    self.plans = plans
+    self.duration = duration
+  }
+
+  package init(name: String, _ pattern: HapticPattern, for engine: PlaybackEngine) throws {
+    self.init(
+      name: name,
+      plans: try engine.profiles.map {
+        try RenderPlan(compiling: pattern, profile: $0, rate: engine.rate)
+      },
+      duration: pattern.duration)
+  }
+}

@@ -1,0 +1,28 @@
+package import HapticPlayback
+package import SystemSupport
+
+/// The properties of an open device, for people and programs.
+package struct DeviceSummary: Equatable, Sendable {
+  package var name: String
+  package var format: SinkFormat
+  package var encoding: String
+  /// A Boolean value that indicates whether a sound card plays the frames without a sound server.
+  package var isHardware = false
+  /// A Boolean value that indicates whether PulseAudio or PipeWire plays the frames.
+  package var isServerStream = false
+
+  package init(_ output: OpenedOutput) {
+    name = output.name
+    format = output.format
+    encoding = output.encoding
+    isHardware = output.isHardware
+    isServerStream = output.isServerStream
+  }
+
+  package var fields: JSONObject {
+    [
+      "name": name, "rate": Int(format.rate), "channels": format.channelCount, "format": encoding,
+      "periodSize": format.periodSize, "bufferSize": format.bufferSize, "hardware": isHardware,
+    ]
+  }
+}

@@ -1,0 +1,46 @@
+internal import HapticModel
+package import HapticPlayback
+internal import HapticRender
+
+/// A tone below the thresholds of hearing and feeling that keeps amplifiers on between patterns. It
+/// plays on all haptic channels at any strength; mute silences it too.
+package final class KeepAwakeTone {
+  /// The frequency in hertz: the lowest that amplifiers for shakers pass, where hearing is least
+  /// sensitive.
+  package static let frequency = 20.0
+  /// The amplitude: −60 dBFS, 50 dB below the maximum of a pattern.
+  package static let level = 0.001
+  /// The duration of one pass in seconds, a whole number of the tone's periods.
+  private static let passSeconds = 10.0
+
+  /// The number of voices that play the tone.
+  package let voiceCount: Int
+  private let player: PatternPlayer
+  private var matchedStrength: Float?
+
+  package init(_ engine: PlaybackEngine) throws {
+    let profile = TransducerProfile(
+      name: "keep-awake", summary: "One frequency.",
+      frequency: FrequencyMapping(low: Self.frequency, high: Self.frequency), level: Self.level)
+    let pattern = HapticPattern(events: [
+      HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: Self.passSeconds,
+        parameters: [.hapticIntensity: 1])
+    ])
+    let plan = try RenderPlan(compiling: pattern, profile: profile, rate: engine.rate)
+    player = try engine.player(for: engine.profiles.map { _ in plan }, duration: pattern.duration)
+    voiceCount = engine.profiles.count
+    try player.loop(passCount: nil)
+    matchStrength(engine.strength)
+    try player.start()
+  }
+
+  /// Compensates the engine's strength.
+  package func matchStrength(_ strength: Float) {
+    guard strength != matchedStrength else { return }
+    matchedStrength = strength
+    // At strength 0, the output is silent. If there are too many commands, a later call changes the
+    // level.
+    try? player.setGain(strength > 0 ? 1 / Double(strength) : 0)
+  }
+}

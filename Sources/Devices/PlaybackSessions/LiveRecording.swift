@@ -1,0 +1,217 @@
+internal import Glibc
+internal import HapticOutputs
+package import HapticPlayback
+internal import HapticRender
+internal import SoundFile
+package import SystemSupport
+
+/// A sound file that records the output and gets its name when it is complete.
+package final class LiveRecording {
+  package struct Result: Equatable, Sendable {
+    package var path: String
+    package var isComplete: Bool
+    package var frameCount: Int64
+    /// The number of frames that were dropped because the disk was too slow.
+    package var droppedFrameCount: Int64
+
+    package var fields: JSONObject {
+      [
+        "file": path, "complete": isComplete, "frames": frameCount,
+        "droppedFrames": droppedFrameCount,
+      ]
+    }
+  }
+
+  /// The division of a recording into files, for installations that record for months.
+  package struct Rotation {
+    /// The duration of a file in seconds.
+    package var seconds: Double
+    /// The fraction of the disk that stays free.
+    package var reservedFraction: Double
+    /// Returns the free fraction of a folder's disk.
+    package var freeFraction: @Sendable (_ folder: String) -> Double
+    package var now: @Sendable () -> CalendarTime
+
+    package init(
+      seconds: Double, reservedFraction: Double = 0.05,
+      freeFraction: @escaping @Sendable (_ folder: String) -> Double = FileSystem.freeFraction,
+      now: @escaping @Sendable () -> CalendarTime = { .now }
+    ) {
+      self.seconds = seconds
+      self.reservedFraction = reservedFraction
+      self.freeFraction = freeFraction
+      self.now = now
+    }
+
+    /// Returns the path with date and time before its extension, such that no file exists at it.
+    fileprivate func nextPath(after path: String) -> String {
+      var time = now()
+      while true {
+        let stem = FileSystem.stem(of: path)
+        let name = "\(stem)-\(time.fileNameText)\(FileSystem.name(of: path).dropFirst(stem.count))"
+        let next = FileSystem.join(FileSystem.folder(of: path), name)
+        if FileSystem.entry(at: next) == .missing { return next }
+        time.seconds += 1
+      }
+    }
+  }
+
+  /// The current file and the next ones. It belongs to the writing thread until that thread has
+  /// ended.
+  private final class RecordingFiles: @unchecked Sendable {
+    let path: String
+    let rotation: Rotation?
+    private var file: AtomicFileWriter?
+    /// A duplicate descriptor, so that a hanging disk never writes to a descriptor that another
+    /// file reuses.
+    private(set) var descriptor: Int32 = -1
+    private var isEmpty = true
+
+    init(_ path: String, _ rotation: Rotation?) throws(FileError) {
+      self.path = path
+      self.rotation = rotation
+      try open()
+    }
+
+    private func open() throws(FileError) {
+      let next = try AtomicFileWriter(rotation?.nextPath(after: path) ?? path)
+      descriptor = fcntl(next.descriptor, F_DUPFD_CLOEXEC, 0)
+      file = consume next
+    }
+
+    func rotate(isDue: Bool) throws(SoundFileError) -> Int32 {
+      guard let rotation else { return descriptor }
+      do throws(FileError) {
+        if isDue {
+          try finish()
+        }
+        guard rotation.freeFraction(FileSystem.folder(of: path)) >= rotation.reservedFraction else {
+          let percent = NumberFormatting.rounded(100 * rotation.reservedFraction, places: 1)
+          throw FileError(path, "less than \(percent) % of the disk is free")
+        }
+        if isDue {
+          try open()
+        } else {
+          isEmpty = false
+        }
+        return descriptor
+      } catch {
+        throw SoundFileError(kind: .systemRefused, path: error.path, description: error.reason)
+      }
+    }
+
+    /// Names and closes the file, so that deleting it frees its space. With rotation, an empty file
+    /// is omitted.
+    func finish(isKept: Bool = true) throws(FileError) {
+      defer {
+        file = nil
+        if descriptor >= 0 {
+          close(descriptor)
+        }
+        descriptor = -1
+        isEmpty = true
+      }
+      if isKept, !isEmpty || rotation == nil {
+        try file?.commit()
+      }
+    }
+  }
+
+  /// 24 bits: finer than any converter, and supported by every file type.
+  private static let sampleFormat = SampleFormat.s24
+
+  package let recording: RecordingBuffer
+  private let path: String
+  private let rate: Double
+  private let writer: RecordingWriter
+  private let files: RecordingFiles
+
+  /// Creates the file.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - device: The device, which determines the format.
+  ///   - seconds: The maximum duration in seconds; nil for no limit.
+  ///   - rotation: The division into files; nil for a single file.
+  ///   - software: The name and version of the program, for the tags of the file.
+  ///   - failureHandler: A closure that receives failures on another thread.
+  package init(
+    to path: String, device: DeviceSummary, maximumSeconds seconds: Double? = nil,
+    rotation: Rotation? = nil, software: String,
+    failureHandler: @escaping @Sendable (SinkEvent) -> Void
+  ) throws {
+    self.path = path
+    rate = device.format.rate
+    recording = RecordingBuffer(device.format)
+    let files = try RecordingFiles(path, rotation)
+    self.files = files
+    let change: RecordingWriter.FileRotation = { isDue throws(SoundFileError) in
+      try files.rotate(isDue: isDue)
+    }
+    let ending =
+      rotation == nil ? "recording stopped" : "recording stops until the next file is due"
+    writer = try RecordingWriter(
+      recording, rate: Int(device.format.rate), to: files.descriptor, path: path,
+      storedAs: SoundFileFormat(
+        container: SoundFileFormat.container(ofName: path) ?? .wav, sampleFormat: Self.sampleFormat),
+      maximumFrameCount: (rotation?.seconds ?? seconds).map { Int64($0 * device.format.rate) },
+      tags: SoundFileTags(
+        title: FileSystem.stem(of: path), software: software,
+        comment: "recorded, rendering model \(RenderPlan.modelVersion)"),
+      failureHandler: {
+        failureHandler(SinkEvent(.degraded, text: "\(path): \($0.description); \(ending)"))
+      },
+      rotateFile: rotation == nil ? nil : change)
+  }
+
+  /// Returns whether a path is free or leads to a file of this program, which the tags at its start
+  /// identify; W64 has no tags.
+  package static func mayReplace(_ path: String) -> Bool {
+    guard FileSystem.entry(at: path) == .file, let descriptor = try? FileSystem.open(path) else {
+      return true
+    }
+    defer { close(descriptor) }
+    var head: [UInt8] = []
+    _ = try? FileSystem.append(to: &head, 65_536, of: descriptor, name: path)
+    return head.isEmpty || head.indices.contains { head[$0...].starts(with: "Temblor ".utf8) }
+  }
+
+  /// Completes the file after playback has ended.
+  ///
+  /// - Parameter limit: The timeout for the disk.
+  /// - Returns: The result, and a message for the user if one is necessary.
+  package func finish(within limit: Duration) -> (result: Result, message: String?) {
+    guard let outcome = writer.finish(within: limit) else {
+      return (
+        Result(path: path, isComplete: false, frameCount: 0, droppedFrameCount: 0),
+        "\(path.printable): nothing was written; the disk does not respond"
+      )
+    }
+    var result = Result(
+      path: path, isComplete: false, frameCount: outcome.frameCount,
+      droppedFrameCount: outcome.droppedFrameCount)
+    // A file that reached its own limit is complete; of any other, the written part is kept.
+    let failure = outcome.failure.flatMap { $0.kind == .tooLong ? nil : $0 }
+    if let failure, outcome.frameCount == 0 {
+      try? files.finish(isKept: false)
+      return (result, "\(path.printable): nothing was written, since \(failure.description)")
+    }
+    do {
+      try files.finish()
+    } catch {
+      return (result, error.description)
+    }
+    if let failure {
+      let seconds = NumberFormatting.rounded(Double(outcome.frameCount) / rate, places: 1)
+      let which = files.rotation == nil ? "the first " : ""
+      return (
+        result,
+        "\(path.printable): only \(which)\(seconds) s were written, since \(failure.description)"
+      )
+    }
+    result.isComplete = true
+    guard outcome.droppedFrameCount > 0 else { return (result, nil) }
+    let seconds = NumberFormatting.rounded(Double(outcome.droppedFrameCount) / rate, places: 3)
+    return (result, "\(path.printable): \(seconds) s of audio lost; the disk was too slow")
+  }
+}

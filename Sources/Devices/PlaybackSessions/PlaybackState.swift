@@ -1,0 +1,8 @@
+/// The state of playback; the raw value is its symbol in the line.
+package enum PlaybackState: String, Sendable {
+  case playing = ">"
+  case paused = "="
+  case muted = "x"
+  /// The engine waits and plays no pattern.
+  case idle = "-"
+}

@@ -1,0 +1,165 @@
+package import HapticPlayback
+internal import HapticModel
+internal import HapticRender
+
+/// Plays takes in sync under one play head, of which one is heard, with a loop region.
+package final class TakeSwitcher {
+  /// The duration of the crossfade from one take to another, in seconds.
+  package static let crossfadeSeconds = 0.01
+  /// The duration of each of the two fades when takes change through silence, in seconds.
+  package static let silenceFadeSeconds = 0.005
+  /// The time in seconds from the request of a change through silence to its first frame: well
+  /// after the frames that are rendered ahead.
+  package static let silenceLeadSeconds = 0.03
+  /// The size of a step as a fraction of the duration.
+  package static let stepFraction = 1.0 / 16
+  /// The end in seconds of a take that does not repeat: longer than any pattern.
+  private static let unreachableEndSeconds = 2 * FrameConversion.maximumSeconds
+
+  private let engine: PlaybackEngine
+  private let group: PlayerGroup
+  /// The silence between two passes in seconds.
+  private let gap: Double
+  /// The duration of the longest take in seconds.
+  package let duration: Double
+  /// The loop region in seconds; nil for the whole duration.
+  package private(set) var region: ClosedRange<Double>?
+  package private(set) var isLooping: Bool
+  package private(set) var isPaused = false
+  /// The position of the last seek, and the position that the last block still reports.
+  private var pendingSeek: (target: Double, previous: Double)?
+
+  /// Creates a switcher that starts the takes.
+  ///
+  /// - Parameters:
+  ///   - takes: The takes.
+  ///   - engine: The engine.
+  ///   - region: The loop region in seconds; nil for the whole duration.
+  ///   - isLooping: A Boolean value that indicates whether the takes repeat.
+  ///   - gap: The silence between two passes in seconds.
+  ///   - gains: The gains of the takes.
+  package init(
+    _ takes: [CompiledPattern], on engine: PlaybackEngine, region: ClosedRange<Double>? = nil,
+    isLooping: Bool = true,
+    gap: Double = 0, gains: [Double]
+  ) throws {
+    self.engine = engine
+    self.gap = gap
+    self.isLooping = isLooping
+    duration = takes.map(\.duration).max() ?? 0
+    group = PlayerGroup(
+      try takes.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
+    self.region = region
+    try group.setGains(gains, over: 0)
+    try applyLoop()
+    let start = FrameConversion.frame(seconds: SingleTrackPlayer.leadInSeconds, rate: engine.rate)
+    try group.start(at: .frame(start), from: loopStart)
+  }
+
+  package var state: PlaybackState {
+    if isPaused { return .paused }
+    return isAtEnd ? .idle : .playing
+  }
+
+  package var playheadSeconds: Double {
+    guard let pendingSeek, isPaused || group.position == pendingSeek.previous else {
+      return group.position
+    }
+    return pendingSeek.target
+  }
+
+  package var progress: (position: Double, duration: Double?) {
+    (min(playheadSeconds, duration), duration)
+  }
+  private var isAtEnd: Bool { !isLooping && playheadSeconds >= duration }
+  package var loopStart: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
+
+  package func setGains(_ gains: [Double]) throws {
+    try group.setGains(gains, over: Self.crossfadeSeconds)
+  }
+
+  /// Changes the gains through silence, in the same way for every take.
+  package func setGainsViaSilence(_ gains: [Double]) throws {
+    try group.setGainsThroughSilence(
+      gains, over: Self.silenceFadeSeconds, at: .frame(silenceFadeFrame))
+  }
+
+  package func restartThroughSilence(_ gains: [Double]) throws {
+    let frame = silenceFadeFrame
+    try group.setGainsThroughSilence(gains, over: Self.silenceFadeSeconds, at: .frame(frame))
+    let silent = frame + FrameConversion.frame(seconds: Self.silenceFadeSeconds, rate: engine.rate)
+    try group.seek(to: loopStart, at: .frame(silent))
+    pendingSeek = nil
+    if isPaused {
+      try group.resume(at: .frame(silent))
+    }
+    isPaused = false
+  }
+
+  private var silenceFadeFrame: Int64 {
+    engine.position + FrameConversion.frame(seconds: Self.silenceLeadSeconds, rate: engine.rate)
+  }
+
+  package func togglePause() throws {
+    if isAtEnd {
+      try move(to: 0)
+      if !isPaused { return }
+    }
+    isPaused.toggle()
+    if isPaused {
+      pendingSeek = nil
+      try group.pause()
+    } else {
+      try group.resume()
+    }
+  }
+
+  /// Moves the play head; a position at or after the end of the loop region is its start.
+  package func move(to seconds: Double) throws {
+    var seconds = min(max(0, seconds), duration)
+    if isLooping, let region, seconds >= region.upperBound {
+      seconds = region.lowerBound
+    }
+    try group.seek(to: seconds)
+    pendingSeek = (seconds, group.position)
+  }
+
+  package func step(_ count: Double) throws {
+    try move(to: min(playheadSeconds, duration) + count * duration * Self.stepFraction)
+  }
+
+  /// Sets the start of the loop region to the play head, and its end to that of the whole if it
+  /// would come first.
+  package func beginRegionHere() throws {
+    let start = min(playheadSeconds, duration - PatternPlayer.minimumLoopDuration)
+    guard start >= 0 else { return }
+    let end = region?.upperBound ?? duration
+    try setRegion(start...(end - start < PatternPlayer.minimumLoopDuration ? duration : end))
+  }
+
+  /// Sets the end of the loop region to the play head, and its start to that of the whole if it
+  /// would come later.
+  package func endRegionHere() throws {
+    let end = min(max(playheadSeconds, PatternPlayer.minimumLoopDuration), duration)
+    let start = region?.lowerBound ?? 0
+    try setRegion((end - start < PatternPlayer.minimumLoopDuration ? 0 : start)...end)
+  }
+
+  package func setRegion(_ region: ClosedRange<Double>?) throws {
+    self.region = region
+    isLooping = true
+    try applyLoop()
+  }
+
+  /// Starts or ends looping.
+  package func toggleLooping() throws {
+    isLooping.toggle()
+    try applyLoop()
+  }
+
+  private func applyLoop() throws {
+    // Without a loop, the takes continue in silence after their ends, and so stay in sync.
+    let end = isLooping ? region?.upperBound ?? (duration + gap) : Self.unreachableEndSeconds
+    try group.loop(from: isLooping ? region?.lowerBound ?? 0 : 0, end: end)
+  }
+}

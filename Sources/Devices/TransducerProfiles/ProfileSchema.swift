@@ -1,0 +1,686 @@
+internal import HapticRender
+import Reading
+
+typealias ProfileObjectSchema<Owner> = JSONObjectSchema<Owner, ProfileChecker>
+typealias ProfileProperty<Owner> = JSONProperty<Owner, ProfileChecker>
+
+/// The schema of a profile, for the reader and, as JSON Schema, for editors.
+///
+/// Each property reads, writes, checks, and documents one key. A new key is added here with its
+/// range, and to `Profiles/README.md`.
+public enum ProfileSchema {
+  /// The key with which JSON editors locate a schema.
+  static let schemaKey = "$schema"
+
+  static let profile = ProfileObjectSchema<TransducerProfile>(
+    "a profile",
+    [
+      .value(
+        "name", .string(pattern: ProfileName.pattern), is: .required,
+        "Name of the profile; the file must be NAME.json."
+      ) { $1(&$0.name) },
+      .value("summary", .string(), is: .required, "One sentence: what the profile is for.") {
+        $1(&$0.summary)
+      },
+      .object(
+        "frequency", frequency, is: .required, layout: .singleLine,
+        "How sharpness maps to the frequency of continuous events."
+      ) { $1(&$0.frequency) },
+      .object(
+        "intensity", intensity, layout: .singleLine,
+        "How intensity maps to amplitude. Default: power, exponent 1."
+      ) {
+        $1(&$0.intensity)
+      },
+      .value(
+        "level", .number(ProfileLimits.levelRange), default: TransducerProfile.defaultLevel,
+        "The amplitude of one continuous event at full intensity; 1 is full scale."
+      ) { $1(&$0.level) },
+      .array(
+        "partials", of: partial, count: ProfileLimits.partialCountRange, new: .init(),
+        layout: .singleLine,
+        "Partials of a continuous event. Default: one sine."
+      ) { $1(&$0.partials) },
+      .object(
+        "transient", transient, "Waveform of transients.",
+        default: { TransientShape(frequency: $0.frequency, level: $0.level) }
+      ) { $1(&$0.transient) },
+      .value(
+        "duck", .number(0...1), default: 1, "Gain of continuous events while a transient sounds."
+      ) {
+        $1(&$0.ducking)
+      },
+      .array(
+        "thresholds", of: threshold, count: ProfileLimits.pointCountRange,
+        new: .init(hertz: 0, decibels: 0), layout: .singleLine,
+        """
+        Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. \
+        Default for hardware: that of a hand.
+        """
+      ) { $1(&$0.thresholds) },
+      .object(
+        "hardware", hardware, new: TransducerHardware(product: ""),
+        "Data of the hardware; the signal is adapted to it."
+      ) { $1(&$0.hardware) },
+      .object("drive", drive, "How the sound is fitted to the hardware.") { $1(&$0.drive) },
+      .object("amplifier", amplifier, "What drives the hardware.") { $1(&$0.amplifier) },
+      .values("sources", of: .string(), "Sources of the data.") { $1(&$0.sources) },
+      .ignored(schemaKey, .string(), "Schema reference for editors; ignored by Temblor."),
+    ]
+  ) { object, profile, reader in
+    if object["transient"] == nil {
+      profile.transient = TransientShape(frequency: profile.frequency, level: profile.level)
+    }
+    if let name = object["name"], let text = name.string, !text.isEmpty, !ProfileName.isValid(text)
+    {
+      reader.log.add(
+        .invalidValue, at: name, "\(text.quoted()) is not a valid profile name",
+        suggestion: ProfileName.advice)
+    }
+    return true
+  }
+
+  private static let frequency = ProfileObjectSchema<FrequencyMapping>(
+    "an object",
+    [
+      .value("low", .number(ProfileLimits.hertzRange), is: .required, "Hertz at sharpness 0.") {
+        $1(&$0.low)
+      },
+      .value(
+        "high", .number(ProfileLimits.hertzRange), is: .required,
+        "Hertz at sharpness 1, not below low; equal to it for a transducer of one frequency."
+      ) { $1(&$0.high) },
+      .enumeration(
+        "scale",
+        "Whether equal steps of sharpness are equal intervals or equal differences of frequency."
+      ) {
+        $1(&$0.scale)
+      },
+    ]
+  ) { object, _, reader in reader.checkOrder(of: object, "low", "high") }
+
+  private static let intensity = ProfileObjectSchema<IntensityMapping>(
+    "an object",
+    [
+      .enumeration(
+        "law", "power: amplitude = intensity^exponent. sensation: equal steps are felt as equal."
+      ) { $1(&$0.law) },
+      .value("exponent", .number(0.1...10), default: 1, "Exponent of the power law.") {
+        $1(&$0.exponent)
+      },
+      .value(
+        "decibels", .number(1...120),
+        "Level of intensity 1 above threshold in decibels, for the sensation law."
+      ) {
+        $1(&$0.decibels)
+      },
+    ],
+    discriminator: .init(
+      key: "law",
+      variants: [("power", ["exponent"], []), ("sensation", ["decibels"], ["decibels"])]))
+
+  private static func ratioAndGain<Partial>(
+    _ ratio: @escaping ProfileProperty<Partial>.Accessor<Double>,
+    _ gain: @escaping ProfileProperty<Partial>.Accessor<Double>
+  ) -> [ProfileProperty<Partial>] {
+    [
+      .value(
+        "ratio", .number(ProfileLimits.ratioRange), is: .alwaysWritten, default: 1,
+        "Its frequency as a multiple of the event's.",
+        ratio),
+      .value(
+        "gain", .number(-10...10), is: .alwaysWritten, default: 1,
+        "Amplitude as a multiple of the event's; negative values invert the polarity.", gain),
+    ]
+  }
+
+  private static let partial = ProfileObjectSchema<TransducerProfile.Partial>(
+    "an entry", ratioAndGain({ $1(&$0.ratio) }, { $1(&$0.gain) }))
+
+  private static let transientPartial = ProfileObjectSchema<TransientShape.Partial>(
+    "an entry",
+    ratioAndGain({ $1(&$0.ratio) }, { $1(&$0.gain) }) + [
+      .value(
+        "glide", .number(ProfileLimits.ratioRange), default: 1,
+        "Its frequency at the end as a multiple of that at the start, linear between."
+      ) { $1(&$0.glide) },
+      .value(
+        "durationRatio", .number(0.01...10), default: 1, "Its length as a multiple of the burst's."
+      ) {
+        $1(&$0.durationRatio)
+      },
+    ])
+
+  static let transient = ProfileObjectSchema<TransientShape>(
+    "an object",
+    [
+      .object(
+        "frequency", frequency, layout: .singleLine,
+        "How sharpness maps to the frequency of the burst. Default: as for continuous events."
+      ) { $1(&$0.frequency) },
+      .value(
+        "cycles", .number(0.25...100), default: TransientShape.defaultCycles.count,
+        "The burst's length in cycles."
+      ) { $1(&$0.cycles) },
+      .value(
+        "minDuration", .number(ProfileLimits.durationRange),
+        default: TransientShape.defaultCycles.seconds.lowerBound,
+        "Minimum length of the burst in seconds."
+      ) { $1(&$0.minimumDuration) },
+      .value(
+        "maxDuration", .number(ProfileLimits.durationRange),
+        default: TransientShape.defaultCycles.seconds.upperBound,
+        "Maximum length of the burst in seconds."
+      ) { $1(&$0.maximumDuration) },
+      .endpoints(
+        "duration", ProfileLimits.durationRange, low: "Seconds at sharpness 0.",
+        high: "Seconds at sharpness 1.",
+        isAscending: false,
+        """
+        Length of the burst at sharpness 0 and 1, linear in between; replaces cycles, \
+        minDuration and maxDuration.
+        """
+      ) { $1(&$0.durationEndpoints) },
+      .value(
+        "level", .number(ProfileLimits.levelRange),
+        "The amplitude at full intensity. Default: that of the profile."
+      ) {
+        $1(&$0.level)
+      },
+      .value(
+        "floor", .number(0...1), default: 0,
+        "Fraction of the level that intensity near 0 keeps; intensity 0 itself is silent."
+      ) { $1(&$0.floor) },
+      .array(
+        "partials", of: transientPartial, count: ProfileLimits.partialCountRange, new: .init(),
+        layout: .singleLine,
+        "Partials of a burst. Default: one sine."
+      ) { $1(&$0.partials) },
+      .endpoints(
+        "squareness", 0...1, low: "Fraction at sharpness 0.", high: "Fraction at sharpness 1.",
+        "Fraction of square wave in the burst. Default: 0."
+      ) { $1(&$0.squarenessEndpoints) },
+      .value("attack", .number(0...1), "Attack in seconds. Default: an eighth of the burst.") {
+        $1(&$0.attack)
+      },
+      .value("release", .number(0...1), "Release in seconds. Default: an eighth of the burst.") {
+        $1(&$0.release)
+      },
+    ]
+  ) { object, _, reader in
+    let usual = TransientShape.defaultCycles.seconds
+    if object["duration"] == nil {
+      return reader.checkOrder(
+        of: object, "minDuration", "maxDuration", defaults: (usual.lowerBound, usual.upperBound))
+    }
+    for key in replacedByDuration {
+      guard let member = object[key] else { continue }
+      reader.log.add(
+        .contradiction, at: member, offset: member.keyOffset,
+        "\(key) and duration exclude each other")
+    }
+    return true
+  }
+  /// The keys of a burst's length that `duration` replaces.
+  static let replacedByDuration = ["cycles", "minDuration", "maxDuration"]
+
+  private static let threshold = ProfileObjectSchema<TransducerProfile.Threshold>(
+    "an entry",
+    [
+      .value("hertz", .number(ProfileLimits.hertzRange), is: .required, "Frequency in hertz.") {
+        $1(&$0.hertz)
+      },
+      .value(
+        "decibels", .number(-200...100), is: .required,
+        "The weakest acceleration felt there, in decibels relative to 1 g."
+      ) { $1(&$0.decibels) },
+    ])
+
+  private static let measurableProperties: [ProfileProperty<TransducerHardware>] = [
+    .endpoints(
+      "band", ProfileLimits.publishedHertzRange, low: "Its lower end.", high: "Its upper end.",
+      "The published band in hertz."
+    ) { $1(&$0.bandEndpoints) },
+    .value("resonance", .number(ProfileLimits.publishedHertzRange), "Resonance in hertz.") {
+      $1(&$0.resonance)
+    },
+    .value(
+      "qualityFactor", .number(ProfileLimits.qualityFactorRange), "Quality factor at resonance."
+    ) {
+      $1(&$0.qualityFactor)
+    },
+    .value("impedance", .number(0.1...10_000), "Nominal impedance in ohms.") { $1(&$0.impedance) },
+    .value("continuousPower", .number(ProfileLimits.powerRange), "Continuous power in watts.") {
+      $1(&$0.continuousPower)
+    },
+    .value(
+      "peakPower", .number(ProfileLimits.powerRange),
+      "Greatest short-term power in watts, not below continuousPower."
+    ) { $1(&$0.peakPower) },
+    .value(
+      "acceleration", .number(0.001...10_000),
+      "Greatest acceleration in g, at resonance and continuous power."
+    ) {
+      $1(&$0.acceleration)
+    },
+    .value(
+      "excursion", .number(0.001...1_000),
+      "Maximum one-way excursion in millimetres. Default: the excursion at peak power in the band."
+    ) { $1(&$0.excursion) },
+    .array(
+      "response", of: point, count: ProfileLimits.pointCountRange,
+      new: .init(hertz: 0, decibels: 0),
+      layout: .singleLine,
+      """
+      Measured acceleration, sorted by hertz; corrects the resonance where its points are finer \
+      and agree, and stands in for it.
+      """
+    ) { $1(&$0.response) },
+    .object("thermal", thermal, new: defaultThermal, layout: .singleLine, "Thermal time constants.")
+    {
+      $1(&$0.thermal)
+    },
+    .array(
+      "modes", of: mode, count: 1...TransducerMode.maximumCount,
+      new: .init(resonance: 0, qualityFactor: 0, gain: 0),
+      layout: .singleLine,
+      """
+      Resonances besides that one, as chairs and platforms have; the levels follow them, the \
+      equaliser damps them and protection counts their movement.
+      """
+    ) { $1(&$0.modes) },
+  ]
+
+  static let hardware = ProfileObjectSchema<TransducerHardware>(
+    "an object",
+    [.value("product", .string(), is: .required, "Manufacturer and model.") { $1(&$0.product) }]
+      + measurableProperties + [
+        .object(
+          "measured", measured,
+          new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration),
+          layout: .singleLine,
+          "How the values were measured."
+        ) { $1(&$0.measured) },
+        .values(
+          "estimated", of: .enumeration(measurableProperties.map { $0.key.name }),
+          "Keys above whose values are estimates, not from the manufacturer.",
+          noun: "figure of this hardware"
+        ) { $1(&$0.estimated) },
+        .object(
+          "uncertainty", uncertainty, new: .estimated, layout: .singleLine,
+          """
+          How far the true resonance and quality factor may be from the values; protection and \
+          equaliser hold for all within. Default: 0.15 and 1.5, or 0.03 and 1.1 with 'measured'.
+          """
+        ) { $1(&$0.uncertainty) },
+      ]
+  ) { object, _, reader in reader.checkOrder(of: object, "continuousPower", "peakPower") }
+
+  private static let point = ProfileObjectSchema<ResponsePoint>(
+    "an entry",
+    [
+      .value(
+        "hertz", .number(ProfileLimits.publishedHertzRange), is: .required, "Frequency in hertz."
+      ) {
+        $1(&$0.hertz)
+      },
+      .value(
+        "decibels", .number(-200...100), is: .required,
+        "The acceleration there, in decibels relative to any one level."
+      ) { $1(&$0.decibels) },
+    ])
+
+  private static let mode = ProfileObjectSchema<TransducerMode>(
+    "an entry",
+    [
+      .value(
+        "resonance", .number(ProfileLimits.publishedHertzRange), is: .required,
+        "Resonance in hertz."
+      ) {
+        $1(&$0.resonance)
+      },
+      .value(
+        "qualityFactor", .number(ProfileLimits.qualityFactorRange), is: .required,
+        "Quality factor at resonance."
+      ) {
+        $1(&$0.qualityFactor)
+      },
+      .value(
+        "gain", .number(-100...100), is: .required,
+        """
+        Acceleration at its resonance relative to that of the main resonance at its own; \
+        negative where it is inverted.
+        """
+      ) { $1(&$0.gain) },
+    ])
+
+  private static let uncertainty = ProfileObjectSchema<TransducerUncertainty>(
+    "an object",
+    [
+      .value(
+        "resonance", .number(0...0.5), is: .required,
+        "Greatest deviation of the resonance as a fraction of it; 0.15 is 15 %."
+      ) { $1(&$0.resonance) },
+      .value(
+        "qualityFactor", .number(1...4), is: .required,
+        """
+        Factor within which the quality factor lies, either way; 1.5 is from two thirds to one \
+        and a half times.
+        """
+      ) { $1(&$0.qualityFactor) },
+    ])
+
+  private static let thermal = ProfileObjectSchema<ThermalParameters>(
+    "an object",
+    [
+      .value(
+        "coilTimeConstant", .number(0.1...600), is: .alwaysWritten,
+        default: defaultThermal.coilTimeConstant,
+        "Thermal time constant of the coil in seconds."
+      ) { $1(&$0.coilTimeConstant) },
+      .value(
+        "magnetTimeConstant", .number(10...36_000), is: .alwaysWritten,
+        default: defaultThermal.magnetTimeConstant,
+        "Thermal time constant of magnet and case in seconds."
+      ) { $1(&$0.magnetTimeConstant) },
+      .value(
+        "coilFraction", .number(0...1), is: .alwaysWritten, default: defaultThermal.coilFraction,
+        "Fraction of the final temperature rise due to the coil."
+      ) { $1(&$0.coilFraction) },
+    ]
+  ) { object, _, reader in
+    reader.checkOrder(
+      of: object, "coilTimeConstant", "magnetTimeConstant",
+      defaults: (defaultThermal.coilTimeConstant, defaultThermal.magnetTimeConstant)
+    )
+  }
+
+  private static let measured = ProfileObjectSchema<TransducerMeasurement>(
+    "an object",
+    [
+      .value("date", .string(), is: .required, "The day.") { $1(&$0.date) },
+      .value(
+        "residual", .number(-120...0), is: .required,
+        "Residual of the fit in decibels relative to the recording's power."
+      ) { $1(&$0.residual) },
+      .enumeration("sensor", is: .required, "Quantity that the sensor measures.") {
+        $1(&$0.sensor)
+      },
+    ])
+
+  static let drive = ProfileObjectSchema<DriveSettings>(
+    "an object",
+    [
+      .value(
+        "mapBand", .boolean,
+        "Whether frequencies are mapped into the band the hardware reproduces. Default: true."
+      ) { $1(&$0.isBandMapped) },
+      .value(
+        "usableRange", .number(1...40), default: defaultDrive.reach,
+        "Usable range in decibels below the most sensitive frequency."
+      ) { $1(&$0.reach) },
+      .value(
+        "equalize", .boolean,
+        """
+        Whether a filter equalises the resonance. Default: true if resonance and qualityFactor \
+        are known.
+        """
+      ) { $1(&$0.isEqualized) },
+      .value(
+        "boost", .number(0...12), default: defaultDrive.boost,
+        "Maximum boost of that filter in decibels."
+      ) {
+        $1(&$0.boost)
+      },
+      .value(
+        "damping", .number(1...20), default: defaultDrive.damping,
+        "Factor by which that filter increases the damping."
+      ) { $1(&$0.damping) },
+      .value(
+        "equalSensation", .boolean,
+        """
+        Whether equal intensity feels equally strong at every sharpness. Default: true if the \
+        response or a threshold curve is known.
+        """
+      ) { $1(&$0.hasEqualSensation) },
+      .enumeration(
+        "contours", is: .optional,
+        """
+        How contours of equal sensation run above the threshold: parallel to it (Verrillo \
+        1970), or converging, as the sensation of a hand grows faster at low frequencies \
+        (Stevens 1975). Default: parallel.
+        """
+      ) { $1(&$0.contours) },
+      .value(
+        "temporalSummation", .boolean,
+        """
+        Whether short bursts are as much stronger as a hand needs to feel them like long ones. \
+        Default: false.
+        """
+      ) { $1(&$0.hasTemporalSummation) },
+      .enumeration(
+        "feltBy", is: .optional,
+        """
+        What feels the hardware, which decides the thresholds where the profile has none: a \
+        hand, a seated body by ISO 2631-1, or ears by ISO 226 for a subwoofer. Default: hand.
+        """
+      ) { $1(&$0.contactSite) },
+      .value(
+        "highPass", .number(ProfileLimits.hertzRange),
+        "High-pass corner frequency in hertz. Default: half the lowest frequency."
+      ) { $1(&$0.highPass) },
+    ])
+
+  private static let amplifier = ProfileObjectSchema<AmplifierParameters>(
+    "an object",
+    [
+      .value(
+        "power", .number(ProfileLimits.powerRange),
+        """
+        Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its \
+        continuous power.
+        """
+      ) { $1(&$0.power) },
+      .value("latency", .number(0...1), "Latency from sample to movement in seconds.") {
+        $1(&$0.latency)
+      },
+    ])
+
+  private static let defaultThermal = ThermalParameters()
+  private static let defaultDrive = DriveSettings()
+}
+
+/// The law and its parameter as separate properties. The law is read first.
+extension IntensityMapping {
+  fileprivate enum Law: String, JSONEnumeration { case power, sensation }
+
+  fileprivate var law: Law {
+    get {
+      if case .power = self {
+        .power
+      } else {
+        .sensation
+      }
+    }
+    set { self = newValue == .power ? .power(exponent: 1) : .sensation(decibels: .nan) }
+  }
+
+  fileprivate var exponent: Double? {
+    get {
+      if case .power(let exponent) = self {
+        exponent
+      } else {
+        nil
+      }
+    }
+    set {
+      if let newValue {
+        self = .power(exponent: newValue)
+      }
+    }
+  }
+
+  fileprivate var decibels: Double? {
+    get {
+      if case .sensation(let decibels) = self {
+        decibels
+      } else {
+        nil
+      }
+    }
+    set {
+      if let newValue {
+        self = .sensation(decibels: newValue)
+      }
+    }
+  }
+}
+
+/// The length by its keys. The default length has none.
+extension TransientShape {
+  fileprivate static var defaultCycles: (count: Double, seconds: ClosedRange<Double>) {
+    if case .cycles(let count, let range) = defaultLength {
+      (count, range)
+    } else {
+      (1, ProfileLimits.durationRange)
+    }
+  }
+
+  private var lengthInCycles: (count: Double, seconds: ClosedRange<Double>) {
+    if case .cycles(let count, let range) = length {
+      (count, range)
+    } else {
+      Self.defaultCycles
+    }
+  }
+
+  private var isInCycles: Bool {
+    if case .cycles = length {
+      length != Self.defaultLength
+    } else {
+      false
+    }
+  }
+
+  fileprivate var cycles: Double? {
+    get { isInCycles ? lengthInCycles.count : nil }
+    set {
+      if let newValue {
+        length = .cycles(newValue, seconds: lengthInCycles.seconds)
+      }
+    }
+  }
+
+  fileprivate var minimumDuration: Double? {
+    get { isInCycles ? lengthInCycles.seconds.lowerBound : nil }
+    set {
+      if let newValue {
+        setDurationRange(newValue...max(newValue, lengthInCycles.seconds.upperBound))
+      }
+    }
+  }
+
+  fileprivate var maximumDuration: Double? {
+    get { isInCycles ? lengthInCycles.seconds.upperBound : nil }
+    set {
+      if let newValue {
+        setDurationRange(min(newValue, lengthInCycles.seconds.lowerBound)...newValue)
+      }
+    }
+  }
+
+  private mutating func setDurationRange(_ seconds: ClosedRange<Double>) {
+    length = .cycles(lengthInCycles.count, seconds: seconds)
+  }
+
+  fileprivate var durationEndpoints: ProfileEndpoints? {
+    get {
+      if case .seconds(let low, let high) = length {
+        .init(low: low, high: high)
+      } else {
+        nil
+      }
+    }
+    set {
+      if let newValue {
+        length = .seconds(low: newValue.low, high: newValue.high)
+      }
+    }
+  }
+
+  fileprivate var squarenessEndpoints: ProfileEndpoints? {
+    get { squareness == 0...0 ? nil : ProfileEndpoints(squareness) }
+    set {
+      if let newValue {
+        squareness = newValue.low...newValue.high
+      }
+    }
+  }
+}
+
+extension TransducerHardware {
+  fileprivate var bandEndpoints: ProfileEndpoints? {
+    get { band.map(ProfileEndpoints.init) }
+    set { band = newValue.map { $0.low...$0.high } }
+  }
+}
+
+/// The values at sharpness 0 and 1, or the ends of a range.
+struct ProfileEndpoints: Sendable {
+  var low: Double
+  var high: Double
+}
+
+extension ProfileEndpoints {
+  fileprivate init(_ range: ClosedRange<Double>) {
+    self.init(low: range.lowerBound, high: range.upperBound)
+  }
+}
+
+extension FrequencyMapping.Scale: JSONEnumeration {}
+extension SensationContours: JSONEnumeration {}
+extension ContactSite: JSONEnumeration {}
+extension TransducerMeasurement.Sensor: JSONEnumeration {}
+
+extension JSONProperty where Reader == ProfileChecker {
+  /// Returns the property for the ends of a range, `low` and `high`, on one line. If absent, they
+  /// are omitted.
+  fileprivate static func endpoints(
+    _ name: String, _ range: ClosedRange<Double>, low: String, high: String,
+    isAscending: Bool = true,
+    _ meaning: String, _ place: @escaping Accessor<ProfileEndpoints?>
+  ) -> Self {
+    let inner = ProfileObjectSchema<ProfileEndpoints>(
+      "an object",
+      [
+        .value("low", .number(range), is: .required, low) { $1(&$0.low) },
+        .value("high", .number(range), is: .required, high) { $1(&$0.high) },
+      ]
+    ) { object, _, reader in !isAscending || reader.checkOrder(of: object, "low", "high") }
+    return .object(
+      name, inner, new: ProfileEndpoints(low: 0, high: 0), layout: .singleLine, meaning, place)
+  }
+}
+
+/// The ranges of a profile's values: wide enough for any transducer, and narrow enough to detect
+/// mistakes.
+public enum ProfileLimits {
+  /// The frequencies that are rendered, in hertz.
+  public static let hertzRange = 0.1...20_000.0
+  /// The frequencies that manufacturers publish, in hertz.
+  static let publishedHertzRange = 0.1...100_000.0
+  /// The amplitudes of an event. The maximum is just below the output ceiling of −1 dBFS.
+  static let levelRange = 0.001...Renderer.maximumLevel
+  /// The relative frequencies of partials, including those to which they glide.
+  static let ratioRange = 0.01...100.0
+  /// The number of partials of an event. Each is a voice.
+  static let partialCountRange = 1...16
+  /// The durations of bursts, in seconds.
+  static let durationRange = 0.001...1.0
+  /// The quality factors.
+  static let qualityFactorRange = 0.1...1_000.0
+  /// The powers, in watts.
+  static let powerRange = 0.001...100_000.0
+  /// The number of points of a curve. Two points are a line.
+  static let pointCountRange = 2...1_000
+}

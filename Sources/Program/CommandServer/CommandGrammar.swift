@@ -1,0 +1,438 @@
+internal import CommandLineKit
+internal import HapticModel
+internal import HapticRender
+internal import SystemSupport
+
+/// The commands of `temblor listen`, from which parsing, help, and the manual are derived.
+package enum CommandGrammar {
+  /// The range of relative times and durations, in seconds.
+  static let secondsRange = 0...FrameConversion.maximumSeconds
+  /// The range of a session's time in seconds: about thirty years.
+  static let sessionSecondsRange = 0...1e9
+
+  /// The kinds of operands, by their placeholders in the syntax of commands.
+  static let operandKinds: [String: CommandSyntax.Kind] = [
+    "PATTERN": .text, "NAME": .text, "COMMAND": .text, "POS": .text, "TIME": .time,
+    "SECONDS": .number(secondsRange),
+    "INTENSITY": .number(0...1), "SHARPNESS": .number(0...1), "STRENGTH": .number(0...1),
+    "GAIN": .number(0...1),
+    "RATE": .number(RenderPlayer.playbackRates),
+    "OCTAVES": .number(SampledSignal.noiseBandwidthRange),
+    "SEED": .number(0...65_535), "N": .number(0...9), "PARAMETER": .choice(CommandParameter.names),
+    "VALUE": .number(-1...1), "SWITCH": .choice(["on", "off"]),
+  ]
+
+  /// All commands, in the order of help.
+  static let commands: [CommandSyntax] = [
+    .init(
+      """
+      play PATTERN [loop] [at TIME] [as NAME] [rate RATE] [strength STRENGTH] [from SECONDS] \
+      [priority N]
+      """,
+      """
+      Play a pattern, replacing the sound of the same name. NAME defaults to the name of the \
+      pattern.
+      """,
+      CommandSession.play),
+    .init(
+      "tap [INTENSITY] [SHARPNESS] [at TIME]",
+      "Play one transient. Default: intensity 1, sharpness 0.5.",
+      CommandSession.tap),
+    .init(
+      "hum INTENSITY SHARPNESS SECONDS [at TIME] [as NAME] [priority N]",
+      "Play one continuous event.",
+      CommandSession.hum),
+    .init(
+      "noise INTENSITY SHARPNESS OCTAVES SECONDS [at TIME] [as NAME] [priority N] [seed SEED]",
+      """
+      Play noise of a bandwidth around the frequency of SHARPNESS. The same SEED gives the same n\
+      oise. Default: seed 0.
+      """, CommandSession.noise),
+    .init(
+      "set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]",
+      """
+      Set the strength or a dynamic parameter of NAME, or of all sounds: \
+      \(CommandParameter.names.joinedWithOr).
+      """,
+      CommandSession.set),
+    .init(
+      "stop [NAME] [at TIME]",
+      "Stop NAME, or everything including taps, and cancel what is scheduled later.",
+      CommandSession.stop),
+    .init("pause [NAME]", "Pause NAME, or everything except taps.", CommandSession.pause),
+    .init("resume [NAME]", "Continue after a pause.", CommandSession.resume),
+    .init("seek NAME SECONDS", "Move to a position in the pattern.", CommandSession.seek),
+    .init(
+      "loop NAME SWITCH [end SECONDS]", "Turn looping on or off; end sets where the loop restarts.",
+      CommandSession.loop),
+    .init("rate NAME RATE", "Set the playback rate; 1 is normal.", CommandSession.rate),
+    .init(
+      "pan NAME POS [over SECONDS]",
+      """
+      Pan a pattern in the array given by --array: a position on a line, degrees on a ring, or \
+      X/Y on a plane.
+      """,
+      CommandSession.pan),
+    .init("mute [NAME]", "Mute NAME, or everything that plays now or later.", CommandSession.mute),
+    .init("unmute [NAME]", "Unmute NAME, or everything.", CommandSession.mute),
+    .init(
+      "duck GAIN [attack SECONDS] [release SECONDS]",
+      """
+      Set the gain of sounds while one of a higher priority plays; 1, the default, leaves them a\
+      lone. Default: attack 0.05, release 0.3 seconds.
+      """, CommandSession.duck),
+    .init(
+      "preload PATTERN", "Load a pattern in advance, so that it starts without delay.",
+      CommandSession.preload),
+    .init("status", "Show the session time, levels, voices and underruns.", CommandSession.status),
+    .init(
+      "stats",
+      "Show as JSON, for programs, what was lost since the start and why, by kind and cause.",
+      CommandSession.stats),
+    .init("list", "List the names of all sounds that play.", CommandSession.list),
+    .init("help [COMMAND]", "List the commands, or show the syntax of one.", CommandSession.help),
+    .init(
+      "quit", "Close the connection; on standard input, exit immediately.", CommandSession.noAction),
+    .init("shutdown", "End the program for all clients, with a fade-out.", CommandSession.noAction),
+  ]
+
+  static func syntax(of verb: String) throws(CommandError) -> CommandSyntax {
+    if let form = commands.first(where: { $0.verb == verb }) { return form }
+    throw CommandError(
+      .unknownKeyword,
+      "unknown command \(verb.inQuotes)"
+        + Suggestion.question(for: verb, among: commands.map(\.verb)))
+  }
+
+  /// Returns the fields of the reply to `help`: all commands, or the usage and help of one.
+  static func help(_ verb: String?) throws(CommandError) -> [CommandReply.Field] {
+    guard let verb else { return commands.map { .text($0.verb) } }
+    let form = try syntax(of: verb)
+    return [.text(form.usage), .text(form.help)]
+  }
+
+  package static let discussion: String = {
+    var text = """
+      Each line is one command. Words are separated by spaces. Put "quotes" around names with sp\
+      aces; inside quotes, write \\" for a quote and \\\\ for a backslash. Empty lines and lines\
+       that start with # are ignored. A line can have up to \(LineReader.maximumLineLength) bytes.
+
+      """
+    for form in commands {
+      let usage = TextLayout.wrap(form.usage, width: 70)
+      let help = TextLayout.wrap(form.help, width: 66)
+      text += "\n  " + usage.joined(separator: "\n      ") + "\n"
+      text += help.map { "      " + $0 + "\n" }.joined()
+    }
+    return text + """
+
+      TIME is in seconds since the start of the session, as shown by status, or +SECONDS from\
+       now. INTENSITY, \
+      SHARPNESS and STRENGTH are 0 to 1, RATE is \(operandKinds["RATE"]?.bounds ?? ""). \
+      Commands without TIME take effect with the next period of the device; commands with TIME at\
+       that exact frame. NAME can stand for several sounds: those that play and those scheduled.
+
+      Each command gets one reply line, in order: ok, followed by words or NAME=VALUE fields, or \
+      error KIND: followed by the reason. Prefix a command with @TAG to have the reply tagged: the \
+      reply to '@7 tap' is '@7 ok'. KIND is o\
+      ne of \(CommandError.Kind.allCases.map(\.rawValue).joinedWithOr).
+
+      Lines that start with event are sent to all connections at any time: event finished when a \
+      named sound ends, and event stopped when it is stopped, each with name=NAME and time=SECONDS\
+      ; for the device, event underrun (with count and cause) and event disconnected, unrespon\
+      sive, reconnected, suspended and failed with a text, each with time and missed=SECONDS of\
+       lost audio. Events that repeat are sent together with a count, at most one of a kind in a se\
+      cond, and less often the longer it goes on. Later versions may add events and fields.
+
+      Sounds overlap: they are added, and a limiter keeps the sum in range. A sound replaces only o\
+      ne of the same name. N is a priority from 0, the default, to 9; taps have priority 0. Wh\
+      ile a sound plays, those of lower priorities have the gain that duck sets.
+
+      Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds \
+      in all, divided by the number of profiles; a client can hold as many as are free, so half of \
+      them when it is alone. \(CommandSession.maximumNoiseCount) noises. \
+      \(TapSchedule.maximumCount) waiting taps for each client, which do not count as sounds until \
+      their time is near. Patterns are loaded beside other commands: only the client that named \
+      one waits for it. A client that leaves \(LineConnection.maximumQueueSize >> 20) MiB of replies \
+      unread is disconnected.
+      """
+  }()
+}
+
+struct CommandSyntax: Sendable {
+  enum Kind: Equatable, Sendable {
+    case text
+    case number(ClosedRange<Double>)
+    /// A time of the session in seconds, or `+` and seconds from now.
+    case time
+    case choice([String])
+  }
+
+  /// An operand of a command, with its name in messages.
+  struct Operand: Equatable, Sendable {
+    var name: String
+    var kind: Kind
+    var isOptional = false
+  }
+
+  let verb: String
+  /// The operands; optional operands come last.
+  private(set) var operands: [Operand] = []
+  /// The options, which may follow the operands in any order: a keyword, usually with a value.
+  private(set) var options: [(keyword: String, slot: Operand?)] = []
+  let help: String
+  /// The closure that performs the command and returns the fields of its reply. It checks
+  /// conditions that involve several words.
+  let action: Action
+
+  typealias Action =
+    @Sendable (CommandSession) -> (ServerCommand) throws(CommandError) -> [CommandReply.Field]
+
+  /// - Parameters:
+  ///   - syntax: A syntax such as `play PATTERN [loop] [at TIME]`; placeholders in capitals are
+  ///     keys of `CommandGrammar.operandKinds`.
+  ///   - help: The help text.
+  ///   - perform: The action.
+  init(_ syntax: String, _ help: String, _ perform: @escaping Action) {
+    let words = syntax.split(separator: " ").map(String.init)
+    verb = words[0]
+    self.help = help
+    self.action = perform
+    var keyword: String?
+    for word in words.dropFirst() {
+      let name = word.filter { !"[]".contains($0) }
+      let kind = CommandGrammar.operandKinds[name]
+      let slot = kind.map { Operand(name: name, kind: $0, isOptional: word.hasPrefix("[")) }
+      switch (keyword, slot) {
+      case (let key?, let slot):
+        options.append((key, slot))
+      case (nil, let slot?):
+        operands.append(slot)
+      case (nil, nil) where word.hasSuffix("]"):
+        options.append((name, nil))
+      case (nil, nil):
+        keyword = name
+        continue
+      }
+      keyword = nil
+    }
+  }
+
+  var usage: String {
+    var words = [verb] + operands.map { $0.isOptional ? "[\($0.label)]" : $0.label }
+    for option in options {
+      words.append("[\(option.keyword)\(option.slot.map { " " + $0.label } ?? "")]")
+    }
+    return words.joined(separator: " ")
+  }
+
+  func read(_ words: ArraySlice<CommandWord>) throws(CommandError) -> ServerCommand {
+    var words = words
+    var values: [String: ServerCommand.Value] = [:]
+    for operand in operands {
+      guard let word = words.first else {
+        if operand.isOptional { break }
+        throw CommandError(
+          .missingArgument, "\(verb.inQuotes) requires \(operand.name); usage: \(usage)")
+      }
+      // A keyword shows that an optional operand was omitted.
+      if operand.isOptional && options.contains(where: { word.isKeyword($0.keyword) }) {
+        break
+      }
+      words.removeFirst()
+      values[operand.name] = try operand.read(word)
+    }
+    while let word = words.popFirst() {
+      guard let option = options.first(where: { word.isKeyword($0.keyword) }) else {
+        throw unexpectedWord(word)
+      }
+      guard values[option.keyword] == nil else {
+        throw CommandError(.unexpectedArgument, "\(option.keyword.inQuotes) is given twice")
+      }
+      guard let slot = option.slot else {
+        values[option.keyword] = .flag
+        continue
+      }
+      guard let value = words.popFirst() else {
+        throw CommandError(
+          .missingArgument, "\(option.keyword.inQuotes) requires \(slot.name); usage: \(usage)")
+      }
+      values[option.keyword] = try slot.read(value)
+    }
+    return ServerCommand(syntax: self, values: values)
+  }
+
+  private func unexpectedWord(_ word: CommandWord) -> CommandError {
+    let question =
+      word.isQuoted ? "" : Suggestion.question(for: word.text, among: options.map(\.keyword))
+    if options.isEmpty || question.isEmpty && word.isQuoted {
+      return CommandError(.unexpectedArgument, "unexpected \(word.text.inQuotes); usage: \(usage)")
+    }
+    return CommandError(
+      .unknownKeyword,
+      "unknown keyword \(word.text.inQuotes) for \(verb.inQuotes)"
+        + (question.isEmpty ? "; usage: \(usage)" : question)
+    )
+  }
+}
+
+extension CommandSyntax.Kind {
+  var bounds: String {
+    switch self {
+    case .text:
+      "a word, or text in quotes"
+    case .number(let range):
+      "\(NumberFormatting.plain(range.lowerBound)) to \(NumberFormatting.plain(range.upperBound))"
+    case .time:
+      "SECONDS, or +SECONDS from now"
+    case .choice(let words):
+      words.joinedWithOr
+    }
+  }
+}
+
+/// A parsed command, with its values by operand or keyword. Each value is within its bounds.
+struct ServerCommand: Equatable, Sendable {
+  enum Value: Equatable, Sendable { case text(String), number(Double), time(CommandTime), flag }
+
+  let syntax: CommandSyntax
+  let values: [String: Value]
+
+  static func == (first: Self, second: Self) -> Bool {
+    first.syntax.verb == second.syntax.verb && first.values == second.values
+  }
+  func text(_ name: String) -> String? {
+    if case .text(let text) = values[name] {
+      text
+    } else {
+      nil
+    }
+  }
+
+  /// Returns a number, or the default if it was omitted.
+  func number(_ name: String, default defaultValue: Double = 0) -> Double {
+    if case .number(let number) = values[name] {
+      number
+    } else {
+      defaultValue
+    }
+  }
+
+  /// The name of the sounds that the command affects; nil for all sounds.
+  var name: String? { text("NAME") }
+  var time: CommandTime {
+    if case .time(let time) = values["at"] {
+      time
+    } else {
+      .now
+    }
+  }
+  var priority: Int { Int(number("priority")) }
+  /// A Boolean value that indicates whether the command needs a pattern to be loaded or generated.
+  var needsLoading: Bool { syntax.operands.contains { ["PATTERN", "OCTAVES"].contains($0.name) } }
+  func flag(_ keyword: String) -> Bool { values[keyword] != nil }
+}
+
+struct CommandRequest: Equatable, Sendable {
+  var tag: String?
+  var command: Result<ServerCommand, CommandError>
+}
+
+extension CommandGrammar {
+  /// The maximum length of a tag in bytes, which limits the length of a reply.
+  static let maximumTagLength = 64
+
+  /// Parses a line; nil for empty lines and comments.
+  static func read(_ line: LineReader.Line) -> CommandRequest? {
+    switch line {
+    case .text(let text):
+      read(text)
+    case .invalidUTF8:
+      invalidRequest(.invalidUTF8, "the line is not valid UTF-8 or contains control characters")
+    case .tooLong:
+      invalidRequest(.tooLong, "the line is longer than \(LineReader.maximumLineLength) bytes")
+    }
+  }
+
+  private static func invalidRequest(_ kind: CommandError.Kind, _ text: String) -> CommandRequest {
+    CommandRequest(tag: nil, command: .failure(CommandError(kind, text)))
+  }
+
+  static func read(_ line: String) -> CommandRequest? {
+    // The comparison uses scalars: a space with a combining mark is not a letter.
+    var rest = line.unicodeScalars.drop(while: CommandWord.isBlank)
+    guard let start = rest.first, start != "#" else { return nil }
+    var tag: String?
+    do throws(CommandError) {
+      if start == "@" {
+        let word = rest.prefix { !CommandWord.isBlank($0) }
+        guard (2...maximumTagLength + 1).contains(Substring(word).utf8.count), !word.contains("\"")
+        else {
+          throw CommandError(
+            .invalidValue,
+            "invalid tag: must be @ followed by 1 to \(maximumTagLength) bytes without quotes")
+        }
+        tag = String(word.dropFirst())
+        rest = rest[word.endIndex...]
+      }
+      var words = try CommandWord.split(String(rest))[...]
+      guard let verb = words.popFirst() else {
+        throw CommandError(.missingArgument, "missing command after the tag")
+      }
+      let form = try syntax(of: verb.text)
+      return CommandRequest(tag: tag, command: .success(try form.read(words)))
+    } catch {
+      return CommandRequest(tag: tag, command: .failure(error))
+    }
+  }
+}
+
+extension CommandSyntax.Operand {
+  /// The name, or up to two choices in full.
+  var label: String {
+    if case .choice(let words) = kind, words.count <= 2 {
+      return words.joined(separator: "|")
+    }
+    return name
+  }
+
+  /// The maximum length of a text in bytes: that of a path of the system.
+  static let maximumTextLength = 4_096
+
+  func read(_ word: CommandWord) throws(CommandError) -> ServerCommand.Value {
+    switch kind {
+    case .text:
+      guard (1...Self.maximumTextLength).contains(word.text.utf8.count) else {
+        throw CommandError(.invalidValue, "\(name) must have 1 to \(Self.maximumTextLength) bytes")
+      }
+      return .text(word.text)
+    case .number(let range):
+      guard let number = Self.number(word), range.contains(number) else { throw invalidValue(word) }
+      return .number(number)
+    case .time:
+      let isRelative = !word.isQuoted && word.text.first == "+"
+      let range = isRelative ? CommandGrammar.secondsRange : CommandGrammar.sessionSecondsRange
+      guard let number = Self.number(word), range.contains(number) else { throw invalidValue(word) }
+      return .time(isRelative ? .after(number) : .at(number))
+    case .choice(let choices):
+      guard choices.contains(word.text) else {
+        throw CommandError(
+          .invalidValue,
+          invalidValue(word).text + Suggestion.question(for: word.text, among: choices))
+      }
+      return .text(word.text)
+    }
+  }
+
+  private func invalidValue(_ word: CommandWord) -> CommandError {
+    CommandError(.invalidValue, "\(name) must be \(kind.bounds), not \(word.text.inQuotes)")
+  }
+
+  /// Parses a decimal number, but neither hexadecimal numbers nor words such as `inf`.
+  private static func number(_ word: CommandWord) -> Double? {
+    guard !word.isQuoted, word.text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }),
+      let number = Double(word.text), number.isFinite
+    else { return nil }
+    return number
+  }
+}

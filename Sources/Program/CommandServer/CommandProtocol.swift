@@ -1,0 +1,201 @@
+internal import HapticModel
+internal import SystemSupport
+
+enum CommandTime: Equatable, Sendable {
+  case now
+  /// A number of seconds after the command is read.
+  case after(Double)
+  /// A time of the session in seconds, as reported by `status`.
+  case at(Double)
+}
+
+enum CommandParameter: Equatable, Sendable {
+  case strength
+  case control(DynamicParameterID)
+
+  /// All names, in the order of help.
+  static let names = table.map(\.name)
+
+  init?(_ name: String) {
+    guard let entry = Self.table.first(where: { $0.name == name }) else { return nil }
+    self = entry.parameter
+  }
+
+  var name: String { Self.table.first { $0.parameter == self }?.name ?? "" }
+
+  var range: ClosedRange<Double> {
+    switch self {
+    case .strength: 0...1
+    case .control(let id): Double(id.range.lowerBound)...Double(id.range.upperBound)
+    }
+  }
+
+  private static let table: [(name: String, parameter: CommandParameter)] = [
+    ("strength", .strength), ("intensity", .control(.hapticIntensityControl)),
+    ("sharpness", .control(.hapticSharpnessControl)), ("volume", .control(.audioVolumeControl)),
+    ("pan", .control(.audioPanControl)), ("pitch", .control(.audioPitchControl)),
+    ("brightness", .control(.audioBrightnessControl)),
+  ]
+}
+
+/// A line that is sent: the reply to a command, or an event.
+package struct CommandReply: Equatable, Sendable {
+  enum Field: Equatable, Sendable {
+    case text(String)
+    case pair(String, String)
+    /// An object as JSON on one line.
+    case json(String)
+
+    /// Returns a number in seconds or another unit, rounded to a millionth.
+    static func number(_ name: String, _ value: Double) -> Field {
+      .pair(name, "\((value * 1e6).rounded() / 1e6)")
+    }
+    static func count(_ name: String, _ value: Int) -> Field { .pair(name, "\(value)") }
+  }
+
+  /// The line, without its end.
+  let line: String
+  /// The kind of error; nil for success. A command that failed with `busy` can be repeated after a
+  /// period, since its effects are idempotent.
+  private(set) var errorKind: CommandError.Kind?
+
+  /// The form `@7 ok name=heartbeat time=1.5`.
+  static func ok(_ fields: [Field] = [], tag: String? = nil) -> CommandReply {
+    CommandReply(tag, "ok", fields)
+  }
+
+  /// The form `@7 error invalid-value: …`.
+  static func error(_ error: CommandError, tag: String? = nil) -> CommandReply {
+    CommandReply(line: (tag.map { "@\($0) " } ?? "") + "error \(error)", errorKind: error.kind)
+  }
+
+  /// The form `event finished name=heartbeat time=3.25`.
+  static func event(_ name: String, _ fields: [Field] = []) -> CommandReply {
+    CommandReply(nil, "event " + name, fields)
+  }
+  private init(line: String, errorKind refusal: CommandError.Kind) {
+    self.line = line
+    self.errorKind = refusal
+  }
+
+  private init(_ tag: String?, _ start: String, _ fields: [Field]) {
+    let words = fields.map { field in
+      switch field {
+      case .text(let text): CommandWord.escaped(text)
+      case .pair(let name, let value): name + "=" + CommandWord.escaped(value)
+      case .json(let object): object
+      }
+    }
+    line = ([tag.map { "@" + $0 }, start].compactMap(\.self) + words).joined(separator: " ")
+  }
+}
+
+struct CommandError: Error, Equatable, CustomStringConvertible {
+  /// The kind of an error, which determines the remedy; the raw value is part of the reply.
+  enum Kind: String, CaseIterable, Sendable {
+    /// Send text in UTF-8 without control characters.
+    case invalidUTF8 = "invalid-utf8"
+    case tooLong = "too-long"
+    case unclosedQuote = "unclosed-quote"
+    /// Spell the command or option as `help` does.
+    case unknownKeyword = "unknown-keyword"
+    case missingArgument = "missing-argument"
+    case unexpectedArgument = "unexpected-argument"
+    case invalidValue = "invalid-value"
+    case unknownName = "unknown-name"
+    case invalidPattern = "invalid-pattern"
+    case busy
+    case failed
+  }
+
+  var kind: Kind
+  /// The message on one line, without a period.
+  var text: String
+
+  init(_ kind: Kind, _ text: String) {
+    self.kind = kind
+    self.text = text
+  }
+
+  /// The form `invalid-value: RATE is 0.125 to 8, not 'fast'`.
+  var description: String { "\(kind.rawValue): \(text.printable)" }
+}
+
+/// A word of a line. A word in quotes is never a keyword.
+struct CommandWord: Equatable {
+  var text: String
+  var isQuoted = false
+
+  func isKeyword(_ keyword: String) -> Bool { !isQuoted && text == keyword }
+
+  /// Splits a line into words, which are separated by blanks or enclosed `"in quotes"` with `\"`,
+  /// `\\`, `
+  /// `, and `\t`.
+  static func split(_ line: String) throws(CommandError) -> [CommandWord] {
+    var words: [CommandWord] = []
+    var rest = line.unicodeScalars[...]
+    while let first = rest.first {
+      if isBlank(first) {
+        rest.removeFirst()
+      } else if first == "\"" {
+        words.append(CommandWord(text: try quoted(&rest), isQuoted: true))
+        guard rest.first.map(isBlank) != false else {
+          throw CommandError(.unclosedQuote, "missing space after the closing quote")
+        }
+      } else {
+        let word = rest.prefix { !isBlank($0) }
+        guard !word.contains("\"") else {
+          throw CommandError(.unclosedQuote, "a quote must start a word")
+        }
+        words.append(CommandWord(text: String(word)))
+        rest = rest[word.endIndex...]
+      }
+    }
+    return words
+  }
+
+  private static let escapes: [(letter: Unicode.Scalar, meant: Unicode.Scalar)] = [
+    ("\"", "\""), ("\\", "\\"), ("n", "\n"), ("t", "\t"),
+  ]
+
+  private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(CommandError)
+    -> String
+  {
+    rest.removeFirst()
+    var text = String.UnicodeScalarView()
+    while let scalar = rest.popFirst() {
+      switch scalar {
+      case "\"":
+        return String(text)
+      case "\\":
+        guard let letter = rest.popFirst() else {
+          throw CommandError(.unclosedQuote, "missing closing quote")
+        }
+        guard let meant = escapes.first(where: { $0.letter == letter })?.meant else {
+          throw CommandError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
+        }
+        text.append(meant)
+      default:
+        text.append(scalar)
+      }
+    }
+    throw CommandError(.unclosedQuote, "missing closing quote")
+  }
+
+  static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }
+
+  /// Returns the text as one word of a line, in quotes if necessary.
+  static func escaped(_ text: String) -> String {
+    let isPlain = text.unicodeScalars.allSatisfy {
+      !$0.properties.isWhitespace && $0 != "\"" && $0 != "\\" && $0.value >= 0x20 && $0 != "\u{7F}"
+    }
+    if isPlain && !text.isEmpty { return text }
+    var written = "\""
+    for scalar in text.unicodeScalars {
+      let letter = escapes.first { $0.meant == scalar }?.letter
+      written.unicodeScalars += letter.map { ["\\", $0] } ?? [scalar]
+    }
+    // Remaining control characters would break the line or the sender's terminal.
+    return (written + "\"").printable
+  }
+}

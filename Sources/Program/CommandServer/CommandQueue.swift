@@ -1,0 +1,85 @@
+internal import HapticPlayback
+internal import PlaybackSessions
+
+/// The lines of a client that have not been performed.
+package struct CommandQueue {
+  /// The number of lines after which the next connection has its turn.
+  static let maximumBatchCount = 64
+
+  package enum Ending: String, Sendable { case quit, shutdown }
+
+  private var lines: ArraySlice<LineReader.Line> = []
+  private var loadingRequest: (request: CommandRequest, job: PatternLoader.Job)?
+  /// The request that failed with `busy`, which is repeated once.
+  private var deferredRequest:
+    (request: CommandRequest, piece: Result<CompiledPattern, CommandError>?, since: Duration)?
+
+  package init() {}
+  package var isEmpty: Bool { lines.isEmpty && deferredRequest == nil && loadingRequest == nil }
+
+  /// Returns the time at which work continues; nil without lines.
+  package func nextTime(period: Duration) -> Duration? {
+    if let deferredRequest { return deferredRequest.since + period }
+    if let loadingRequest { return loadingRequest.job.withLock { $0 } == nil ? nil : .zero }
+    return lines.isEmpty ? nil : .zero
+  }
+
+  package mutating func add(_ new: [LineReader.Line]) { lines += new }
+
+  /// Performs lines and passes on their replies, until a line requests an end, fails with `busy`,
+  /// or waits for its pattern.
+  ///
+  /// - Parameters:
+  ///   - session: The session.
+  ///   - client: The ID of the client.
+  ///   - now: The current time.
+  ///   - period: The period of the device.
+  ///   - answer: A closure that receives the replies.
+  /// - Returns: The requested end; nil to continue.
+  package mutating func execute(
+    by session: CommandSession, client: Int = 0, at now: Duration, period: Duration,
+    answer: (CommandReply) -> Void
+  ) -> Ending? {
+    if let (request, pattern, since) = deferredRequest {
+      guard now >= since + period else { return nil }
+      deferredRequest = nil
+      answer(session.reply(to: request, clientID: client, with: pattern))
+    }
+    var count = 0
+    while count < Self.maximumBatchCount {
+      count += 1
+      let request: CommandRequest
+      var pattern: Result<CompiledPattern, CommandError>?
+      if let (loaded, job) = loadingRequest {
+        guard let result = job.withLock({ $0 }) else { return nil }
+        loadingRequest = nil
+        request = loaded
+        pattern = result
+      } else {
+        guard let line = lines.popFirst() else { return nil }
+        guard let read = CommandGrammar.read(line) else { continue }
+        request = read
+        do throws(CommandError) {
+          if let job = try session.load(for: request) {
+            loadingRequest = (request, job)
+            continue
+          }
+        } catch {
+          answer(.error(error, tag: request.tag))
+          continue
+        }
+      }
+      let reply = session.reply(to: request, clientID: client, with: pattern)
+      if reply.errorKind == .busy {
+        deferredRequest = (request, pattern, now)
+        return nil
+      }
+      answer(reply)
+      if let verb = try? request.command.get().syntax.verb, let ending = Ending(rawValue: verb) {
+        lines = []
+        return ending
+      }
+    }
+    return nil
+  }
+}

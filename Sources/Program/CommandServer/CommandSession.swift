@@ -1,0 +1,642 @@
+package import HapticFormats
+internal import HapticModel
+package import HapticPlayback
+internal import HapticRender
+internal import PatternWorkflows
+package import PlaybackSessions
+internal import SystemSupport
+package import TransducerProfiles
+internal import VendorFormats
+
+/// Performs commands on an engine and reports the events of sounds. It never waits, and belongs to
+/// one thread.
+package final class CommandSession {
+  package let engine: PlaybackEngine
+  /// The sounds that were started and had not ended at the last check, in the order of their
+  /// commands.
+  var sounds: [ServerSound] = []
+  let loader: PatternLoader
+  var scheduledTaps = TapSchedule()
+  var ducking = Ducking()
+  var currentClientID = 0
+  var generatedNameCount = 0
+  let array: TransducerArray?
+  let device: String
+  private let wake: WakeSignal?
+  private var events: [CommandReply] = []
+  private var endFrame: Int64 = 0
+  var sinkEvents = SinkEventAggregator()
+  let startTime: Int
+  /// The peak magnitude since the start.
+  private var maximumPeak: Float = 0
+  /// The peak magnitude since `status` last reported it.
+  private var recentPeak: Float = 0
+  private(set) var lateCommandCount = 0
+  private var isCommandLate = false
+  /// The result of loading the pattern for the current command; nil if it was not loaded in
+  /// advance.
+  private var loadedPattern: Result<CompiledPattern, CommandError>?
+
+  /// Creates a session on an engine.
+  ///
+  /// - Parameters:
+  ///   - engine: The engine.
+  ///   - device: The name of the device in reports.
+  ///   - array: The transducer array; nil without one.
+  ///   - startTime: The start of the session in seconds since 1970.
+  ///   - wake: The signal that is raised on another thread when there may be new events.
+  ///   - formats: The formats of patterns.
+  ///   - folder: The real path of the only folder from which files are read; nil for all folders.
+  ///   - loadsInBackground: True to load each pattern on its own thread.
+  ///   - message: A closure that returns the message for an error.
+  package init(
+    _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil,
+    startTime: Int = 0, wake: WakeSignal? = nil,
+    formats: FormatRegistry = .standard, folder: String? = nil,
+    loadsInBackground: Bool = false,
+    message: @escaping @Sendable (any Error) -> String = { "\($0)" }
+  ) {
+    self.engine = engine
+    self.device = device
+    self.array = array
+    self.startTime = startTime
+    self.wake = wake
+    loader = PatternLoader(
+      profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder,
+      loadsInBackground: loadsInBackground, message: message)
+  }
+
+  func load(for request: CommandRequest) throws(CommandError) -> PatternLoader.Job? {
+    guard case .success(let command) = request.command, command.needsLoading else { return nil }
+    return try loader.beginLoading(command, wake: wake)
+  }
+
+  /// Performs a request, and returns its reply. `quit` and `shutdown` are handled by the caller.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - client: The ID of the client.
+  ///   - piece: The result of loading its pattern; nil to load it here.
+  func reply(
+    to request: CommandRequest, clientID client: Int = 0,
+    with pattern: Result<CompiledPattern, CommandError>? = nil
+  ) -> CommandReply {
+    removeEndedSounds()
+    self.currentClientID = client
+    loadedPattern = pattern
+    isCommandLate = false
+    defer { loadedPattern = nil }
+    do throws(CommandError) {
+      let command = try request.command.get()
+      let fields = try command.syntax.action(self)(command)
+      if isCommandLate {
+        lateCommandCount += 1
+      }
+      return .ok(fields, tag: request.tag)
+    } catch {
+      return .error(error, tag: request.tag)
+    }
+  }
+
+  package func drainEvents() -> [CommandReply] {
+    removeEndedSounds()
+    defer { events = [] }
+    return events
+  }
+
+  /// Lets all sounds play to their ends: loops end after the running pass, and paused sounds are
+  /// stopped. Returns false if commands must be sent again.
+  package func finishPlaying() -> Bool {
+    removeEndedSounds()
+    do throws(PlaybackError) {
+      for sound in sounds where sound.stopFrame == nil && sound.replacementFrame == nil {
+        if sound.isPaused {
+          try end(sound, at: scheduledTime(.now))
+        } else {
+          try sound.player.loop(passCount: 1)
+        }
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  /// Returns the remaining seconds until all sound has been heard; nil while sounds play or wait.
+  ///
+  /// - Parameter tail: The seconds after the last end; nil for the tail of the output.
+  package func remainingSeconds(tail: Double? = nil) -> Double? {
+    removeEndedSounds()
+    guard sounds.isEmpty, scheduledTaps.count == 0 else { return nil }
+    let delay = engine.routing.channels.map(\.delay).max() ?? 0
+    let remaining =
+      Double(endFrame + Int64(delay) - engine.position) / engine.rate
+      + (tail ?? engine.routing.tail(rate: engine.rate))
+    return max(0, remaining)
+  }
+
+  private func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
+    guard let loadedPattern else { return try loader.pattern(for: command) }
+    return try loadedPattern.get()
+  }
+
+  func preload(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    [.number("duration", try pattern(for: command).duration)]
+  }
+
+  func stats(_: ServerCommand) -> [CommandReply.Field] { [.json(fields.compactLine)] }
+  func list(_: ServerCommand) -> [CommandReply.Field] { soundNames.map { .text($0) } }
+
+  func help(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    try CommandGrammar.help(command.text("COMMAND"))
+  }
+
+  func noAction(_: ServerCommand) -> [CommandReply.Field] { [] }
+
+  func status(_: ServerCommand) -> [CommandReply.Field] {
+    let unstarted = sounds.count { !$0.isPaused && !$0.hasStarted }
+    let paused = sounds.count { $0.isPaused }
+    updatePeak()
+    defer { recentPeak = 0 }
+    return [
+      .number("time", engine.seconds), .count("playing", sounds.count - unstarted - paused),
+      .count("waiting", unstarted + scheduledTaps.count), .count("paused", paused),
+      .count("voices", engine.voiceCount),
+      .number("strength", Double(engine.strength)), .pair("muted", engine.isMuted ? "yes" : "no"),
+      .number("peak", Double(recentPeak)),
+      .number("limited", Double(engine.limitedFrameCount) / engine.rate),
+      .count("underruns", sinkEvents.underrunCount),
+      .number("missed", Double(sinkEvents.missedFrameCount) / engine.rate),
+      .pair("device", device), .count("rate", Int(engine.rate)),
+    ]
+  }
+
+  /// Updates and returns the peak magnitude since the start.
+  @discardableResult func updatePeak() -> Float {
+    for channel in engine.routing.channels.indices {
+      recentPeak = max(recentPeak, engine.drainPeak(ofChannel: channel))
+    }
+    maximumPeak = max(maximumPeak, recentPeak)
+    return maximumPeak
+  }
+
+  package var activity: PlaybackState {
+    if sounds.contains(where: { $0.hasStarted && !$0.isPaused }) {
+      return .playing
+    }
+    return sounds.contains { $0.isPaused } ? .paused : .idle
+  }
+
+  /// The names of all sounds that play or wait, without repetition, in the order of their commands.
+  var soundNames: [String] {
+    var names: [String] = []
+    for case let name? in sounds.map(\.name) where !names.contains(name) {
+      names.append(name)
+    }
+    return names
+  }
+
+  func scheduledTime(_ time: CommandTime) -> ScheduledTime {
+    let now = engine.position
+    let frame =
+      switch time {
+      case .now: now
+      case .after(let seconds): now + FrameConversion.frame(seconds: seconds, rate: engine.rate)
+      case .at(let seconds): Int64((seconds * engine.rate).rounded())
+      }
+    if case .at = time, frame < now {
+      isCommandLate = true
+    }
+    return frame > now ? (.frame(frame), frame) : (.now, now)
+  }
+
+  /// Returns the time until work is due without a request; nil if there is none.
+  package func timeout() -> Duration? {
+    scheduledTaps.firstFrame.map { frame in
+      let remaining = Double(frame - engine.position) / engine.rate - Self.latePlayerSeconds / 2
+      return .seconds(max(0.001, remaining))
+    }
+  }
+
+  /// Removes the sounds that have ended, reports them, and starts imminent taps.
+  private func removeEndedSounds() {
+    startImminentTaps()
+    let ended = sounds.filter(\.hasEnded)
+    if ended.isEmpty { return }
+    defer { adjustDucking() }
+    sounds.removeAll { sound in ended.contains { $0 === sound } }
+    // `sorted` is stable in practice, so sounds that ended together keep their order.
+    for sound in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
+      let frame = sound.player.endFrame
+      // Scheduled commands would keep the player loaded. If there are too many commands now, they
+      // expire at their time.
+      if sound.lastScheduledFrame > frame {
+        try? sound.player.cancel()
+      }
+      endFrame = max(endFrame, frame)
+      if let succession = sound.replacementFrame, frame >= succession {
+        continue
+      }
+      let isStopped = sound.stopFrame.map { frame >= $0 } ?? false
+      reportEnd(of: sound, isStopped ? "stopped" : "finished", at: frame)
+    }
+  }
+
+  private func reportEnd(of sound: ServerSound, _ event: String, at frame: Int64) {
+    guard let name = sound.name else { return }
+    events.append(
+      .event(event, [.pair("name", name), .number("time", Double(frame) / engine.rate)]))
+  }
+
+  func report(_ event: String, _ fields: [CommandReply.Field]) {
+    events.append(.event(event, [.number("time", engine.seconds)] + fields))
+  }
+
+  package func record(_ event: SinkEvent, at now: Duration) {
+    for report in sinkEvents.add(event, at: now) {
+      self.report(report)
+    }
+  }
+
+  /// Returns the time until held events of the device are reported; nil if no events are held.
+  package func heldEventsTimeout(at now: Duration) -> Duration? { sinkEvents.timeout(at: now) }
+
+  /// Reports the held events that are due, or all held events without a time.
+  package func reportHeldEvents(at now: Duration?) {
+    for report in sinkEvents.drainDueReports(at: now) {
+      self.report(report)
+    }
+  }
+
+  private func report(_ report: SinkEventAggregator.Report) {
+    let event = report.event
+    // A script cannot react to a degradation; standard error reports it.
+    if event.kind == .degraded { return }
+    let name = event.kind.name
+    let missed = CommandReply.Field.number("missed", Double(event.missedFrameCount) / engine.rate)
+    let count = CommandReply.Field.count("count", report.count)
+    if event.kind == .underrun {
+      return self.report(
+        name, [missed, count] + (event.cause.map { [.pair("cause", $0.name)] } ?? []))
+    }
+    self.report(name, [missed] + (report.count > 1 ? [count] : []) + [.pair("text", event.text)])
+  }
+
+  func play(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let pattern = try pattern(for: command)
+    try checkClientQuota()
+    return try translatingErrors { () throws(PlaybackError) in
+      let player = try engine.player(for: pattern.plans, duration: pattern.duration)
+      let rate = command.number("rate", default: 1)
+      if rate != 1 {
+        try player.setPlaybackRate(rate)
+      }
+      if command.flag("loop") {
+        try player.loop(passCount: nil)
+      }
+      let position = command.number("from")
+      return try start(
+        player, as: command.text("as") ?? pattern.name, at: scheduledTime(command.time),
+        from: position > 0 ? position : nil,
+        gain: command.number("strength", default: 1), priority: command.priority)
+    }
+  }
+
+  func hum(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let intensity = Float(command.number("INTENSITY"))
+    let sharpness = Float(command.number("SHARPNESS"))
+    let event = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: command.number("SECONDS"),
+      parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+    try checkClientQuota()
+    let player = try player(for: HapticPattern(events: [event]))
+    return try translatingErrors { () throws(PlaybackError) in
+      try start(
+        player, as: command.text("as") ?? makeName("hum"), at: scheduledTime(command.time),
+        priority: command.priority)
+    }
+  }
+
+  /// Plays a transient without a name. A tap that is not imminent is stored without a player.
+  func tap(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let moment = scheduledTime(command.time)
+    let tap = TapSchedule.Tap(
+      frame: moment.frame, intensity: Float(command.number("INTENSITY", default: 1)),
+      sharpness: Float(command.number("SHARPNESS", default: 0.5)), clientID: currentClientID)
+    if isImminent(tap.frame) {
+      try start(tap, at: moment)
+    } else if !scheduledTaps.add(tap) {
+      throw CommandError(
+        .busy, "this client has \(TapSchedule.maximumCount) taps waiting; send more later")
+    }
+    return [.number("time", Double(moment.frame) / engine.rate)]
+  }
+
+  func startImminentTaps() {
+    while let frame = scheduledTaps.firstFrame, isImminent(frame),
+      let tap = scheduledTaps.pop(before: .max)
+    {
+      do throws(CommandError) {
+        try start(tap, at: (.frame(tap.frame), tap.frame))
+      } catch {
+        // There is space for the tap after the next period.
+        return scheduledTaps.insert(tap)
+      }
+    }
+  }
+
+  /// The number of seconds before its time at which a tap gets a player in any case.
+  static var latePlayerSeconds: Double { 0.1 }
+  /// The number of seconds before its time at which a tap gets a player while there are few sounds.
+  private static var earlyPlayerSeconds: Double { 2 }
+  private static var earlyPlayerLimit: Int { 256 }
+
+  private func isImminent(_ frame: Int64) -> Bool {
+    let remaining = Double(frame - engine.position) / engine.rate
+    return remaining
+      < (sounds.count < Self.earlyPlayerLimit ? Self.earlyPlayerSeconds : Self.latePlayerSeconds)
+  }
+
+  private func start(_ tap: TapSchedule.Tap, at moment: ScheduledTime) throws(CommandError) {
+    let event = HapticEvent(
+      kind: .hapticTransient, time: 0,
+      parameters: [.hapticIntensity: tap.intensity, .hapticSharpness: tap.sharpness])
+    let player = try player(for: HapticPattern(events: [event]))
+    _ = try translatingErrors { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
+  }
+
+  /// Refuses a sound if its client has as many as are free, so that a single client can use half of
+  /// all players.
+  func checkClientQuota() throws(CommandError) {
+    let all = Renderer.maximumPlayerCount / engine.profiles.count
+    let own = sounds.count { $0.clientID == currentClientID && $0.name != nil }
+    guard own < max(1, all - sounds.count) else {
+      throw CommandError(
+        .busy, "this client has \(own) sounds that play or wait; stop some, or wait for their end")
+    }
+  }
+
+  func translatingErrors<Result>(_ calls: () throws(PlaybackError) -> Result) throws(CommandError)
+    -> Result
+  {
+    do {
+      return try calls()
+    } catch {
+      throw Self.commandError(error)
+    }
+  }
+
+  private static func commandError(_ error: PlaybackError) -> CommandError {
+    let isFull = error.kind == .tooManyPlayers
+    return CommandError(
+      .busy,
+      isFull ? "too many sounds play or wait; stop some, or wait for their end" : error.description)
+  }
+
+  func start(
+    _ player: PatternPlayer, as name: String?, at moment: ScheduledTime,
+    from position: Double? = nil,
+    gain: Double = 1,
+    priority: Int = 0
+  ) throws(PlaybackError) -> [CommandReply.Field] {
+    if name != nil {
+      for old in sounds where old.name == name {
+        try end(old, at: moment, isReplacement: true)
+      }
+    }
+    let sound = ServerSound(
+      name: name, player: player, startFrame: moment.frame, clientID: currentClientID,
+      priority: priority)
+    sound.gain = gain
+    // While a sound of a higher priority plays, this one starts with its reduced gain.
+    sound.duckGain = duckGain(of: sound, at: moment.frame)
+    if sound.totalGain != 1 {
+      try player.setGain(sound.totalGain, over: 0)
+    }
+    try player.start(at: moment.time, from: position)
+    if let wake {
+      player.endHandler = { wake.raise() }
+    }
+    sounds.append(sound)
+    if priority > 0 {
+      try duckBelow(sound, at: moment)
+    }
+    let time = CommandReply.Field.number("time", Double(moment.frame) / engine.rate)
+    guard let name else { return [time] }
+    return [.pair("name", name), time, .number("duration", player.duration)]
+  }
+
+  private func player(for pattern: HapticPattern) throws(CommandError) -> PatternPlayer {
+    do {
+      return try engine.player(for: pattern)
+    } catch let error as PlaybackError {
+      throw Self.commandError(error)
+    } catch {
+      throw CommandError(.invalidValue, "\(error)")
+    }
+  }
+
+  /// Returns a name that is not in use, such as `hum-3`.
+  func makeName(_ word: String) -> String {
+    repeat {
+      generatedNameCount += 1
+    } while soundNames.contains("\(word)-\(generatedNameCount)")
+    return "\(word)-\(generatedNameCount)"
+  }
+
+  func set(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    guard let parameter = command.text("PARAMETER").flatMap(CommandParameter.init) else {
+      return []
+    }
+    let value = command.number("VALUE")
+    let ramp = command.number("over")
+    guard parameter.range.contains(value) else {
+      let bounds = CommandSyntax.Kind.number(parameter.range).bounds
+      throw CommandError(
+        .invalidValue, "\(parameter.name) must be \(bounds), not '\(NumberFormatting.plain(value))'"
+      )
+    }
+    let moment = scheduledTime(command.time)
+    let name = command.text("of")
+    switch parameter {
+    case .strength where name == nil:
+      try translatingErrors { () throws(PlaybackError) in
+        try engine.setStrength(
+          Float(value), over: max(ramp, PlaybackEngine.strengthRamp), at: moment.time)
+      }
+      return []
+    case .strength:
+      return try changeEach(name) { sound throws(PlaybackError) in
+        sound.gain = value
+        try sound.player.setGain(sound.totalGain, over: ramp > 0 ? ramp : nil, at: moment.time)
+        sound.recordScheduled(moment.frame)
+      }
+    case .control(let id):
+      return try changeEach(name) { sound throws(PlaybackError) in
+        try sound.set(id, to: value, over: ramp, at: moment, rate: engine.rate)
+      }
+    }
+  }
+
+  func stop(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let moment = scheduledTime(command.time)
+    if command.name == nil {
+      scheduledTaps.removeAll(from: moment.frame)
+    }
+    let ending =
+      try command.name.map { name throws(CommandError) in try sounds(named: name) } ?? sounds
+    for sound in ending {
+      try translatingErrors { () throws(PlaybackError) in try end(sound, at: moment) }
+    }
+    return []
+  }
+
+  /// Pauses the named sounds, or all that have a name. A sound that has not started yet is paused
+  /// at its start.
+  func pause(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.pause(at: sound.changeTime)
+      sound.isPaused = true
+    }
+  }
+
+  func resume(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.resume(at: sound.changeTime)
+      sound.isPaused = false
+    }
+  }
+
+  func seek(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.seek(to: command.number("SECONDS"), at: sound.changeTime)
+    }
+  }
+
+  func loop(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let isOn = command.text("SWITCH") == "on"
+    let end = command.flag("end") ? command.number("end") : nil
+    guard isOn || end == nil else { throw CommandError(.unexpectedArgument, "'end' requires 'on'") }
+    return try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.loop(passCount: isOn ? nil : 1, end: end)
+    }
+  }
+
+  func rate(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.player.setPlaybackRate(command.number("RATE"))
+    }
+  }
+
+  /// Moves the named sounds in the array. A sound that has not started yet starts at the new
+  /// position.
+  func pan(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    guard let array else {
+      throw CommandError(
+        .invalidValue, "there is no array; start 'temblor listen' with '--array FILE'")
+    }
+    let text = command.text("POS") ?? ""
+    guard let position = ArrayPosition(text, in: array.layout) else {
+      throw CommandError(
+        .invalidValue, "POS must be \(array.layout.positionDescription), not \(text.inQuotes)")
+    }
+    return try changeEach(command.name) { sound throws(PlaybackError) in
+      try sound.pan(
+        to: position, over: command.number("over"), on: array, now: engine.position,
+        rate: engine.rate)
+    }
+  }
+
+  func mute(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let isMuted = command.syntax.verb == "mute"
+    if command.name == nil {
+      engine.isMuted = isMuted
+    }
+    // Without a name, muting silences the engine, but unmuting also unmutes each sound that was
+    // muted by its name.
+    if command.name == nil && isMuted { return [] }
+    return try changeEach(command.name) { sound throws(PlaybackError) in
+      guard sound.isMuted != isMuted else { return }
+      try sound.player.setMuted(isMuted)
+      sound.isMuted = isMuted
+    }
+  }
+
+  /// Ends a sound at a time; a sound that would start later never starts.
+  func end(_ sound: ServerSound, at moment: ScheduledTime, isReplacement isSuccession: Bool = false)
+    throws(PlaybackError)
+  {
+    let isToCome = !sound.hasStarted && sound.startFrame >= moment.frame
+    if isToCome {
+      try sound.player.cancel()
+    } else {
+      try sound.player.stop(at: moment.time)
+    }
+    sound.recordScheduled(moment.frame)
+    if isSuccession {
+      sound.replacementFrame = min(sound.replacementFrame ?? .max, moment.frame)
+    } else {
+      sound.stopFrame = min(sound.stopFrame ?? .max, moment.frame)
+    }
+    if isToCome {
+      sounds.removeAll { $0 === sound }
+      if sound.replacementFrame == nil {
+        reportEnd(of: sound, "stopped", at: engine.position)
+      }
+    }
+  }
+
+  private func changeEach(_ name: String?, _ change: (ServerSound) throws(PlaybackError) -> Void)
+    throws(CommandError)
+    -> [CommandReply.Field]
+  {
+    let changing =
+      try name.map { name throws(CommandError) in try sounds(named: name) }
+      ?? sounds.filter { $0.name != nil }
+    for sound in changing {
+      try translatingErrors { () throws(PlaybackError) in try change(sound) }
+    }
+    return []
+  }
+
+  private func sounds(named name: String) throws(CommandError) -> [ServerSound] {
+    let found = sounds.filter { $0.name == name }
+    guard found.isEmpty else { return found }
+    throw CommandError(
+      .unknownName,
+      "no sound named \(name.inQuotes) is playing"
+        + Suggestion.question(for: name, among: soundNames))
+  }
+
+  /// The maximum number of noises that play or wait at the same time; each has its own samples.
+  static let maximumNoiseCount = 16
+
+  func noise(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    let pattern = try pattern(for: command)
+    try checkClientQuota()
+    guard
+      sounds.count(where: { $0.isNoise && $0.name != command.text("as") }) < Self.maximumNoiseCount
+    else {
+      throw CommandError(
+        .busy, "\(Self.maximumNoiseCount) noises play or wait; stop one, or wait for its end")
+    }
+    return try translatingErrors { () throws(PlaybackError) in
+      let player = try engine.player(for: pattern.plans, duration: pattern.duration)
+      try player.loop(passCount: nil)
+      let moment = scheduledTime(command.time)
+      let name = command.text("as") ?? makeName("noise")
+      let duration = command.number("SECONDS")
+      _ = try start(player, as: name, at: moment, priority: command.priority)
+      let end = moment.frame + FrameConversion.frame(seconds: duration, rate: engine.rate)
+      try player.stop(at: .frame(end))
+      if let sound = sounds.last {
+        sound.isNoise = true
+        sound.recordScheduled(end)
+      }
+      return [
+        .pair("name", name), .number("time", Double(moment.frame) / engine.rate),
+        .number("duration", duration),
+      ]
+    }
+  }
+}

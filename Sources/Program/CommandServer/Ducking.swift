@@ -1,0 +1,59 @@
+internal import HapticPlayback
+
+/// The gain reduction of sounds while a sound of a higher priority plays.
+struct Ducking: Equatable, Sendable {
+  /// The gain of sounds of lower priorities; 1 disables ducking.
+  var gain = 1.0
+  /// The duration in seconds of the gain reduction, from the start of the sound with the higher
+  /// priority.
+  var attack = 0.05
+  /// The duration in seconds of the gain's return, from the end of that sound.
+  var release = 0.3
+}
+
+extension CommandSession {
+  func duck(_ command: ServerCommand) -> [CommandReply.Field] {
+    let defaults = Ducking()
+    ducking = Ducking(
+      gain: command.number("GAIN"), attack: command.number("attack", default: defaults.attack),
+      release: command.number("release", default: defaults.release))
+    adjustDucking()
+    return []
+  }
+
+  func duckGain(of sound: ServerSound, at frame: Int64) -> Double {
+    let isBelow = sounds.contains { candidate in
+      candidate.priority > sound.priority && candidate.startFrame <= frame && !candidate.hasEnded
+        && !candidate.isPaused
+    }
+    return isBelow ? ducking.gain : 1
+  }
+
+  func duckBelow(_ sound: ServerSound, at moment: ScheduledTime) throws(PlaybackError) {
+    guard ducking.gain != 1 else { return }
+    for lower in sounds where lower.priority < sound.priority && lower.duckGain != ducking.gain {
+      lower.duckGain = ducking.gain
+      try lower.player.setGain(lower.totalGain, over: ducking.attack, at: moment.time)
+      lower.recordScheduled(moment.frame)
+    }
+  }
+
+  /// Updates the ducking of every sound. If there are too many commands, a later call completes it.
+  func adjustDucking() {
+    for sound in sounds where !sound.hasEnded {
+      let gain = duckGain(of: sound, at: engine.position)
+      guard gain != sound.duckGain else { continue }
+      // A gain reduction for a later sound was already scheduled at its frame.
+      let isAhead = sounds.contains { $0.priority > sound.priority && !$0.hasEnded }
+      if gain > sound.duckGain && isAhead { continue }
+      let ramp = gain < sound.duckGain ? ducking.attack : ducking.release
+      let before = sound.duckGain
+      sound.duckGain = gain
+      do throws(PlaybackError) {
+        try sound.player.setGain(sound.totalGain, over: ramp)
+      } catch {
+        sound.duckGain = before
+      }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/// A cache of limited size, which removes the least recently used value first.
+struct LRUCache<Key: Hashable, Value> {
+  private let capacity: Int
+  private var entries: [Key: (value: Value, use: Int)] = [:]
+  private var useCount = 0
+
+  init(capacity: Int) { self.capacity = max(1, capacity) }
+  var count: Int { entries.count }
+
+  mutating func value(for key: Key) -> Value? {
+    useCount += 1
+    entries[key]?.use = useCount
+    return entries[key]?.value
+  }
+
+  /// Inserts a value; if there are too many, removes the least recently used.
+  mutating func insert(_ value: Value, for key: Key) {
+    useCount += 1
+    entries[key] = (value, useCount)
+    if entries.count > capacity, let oldest = entries.min(by: { $0.value.use < $1.value.use }) {
+      entries[oldest.key] = nil
+    }
+  }
+
+  mutating func removeValue(for key: Key) { entries[key] = nil }
+}

@@ -1,0 +1,55 @@
+/// Divides bytes into lines with a bounded length; LF or CR LF ends a line.
+package struct LineReader {
+  /// The maximum length of a line in bytes, without its end: sixteen times a path of the system.
+  static let maximumLineLength = 65_536
+
+  package enum Line: Equatable, Sendable {
+    /// A text without control characters except tabs.
+    case text(String)
+    case invalidUTF8
+    case tooLong
+  }
+
+  private var pending: [UInt8] = []
+  private var isTooLong = false
+
+  mutating func lines(in bytes: some Collection<UInt8>) -> [Line] {
+    var lines: [Line] = []
+    var rest = bytes[...]
+    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+      append(rest[..<end])
+      lines.append(popLine())
+      rest = rest[rest.index(after: end)...]
+    }
+    append(rest)
+    return lines
+  }
+
+  mutating func finish() -> Line? { pending.isEmpty && !isTooLong ? nil : popLine() }
+
+  private mutating func append(_ bytes: some Collection<UInt8>) {
+    // One additional byte may be the carriage return.
+    isTooLong = isTooLong || pending.count + bytes.count > Self.maximumLineLength + 1
+    if isTooLong {
+      pending = []
+    } else {
+      pending += bytes
+    }
+  }
+
+  private mutating func popLine() -> Line {
+    defer {
+      pending.removeAll(keepingCapacity: true)
+      isTooLong = false
+    }
+    if pending.last == UInt8(ascii: "\r") {
+      pending.removeLast()
+    }
+    if isTooLong || pending.count > Self.maximumLineLength { return .tooLong }
+    let isClean = pending.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
+    guard isClean, let text = String(validating: pending, as: UTF8.self) else {
+      return .invalidUTF8
+    }
+    return .text(text)
+  }
+}

@@ -1,0 +1,37 @@
+internal import HapticModel
+internal import HapticRender
+internal import PlaybackSessions
+
+extension CompiledPattern {
+  /// Generates the noise of a command for each profile.
+  ///
+  /// - Parameters:
+  ///   - command: A `noise` command.
+  ///   - profiles: The profiles of the buses.
+  ///   - rate: The sample rate in hertz.
+  init(noise command: ServerCommand, profiles: [TransducerProfile], rate: Double)
+    throws(CommandError)
+  {
+    var plans: [RenderPlan] = []
+    var duration = 0.0
+    for profile in profiles {
+      var signal = SampledSignal.noise(
+        center: profile.frequency.hertz(atSharpness: command.number("SHARPNESS")),
+        bandwidth: command.number("OCTAVES"), rate: rate, seed: UInt64(command.number("seed")))
+      let amplitude = Float(profile.intensity.amplitude(atIntensity: command.number("INTENSITY")))
+      for index in signal.samples.indices {
+        signal.samples[index] *= amplitude
+      }
+      let layer = HapticComposition.Layer(HapticPattern(), signals: [signal])
+      duration = signal.duration
+      do {
+        plans.append(
+          try RenderPlan(
+            compiling: HapticComposition(layers: [layer]), profile: profile, rate: rate))
+      } catch {
+        throw CommandError(.invalidValue, "\(error)")
+      }
+    }
+    self.init(name: "noise", plans: plans, duration: duration)
+  }
+}

@@ -1,0 +1,158 @@
+internal import HapticFormats
+internal import HapticModel
+internal import HapticPlayback
+internal import HapticRender
+internal import PatternWorkflows
+internal import PlaybackSessions
+internal import Synchronization
+internal import SystemSupport
+internal import TransducerProfiles
+internal import VendorFormats
+
+/// Loads and compiles patterns by name, and caches them until their files change. Each request is
+/// loaded on its own thread, so that only its client waits.
+final class PatternLoader: Sendable {
+  /// The maximum number of cached patterns; the least recently used pattern is removed first.
+  static let capacity = 64
+  /// The maximum number of requests that may load at the same time; further requests are refused.
+  static let maximumJobCount = 128
+
+  /// The result of loading; nil while it is in progress.
+  typealias Job = Locked<Result<CompiledPattern, CommandError>?>
+
+  private struct Entry {
+    var pattern: CompiledPattern
+    var sources: [(path: String, stamp: FileStamp?)]
+
+    var isCurrent: Bool { sources.allSatisfy { FileStamp($0.path) == $0.stamp } }
+  }
+
+  private let profiles: [TransducerProfile]
+  private let rate: Double
+  private let formats: FormatRegistry
+  private let folder: String?
+  private let loadsInBackground: Bool
+  private let message: @Sendable (any Error) -> String
+  private let entries = Mutex(LRUCache<String, Entry>(capacity: capacity))
+  private let jobCount = Atomic<Int>(0)
+
+  /// - Parameters:
+  ///   - profiles: The profiles of the buses.
+  ///   - rate: The sample rate in hertz.
+  ///   - formats: The formats of patterns.
+  ///   - folder: The real path of the only folder from which files are read; nil for all folders.
+  ///   - loadsInBackground: True to load each request on its own thread.
+  ///   - message: A closure that returns the message for an error.
+  init(
+    profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard,
+    folder: String? = nil,
+    loadsInBackground: Bool = false,
+    message: @escaping @Sendable (any Error) -> String = { "\($0)" }
+  ) {
+    self.profiles = profiles
+    self.rate = rate
+    self.formats = formats
+    self.folder = folder
+    self.loadsInBackground = loadsInBackground
+    self.message = message
+  }
+
+  var count: Int { entries.withLock { $0.count } }
+
+  func beginLoading(_ command: ServerCommand, wake: WakeSignal?) throws(CommandError) -> Job {
+    let make = { @Sendable [self] () throws(CommandError) in try pattern(for: command) }
+    let job = Job(nil)
+    guard loadsInBackground else { return Job(Result(catching: make)) }
+    guard jobCount.load(ordering: .relaxed) < Self.maximumJobCount else {
+      throw CommandError(.busy, "too many patterns are loading; try again later")
+    }
+    jobCount.add(1, ordering: .relaxed)
+    do throws(PlaybackError) {
+      _ = try BackgroundThread { [self] in
+        let result = Result(catching: make)
+        job.withLock { $0 = result }
+        jobCount.subtract(1, ordering: .relaxed)
+        wake?.raise()
+      }
+    } catch {
+      jobCount.subtract(1, ordering: .relaxed)
+      throw CommandError(.busy, error.description)
+    }
+    return job
+  }
+
+  /// Returns the pattern of a command, which may take any time, or its noise, which takes about 20
+  /// ms for each profile.
+  func pattern(for command: ServerCommand) throws(CommandError) -> CompiledPattern {
+    guard let word = command.text("PATTERN") else {
+      return try CompiledPattern(noise: command, profiles: profiles, rate: rate)
+    }
+    return try pattern(for: word)
+  }
+
+  func pattern(for word: String) throws(CommandError) -> CompiledPattern {
+    if let entry = entries.withLock({ $0.value(for: word) }), entry.isCurrent {
+      return entry.pattern
+    }
+    entries.withLock { $0.removeValue(for: word) }
+    let input = try input(word)
+    let path: String? = if case .file(let path) = input.origin { path } else { nil }
+    // The stamp is read first, so that a file that changes while it is read is read again.
+    let source = path ?? word
+    let stamp = FileStamp(source)
+    do {
+      let pattern = try LoadedPattern(input)
+      let sources = pattern.sourcePaths.filter { $0 != source }.map {
+        (path: $0, stamp: FileStamp($0))
+      }
+      let compiledPattern = CompiledPattern(
+        name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
+        duration: pattern.composition.duration)
+      let entry = Entry(pattern: compiledPattern, sources: [(source, stamp)] + sources)
+      entries.withLock { $0.insert(entry, for: word) }
+      return compiledPattern
+    } catch {
+      throw CommandError(.invalidPattern, message(error))
+    }
+  }
+
+  private func input(_ word: String) throws(CommandError) -> PatternInput {
+    if word == "-" {
+      throw CommandError(.invalidPattern, "- (standard input) is used for commands; name a file")
+    }
+    let path = try confinedPath(of: word)
+    switch FileSystem.entry(at: path) {
+    case .folder:
+      throw CommandError(.invalidPattern, "\(word.inQuotes) is a folder; name one pattern")
+    case .other:
+      throw CommandError(.invalidPattern, "\(word.inQuotes) is not a regular file")
+    case .file, .missing:
+      break
+    }
+    let (inputs, problems) = PatternInput.find([path], formats: formats)
+    guard let input = inputs.first else {
+      throw CommandError(
+        .invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
+    }
+    return input
+  }
+
+  /// Returns the path of a name within the folder; a plain name that does not exist there is
+  /// returned unchanged.
+  private func confinedPath(of word: String) throws(CommandError) -> String {
+    guard let folder else { return word }
+    let path = word.hasPrefix("/") ? word : FileSystem.join(folder, word)
+    // Links are followed first, so that none leads out of the folder.
+    guard let real = FileSystem.realPath(path) else {
+      // The name of a shipped pattern; a file of this name in another folder does not count.
+      if !word.contains("/"), FileSystem.entry(at: word) == .missing {
+        return word
+      }
+      throw CommandError(.invalidPattern, "\(word.inQuotes) is not in the folder of '--folder'")
+    }
+    guard real.hasPrefix(folder == "/" ? folder : folder + "/") else {
+      throw CommandError(.invalidPattern, "\(word.inQuotes) is not in the folder of '--folder'")
+    }
+    return real
+  }
+}

@@ -1,0 +1,146 @@
+internal import HapticPlayback
+internal import SystemSupport
+
+/// Reports the state of the server to a service manager and writes its metrics to a file, on the
+/// thread that performs commands.
+package final class ServerMaintenance {
+  /// The interval between updates of the metrics file.
+  package static let fileInterval = Duration.seconds(15)
+  /// The interval between checks of a render thread that has not responded.
+  private static let pollInterval = Duration.milliseconds(250)
+
+  private let file: String?
+  private let watchdogInterval: Duration?
+  private let notify: (String) -> Void
+  private let report: (String) -> Void
+  private var nextWatchdogTime = Duration.zero
+  private var nextFileTime = Duration.zero
+  private var iterationCount: Int?
+  private var isFileFailing = false
+
+  /// - Parameters:
+  ///   - file: The path of the metrics file; nil for none.
+  ///   - watchdogLimit: The timeout of the service manager's watchdog; a notification is sent after
+  ///     half of it.
+  ///   - notify: A closure that sends a notification to the service manager.
+  ///   - report: A closure that reports an error.
+  package init(
+    file: String? = nil, watchdogLimit: Duration? = nil,
+    notify: @escaping (String) -> Void = { _ in },
+    report: @escaping (String) -> Void = { _ in }
+  ) {
+    self.file = file
+    watchdogInterval = watchdogLimit.map { $0 / 2 }
+    self.notify = notify
+    self.report = report
+  }
+
+  /// Performs the tasks that are due, and returns the time until the next; nil if there is none.
+  package func perform(at now: Duration, on session: CommandSession) -> Duration? {
+    if let watchdogInterval, now >= nextWatchdogTime {
+      let count = session.engine.iterationCount
+      // No notification is sent if the render thread has not run since the last one.
+      if count != iterationCount {
+        notify("WATCHDOG=1\nSTATUS=" + session.summary)
+        nextWatchdogTime = now + watchdogInterval
+        iterationCount = count
+      }
+    }
+    if let file, now >= nextFileTime {
+      nextFileTime = now + Self.fileInterval
+      do throws(FileError) {
+        var writer = try AtomicFileWriter(file)
+        try writer.write(Array(session.openMetrics.utf8))
+        // After a power failure, new metrics replace lost ones.
+        try writer.commit(isFlushed: false)
+        isFileFailing = false
+      } catch {
+        if !isFileFailing {
+          report(error.description)
+        }
+        isFileFailing = true
+      }
+    }
+    return [
+      watchdogInterval.map { _ in max(Self.pollInterval, nextWatchdogTime - now) },
+      file.map { _ in nextFileTime - now },
+    ]
+    .compactMap(\.self).min()
+  }
+}
+
+/// The metrics of a session, for people, programs, and collectors.
+extension CommandSession {
+  private var missedSeconds: Double { Double(sinkEvents.missedFrameCount) / engine.rate }
+  private var limitedSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
+
+  var summary: String {
+    "\(device.printable) at \(Int(engine.rate)) Hz; \(missedSeconds.text(places: 1)) s lost"
+  }
+
+  var fields: JSONObject {
+    [
+      "formatVersion": 1, "since": startTime, "seconds": engine.seconds, "device": device,
+      "rate": Int(engine.rate),
+      "missedSeconds": missedSeconds,
+      "events": .array(
+        sinkEvents.groups.map { event in
+          .object([
+            "kind": event.kind.name, "cause": event.cause?.name, "count": event.count,
+            "missedSeconds": Double(event.missedFrameCount) / engine.rate,
+          ])
+        }) as JSONElement, "longestCallSeconds": engine.maximumCallDuration.inSeconds,
+      "lateCommands": lateCommandCount,
+      "peak": Double(updatePeak()), "limitedSeconds": limitedSeconds,
+    ]
+  }
+
+  /// The metrics in the text format of OpenMetrics 1.0, for collectors that read files.
+  var openMetrics: String {
+    let labels = sinkEvents.groups.map { event in
+      "{kind=\"\(event.kind.name)\"" + (event.cause.map { ",cause=\"\($0.name)\"" } ?? "") + "}"
+    }
+    let missed = zip(labels, sinkEvents.groups).map {
+      ($0, Double($1.missedFrameCount) / engine.rate)
+    }
+    return [
+      Self.metricFamily(
+        "start_time_seconds", "gauge", "When the session began.", [("", Double(startTime))]),
+      Self.metricFamily(
+        "session_seconds", "gauge", "How long the session has lasted.", [("", engine.seconds)]),
+      Self.metricFamily(
+        "events", "counter", "Events at the device.",
+        zip(labels, sinkEvents.groups).map { ($0, Double($1.count)) }),
+      Self.metricFamily("missed_seconds", "counter", "Audio that could not be heard.", missed),
+      Self.metricFamily(
+        "longest_call_seconds", "gauge", "The longest call of the device.",
+        [("", engine.maximumCallDuration.inSeconds)]),
+      Self.metricFamily(
+        "late_commands", "counter", "Commands that came too late.", [("", Double(lateCommandCount))]
+      ),
+      Self.metricFamily(
+        "limited_seconds", "counter", "Audio that a limiter held down.", [("", limitedSeconds)]),
+      Self.metricFamily("peak", "gauge", "The greatest magnitude.", [("", Double(updatePeak()))]),
+      "# EOF\n",
+    ].joined()
+  }
+
+  private static func metricFamily(
+    _ name: String, _ type: String, _ help: String, _ samples: [(String, Double)]
+  ) -> String {
+    let name = "temblor_" + name
+    let unit = name.hasSuffix("_seconds") ? "# UNIT \(name) seconds\n" : ""
+    let suffix = type == "counter" ? "_total" : ""
+    return "# TYPE \(name) \(type)\n\(unit)# HELP \(name) \(help)\n"
+      + samples.map { "\(name)\(suffix)\($0) \($1)\n" }.joined()
+  }
+}
+
+extension SinkEvent.Kind { var name: String { "\(self)" } }
+
+extension SinkEvent.Cause {
+  /// The name in the form `late-delivery` for `lateDelivery`.
+  var name: String {
+    String("\(self)".flatMap { $0.isUppercase ? "-" + $0.lowercased() : String($0) })
+  }
+}

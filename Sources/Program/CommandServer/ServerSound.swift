@@ -1,0 +1,131 @@
+internal import HapticModel
+internal import HapticPlayback
+internal import HapticRender
+internal import TransducerProfiles
+
+/// A sound that a client has started.
+final class ServerSound {
+  /// The name that commands use; nil for a tap.
+  let name: String?
+  let player: PatternPlayer
+  /// The engine's frame at which the sound starts at the earliest.
+  let startFrame: Int64
+  let clientID: Int
+  /// The priority; sounds of lower priorities are ducked.
+  let priority: Int
+  var isNoise = false
+  var gain = 1.0
+  /// The gain because of sounds of higher priorities.
+  var duckGain = 1.0
+  var totalGain: Double { gain * duckGain }
+  var isPaused = false
+  var isMuted = false
+  /// The frame from which the end of the sound counts as requested.
+  var stopFrame: Int64?
+  /// The frame at which a sound of the same name replaces this one.
+  var replacementFrame: Int64?
+  /// The frame of the last scheduled command.
+  var lastScheduledFrame: Int64
+  /// The movement in the array; nil before the first `pan`.
+  var panSegment: PanSegment?
+  private var controlRamps: [DynamicParameterID: ControlRamp] = [:]
+
+  private struct ControlRamp {
+    var start: Int64
+    var end: Int64
+    var from: Double
+    var to: Double
+
+    func value(at frame: Int64) -> Double {
+      if frame >= end { return to }
+      if frame <= start { return from }
+      return from + (to - from) * Double(frame - start) / Double(end - start)
+    }
+  }
+
+  init(
+    name: String?, player: PatternPlayer, startFrame start: Int64, clientID client: Int = 0,
+    priority: Int = 0
+  ) {
+    self.name = name
+    self.clientID = client
+    self.priority = priority
+    self.player = player
+    self.startFrame = start
+    lastScheduledFrame = start
+  }
+
+  func recordScheduled(_ frame: Int64) { lastScheduledFrame = max(lastScheduledFrame, frame) }
+  var hasStarted: Bool { player.startFrame != nil }
+  var hasEnded: Bool { player.endCount > 0 }
+
+  /// The time for immediate changes: now, or the start of a sound that has not started yet.
+  var changeTime: PlaybackTime { hasStarted ? .now : .frame(startFrame) }
+
+  /// Moves a dynamic parameter along a straight line from the value that was last sent.
+  func set(
+    _ id: DynamicParameterID, to value: Double, over ramp: Double, at moment: ScheduledTime,
+    rate: Double
+  )
+    throws(PlaybackError)
+  {
+    let from = controlRamps[id]?.value(at: moment.frame) ?? Double(id.neutralValue)
+    let end = moment.frame + FrameConversion.frame(seconds: ramp, rate: rate)
+    if end > moment.frame {
+      let curve = ParameterCurve(
+        id: id, time: 0,
+        controlPoints: [.init(time: 0, value: Float(from)), .init(time: ramp, value: Float(value))])
+      try player.schedule(curve, at: moment.time)
+    } else {
+      try player.set(id, to: Float(value), at: moment.time)
+    }
+    recordScheduled(end)
+    controlRamps[id] = ControlRamp(start: moment.frame, end: end, from: from, to: value)
+  }
+
+  /// The default duration of a change in seconds.
+  private static let defaultRampSeconds = 0.01
+  private static let maximumCommandCount = 512
+
+  /// Moves the position in the array along a straight line from the current position.
+  func pan(
+    to position: ArrayPosition, over ramp: Double, on array: TransducerArray, now: Int64,
+    rate: Double
+  )
+    throws(PlaybackError)
+  {
+    let start = hasStarted ? now : max(now, startFrame)
+    let ramp = hasStarted ? max(ramp, Self.defaultRampSeconds) : ramp
+    let end = start + FrameConversion.frame(seconds: ramp, rate: rate)
+    let from = panSegment?.position(at: start)
+    // Without a previous position, there is no path to divide into steps.
+    let maximumCount = max(1, Self.maximumCommandCount / array.transducers.count)
+    let count =
+      from == nil
+      ? 1 : min(max(1, Int((ramp / Self.defaultRampSeconds).rounded(.up))), maximumCount)
+    let steps = (1...count).map { step in
+      array.gains(
+        at: from?.interpolated(Double(step) / Double(count), toward: position) ?? position)
+    }
+    try player.setSendGains(steps, over: ramp, at: changeTime)
+    panSegment = PanSegment(start: start, end: end, from: from ?? position, to: position)
+    recordScheduled(end)
+  }
+}
+
+/// A time on the engine's clock, and its frame; for now, the next frame.
+typealias ScheduledTime = (time: PlaybackTime, frame: Int64)
+
+struct PanSegment {
+  var start: Int64
+  var end: Int64
+  var from: ArrayPosition
+  var to: ArrayPosition
+
+  /// Returns the position at a frame.
+  func position(at frame: Int64) -> ArrayPosition {
+    guard frame < end else { return to }
+    let fraction = Double(max(0, frame - start)) / Double(end - start)
+    return from.interpolated(fraction, toward: to)
+  }
+}

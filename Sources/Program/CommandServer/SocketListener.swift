@@ -1,0 +1,230 @@
+internal import Glibc
+package import HapticPlayback
+package import SystemSupport
+
+/// A socket in the file system on which several clients of this user send lines and receive
+/// replies. It never waits.
+package final class SocketListener {
+  static let maximumClientCount = 64
+
+  package typealias Client = Int
+
+  package enum Event: Equatable {
+    case connected(Client)
+    case line(Client, LineReader.Line)
+    /// The client disconnected; replies after its last line did not reach it.
+    case disconnected(Client)
+  }
+
+  private let socketFile: SocketFile?
+  private let descriptor: Int32
+  private var connections: [(client: Client, connection: LineConnection)] = []
+  private var nextClient = 1
+  private var disconnectedClients: [Client] = []
+  private var spareDescriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+
+  package init(_ path: String) throws(FileError) {
+    let file = try SocketFile(path)
+    socketFile = file
+    descriptor = file.descriptor
+  }
+
+  /// Adopts a socket that already accepts connections; its creator owns its file.
+  package init(activated descriptor: Int32) {
+    socketFile = nil
+    self.descriptor = descriptor
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+  }
+
+  deinit {
+    close(spareDescriptor)
+    if socketFile == nil {
+      close(descriptor)
+    }
+  }
+
+  package var clients: [Client] { connections.map(\.client) }
+  package var isServing: Bool { connections.contains { !$0.connection.isFinished } }
+
+  package func watchedDescriptors() -> [PollDescriptor] {
+    disconnectedClients += connections.filter { $0.connection.isFinished }.map(\.client)
+    connections.removeAll { $0.connection.isFinished }
+    return [PollDescriptor(descriptor)] + connections.flatMap { $0.connection.watchedDescriptors }
+  }
+
+  package func receive() -> [Event] {
+    var events = disconnectedClients.map { Event.disconnected($0) }
+    disconnectedClients = []
+    events += accept()
+    for (client, connection) in connections {
+      connection.flush()
+      events += connection.readLines().map { .line(client, $0) }
+    }
+    return events
+  }
+
+  package func send(_ reply: CommandReply, to client: Client) {
+    connections.first { $0.client == client }?.connection.send(reply)
+  }
+
+  package func sendToAll(_ reply: CommandReply) {
+    for (_, connection) in connections {
+      connection.send(reply)
+    }
+  }
+
+  package func setPaused(_ client: Client, _ isHeld: Bool) {
+    connections.first { $0.client == client }?.connection.isPaused = isHeld
+  }
+
+  /// Ends reading from a client, and disconnects it when it has received its replies.
+  package func disconnect(_ client: Client) {
+    connections.first { $0.client == client }?.connection.markAtEnd()
+  }
+
+  private func accept() -> [Event] {
+    var events: [Event] = []
+    while true {
+      let descriptor = Glibc.accept(self.descriptor, nil, nil)
+      if descriptor >= 0 {
+        admit(LineConnection(socket: descriptor), &events)
+      } else if errno == EMFILE || errno == ENFILE {
+        // The system may also report this without a waiting connection.
+        if !rejectConnection() { return events }
+      } else if errno != EINTR && errno != ECONNABORTED {
+        return events
+      }
+    }
+  }
+
+  private func admit(_ connection: LineConnection, _ events: inout [Event]) {
+    guard connections.count < Self.maximumClientCount else {
+      let text = "too many clients; at most \(Self.maximumClientCount) can connect"
+      return connection.send(.error(CommandError(.busy, text)))
+    }
+    connections.append((nextClient, connection))
+    events.append(.connected(nextClient))
+    nextClient += 1
+  }
+
+  /// Closes a connection for which no descriptor is left, so that it does not wake the program
+  /// endlessly. Returns whether there was one.
+  private func rejectConnection() -> Bool {
+    if spareDescriptor >= 0 {
+      close(spareDescriptor)
+    }
+    let descriptor = Glibc.accept(self.descriptor, nil, nil)
+    if descriptor >= 0 {
+      close(descriptor)
+    }
+    spareDescriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+    return descriptor >= 0
+  }
+}
+
+/// The file of a socket, accessible only to its user and removed at the end.
+final class SocketFile {
+  let descriptor: Int32
+  private let path: String
+  private let stamp: FileStamp?
+
+  init(_ path: String) throws(FileError) {
+    self.path = path
+    descriptor = Self.makeSocket()
+    guard descriptor >= 0 else {
+      stamp = nil
+      throw .system(path, "cannot be opened")
+    }
+    do throws(FileError) {
+      stamp = try Self.bind(descriptor, to: path)
+    } catch {
+      stamp = nil
+      throw error
+    }
+  }
+
+  deinit {
+    // Another process may have replaced the file.
+    if let stamp, FileStamp(path) == stamp {
+      unsafe unlink(path)
+    }
+    close(descriptor)
+  }
+
+  private static func makeSocket() -> Int32 {
+    socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+  }
+
+  private static func bind(_ descriptor: Int32, to path: String) throws(FileError) -> FileStamp? {
+    var address = try address(path)
+    let folder = FileSystem.folder(of: path)
+    // Two programs that start at the same time must not take each other's new socket for an old
+    // one.
+    let lock = unsafe open(folder.isEmpty ? "." : folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard lock >= 0 else { throw .system(path, "cannot be created") }
+    defer { close(lock) }
+    guard flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+      throw FileError(path, "is being created by another program; try again")
+    }
+    // The file inherits the permissions of the socket, so other users can never connect.
+    fchmod(descriptor, 0o600)
+    if !Self.bind(descriptor, &address) {
+      guard errno == EADDRINUSE else { throw .system(path, "cannot be created") }
+      try removeLeftover(path, &address)
+      guard Self.bind(descriptor, &address) else { throw .system(path, "cannot be created") }
+    }
+    guard listen(descriptor, SOMAXCONN) == 0 else {
+      let error = FileError.system(path, "cannot accept connections")
+      unsafe unlink(path)
+      throw error
+    }
+    return FileStamp(path)
+  }
+
+  private static func bind(_ descriptor: Int32, _ address: inout sockaddr_un) -> Bool {
+    unsafe withAddress(&address) { unsafe Glibc.bind(descriptor, $0, $1) } == 0
+  }
+
+  private static func removeLeftover(_ path: String, _ address: inout sockaddr_un) throws(FileError)
+  {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFSOCK else {
+      throw FileError(path, "exists and is not a socket; choose another path")
+    }
+    let probe = makeSocket()
+    guard probe >= 0 else { throw .system(path, "cannot be opened") }
+    defer { close(probe) }
+    let result = unsafe withAddress(&address) { unsafe connect(probe, $0, $1) }
+    // A full queue means that another program listens.
+    guard result != 0 && errno != EAGAIN else {
+      throw FileError(path, "is in use; another program listens there")
+    }
+    guard errno == ECONNREFUSED else { throw .system(path, "exists and cannot be checked") }
+    guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be replaced") }
+  }
+
+  static func address(_ path: String) throws(FileError) -> sockaddr_un {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    let room = MemoryLayout.size(ofValue: address.sun_path) - 1
+    guard !bytes.isEmpty, bytes.count <= room else {
+      throw FileError(path, "is not a valid socket path; it must have 1 to \(room) bytes")
+    }
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+    return address
+  }
+
+  static func withAddress<Result>(
+    _ address: inout sockaddr_un, length: Int = MemoryLayout<sockaddr_un>.size,
+    _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    unsafe withUnsafePointer(to: &address) { pointer in
+      unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe body($0, socklen_t(length))
+      }
+    }
+  }
+}

@@ -1,0 +1,236 @@
+enum CalibrateCommand {
+  private static let sensor = Option(
+    "--sensor", value: "KIND", help: "Quantity that the sensor measures.",
+    defaultText: "what fits best"
+  ).choice(of: TransducerMeasurement.Sensor.self)
+
+  static let description = Command(
+    "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
+    discussion: """
+      Fits a resonance to a recording of the sweeps of 'temblor sweep' and updates the profile wit\
+      h the result. Use the same signal options for both commands. Unsuitable recordings are rej\
+      ected with the reason.
+
+      With --quick, a recording of 5 s, made with 'temblor sweep --quick', shows how far resonance \
+      and Q factor have moved from the profile. The exit status is 3 if that is more than the prof\
+      ile's uncertainty, else 0. No profile is written.
+
+      With --impedance, a resistor in series with the transducer takes the place of a sensor: li\
+      ne-in records the voltage at it, on the channel --channel, and that of the amplifi\
+      er on --reference. See the wiring in the article TransducerCalibration first: with br\
+      idged amplifiers a wrong one shorts the output.
+
+      With --by-hand, no sensor is needed: slow tones rise and fall around the resonance of the pro\
+      file, and the space bar is pressed in each where it is felt most. The Q factor stays that o\
+      f the profile.
+
+      With --capture, the sweep is played and recorded at the same time.
+
+      Latency cannot be measured from a file alone. A second channel with the signal itself, giv\
+      en by --reference, yields it with sub-frame accuracy. With --capture and no reference, laten\
+      cy is taken from the clocks of the devices and is as accurate as their reported delays.
+      """,
+    arguments: [
+      Argument(
+        "RECORDING", help: "Recording of the whole signal, at any sample rate.",
+        completion: .file(withExtension: "wav", "flac", "aiff", "caf"), isOptional: true)
+    ],
+    options: [
+      SweepOptions.profile, SweepOptions.quick, ManualCalibrationCommand.option,
+      Option(
+        "-o", "--output", value: "FILE", help: "Write the calibrated profile to this file.",
+        completion: .file(withExtension: "json"), writes: ["json"]),
+      Option(
+        "--plot", value: "FILE", help: "Plot measurement, fit and residual as png, svg or pdf.",
+        completion: .file(withExtension: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]),
+      SharedOptions.json,
+    ],
+    groups: [
+      OptionGroup(
+        "Recording",
+        Option(
+          "--channel", value: "N", help: "The channel of the sensor.",
+          defaultText: "the only one, or 1"),
+        Option("--reference", value: "N", help: "Channel with the signal itself."), sensor,
+        Option(
+          "--impedance", value: "OHMS",
+          help:
+            """
+            Measure the impedance: the recording is the voltage at a resistor in series, 0.001 \
+            to 100 ohms.
+            """
+        ),
+        Option(
+          "--full-scale", value: "G", help: "Acceleration at full scale in g, 0.001 to 10000."),
+        Option(
+          "--accept-poor",
+          help: "Accept a fit that leaves up to 10 %, is uncertain or changes with the level."),
+        Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today")),
+      SweepOptions.group,
+      OptionGroup(
+        "Capture", Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
+        Option(
+          "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
+          defaultText: "as many as needed"), SweepCommand.playChannel), DeviceOptions.group,
+    ],
+    examples: [
+      .init(
+        "temblor calibrate take.wav --profile dayton-bst-1 -o mine.json --plot fit.svg",
+        "Calibrate a profile from a recording."),
+      .init(
+        "temblor calibrate --by-hand --profile dayton-bst-1 --device plughw:1 -o mine.json",
+        "Find the resonance with a hand and the space bar."),
+      .init(
+        """
+        temblor calibrate take.wav --impedance 0.47 --channel 1 --reference 2 --profile puck -o \
+        mine.json
+        """,
+        "Measure with a resistor instead of a sensor."),
+      .init(
+        "temblor calibrate --quick take.wav --profile mine.json",
+        "Check in 5 s whether a profile still holds."),
+      .init(
+        "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
+          + "--reference 2 -o mine.json", "Play, record and measure, latency included."),
+    ]
+  ) { arguments, terminal in try run(arguments, terminal, on: SystemEnvironment()) }
+
+  /// The plausible latencies, in seconds. Those of sound servers and networks are up to 3.
+  private static let plausibleLatencies = 0.0...3.1
+
+  /// Runs the command: by hand with the outputs of an environment, or else only with its clock.
+  ///
+  /// - Parameters:
+  ///   - arguments: The parsed arguments.
+  ///   - terminal: The terminal for output.
+  ///   - environment: The playback environment.
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment
+  ) throws -> ExitStatus {
+    for option in ["--output", "--plot"] where arguments.value(option) == OutputPaths.standardOutput
+    {
+      throw UsageError("\(option.inQuotes) requires a file name")
+    }
+    let options = try SweepOptions(arguments)
+    if let output = arguments.value("--output"), let path = options.profilePath {
+      try InputOverwriteCheck(reading: [path]).check(output, option: "--output")
+    }
+    let date = arguments.value("--date") ?? CalibrationAge.today()
+    if arguments.flag("--by-hand") {
+      return try ManualCalibrationCommand.run(
+        arguments, terminal, options, date: date, on: environment)
+    }
+    if let resistor = try arguments.double("--impedance", in: 0.001...100) {
+      return try measureImpedance(
+        resistor: resistor, arguments: arguments, terminal: terminal, options: options, date: date,
+        time: environment.time)
+    }
+    if options.isQuick {
+      try SharedOptions.refuse(
+        ["--output", "--plot", "--full-scale", "--date"], with: "--quick", in: arguments)
+    }
+    let sensors = try arguments[sensor].map { [$0] } ?? TransducerMeasurement.Sensor.allCases
+    let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
+    let input = try CalibrationInput(arguments, options: options, time: environment.time)
+    let calibration: Calibration
+    var latency: Double?
+    do {
+      calibration = try Calibration(
+        measuring: input.sensor, of: options.signal, sensors: sensors,
+        acceptsPoorFit: arguments.flag("--accept-poor"))
+      if let reference = input.reference {
+        let delay = try ReferenceDelay(measuring: reference, of: options.signal)
+        latency = calibration.offset - delay.offset
+      } else if let origin = input.origin {
+        latency = calibration.offset - origin
+      }
+    } catch {
+      throw CalibrationFailure(name: input.name, error: error)
+    }
+    if let latency, !plausibleLatencies.contains(latency) {
+      let milliseconds = (abs(latency) * 1_000).text(places: 2)
+      throw CalibrationFailure(
+        name: input.name,
+        error: CalibrationError(
+          .unsuitableRecording,
+          """
+          the movement would be \(milliseconds) ms \(latency < 0 ? "before" : "after") the signal; \
+          check '--channel' and '--reference'
+          """))
+    }
+    let old = options.profile
+    if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {
+      let report = DriftReport(
+        drift: drift, warnings: calibration.warnings, profileName: old.name,
+        recordingName: input.name)
+      try terminal.output.write(arguments, json: report.fields, text: report.text)
+      return drift.isWithinUncertainty ? .done : .differs
+    }
+    let new = calibration.applied(
+      to: old, in: Calibration.Conditions(date: date, latency: latency, fullScale: fullScale))
+    let change = ProfileChange(old, new, arguments)
+    let report = CalibrationReport(
+      calibration: calibration, change: change, latency: latency, input: input)
+    if let path = arguments.value("--plot"), let format = PlotFormat(ofName: path) {
+      try AtomicFileWriter.write(report.plot.draw(as: format), to: path)
+    }
+    try change.writeReport(
+      heading: "measured", entries: report.entries, sentences: report.sentences,
+      arguments: arguments, terminal: terminal)
+    return .done
+  }
+
+  private static func measureImpedance(
+    resistor: Double, arguments: ParsedArguments, terminal: Terminal, options: SweepOptions,
+    date: String, time: any TimeSource
+  ) throws -> ExitStatus {
+    try SharedOptions.refuse(
+      ["--quick", "--plot", "--sensor", "--full-scale", "--accept-poor"], with: "--impedance",
+      in: arguments)
+    let input = try CalibrationInput(arguments, options: options, time: time)
+    let old = options.profile
+    let measurement: ImpedanceMeasurement
+    do throws(CalibrationError) {
+      measurement = try ImpedanceMeasurement(
+        measuring: input.sensor, reference: input.reference, of: options.signal, resistor: resistor,
+        nominal: old.hardware?.impedance)
+    } catch {
+      throw CalibrationFailure(name: input.name, error: error)
+    }
+    let change = ProfileChange(old, measurement.applied(to: old, date: date), arguments)
+    func row(_ name: String, _ value: Double, _ unit: String) -> [String] {
+      [name, "", value.text(places: 2) + unit]
+    }
+    try change.writeReport(
+      heading: "measured",
+      entries: [
+        .init("recording", input.name),
+        .init(
+          "resonance", measurement.resonance,
+          row: change.row("resonance", \.resonance, " Hz", interval: measurement.resonanceInterval)),
+        .init("resonanceInterval", measurement.resonanceInterval),
+        .init(
+          "qualityFactor", measurement.qualityFactor,
+          row: change.row("quality", \.qualityFactor, "", interval: measurement.qualityInterval)),
+        .init("qualityFactorInterval", measurement.qualityInterval),
+        .init(
+          "mechanicalQualityFactor", measurement.mechanicalQualityFactor,
+          row: row("- by friction", measurement.mechanicalQualityFactor, "")),
+        .init(
+          "electricalQualityFactor", measurement.electricalQualityFactor,
+          row: row("- by the coil", measurement.electricalQualityFactor, "")),
+        .init(
+          "coilResistance", measurement.coilResistance,
+          row: row(
+            "resistance", measurement.coilResistance,
+            input.reference == nil ? " ohm (estimate)" : " ohm")),
+        .init(
+          "inductance", measurement.inductance,
+          row: row("inductance", measurement.inductance * 1_000, " mH")),
+        .init("residual", measurement.residual),
+      ],
+      sentences: ["The Q factor is that without the resistor, on an amplifier of no resistance."],
+      arguments: arguments, terminal: terminal)
+    return .done
+  }
+}

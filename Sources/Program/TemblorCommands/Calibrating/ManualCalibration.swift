@@ -1,0 +1,312 @@
+import Glibc
+
+/// The command `temblor calibrate --by-hand`: a person presses a key where slow tones feel
+/// strongest.
+enum ManualCalibrationCommand {
+  static let option = Option(
+    "--by-hand",
+    help: "Find the resonance without a sensor: press a key where slow tones are felt most.")
+
+  private static let usableOptions: Set = [
+    "--by-hand", "--profile", "--output", "--json", "--level", "--date", "--play-channel",
+  ]
+
+  static func run(
+    _ arguments: ParsedArguments, _ terminal: Terminal, _ sweep: SweepOptions, date: String,
+    on environment: any PlaybackEnvironment
+  ) throws -> ExitStatus {
+    let options =
+      CalibrateCommand.description.options
+      + CalibrateCommand.description.groups[0..<3].flatMap(\.options)
+    try SharedOptions.refuse(
+      options.compactMap(\.names.last).filter { !usableOptions.contains($0) }, with: "--by-hand",
+      in: arguments)
+    guard arguments.value("RECORDING") == nil else {
+      throw UsageError("'--by-hand' plays tones and takes no RECORDING")
+    }
+    let channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
+    let device = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
+    let old = sweep.profile
+    let toneProfile: TransducerProfile
+    do {
+      toneProfile = try ManualMeasurement.toneProfile(for: old, level: sweep.signal.level)
+    } catch {
+      throw UsageError(error.description)
+    }
+    let stated = old.hardware?.resonance ?? 0
+    let session = LiveSession(
+      in: environment, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
+    guard terminal.error.isTerminal, session.hasKeyboard else {
+      throw UsageError(
+        "'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
+    }
+    terminal.report(
+      """
+      Touch the transducer as it is used. \(ManualMeasurement.tones(around: stated).count) slow \
+      tones rise and fall, \(toneProfile.frequency.low.text(places: 0)) to \
+      \(toneProfile.frequency.high.text(places: 0)) Hz, for about a minute and a half.
+      Press the space bar once in each tone, where it is strongest. Tones can become loud: \
+      turn the amplifier down, and start with Enter.
+      """)
+    let (outcome, calibration) = try session.run(device) { granted in
+      let calibration = try ManualCalibration(
+        toneProfile, around: stated, on: granted, channel: channel, time: environment.time)
+      return (calibration.engine, calibration)
+    }
+    guard outcome.ending == .over else {
+      terminal.report("Not all tones were played; no profile was written.")
+      return .failure
+    }
+    let presses = calibration.presses
+    let measurement: ManualMeasurement
+    do throws(CalibrationError) {
+      guard !calibration.wentUnanswered else {
+        throw CalibrationError(
+          .pressesDisagree,
+          """
+          no key was pressed in \(ManualCalibration.maximumUnansweredCount) tones; raise the level \
+          with + until tones are felt
+          """)
+      }
+      measurement = try ManualMeasurement(presses: presses, around: stated)
+    } catch {
+      throw CalibrationFailure(name: old.name, error: error)
+    }
+    func fields(_ press: ManualMeasurement.Press) -> JSONElement {
+      .inlineObject(["hertz": press.hertz, "rising": press.isRising])
+    }
+    let verdict =
+      measurement.excludedPress.map {
+        """
+        \(measurement.presses.count) of \(presses.count) presses agree; the one at \
+        \($0.hertz.text(places: 1)) Hz was left out.
+        """
+      } ?? "All \(presses.count) presses agree."
+    let change = ProfileChange(old, measurement.applied(to: old, date: date), arguments)
+    try change.writeReport(
+      heading: "by hand",
+      entries: [
+        .init(
+          "resonance", measurement.resonance,
+          row: change.row("resonance", \.resonance, " Hz", interval: measurement.uncertainty)),
+        .init("resonanceUncertainty", measurement.uncertainty),
+        .init(
+          "qualityFactor", old.hardware?.qualityFactor,
+          row: change.row("quality", \.qualityFactor, "")),
+        .init("presses", measurement.presses.map(fields)),
+        .init("leftOut", (measurement.excludedPress.map { [$0] } ?? []).map(fields)),
+      ], sentences: [verdict, "The Q factor was not measured."], arguments: arguments,
+      terminal: terminal)
+    return .done
+  }
+}
+
+/// The playback of slow tones, which collects the frequencies at which a key is pressed.
+final class ManualCalibration: PlaybackActivity {
+  /// The number of consecutive tones without a key press after which the calibration ends.
+  static let maximumUnansweredCount = 3
+  /// The initial level, in decibels relative to the maximum.
+  private static let initialLevel = -12.0
+  /// The minimum level, in decibels relative to the maximum.
+  private static let minimumLevel = -36.0
+  /// The change of the level by a key, in decibels.
+  private static let levelStep = 3.0
+  /// The fade-in of a tone in seconds, during which key presses do not count.
+  private static let fadeInDuration = 0.5
+  /// The interval within which key presses are one: a key is held down or pressed twice.
+  private static let repeatInterval = Duration.milliseconds(800)
+  /// The duration of a tone after its last key press.
+  private static let trailingDuration = Duration.milliseconds(1_500)
+  /// The silence between tones.
+  private static let pause = Duration.seconds(1)
+
+  private enum Phase {
+    case ready
+    case pausing(until: Duration)
+    case playing
+    case over
+  }
+
+  let engine: PlaybackEngine
+  /// The last key press of each tone.
+  private(set) var presses: [ManualMeasurement.Press] = []
+  private(set) var wentUnanswered = false
+  private let tones: [ManualMeasurement.Tone]
+  private let players: [PatternPlayer]
+  private let time: any TimeSource
+  private var phase = Phase.ready
+  private var currentPress: ManualMeasurement.Press?
+  private var lastPressTime: Duration?
+  private var unansweredCount = 0
+  private var endCount = 0
+  private var levelDecibels = initialLevel
+
+  /// Prepares the tones.
+  ///
+  /// - Parameters:
+  ///   - profile: The profile for the tones.
+  ///   - stated: The resonance that the tones are around, in hertz.
+  ///   - device: The output device.
+  ///   - channel: The output channel, numbered from 1, or nil for all channels.
+  ///   - time: The clock.
+  init(
+    _ profile: TransducerProfile, around stated: Double, on device: DeviceSummary, channel: Int?,
+    time: any TimeSource
+  ) throws {
+    var routing = ChannelRouting()
+    routing.hapticChannels = channel.map { [.init(index: $0 - 1)] }
+    let (channels, profiles) = routing.resolved(
+      channelCount: device.format.channelCount, rate: device.format.rate, profile: profile)
+    let engine = PlaybackEngine(
+      rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
+    self.engine = engine
+    self.time = time
+    tones = ManualMeasurement.tones(around: stated)
+    players = try tones.map { try engine.player(for: Self.pattern($0, on: profile.frequency)) }
+    applyLevel()
+  }
+
+  /// Returns a pattern of one event, whose sharpness moves from the start to the end of a tone.
+  private static func pattern(_ tone: ManualMeasurement.Tone, on mapping: FrequencyMapping)
+    -> HapticPattern
+  {
+    func sharpness(_ hertz: Double) -> Float {
+      Float(log2(hertz / mapping.low) / log2(mapping.high / mapping.low))
+    }
+    return HapticPattern(
+      events: [
+        HapticEvent(
+          kind: .hapticContinuous, time: 0, duration: tone.duration,
+          parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
+      ],
+      curves: [
+        ParameterCurve(
+          id: .hapticSharpnessControl, time: 0,
+          controlPoints: [
+            .init(time: 0, value: sharpness(tone.startHertz)),
+            .init(time: tone.duration, value: sharpness(tone.endHertz)),
+          ]),
+        ParameterCurve(
+          id: .hapticIntensityControl, time: 0,
+          controlPoints: [.init(time: 0, value: 0), .init(time: fadeInDuration, value: 1)]),
+      ])
+  }
+
+  private var toneIndex: Int { min(presses.count, tones.count - 1) }
+  private var player: PatternPlayer { players[toneIndex] }
+  var state: PlaybackStatus.State {
+    if case .playing = phase {
+      .playing
+    } else {
+      .idle
+    }
+  }
+  var progress: (position: Double, duration: Double?) {
+    if case .playing = phase {
+      (player.position, nil)
+    } else {
+      (0, nil)
+    }
+  }
+  /// A level meter would show the resonance that is to be felt.
+  var hidesSoundDetails: Bool { true }
+
+  var title: ActivityTitle? {
+    let level = "\(levelDecibels.text(places: 0)) dB"
+    if case .ready = phase {
+      return ActivityTitle(long: "Enter starts, \(level)", short: "Enter")
+    }
+    let name = "tone \(toneIndex + 1) of \(tones.count)"
+    return ActivityTitle(
+      long: "\(name), \(tones[toneIndex].isRising ? "rising" : "falling"), \(level)", short: name,
+      remarks: currentPress == nil ? [] : ["pressed"])
+  }
+
+  var keys: [KeyHelp] {
+    [("space", "strongest"), ("+ -", "3 dB, and the tone again"), ("q", "give up")]
+  }
+
+  func update(at now: Duration) throws -> ActivityStep {
+    switch phase {
+    case .ready:
+      return .wait(nil)
+    case .over:
+      return .finished
+    case .pausing(let end):
+      guard now >= end else { return .wait(end - now) }
+      endCount = player.endCount
+      currentPress = nil
+      lastPressTime = nil
+      try player.start()
+      phase = .playing
+    case .playing:
+      let isAnswered = lastPressTime.map { now >= $0 + Self.trailingDuration } ?? false
+      if isAnswered || player.endCount > endCount {
+        try finishTone(at: now)
+      }
+    }
+    return .wait(.milliseconds(20))
+  }
+
+  private func finishTone(at now: Duration) throws {
+    try player.stop()
+    phase = .pausing(until: now + Self.pause)
+    if let currentPress {
+      presses.append(currentPress)
+      unansweredCount = 0
+      if presses.count == tones.count {
+        phase = .over
+      }
+    } else {
+      unansweredCount += 1
+      wentUnanswered = unansweredCount == Self.maximumUnansweredCount
+      if wentUnanswered {
+        phase = .over
+      }
+    }
+  }
+
+  func handleKey(_ key: KeyPress) throws -> Bool {
+    switch key {
+    case .character(" "), .enter:
+      recordPress()
+    case .character("+"), .character("="), .up:
+      try changeLevel(by: Self.levelStep)
+    case .character("-"), .character("_"), .down:
+      try changeLevel(by: -Self.levelStep)
+    // Only quitting and help are left to the session; muting and its other keys are disabled.
+    case .character("q"), .character("Q"), .control("d"), .character("?"), .character("h"):
+      return false
+    default:
+      break
+    }
+    return true
+  }
+
+  private func recordPress() {
+    let now = time.now
+    if case .ready = phase {
+      phase = .pausing(until: now + Self.pause)
+      return
+    }
+    guard case .playing = phase, player.position >= Self.fadeInDuration else { return }
+    if lastPressTime.map({ now - $0 >= Self.repeatInterval }) ?? true {
+      let tone = tones[toneIndex]
+      currentPress = ManualMeasurement.Press(
+        hertz: tone.hertz(at: player.position), isRising: tone.isRising)
+    }
+    lastPressTime = now
+  }
+
+  private func changeLevel(by step: Double) throws {
+    levelDecibels = min(max(levelDecibels + step, Self.minimumLevel), 0)
+    applyLevel()
+    guard case .playing = phase else { return }
+    try player.stop()
+    phase = .pausing(until: time.now + Self.pause)
+  }
+
+  private func applyLevel() {
+    engine.strength = Float(NumberFormatting.amplitude(decibels: levelDecibels))
+  }
+}

@@ -1,0 +1,353 @@
+enum SweepCommand {
+  static let description = Command(
+    "sweep", abstract: "Write or play the measurement signal for a transducer.",
+    discussion: """
+      The signal consists of two rising sweeps, the first 6 dB weaker, then six tones and six burs\
+      ts to feel. Record it with a sensor on the transducer and measure the recording with 'te\
+      mblor calibrate'. The level is low, fades in slowly and contains nothing below half the l\
+      owest frequency. Levels beyond the limits of the profile are rejected.
+
+      With --quick, the signal takes 5 s, for 'temblor calibrate --quick'.
+      """,
+    options: [
+      SweepOptions.profile, SweepOptions.quick,
+      Option(
+        "-o", "--output", value: "FILE", help: "Output file, 24 bits.",
+        completion: .file(withExtension: "wav", "flac"),
+        writes: []), playChannel,
+    ], groups: [SweepOptions.group, DeviceOptions.group],
+    examples: [
+      .init("temblor sweep --profile dayton-bst-1 -o sweep.wav", "Write a file to play."),
+      .init(
+        "temblor sweep --profile dayton-bst-1 --device plughw:1 --play-channel 2",
+        "Play it on the second channel of a card."),
+    ]
+  ) { arguments, terminal in try run(arguments, terminal, time: SystemTimeSource()) }
+
+  static let playChannel = Option(
+    "--play-channel", value: "N", help: "Output channel, 1 to 64.", defaultText: "all")
+
+  static func run(_ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource) throws
+    -> ExitStatus
+  {
+    let options = try SweepOptions(arguments)
+    try options.checkLimits()
+    let output = arguments.value("--output")
+    let hasDevice = arguments.value("--device") != nil
+    guard (output == nil) == hasDevice else {
+      throw UsageError("use either '--output' or '--device'")
+    }
+    if let output {
+      let rate = try arguments[SharedOptions.rate]
+      try write(options, rate: rate, to: output)
+      try terminal.output.write(
+        "\(output.printable): \(summary(options))\n" + instructions(options, file: output))
+      return .done
+    }
+    let player = try SweepPlayer(arguments, options: options, time: time)
+    try terminal.output.writeLine("playing \(summary(options))")
+    try player.play()
+    try terminal.output.write(instructions(options, file: nil))
+    return .done
+  }
+
+  private static func write(_ options: SweepOptions, rate: Int, to path: String) throws {
+    guard let container = SoundFileFormat.container(ofName: path) else {
+      throw UsageError("unknown file extension of \(path.inQuotes); use .wav or .flac")
+    }
+    let samples = try options.samples(rate: Double(rate))
+    let format = SoundFileFormat(
+      container: container, sampleFormat: container == .ogg ? .float : .s24)
+    var file = try AtomicFileWriter(path)
+    var writer = try SoundFileWriter(
+      descriptor: file.descriptor, path: path, format: format, rate: rate, channelCount: 1,
+      frameCount: Int64(samples.count),
+      tags: SoundFileTags(
+        title: "sweep", software: "Temblor \(temblorVersion)",
+        comment: "temblor sweep --profile \(options.profile.name)\(options.commandLineText)"))
+    try writer.write(samples.span)
+    try writer.close()
+    try file.commit()
+  }
+
+  /// Returns a summary of the signal, for example `22 s, 10 to 1000 Hz at -12 dBFS for
+  /// dayton-bst-1`.
+  static func summary(_ options: SweepOptions) -> String {
+    let signal = options.signal
+    let low = SweepOptions.text(signal.band.lowerBound)
+    let high = SweepOptions.text(signal.band.upperBound)
+    return
+      """
+      \(signal.totalDuration.text(places: 1)) s, \(low) to \(high) Hz at \
+      \(SweepOptions.text(signal.level)) dBFS for \(options.profile.name)
+      """
+  }
+
+  private static func instructions(_ options: SweepOptions, file: String?) -> String {
+    var text = ""
+    if !SweepLimits(options.profile).hasLimits {
+      text += "The profile has no power or excursion limit: start at a low volume.\n"
+    }
+    text += """
+      Attach an accelerometer to the mounted transducer, or hold a microphone against it.
+      Record the whole signal in one take, with automatic gain control off and without clipping:
+        arecord -f S16_LE -r 48000 -d \(Int(options.signal.totalDuration.rounded(.up)) + 5) take.wav
+
+      """
+    if let file {
+      text += "While recording, play:\n  aplay \(file.printable)\n"
+    }
+    let quick = options.isQuick ? " --quick" : ""
+    let output = options.isQuick ? "" : " -o mine.json"
+    return text
+      + """
+      Then measure:
+        temblor calibrate\(quick) take.wav --profile \
+      \(options.profileArgument)\(options.commandLineText)\(output)
+
+      """
+  }
+}
+
+/// The options of the sweep signal, shared by `sweep` and `calibrate`.
+struct SweepOptions {
+  static let group = OptionGroup(
+    "Signal",
+    Option(
+      "--from", value: "HZ", help: "Start frequency, 1 to 10000.",
+      defaultText: text(SweepSignal.defaultBand.lowerBound)),
+    Option(
+      "--to", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
+      defaultText: text(SweepSignal.defaultBand.upperBound)),
+    Option(
+      "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
+      defaultText: text(SweepSignal.defaultDuration)),
+    Option(
+      "--level", value: "DB", help: "Peak level in dBFS, -40 to -3.",
+      defaultText: text(SweepSignal.defaultLevel)))
+
+  static let profile = Option(
+    "--profile", value: "PROFILE",
+    help:
+      """
+      Profile of the transducer: a name from 'temblor profiles', words of one such as 'BST-1', \
+      or a file.
+      """,
+    completion: SharedOptions.profileCompletion)
+
+  static let quick = Option(
+    "--quick", help: "Check resonance and Q factor of a profile with a signal of 5 s.")
+
+  let profile: TransducerProfile
+  let profilePath: String?
+  let profileArgument: String
+  let signal: SweepSignal
+  let isQuick: Bool
+
+  init(_ arguments: ParsedArguments) throws {
+    guard let profileArgument = arguments.value("--profile") else {
+      throw UsageError("missing '--profile'; run 'temblor profiles' to list profiles")
+    }
+    self.profileArgument = profileArgument
+    let input = try ProfileInput.find(profileArgument)
+    profile = try input.profile()
+    profilePath = input.entry?.path
+    isQuick = arguments.flag("--quick")
+    let level =
+      try arguments.double("--level", in: SweepSignal.levelRange) ?? SweepSignal.defaultLevel
+    if isQuick {
+      try SharedOptions.refuse(
+        ["--from", "--to", "--sweep-duration"], with: "--quick", in: arguments)
+      do {
+        signal = try SweepSignal(checking: profile, level: level)
+      } catch {
+        throw UsageError(error.description)
+      }
+      return
+    }
+    let low = try arguments.double("--from", in: SweepSignal.frequencyRange)
+    let high = try arguments.double("--to", in: SweepSignal.frequencyRange)
+    let defaultBand = SweepSignal.defaultBand
+    let first = low ?? min(defaultBand.lowerBound, (high ?? defaultBand.upperBound) / 4)
+    let last = high ?? max(defaultBand.upperBound, first * 4)
+    guard first < last else {
+      throw UsageError("'--to' must be above '--from', not \(Self.text(last).inQuotes)")
+    }
+    let mapping = profile.frequency
+    do {
+      signal = try SweepSignal(
+        band: first...last,
+        sweepDuration: try arguments.double("--sweep-duration", in: SweepSignal.durationRange)
+          ?? SweepSignal.defaultDuration,
+        level: level,
+        toneBand: min(mapping.low, mapping.high)...max(mapping.low, mapping.high))
+    } catch let error as CalibrationError {
+      throw UsageError(error.description)
+    }
+  }
+
+  func checkLimits() throws(UsageError) {
+    do {
+      try SweepLimits(profile).check(signal)
+    } catch {
+      throw UsageError(error.description)
+    }
+  }
+
+  func samples(rate: Double) throws(UsageError) -> [Float] {
+    do {
+      return try signal.samples(rate: rate)
+    } catch {
+      throw UsageError(error.description)
+    }
+  }
+
+  /// The options of the signal that differ from their defaults, as text for a command line.
+  var commandLineText: String {
+    let band = signal.band
+    let defaultBand = SweepSignal.defaultBand
+    let values = [
+      ("--from", band.lowerBound, defaultBand.lowerBound),
+      ("--to", band.upperBound, defaultBand.upperBound),
+      ("--sweep-duration", signal.sweepDuration, SweepSignal.defaultDuration),
+      ("--level", signal.level, SweepSignal.defaultLevel),
+    ]
+    return values.dropFirst(isQuick ? 3 : 0).filter { $0.1 != $0.2 }.map {
+      " \($0.0) \(Self.text($0.1))"
+    }.joined()
+  }
+
+  static func text(_ value: Double) -> String { value.text(places: 3) }
+}
+
+/// Plays the sweep on a device, and optionally records at the same time.
+struct SweepPlayer {
+  private let device: String
+  private let request: OutputRequest
+  private let options: SweepOptions
+  private let channel: Int?
+  private let time: any TimeSource
+
+  /// The duration of the recording after the signal, in seconds. The latency of sound servers and
+  /// networks is up to 3.
+  private static let tailDuration = 3.25
+  /// The same for a quick check.
+  private static let quickTailDuration = 0.5
+  /// The time until devices run steadily and their clocks are compared, in seconds.
+  private static let settlingDuration = 0.25
+  /// The default number of frames in a period. A low latency is not required.
+  private static let defaultPeriodSize = 1_024
+
+  init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError)
+  {
+    channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
+    let output = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
+    var request = output.request
+    if arguments.value("--period-size") == nil, arguments.value("--buffer-size") == nil {
+      request.periodSize = Self.defaultPeriodSize
+      request.bufferSize = 8 * Self.defaultPeriodSize
+    }
+    device = output.device
+    self.request = request
+    self.options = options
+    self.time = time
+  }
+
+  func play() throws {
+    let sink = try open()
+    let samples = try options.samples(rate: sink.format.rate)
+    try stream(samples, count: samples.count, to: sink) { _ in true }
+  }
+
+  /// Plays the sweep and records it.
+  ///
+  /// - Parameters:
+  ///   - device: The capture device.
+  ///   - channelCount: The number of channels to record.
+  /// - Returns: The recording, and the time in it at which the device played the signal's first
+  ///   sample, in seconds by both clocks.
+  func record(from device: String, channelCount: Int) throws -> (sound: Sound, origin: Double?) {
+    let sink = try open()
+    let rate = sink.format.rate
+    let samples: [Float]
+    do {
+      samples = try options.signal.samples(rate: rate, includesTones: false)
+    } catch {
+      throw UsageError(error.description)
+    }
+    let capture = try ALSACapture(
+      device, rate: Int(rate), channelCount: channelCount, clock: time)
+    var recorded: [Float] = []
+    var origins: [Double] = []
+    let tailDuration = options.isQuick ? Self.quickTailDuration : Self.tailDuration
+    let requiredCount = samples.count + Int(tailDuration * rate)
+    try capture.start()
+    try stream(samples, count: .max, to: sink) { written in
+      try capture.read(into: &recorded)
+      if Double(written) > Self.settlingDuration * rate, let first = capture.firstFrameTime() {
+        let start = time.now + .nanosecondRounded(seconds: Double(sink.delay - written) / rate)
+        origins.append((start - first).inSeconds)
+      }
+      // The capture may have started before the playback.
+      let offset = max(0, origins.last ?? 0)
+      return Double(capture.frameCount) >= Double(requiredCount) + offset * rate
+    }
+    capture.stop()
+    origins.sort()
+    let sound = Sound(interleaved: recorded, channelCount: channelCount, rate: rate)
+    return (sound, origins.isEmpty ? nil : origins[origins.count / 2])
+  }
+
+  private func open() throws(OutputError) -> any AudioSink {
+    try OutputRegistry.standard.open(device, request, time: time).sink
+  }
+
+  /// Writes samples to a sink, followed by silence.
+  ///
+  /// - Parameters:
+  ///   - samples: The samples, for one channel or all.
+  ///   - count: The number of frames to write, or `.max` to write until `isDone` returns true.
+  ///   - sink: The output.
+  ///   - isDone: A function that is called after each block with the number of written frames.
+  private func stream(
+    _ samples: [Float], count: Int, to sink: any AudioSink, isDone: (Int) throws -> Bool
+  ) throws {
+    let channels = sink.format.channelCount
+    let wake = try WakeSignal()
+    var written = 0
+    var block = [Float](repeating: 0, count: sink.format.bufferSize * channels)
+    var hasEnded = false
+    defer {
+      if !hasEnded {
+        sink.finish(draining: false)
+      }
+    }
+    while true {
+      if SignalHandling.isInterruptRequested { throw FileError(device, "interrupted") }
+      switch sink.wait(wake) {
+      case .ready(let frameCount):
+        for frame in 0..<frameCount {
+          let sample = written + frame < samples.count ? samples[written + frame] : 0
+          for index in 0..<channels {
+            let isPlayed = channel == nil || channel == index + 1
+            block[frame * channels + index] = isPlayed ? sample : 0
+          }
+        }
+        sink.write(block.span.extracting(first: frameCount * channels))
+        written += frameCount
+      case .interrupted:
+        break
+      case .missed, .late:
+        throw failure("underrun during the sweep; use a larger '--buffer-size'")
+      case .ended:
+        throw failure("disconnected during the sweep; reconnect it")
+      }
+      let isDone = try isDone(written)
+      if written >= count || (isDone && count == .max) { break }
+    }
+    hasEnded = true
+    sink.finish(draining: count != .max)
+  }
+
+  private func failure(_ text: String) -> OutputError { OutputError(.other, output: device, text) }
+}

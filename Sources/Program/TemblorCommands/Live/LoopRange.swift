@@ -1,0 +1,83 @@
+struct LoopRange: Equatable {
+  /// The start in seconds; nil to repeat the whole.
+  private var start: Double?
+  /// The end in seconds; nil for the end of the longest take.
+  private var end: Double?
+  private var argument = ""
+
+  init(_ arguments: ParsedArguments) throws(UsageError) {
+    guard let word = arguments.value("--loop-range") else { return }
+    self.argument = word
+    let parts = word.split(separator: "-", omittingEmptySubsequences: false)
+    let numbers = parts.map { Double($0) }
+    guard parts.count == 2, let start = parts[0].isEmpty ? 0 : numbers[0], start.isFinite,
+      parts[1].isEmpty || numbers[1]?.isFinite == true
+    else {
+      throw UsageError.invalidValue(
+        of: "--loop-range", expected: "a range in seconds, such as '0.5-1.2'", actual: word)
+    }
+    self.start = start
+    end = numbers[1]
+    if let end, end - start < PatternPlayer.minimumLoopDuration {
+      throw UsageError(
+        "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.minimumLoopDuration) s")
+    }
+  }
+
+  func region(of duration: Double) throws(UsageError) -> ClosedRange<Double>? {
+    guard let start else { return nil }
+    let end = min(end ?? duration, duration)
+    guard end - start >= PatternPlayer.minimumLoopDuration else {
+      throw UsageError(
+        """
+        the loop range \(argument.inQuotes) starts after the end at \
+        \(NumberFormatting.seconds(duration))
+        """
+      )
+    }
+    return start...end
+  }
+}
+
+extension TakeSwitcher {
+  static let keys = [
+    ("space", "pause"), ("left right", "move"), ("home", "beginning"),
+    ("[ ]", "set loop start, end"),
+    ("backspace", "loop everything"), ("l", "loop on or off"),
+  ]
+
+  func press(_ key: KeyPress) throws -> Bool {
+    switch key {
+    case .character(" "):
+      try togglePause()
+    case .left:
+      try step(-1)
+    case .right:
+      try step(1)
+    case .pageUp:
+      try step(-4)
+    case .pageDown:
+      try step(4)
+    case .home:
+      try move(to: loopStart)
+    case .character("["):
+      try beginRegionHere()
+    case .character("]"):
+      try endRegionHere()
+    case .backspace:
+      try setRegion(nil)
+    case .character("l"), .character("L"):
+      try toggleLooping()
+    default:
+      return false
+    }
+    return true
+  }
+
+  var loopText: String {
+    guard isLooping else { return "no loop" }
+    guard let region else { return "loop" }
+    return "loop \(NumberFormatting.rounded(region.lowerBound, places: 2))-"
+      + NumberFormatting.rounded(region.upperBound, places: 2)
+  }
+}

@@ -1,0 +1,200 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import HapticRender
+@testable import TransducerCalibration
+
+/// A resonance found by a person, and what becomes of it.
+@Suite struct ManualMeasurementTests {
+  private static func profile(quality: Double = 6) -> TransducerProfile {
+    TransducerProfile(
+      name: "chair", summary: "A chair.", frequency: FrequencyMapping(low: 28.3, high: 56.6),
+      hardware: TransducerHardware(
+        product: "Chair", band: 20...80, resonance: 40, qualityFactor: quality, continuousPower: 50,
+        peakPower: 200,
+        response: [ResponsePoint(hertz: 20, decibels: -3), ResponsePoint(hertz: 80, decibels: 0)],
+        measured: TransducerMeasurement(date: "2020-01-01", residual: -30, sensor: .velocity),
+        estimated: ["resonance", "qualityFactor"], uncertainty: .estimated),
+      sources: ["A data sheet"])
+  }
+
+  /// Presses at some hertz in rising tones and at others in falling ones.
+  private static func presses(_ rising: [Double], _ falling: [Double]) -> [ManualMeasurement.Press]
+  {
+    rising.map { .init(hertz: $0, isRising: true) }
+      + falling.map { .init(hertz: $0, isRising: false) }
+  }
+
+  // MARK: - What does not lead to a resonance
+
+  @Test(arguments: [
+    // Two that are wild, one way only, falling above rising, and by the clock instead of the buzz.
+    ([40.0, 52, 44], [38.0, 29, 39]), ([44, 44, 44], []), ([44], [38, 38, 38]),
+    ([36, 36, 36], [44, 44, 44]),
+    ([40, 34.8, 37.3], [40, 45.9, 42.9]), ([60, 61, 60], [37, 38, 37]),
+    ([42.9, 37.3, 40], [37.3, 42.9, 40]),
+  ]) func pressesThatDisagreeAreRefused(rising: [Double], falling: [Double]) {
+    let error = #expect(throws: CalibrationError.self) {
+      try ManualMeasurement(presses: Self.presses(rising, falling), around: 40)
+    }
+    #expect(error?.kind == .pressesDisagree)
+    #expect(error?.description.hasPrefix("the presses do not agree: at ") == true)
+  }
+
+  @Test func aResonanceAtTheEndOfTheTonesIsRefused() {
+    let error = #expect(throws: CalibrationError.self) {
+      try ManualMeasurement(presses: Self.presses([62, 62, 62], [60, 60, 60]), around: 40)
+    }
+    #expect(
+      error?.description
+        == """
+        the strongest buzz is at 61 Hz, too near the end of the tones; set the resonance of the \
+        profile to that and repeat
+        """
+    )
+  }
+
+  @Test func aProfileWithoutAResonanceIsRefused() {
+    var profile = Self.profile()
+    profile.hardware?.qualityFactor = nil
+    #expect(throws: CalibrationError.self) {
+      try ManualMeasurement.toneProfile(for: profile, level: -12)
+    }
+  }
+
+  // MARK: - What does
+
+  @Test func reactionsCancelAndOneWildPressIsLeftOut() throws {
+    let even = try ManualMeasurement(
+      presses: Self.presses([44, 44, 44], [40, 40, 40]), around: 40)
+    #expect(abs(even.resonance - (44.0 * 40).squareRoot()) < 1e-9)
+    #expect(even.excludedPress == nil && even.uncertainty == 0.04)
+    let wild = try ManualMeasurement(
+      presses: Self.presses([44, 70, 44], [40, 40, 40]), around: 40)
+    #expect(abs(wild.resonance - even.resonance) < 1e-9)
+    #expect(wild.excludedPress == .init(hertz: 70, isRising: true) && wild.presses.count == 5)
+    let wide = try ManualMeasurement(
+      presses: Self.presses([42, 44, 46], [38, 40, 42]), around: 40)
+    #expect((0.045...0.075).contains(wide.uncertainty))
+  }
+
+  @Test func theProfileKeepsTheQualityAndItsUncertainty() throws {
+    let found = try ManualMeasurement(
+      presses: Self.presses([99, 98, 99], [90, 90, 90]), around: 80)
+    let new = found.applied(to: Self.profile(), date: "2026-11-23")
+    let hardware = try #require(new.hardware)
+    #expect(hardware.resonance == 94.2 && hardware.qualityFactor == 6)
+    #expect(hardware.uncertainty == TransducerUncertainty(resonance: 0.04, qualityFactor: 1.5))
+    #expect(
+      hardware.estimated == ["qualityFactor"] && hardware.measured == nil && hardware.response == []
+    )
+    #expect(hardware.band == 20...94.2)
+    #expect(new.sources == ["A data sheet", "Resonance found by hand, 2026-11-23"])
+  }
+
+  @Test func tonesStayBelowTheLimits() throws {
+    var profile = Self.profile()
+    #expect(try abs(ManualMeasurement.toneProfile(for: profile, level: -12).level - 0.2512) < 1e-4)
+    // Full scale is a hundred times the continuous power.
+    profile.amplifier.power = 5_000
+    #expect(try ManualMeasurement.toneProfile(for: profile, level: -12).level < 0.09)
+    profile.amplifier.power = 50
+    profile.hardware?.acceleration = 2
+    profile.hardware?.excursion = 0.02
+    let tones = try ManualMeasurement.toneProfile(for: profile, level: -12)
+    let excursion = try #require(profile.transducerSettings(rate: 8_000)?.limits.excursion)
+    // A plant 15 % lower moves by 1 / 0.85² more.
+    #expect(tones.level / 0.85 / 0.85 < excursion)
+    #expect(tones.transducerSettings(rate: 8_000)?.equalizer == nil)
+  }
+
+  // MARK: - A simulated person
+
+  /// The presses of a hand on a transducer, by the steady-state level at each moment.
+  /// - Parameter slope: Decibels an octave by which the person's sensitivity rises besides the
+  ///   profile's.
+  private static func find(
+    _ plant: TransducerModel, stated profile: TransducerProfile, slope: Double = 0, seed: UInt64
+  ) throws -> ManualMeasurement {
+    let tones = try ManualMeasurement.toneProfile(for: profile, level: -12)
+    let settings = tones.transducerSettings(rate: 48_000)
+    let levels = tones.levelsOverSharpness(count: 257, drive: settings)
+    let octaves = log2(tones.frequency.high / tones.frequency.low)
+    var hand = SimulatedHand(seed: seed)
+    var presses: [ManualMeasurement.Press] = []
+    for tone in ManualMeasurement.tones(around: 40) {
+      hand.begin()
+      for step in 100..<Int(200 * tone.duration) {
+        let hertz = tone.hertz(at: Double(step) / 200)
+        let index = Int((256 * log2(hertz / tones.frequency.low) / octaves).rounded())
+        let drive = levels[min(max(index, 0), 256)] * (settings?.driveResponse(atHertz: hertz) ?? 1)
+        let felt =
+          20 * log10(drive * plant.acceleration(atHertz: hertz))
+          - profile.thresholdDecibels(atHertz: hertz)
+          + slope * log2(hertz / 40)
+        if hand.presses(feeling: felt, at: Double(step) / 200) {
+          presses.append(.init(hertz: hertz, isRising: tone.isRising))
+          break
+        }
+      }
+    }
+    return try ManualMeasurement(presses: presses, around: 40)
+  }
+
+  /// Decibels between the strongest and the weakest steady event over sharpness.
+  private static func unevenness(of profile: TransducerProfile, on plant: TransducerModel) -> Double
+  {
+    let settings = profile.transducerSettings(rate: 48_000)
+    let placed = profile.bandMapped(rate: 48_000)
+    let levels = placed.levelsOverSharpness(count: 129, drive: settings)
+    let felt = levels.indices.map { index in
+      let hertz = placed.frequency.hertz(atSharpness: Double(index) / 128)
+      return 20
+        * log10(
+          levels[index] * (settings?.driveResponse(atHertz: hertz) ?? 1)
+            * plant.acceleration(atHertz: hertz))
+        - profile.thresholdDecibels(atHertz: hertz)
+    }
+    return (felt.max() ?? 0) - (felt.min() ?? 0)
+  }
+
+  /// Plants of Q 3 to 20 up to 15 % off the data sheet, and persons whose sensitivity has another
+  /// slope.
+  @Test(arguments: [UInt64(1), 1_000]) func aHandFindsTheResonanceWithin4Percent(seed: UInt64)
+    throws
+  {
+    var chance = Chance(state: seed)
+    for index in 0..<60 {
+      let quality = 3 * pow(20.0 / 3, Double.random(in: 0...1, using: &chance))
+      let plant = TransducerModel(
+        resonance: 40 * Double.random(in: 0.85...1.15, using: &chance), qualityFactor: quality)
+      let slope = Double.random(in: -3...3, using: &chance)
+      let stated = Self.profile(quality: quality * Double.random(in: 2 / 3.0...1.5, using: &chance))
+      let found = try Self.find(plant, stated: stated, slope: slope, seed: seed + UInt64(index))
+      let error = abs(found.resonance / plant.resonance - 1)
+      #expect(error < 0.04 && error < found.uncertainty)
+    }
+  }
+
+  /// The felt level over sharpness, on plants off the data sheet with its own Q factor.
+  @Test(arguments: [(6.0, 5.5), (12, 10.5)]) func itEvensOutWhatADataSheetLeaves(
+    quality: Double, bare: Double
+  ) throws {
+    let stated = Self.profile(quality: quality)
+    for off in [-0.15, -0.1, -0.05, 0, 0.05, 0.1, 0.15] {
+      let plant = TransducerModel(resonance: 40 * (1 + off), qualityFactor: quality)
+      #expect(Self.unevenness(of: stated, on: plant) > bare)
+      for (seed, slope) in zip(UInt64(0)..., [-3.0, 0, 3]) {
+        let found = try Self.find(plant, stated: stated, slope: slope, seed: seed)
+        let fitted = found.applied(to: stated, date: "")
+        #expect(Self.unevenness(of: fitted, on: plant) <= 1)
+        // A wrong Q factor adds 3.5 dB for a factor of 1.5.
+        for factor in [1 / 1.5, 1.5] {
+          let other = TransducerModel(resonance: plant.resonance, qualityFactor: quality * factor)
+          #expect(Self.unevenness(of: fitted, on: other) <= 3.8)
+        }
+      }
+    }
+  }
+}
