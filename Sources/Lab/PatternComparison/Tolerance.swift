@@ -1,5 +1,6 @@
 internal import CMath
 import HapticModel
+import SignalAnalysis
 
 /// The maximum differences between takes that count as equal.
 public struct Tolerance: Equatable, Sendable {
