@@ -162,6 +162,7 @@ package struct Command: Sendable {
   }
 }
 
+/// Parses the arguments of a command into values of options and positional arguments.
 private struct ArgumentParser {
   let command: Command
   let arguments: [String]

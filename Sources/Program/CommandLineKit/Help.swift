@@ -102,6 +102,7 @@ package struct TextLayout {
   }
 }
 
+/// A table of text with aligned columns.
 package enum TextTable {
   package static func text(_ rows: [[String]]) -> String { lines(rows).map { $0 + "\n" }.joined() }
 

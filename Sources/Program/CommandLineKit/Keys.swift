@@ -186,6 +186,7 @@ struct KeyDecoder {
   private static func cursorKey(_ final: UInt8) -> KeyPress? { cursorKeys[Unicode.Scalar(final)] }
 }
 
+/// A key press at a terminal.
 package enum KeyPress: Equatable, Sendable {
   case character(Character)
   /// A lowercase letter with Control, if the terminal does not interpret it.

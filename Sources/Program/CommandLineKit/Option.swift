@@ -1,5 +1,6 @@
 import SystemSupport
 
+/// An option of a command: a flag, or an option with a value.
 package struct Option: Equatable, Sendable {
   /// All spellings, such as `-o` and `--output`. Messages use the first long spelling.
   package var names: [String]
@@ -156,6 +157,7 @@ extension Option {
   }
 }
 
+/// Options under a common heading in the help.
 package struct OptionGroup: Sendable, Equatable {
   package var title: String
   package var options: [Option]
@@ -175,6 +177,7 @@ extension String {
   }
 }
 
+/// A positional argument of a command.
 package struct Argument: Sendable {
   package var name: String
   package var help: String

@@ -124,6 +124,7 @@ package struct ParsedArguments: Sendable {
   }
 }
 
+/// An error in a command line.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
   /// One line that contains the argument in question, without a period.
   package var description: String

@@ -16,6 +16,7 @@ package struct CommandReference: Sendable {
   package init(_ description: Command) { self.init(description.name, description) }
 }
 
+/// A program with commands, its help, its manual page, and its completions.
 package struct Program: Sendable {
   package var name: String
   package var version: String
@@ -237,6 +238,7 @@ extension Command {
   }
 }
 
+/// The exit status of the program.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
   case done = 0
   /// The operation failed, for example because of missing space, a missing permission, or a missing

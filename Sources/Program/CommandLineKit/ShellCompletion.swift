@@ -1,3 +1,4 @@
+/// A shell with a completion script.
 package enum Shell: String, CaseIterable, Sendable { case bash, zsh, fish }
 
 extension Program {

@@ -174,6 +174,7 @@ private func terminalWidth(_ descriptor: Int32) -> Int {
   return Int(size.ws_col)
 }
 
+/// An error of a write to a standard stream.
 package struct StreamError: Error, Equatable, CustomStringConvertible {
   package var stream: String
   /// The error number of `write`.

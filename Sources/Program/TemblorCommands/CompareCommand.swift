@@ -214,6 +214,8 @@ enum CompareCommand {
   }
 }
 
+/// The differences between takes as text: a sentence for each difference, and a table of
+/// measurements.
 struct ComparisonText {
   let comparisons: [Comparison]
   var listsAllDifferences = false
@@ -284,6 +286,7 @@ struct ComparisonText {
   }
 }
 
+/// The value of `--tolerance`, which remembers the limits that were given.
 struct ToleranceOption {
   private(set) var tolerance = Tolerance()
   private var explicitUnits: Set<String> = []

@@ -260,6 +260,7 @@ enum EditCommand {
   }
 }
 
+/// The difference between two texts, line by line.
 struct LinePatch {
   private typealias Hunk = (old: Range<Int>, new: Range<Int>)
 

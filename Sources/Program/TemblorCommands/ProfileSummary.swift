@@ -1,3 +1,4 @@
+/// A profile as text for `profiles show`.
 struct ProfileSummary {
   let profile: TransducerProfile
   let bandMapped: TransducerProfile

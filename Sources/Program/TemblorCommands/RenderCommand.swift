@@ -319,6 +319,7 @@ struct LevelText {
   var text: String { ([peak] + [limiting].compactMap(\.self)).joined(separator: ", ") }
 }
 
+/// The actions of the transducer protection during a rendering.
 struct ProtectionSummary: Equatable, Sendable {
   enum Cause: String, Sendable { case excursion, power }
 

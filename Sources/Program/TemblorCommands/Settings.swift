@@ -126,6 +126,7 @@ struct Settings: Sendable {
   }
 }
 
+/// An error in the settings file, with the remedies.
 struct SettingsError: Error, CustomStringConvertible {
   let error: InputError
 

@@ -6,6 +6,7 @@ internal import Reading
 public import StudioCore
 internal import SystemSupport
 
+/// Playback on a device, for the C interface.
 final class DeviceSession {
   /// A playback of a pattern. Its player is released at the end.
   struct Play {

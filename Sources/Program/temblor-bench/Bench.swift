@@ -70,6 +70,7 @@ extension Measurement {
   }
 }
 
+/// A measured value with its unit and, if there is one, its target.
 struct Measurement {
   let name: String
   let value: Double

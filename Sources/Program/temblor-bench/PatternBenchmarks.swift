@@ -4,6 +4,7 @@ import HapticRender
 import ShippedFiles
 import VendorFormats
 
+/// Measures reading and writing AHAP.
 enum ReadingBenchmarks {
   static func run() throws -> [Measurement] {
     let text = try AHAPDocument(pattern: pattern()).canonicalText()
@@ -40,6 +41,7 @@ enum ReadingBenchmarks {
   }
 }
 
+/// Measures compiling patterns to render plans.
 enum CompileBenchmarks {
   static func run() throws -> [Measurement] {
     var figures: [Measurement] = []

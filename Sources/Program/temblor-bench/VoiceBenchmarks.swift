@@ -3,6 +3,7 @@ import Glibc
 import HapticModel
 import HapticRender
 
+/// Measures the cost of voices in steady rendering.
 enum VoiceBenchmarks {
   /// The duration of the pattern in each run, in seconds.
   private static let seconds = 4.0
