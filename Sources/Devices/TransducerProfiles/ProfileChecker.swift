@@ -377,8 +377,8 @@ extension ProfileChecker {
         log.add(
           .implausibleValue, at: value,
           """
-          attack and release take \(edges.shortText) s of a burst of \(maximumDuration.shortText) s, \
-          which never reaches its level
+          attack and release take \(edges.shortText) s of a burst of \
+          \(maximumDuration.shortText) s, which never reaches its level
           """
         )
       }

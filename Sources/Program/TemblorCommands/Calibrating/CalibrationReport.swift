@@ -199,6 +199,8 @@ struct DriftReport {
     allowed: String
   ) -> ReportEntry {
     let change = (comparison.relativeChange * 100).text(places: 1)
+    let measured = comparison.measured.text(places: 2)
+    let interval = (comparison.interval * 100).text(places: 2)
     return ReportEntry(
       key,
       JSONElement.inlineObject([
@@ -210,7 +212,7 @@ struct DriftReport {
       ]),
       row: [
         label ?? key, comparison.stated.text(places: 2) + unit,
-        "\(comparison.measured.text(places: 2))\(unit) ± \((comparison.interval * 100).text(places: 2)) %",
+        "\(measured)\(unit) ± \(interval) %",
         (change.hasPrefix("-") ? "" : "+") + change + " %", allowed,
       ])
   }
