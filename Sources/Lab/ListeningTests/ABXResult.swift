@@ -7,7 +7,7 @@ public struct ABXResult: Equatable, Sendable {
     /// A and B are identical.
     case identical
     /// No trial was answered.
-    case nothing
+    case noTrials = "nothing"
     /// Even if all answers were correct, guessing would explain them.
     case tooFewTrials
     /// The p-value is at most 1 %.
@@ -59,7 +59,7 @@ public struct ABXResult: Equatable, Sendable {
   /// The conclusion from the counts.
   public var conclusion: Conclusion {
     if isVoid { return .identical }
-    if trialCount == 0 { return .nothing }
+    if trialCount == 0 { return .noTrials }
     if trialCount < Self.minimumTrialCount { return .tooFewTrials }
     if pValue <= Self.highlySignificantPValue { return .highlySignificant }
     if pValue <= Self.significantPValue { return .significant }
@@ -77,7 +77,7 @@ public struct ABXResult: Equatable, Sendable {
     let maybe = "a difference may have been heard."
     let conclusionText =
       switch conclusion {
-      case .identical, .nothing, .tooFewTrials:
+      case .identical, .noTrials, .tooFewTrials:
         better + "at least \(Self.minimumTrialCount) trials are needed for a result."
       case .highlySignificant:
         better + (isComplete ? "a difference was very probably heard." : maybe)
