@@ -55,7 +55,7 @@ import Testing
   @Test func everyLawIsThatOfItsDescription() {
     let points = [Double](repeating: 1, count: LevelTables.pointCount)
     let tables = LevelTables(levels: points, burstLevels: points)
-    defer { withExtendedLifetime(even) {} }
+    defer { withExtendedLifetime(tables) {} }
     for (intensity, sharpness) in [(0, 0), (0.25, 0.3), (0.6, 0.422601), (1, 1)] {
       for exponent in [1, 2, 1.7] {
         var profile = TransducerProfile.phone
