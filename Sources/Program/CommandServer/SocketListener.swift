@@ -1,4 +1,4 @@
-internal import Glibc
+package import Glibc
 package import HapticPlayback
 package import SystemSupport
 
@@ -124,7 +124,7 @@ package final class SocketListener {
 }
 
 /// The file of a socket, accessible only to its user and removed at the end.
-final class SocketFile {
+package final class SocketFile {
   let descriptor: Int32
   private let path: String
   private let stamp: FileStamp?
@@ -205,7 +205,7 @@ final class SocketFile {
     guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be replaced") }
   }
 
-  static func address(_ path: String) throws(FileError) -> sockaddr_un {
+  package static func address(_ path: String) throws(FileError) -> sockaddr_un {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)
@@ -217,7 +217,7 @@ final class SocketFile {
     return address
   }
 
-  static func withAddress<Result>(
+  package static func withAddress<Result>(
     _ address: inout sockaddr_un, length: Int = MemoryLayout<sockaddr_un>.size,
     _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
   ) -> Result {

@@ -81,12 +81,13 @@ public final class ALSASink: AudioSink {
   /// can be reopened.
   init(
     replacing request: PCMRequest, configuration: PCMConfiguration, format: SinkFormat,
-    clock: any TimeSource, due: Duration, lostFrameCount: Int
+    clock: any TimeSource, due: Duration, lostFrameCount: Int,
+    interception: PCMInterception? = nil
   ) {
     self.request = request
     self.format = format
     self.clock = clock
-    reconnector = DeviceReconnector(request, interception: nil)
+    reconnector = DeviceReconnector(request, interception: interception)
     encoder = SampleEncoder(configuration.encoding)
     pendingFrames = Self.makePendingFrames(for: configuration, format: format)
     watchedDescriptors = [PollDescriptor(-1)]
