@@ -37,7 +37,7 @@ import Testing
   {
     let recorded = RecordedTerminal(isTerminal: isTerminal, width: 200)
     let words = line.replacing("@", with: place.path).split(separator: " ").map(String.init)
-    let status = TemblorProgram.program(choices: choices).run(words, on: recorded.terminal)
+    let status = TemblorProgram.program(settings: choices).run(words, on: recorded.terminal)
     let file = try name.map { try FileSystem.read(place($0)) }
     return Run(status: status, output: recorded.output, error: recorded.error, file: file)
   }
