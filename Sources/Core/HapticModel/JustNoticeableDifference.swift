@@ -1,7 +1,7 @@
 /// The just-noticeable differences of level, frequency, and time, from publications.
 ///
 /// They depend on the body site, the person, and the level. Temblor uses them to rank differences
-/// and to flag those that are probably imperceptible; they are no guarantee.
+/// and to flag those that are probably imperceptible; they are not a guarantee.
 public enum JustNoticeableDifference {
   /// The just-noticeable difference of level, in decibels.
   ///

@@ -68,7 +68,7 @@ import Testing
     #expect(timeline.track(queuedCount: 960, now: .milliseconds(1_036)) == .late)
   }
 
-  @Test("A clock that drifts by 200 ppm is no discontinuity")
+  @Test("A clock that drifts by 200 ppm is not a discontinuity")
   func driftIsFollowed() {
     var timeline = Self.steadyTimeline()
     var now = Duration.milliseconds(1_000)

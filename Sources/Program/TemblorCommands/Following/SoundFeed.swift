@@ -5,7 +5,7 @@
 ///
 /// 1. The frames that wait in the queue show how the clocks of source and output drift apart. A
 ///    control loop adjusts the resampling ratio so that their number stays near the reserve.
-/// 2. A queue that ran dry gets a larger reserve, since the source delivers in bursts.
+/// 2. An underrun enlarges the reserve, since the source delivers in bursts.
 /// 3. A queue that never fell to its reserve during a second has too many frames. They are
 ///    discarded within a short fade.
 ///
@@ -56,7 +56,7 @@ final class SoundFeed: @unchecked Sendable {
   private static let excessThresholdSeconds = 0.01
   /// The duration in seconds of the fade before frames are discarded.
   private static let fadeSeconds = 0.005
-  /// The interval between iterations as a fraction of a period. It is no simple fraction, so that
+  /// The interval between iterations as a fraction of a period. It is not a simple fraction, so that
   /// the two do not beat.
   private static let iterationFraction = 0.382
 
