@@ -3,6 +3,8 @@ import SignalAnalysis
 /// Arithmetic on arrays of samples.
 enum Samples {
   /// Returns the inner product of two arrays, up to the end of the shorter one.
+  @_specialize(where Value == Float)
+  @_specialize(where Value == Double)
   static func dot<Value: BinaryFloatingPoint>(_ a: [Value], _ b: [Value]) -> Double {
     dot(a, from: 0, b, from: 0, count: min(a.count, b.count))
   }
@@ -10,6 +12,8 @@ enum Samples {
   /// Returns `Σ a[n + i] · b[m + i]` for `i` below `count`.
   ///
   /// Four partial sums shorten the dependency chain and the rounding error.
+  @_specialize(where Value == Float)
+  @_specialize(where Value == Double)
   static func dot<Value: BinaryFloatingPoint>(
     _ a: [Value], from n: Int, _ b: [Value], from m: Int, count: Int
   )
@@ -41,6 +45,8 @@ enum Samples {
   }
 
   /// Returns the sum of the squares.
+  @_specialize(where Value == Float)
+  @_specialize(where Value == Double)
   static func energy<Value: BinaryFloatingPoint>(_ a: [Value]) -> Double { dot(a, a) }
 
   /// Returns the sum of the squares in a range.
@@ -56,6 +62,8 @@ enum Samples {
   ///   - y: The sum.
   ///   - offset: The index in `y` of the first value of `x`. Values outside of `y` are ignored.
   ///   - count: The maximum number of values to add.
+  @_specialize(where Value == Float)
+  @_specialize(where Value == Double)
   static func add<Value: BinaryFloatingPoint>(
     _ x: [Value], times factor: Double, to y: inout [Value], at offset: Int, count: Int = .max
   ) {
