@@ -108,7 +108,7 @@ function frequencyText(take) {
     return all;
   });
   if (!frequencies.length) return "–";
-  const [low, high] = [Math.min(...found), Math.max(...found)];
+  const [low, high] = [Math.min(...frequencies), Math.max(...frequencies)];
   return low === high ? `${low} Hz` : `${low}–${high} Hz`;
 }
 

@@ -263,7 +263,7 @@ function bandSelect(event, x, y) {
         || (item.type === "continuous" && xOf(item.time) <= right && xOf(item.end) >= left
         && bottom >= py && top <= yIn("intensity", 0) && xOf(item.time) >= left - 2);
     }).map((item) => item.path);
-    const wanted = [...new Set([...kept, ...inBand])];
+    const wanted = [...new Set([...initialSelection, ...inBand])];
     if (wanted.length !== selection.length || wanted.some((path) => !isSelected(path))) {
       select(wanted);
     }

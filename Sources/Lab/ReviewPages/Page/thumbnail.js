@@ -108,7 +108,7 @@ function gradient(name, times, values, start, end) {
     if (fraction - last < 0.04 && index < times.length - 1) return;
     last = fraction;
     stops.push(
-      `<stop offset="${px(share * 100)}%" stop-color="${rampColor(values[index].sharpness)}"/>`
+      `<stop offset="${px(fraction * 100)}%" stop-color="${rampColor(values[index].sharpness)}"/>`
     );
   });
   return `<linearGradient id="${name}">${stops.join("")}</linearGradient>`;
