@@ -56,8 +56,8 @@ final class SoundFeed: @unchecked Sendable {
   private static let excessThresholdSeconds = 0.01
   /// The duration in seconds of the fade before frames are discarded.
   private static let fadeSeconds = 0.005
-  /// The interval between iterations as a fraction of a period. It is not a simple fraction, so that
-  /// the two do not beat.
+  /// The interval between iterations as a fraction of a period. It is not a simple fraction, so
+  /// that the two do not beat.
   private static let iterationFraction = 0.382
 
   /// The interval between iterations in seconds.
