@@ -85,8 +85,8 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     // test.
     Issue.record(
       """
-      An engine was made on a thread that belongs to no test while several tests with devices ran\
-      , and plays \
+      An engine was made on a thread that belongs to no test while several tests with devices ran, \
+      and plays \
       on none of them; use .virtualHaptics(.alone).
       """, severity: device.log.engineCount == 0 ? .error : .warning, sourceLocation: location)
   }
@@ -95,8 +95,8 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     """
     This test used an engine of the test \(test), which was refused and is recorded nowhere. An \
     object that both use, \
-    such as a singleton, keeps the engine: give both tests, or their suit\
-    es, .virtualHaptics(.alone).
+    such as a singleton, keeps the engine: give both tests, or their suites, \
+    .virtualHaptics(.alone).
     """
   }
 
@@ -109,14 +109,14 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   }
 
   static let missedWaitMessage = """
-    advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter or Time\
-    r), which it does not \
+    advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter or \
+    Timer), which it does not \
     move; use await advance(by:).
     """
 
   static let lifecycleMessage = """
-    background() and foreground() post notifications of UIApplication, which the objects of all te\
-    sts receive: give \
+    background() and foreground() post notifications of UIApplication, which the objects of all \
+    tests receive: give \
     the test, or its suite, .virtualHaptics(.alone).
     """
 }

@@ -45,8 +45,8 @@ package enum CommandGrammar {
     .init(
       "noise INTENSITY SHARPNESS OCTAVES SECONDS [at TIME] [as NAME] [priority N] [seed SEED]",
       """
-      Play noise of a bandwidth around the frequency of SHARPNESS. The same SEED gives the same n\
-      oise. Default: seed 0.
+      Play noise of a bandwidth around the frequency of SHARPNESS. The same SEED gives the same \
+      noise. Default: seed 0.
       """, CommandSession.noise),
     .init(
       "set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]",
@@ -78,8 +78,8 @@ package enum CommandGrammar {
     .init(
       "duck GAIN [attack SECONDS] [release SECONDS]",
       """
-      Set the gain of sounds while one of a higher priority plays; 1, the default, leaves them a\
-      lone. Default: attack 0.05, release 0.3 seconds.
+      Set the gain of sounds while one of a higher priority plays; 1, the default, leaves them \
+      alone. Default: attack 0.05, release 0.3 seconds.
       """, CommandSession.duck),
     .init(
       "preload PATTERN", "Load a pattern in advance, so that it starts without delay.",
@@ -114,9 +114,9 @@ package enum CommandGrammar {
 
   package static let discussion: String = {
     var text = """
-      Each line is one command. Words are separated by spaces. Put "quotes" around names with sp\
-      aces; inside quotes, write \\" for a quote and \\\\ for a backslash. Empty lines and lines\
-       that start with # are ignored. A line can have up to \(LineReader.maximumLineLength) bytes.
+      Each line is one command. Words are separated by spaces. Put "quotes" around names with \
+      spaces; inside quotes, write \\" for a quote and \\\\ for a backslash. Empty lines and lines \
+      that start with # are ignored. A line can have up to \(LineReader.maximumLineLength) bytes.
 
       """
     for form in commands {
@@ -127,27 +127,27 @@ package enum CommandGrammar {
     }
     return text + """
 
-      TIME is in seconds since the start of the session, as shown by status, or +SECONDS from\
-       now. INTENSITY, \
+      TIME is in seconds since the start of the session, as shown by status, or +SECONDS from \
+      now. INTENSITY, \
       SHARPNESS and STRENGTH are 0 to 1, RATE is \(operandKinds["RATE"]?.bounds ?? ""). \
-      Commands without TIME take effect with the next period of the device; commands with TIME at\
-       that exact frame. NAME can stand for several sounds: those that play and those scheduled.
+      Commands without TIME take effect with the next period of the device; commands with TIME at \
+      that exact frame. NAME can stand for several sounds: those that play and those scheduled.
 
       Each command gets one reply line, in order: ok, followed by words or NAME=VALUE fields, or \
       error KIND: followed by the reason. Prefix a command with @TAG to have the reply tagged: the \
-      reply to '@7 tap' is '@7 ok'. KIND is o\
-      ne of \(CommandError.Kind.allCases.map(\.rawValue).joinedWithOr).
+      reply to '@7 tap' is '@7 ok'. KIND is one \
+      of \(CommandError.Kind.allCases.map(\.rawValue).joinedWithOr).
 
       Lines that start with event are sent to all connections at any time: event finished when a \
       named sound ends, and event stopped when it is stopped, each with name=NAME and time=SECONDS\
       ; for the device, event underrun (with count and cause) and event disconnected, unrespon\
-      sive, reconnected, suspended and failed with a text, each with time and missed=SECONDS of\
-       lost audio. Events that repeat are sent together with a count, at most one of a kind in a se\
-      cond, and less often the longer it goes on. Later versions may add events and fields.
+      sive, reconnected, suspended and failed with a text, each with time and missed=SECONDS of \
+      lost audio. Events that repeat are sent together with a count, at most one of a kind in a \
+      second, and less often the longer it goes on. Later versions may add events and fields.
 
-      Sounds overlap: they are added, and a limiter keeps the sum in range. A sound replaces only o\
-      ne of the same name. N is a priority from 0, the default, to 9; taps have priority 0. Wh\
-      ile a sound plays, those of lower priorities have the gain that duck sets.
+      Sounds overlap: they are added, and a limiter keeps the sum in range. A sound replaces only \
+      one of the same name. N is a priority from 0, the default, to 9; taps have priority 0. While \
+      a sound plays, those of lower priorities have the gain that duck sets.
 
       Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds \
       in all, divided by the number of profiles; a client can hold as many as are free, so half of \

@@ -149,14 +149,18 @@ struct PatternSummary {
     playedFrequencies = profile.bandMapped(rate: plan.rate).frequencyRange(of: pattern.composition)
   }
 
+  private typealias ItemCount = (noun: String, key: String, count: Int)
+
   /// The number of items of each kind, with their singular noun and their JSON key.
-  private var counts: [(noun: String, key: String, count: Int)] {
+  private var counts: [ItemCount] {
     let patterns = pattern.composition.layers.map(\.pattern)
     func count(_ kind: HapticEvent.Kind) -> Int {
       patterns.reduce(0) { $0 + $1.events.count { $0.kind == kind } }
     }
-    let keys = ["transients", "continuous", "audioContinuous", "audioCustom"]
-    return zip(HapticEvent.Kind.allCases, keys).map { ($0.noun, $1, count($0)) } + [
+    let eventCounts: [ItemCount] = HapticEvent.Kind.allCases.map { kind in
+      (kind.noun, kind.countKey, count(kind))
+    }
+    return eventCounts + [
       ("parameter", "parameters", patterns.reduce(0) { $0 + $1.parameters.count }),
       ("curve", "curves", patterns.reduce(0) { $0 + $1.curves.count }),
       (

@@ -74,6 +74,25 @@ import Testing
     }
   }
 
+  @Test("A burst is raised by the exponents of bursts, not by those of continuous events")
+  func burstsHaveTheirOwnExponents() {
+    let count = LevelTables.pointCount
+    let tables = LevelTables(
+      levels: LevelTables.uniform, burstLevels: LevelTables.uniform,
+      exponents: [Double](repeating: 3, count: count),
+      burstExponents: [Double](repeating: 0.5, count: count))
+    defer { withExtendedLifetime(tables) {} }
+    var profile = TransducerProfile.phone
+    profile.intensity = .power(exponent: 1)
+    let mappings = VoiceMappings(profile, tables: tables, rate: 48_000)
+    let floor = mappings.burstAmplitude(intensity: 1e-12, sharpness: 0.5)
+    let linear = Double(floor * floor) + (1 - Double(floor * floor)) * 0.25
+    let burst = mappings.burstAmplitude(intensity: 0.25, sharpness: 0.5)
+    #expect(abs(Double(burst) - linear.squareRoot()) < 1e-5)
+    let continuous = mappings.amplitude(intensity: 0.25, sharpness: 0.5)
+    #expect(abs(Double(continuous) - 0.25 * 0.25 * 0.25) < 1e-6)
+  }
+
   @Test func inverseSquareRootsAreExactToFivePartsInAMillion() {
     for exponent in stride(from: -300.0, through: 300, by: 0.37) {
       let x = raised(10, to: exponent)

@@ -446,10 +446,10 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   }
 
   @_noLocks private func raisedAmplitude(
-    _ amplitude: Float, by growths: BufferView<Float>, at sharpness: Float
+    _ amplitude: Float, by exponentTable: BufferView<Float>, at sharpness: Float
   ) -> Float {
     guard amplitude > 0 else { return 0 }
-    let exponent = Self.interpolatedValue(of: exponents, at: sharpness)
+    let exponent = Self.interpolatedValue(of: exponentTable, at: sharpness)
     return RealtimeMath.exp2(exponent * RealtimeMath.log2(amplitude))
   }
 

@@ -69,8 +69,11 @@ struct TransducerTolerance {
         model.resonance * (1 - uncertainty.resonance) * exp(span * Double($0) / Double(count - 1))
       }
     }
-    let closeCount = Int((span * maximumQuality / maximumSpacing).rounded(.up)) + 1
-    let count = span > 0 ? min(maximumCount, closeCount) : 1
+    var count = 1
+    if span > 0 {
+      let closeCount = Int((span * maximumQuality / maximumSpacing).rounded(.up)) + 1
+      count = min(maximumCount, closeCount)
+    }
     var models = [nominal]
     models += resonances(count).map {
       Model(resonance: $0, qualityFactor: maximumQuality, gain: gain * factor)

@@ -120,9 +120,9 @@ package enum SinkPinning {
         .other, output: device,
         """
         cannot keep the stream on its sink, since this process has several threads; open the \
-        device before they 
-        """
-          + "start, or set \(remedy) before the program starts")
+        device before they \
+        start, or set \(remedy) before the program starts
+        """)
     }
     guard sink.server == .pulseAudio, !temblor_pins_pulse_streams() else { return }
     if case .success(let server) = SoundServers.system.pulseAudio(true), server.isPipeWire {
@@ -145,9 +145,9 @@ package enum SinkPinning {
       .other, output: device,
       """
       PulseAudio would move the stream to another sink if this one disappears, and this process \
-      cannot prevent that; 
-      """
-        + "use the program 'temblor', or a card such as plughw:1")
+      cannot prevent that; \
+      use the program 'temblor', or a card such as plughw:1
+      """)
   }
 
   private static func environment(_ name: String) -> String? {

@@ -116,8 +116,8 @@ struct SVGWriter {
     }
     definitions +=
       """
-      <linearGradient id="\(id)" gradientUnits="userSpaceOnUse"\(line)>\
-      \(stopElements.joined())</linearGradient>
+      <linearGradient id="\(id)" \
+      gradientUnits="userSpaceOnUse"\(line)>\(stopElements.joined())</linearGradient>
       """
     return id
   }

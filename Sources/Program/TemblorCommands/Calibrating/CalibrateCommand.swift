@@ -7,28 +7,28 @@ enum CalibrateCommand {
   static let description = Command(
     "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
     discussion: """
-      Fits a resonance to a recording of the sweeps of 'temblor sweep' and updates the profile wit\
-      h the result. Use the same signal options for both commands. Unsuitable recordings are rej\
-      ected with the reason.
+      Fits a resonance to a recording of the sweeps of 'temblor sweep' and updates the profile \
+      with the result. Use the same signal options for both commands. Unsuitable recordings are \
+      rejected with the reason.
 
       With --quick, a recording of 5 s, made with 'temblor sweep --quick', shows how far resonance \
-      and Q factor have moved from the profile. The exit status is 3 if that is more than the prof\
-      ile's uncertainty, else 0. No profile is written.
+      and Q factor have moved from the profile. The exit status is 3 if that is more than the \
+      profile's uncertainty, else 0. No profile is written.
 
-      With --impedance, a resistor in series with the transducer takes the place of a sensor: li\
-      ne-in records the voltage at it, on the channel --channel, and that of the amplifi\
-      er on --reference. See the wiring in the article TransducerCalibration first: with br\
-      idged amplifiers a wrong one shorts the output.
+      With --impedance, a resistor in series with the transducer takes the place of a sensor: \
+      line-in records the voltage at it, on the channel --channel, and that of the amplifier \
+      on --reference. See the wiring in the article TransducerCalibration first: with bridged \
+      amplifiers a wrong one shorts the output.
 
       With --by-hand, no sensor is needed: slow tones rise and fall around the resonance of the pro\
-      file, and the space bar is pressed in each where it is felt most. The Q factor stays that o\
-      f the profile.
+      file, and the space bar is pressed in each where it is felt most. The Q factor stays that of \
+      the profile.
 
       With --capture, the sweep is played and recorded at the same time.
 
-      Latency cannot be measured from a file alone. A second channel with the signal itself, giv\
-      en by --reference, yields it with sub-frame accuracy. With --capture and no reference, laten\
-      cy is taken from the clocks of the devices and is as accurate as their reported delays.
+      Latency cannot be measured from a file alone. A second channel with the signal itself, given \
+      by --reference, yields it with sub-frame accuracy. With --capture and no reference, latency \
+      is taken from the clocks of the devices and is as accurate as their reported delays.
       """,
     arguments: [
       Argument(

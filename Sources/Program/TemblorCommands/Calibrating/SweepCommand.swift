@@ -2,10 +2,10 @@ enum SweepCommand {
   static let description = Command(
     "sweep", abstract: "Write or play the measurement signal for a transducer.",
     discussion: """
-      The signal consists of two rising sweeps, the first 6 dB weaker, then six tones and six burs\
-      ts to feel. Record it with a sensor on the transducer and measure the recording with 'te\
-      mblor calibrate'. The level is low, fades in slowly and contains nothing below half the l\
-      owest frequency. Levels beyond the limits of the profile are rejected.
+      The signal consists of two rising sweeps, the first 6 dB weaker, then six tones and six \
+      bursts to feel. Record it with a sensor on the transducer and measure the recording with \
+      'temblor calibrate'. The level is low, fades in slowly and contains nothing below half the \
+      lowest frequency. Levels beyond the limits of the profile are rejected.
 
       With --quick, the signal takes 5 s, for 'temblor calibrate --quick'.
       """,

@@ -42,9 +42,9 @@ struct FollowedSource: Equatable {
         name,
         """
         \(problem.error(for: name).description); needs PulseAudio or PipeWire, and the package \
-        libasound2-plugins; 
-        """
-          + "or name a device with '--from'")
+        libasound2-plugins; \
+        or name a device with '--from'
+        """)
     }
     sinks = server.sinks.map(\.name)
     func recorded(by source: String) -> String? {
