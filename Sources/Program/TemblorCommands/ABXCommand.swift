@@ -1,4 +1,14 @@
+import CommandLineKit
+import HapticFormats
+import HapticPlayback
+import HapticRender
 import ListeningTests
+import PatternComparison
+import PatternWorkflows
+import PlaybackSessions
+import SignalAnalysis
+import SystemSupport
+import VendorFormats
 
 /// The command `abx`, which runs a blind test.
 enum ABXCommand {

@@ -1,3 +1,14 @@
+import CommandLineKit
+import HapticFormats
+import HapticModel
+import HapticPlayback
+import HapticRender
+import PatternComparison
+import PlaybackSessions
+import SignalAnalysis
+import SystemSupport
+import VendorFormats
+
 /// The command `audition`, which plays takes in sync and switches between them.
 enum AuditionCommand {
   static let takeArgument = Argument(

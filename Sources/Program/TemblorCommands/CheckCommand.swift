@@ -1,3 +1,12 @@
+import CommandLineKit
+import HapticFormats
+import HapticRender
+import PatternRules
+import PatternWorkflows
+import Reading
+import SystemSupport
+import VendorFormats
+
 /// The command `check`, which reports errors and design problems of patterns.
 enum CheckCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {

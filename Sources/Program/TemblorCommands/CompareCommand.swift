@@ -1,3 +1,13 @@
+import CommandLineKit
+import HapticFormats
+import HapticRender
+import PatternComparison
+import PatternWorkflows
+import ReviewPages
+import SignalAnalysis
+import SystemSupport
+import VendorFormats
+
 /// The command `compare`, which describes the differences between takes.
 enum CompareCommand {
   private static func takeArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {

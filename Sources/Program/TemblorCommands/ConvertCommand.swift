@@ -1,3 +1,11 @@
+import CommandLineKit
+import HapticFormats
+import PatternWorkflows
+import Reading
+import SoundFile
+import SystemSupport
+import VendorFormats
+
 /// The command `convert`, which converts patterns to another format.
 enum ConvertCommand {
   private static let reductionTolerance = Option(

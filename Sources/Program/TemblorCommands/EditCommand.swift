@@ -1,3 +1,10 @@
+import CommandLineKit
+import HapticFormats
+import HapticModel
+import PatternWorkflows
+import SystemSupport
+import VendorFormats
+
 /// The command `edit`, which changes values and parts of a pattern in its text.
 enum EditCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {

@@ -1,3 +1,14 @@
+import CommandLineKit
+import HapticOutputs
+import HapticPlayback
+import HapticRender
+import PatternComparison
+import PatternWorkflows
+import SignalAnalysis
+import SoundFile
+import SoundFollowing
+import SystemSupport
+
 /// The command `follow`, which turns live sound into vibration.
 enum FollowCommand {
   private static let source = Option(

@@ -1,3 +1,9 @@
+import CommandLineKit
+import HapticFormats
+import PatternWorkflows
+import SystemSupport
+import VendorFormats
+
 /// The command `formats`, which lists the formats and measures conversions.
 enum FormatsCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {

@@ -1,4 +1,16 @@
+import CommandLineKit
+import HapticFormats
+import HapticModel
+import HapticRender
+import PatternComparison
+import PatternWorkflows
+import ReviewPages
+import SignalAnalysis
+import SoundFile
 import Synchronization
+import SystemSupport
+import TransducerProfiles
+import VendorFormats
 
 /// The command `gallery`, which writes a page of many patterns.
 enum GalleryCommand {

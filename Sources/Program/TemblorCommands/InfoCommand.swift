@@ -1,3 +1,14 @@
+import CommandLineKit
+import HapticFormats
+import HapticModel
+import HapticRender
+import PatternRules
+import PatternWorkflows
+import SignalAnalysis
+import SoundFile
+import SystemSupport
+import VendorFormats
+
 /// The command `info`, which shows the contents and levels of patterns and sound files.
 enum InfoCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {

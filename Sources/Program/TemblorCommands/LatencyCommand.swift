@@ -1,3 +1,9 @@
+import CommandLineKit
+import HapticPlayback
+import HapticRender
+import PlaybackSessions
+import SystemSupport
+
 /// The command `latency`, which measures output latency.
 enum LatencyCommand {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 100000.")

@@ -1,5 +1,13 @@
+import CommandLineKit
+import CommandServer
 import Glibc
+import HapticFormats
+import HapticPlayback
+import PatternWorkflows
+import PlaybackSessions
 import Synchronization
+import SystemSupport
+import VendorFormats
 
 /// The command `listen`, which plays patterns on request of other programs.
 enum ListenCommand {

@@ -1,4 +1,12 @@
+import CommandLineKit
 import Glibc
+import HapticFormats
+import HapticRender
+import PatternWorkflows
+import SignalPlots
+import SoundFile
+import SystemSupport
+import VendorFormats
 
 /// The files that `render` writes.
 struct RenderOutputs: Sendable {

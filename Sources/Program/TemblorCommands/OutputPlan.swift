@@ -1,3 +1,10 @@
+import CommandLineKit
+import HapticFormats
+import HapticModel
+import PatternWorkflows
+import Reading
+import SystemSupport
+
 /// A sound file that a converted or traced pattern plays, and the path of its copy.
 struct SoundCopy {
   let source: String

@@ -1,3 +1,12 @@
+import CommandLineKit
+import HapticModel
+import HapticOutputs
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import ShippedFiles
+import SystemSupport
+
 /// The command `patterns`, which lists or prints the shipped patterns.
 enum PatternsCommand {
   static let definition = Command(

@@ -1,3 +1,14 @@
+import CommandLineKit
+import HapticFormats
+import HapticModel
+import HapticPlayback
+import PatternWorkflows
+import PlaybackSessions
+import Reading
+import SoundFile
+import SystemSupport
+import VendorFormats
+
 /// The command `play`, which plays patterns on a device.
 enum PlayCommand {
   private static let loop = Option(

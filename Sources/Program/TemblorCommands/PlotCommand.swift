@@ -1,3 +1,11 @@
+import CommandLineKit
+import HapticFormats
+import PatternComparison
+import PatternWorkflows
+import SignalPlots
+import SystemSupport
+import VendorFormats
+
 /// The command `plot`, which draws patterns and sounds.
 enum PlotCommand {
   private static let format = Option(

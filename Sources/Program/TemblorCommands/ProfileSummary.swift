@@ -1,3 +1,7 @@
+import CommandLineKit
+import HapticRender
+import SystemSupport
+
 /// A profile as text for `profiles show`.
 struct ProfileSummary {
   let profile: TransducerProfile

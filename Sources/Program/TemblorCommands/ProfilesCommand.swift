@@ -1,3 +1,9 @@
+import CommandLineKit
+import HapticRender
+import Reading
+import SystemSupport
+import TransducerProfiles
+
 /// The command `profiles`, which lists profiles and has subcommands for single profiles.
 enum ProfilesCommand {
   static let definition = Command(

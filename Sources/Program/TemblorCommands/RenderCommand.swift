@@ -1,3 +1,13 @@
+import CommandLineKit
+import HapticFormats
+import HapticModel
+import HapticRender
+import PatternWorkflows
+import Reading
+import SoundFile
+import SystemSupport
+import VendorFormats
+
 /// The command `render`, which renders patterns to sound files.
 enum RenderCommand {
   private static let sampleFormat = Option(

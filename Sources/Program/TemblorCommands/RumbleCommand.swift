@@ -1,3 +1,9 @@
+import CommandLineKit
+import HapticPlayback
+import PlaybackSessions
+import RumblePad
+import SystemSupport
+
 /// The command `rumble`, which makes a gamepad whose rumble is felt on a shaker.
 enum RumbleCommand {
   private static let defaultName = "Temblor"

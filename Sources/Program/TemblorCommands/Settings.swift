@@ -1,4 +1,8 @@
+import CommandLineKit
 import Glibc
+import Reading
+import SystemSupport
+import TransducerProfiles
 
 /// The settings that exist before a command line: environment variables, and the file that `temblor
 /// setup` saves.

@@ -1,3 +1,12 @@
+import CommandLineKit
+import HapticOutputs
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import PlaybackSessions
+import SystemSupport
+import TransducerProfiles
+
 /// The command `setup`, which saves the device, profile, channel, and level for commands that play.
 enum SetupCommand {
   private static let haptics = Option(

@@ -1,3 +1,12 @@
+import CommandLineKit
+import HapticFormats
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import Reading
+import SoundFile
+import SystemSupport
+
 /// The options and arguments that several commands declare.
 enum SharedOptions {
   static let patternName = "PATTERN"

@@ -1,28 +1,11 @@
-// The modules that the commands are built from, for all files of this module.
-@_exported public import CommandLineKit
-@_exported public import CommandServer
-@_exported public import HapticFormats
-@_exported public import HapticModel
-@_exported public import HapticOutputs
-@_exported public import HapticPlayback
-@_exported public import HapticRender
-@_exported public import PatternComparison
-@_exported public import PatternRules
-@_exported public import PatternWorkflows
-@_exported public import PlaybackSessions
-@_exported public import Reading
-@_exported public import ReviewPages
-@_exported public import RumblePad
-@_exported public import ShippedFiles
-@_exported public import SignalAnalysis
-@_exported public import SignalPlots
-@_exported public import SoundFile
-@_exported public import SoundFollowing
-@_exported public import SoundTracing
-@_exported public import SystemSupport
-@_exported public import TransducerCalibration
-@_exported public import TransducerProfiles
-@_exported public import VendorFormats
+package import CommandLineKit
+public import HapticFormats
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import SoundFile
+import SystemSupport
+public import VendorFormats
 
 /// The `temblor` program.
 public enum TemblorProgram {

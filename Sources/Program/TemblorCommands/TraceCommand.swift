@@ -1,3 +1,17 @@
+import CommandLineKit
+import HapticFormats
+import HapticModel
+import HapticRender
+import PatternComparison
+import PatternWorkflows
+import Reading
+import SignalAnalysis
+import SignalPlots
+import SoundFile
+import SoundTracing
+import SystemSupport
+import VendorFormats
+
 /// The command `trace`, which makes patterns from sounds.
 enum TraceCommand {
   private static let kind = Option(

@@ -2,6 +2,7 @@ import Foundation
 import HapticOutputs
 import HapticPlayback
 import HapticRender
+import SystemSupport
 import TestSupport
 import Testing
 

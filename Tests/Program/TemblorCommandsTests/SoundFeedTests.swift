@@ -2,6 +2,7 @@ import Foundation
 import HapticPlayback
 import HapticRender
 import SoundFollowing
+import SystemSupport
 import TestSupport
 import Testing
 

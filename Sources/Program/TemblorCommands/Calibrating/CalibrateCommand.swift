@@ -1,3 +1,10 @@
+import CommandLineKit
+import HapticPlayback
+import HapticRender
+import SignalPlots
+import SystemSupport
+import TransducerCalibration
+
 enum CalibrateCommand {
   private static let sensor = Option(
     "--sensor", value: "KIND", help: "Quantity that the sensor measures.",

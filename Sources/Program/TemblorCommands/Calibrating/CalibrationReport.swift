@@ -1,4 +1,13 @@
+import CommandLineKit
 import Glibc
+import HapticPlayback
+import HapticRender
+import PatternComparison
+import SignalPlots
+import SoundFile
+import SystemSupport
+import TransducerCalibration
+import TransducerProfiles
 
 /// A value of a report: a row of the table, a property of the JSON object, or both.
 struct ReportEntry {

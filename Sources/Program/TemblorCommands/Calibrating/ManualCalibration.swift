@@ -1,4 +1,12 @@
+import CommandLineKit
 import Glibc
+import HapticModel
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import PlaybackSessions
+import SystemSupport
+import TransducerCalibration
 
 /// The command `temblor calibrate --by-hand`: a person presses a key where slow tones feel
 /// strongest.

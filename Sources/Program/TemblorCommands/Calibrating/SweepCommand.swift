@@ -1,3 +1,14 @@
+import CommandLineKit
+import HapticOutputs
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import SignalAnalysis
+import SoundFile
+import SystemSupport
+import TransducerCalibration
+import TransducerProfiles
+
 enum SweepCommand {
   static let description = Command(
     "sweep", abstract: "Write or play the measurement signal for a transducer.",

@@ -1,3 +1,9 @@
+import CommandLineKit
+import HapticOutputs
+import HapticPlayback
+import PlaybackSessions
+import SystemSupport
+
 /// A recording device to follow, and the sink of a sound server that it records.
 ///
 /// Vibration that is played on the sink that is recorded is followed again, without end.

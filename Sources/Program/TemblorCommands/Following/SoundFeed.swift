@@ -1,3 +1,8 @@
+import HapticPlayback
+import HapticRender
+import SoundFollowing
+import SystemSupport
+
 /// Feeds live sound from a source into a voice, and follows the drift between their clocks.
 ///
 /// Each iteration reads the source, follows its sound, resamples it to the output's rate, and

@@ -1,4 +1,15 @@
+import CommandLineKit
 import Glibc
+import HapticFormats
+import HapticModel
+import HapticPlayback
+import HapticRender
+import PatternComparison
+import PatternWorkflows
+import PlaybackSessions
+import SignalAnalysis
+import SoundFile
+import SystemSupport
 
 /// One of the takes to compare by listening: a pattern or a recording.
 struct AuditionTake: Sendable {

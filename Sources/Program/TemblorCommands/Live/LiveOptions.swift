@@ -1,3 +1,12 @@
+import CommandLineKit
+import HapticOutputs
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import PlaybackSessions
+import SoundFile
+import SystemSupport
+
 struct LiveOptions {
   static let soundGroup = OptionGroup(
     "Sound", SharedOptions.profile, SharedOptions.strength,

@@ -1,3 +1,8 @@
+import CommandLineKit
+import HapticPlayback
+import PlaybackSessions
+import SystemSupport
+
 struct LiveOutcome {
   enum Ending: String { case over, quit, interrupted, deviceEnded }
 

@@ -1,4 +1,10 @@
+import CommandLineKit
 import Glibc
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import PlaybackSessions
+import SystemSupport
 
 /// Plays an activity until it is finished or the user ends it. Afterward, the terminal is as it
 /// was, however the session ends.

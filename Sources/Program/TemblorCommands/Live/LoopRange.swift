@@ -1,3 +1,8 @@
+import CommandLineKit
+import HapticPlayback
+import PlaybackSessions
+import SystemSupport
+
 struct LoopRange: Equatable {
   /// The start in seconds; nil to repeat the whole.
   private var start: Double?

@@ -1,3 +1,7 @@
+import CommandLineKit
+import PlaybackSessions
+import SystemSupport
+
 struct PlaybackStatus: Equatable, Sendable {
   typealias State = PlaybackState
 

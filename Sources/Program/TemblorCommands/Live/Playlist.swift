@@ -1,3 +1,11 @@
+import CommandLineKit
+import HapticModel
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import PlaybackSessions
+import SystemSupport
+
 final class Playlist: PlaybackActivity {
   /// The silence before the first pattern in seconds.
   static let leadInSeconds = SingleTrackPlayer.leadInSeconds

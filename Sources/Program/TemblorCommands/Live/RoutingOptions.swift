@@ -1,3 +1,11 @@
+import CommandLineKit
+import HapticModel
+import HapticRender
+import PatternWorkflows
+import Reading
+import SystemSupport
+import TransducerProfiles
+
 enum RoutingOptions {
   static let group = OptionGroup(
     "Channels",

@@ -1,3 +1,8 @@
+import CommandLineKit
+import HapticOutputs
+import HapticPlayback
+import SystemSupport
+
 /// The environment of live playback: outputs, a clock, and a keyboard. Tests substitute virtual
 /// ones.
 protocol PlaybackEnvironment: Sendable {

@@ -1,3 +1,13 @@
+import CommandLineKit
+import HapticFormats
+import HapticPlayback
+import HapticRender
+import PatternWorkflows
+import ReviewPages
+import SystemSupport
+import TransducerProfiles
+import VendorFormats
+
 /// The command `studio`, which writes or serves a page that edits patterns and plays them.
 enum StudioCommand {
   private static let defaultOutput = "studio.html"

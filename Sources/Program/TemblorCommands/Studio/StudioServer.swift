@@ -1,4 +1,6 @@
 import Glibc
+import HapticPlayback
+import SystemSupport
 
 /// An HTTP server for browsers on this machine. It accepts one request per connection.
 final class StudioServer {

@@ -1,3 +1,6 @@
+import ReviewPages
+import SystemSupport
+
 /// An HTTP/1.1 request (RFC 9112) with a body of known length.
 struct HTTPRequest: Equatable {
   /// The maximum length of a head, in bytes. A longer head is rejected.

@@ -1,4 +1,15 @@
+import CommandLineKit
+import HapticFormats
+import HapticModel
+import HapticPlayback
+import HapticRender
 import ListeningTests
+import PatternWorkflows
+import PlaybackSessions
+import SignalAnalysis
+import SoundFile
+import SystemSupport
+import VendorFormats
 
 /// The command `study`, which runs an experiment from a table of stimuli.
 enum StudyCommand {

@@ -1,5 +1,7 @@
+import CommandLineKit
 import Glibc
 import ListeningTests
+import SystemSupport
 
 /// The report of `study`, which pools the results of participants.
 enum StudyReport {

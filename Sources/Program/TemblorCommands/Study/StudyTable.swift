@@ -1,3 +1,11 @@
+import HapticFormats
+import HapticModel
+import HapticRender
+import PatternWorkflows
+import Reading
+import SignalAnalysis
+import SystemSupport
+
 /// The stimuli of a study. Each row of the table is a tap, a hum, or a pattern file with a playback
 /// level.
 struct StudyTable {

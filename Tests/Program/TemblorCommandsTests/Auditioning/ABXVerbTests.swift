@@ -1,6 +1,7 @@
-import ListeningTests
 import HapticPlayback
 import HapticRender
+import ListeningTests
+import PatternWorkflows
 import TestSupport
 import Testing
 

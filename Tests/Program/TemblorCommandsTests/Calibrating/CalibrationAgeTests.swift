@@ -1,4 +1,5 @@
 import HapticRender
+import PlaybackSessions
 import TestSupport
 import Testing
 

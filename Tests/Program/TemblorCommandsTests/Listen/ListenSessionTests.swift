@@ -1,7 +1,9 @@
 import HapticPlayback
+import PlaybackSessions
+import Testing
+
 @testable import CommandServer
 @testable import TemblorCommands
-import Testing
 
 @Suite struct ListenSessionTests {
   let studio = ListenStudio()

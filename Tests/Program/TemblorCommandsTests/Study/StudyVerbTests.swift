@@ -1,5 +1,8 @@
 import Foundation
+import HapticPlayback
 import ListeningTests
+import PatternWorkflows
+import Reading
 import TestSupport
 import Testing
 
