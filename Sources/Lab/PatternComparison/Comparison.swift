@@ -1,5 +1,6 @@
 internal import CMath
 import HapticModel
+public import RecordingAnalysis
 internal import SignalAnalysis
 
 /// The differences between a reference and a candidate, as sentences and figures.
@@ -205,8 +206,7 @@ public struct Comparison: Sendable {
   /// everything.
   public var limitations: [String] {
     guard let recordingMatch, recordingMatch.outcome == .found else { return [] }
-    let isSwapped = reference.composition == nil && candidate.composition != nil
-    let patternName = isSwapped ? options.candidateLabel : options.referenceLabel
+    let patternName = isReferenceRecording ? options.candidateLabel : options.referenceLabel
     var limitations: [String] = []
     let undetectableCount = recordingMatch.eventCount - recordingMatch.detectableEventCount
     if undetectableCount > 0 {

@@ -1,4 +1,5 @@
 public import Reading
+import RecordingAnalysis
 package import SystemSupport
 
 extension Comparison {

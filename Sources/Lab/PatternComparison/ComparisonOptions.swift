@@ -1,3 +1,5 @@
+import RecordingAnalysis
+
 /// The options of a comparison.
 public struct ComparisonOptions: Equatable, Sendable {
   /// The alignment of takes before they are compared.
@@ -26,7 +28,7 @@ public struct ComparisonOptions: Equatable, Sendable {
   var matchesLevels: Bool { levelMatch != nil && levelMatch != LevelMatch.none }
 
   /// The default of `searchSeconds`.
-  public static let defaultSearchSeconds = 11.0
+  public static let defaultSearchSeconds = RecordingMatch.defaultSearchSeconds
 
   /// Creates options.
   ///

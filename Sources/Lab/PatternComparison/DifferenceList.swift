@@ -1,4 +1,5 @@
 import HapticModel
+import RecordingAnalysis
 
 /// Differences with their sentences.
 struct DifferenceList {

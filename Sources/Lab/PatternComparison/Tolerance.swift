@@ -1,5 +1,6 @@
 internal import CMath
 import HapticModel
+import RecordingAnalysis
 import SignalAnalysis
 
 /// The maximum differences between takes that count as equal.

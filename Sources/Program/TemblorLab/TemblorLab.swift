@@ -5,6 +5,7 @@
 @_exported public import PatternComparison
 @_exported public import PatternRules
 @_exported public import PatternWorkflows
+@_exported public import RecordingAnalysis
 @_exported public import ReviewPages
 @_exported public import SignalPlots
 @_exported public import SoundFollowing

@@ -1,3 +1,4 @@
+import ComparisonFixtures
 import HapticModel
 import HapticRender
 import PatternComparison

@@ -1,7 +1,8 @@
+import ComparisonFixtures
 import HapticModel
 import HapticRender
-import Reading
 import PatternComparison
+import Reading
 import SignalAnalysis
 import Testing
 
@@ -107,7 +108,7 @@ struct RobustnessTests {
   }
 
   @Test func veryDifferentLengthsAreReported() throws {
-    let short = try PatternComparisonTests.take(HapticPattern(events: [tap(0)]))
+    let short = try ComparisonFixtures.take(HapticPattern(events: [tap(0)]))
     var long = short.signal.mono
     long += [Float](repeating: 0, count: 48_000 * 10)
     let comparison = Comparison(short, sound([long]))
@@ -125,7 +126,7 @@ struct RobustnessTests {
             : hum(Double.random(in: 0...1, using: &numbers), 0.1))
       }
     }
-    let pair = try events.map { try PatternComparisonTests.take(HapticPattern(events: $0)) }
+    let pair = try events.map { try ComparisonFixtures.take(HapticPattern(events: $0)) }
     for other in [pair[1], pair[1].recorded()] {
       let comparison = Comparison(pair[0], other)
       #expect(json(comparison).count > 100)

@@ -1,3 +1,4 @@
+import ComparisonFixtures
 import Glibc
 import HapticModel
 import HapticRender
@@ -61,7 +62,7 @@ struct SentenceTests {
       let take = try take(pattern)
       return (
         bothRecorded ? take.recorded() : take,
-        try PatternComparisonTests.take(pattern.with(change)).recorded()
+        try ComparisonFixtures.take(pattern.with(change)).recorded()
       )
     }
   }
@@ -273,13 +274,13 @@ struct SentenceTests {
     },
     pair(.channels, by: (1, 0), "B has 2 channels, A 1.") {
       let take = try take(fiveTaps)
-      return (take, PatternComparisonTests.sound([take.signal.mono, take.signal.mono]))
+      return (take, ComparisonFixtures.sound([take.signal.mono, take.signal.mono]))
     },
     pair(.channels, "B's channels 1 and 2 differ, though the mix of all is the same.") {
       let mono = try take(fiveTaps).signal.mono
       return (
-        PatternComparisonTests.sound([mono, mono]),
-        PatternComparisonTests.sound([mono.map { $0 * 1.5 }, mono.map { $0 * 0.5 }])
+        ComparisonFixtures.sound([mono, mono]),
+        ComparisonFixtures.sound([mono.map { $0 * 1.5 }, mono.map { $0 * 0.5 }])
       )
     },
     // The second of two transients could match the first one, but it is added.

@@ -1,6 +1,8 @@
+import ComparisonFixtures
 import HapticModel
 import HapticRender
 import PatternComparison
+import RecordingAnalysis
 import SignalAnalysis
 import Testing
 

@@ -1,6 +1,7 @@
 internal import CMath
 import HapticModel
 import HapticRender
+import RecordingAnalysis
 
 /// The differences between the dynamic parameters and curves of two compositions.
 ///

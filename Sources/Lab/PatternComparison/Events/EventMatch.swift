@@ -1,4 +1,5 @@
 import HapticModel
+import RecordingAnalysis
 
 /// The pairs of matching events of two patterns.
 ///

@@ -1,6 +1,7 @@
 internal import CMath
 import HapticModel
 import HapticRender
+import RecordingAnalysis
 
 extension Difference.Kind {
   /// The kinds that compare values of events.
@@ -52,8 +53,8 @@ extension Difference.Kind {
       return values + " s"
     case .frequency where !kind.playsFile:
       let hertz = SentenceFormatting.frequencies(
-        Self.hertz(after, of: kind, profile: profile),
-        insteadOf: Self.hertz(before, of: kind, profile: profile))
+        profile.hertz(after, of: kind),
+        insteadOf: profile.hertz(before, of: kind))
       return "\(hertz) (\(valueName(of: kind)) \(values))"
     default:
       return "\(valueName(of: kind)) \(values)"
@@ -72,8 +73,8 @@ extension Difference.Kind {
         from: mapping.amplitude(atIntensity: before), to: mapping.amplitude(atIntensity: after))
     case .frequency:
       return 100
-        * (Self.hertz(after, of: kind, profile: profile)
-          / Self.hertz(before, of: kind, profile: profile) - 1)
+        * (profile.hertz(after, of: kind)
+          / profile.hertz(before, of: kind) - 1)
     case .attack, .decay, .release:
       return EnvelopeTimes.seconds(normalized: Float(after))
         - EnvelopeTimes.seconds(normalized: Float(before))
@@ -90,17 +91,6 @@ extension Difference.Kind {
     guard after > 0 else { return -maximumDecibels }
     guard before > 0 else { return maximumDecibels }
     return min(max(20 * log10(after / before), -maximumDecibels), maximumDecibels)
-  }
-
-  /// Returns the frequency of a sharpness or pitch. For a sound file, returns the playback rate.
-  static func hertz(
-    _ value: Double, of kind: HapticEvent.Kind, profile: TransducerProfile
-  ) -> Double {
-    if kind.isHaptic {
-      return profile.frequencyAndLevel(of: kind).frequency.hertz(atSharpness: value)
-    }
-    // The renderer's pitch range is one octave on both sides of twice the end of the band.
-    return (kind.playsFile ? 1 : 2 * profile.frequency.high) * pow(2, value)
   }
 }
 

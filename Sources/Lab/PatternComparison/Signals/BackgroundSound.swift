@@ -1,3 +1,4 @@
+import RecordingAnalysis
 import SignalAnalysis
 
 /// Noise or hum in the background of a candidate.
@@ -9,8 +10,6 @@ struct BackgroundSound {
 
   /// The duration of the blocks whose power is measured, in seconds.
   private static let blockDuration = 0.02
-  /// The minimum power: −84 dBFS. A weaker background is the rounding of stored samples to 16 bits.
-  static let minimumPower = 4e-9
   /// The minimum fraction of the power around one frequency that makes a tone.
   private static let minimumTonality = 0.6
 
@@ -19,16 +18,16 @@ struct BackgroundSound {
   ///
   /// The median of all blocks excludes temporary sounds.
   static func background(of pair: SignalPair) -> BackgroundSound? {
-    let threshold = SignalPair.silenceThreshold(of: pair.reference)
+    let threshold = ActiveRegion.silenceThreshold(of: pair.reference)
     let length = max(1, Int(blockDuration * pair.rate))
     var quiet: [Float] = []
     var powers: [Double] = []
     var referencePowers: [Double] = []
     for start in stride(from: 0, to: pair.reference.count - length + 1, by: length) {
       let block = start..<(start + length)
-      guard SignalPair.peak(pair.reference[block]) < threshold else { continue }
-      powers.append(SignalPair.power(pair.candidate[block]))
-      referencePowers.append(SignalPair.power(pair.reference[block]))
+      guard Statistics.peak(of: pair.reference[block]) < threshold else { continue }
+      powers.append(Statistics.meanSquare(of: pair.candidate[block]))
+      referencePowers.append(Statistics.meanSquare(of: pair.reference[block]))
       quiet += pair.candidate[block]
     }
     // Less than 100 ms of silence are not representative.
@@ -36,8 +35,8 @@ struct BackgroundSound {
     powers.sort()
     let power = powers[powers.count / 2]
     // A decaying power is the end of a sound.
-    guard power > minimumPower, powers[powers.count / 10] > power / 16,
-      power > 4 * Samples.median(referencePowers)
+    guard power > RecordingThreshold.backgroundPower, powers[powers.count / 10] > power / 16,
+      power > 4 * Statistics.median(of: referencePowers)
     else {
       return nil
     }

@@ -1,3 +1,5 @@
+import RecordingAnalysis
+
 /// Runs of clipped samples.
 ///
 /// A run has at least four samples at the maximum magnitude, and a steep edge.
@@ -18,7 +20,7 @@ struct ClippedPeaks {
   private static let minimumEdgeDrop: Float = 0.001
 
   init?(_ samples: [Float]) {
-    let peak = SignalPair.peak(samples)
+    let peak = Statistics.peak(of: samples)
     guard peak >= Self.minimumCeiling else { return nil }
     ceiling = peak * (1 - 1e-4)
     var runStart: Int?

@@ -1,4 +1,5 @@
 internal import CMath
+import RecordingAnalysis
 
 /// A time range in which two levels differ.
 struct LevelSegment {
@@ -83,7 +84,7 @@ struct LevelDifferenceCurve {
   private func append(_ steps: Range<Int>, to segments: inout [LevelSegment]) {
     let values = steps.map { differences[$0] ?? 0 }
     guard Double(values.count) * step >= 0.02 else { return }
-    let median = Samples.median(values)
+    let median = Statistics.median(of: values)
     let extreme = values.max { abs($0) < abs($1) } ?? median
     let first = values.firstIndex { abs($0) >= abs(median) / 2 } ?? 0
     let last = values.lastIndex { abs($0) >= abs(median) / 2 } ?? 0

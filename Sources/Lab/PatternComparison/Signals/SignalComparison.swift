@@ -1,5 +1,6 @@
 internal import CMath
 import HapticModel
+import RecordingAnalysis
 import SignalAnalysis
 
 extension Comparison {
@@ -35,8 +36,8 @@ extension Comparison {
     if pair.isInverted {
       candidateGain = -candidateGain
     }
-    let referencePower = SignalPair.power(pair.reference)
-    let candidatePower = SignalPair.power(pair.candidate)
+    let referencePower = Statistics.meanSquare(of: pair.reference)
+    let candidatePower = Statistics.meanSquare(of: pair.candidate)
     if referencePower == 0 || candidatePower == 0 {
       compareSilence(referencePower: referencePower, candidatePower: candidatePower)
     } else if let approximate = approximateEquality(of: pair) {

@@ -1,4 +1,5 @@
 import HapticModel
+import RecordingAnalysis
 import SignalAnalysis
 
 /// The differences between two aligned signals, sound by sound.
@@ -31,7 +32,7 @@ struct SignalDifferences {
     func regions(_ samples: [Float]) -> [ActiveRegion] {
       ActiveRegion.find(
         in: samples, rate: pair.rate,
-        threshold: max(SignalPair.silenceThreshold(of: samples), background?.magnitudeBound ?? 0)
+        threshold: max(ActiveRegion.silenceThreshold(of: samples), background?.magnitudeBound ?? 0)
       )
     }
     let referenceRegions = regions(pair.reference)
@@ -44,7 +45,7 @@ struct SignalDifferences {
         referenceRegions.map { $0.event() }, owner: options.referenceLabel),
       overallRange: start...max(start, referenceRegions.last?.end ?? start))
     func levels(_ regions: [ActiveRegion], _ samples: [Float]) -> [Double] {
-      regions.map { Decibels.of(power: SignalPair.power(samples[$0.frames])) }
+      regions.map { Decibels.of(power: Statistics.meanSquare(of: samples[$0.frames])) }
     }
     let referenceLevels = levels(referenceRegions, pair.reference)
     let candidateLevels = levels(candidateRegions, pair.candidate)
@@ -269,12 +270,13 @@ struct SignalDifferences {
   ) {
     let unpaired = regions.indices.filter { !paired.contains($0) }.map { regions[$0] }
     let unique = unpaired.filter {
-      SignalPair.power(opposite[$0.frames]) < 0.1 * SignalPair.power(samples[$0.frames])
+      Statistics.meanSquare(of: opposite[$0.frames]) < 0.1
+        * Statistics.meanSquare(of: samples[$0.frames])
     }
     for areTaps in [true, false] {
       let regions = unique.filter { $0.isTap == areTaps }
       guard let first = regions.first, let last = regions.last else { continue }
-      let peak = regions.map { SignalPair.peak(samples[$0.frames]) }.max() ?? 0
+      let peak = regions.map { Statistics.peak(of: samples[$0.frames]) }.max() ?? 0
       list.add(
         Difference(kind, in: first.start...last.end, amount: Decibels.of(amplitude: Double(peak))),
         of: regions.map { $0.event(delay: delay) })

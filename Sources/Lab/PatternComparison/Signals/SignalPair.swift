@@ -1,3 +1,4 @@
+import RecordingAnalysis
 import SignalAnalysis
 
 /// The signals of a reference and a candidate, aligned and with equal lengths.
@@ -21,8 +22,6 @@ struct SignalPair {
   static let maximumShiftSeconds = 3.0
   /// The minimum DC offset to remove: −60 dBFS.
   static let minimumOffset = 1e-3
-  /// The ratio to the peak below which a signal is silent: −50 dB.
-  static let silenceRatio: Float = 0.003
 
   /// Aligns two signals.
   ///
@@ -50,31 +49,9 @@ struct SignalPair {
     return samples.map { $0.isFinite ? $0 * gain : 0 }
   }
 
-  /// Returns the maximum magnitude.
-  static func peak(_ samples: some Sequence<Float>) -> Float {
-    samples.reduce(0) { max($0, abs($1)) }
-  }
-
-  /// Returns the mean square.
-  static func power(_ samples: some Collection<Float>) -> Double {
-    guard !samples.isEmpty else { return 0 }
-    return samples.reduce(0.0) { $0 + Double($1) * Double($1) } / Double(samples.count)
-  }
-
-  /// Returns the mean square without the DC offset.
-  static func variance(of samples: some Collection<Float>) -> Double {
-    let mean = samples.reduce(0.0) { $0 + Double($1) } / Double(max(1, samples.count))
-    return max(0, power(samples) - mean * mean)
-  }
-
-  /// Returns the magnitude below which a signal is silent.
-  static func silenceThreshold(of samples: [Float]) -> Float {
-    max(1e-4, peak(samples) * silenceRatio)
-  }
-
   /// Returns the index of the first audible sample, or 0 for silence.
   private static func firstAudibleIndex(in samples: [Float]) -> Int {
-    let threshold = silenceThreshold(of: samples)
+    let threshold = ActiveRegion.silenceThreshold(of: samples)
     return samples.firstIndex { abs($0) > threshold } ?? 0
   }
 
@@ -83,7 +60,7 @@ struct SignalPair {
   /// The mean of a short sound differs from zero. The median is that of the silence, or the center
   /// of the oscillation.
   private mutating func removeOffset() {
-    let meanDifference = Self.mean(candidate) - Self.mean(reference)
+    let meanDifference = Statistics.mean(of: candidate) - Statistics.mean(of: reference)
     let medianDifference =
       Self.approximateMedian(of: candidate) - Self.approximateMedian(of: reference)
     guard min(abs(meanDifference), abs(medianDifference)) > Self.minimumOffset,
@@ -96,15 +73,11 @@ struct SignalPair {
     }
   }
 
-  private static func mean(_ samples: [Float]) -> Double {
-    samples.isEmpty ? 0 : samples.reduce(0.0) { $0 + Double($1) } / Double(samples.count)
-  }
-
   /// Returns the median of some thousand evenly spaced samples.
   private static func approximateMedian(of samples: [Float]) -> Double {
-    Samples.median(
-      stride(from: 0, to: samples.count, by: samples.count / 20_000 + 1).map { Double(samples[$0]) }
-    )
+    let step = samples.count / 20_000 + 1
+    return Statistics.median(
+      of: stride(from: 0, to: samples.count, by: step).map { Double(samples[$0]) })
   }
 
   /// Aligns the candidate with the reference.

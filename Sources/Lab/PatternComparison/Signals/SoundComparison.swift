@@ -1,4 +1,5 @@
 internal import CMath
+import RecordingAnalysis
 import SignalAnalysis
 
 /// The differences between two sounds.
@@ -88,7 +89,7 @@ struct SoundComparison {
   private static func isExplained(
     correlation: Double, samples: [Float], noiseEnergy: Double
   ) -> Bool {
-    let energy = SignalPair.power(samples) * Double(samples.count)
+    let energy = Statistics.meanSquare(of: samples) * Double(samples.count)
     guard correlation > 0, energy > 0 else { return false }
     let residual = (1 - correlation * correlation) * energy
     return residual < maximumShapeResidual * energy + 4 * noiseEnergy
@@ -158,7 +159,7 @@ struct SoundComparison {
       frequencyChange = frequencies
     }
     if bothTaps {
-      let ratio = SignalPair.peak(candidate) / max(SignalPair.peak(reference), 1e-9)
+      let ratio = Statistics.peak(of: candidate) / max(Statistics.peak(of: reference), 1e-9)
       let decibels = 20 * log10(Double(max(ratio, 1e-6)))
       if abs(decibels) > 0.3 {
         levelChange = decibels
@@ -253,7 +254,7 @@ struct FrequencyPair {
       candidateHertz[Int((point.time / track.step).rounded())].map { (point.hertz, $0) }
     }
     guard Double(both.count) * track.step > 0.3 * Double(reference.count) / rate else { return nil }
-    return (Samples.median(both.map(\.0)), Samples.median(both.map(\.1)))
+    return (Statistics.median(of: both.map(\.0)), Statistics.median(of: both.map(\.1)))
   }
 
   /// Returns the power-weighted mean frequency of a spectrum below `maximumHertz`, or nil for

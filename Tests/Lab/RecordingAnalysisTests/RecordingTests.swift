@@ -1,8 +1,10 @@
+import ComparisonFixtures
 import Glibc
 import HapticFormats
 import HapticModel
 import HapticRender
 import PatternComparison
+import RecordingAnalysis
 import ShippedFiles
 import SignalAnalysis
 import Testing

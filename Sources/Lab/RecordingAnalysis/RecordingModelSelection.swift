@@ -12,7 +12,7 @@ import SignalAnalysis
 /// `RecordingResponse` computes the evidence with its coefficients integrated out. Each selected
 /// parameter costs half the logarithm of the number of samples (the Bayesian information
 /// criterion; G. Schwarz, "Estimating the dimension of a model", Annals of Statistics 6, 1978).
-struct RecordingModelSelection {
+package struct RecordingModelSelection {
   let reference: RecordingReference
   private(set) var best: RecordingModel?
 
@@ -26,7 +26,7 @@ struct RecordingModelSelection {
   static let margin = (before: 0.08, after: 0.5)
   /// The minimum changes to report: in decibels, in seconds, and as the logarithm of a frequency
   /// ratio.
-  static let minimumChange = (decibels: 2.5, seconds: 0.006, logRatio: 0.1)
+  package static let minimumChange = (decibels: 2.5, seconds: 0.006, logRatio: 0.1)
 
   /// The residuals, in decibels relative to the recording, that end a step of the search.
   private enum SufficientResidual {
@@ -54,13 +54,13 @@ struct RecordingModelSelection {
   /// The minimum fraction of the residual that a change must explain.
   private static let minimumExplainedFraction = 0.2
   /// The amounts of change to consider: decibels, seconds, and logarithms of a frequency ratio.
-  private static let changeRanges: [Difference.Kind: ClosedRange<Double>] = [
+  private static let changeRanges: [RecordingChange.Kind: ClosedRange<Double>] = [
     .level: minimumChange.decibels...40,
     .time: minimumChange.seconds...RecordingModelFit.maximumTimeShift,
     .frequency: minimumChange.logRatio...1,
   ]
   /// The cost of each kind of change, in multiples of the logarithm of the number of samples.
-  private static let changeCosts: [Difference.Kind: Double] = [
+  private static let changeCosts: [RecordingChange.Kind: Double] = [
     .level: 0.5, .time: 0.5, .frequency: 0.5, .added: 1.5,
   ]
 
@@ -73,7 +73,7 @@ struct RecordingModelSelection {
   ///   than 0.2 s.
   init?(_ pair: RecordingPair, searchSeconds: Double) {
     let recording = LowRateSignal(
-      of: pair.recording.signal.mono, rate: pair.recording.signal.rate, targetRate: Self.rate)
+      of: pair.recording.mono, rate: pair.recording.rate, targetRate: Self.rate)
     guard let reference = RecordingReference(pair.pattern, target: Self.rate),
       !reference.waveforms.isEmpty,
       let renderer = reference.renderer,
@@ -252,7 +252,7 @@ struct RecordingModelSelection {
     let model = addingChanges(to: unchanged)
     // If most events moved by the same amount, correct the delay instead.
     let shifts = model.changes.filter { $0.kind == .time }.map(\.amount)
-    let shift = Samples.median(shifts)
+    let shift = Statistics.median(of: shifts)
     guard 2 * shifts.count > reference.waveforms.count,
       shifts.allSatisfy({ abs($0 - shift) < 0.002 })
     else {
@@ -432,7 +432,8 @@ struct RecordingModelSelection {
     ofEvent index: Int, in model: RecordingModel, residual: [Double]
   ) -> [RecordingModel.Change] {
     let maximumCount = model.response.kind.withoutParameters == .anyRoom ? 2 : 4
-    func best(_ kind: Difference.Kind, _ amounts: [Double], _ count: Int) -> [RecordingModel.Change]
+    func best(_ kind: RecordingChange.Kind, _ amounts: [Double], _ count: Int) -> [RecordingModel
+      .Change]
     {
       let rated = amounts.compactMap { amount -> (RecordingModel.Change, Double)? in
         let change = RecordingModel.Change(kind: kind, waveformIndex: index, amount: amount)
@@ -737,7 +738,7 @@ struct RecordingModelSelection {
       waveformIndex: index, explainedRange: 0..<0, improvement: 2 * change.evidenceGain)
     switch change.kind {
     case .missing:
-      result.amount = 20 * log10(max(Double(SignalPair.peak(waveform.samples)), 1e-6))
+      result.amount = 20 * log10(max(Double(Statistics.peak(of: waveform.samples)), 1e-6))
     case .time:
       result.before = waveform.time
       result.after = waveform.time + change.amount

@@ -7,7 +7,7 @@ import SignalAnalysis
 struct RecordingModel {
   /// A changed event, or an added transient.
   struct Change {
-    var kind: Difference.Kind
+    var kind: RecordingChange.Kind
     /// The index of the event's waveform, or nil for an added transient.
     var waveformIndex: Int?
     /// The amount of change: decibels, seconds, or the logarithm of a frequency ratio. For an added
@@ -69,7 +69,7 @@ struct RecordingObservation {
     rate = recording.rate
     self.leadLength = leadLength
     self.excerptLength = excerptLength
-    let median = Samples.median(recording.samples.map(Double.init))
+    let median = Statistics.median(of: recording.samples.map(Double.init))
     samples = recording.samples.map { Double($0) - median }
     noise = NoiseSpectralDensity(of: recording.samples, quantile: 0.1)
   }

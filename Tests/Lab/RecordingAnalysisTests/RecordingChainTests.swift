@@ -1,7 +1,9 @@
+import ComparisonFixtures
 import Glibc
 import HapticModel
 import HapticRender
 import PatternComparison
+import RecordingAnalysis
 import ShippedFiles
 import SignalAnalysis
 import TestSupport

@@ -1,7 +1,7 @@
 import SignalAnalysis
 
 /// Arithmetic on arrays of samples.
-enum Samples {
+package enum Samples {
   /// Returns the inner product of two arrays, up to the end of the shorter one.
   @_specialize(where Value == Float)
   @_specialize(where Value == Double)
@@ -123,24 +123,6 @@ enum Samples {
       }
     }
     return output
-  }
-
-  /// Returns the median, or 0 for an empty array.
-  static func median(_ values: [Double]) -> Double {
-    values.isEmpty ? 0 : values.sorted()[values.count / 2]
-  }
-
-  /// Returns the weighted median: the smallest value below which at least half of the weight lies.
-  /// Returns 0 for an empty array.
-  static func median(_ values: [Double], weights: [Double]) -> Double {
-    let order = values.indices.sorted { values[$0] < values[$1] }
-    let half = weights.reduce(0, +) / 2
-    var sum = 0.0
-    for index in order {
-      sum += weights[index]
-      if sum >= half { return values[index] }
-    }
-    return 0
   }
 }
 

@@ -198,8 +198,8 @@ extension RecordingSearch.FittedPlacement {
   func stretchedAlternative() -> Self? {
     guard abs(fit.placement.tempo) > Self.minimumStretch else { return nil }
     let factor = 1 + fit.placement.tempo
-    guard let stretchedTake = fit.reference.renderer?.stretched(by: factor).renderedTake(),
-      let reference = RecordingReference(stretchedTake)
+    guard let rendering = fit.reference.renderer?.stretched(by: factor).rendering(),
+      let reference = RecordingReference(rendering)
     else { return nil }
     var stretched = self
     stretched.fit = RecordingFit(

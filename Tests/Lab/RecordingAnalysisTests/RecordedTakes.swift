@@ -1,3 +1,4 @@
+import ComparisonFixtures
 import Glibc
 import HapticFormats
 import HapticModel

@@ -105,7 +105,7 @@ struct EventChangeEstimator {
   // MARK: - Rating
 
   private func change(
-    _ kind: Difference.Kind, of neighborhood: EventNeighborhood, amount: Double,
+    _ kind: RecordingChange.Kind, of neighborhood: EventNeighborhood, amount: Double,
     before: Double? = nil, after: Double? = nil
   ) -> RecordingChange {
     let waveform = originalReference.waveforms[neighborhood.waveformIndex]
@@ -197,7 +197,7 @@ struct EventChangeEstimator {
       let noiseEnergy = sigma * sigma * Double(column.samples.count)
       let remaining = neighborhood.samples.energy(in: column.range) - noiseEnergy
       guard remaining < 0.3 * gain * gain * energy else { return [] }
-      let peak = 20 * log10(max(Double(SignalPair.peak(waveform.samples)), 1e-6))
+      let peak = 20 * log10(max(Double(Statistics.peak(of: waveform.samples)), 1e-6))
       return rated(
         change(.missing, of: neighborhood, amount: peak), in: neighborhood,
         residualEnergy: neighborhood.energy)

@@ -1,20 +1,19 @@
 import HapticFormats
-import HapticModel
-import HapticRender
-import PatternComparison
+package import HapticModel
+package import HapticRender
+package import PatternComparison
 import ShippedFiles
 import SignalAnalysis
-import Testing
 
 /// Returns a transient.
-func tap(_ time: Double, intensity: Float = 0.8, sharpness: Float = 0.5) -> HapticEvent {
+package func tap(_ time: Double, intensity: Float = 0.8, sharpness: Float = 0.5) -> HapticEvent {
   HapticEvent(
     kind: .hapticTransient, time: time,
     parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
 }
 
 /// Returns a continuous haptic event.
-func hum(
+package func hum(
   _ time: Double, _ duration: Double, intensity: Float = 0.8, sharpness: Float = 0.3,
   _ more: [EventParameterID: Float] = [:]
 ) -> HapticEvent {
@@ -26,14 +25,14 @@ func hum(
 }
 
 /// Five different taps at intervals of a quarter of a second.
-let fiveTaps = HapticPattern(events: [
+package let fiveTaps = HapticPattern(events: [
   tap(0, intensity: 1, sharpness: 0.2), tap(0.25, intensity: 0.6, sharpness: 0.5),
   tap(0.5, intensity: 0.8, sharpness: 0.4), tap(0.75, intensity: 0.5, sharpness: 0.7),
   tap(1, intensity: 0.9, sharpness: 0.3),
 ])
 
 /// Two taps, and a continuous event with attack and release under an intensity curve.
-let swell = HapticPattern(
+package let swell = HapticPattern(
   events: [
     tap(0), hum(0.2, 0.8, [.attackTime: 0.25, .releaseTime: 0.2]), tap(1.3, intensity: 0.6),
   ],
@@ -45,21 +44,30 @@ let swell = HapticPattern(
       ])
   ])
 
+/// An error for a pattern that is not shipped.
+struct UnknownPattern: Error {
+  let name: String
+}
+
 /// Returns a shipped pattern.
-func shipped(_ name: String) throws -> HapticPattern {
-  let text = try #require(ShippedPatterns.text(named: name))
+package func shipped(_ name: String) throws -> HapticPattern {
+  guard let text = ShippedPatterns.text(named: name) else { throw UnknownPattern(name: name) }
   return try AHAPDocument(text: text, name: name).read().pattern
 }
 
 /// Returns a pattern as the program renders it, with 20 ms of trailing silence.
-func take(_ pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000)
+package func take(
+  _ pattern: HapticPattern, profile: TransducerProfile = .phone, rate: Double = 48_000
+)
   throws -> Take
 {
   try take(layers: [pattern], profile: profile, rate: rate)
 }
 
 /// Returns a composition as the program renders it, with 20 ms of trailing silence.
-func take(layers: [HapticPattern], profile: TransducerProfile = .phone, rate: Double = 48_000)
+package func take(
+  layers: [HapticPattern], profile: TransducerProfile = .phone, rate: Double = 48_000
+)
   throws -> Take
 {
   try take(
@@ -67,7 +75,7 @@ func take(layers: [HapticPattern], profile: TransducerProfile = .phone, rate: Do
     rate: rate)
 }
 
-func take(
+package func take(
   _ composition: HapticComposition, profile: TransducerProfile = .phone, rate: Double = 48_000
 ) throws -> Take {
   let plan = try RenderPlan(compiling: composition, profile: profile, rate: rate)
@@ -83,7 +91,7 @@ func take(
 }
 
 /// Returns samples as if they had been read from a file.
-func sound(_ channels: [[Float]], rate: Double = 48_000) -> Take {
+package func sound(_ channels: [[Float]], rate: Double = 48_000) -> Take {
   Take(
     name: "sound.wav", source: .sound, signal: Signal(channels: channels, rate: rate),
     profile: .phone)
@@ -91,7 +99,7 @@ func sound(_ channels: [[Float]], rate: Double = 48_000) -> Take {
 
 extension HapticPattern {
   /// Returns a changed copy of the pattern.
-  func with(_ change: (inout HapticPattern) -> Void) -> HapticPattern {
+  package func with(_ change: (inout HapticPattern) -> Void) -> HapticPattern {
     var changed = self
     change(&changed)
     return changed
@@ -100,7 +108,7 @@ extension HapticPattern {
 
 extension Take {
   /// Returns the changed samples of a rendering as a sound file.
-  func recorded(_ change: (inout [Float]) -> Void = { _ in }) -> Take {
+  package func recorded(_ change: (inout [Float]) -> Void = { _ in }) -> Take {
     var samples = signal.mono
     change(&samples)
     return sound([samples], rate: signal.rate)
@@ -108,12 +116,12 @@ extension Take {
 }
 
 /// A linear congruential generator with Knuth's constants for MMIX.
-struct FixedNumbers: RandomNumberGenerator {
+package struct FixedNumbers: RandomNumberGenerator {
   private var state: UInt64
 
-  init(seed: UInt64 = 1) { state = seed }
+  package init(seed: UInt64 = 1) { state = seed }
 
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     return state ^ (state >> 29)
   }

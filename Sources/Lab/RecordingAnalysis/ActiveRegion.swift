@@ -1,29 +1,44 @@
 import HapticModel
 
 /// A time range in which a signal is louder than its threshold.
-struct ActiveRegion {
-  var frames: Range<Int>
+package struct ActiveRegion {
+  package var frames: Range<Int>
   /// The ordinal number among the taps or hums of the signal, from 1.
-  var ordinal = 0
-  let rate: Double
+  package var ordinal = 0
+  package let rate: Double
 
   /// The maximum interval between sounds of one region, in seconds: half a period of 40 Hz.
-  static let mergeDistanceSeconds = 0.012
+  package static let mergeDistanceSeconds = 0.012
   /// The maximum duration of a tap, in seconds.
-  static let maximumTapDuration = 0.06
+  package static let maximumTapDuration = 0.06
+
+  /// The ratio to the peak below which a signal is silent: −50 dB.
+  private static let silenceRatio: Float = 0.003
+
+  package init(frames: Range<Int>, rate: Double) {
+    self.frames = frames
+    self.rate = rate
+  }
 
   /// The start, in seconds.
-  var start: Double { Double(frames.lowerBound) / rate }
+  package var start: Double { Double(frames.lowerBound) / rate }
   /// The end, in seconds.
-  var end: Double { Double(frames.upperBound) / rate }
+  package var end: Double { Double(frames.upperBound) / rate }
   /// The duration, in seconds.
-  var duration: Double { end - start }
-  var range: ClosedRange<Double> { start...end }
+  package var duration: Double { end - start }
+  package var range: ClosedRange<Double> { start...end }
   /// A Boolean value that indicates whether the region is short, like a transient.
-  var isTap: Bool { duration < Self.maximumTapDuration }
+  package var isTap: Bool { duration < Self.maximumTapDuration }
+
+  /// Returns the magnitude below which a signal is silent.
+  package static func silenceThreshold(of samples: [Float]) -> Float {
+    max(1e-4, Statistics.peak(of: samples) * silenceRatio)
+  }
 
   /// Returns the regions in which the magnitude exceeds a threshold.
-  static func find(in samples: [Float], rate: Double, threshold: Float) -> [ActiveRegion] {
+  package static func find(
+    in samples: [Float], rate: Double, threshold: Float
+  ) -> [ActiveRegion] {
     let gap = Int(Self.mergeDistanceSeconds * rate)
     var regions: [ActiveRegion] = []
     for (index, sample) in samples.enumerated() where abs(sample) > threshold {
@@ -38,7 +53,7 @@ struct ActiveRegion {
   }
 
   /// Numbers taps and hums separately.
-  static func assignOrdinals(to regions: inout [ActiveRegion]) {
+  package static func assignOrdinals(to regions: inout [ActiveRegion]) {
     var counts = (taps: 0, hums: 0)
     for index in regions.indices {
       if regions[index].isTap {
@@ -53,14 +68,14 @@ struct ActiveRegion {
   /// Returns an event for the region, so that sentences can name it.
   ///
   /// - Parameter delay: The delay of the event, in seconds.
-  func event(delay: Double = 0) -> IndexedEvent {
+  package func event(delay: Double = 0) -> IndexedEvent {
     var event = Self.event(start: start + delay, duration: duration)
     event.ordinal = ordinal
     return event
   }
 
   /// Returns a transient or a continuous event, depending on the duration.
-  static func event(start: Double, duration: Double) -> IndexedEvent {
+  package static func event(start: Double, duration: Double) -> IndexedEvent {
     IndexedEvent(
       HapticEvent(
         kind: duration < maximumTapDuration ? .hapticTransient : .hapticContinuous, time: start,
@@ -74,7 +89,7 @@ struct ActiveRegion {
   ///   - other: The other region.
   ///   - level: The level of this region, in decibels.
   ///   - otherLevel: The level of the other region, in decibels.
-  func pairingCost(with other: ActiveRegion, level: Double, otherLevel: Double) -> Double {
+  package func pairingCost(with other: ActiveRegion, level: Double, otherLevel: Double) -> Double {
     let maximumDuration = max(duration, other.duration, 1e-3)
     // A transient and a continuous event don't correspond.
     if isTap != other.isTap, maximumDuration > 2 * min(duration, other.duration) {

@@ -38,8 +38,8 @@ struct EventVariants {
     let profile = renderer.profile
     return RetunedEvent(
       waveform: rendered,
-      before: Difference.Kind.hertz(before, of: waveform.event.kind, profile: profile),
-      after: Difference.Kind.hertz(after, of: waveform.event.kind, profile: profile))
+      before: profile.hertz(before, of: waveform.event.kind),
+      after: profile.hertz(after, of: waveform.event.kind))
   }
 
   /// Returns the closest frequency ratio that the event's sharpness can express.
@@ -47,9 +47,8 @@ struct EventVariants {
     let event = reference.waveforms[index].event
     guard let profile = reference.renderer?.profile, event.isHaptic else { return ratio }
     let value = event.value(.hapticSharpness)
-    let hertz = Difference.Kind.hertz(value, of: event.kind, profile: profile)
-    let limits = [0, 1].map { Difference.Kind.hertz($0, of: event.kind, profile: profile) / hertz }
-      .sorted()
+    let hertz = profile.hertz(value, of: event.kind)
+    let limits = [0, 1].map { profile.hertz($0, of: event.kind) / hertz }.sorted()
     return min(max(ratio, limits[0] + 1e-6), limits[1] - 1e-6)
   }
 

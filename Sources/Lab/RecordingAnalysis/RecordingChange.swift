@@ -1,16 +1,32 @@
 /// A cause of a recording's residual: a changed event, or an added sound.
-struct RecordingChange {
-  var kind: Difference.Kind
-  var event: IndexedEvent
+package struct RecordingChange {
+  /// The kind of a change.
+  package enum Kind {
+    /// The level of an event.
+    case level
+    /// The time of an event.
+    case time
+    /// The frequency of an event.
+    case frequency
+    /// The waveform of an event.
+    case spectrum
+    /// An event is not in the recording.
+    case missing
+    /// The recording has an additional sound.
+    case added
+  }
+
+  package var kind: RecordingChange.Kind
+  package var event: IndexedEvent
   /// The time range, in seconds of the reference.
-  var range: ClosedRange<Double>
+  package var range: ClosedRange<Double>
   /// The amount of change, in decibels, seconds, or percent. For a missing or added sound, its peak
   /// in dBFS.
-  var amount: Double
+  package var amount: Double
   /// The original time or frequency.
-  var before: Double?
+  package var before: Double?
   /// The changed time or frequency.
-  var after: Double?
+  package var after: Double?
   /// The index of the changed waveform, or nil for an added sound.
   var waveformIndex: Int?
   /// The changed waveform, or nil for a missing event.
@@ -27,16 +43,16 @@ struct RecordingChange {
   var penalty = 0.0
   /// A Boolean value that indicates whether the opposite change of the other one of two events is
   /// equally likely.
-  var isAmbiguous = false
+  package var isAmbiguous = false
 
   /// The distance of the amount from zero, in standard errors.
-  var confidence: Double { improvement.squareRoot() }
+  package var confidence: Double { improvement.squareRoot() }
   /// The standard error of the amount.
-  var standardError: Double { confidence > 0 ? abs(amount) / confidence : 0 }
+  package var standardError: Double { confidence > 0 ? abs(amount) / confidence : 0 }
 }
 
 /// The minimum differences to report, regardless of the recording's quality.
-enum RecordingThreshold {
+package enum RecordingThreshold {
   /// The minimum distance from zero, in standard errors: about one false detection in 10⁷ tests.
   static let zScore = 5.5
   static let decibels = 0.5
@@ -46,6 +62,9 @@ enum RecordingThreshold {
   static let energyFraction = 0.003
   /// The relative gain below which an event is missing: −12 dB.
   static let missingGain = 0.25
+  /// The minimum power of a background: −84 dBFS. A weaker background is the rounding of stored
+  /// samples to 16 bits.
+  package static let backgroundPower = 4e-9
   /// The changes that a recording may hide if single events cannot be compared.
   static let undetectableChange = (decibels: 12.0, seconds: RecordingModelFit.maximumTimeShift)
 }

@@ -248,7 +248,7 @@ struct RecordingFit {
     _ gains: [Double], standardErrors: [Double], sigma: Double
   ) -> Double {
     let weights = standardErrors.map { 1 / max($0 * $0, 1e-24) }
-    let maximumWeight = 4 * Samples.median(weights)
+    let maximumWeight = 4 * Statistics.median(of: weights)
     var best = (score: 0.0, gain: 0.0)
     for (gain, error) in zip(gains, standardErrors) where gain > 0 {
       var votes = 0.0
@@ -280,7 +280,7 @@ struct RecordingFit {
     let powers = stride(from: 0, to: residual.count - 99, by: 100).map {
       Samples.energy(residual, $0..<$0 + 100) / 100
     }
-    return max(1e-12, (Samples.median(powers) * 1.007).squareRoot())
+    return max(1e-12, (Statistics.median(of: powers) * 1.007).squareRoot())
   }
 
   // MARK: - Placement
@@ -333,7 +333,7 @@ struct RecordingFit {
     for index in shifts.indices {
       shifts[index].weight = min(shifts[index].weight / (sigma * sigma), 1e10)
     }
-    let maximumWeight = 9 * Samples.median(shifts.map(\.weight))
+    let maximumWeight = 9 * Statistics.median(of: shifts.map(\.weight))
     let counts = shifts.reduce(into: [:]) { $0[$1.columnIndex, default: 0.0] += 1 }
     for index in shifts.indices {
       shifts[index].weight = min(shifts[index].weight, maximumWeight)
@@ -423,12 +423,12 @@ struct RecordingFit {
   private static func robustLine(through shifts: [BlockShift]) -> ShiftLine? {
     let eventWeights = shifts.map(\.eventWeight)
     func robustness(_ residuals: [Double]) -> [Double] {
-      let scale = 1e-4 + 2 * Samples.median(residuals, weights: eventWeights)
+      let scale = 1e-4 + 2 * Statistics.median(of: residuals, weights: eventWeights)
       return residuals.map {
         1 / ((1 + ($0 / scale) * ($0 / scale)) * (1 + ($0 / scale) * ($0 / scale)))
       }
     }
-    let median = Samples.median(shifts.map(\.seconds), weights: eventWeights)
+    let median = Statistics.median(of: shifts.map(\.seconds), weights: eventWeights)
     var factors = robustness(shifts.map { abs($0.seconds - median) })
     var line = ShiftLine()
     for _ in 0..<8 {
@@ -462,8 +462,8 @@ struct RecordingFit {
     guard let line = Self.robustLine(through: shifts) else { return }
     // If shifts scatter more than noise explains, the accuracy of the model limits them. The median
     // of a squared standard normal variable is 0.455.
-    let scatter = Samples.median(
-      shifts.map {
+    let scatter = Statistics.median(
+      of: shifts.map {
         let residual = line.residual(of: $0)
         return residual * residual * $0.weight
       })

@@ -170,10 +170,10 @@ struct EventRenderer {
   }
 
   /// Renders the composition.
-  func renderedTake() -> Take? {
+  func rendering() -> ReferenceSource? {
     samples(of: composition).map {
-      Take(
-        name: "", source: .pattern(composition), signal: Signal($0, rate: rate), profile: profile)
+      ReferenceSource(
+        composition: composition, signal: Signal($0, rate: rate), profile: profile)
     }
   }
 

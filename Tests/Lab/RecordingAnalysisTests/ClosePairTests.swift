@@ -1,3 +1,4 @@
+import ComparisonFixtures
 import HapticModel
 import PatternComparison
 import SignalAnalysis

@@ -2,10 +2,10 @@ internal import CMath
 import SignalAnalysis
 
 /// The rendered samples of one event, without the other events of its pattern.
-struct EventWaveform {
-  var event: IndexedEvent
+package struct EventWaveform {
+  package var event: IndexedEvent
   /// The time of the event, in seconds from the start of the reference.
-  var time: Double
+  package var time: Double
   /// The offset of the first sample from the time of the event, in seconds.
   private(set) var sampleOffset: Double
   private(set) var samples: [Float]

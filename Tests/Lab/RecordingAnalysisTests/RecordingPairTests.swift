@@ -1,6 +1,8 @@
+import ComparisonFixtures
 import Glibc
 import HapticModel
 import PatternComparison
+import RecordingAnalysis
 import SignalAnalysis
 import SoundFile
 import Testing

@@ -248,7 +248,7 @@ struct RecordingModelFit {
   private mutating func refineChanges() -> Bool {
     let estimator = estimator
     var isImproved = false
-    for kind in [Difference.Kind.frequency, .time] {
+    for kind in [RecordingChange.Kind.frequency, .time] {
       for position in changes.indices where changes[position].kind == kind {
         guard let index = changes[position].waveformIndex else { continue }
         let neighborhood = estimator.neighborhood(of: index)
@@ -399,7 +399,7 @@ struct RecordingModelFit {
   /// The common shift of most moved events, or nil if they moved differently.
   var commonTimeShift: Double? {
     let shifts = changes.filter { $0.kind == .time }.map(\.amount)
-    let median = Samples.median(shifts)
+    let median = Statistics.median(of: shifts)
     let equalCount = shifts.filter { abs($0 - median) < 0.002 }.count
     return equalCount > 1 && 2 * equalCount > shifts.count ? median : nil
   }

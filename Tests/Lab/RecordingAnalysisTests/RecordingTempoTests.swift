@@ -1,5 +1,7 @@
+import ComparisonFixtures
 import HapticModel
 import PatternComparison
+import RecordingAnalysis
 import ShippedFiles
 import SignalAnalysis
 import Testing

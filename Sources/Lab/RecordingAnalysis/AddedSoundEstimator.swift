@@ -99,7 +99,7 @@ struct AddedSoundEstimator {
     }
     let block = Int(rate / 80)
     let peaks = stride(from: 0, to: levels.count, by: block).map {
-      SignalPair.peak(levels[$0..<min(levels.count, $0 + block)])
+      Statistics.peak(of: levels[$0..<min(levels.count, $0 + block)])
     }
     let nearbyPeaks = peaks.indices.map { index in
       peaks[max(0, index - 4)...min(peaks.count - 1, index + 4)].max() ?? 0

@@ -1,6 +1,7 @@
 internal import CMath
 import HapticModel
 internal import HapticRender
+import RecordingAnalysis
 import SignalAnalysis
 
 extension Comparison {
@@ -79,10 +80,25 @@ extension Comparison {
       let length = max(1, Int(0.02 * signal.rate))
       // A DC offset is not noise.
       let powers = stride(from: 0, to: samples.count - length + 1, by: length)
-        .map { SignalPair.variance(of: samples[$0..<$0 + length]) }.sorted()
+        .map { Statistics.variance(of: samples[$0..<$0 + length]) }.sorted()
       guard !powers.isEmpty else { return (0, 0) }
-      return (powers[powers.count / 10].squareRoot(), Double(SignalPair.peak(samples)))
+      return (powers[powers.count / 10].squareRoot(), Double(Statistics.peak(of: samples)))
     }
+  }
+
+  /// A Boolean value that indicates whether the reference is a recording of the candidate.
+  var isReferenceRecording: Bool { reference.composition == nil && candidate.composition != nil }
+
+  /// Returns the pattern, or the clean sound, with its recording, or nil if no take is a sound or
+  /// if the pattern is silent.
+  private func recordingPair() -> RecordingPair? {
+    let pattern = isReferenceRecording ? candidate : reference
+    let recording = isReferenceRecording ? reference : candidate
+    guard recording.composition == nil else { return nil }
+    return RecordingPair(
+      ReferenceSource(
+        composition: pattern.composition, signal: pattern.signal, profile: pattern.profile),
+      recording: recording.signal)
   }
 
   /// Compares a recording with its reference, and adopts the result if it is better.
@@ -91,7 +107,7 @@ extension Comparison {
   ///   differences.
   /// - Returns: True if the result was adopted.
   @discardableResult mutating func compareRecording(isBetter: (Double, Double) -> Bool) -> Bool {
-    guard let pair = RecordingPair(reference, candidate) else { return false }
+    guard let pair = recordingPair() else { return false }
     var result = RecordingResult(
       pair, searchSeconds: options.searchSeconds, costLimit: Self.maximumDirectCost)
     if !result.isConclusive,
@@ -104,19 +120,20 @@ extension Comparison {
       guard isPattern, isBetter(0, 0) else { return false }
       self.recordingMatch = result.match
       differences = []
-      addNotFound(result.match, pair)
+      addNotFound(result.match, recordingSeconds: pair.recording.duration)
       equality = .different
       return true
     }
-    var recordingDifferences = RecordingDifferences(result, pair: pair, options: options)
-      .list.differences
+    var recordingDifferences = RecordingDifferences(
+      result, pair: pair, isSwapped: isReferenceRecording, options: options
+    ).list.differences
     guard isBetter(Self.complexity(of: recordingDifferences), Self.complexity(of: differences))
     else {
       return false
     }
     self.recordingMatch = result.match
     isRelativeToOverall = true
-    let directionSign = pair.isSwapped ? -1.0 : 1
+    let directionSign = isReferenceRecording ? -1.0 : 1
     alignment.seconds = directionSign * result.match.delaySeconds
     candidateGain =
       pow(10, -directionSign * result.match.levelDecibels / 20) * (result.match.isInverted ? -1 : 1)
@@ -134,9 +151,10 @@ extension Comparison {
   }
 
   /// Adds a difference for a recording in which the reference was not found.
-  private mutating func addNotFound(_ match: RecordingMatch, _ pair: RecordingPair) {
+  private mutating func addNotFound(_ match: RecordingMatch, recordingSeconds: Double) {
     let labels = [options.candidateLabel, options.referenceLabel]
-    let (recording, pattern) = pair.isSwapped ? (labels[1], labels[0]) : (labels[0], labels[1])
+    let (recording, pattern) =
+      isReferenceRecording ? (labels[1], labels[0]) : (labels[0], labels[1])
     if match.outcome == .noisy {
       add(
         Difference(.noise, in: fullRange, isOverall: true, unit: Difference.Unit.none),
@@ -145,7 +163,7 @@ extension Comparison {
       return
     }
     let searchSeconds = SentenceFormatting.number(match.searchSeconds, places: 1)
-    let isLonger = pair.recording.signal.duration > match.searchSeconds + 0.5
+    let isLonger = recordingSeconds > match.searchSeconds + 0.5
     add(
       Difference(.missing, in: fullRange, isOverall: true, unit: Difference.Unit.none),
       sentence: "\(recording) does not contain \(pattern)"
@@ -159,6 +177,8 @@ extension Comparison {
 struct RecordingDifferences {
   private let result: RecordingResult
   private let pair: RecordingPair
+  /// A Boolean value that indicates whether the reference of the comparison is the recording.
+  private let isSwapped: Bool
   private(set) var list: DifferenceList
 
   /// The minimum overall delay to report, in seconds.
@@ -173,9 +193,12 @@ struct RecordingDifferences {
   /// the other event is equally likely.
   private static let ambiguityText = " (of two events, it may be the other that changed)"
 
-  init(_ result: RecordingResult, pair: RecordingPair, options: ComparisonOptions) {
+  init(
+    _ result: RecordingResult, pair: RecordingPair, isSwapped: Bool, options: ComparisonOptions
+  ) {
     self.result = result
     self.pair = pair
+    self.isSwapped = isSwapped
     let events =
       pair.pattern.composition.map(IndexedEvent.events) ?? pair.reference.waveforms.map(\.event)
     list = DifferenceList(
@@ -183,16 +206,16 @@ struct RecordingDifferences {
       referenceNames: EventNames(events, owner: options.referenceLabel), overallRange: 0...0)
     let start = referenceTime(at: max(0, pair.reference.waveforms.map(\.time).min() ?? 0))
     list.overallRange = start...max(start, referenceTime(at: pair.reference.duration))
-    addOverallDifferences(label: pair.isSwapped ? options.referenceLabel : options.candidateLabel)
+    addOverallDifferences(label: isSwapped ? options.referenceLabel : options.candidateLabel)
     if let noise = match.noiseDecibels {
-      list.addBackground(decibels: noise, hertz: nil, isReference: pair.isSwapped)
+      list.addBackground(decibels: noise, hertz: nil, isReference: isSwapped)
     }
     if let hum = match.humDecibels, let hertz = match.mainsFrequency ?? match.humFrequencies.first {
       // The level of a tone is that of its peak, not its RMS value.
       list.addBackground(
         decibels: hum + 20 * log10(2.0.squareRoot()), hertz: hertz,
         isMains: match.mainsFrequency != nil,
-        isReference: pair.isSwapped)
+        isReference: isSwapped)
     }
     for kind in HapticEvent.Kind.allCases {
       for isMissing in [true, false] {
@@ -207,7 +230,7 @@ struct RecordingDifferences {
   private var match: RecordingMatch { result.match }
   /// The sign of a change from the reference to the candidate: -1 if the reference is the
   /// recording.
-  private var directionSign: Double { pair.isSwapped ? -1 : 1 }
+  private var directionSign: Double { isSwapped ? -1 : 1 }
 
   /// Returns the time in the recording for a time of the pattern, in seconds.
   private func recordingTime(at time: Double) -> Double {
@@ -216,12 +239,12 @@ struct RecordingDifferences {
 
   /// Returns the time in the comparison's reference for a time of the pattern, in seconds.
   private func referenceTime(at time: Double) -> Double {
-    pair.isSwapped ? max(0, recordingTime(at: time)) : time
+    isSwapped ? max(0, recordingTime(at: time)) : time
   }
 
   /// Returns the time in the comparison's candidate for a time of the pattern, in seconds.
   private func candidateTime(at time: Double) -> Double {
-    max(0, pair.isSwapped ? time : recordingTime(at: time))
+    max(0, isSwapped ? time : recordingTime(at: time))
   }
 
   /// Adds the differences of the whole take.
@@ -247,7 +270,7 @@ struct RecordingDifferences {
       list.addOverall(.level, amount: directionSign * match.levelDecibels)
     }
     guard let error = match.tempoErrorPercent else { return }
-    let tempo = pair.isSwapped ? 100 * (1 / (1 + match.tempoPercent / 100) - 1) : match.tempoPercent
+    let tempo = isSwapped ? 100 * (1 / (1 + match.tempoPercent / 100) - 1) : match.tempoPercent
     let span = pair.reference.duration - (pair.reference.waveforms.map(\.time).min() ?? 0)
     let shift = tempo / 100 * span
     let minimumShift =
@@ -276,7 +299,7 @@ struct RecordingDifferences {
       $0.range.lowerBound < $1.range.lowerBound
     }
     guard let first = changes.first else { return }
-    let isMissingInCandidate = isMissing != pair.isSwapped
+    let isMissingInCandidate = isMissing != isSwapped
     let events = changes.map { change -> IndexedEvent in
       var event = change.event
       event.time =
@@ -306,8 +329,8 @@ struct RecordingDifferences {
       kind, in: start...max(start, referenceTime(at: range.upperBound)), amount: amount,
       before: before,
       after: after,
-      referenceEvents: pair.isSwapped ? [] : indices,
-      candidateEvents: pair.isSwapped ? indices : []
+      referenceEvents: isSwapped ? [] : indices,
+      candidateEvents: isSwapped ? indices : []
     )
   }
 
@@ -316,16 +339,16 @@ struct RecordingDifferences {
     var amount =
       change.kind == .level || change.kind == .time ? directionSign * change.amount : change.amount
     var (before, after) =
-      pair.isSwapped ? (change.after, change.before) : (change.before, change.after)
+      isSwapped ? (change.after, change.before) : (change.before, change.after)
     var event = change.event
     event.time = candidateTime(at: change.range.lowerBound)
     var detail = ""
     if change.kind == .time {
       let movedTime = recordingTime(at: change.after ?? 0)
-      (before, after) = pair.isSwapped ? (movedTime, change.event.time) : (change.before, movedTime)
+      (before, after) = isSwapped ? (movedTime, change.event.time) : (change.before, movedTime)
       event.time = max(0, after ?? 0)
     } else if change.kind == .frequency {
-      if pair.isSwapped {
+      if isSwapped {
         amount = 100 * (1 / (1 + change.amount / 100) - 1)
       }
       if let before, let after {
@@ -333,7 +356,7 @@ struct RecordingDifferences {
       }
     }
     var difference = difference(
-      change.kind, in: change.range, amount: amount, before: before, after: after,
+      Difference.Kind(change.kind), in: change.range, amount: amount, before: before, after: after,
       [change.event.index])
     difference.confidence = change.confidence
     difference.standardError = change.standardError
@@ -341,5 +364,20 @@ struct RecordingDifferences {
       change.isAmbiguous || change.kind == .time && pair.reference.waveforms.count == 2
     list.add(
       difference, of: [event], detail: detail + (isAmbiguous ? Self.ambiguityText : ""))
+  }
+}
+
+extension Difference.Kind {
+  /// Creates the kind of difference that a change of a recording causes.
+  fileprivate init(_ kind: RecordingChange.Kind) {
+    self =
+      switch kind {
+      case .level: .level
+      case .time: .time
+      case .frequency: .frequency
+      case .spectrum: .spectrum
+      case .missing: .missing
+      case .added: .added
+      }
   }
 }

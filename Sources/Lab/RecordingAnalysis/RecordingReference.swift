@@ -7,13 +7,13 @@ import SignalAnalysis
 ///
 /// The waveforms of a pattern are rendered event by event. Those of a sound are cut at its silences
 /// and onsets. Either way, the sum of all waveforms is the reference's signal, and a changed event
-/// is
-/// a changed waveform.
-struct RecordingReference {
+/// is a
+/// changed waveform.
+package struct RecordingReference {
   /// The sample rate, in hertz: about 4,000.
   let rate: Double
   /// The waveforms of the events, sorted by time.
-  var waveforms: [EventWaveform]
+  package var waveforms: [EventWaveform]
   /// The indices of waveforms, grouped so that the waveforms of a group cannot be distinguished.
   private(set) var indistinguishableWaveforms: [[Int]] = []
   /// The sum of the waveforms.
@@ -29,7 +29,7 @@ struct RecordingReference {
   private static let audibleRatio: Float = 1e-3
 
   /// The end of the last waveform, in seconds.
-  var duration: Double { waveforms.map(\.end).max() ?? 0 }
+  package var duration: Double { waveforms.map(\.end).max() ?? 0 }
   /// A Boolean value that indicates whether typical clocks differ by less than 0.5 ms over the
   /// duration.
   var isShort: Bool { duration < 0.6 }
@@ -45,7 +45,7 @@ struct RecordingReference {
           to: &mixedSignal, times: 1)
       }
     }
-    peak = Double(SignalPair.peak(mixedSignal))
+    peak = Double(Statistics.peak(of: mixedSignal))
     var columns: [DesignColumn] = []
     for (index, waveform) in self.waveforms.enumerated() {
       let column = waveform.column(onset: waveform.time, timeScale: 1, count: mixedSignal.count)
@@ -73,7 +73,7 @@ struct RecordingReference {
   static func trimmed(
     _ event: IndexedEvent, _ samples: ArraySlice<Float>, rate: Double, minimumThreshold: Float
   ) -> EventWaveform? {
-    let threshold = max(SignalPair.peak(samples) * audibleRatio, minimumThreshold)
+    let threshold = max(Statistics.peak(of: samples) * audibleRatio, minimumThreshold)
     guard let first = samples.firstIndex(where: { abs($0) > threshold }),
       let last = samples.lastIndex(where: { abs($0) > threshold })
     else { return nil }
@@ -94,7 +94,7 @@ extension RecordingReference {
   ///   - noise: The mean square of the sound's own noise.
   init(_ signal: LowRateSignal, noise: Double) {
     let silence = max(
-      SignalPair.silenceThreshold(of: signal.samples), Float(4.5 * noise.squareRoot()))
+      ActiveRegion.silenceThreshold(of: signal.samples), Float(4.5 * noise.squareRoot()))
     let activeRegions = ActiveRegion.find(in: signal.samples, rate: signal.rate, threshold: silence)
     let onsets = Onsets(in: Signal(signal.samples, rate: signal.rate)).map {
       Int($0.time * signal.rate)
@@ -141,16 +141,18 @@ extension RecordingReference {
   /// a sound file, is cut like a sound.
   ///
   /// - Parameters:
-  ///   - take: The pattern and its rendering.
+  ///   - source: The pattern and its rendering.
   ///   - target: The approximate sample rate of the reference, in hertz.
-  init?(_ take: Take, target: Double = 4_000) {
-    guard let composition = take.composition else { return nil }
+  init?(_ source: ReferenceSource, target: Double = 4_000) {
+    guard let composition = source.composition else { return nil }
     let renderer = EventRenderer(
-      composition: composition, profile: take.profile, rate: take.signal.rate, targetRate: target)
-    let signal = LowRateSignal(of: take.signal.mono, rate: take.signal.rate, targetRate: target)
+      composition: composition, profile: source.profile, rate: source.signal.rate,
+      targetRate: target)
+    let signal = LowRateSignal(
+      of: source.signal.mono, rate: source.signal.rate, targetRate: target)
     let events = IndexedEvent.events(of: composition).filter { !$0.kind.playsFile }
     guard events.count <= 2_000,
-      let renderings = renderer.renderings(of: events, count: take.signal.frameCount)
+      let renderings = renderer.renderings(of: events, count: source.signal.frameCount)
     else {
       return nil
     }
@@ -158,7 +160,7 @@ extension RecordingReference {
     for rendering in renderings {
       Samples.add(rendering.samples, times: -1, to: &residual, at: 0)
     }
-    let minimumThreshold = SignalPair.peak(signal.samples) * 1e-4
+    let minimumThreshold = Statistics.peak(of: signal.samples) * 1e-4
     var waveforms: [EventWaveform] = []
     for rendering in renderings {
       for (event, range) in rendering.events {

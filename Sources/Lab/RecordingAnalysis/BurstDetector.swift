@@ -40,7 +40,7 @@ struct BurstDetector {
       }
     }
     for waveform in extra {
-      let peak = max(1e-9, SignalPair.peak(waveform.samples))
+      let peak = max(1e-9, Statistics.peak(of: waveform.samples))
       templates.append((waveform.samples.map { $0 / peak }, nil))
     }
   }

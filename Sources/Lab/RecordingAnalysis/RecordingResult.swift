@@ -1,6 +1,5 @@
 public import HapticRender
 internal import CMath
-internal import Reading
 import SignalAnalysis
 
 /// The properties of a recording that contains a reference: its delay, tempo, level, and
@@ -47,7 +46,10 @@ public struct RecordingMatch: Equatable, Sendable {
   /// The minimum shift, in seconds, that is detectable in every detectable event.
   public var minimumDetectableSeconds: Double?
   /// The maximum time from the start of the recording to that of the reference, in seconds.
-  public var searchSeconds = ComparisonOptions.defaultSearchSeconds
+  public var searchSeconds = defaultSearchSeconds
+
+  /// The default of `searchSeconds`.
+  public static let defaultSearchSeconds = 11.0
 }
 
 /// The best explanation of a recording by a reference: a placement and a list of changes.
@@ -57,25 +59,25 @@ public struct RecordingMatch: Equatable, Sendable {
 /// samples, resampled, scaled, and with noise and hum (`RecordingModelFit`). The second models the
 /// playback and recording chain as a linear response (`RecordingModelSelection`). The initializers
 /// compute one kind each; `isBetter(than:)` decides between the results.
-struct RecordingResult {
-  var match: RecordingMatch
+package struct RecordingResult {
+  package private(set) var match: RecordingMatch
   /// All changes that the explanation needs.
   var changes: [RecordingChange] = []
   /// A Boolean value that indicates whether a different tempo leaves the pitch unchanged.
-  var preservesPitch = false
+  package private(set) var preservesPitch = false
   /// The cost of the explanation: its changes and its residual. It is infinite if nothing was
   /// found.
   var penalty = Double.infinity
   /// The changes to report.
-  private(set) var reportedChanges: [RecordingChange] = []
+  package private(set) var reportedChanges: [RecordingChange] = []
   /// A Boolean value that indicates whether single events can be compared.
-  private(set) var isReliable = false
+  package private(set) var isReliable = false
   /// The level of the residual, in decibels relative to the explained signal.
-  private(set) var residualDecibels = 0.0
+  package private(set) var residualDecibels = 0.0
   /// A Boolean value that indicates whether the recording matches without any change.
   var isUnchanged: Bool { match.outcome == .found && changes.isEmpty }
   /// A Boolean value that indicates whether few, certain changes explain all but noise.
-  var isConclusive: Bool {
+  package var isConclusive: Bool {
     isUnchanged
       || changes.count < 3 && penalty < 1.25 * Double(changes.count) + 0.1 && !isTempoAtLimit
   }
@@ -86,7 +88,7 @@ struct RecordingResult {
   }
   /// Returns whether this result is preferable: it is reliable where the other result is not or has
   /// a much larger residual, or it has a lower penalty.
-  func isBetter(than other: Self) -> Bool {
+  package func isBetter(than other: Self) -> Bool {
     isReliable
       && (!other.isReliable || other.isTempoAtLimit
         || other.residualDecibels > residualDecibels + 6)
@@ -99,7 +101,7 @@ struct RecordingResult {
   ///   - pair: The reference and its recording.
   ///   - searchSeconds: The maximum time from the start of the recording to that of the reference.
   ///   - costLimit: The cost from which explanations are abandoned.
-  init(_ pair: RecordingPair, searchSeconds: Double, costLimit: Double = .infinity) {
+  package init(_ pair: RecordingPair, searchSeconds: Double, costLimit: Double = .infinity) {
     let reference = pair.reference
     let low = pair.lowRateRecording
     match = RecordingMatch(outcome: .none)
@@ -165,7 +167,7 @@ struct RecordingResult {
     isReliable = best.isReliable
     residualDecibels = 10 * log10(1 / max(best.coherence, 1e-9) - 1 + 1e-9)
     fillMatch(from: best)
-    measureBackground(of: pair.recording.signal, at: best.fittedPlacement)
+    measureBackground(of: pair.recording, at: best.fittedPlacement)
   }
 
   /// Fills in the properties of the recording from the best explanation.
@@ -226,7 +228,7 @@ struct RecordingResult {
     let hum = fittedPlacement.fit.humFrequencies.reduce(0) {
       $0 + HumDetector.power(at: $1, in: residual, rate: humFit.reference.rate).power
     }
-    var power = SignalPair.power(quiet)
+    var power = Statistics.meanSquare(of: quiet)
     if Double(quiet.count) < 0.05 * rate {
       // Without silence, extrapolate the residual's density from the analyzed band to the full
       // band.
@@ -236,12 +238,12 @@ struct RecordingResult {
     }
     let mean = quiet.isEmpty ? 0 : quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)
     power = max(0, power - mean * mean)
-    if hum > BackgroundSound.minimumPower {
+    if hum > RecordingThreshold.backgroundPower {
       match.humDecibels = Decibels.of(power: hum)
     }
     let noise = max(0, power - hum)
     // Errors of the hum estimate are not noise.
-    if noise > BackgroundSound.minimumPower, noise > 0.03 * hum {
+    if noise > RecordingThreshold.backgroundPower, noise > 0.03 * hum {
       match.noiseDecibels = Decibels.of(power: noise)
     }
   }
@@ -263,7 +265,7 @@ extension RecordingResult {
   /// - Parameters:
   ///   - pair: The reference and its recording.
   ///   - searchSeconds: The maximum time from the start of the recording to that of the reference.
-  init?(modelingChainOf pair: RecordingPair, searchSeconds: Double) {
+  package init?(modelingChainOf pair: RecordingPair, searchSeconds: Double) {
     guard let selection = RecordingModelSelection(pair, searchSeconds: searchSeconds),
       let best = selection.best,
       best.residualDecibels
@@ -297,16 +299,15 @@ extension RecordingResult {
     let undetectable = RecordingThreshold.undetectableChange
     match.minimumDetectableDecibels = isReliable ? detectable.decibels : undetectable.decibels
     match.minimumDetectableSeconds = isReliable ? detectable.seconds : undetectable.seconds
-    let mono = pair.recording.signal.mono
-    let rate = pair.recording.signal.rate
+    let mono = pair.recording.mono
+    let rate = pair.recording.rate
     let end =
       match.delaySeconds + selection.reference.duration + RecordingModelSelection.margin.after
-    let quiet =
-      mono.prefix(max(0, Int((match.delaySeconds - 0.05) * rate)))
-      + mono.dropFirst(max(0, Int(end * rate)))
+    let before = mono.prefix(max(0, Int((match.delaySeconds - 0.05) * rate)))
+    let quiet = before + mono.dropFirst(max(0, Int(end * rate)))
     guard Double(quiet.count) > 0.05 * rate else { return }
-    let power = SignalPair.variance(of: quiet)
-    if power > BackgroundSound.minimumPower {
+    let power = Statistics.variance(of: quiet)
+    if power > RecordingThreshold.backgroundPower {
       match.noiseDecibels = Decibels.of(power: power)
     }
   }
@@ -325,7 +326,8 @@ public struct RecordingChain: Equatable, Sendable {
   public var isFiltered: Bool { model == nil }
   /// A Boolean value that indicates whether the chain contains an automatic gain control.
   public let hasAutomaticGain: Bool
-  private let isRoom: Bool
+  /// A Boolean value that indicates whether the response is that of a room.
+  package let isRoom: Bool
 
   /// The maximum ratios of resonance frequencies and of qualities that count as equal.
   private static let profileTolerance = (hertz: 1.04, quality: 1.25)
@@ -345,33 +347,5 @@ public struct RecordingChain: Equatable, Sendable {
     matchesProfile =
       isNear(profile?.resonance ?? 0, mode.hertz, Self.profileTolerance.hertz)
       && isNear(profile?.qualityFactor ?? 0, mode.quality, Self.profileTolerance.quality)
-  }
-
-  /// The chain in a few words.
-  ///
-  /// A resonance that does not ring is a high-pass. If its poles are far apart, it is one of first
-  /// order.
-  var summary: String {
-    (model.map(Self.summary) ?? (isRoom ? "a room" : "a filter"))
-      + (hasAutomaticGain ? " and automatic gain" : "")
-  }
-
-  private static func summary(of model: TransducerModel) -> String {
-    let resonance = model.resonance
-    let quality = model.qualityFactor
-    func hertz(_ value: Double) -> String { SentenceFormatting.number(value, places: 0) + " Hz" }
-    // The corner frequency of a high-pass is known to two digits at most.
-    let corner = quality < 0.4 ? resonance / quality : resonance
-    return quality < 1
-      ? "a high-pass at about " + hertz((corner / 10).rounded() * 10)
-      : "a resonance at \(hertz(resonance)), Q \(SentenceFormatting.number(quality, places: 1))"
-  }
-
-  func write(to json: inout JSONObjectWriter) {
-    json.numberOrNull("hertz", model?.resonance)
-    json.numberOrNull("qualityFactor", model?.qualityFactor)
-    json.member("isProfile", matchesProfile)
-    json.member("isFiltered", isFiltered)
-    json.member("hasAutomaticGain", hasAutomaticGain)
   }
 }

@@ -68,8 +68,8 @@ enum HumDetector {
       return nil
     }
     let neighborhood = Int(8 / binWidth) + 4
-    let median = Samples.median(
-      Array(powers[max(1, peak - neighborhood)..<min(powers.count, peak + neighborhood)]))
+    let median = Statistics.median(
+      of: Array(powers[max(1, peak - neighborhood)..<min(powers.count, peak + neighborhood)]))
     guard powers[peak] > prominence * median, median >= 0, powers[peak] > 0 else { return nil }
     let a = log(powers[peak - 1] + 1e-30)
     let b = log(powers[peak])

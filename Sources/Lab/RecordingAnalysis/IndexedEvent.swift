@@ -1,29 +1,30 @@
-import HapticModel
-import HapticRender
+internal import CMath
+package import HapticModel
+package import HapticRender
 
 /// An event of a composition with its index and ordinal.
-struct IndexedEvent {
+package struct IndexedEvent {
   /// The index in the events of the composition, counted layer by layer.
-  var index: Int
+  package var index: Int
   /// The index of the layer.
-  var layer = 0
-  var kind: HapticEvent.Kind
+  package var layer = 0
+  package var kind: HapticEvent.Kind
   /// The time, in seconds from the start of the pattern.
-  var time: Double
+  package var time: Double
   /// The time to the release, in seconds, or nil for a transient or an entire sound file.
-  var duration: Double?
+  package var duration: Double?
   /// The values of the parameters that affect events of this kind, in the order of
   /// `EventParameterID.allCases`. Other values are 0.
-  var values: [Double]
+  package var values: [Double]
   /// The sound file, for an event that plays one.
-  var waveform: AudioWaveform?
+  package var waveform: AudioWaveform?
   /// The body location at which a haptic event plays, or nil for every location.
-  var bodyLocation: HapticComposition.BodyLocation?
+  package var bodyLocation: HapticComposition.BodyLocation?
   /// The ordinal number among the events of the same kind, from 1. It is 0 for an event without a
   /// number.
-  var ordinal = 0
+  package var ordinal = 0
 
-  init(_ event: HapticEvent, index: Int) {
+  package init(_ event: HapticEvent, index: Int) {
     self.index = index
     kind = event.kind
     time = event.time.isFinite ? event.time : 0
@@ -35,28 +36,28 @@ struct IndexedEvent {
   }
 
   /// Returns the value of a parameter, or 0 if the parameter does not affect the event.
-  func value(_ id: EventParameterID) -> Double {
+  package func value(_ id: EventParameterID) -> Double {
     values[EventParameterID.allCases.firstIndex(of: id) ?? 0]
   }
 
   /// The time at which the release begins, in seconds.
-  var end: Double { time + (duration ?? 0) }
+  package var end: Double { time + (duration ?? 0) }
 
   /// The duration of the sound after `end`, in seconds. Bursts of the shipped profiles are at most
   /// 40 ms long.
-  var tailDuration: Double {
+  package var tailDuration: Double {
     max(
       kind.isTransient ? 0.04 : EnvelopeTimes.seconds(normalized: Float(value(.releaseTime))),
       EnvelopeTimes.minimumRampSeconds)
   }
 
   /// The intensity or volume, 0...1.
-  var strength: Double { isHaptic ? value(.hapticIntensity) : value(.audioVolume) }
+  package var strength: Double { isHaptic ? value(.hapticIntensity) : value(.audioVolume) }
 
-  var isHaptic: Bool { kind.isHaptic }
+  package var isHaptic: Bool { kind.isHaptic }
 
   /// Returns whether another event has the same effect, regardless of its time.
-  func isEquivalent(to other: IndexedEvent) -> Bool {
+  package func isEquivalent(to other: IndexedEvent) -> Bool {
     kind == other.kind && areEqual(duration, other.duration)
       && zip(values, other.values).allSatisfy { abs($0 - $1) < 1e-6 }
       && waveform == other.waveform && bodyLocation == other.bodyLocation
@@ -69,7 +70,7 @@ struct IndexedEvent {
 
   /// Returns the cost of pairing the event with another: 0 for equivalent events at the same time,
   /// 1 for a distance of half a second.
-  func pairingCost(with other: IndexedEvent) -> Double {
+  package func pairingCost(with other: IndexedEvent) -> Double {
     guard kind == other.kind else { return .infinity }
     var difference = 0.0
     for (value, otherValue) in zip(values, other.values) {
@@ -88,7 +89,7 @@ struct IndexedEvent {
   }
 
   /// Returns the events of all layers, sorted by time and numbered by kind.
-  static func events(of composition: HapticComposition) -> [IndexedEvent] {
+  package static func events(of composition: HapticComposition) -> [IndexedEvent] {
     var events: [IndexedEvent] = []
     for (layer, content) in composition.layers.enumerated() {
       for event in content.pattern.events {
@@ -116,5 +117,21 @@ struct IndexedEvent {
       events[index].ordinal = counts[events[index].kind] ?? 0
     }
     return events
+  }
+}
+
+extension TransducerProfile {
+  /// Returns the frequency of an event's sharpness or pitch, in hertz, or the playback rate of a
+  /// sound file.
+  ///
+  /// - Parameters:
+  ///   - value: The sharpness of a haptic event, or the pitch of an audio event.
+  ///   - kind: The kind of the event.
+  package func hertz(_ value: Double, of kind: HapticEvent.Kind) -> Double {
+    if kind.isHaptic {
+      return frequencyAndLevel(of: kind).frequency.hertz(atSharpness: value)
+    }
+    // The renderer's pitch range is one octave on both sides of twice the end of the band.
+    return (kind.playsFile ? 1 : 2 * frequency.high) * pow(2, value)
   }
 }
