@@ -61,7 +61,7 @@ import Testing
     let package = try #require(#filePath.firstRange(of: "Tests/Devices/ServerTests/"))
     let text = try PipeWireServer.text(
       #filePath[..<package.lowerBound]
-        + "Sources/Devices/HapticOutputs/HapticOutputs.docc/SeveralDevices.md")
+        + "Sources/Devices/HapticOutputs/HapticOutputs.docc/SoundServers.md")
     let start = try #require(text.firstRange(of: "context.modules = ["))
     let end = try #require(text[start.upperBound...].firstRange(of: "\n]\n"))
     return String(text[start.upperBound..<end.lowerBound])
