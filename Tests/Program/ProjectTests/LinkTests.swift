@@ -5,7 +5,9 @@ import Testing
 struct LinkTests {
   /// All pages and articles.
   private static func pages() throws -> [Checkout.File] {
-    let folders = ["Sources", "Examples", "Patterns", "Profiles", ".github"]
+    let folders = [
+      "Conformance", "Documentation", "Examples", "Patterns", "Profiles", "Python", "Sources", ".github",
+    ]
     return try Checkout.pages.map {
       .init(path: $0, lines: try Checkout.text($0).components(separatedBy: "\n"))
     }
