@@ -9,7 +9,8 @@ enum Checkout {
 
   /// The pages at the root.
   static let pages = [
-    "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md", "SECURITY.md",
+    "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "RELEASING.md",
+    "SECURITY.md",
   ]
 
   /// A file by its path below the root.

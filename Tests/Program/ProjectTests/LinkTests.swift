@@ -6,7 +6,8 @@ struct LinkTests {
   /// All pages and articles.
   private static func pages() throws -> [Checkout.File] {
     let folders = [
-      "Conformance", "Documentation", "Examples", "Patterns", "Profiles", "Python", "Sources", ".github",
+      "Conformance", "Documentation", "Examples", "Patterns", "Profiles", "Python", "Sources",
+      ".github",
     ]
     return try Checkout.pages.map {
       .init(path: $0, lines: try Checkout.text($0).components(separatedBy: "\n"))
