@@ -1,6 +1,6 @@
 /// The result of a blind test, as numbers and as a sentence.
 ///
-/// The sentence depends only on the three counts, by the rules in <doc:BlindListening>.
+/// The sentence depends only on the three counts, by the rules in ``ListeningTests``.
 public struct ABXResult: Equatable, Sendable {
   /// The conclusion from the counts.
   public enum Conclusion: String, Sendable {
