@@ -25,9 +25,9 @@ import Testing
       let title =
         switch content {
         case .transients: "Transients"
-        case .continuous: "Continuous events with curves, one after the other"
-        case .mixed: "Transients above continuous events that overlap, with envelope times"
-        case .audio: "Audio events beside a transient"
+        case .continuous: "Successive continuous events with curves"
+        case .mixed: "Transients and overlapping continuous events with envelopes"
+        case .audio: "Audio events and a transient"
         }
       text += "\n### \(title)\n\n| from \\ to | "
       text += formats.map(\.id).joined(separator: " | ") + " |\n"
