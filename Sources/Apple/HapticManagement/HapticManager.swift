@@ -7,7 +7,7 @@ public import Observation
 /// management.
 ///
 /// Every call returns immediately, without a result or an error. It has no effect if there is no
-/// device or pattern, or if haptics are disabled. The article HapticManager states the rules.
+/// device or pattern, or if haptics are disabled. The article of the module states the rules.
 @MainActor @Observable public final class HapticManager {
   /// The manager of the process, with the shipped patterns, the output of the process, and the
   /// user's defaults.
