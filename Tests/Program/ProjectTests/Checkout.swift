@@ -13,6 +13,20 @@ enum Checkout {
     "SECURITY.md",
   ]
 
+  /// The folders with documents.
+  static let documentFolders = [
+    "Conformance", "Documentation", "Examples", "Patterns", "Profiles", "Python", "Sources",
+    ".github",
+  ]
+
+  /// Returns all documents: the pages at the root, the articles, and the other pages.
+  static func documents() throws -> [File] {
+    let root = try pages.map {
+      File(path: $0, lines: try text($0).components(separatedBy: "\n"))
+    }
+    return root + (try files(in: documentFolders, endings: ["md"]))
+  }
+
   /// A file by its path below the root.
   struct File {
     let path: String

@@ -1,20 +1,8 @@
 import Foundation
 import Testing
 
-/// What pages link to and name, against the files.
+/// Checks the links and names in documents against the files.
 struct LinkTests {
-  /// All pages and articles.
-  private static func pages() throws -> [Checkout.File] {
-    let folders = [
-      "Conformance", "Documentation", "Examples", "Patterns", "Profiles", "Python", "Sources",
-      ".github",
-    ]
-    return try Checkout.pages.map {
-      .init(path: $0, lines: try Checkout.text($0).components(separatedBy: "\n"))
-    }
-      + Checkout.files(in: folders, endings: ["md"])
-  }
-
   /// The text of a page without its blocks of code.
   private static func prose(_ page: Checkout.File) -> String {
     page.lines.joined(separator: "\n").replacing(/(?m)^```[^`]*?^```$/, with: "")
@@ -29,7 +17,7 @@ struct LinkTests {
   }
 
   @Test func linksLeadToFilesAndHeadings() throws {
-    for page in try Self.pages() {
+    for page in try Checkout.documents() {
       let base = Checkout.root.appending(path: page.path)
       for link in Self.prose(page).matches(of: /\]\(([^)#]*)#?([^)]*)\)/) {
         let path = String(link.1)
@@ -50,7 +38,7 @@ struct LinkTests {
   /// Links that DocC alone resolves are odd code elsewhere; `Tools/docs` makes them of links to
   /// files.
   @Test func articlesReadWellInARepository() throws {
-    for page in try Self.pages() {
+    for page in try Checkout.documents() {
       for odd in Self.prose(page).matches(of: /<doc:[^>]*>|``[^`\n]*\/[^`\n]*``/) {
         Issue.record("\(page.path): \(odd.0)")
       }

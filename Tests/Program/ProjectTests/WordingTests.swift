@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Words that were replaced by the field's, which the glossary lists, must not come back.
+/// Checks that retired words and British spellings do not return.
 struct WordingTests {
   /// What to look for, in the syntax of regular expressions, and what to say instead.
   private static let retired = [
@@ -42,6 +42,22 @@ struct WordingTests {
           word.range(of: "^(?:\($0.0))$", options: [.regularExpression, .caseInsensitive]) != nil
         }
         Issue.record("\(file.path): say \"\(better?.1 ?? "")\" instead of \"\(word)\": \(line)")
+      }
+    }
+  }
+
+  @Test("Documents use American spelling")
+  func documentsUseAmericanSpelling() throws {
+    let stems = [
+      "behaviour", "cancelled", "catalogue", "centre[ds]?", "colour", "equalis", "favour", "grey",
+      "initialis", "judgement", "labelled", "licence", "metres?", "millimetre", "modelled",
+      "neighbour", "normalis", "optimis", "programmes?", "recognis", "summaris", "synchronis",
+      "towards", "whilst",
+    ]
+    let british = try Regex(#"\b(?:"# + stems.joined(separator: "|") + #")"#).ignoresCase()
+    for file in try Checkout.documents() {
+      for line in file.lines where line.contains(british) {
+        Issue.record("\(file.path): British spelling in: \(line)")
       }
     }
   }
