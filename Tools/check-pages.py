@@ -17,10 +17,10 @@ swiftc = pathlib.Path(subprocess.check_output(["sh", "-c", "command -v swiftc"],
 manifest = swiftc.resolve().parent.parent / "lib/swift/pm/ManifestAPI"
 options = ["-swift-version", "6", "-package-description-version", "6.2"]
 options += ["-I", ".build/debug/Modules", "-I", manifest]
-for header in sorted(pathlib.Path("Sources").glob("*/include")):
+for header in sorted(pathlib.Path("Sources").glob("*/*/include")):
     options += ["-Xcc", f"-I{header}"]
 for module in [*pathlib.Path(".build/debug").glob("*.build/module.modulemap"),
-               *pathlib.Path("Sources").glob("*/module.modulemap")]:
+               *pathlib.Path("Sources").glob("*/*/**/module.modulemap")]:
     options += ["-Xcc", f"-fmodule-map-file={module}"]
 
 
