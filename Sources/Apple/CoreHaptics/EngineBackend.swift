@@ -276,7 +276,7 @@ struct OutputConfiguration: Sendable {
         }
         guard let text = FileManager.default.contents(atPath: profileName) else {
           throw CHHapticError(
-            .invalidEngineParameter, "TEMBLOR_PROFILE is '\(profileName)'; no such profile or file")
+            .invalidEngineParameter, "TEMBLOR_PROFILE is '\(profileName)': no such profile or file")
         }
         return try ProfileFile.read(text: Array(text), name: profileName)
       } catch let error as InputError {
@@ -287,7 +287,7 @@ struct OutputConfiguration: Sendable {
     #else
       throw CHHapticError(
         .invalidEngineParameter,
-        "TEMBLOR_PROFILE is '\(profileName)'; profiles are read with the package trait SoundOutput")
+        "TEMBLOR_PROFILE is '\(profileName)', but profiles require the package trait SoundOutput")
     #endif
   }
 }

@@ -121,7 +121,7 @@ final class EngineBacking: @unchecked Sendable {
     moveFromEndedDevice()
   }
 
-  private static let isolationRemedy = "give both tests, or their suites, .virtualHaptics(.alone)"
+  private static let isolationRemedy = "add .virtualHaptics(.alone) to both tests or their suites"
 
   private func moveFromEndedDevice() {
     guard virtual?.hasEnded == true else { return }

@@ -42,7 +42,7 @@ struct PatternContent: Equatable, Sendable {
     let path = url.path
     var isFolder: ObjCBool = false
     guard unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-      throw CHHapticError(.fileNotFound, "\(path): there is no such file")
+      throw CHHapticError(.fileNotFound, "\(path): file not found")
     }
     guard !isFolder.boolValue else {
       throw CHHapticError(.invalidPatternData, "\(path): is a folder, not a pattern file")
@@ -54,7 +54,7 @@ struct PatternContent: Equatable, Sendable {
       throw CHHapticError(
         .invalidPatternData,
         userInfo: [
-          NSLocalizedDescriptionKey: "\(path): the file cannot be read",
+          NSLocalizedDescriptionKey: "cannot read \(path)",
           NSUnderlyingErrorKey: error,
         ])
     }
@@ -68,7 +68,7 @@ struct PatternContent: Equatable, Sendable {
     guard let pattern else {
       throw CHHapticError(
         .operationNotPermitted,
-        "a pattern of several layers with parameters or curves cannot be exported as a dictionary")
+        "a pattern with several layers and parameters or curves cannot be exported as a dictionary")
     }
     var entries: [[CHHapticPattern.Key: Any]] = []
     for (index, event) in pattern.events.enumerated() {
@@ -173,7 +173,7 @@ extension HapticEvent {
     throws
   {
     guard seconds.isFinite, seconds >= 0 else {
-      throw CHHapticError(code, "\(path) is \(seconds); it must be 0 s or later")
+      throw CHHapticError(code, "\(path) is \(seconds); it must not be negative")
     }
   }
 
@@ -327,7 +327,8 @@ private struct DictionaryJSONWriter {
   ) throws {
     guard path.count <= Self.depthLimit else {
       throw CHHapticError(
-        .invalidPatternDictionary, "the dictionary is nested deeper than \(Self.depthLimit) levels")
+        .invalidPatternDictionary,
+        "the dictionary is nested more than \(Self.depthLimit) levels deep")
     }
     bytes += brackets.utf8.prefix(1)
     for (index, entry) in entries.enumerated() {
@@ -391,7 +392,7 @@ extension CHHapticPattern {
     for path in content.waveformPaths where samples[path] == nil {
       let resource = try AudioResourcePath.id(of: path).map { number in
         guard let resource = resources[number] else {
-          throw CHHapticError(.invalidAudioResource, "no audio resource is registered as \(number)")
+          throw CHHapticError(.invalidAudioResource, "audio resource \(number) is not registered")
         }
         return resource
       }
@@ -473,7 +474,10 @@ extension EngineBacking {
       guard state.resources.count < Self.maximumResourceCount else {
         throw CHHapticError(
           .resourceNotAvailable,
-          "an engine keeps \(Self.maximumResourceCount) audio resources; unregister some")
+          """
+          an engine supports at most \(Self.maximumResourceCount) audio resources; unregister some \
+          first
+          """)
       }
       let number = state.nextResourceID
       state.nextResourceID += 1
@@ -486,6 +490,6 @@ extension EngineBacking {
   func unregisterResource(_ number: Int) throws {
     let removed = withState { $0.resources.removeValue(forKey: number) }
     guard removed == nil else { return }
-    throw CHHapticError(.invalidAudioResource, "no audio resource is registered as \(number)")
+    throw CHHapticError(.invalidAudioResource, "audio resource \(number) is not registered")
   }
 }

@@ -338,7 +338,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     try lock.withLock {
       guard livePlayerCount < storedFaults.playerLimit else {
         throw CHHapticError(
-          .resourceNotAvailable, "the test allows \(storedFaults.playerLimit) players at a time")
+          .resourceNotAvailable,
+          "the test allows at most \(storedFaults.playerLimit) players at a time")
       }
       livePlayerCount += 1
       playerCount += 1

@@ -158,7 +158,7 @@ extension HapticLogEntry.Action: CustomStringConvertible {
     case .handlerCalled(let handler):
       "\(handler.rawValue) handler called"
     case .playerMade(let count):
-      "made with \(count) event\(count == 1 ? "" : "s")"
+      "created with \(count) event\(count == 1 ? "" : "s")"
     case .started(let time):
       "started at \(formattedThousandths(time)) s"
     case .stopped(let time):
@@ -176,7 +176,7 @@ extension HapticLogEntry.Action: CustomStringConvertible {
     case .looping(let isOn):
       isOn ? "loops" : "does not loop"
     case .rate(let rate):
-      "plays at rate \(formattedThousandths(rate))"
+      "playback rate \(formattedThousandths(rate))"
     case .muted(let isMuted):
       isMuted ? "muted" : "unmuted"
     case .sent(let id, let value, let time):
@@ -272,17 +272,17 @@ extension HapticLogEntry.Violation: CustomStringConvertible {
     switch self {
     case .handlerOffMainActor(let handler):
       """
-      the \(handler.rawValue) handler belongs to the main actor and was called off it, which \
-      traps on a phone; write { @Sendable … in Task { @MainActor in … } }
+      the \(handler.rawValue) handler is isolated to the main actor but was called off it, which \
+      crashes on an iPhone; write { @Sendable … in Task { @MainActor in … } }
       """
     case .noResetHandler:
-      "an engine was started without a reset handler; set one before the first start"
+      "an engine started without a reset handler; set one before the first start"
     case .engineReleased:
       "an engine was released while it played; keep it in a property"
     case .longEvent(let seconds):
       "a continuous event lasts \(formattedThousandths(seconds)) s; a phone ends it after 30 s"
     case .playerUsedAfterReset:
-      "a player was used after a reset of its engine; make new players in the reset handler"
+      "a player was used after its engine was reset; create new players in the reset handler"
     case .generatorOffMainThread:
       "a feedback generator was called off the main thread"
     case .newerAPI(let name, let version):

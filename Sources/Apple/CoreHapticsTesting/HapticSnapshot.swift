@@ -37,24 +37,24 @@ public enum HapticSnapshot {
     guard ["all", "missing", "never"].contains(mode) else {
       return
         """
-        The snapshot \(file.path) cannot be written or read: TEMBLOR_RECORD is '\(mode)'; it \
-        must be all, missing or never
+        Cannot use snapshot \(file.path): TEMBLOR_RECORD is '\(mode)'; expected all, missing, or \
+        never
         """
     }
     do {
       if mode == "all" || mode == "missing" && !exists {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try played.ahap().write(to: file, options: .atomic)
-        return "A snapshot was written to \(file.path); run again to compare with it."
+        return "Snapshot created at \(file.path). Run the test again to compare."
       }
       guard exists else {
-        return "There is no snapshot \(file.path); run with TEMBLOR_RECORD=missing to write it."
+        return "No snapshot at \(file.path). To create it, set TEMBLOR_RECORD=missing."
       }
       let differences = played.differences(
         from: try PlayedHaptics(contentsOf: file), within: tolerance)
       if differences.isEmpty { return nil }
       return
-        (["What was played differs from \(file.path):"] + differences.prefix(maximumListedCount)
+        (["Played haptics differ from \(file.path):"] + differences.prefix(maximumListedCount)
         + (differences.count > maximumListedCount
           ? ["… and \(differences.count - maximumListedCount) more."] : []))
         .joined(
@@ -62,7 +62,7 @@ public enum HapticSnapshot {
     } catch let error as CHHapticError {
       return "The snapshot cannot be read: \(error.localizedDescription)"
     } catch {
-      return "The snapshot \(file.path) cannot be written or read: \(error)"
+      return "Cannot read or write snapshot \(file.path): \(error)"
     }
   }
 

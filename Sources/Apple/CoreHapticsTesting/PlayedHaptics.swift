@@ -188,7 +188,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
       let match = unmatched.remove(at: nearestIndex)
       sentences += match.differences(from: event, within: tolerance).map { (event.time, $0) }
     }
-    sentences += unmatched.map { ($0.time, "The \($0.displayName) was not expected.") }
+    sentences += unmatched.map { ($0.time, "The \($0.displayName) is unexpected.") }
     return sentences.enumerated().sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
     }.map(

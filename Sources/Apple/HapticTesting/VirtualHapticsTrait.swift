@@ -139,7 +139,7 @@ extension Trait where Self == VirtualHapticsTrait {
 public var hapticDevice: VirtualHapticDevice {
   if let device = VirtualHapticDevice.current { return device }
   Issue.record(
-    "There is no virtual haptic device; give the test or its suite the trait .virtualHaptics.")
+    "No virtual haptic device. Add the trait .virtualHaptics to the test or its suite.")
   return VirtualHapticDevice()
 }
 
@@ -207,7 +207,7 @@ public func expectHaptics(
     if differences.isEmpty { return }
     Issue.record(
       """
-      What was played differs from \(url.lastPathComponent):\n  \
+      Played haptics differ from \(url.lastPathComponent):\n  \
       \(differences.joined(separator: "\n  "))
       """,
       sourceLocation: sourceLocation)

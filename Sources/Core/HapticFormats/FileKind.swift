@@ -21,7 +21,7 @@ package struct FileKind: Sendable {
     self.name = name
     self.isSound = isSound
     self.suggestion =
-      isSound ? "hear it with 'temblor audition', measure it with 'temblor info'" : suggestion
+      isSound ? "play it with 'temblor audition' or measure it with 'temblor info'" : suggestion
     self.signature = signature
     self.formType = Array(formType.utf8)
   }

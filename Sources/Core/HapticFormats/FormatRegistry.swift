@@ -11,14 +11,14 @@ public struct FormatRegistry: Sendable {
     "format-ambiguous", "syntax", "The format of a file must be recognizable.")
 
   private static let wrongFileKind = Rule.error(
-    "file-kind", "syntax", "A file must be a pattern, not a sound, a picture or an archive.")
+    "file-kind", "syntax", "A file must contain a pattern, not a sound, an image, or an archive.")
 
   private static let unknownFormat = Rule.error(
-    "format-unknown", "syntax", "A file must be in a format that is read.")
+    "format-unknown", "syntax", "The format of a file must be supported.")
 
   /// The rule for a file whose content is of another format than its name suggests.
   public static let misnamedFile = Rule.note(
-    "format-name", "syntax", "The ending of a file name should be one of the file's format.")
+    "format-name", "syntax", "The file extension should match the format.")
 
   /// The formats. Of several that recognize a file equally well, the first is chosen.
   public private(set) var formats: [HapticFormat]
@@ -93,8 +93,8 @@ public struct FormatRegistry: Sendable {
     throw InputError(
       Finding(
         Self.ambiguousFormat, location: FileLocation(name: file.name),
-        "the content may be \(names)",
-        suggestion: "give the file the ending of its format, or convert it with '--from'"))
+        "the format is ambiguous: \(names)",
+        suggestion: "use the format's file extension, or convert the file with '--from'"))
   }
 
   /// Throws an error for a file of another kind, and for a JSON text of an unknown format.
@@ -119,14 +119,14 @@ public struct FormatRegistry: Sendable {
       throw InputError(
         Finding(
           Self.wrongFileKind, location: location,
-          "this looks like \(kind.name), which is not read as a pattern",
+          "\(kind.name) is not a supported pattern format",
           suggestion: kind.suggestion))
     }
     if !isNamed, let outline, let key = outline.rootKeys.first, !outline.looksLikePattern {
       throw InputError(
         Finding(
           Self.unknownFormat, location: location,
-          "an object with the key \(key.quoted()) is not in a format that is read",
+          "objects with the key \(key.quoted()) do not belong to a supported format",
           suggestion: "'temblor formats' lists the formats; '--from' of 'convert' names one"))
     }
   }
@@ -144,7 +144,7 @@ public struct FormatRegistry: Sendable {
         result.findings.insert(
           Finding(
             Self.misnamedFile, location: FileLocation(name: file.name),
-            "the content is \(format.id), but the name stands for \(namedFormat.id)",
+            "the content is \(format.id), but the file extension indicates \(namedFormat.id)",
             suggestion: "rename it with the ending .\(format.fileExtensions.first ?? format.id)"),
           at: 0)
       }

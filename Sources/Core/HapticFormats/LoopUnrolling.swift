@@ -24,7 +24,9 @@ extension HapticComposition {
     let passes = end > start ? min(max(passCount, 1), maximumPassCount) : 1
     losses.add(
       .approximated, .composition,
-      "the loop from \(start) s to \(end) s is written \(passes == 1 ? "once" : "\(passes) times")")
+      """
+      the loop from \(start) s to \(end) s is unrolled \(passes == 1 ? "once" : "\(passes) times")
+      """)
     guard passes > 1 || loop.end != nil else { return composition }
     for index in layers.indices {
       composition.layers[index].pattern = layers[index].pattern.unrolled(

@@ -156,7 +156,7 @@ package struct LossLog {
     let end = Self.endOfEvents(in: composition)
     if composition.duration > end + 1e-3, end.isFinite {
       add(
-        .dropped, .composition, "the length beyond the last event, # s of controls alone",
+        .dropped, .composition, "# s of trailing controls without events are omitted",
         size: composition.duration - end)
     }
   }
@@ -181,7 +181,9 @@ package struct LossLog {
       guard let bodyLocation = layer.bodyLocation else { continue }
       add(
         .approximated, .layer(index),
-        "what is felt at \(bodyLocation.displayName) alone is felt everywhere")
+        """
+        the body location \(bodyLocation.displayName) cannot be written; the haptics play everywhere
+        """)
     }
   }
 }

@@ -115,10 +115,10 @@ public struct ReadResult: Sendable {
   public static let rules = [unknownRule, unusedSuppression]
 
   private static let unknownRule = Rule.warning(
-    "unknown-rule", "grammar", "AllowedRules should contain only existing rules.")
+    "unknown-rule", "grammar", "AllowedRules should list only existing rules.")
   private static let unusedSuppression = Rule.note(
     "unused-allowance", "grammar",
-    "AllowedRules should not contain rules that the file does not break.")
+    "AllowedRules should not list rules that the file does not violate.")
 
   /// Returns the findings of the file and of further checks, in the order of the file, with the
   /// suppressions applied.
@@ -149,7 +149,7 @@ public struct ReadResult: Sendable {
       let message =
         rule.severity == .error
         ? "\"\(id)\" is an error and cannot be allowed"
-        : "unnecessary: the file does not break \"\(id)\""
+        : "unnecessary: the file does not violate \"\(id)\""
       all.append(Finding(Self.unusedSuppression, location: suppression.location, message))
     }
     let order = all.indices.sorted {

@@ -42,7 +42,7 @@ extension JSONParser {
       text[position] == UInt8(ascii: "/")
       && (next == UInt8(ascii: "/") || next == UInt8(ascii: "*"))
     guard text[position] == UInt8(ascii: "#") || isSlashComment else { return nil }
-    return parseError("JSON has no comments")
+    return parseError("comments are not allowed in JSON")
   }
 
   /// Returns the error for a missing value. `word` contains the letters at the position.

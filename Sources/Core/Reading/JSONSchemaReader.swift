@@ -142,8 +142,8 @@ extension JSONSchemaReader {
       return true
     case .absentWithFinding(let rule):
       log.add(
-        rule, at: value, "\(value.key ?? "the value") is null and counts as absent",
-        suggestion: "leave the key out")
+        rule, at: value, "\(value.key ?? "the value") is null, which counts as absent",
+        suggestion: "omit the key")
       return true
     }
   }

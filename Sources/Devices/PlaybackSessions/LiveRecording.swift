@@ -185,7 +185,7 @@ package final class LiveRecording {
     guard let outcome = writer.finish(within: limit) else {
       return (
         Result(path: path, isComplete: false, frameCount: 0, droppedFrameCount: 0),
-        "\(path.printable): nothing was written; the disk does not respond"
+        "\(path.printable): nothing was written because the disk does not respond"
       )
     }
     var result = Result(
@@ -195,7 +195,7 @@ package final class LiveRecording {
     let failure = outcome.failure.flatMap { $0.kind == .tooLong ? nil : $0 }
     if let failure, outcome.frameCount == 0 {
       try? files.finish(isKept: false)
-      return (result, "\(path.printable): nothing was written, since \(failure.description)")
+      return (result, "\(path.printable): nothing was written: \(failure.description)")
     }
     do {
       try files.finish()
@@ -207,7 +207,7 @@ package final class LiveRecording {
       let which = files.rotation == nil ? "the first " : ""
       return (
         result,
-        "\(path.printable): only \(which)\(seconds) s were written, since \(failure.description)"
+        "\(path.printable): only \(which)\(seconds) s were written: \(failure.description)"
       )
     }
     result.isComplete = true

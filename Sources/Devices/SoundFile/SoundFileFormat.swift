@@ -43,14 +43,14 @@ internal import Glibc
       }
       if !stored.contains(sampleFormat) {
         let names = stored.map(\.rawValue).joined(separator: " or ")
-        return "\(kind) holds \(names) samples, not \(sampleFormat.rawValue)"
+        return "\(kind) does not support \(sampleFormat.rawValue) samples; use \(names)"
       }
       if let maximumCount = (1..<max(1, channelCount)).last(where: {
         isWritable(rate: rate, channelCount: $0)
       }) {
-        return "\(kind) holds at most \(maximumCount) channels, not \(channelCount)"
+        return "\(kind) supports at most \(maximumCount) channels, not \(channelCount)"
       }
-      return "\(kind) holds no sound of \(rate) Hz"
+      return "\(kind) does not support a sample rate of \(rate) Hz"
     }
 
     private func isWritable(rate: Int, channelCount: Int) -> Bool {

@@ -25,13 +25,13 @@ public struct SoundFolder: Equatable, Sendable {
   /// - Throws: `outside`, `missing`, or `notAFile`.
   public func file(at path: String) throws(SoundFileError) -> String {
     let outside = SoundFileError(
-      kind: .outside, path: path, description: "is outside the folder of the pattern")
+      kind: .outside, path: path, description: "is outside the pattern's folder")
     guard !path.isEmpty, !path.hasPrefix("/"), !path.utf8.contains(0) else { throw outside }
     guard let folder = FileSystem.realPath(root),
       let real = FileSystem.realPath(FileSystem.join(folder, path))
     else {
       throw SoundFileError(
-        kind: .missing, path: path, description: "was not found in the folder of the pattern")
+        kind: .missing, path: path, description: "not found in the pattern's folder")
     }
     // A link may lead anywhere, so the real path decides.
     guard real.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/") else { throw outside }

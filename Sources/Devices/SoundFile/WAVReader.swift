@@ -34,7 +34,7 @@
       let bytes = try Self.bytes(of: descriptor, path: path)
       let refused = SoundFileError(
         kind: .notSound, path: path,
-        description: "is not a PCM WAV file; others are read with the package trait SoundOutput")
+        description: "is not a PCM WAV file; other formats require the package trait SoundOutput")
       func number(_ offset: Int, _ count: Int) -> Int {
         (0..<count).reduce(0) { $0 | Int(bytes[offset + $1]) << (8 * $1) }
       }

@@ -29,9 +29,9 @@ package struct AtomicFileWriter: ~Copyable {
     switch FileSystem.entry(at: target) {
     case .missing: break
     case .file: try Self.checkPermission(target, path)
-    case .folder: throw FileError(path, "is a folder; give a file name")
+    case .folder: throw FileError(path, "is a folder; specify a file name")
     // Replacing the name of a device would remove the device.
-    case .other: throw FileError(path, "is a device or a pipe; only files can be written")
+    case .other: throw FileError(path, "is a device or a pipe; specify a file")
     }
     guard SignalHandling.beginFile() else {
       throw FileError(path, "interrupted; nothing was written")
@@ -71,7 +71,7 @@ package struct AtomicFileWriter: ~Copyable {
     let isLocked =
       unsafe status.st_mode & 0o222 == 0 || access(target, W_OK) != 0 && errno == EACCES
     guard isLocked else { return }
-    throw FileError(path, "is read-only; allow writing with 'chmod u+w', or choose another file")
+    throw FileError(path, "is read-only; make it writable with 'chmod u+w', or choose another file")
   }
 
   /// Copies the permissions of the old file and, if the system permits it, its owner.

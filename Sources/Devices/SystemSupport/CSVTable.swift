@@ -42,14 +42,15 @@ package struct CSVTable: Equatable, Sendable {
       }
       guard !columns[..<index].contains(name) else {
         throw Problem(
-          line: names.line, reason: "there are two columns \(name.inQuotes); rename one")
+          line: names.line, reason: "duplicate column \(name.inQuotes); rename one of the columns")
       }
     }
     while let row = try reader.row(columns: columns) {
       guard row.fields.count == columns.count else {
         throw Problem(
           line: row.line,
-          reason: "the row has \(row.fields.count) fields, but there are \(columns.count) columns")
+          reason:
+            "the row has \(row.fields.count) fields, but the table has \(columns.count) columns")
       }
       guard rows.count < Self.maximumRowCount else {
         throw Problem(line: row.line, reason: "a table holds at most \(Self.maximumRowCount) rows")
@@ -160,12 +161,12 @@ private struct CSVReader {
         guard !isQuoted else {
           throw .init(
             line: line, column: column,
-            reason: "text follows a closing quotation mark; put it inside")
+            reason: "text follows a closing quotation mark; move it inside the quotation marks")
         }
         guard byte != UInt8(ascii: "\"") else {
           throw .init(
             line: line, column: column,
-            reason: "a field with quotation marks must be quoted; double them")
+            reason: "a field that contains quotation marks must be quoted, with each mark doubled")
         }
       }
       guard content.count < CSVTable.maximumFieldLength else {
@@ -177,7 +178,7 @@ private struct CSVReader {
       index += 1
     }
     guard !isOpen else {
-      throw .init(line: start, column: column, reason: "a quotation mark is not closed")
+      throw .init(line: start, column: column, reason: "missing closing quotation mark")
     }
     guard let text = String(validating: content, as: UTF8.self) else {
       throw .init(

@@ -405,7 +405,9 @@ extension ProfileChecker {
     {
       log.add(
         .estimatedQFactor, at: qualityFactor,
-        "the Q factor is an estimate; the equaliser does less than for a measured one",
+        """
+        the Q factor is an estimate, so the equalizer is less aggressive than with a measured value
+        """,
         suggestion: "measure it with 'temblor calibrate'")
     }
     if hardware.model == nil {
@@ -415,7 +417,7 @@ extension ProfileChecker {
         suggestion: "measure them with 'temblor calibrate'")
     }
     if hardware.continuousPower == nil && hardware.peakPower == nil {
-      log.add(.missingLimit, at: value, "without a power, there is no thermal limit")
+      log.add(.missingLimit, at: value, "without a power rating, there is no thermal limit")
     }
   }
 
@@ -441,8 +443,8 @@ extension ProfileChecker {
     log.add(
       .narrowBand, at: value,
       """
-      of \((requested.low...requested.high).hertzText), the hardware reproduces only \
-      \((low...high).hertzText), less than half an octave
+      the hardware reproduces only \((low...high).hertzText) of \
+      \((requested.low...requested.high).hertzText), less than half an octave
       """,
       suggestion: "a larger \"drive.usableRange\" widens the band and lowers the level")
   }
@@ -488,7 +490,7 @@ extension Rule {
     "wrong-type", "grammar", "A value must have the type that its key requires.")
   static let missingKey = error("missing-key", "grammar", "An object must have its required keys.")
   static let unknownKey = error(
-    "unknown-key", "grammar", "An object must have no other keys than its own.")
+    "unknown-key", "grammar", "An object must not have unknown keys.")
   static let outOfRange = error(
     "out-of-range", "grammar", "A number, or the count of a list, must be in the range of its key.")
   static let invalidValue = error(
@@ -503,7 +505,7 @@ extension Rule {
     "file-name", "advice", "A profile is found by the name of its file.")
   static let outsideBand = warning(
     "outside-band", "advice",
-    "Frequencies should be inside the band that the manufacturer publishes.")
+    "Frequencies should be within the band that the manufacturer publishes.")
   static let outsideTactileRange = warning(
     "outside-tactile-range", "advice",
     "Frequencies should be between 1 and 1000 Hz, where vibration is felt.")

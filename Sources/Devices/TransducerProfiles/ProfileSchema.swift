@@ -83,12 +83,18 @@ public enum ProfileSchema {
   private static let frequency = ProfileObjectSchema<FrequencyMapping>(
     "an object",
     [
-      .value("low", .number(ProfileLimits.hertzRange), is: .required, "Hertz at sharpness 0.") {
+      .value(
+        "low", .number(ProfileLimits.hertzRange), is: .required,
+        "Frequency in hertz at sharpness 0."
+      ) {
         $1(&$0.low)
       },
       .value(
         "high", .number(ProfileLimits.hertzRange), is: .required,
-        "Hertz at sharpness 1, not below low; equal to it for a transducer of one frequency."
+        """
+        Frequency in hertz at sharpness 1, not lower than 'low'. Equal to 'low' for a \
+        single-frequency transducer.
+        """
       ) { $1(&$0.high) },
       .enumeration(
         "scale",
@@ -255,25 +261,25 @@ public enum ProfileSchema {
     },
     .value(
       "peakPower", .number(ProfileLimits.powerRange),
-      "Greatest short-term power in watts, not below continuousPower."
+      "Peak short-term power in watts, at least continuousPower."
     ) { $1(&$0.peakPower) },
     .value(
       "acceleration", .number(0.001...10_000),
-      "Greatest acceleration in g, at resonance and continuous power."
+      "Peak acceleration in g, at resonance and continuous power."
     ) {
       $1(&$0.acceleration)
     },
     .value(
       "excursion", .number(0.001...1_000),
-      "Maximum one-way excursion in millimetres. Default: the excursion at peak power in the band."
+      "Maximum one-way excursion in millimeters. Default: the excursion at peak power in the band."
     ) { $1(&$0.excursion) },
     .array(
       "response", of: point, count: ProfileLimits.pointCountRange,
       new: .init(hertz: 0, decibels: 0),
       layout: .singleLine,
       """
-      Measured acceleration, sorted by hertz; corrects the resonance where its points are finer \
-      and agree, and stands in for it.
+      Measured acceleration, sorted by hertz. Corrects the resonance model where its points are \
+      finer and agree, and otherwise replaces it.
       """
     ) { $1(&$0.response) },
     .object("thermal", thermal, new: defaultThermal, layout: .singleLine, "Thermal time constants.")
@@ -285,8 +291,8 @@ public enum ProfileSchema {
       new: .init(resonance: 0, qualityFactor: 0, gain: 0),
       layout: .singleLine,
       """
-      Resonances besides that one, as chairs and platforms have; the levels follow them, the \
-      equaliser damps them and protection counts their movement.
+      Additional resonances, as in chairs and platforms. Levels follow them, the equalizer damps \
+      them, and protection includes their excursion.
       """
     ) { $1(&$0.modes) },
   ]
@@ -422,8 +428,8 @@ public enum ProfileSchema {
       .value(
         "equalize", .boolean,
         """
-        Whether a filter equalises the resonance. Default: true if resonance and qualityFactor \
-        are known.
+        Whether a filter equalizes the resonance. Default: true if resonance and qualityFactor are \
+        known.
         """
       ) { $1(&$0.isEqualized) },
       .value(
@@ -454,15 +460,15 @@ public enum ProfileSchema {
       .value(
         "temporalSummation", .boolean,
         """
-        Whether short bursts are as much stronger as a hand needs to feel them like long ones. \
+        Whether short bursts are boosted so that a hand perceives them as equal to long ones. \
         Default: false.
         """
       ) { $1(&$0.hasTemporalSummation) },
       .enumeration(
         "feltBy", is: .optional,
         """
-        What feels the hardware, which decides the thresholds where the profile has none: a \
-        hand, a seated body by ISO 2631-1, or ears by ISO 226 for a subwoofer. Default: hand.
+        Body part that feels the hardware: a hand, a seated body (ISO 2631-1), or ears (ISO 226, \
+        for a subwoofer). Selects the thresholds if the profile has none. Default: hand.
         """
       ) { $1(&$0.contactSite) },
       .value(

@@ -406,7 +406,7 @@ extension ProfileLibrary {
 
   private func unknownProfileError(_ word: String) -> ProfileChecker.SourceError {
     return .init(
-      reason: "no profile is called \(word.quoted())",
+      reason: "unknown profile \(word.quoted())",
       hint: JSONNameList(entries().map { $0.name }).suggestion(for: word)
         ?? "'temblor profiles' lists them")
   }

@@ -69,27 +69,27 @@ public struct ABXResult: Equatable, Sendable {
   /// The conclusion as a sentence, and a second sentence if the planned number was not kept.
   public var sentence: String {
     if isVoid {
-      return "A and B are identical, sample for sample: the result is void."
+      return "A and B are identical, sample for sample. The result is void."
     }
-    guard trialCount > 0 else { return "No trials were answered; there is no result." }
-    let count = "\(correctCount) of \(trialCount) correct; a guesser would do"
-    let better = "\(count) this well \(Self.percentText(pValue)) of the time; "
-    let maybe = "a difference may have been heard."
+    guard trialCount > 0 else { return "No answers. There is no result." }
+    let count = "\(correctCount) of \(trialCount) correct; guessing does"
+    let better = "\(count) at least this well \(Self.percentText(pValue)) of the time; "
+    let maybe = "the difference may be perceptible."
     let conclusionText =
       switch conclusion {
       case .identical, .noTrials, .tooFewTrials:
         better + "at least \(Self.minimumTrialCount) trials are needed for a result."
       case .highlySignificant:
-        better + (isComplete ? "a difference was very probably heard." : maybe)
+        better + (isComplete ? "the difference is very probably perceptible." : maybe)
       case .significant:
-        better + (isComplete ? "a difference was probably heard." : maybe)
+        better + (isComplete ? "the difference is probably perceptible." : maybe)
       case .belowChance:
         """
-        \(count) this badly \(Self.percentText(pValueOfFewer)) of the time; A and B may have been \
-        swapped.
+        \(count) at least this badly \(Self.percentText(pValueOfFewer)) of the time; A and B may \
+        be swapped.
         """
       case .notSignificant:
-        better + "this neither shows nor rules out a perceptible difference."
+        better + "the result neither shows nor excludes a perceptible difference."
       }
     guard !isComplete else { return conclusionText }
     let reservation =

@@ -18,7 +18,7 @@ package struct StudyResults {
   /// The columns of the current version.
   package static let columns = formerColumns + ["strength", "device", "program", "simulated"]
   private static let rule = Rule.error(
-    "study-results", "study", "Results must be those of the study.")
+    "study-results", "study", "The results must belong to the study.")
 
   /// The rows in the order of the trials.
   package private(set) var rows: [Row] = []
@@ -35,7 +35,7 @@ package struct StudyResults {
       throw Self.error(path, line: error.line, error.reason)
     }
     guard [Self.columns, Self.formerColumns].contains(table.columns) else {
-      throw Self.error(path, line: 1, "is not a file of results")
+      throw Self.error(path, line: 1, "is not a results file")
     }
     rows = table.rows.map { row in
       Row(line: row.line, fields: Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)))

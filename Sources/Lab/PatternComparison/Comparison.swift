@@ -154,7 +154,7 @@ public struct Comparison: Sendable {
         let level = SentenceFormatting.number(residualDecibels, places: 0)
         exceptions.append("a residual at \(level) dBFS")
       }
-      if exceptions.isEmpty { return "\(candidate) is equal to \(reference)." }
+      if exceptions.isEmpty { return "\(candidate) is identical to \(reference)." }
       let list = exceptions.joined(separator: " and ")
       return "\(candidate) is equal to \(reference) except for \(list)."
     case .different:
@@ -169,14 +169,14 @@ public struct Comparison: Sendable {
       let shift =
         SentenceFormatting.magnitude(alignment.seconds, unit: .seconds)
         + (alignment.seconds > 0 ? " earlier" : " later")
-      notes.append("\(options.candidateLabel) was shifted \(shift) to align the first sounds.")
+      notes.append("\(options.candidateLabel) was shifted \(shift) to align the onsets.")
     }
     if let chain = recordingMatch?.chain {
       let label = reference.composition == nil ? options.referenceLabel : options.candidateLabel
       notes.append(
         chain.matchesProfile
-          ? "\(label) was judged as the acceleration of the profile's transducer."
-          : "\(label) sounds as through \(chain.summary), and was judged behind it.")
+          ? "\(label) was compared with the simulated acceleration of the profile's transducer."
+          : "\(label) sounds as if recorded through \(chain.summary); its effect was removed.")
     }
     guard options.matchesLevels else { return notes }
     let measure = options.levelMatch == .loudness ? "loudness" : "weighted energy"
@@ -213,7 +213,7 @@ public struct Comparison: Sendable {
       let verb = undetectableCount == 1 ? "is" : "are"
       limitations.append(
         "\(undetectableCount) of \(patternName)'s \(recordingMatch.eventCount) events \(verb) "
-          + "too weak to be judged in this noise.")
+          + "too weak to evaluate in this noise.")
     }
     if let decibels = recordingMatch.minimumDetectableDecibels,
       let seconds = recordingMatch.minimumDetectableSeconds
@@ -223,7 +223,7 @@ public struct Comparison: Sendable {
         SentenceFormatting.magnitude(seconds, unit: .seconds),
       ]
       limitations.append(
-        "Changes below \(sizes[0]) and \(sizes[1]) cannot be detected in this recording.")
+        "Changes below \(sizes[0]) and \(sizes[1]) are too small to detect in this recording.")
     }
     return limitations
   }

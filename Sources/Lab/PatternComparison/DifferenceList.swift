@@ -50,7 +50,7 @@ struct DifferenceList {
     decibels: Double, hertz: Double?, isMains: Bool = false, isReference: Bool = false
   ) {
     let number = SentenceFormatting.number(hertz ?? 0, places: 0)
-    let hum = isMains ? "hum of the mains (\(number) Hz)" : "a \(number) Hz hum"
+    let hum = isMains ? "mains hum (\(number) Hz)" : "a \(number) Hz hum"
     let description = hertz == nil ? "noise" : hum
     let level = SentenceFormatting.number(decibels, places: 0)
     let owner = isReference ? referenceNames.owner : candidateNames.owner
@@ -79,7 +79,7 @@ struct DifferenceList {
       let offset = SentenceFormatting.number(difference.after ?? 0, places: 4)
       return "\(owner) has a DC offset of \(offset) of full scale"
     case .time where difference.isOverall:
-      return "\(owner) as a whole comes \(kind.changeText(amount))"
+      return "\(owner) as a whole starts \(kind.changeText(amount))"
     case .time where events.count == 1:
       let name = candidateNames.possessiveName(of: events[0])
       let time = SentenceFormatting.time(events[0].time)
@@ -105,7 +105,7 @@ struct DifferenceList {
     guard first.ordinal > 0 else {
       let times = events.map { SentenceFormatting.number($0.time, places: 3) }
       let subject = events.count == 1 ? "a \(noun)" : "\(events.count) \(noun)s"
-      return "\(owner) lacks \(subject) of \(reference), at \(times.joined(separator: ", ")) s"
+      return "\(owner) is missing \(subject) of \(reference), at \(times.joined(separator: ", ")) s"
     }
     if events.count == 1 {
       let name = referenceNames.possessiveName(of: first)
@@ -113,7 +113,7 @@ struct DifferenceList {
     }
     let count = referenceNames.count(of: first.kind)
     if events.count == count {
-      return "\(owner) has none of \(reference)'s \(count) \(noun)s"
+      return "\(owner) is missing all \(count) \(noun)s of \(reference)"
     }
     return "\(owner) lacks \(referenceNames.subject(for: events).text)"
   }
@@ -218,7 +218,7 @@ extension Difference.Kind {
     case .frequency where isTransient: isMore ? "sharper" : "duller"
     case .frequency: isMore ? "higher" : "lower"
     case .duration, .attack, .decay, .release, .length: isMore ? "longer" : "shorter"
-    case .pan: "further to the " + (isMore ? "right" : "left")
+    case .pan: "farther to the " + (isMore ? "right" : "left")
     case .brightness: isMore ? "brighter" : "darker"
     default: nil
     }

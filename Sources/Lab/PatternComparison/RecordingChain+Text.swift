@@ -9,7 +9,7 @@ extension RecordingChain {
   /// order.
   var summary: String {
     (model.map(Self.summary) ?? (isRoom ? "a room" : "a filter"))
-      + (hasAutomaticGain ? " and automatic gain" : "")
+      + (hasAutomaticGain ? " and automatic gain control" : "")
   }
 
   private static func summary(of model: TransducerModel) -> String {

@@ -159,7 +159,7 @@ extension Comparison {
       add(
         Difference(.noise, in: fullRange, isOverall: true, unit: Difference.Unit.none),
         sentence:
-          "\(recording) is too noisy to compare: nothing of \(pattern) stands out of its noise")
+          "\(recording) is too noisy to compare: \(pattern) is not distinguishable from the noise")
       return
     }
     let searchSeconds = SentenceFormatting.number(match.searchSeconds, places: 1)
@@ -168,7 +168,7 @@ extension Comparison {
       Difference(.missing, in: fullRange, isOverall: true, unit: Difference.Unit.none),
       sentence: "\(recording) does not contain \(pattern)"
         + (isLonger
-          ? " within −1 to \(searchSeconds) s; cut the lead-in, or search further"
+          ? " within −1 to \(searchSeconds) s; trim the start, or increase the search range"
           : ": no place fits"))
   }
 }
@@ -191,7 +191,8 @@ struct RecordingDifferences {
 
   /// The note for a change of one of two events. If the chain is unknown, the opposite change of
   /// the other event is equally likely.
-  private static let ambiguityText = " (of two events, it may be the other that changed)"
+  private static let ambiguityText =
+    " (the pattern has only two events, so the other event may have changed instead)"
 
   init(
     _ result: RecordingResult, pair: RecordingPair, isSwapped: Bool, options: ComparisonOptions
@@ -254,7 +255,7 @@ struct RecordingDifferences {
         Difference(
           residual: result.residualDecibels, in: list.overallRange, isOverall: true),
         sentence:
-          "\(label)'s events cannot be judged: what it was recorded through is not known (residual "
+          "\(label)'s events cannot be judged: the recording path is unknown (residual "
           + "\(SentenceFormatting.number(result.residualDecibels, places: 0)) dB)")
       return
     }

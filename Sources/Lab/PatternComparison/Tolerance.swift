@@ -213,7 +213,7 @@ extension Comparison {
     if undetectableCount > 0 {
       add(
         .missing, Double(undetectableCount), nil, .count,
-        "\(undetectableCount) of \(eventCount) events are too weak to be judged in the noise")
+        "\(undetectableCount) of \(eventCount) events are masked by noise")
     }
     return excesses
   }

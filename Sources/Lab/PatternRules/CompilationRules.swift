@@ -15,7 +15,7 @@ extension Rule {
     "Times and values must be finite; times and durations must not be negative.")
   static let patternTooLong = error(
     "pattern-too-long", "playback",
-    "A pattern may last at most a day and have at most 65,535 layers.")
+    "A pattern can last at most one day and have at most 65,535 layers.")
   /// The rule for a sound file that cannot be read.
   public static let soundMissing = error(
     "sound-missing", "playback", "The sound files of a pattern must be readable and in its folder.")

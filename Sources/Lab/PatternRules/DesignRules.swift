@@ -41,7 +41,9 @@ extension PatternRules {
     {
       log.add(
         .patternLength, at: .composition,
-        "the pattern lasts \(composition.duration.secondsText); feedback usually lasts 0.2 to 0.5 s"
+        """
+        the pattern lasts \(composition.duration.secondsText); feedback typically lasts 0.2 to 0.5 s
+        """
       )
     }
   }
@@ -139,7 +141,10 @@ extension PatternRules {
     let gap = (closeTransients.minimumGap * 10_000).rounded() / 10
     let message =
       if count == 1 {
-        "the transient follows after \(gap) ms; at least 50 ms are needed to feel two"
+        """
+        the transient is \(gap) ms after the previous one; at least 50 ms are needed to perceive \
+        two taps
+        """
       } else {
         """
         \(count) transients follow others after \(gap) ms and more; at least 50 ms are \
@@ -164,8 +169,8 @@ extension PatternRules {
         log.add(
           .transientCount, at: .event(excess.event),
           """
-          \(name) has \(count) transients; more than \(maximumTransientCount) are hard to tell \
-          apart
+          \(name) has \(count) transients; more than \(maximumTransientCount) are difficult to \
+          distinguish
           """
         )
       }

@@ -19,8 +19,8 @@ extension PatternRules {
       Finding(
         .polyphony, location: location(.composition),
         """
-        up to \(voiceCount) events sound at once; rendering takes long, and devices play few at \
-        once
+        up to \(voiceCount) events overlap; rendering is slow, and devices play only a few events \
+        at once
         """
       )
     ]
@@ -72,7 +72,7 @@ extension PatternRules {
     }
     log.add(
       .silent, at: .composition,
-      "nothing is felt or heard: every event has level 0 under its controls")
+      "no haptics and no sound: all events have level 0 under their controls")
   }
 
   /// Returns whether an event is above the silence threshold at any time. If the budget is used up,
@@ -144,7 +144,7 @@ extension PatternRules {
   ) -> Bool {
     guard let lastEventEnd else {
       log.add(
-        .noEffect, at: element, "\(id.rawValue) has no effect; no event of the layer responds to it"
+        .noEffect, at: element, "\(id.rawValue) has no effect: no event of the layer responds to it"
       )
       return true
     }
@@ -184,7 +184,7 @@ extension PatternRules {
       if let first = candidates.first(where: { events[$0] == event }) {
         log.add(
           .duplicateEvent, at: .event(EventReference(layer: layer, event: index)),
-          "the event is the same as event \(first + 1), at \(event.time.secondsText); both play")
+          "duplicate of event \(first + 1) at \(event.time.secondsText); both play")
       } else {
         indicesByKey[key, default: []].append(index)
       }
@@ -209,8 +209,8 @@ extension PatternRules {
         log.add(
           .defaultParameter, at: .event(first.reference),
           """
-          \(id.rawValue) is not given; \(events) at \(id.defaultValue(for: kind)), a default \
-          that Apple does not document
+          \(id.rawValue) is missing; \(events) at \(id.defaultValue(for: kind)), a default that \
+          Apple does not document
           """
         )
       }
@@ -220,7 +220,7 @@ extension PatternRules {
 
 extension Rule {
   static let silent = warning(
-    "silent", "grammar", "A pattern should have an event with a level above 0 under its controls.")
+    "silent", "grammar", "At least one event should have a level above 0 under its controls.")
   static let noEffect = warning(
     "no-effect", "grammar",
     "Parameters, curves and control points should act on an event that is not over.")
@@ -228,7 +228,7 @@ extension Rule {
     "duplicate-event", "grammar",
     "An event should not be repeated at the same time; both play, twice as strong.")
   static let polyphony = warning(
-    "polyphony", "compatibility", "At most 256 events should sound at once.")
+    "polyphony", "compatibility", "At most 256 events should overlap.")
   /// The rule for a sound file with samples that cannot be played.
   public static let soundDamaged = warning(
     "sound-damaged", "compatibility",
@@ -236,8 +236,7 @@ extension Rule {
   static let defaultParameter = note(
     "default-parameter", "compatibility",
     """
-    An event should have HapticIntensity and HapticSharpness; their defaults are not documented \
-    by Apple.
+    An event should set HapticIntensity and HapticSharpness. Apple does not document their defaults.
     """
   )
 }

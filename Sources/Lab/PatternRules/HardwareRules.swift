@@ -72,13 +72,13 @@ private struct HardwareCheck {
       if isInPublishedBand ?? true {
         """
         \(profile.name) plays \(mapped.frequency.frequencyRange.rangeText) of \
-        \(profile.frequency.frequencyRange.hertzText): \(demanded.hertzText) is moved to \
+        \(profile.frequency.frequencyRange.hertzText): \(demanded.hertzText) is mapped to \
         \(played.hertzText)
         """
       } else {
         """
-        \(demanded.hertzText) reaches outside the band of \(profile.name), \
-        \(publishedBand?.hertzText ?? ""): moved to \(played.hertzText)
+        \(demanded.hertzText) is outside the band of \(profile.name), \
+        \(publishedBand?.hertzText ?? ""): mapped to \(played.hertzText)
         """
       }
     return Violation(rule: .transducerBand, event: firstHaptic?.reference, message: message)
@@ -92,11 +92,11 @@ private struct HardwareCheck {
     return Violation(
       rule: .transducerExcursion, event: event(before: frame),
       message: """
-        excursion of \(profile.name) would reach \(percent) % of its limit at \
-        \(secondsText(frame)) by its stated figures, and more within their uncertainty; gain is \
+        the excursion of \(profile.name) would reach \(percent) % of its limit at \
+        \(secondsText(frame)) with the stated values, and more within their uncertainty; gain is \
         reduced by up to \(decibelsText(protection))
         """,
-      suggestion: "lower the intensity there")
+      suggestion: "reduce the intensity at this time")
   }
 
   /// The violation by a power above the thermal limit, at once or when the pattern is looped.
@@ -108,7 +108,7 @@ private struct HardwareCheck {
           \(profile.name) exceeds its thermal limit from \(secondsText(protection.frame)); gain is \
           reduced by up to \(decibelsText(protection))
           """,
-        suggestion: "lower the intensity or add pauses")
+        suggestion: "reduce the intensity or add pauses")
     }
     guard let seconds = load.secondsToThermalLimit else { return nil }
     let timeText =
@@ -118,7 +118,8 @@ private struct HardwareCheck {
     return Violation(
       rule: .transducerPower, severity: .note,
       message: """
-        when looped, \(profile.name) reaches its thermal limit after \(timeText) and gain is reduced
+        in a loop, \(profile.name) reaches its thermal limit after \(timeText), and the gain is \
+        reduced
         """)
   }
 
@@ -128,7 +129,7 @@ private struct HardwareCheck {
     return Violation(
       rule: .transducerCeiling, event: event(before: frame),
       message: """
-        the signal exceeds the output ceiling at \(secondsText(frame)); the limiter acts for \
+        the signal exceeds the output ceiling at \(secondsText(frame)); the limiter is active for \
         \(secondsText(count)) in total
         """)
   }
@@ -219,8 +220,8 @@ extension Rule {
   static let transducerBand = note(
     "transducer-band", "transducer",
     """
-    Frequencies should be within the band of the profile's hardware; others are moved into it \
-    noticeably.
+    Frequencies should be within the band of the profile's hardware. Other frequencies are mapped \
+    into it.
     """
   )
   static let transducerExcursion = warning(

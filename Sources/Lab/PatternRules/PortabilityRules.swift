@@ -39,7 +39,7 @@ extension PatternRules {
     guard count > 1 else { return nil }
     let names = composition.bodyLocations.map { $0.displayName }.joined(separator: ", ")
     return
-      "\(count) places (\(names)) sound together except on \(count) channels of haptics"
+      "\(count) body locations (\(names)) are mixed unless there are \(count) haptic channels"
   }
 
   /// Reports curves that begin before an earlier curve of the same control ends.
@@ -68,11 +68,11 @@ extension PatternRules {
 extension Rule {
   static let severalBodyLocations = note(
     "several-places", "compatibility",
-    "Places sound apart only where there are as many channels of haptics.")
+    "Body locations are separate only if each of them has a haptic channel.")
   static let noEvents = warning(
     "no-events", "grammar", "A pattern should have events; without them it is silent.")
   static let curveOverlap = warning(
     "curve-overlap", "compatibility",
-    "Curves of one parameter should not overlap; devices differ in which one applies."
+    "Curves of the same parameter should not overlap. Devices differ in which curve applies."
   )
 }

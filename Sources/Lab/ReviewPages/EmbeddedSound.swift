@@ -88,7 +88,7 @@ struct EmbeddedSound: Sendable {
     throw ReviewPageError(
       .tooLarge,
       """
-      the sound of \(takeCount) takes would make a page of \(size / 1_000) kB; the limit is \
+      the sound of \(takeCount) takes needs a page of \(size / 1_000) kB; the limit is \
       \(maximumByteCount / 1_000) kB; use fewer or shorter takes
       """
     )

@@ -268,9 +268,11 @@ enum ComparisonSummary {
     let noticeable = comparison.differences.filter(\.isNoticeable)
     guard !noticeable.isEmpty else {
       guard comparison.differences.isEmpty else {
-        return "\(label) feels like \(referenceLabel): no difference is above the threshold."
+        return """
+          No difference between \(label) and \(referenceLabel) is above the perceptual threshold.
+          """
       }
-      return comparison.verdict ?? "\(label) is equal to \(referenceLabel)."
+      return comparison.verdict ?? "\(label) is identical to \(referenceLabel)."
     }
     let comparatives = comparatives(of: noticeable)
     var predicates = comparatives.isEmpty ? [] : ["is \(comparatives.joinedWithAnd)"]

@@ -45,7 +45,7 @@ public struct PatternGallery: Sendable {
       template: PageResource.galleryPage, script: PageResource.galleryScript,
       style: PageResource.galleryStyle, generator: generator, title: title, takes: pageTakes)
     let footer = """
-      \(count), rendered with profile \(first.profile.name) · made by \(generator) · \
+      \(count), rendered with profile \(first.profile.name) · created by \(generator) · \
       self-contained, works offline
       """
     let cards = pageTakes.enumerated().map { index, take in Self.card(take, index: index) }

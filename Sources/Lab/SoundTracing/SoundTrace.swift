@@ -205,7 +205,8 @@ public struct SoundTrace: Sendable {
 
   private static func check(_ signal: Signal) throws(AnalysisError) {
     guard supportedRates.contains(signal.rate) else {
-      throw AnalysisError(.unsupportedRate, "has \(signal.rate) Hz; 500 to 1000000 Hz are traced")
+      throw AnalysisError(
+        .unsupportedRate, "has a sample rate of \(signal.rate) Hz; supported: 500 to 1000000 Hz")
     }
     guard signal.duration <= maximumDuration else {
       throw AnalysisError(

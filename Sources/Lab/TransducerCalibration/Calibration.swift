@@ -234,12 +234,12 @@ public struct Calibration: Equatable, Sendable {
   ) throws(CalibrationError) {
     let advice =
       """
-      a room's echo or a further resonance is in it: put the sensor on the transducer, not near \
-      it, or use '--accept-poor'
+      the rest is a room's echo or another resonance: put the sensor on the transducer, or use \
+      '--accept-poor'
       """
     if fit.residual > maximumGoodResidual {
       throw CalibrationError(
-        .noResonance, "\(explanation); at least 97 % are required; \(advice)")
+        .noResonance, "\(explanation); 97 % is required; \(advice)")
     }
     if unexplained - noise > maximumMisfit {
       throw CalibrationError(
@@ -255,8 +255,8 @@ public struct Calibration: Equatable, Sendable {
       throw CalibrationError(
         .noResonance,
         """
-        leaves the resonance uncertain by ±\(resonance) % and the Q factor by ±\(qualityFactor) %, \
-        at most 1 % and 5 % are allowed; \(advice)
+        leaves an uncertainty of ±\(resonance) % in the resonance and ±\(qualityFactor) % in the Q \
+        factor; 1 % and 5 % are allowed; \(advice)
         """)
     }
   }
@@ -394,7 +394,7 @@ extension Calibration {
     let explained = "\(subject) \(percentage) % of the recorded power"
     // Within 3 dB of the noise's residual, other causes are not visible.
     if residual <= noise + 3 { return explained + "; the rest is noise." }
-    return explained + "; most of the rest is not noise but other resonances or distortion."
+    return explained + "; most of the rest is other resonances or distortion, not noise."
   }
 
   /// The sentences about limitations of the result and corrections that were made.

@@ -42,8 +42,8 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
     return CalibrationError(
       .unsuitableRecording,
       """
-      has mains hum whose frequency moves, at \(hertz) Hz, which cannot be taken out; keep the \
-      sensor's leads away from mains leads, or record on battery power
+      has mains hum with a varying frequency at \(hertz) Hz that cannot be removed; keep the \
+      sensor cable away from mains cables, or record on battery power
       """)
   }
 }

@@ -89,8 +89,8 @@ extension Calibration.LevelChange {
     guard indicatesStiffnessChange else { return nil }
     return
       """
-      The recording \(summary). The figures are those of small movement; the uncertainty covers \
-      levels up to 5 dB above the sweep's.
+      The recording \(summary). The values apply to small excursions; the uncertainty covers \
+      levels up to 5 dB above the sweep.
       """
   }
 

@@ -80,7 +80,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       throw CalibrationError(
         .unsuitableRecording,
         """
-        has more voltage at the resistor than at the amplifier; exchange '--channel' and \
+        shows a higher voltage across the resistor than at the amplifier; swap '--channel' and \
         '--reference'
         """)
     }

@@ -180,8 +180,8 @@ public struct ManualMeasurement: Equatable, Sendable {
       throw CalibrationError(
         .pressesDisagree,
         """
-        the strongest buzz is at \(resonance.text(places: 1)) Hz, too near the end of the tones; \
-        set the resonance of the profile to that and repeat
+        the tone is strongest at \(resonance.text(places: 1)) Hz, close to the edge of the range; \
+        set the profile's resonance to that frequency and repeat
         """)
     }
     self.presses = agreeing
@@ -222,9 +222,9 @@ public struct ManualMeasurement: Equatable, Sendable {
     return CalibrationError(
       .pressesDisagree,
       """
-      the presses do not agree: at \(list(isRising: true)) Hz in rising tones and \
-      \(list(isRising: false)) Hz in falling ones; press once in each tone, where it is strongest; \
-      raise the level with + if it is hardly felt
+      the key presses disagree: at \(list(isRising: true)) Hz in rising tones and \
+      \(list(isRising: false)) Hz in falling tones; press once in each tone, when it is strongest; \
+      raise the level with + if you can hardly feel it
       """)
   }
 

@@ -234,7 +234,7 @@ private struct ArgumentParser {
   {
     guard let placeholder = option.valueName else {
       if let attached {
-        throw UsageError("\(name.inQuotes) takes no value, but got \(attached.inQuotes)")
+        throw UsageError("\(name.inQuotes) does not accept a value (found \(attached.inQuotes))")
       }
       values[option.key, default: []].append("")
       return
@@ -242,7 +242,7 @@ private struct ArgumentParser {
     let value =
       if let attached { attached } else { try nextValue(for: name, placeholder: placeholder) }
     if !option.isRepeatable && values[option.key] != nil {
-      throw UsageError("\(name.inQuotes) is given twice")
+      throw UsageError("\(name.inQuotes) can be used only once")
     }
     if !option.choices.isEmpty && !option.choices.contains(value) {
       throw .invalidChoice(of: name, value: value, choices: option.choices)
@@ -262,7 +262,7 @@ private struct ArgumentParser {
     let value = arguments[nextIndex]
     if value.looksLikeOption {
       let joined = name.isLongOptionName ? "\(name)=\(value)" : name + value
-      throw UsageError("\(missing); to give \(value.inQuotes) itself, write \(joined.inQuotes)")
+      throw UsageError("\(missing); to pass \(value.inQuotes) as a value, write \(joined.inQuotes)")
     }
     nextIndex += 1
     return value

@@ -184,7 +184,7 @@ extension Program {
     }
     page.appendSection("Environment")
     page.appendItem(
-      ["NO_COLOR"], placeholder: nil, text: "If set and not empty, output has no colours.")
+      ["NO_COLOR"], placeholder: nil, text: "If set and not empty, disables colors in output.")
     for section in manualSections {
       page.appendSection(section.title)
       page.appendParagraphs(section.body)

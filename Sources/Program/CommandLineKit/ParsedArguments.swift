@@ -141,7 +141,7 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
   )
     -> UsageError
   {
-    UsageError("\(name.inQuotes) takes \(what), not \(String(text).inQuotes)")
+    UsageError("invalid value \(String(text).inQuotes) for \(name.inQuotes): expected \(what)")
   }
 
   package static func invalidChoice(of name: String, value: String, choices: [String]) -> UsageError
@@ -149,8 +149,8 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
     // A long list is easier to read in the help, to which the message refers.
     let message =
       choices.count > 12
-      ? "\(name.inQuotes) does not take \(value.inQuotes)"
-      : "\(name.inQuotes) takes \(choices.joinedWithOr), not \(value.inQuotes)"
+      ? "invalid value \(value.inQuotes) for \(name.inQuotes)"
+      : "invalid value \(value.inQuotes) for \(name.inQuotes): expected \(choices.joinedWithOr)"
     return UsageError(message + Suggestion.question(for: value, among: choices))
   }
 }
@@ -159,10 +159,10 @@ extension InputOverwriteCheck {
   /// Throws an error if an output would overwrite an input, or if its folder does not exist.
   package func check(_ path: String, option: String) throws(UsageError) {
     if isInput(path) {
-      throw UsageError("\(path.inQuotes) is an input; choose another \(option.inQuotes)")
+      throw UsageError("\(path.inQuotes) is an input file; choose a different \(option.inQuotes)")
     }
     if let obstacle = Self.obstacle(to: path) {
-      throw UsageError("\(path.inQuotes) cannot be written: \(obstacle)")
+      throw UsageError("cannot write \(path.inQuotes): \(obstacle)")
     }
   }
 }
@@ -206,7 +206,7 @@ extension ParsedArguments {
           option.key, forKey: InputOverwriteCheck.comparablePath(of: path))
         {
           throw UsageError(
-            "\(otherOption.inQuotes) and \(option.key.inQuotes) would both write \(path.inQuotes)")
+            "\(otherOption.inQuotes) and \(option.key.inQuotes) cannot both write \(path.inQuotes)")
         }
       }
     }

@@ -204,7 +204,7 @@ package struct Program: Sendable {
     if commands.flatMap({ [$0] + $0.subcommands }).contains(where: {
       $0.option(named: option) != nil
     }) {
-      return UsageError("\(option.inQuotes) must follow a verb")
+      return UsageError("\(option.inQuotes) must follow a command")
     }
     return .unknown("option", option, among: Self.standardOptions.flatMap(\.names))
   }
@@ -255,11 +255,16 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case .done:
       "Success."
     case .failure:
-      "The operation failed, for example for lack of space, permission or a device."
+      """
+      The operation failed, for example because of a full disk, missing permission, or a device \
+      error.
+      """
     case .invalidInput:
       "Invalid input; messages name file, line and column."
     case .differs:
-      "A difference exceeds --tolerance, or what was measured the uncertainty of a profile."
+      """
+      A difference exceeds --tolerance, or a measured value exceeds the uncertainty of the profile.
+      """
     case .usage:
       "Usage error."
     }

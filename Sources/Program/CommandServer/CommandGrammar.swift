@@ -248,7 +248,7 @@ struct CommandSyntax: Sendable {
         throw unexpectedWord(word)
       }
       guard values[option.keyword] == nil else {
-        throw CommandError(.unexpectedArgument, "\(option.keyword.inQuotes) is given twice")
+        throw CommandError(.unexpectedArgument, "\(option.keyword.inQuotes) can be used only once")
       }
       guard let slot = option.slot else {
         values[option.keyword] = .flag
@@ -281,7 +281,7 @@ extension CommandSyntax.Kind {
   var bounds: String {
     switch self {
     case .text:
-      "a word, or text in quotes"
+      "a word, or text in quotation marks"
     case .number(let range):
       "\(NumberFormatting.plain(range.lowerBound)) to \(NumberFormatting.plain(range.upperBound))"
     case .time:

@@ -372,7 +372,11 @@ package final class CommandSession {
     let own = sounds.count { $0.clientID == currentClientID && $0.name != nil }
     guard own < max(1, all - sounds.count) else {
       throw CommandError(
-        .busy, "this client has \(own) sounds that play or wait; stop some, or wait for their end")
+        .busy,
+        """
+        this client has \(own) sounds that are playing or waiting; stop some, or wait until they \
+        end
+        """)
     }
   }
 
@@ -390,7 +394,9 @@ package final class CommandSession {
     let isFull = error.kind == .tooManyPlayers
     return CommandError(
       .busy,
-      isFull ? "too many sounds play or wait; stop some, or wait for their end" : error.description)
+      isFull
+        ? "too many sounds are playing or waiting; stop some, or wait until they end"
+        : error.description)
   }
 
   func start(
@@ -533,7 +539,7 @@ package final class CommandSession {
   func pan(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     guard let array else {
       throw CommandError(
-        .invalidValue, "there is no array; start 'temblor listen' with '--array FILE'")
+        .invalidValue, "no array is configured; start 'temblor listen' with '--array FILE'")
     }
     let text = command.text("POS") ?? ""
     guard let position = ArrayPosition(text, in: array.layout) else {

@@ -118,7 +118,7 @@ final class PatternLoader: Sendable {
 
   private func input(_ word: String) throws(CommandError) -> PatternInput {
     if word == "-" {
-      throw CommandError(.invalidPattern, "- (standard input) is used for commands; name a file")
+      throw CommandError(.invalidPattern, "- (standard input) carries commands; name a file")
     }
     let path = try confinedPath(of: word)
     switch FileSystem.entry(at: path) {
@@ -148,10 +148,10 @@ final class PatternLoader: Sendable {
       if !word.contains("/"), FileSystem.entry(at: word) == .missing {
         return word
       }
-      throw CommandError(.invalidPattern, "\(word.inQuotes) is not in the folder of '--folder'")
+      throw CommandError(.invalidPattern, "\(word.inQuotes) is outside the folder of '--folder'")
     }
     guard real.hasPrefix(folder == "/" ? folder : folder + "/") else {
-      throw CommandError(.invalidPattern, "\(word.inQuotes) is not in the folder of '--folder'")
+      throw CommandError(.invalidPattern, "\(word.inQuotes) is outside the folder of '--folder'")
     }
     return real
   }

@@ -105,22 +105,24 @@ extension CommandSession {
     }
     return [
       Self.metricFamily(
-        "start_time_seconds", "gauge", "When the session began.", [("", Double(startTime))]),
-      Self.metricFamily(
-        "session_seconds", "gauge", "How long the session has lasted.", [("", engine.seconds)]),
-      Self.metricFamily(
-        "events", "counter", "Events at the device.",
-        zip(labels, sinkEvents.groups).map { ($0, Double($1.count)) }),
-      Self.metricFamily("missed_seconds", "counter", "Audio that could not be heard.", missed),
-      Self.metricFamily(
-        "longest_call_seconds", "gauge", "The longest call of the device.",
-        [("", engine.maximumCallDuration.inSeconds)]),
-      Self.metricFamily(
-        "late_commands", "counter", "Commands that came too late.", [("", Double(lateCommandCount))]
+        "start_time_seconds", "gauge", "Time at which the session began.", [("", Double(startTime))]
       ),
       Self.metricFamily(
-        "limited_seconds", "counter", "Audio that a limiter held down.", [("", limitedSeconds)]),
-      Self.metricFamily("peak", "gauge", "The greatest magnitude.", [("", Double(updatePeak()))]),
+        "session_seconds", "gauge", "Length of the session.", [("", engine.seconds)]),
+      Self.metricFamily(
+        "events", "counter", "Device events.",
+        zip(labels, sinkEvents.groups).map { ($0, Double($1.count)) }),
+      Self.metricFamily("missed_seconds", "counter", "Lost audio.", missed),
+      Self.metricFamily(
+        "longest_call_seconds", "gauge", "Longest device call.",
+        [("", engine.maximumCallDuration.inSeconds)]),
+      Self.metricFamily(
+        "late_commands", "counter", "Commands that arrived after their deadline.",
+        [("", Double(lateCommandCount))]
+      ),
+      Self.metricFamily(
+        "limited_seconds", "counter", "Audio with gain reduction.", [("", limitedSeconds)]),
+      Self.metricFamily("peak", "gauge", "Peak magnitude.", [("", Double(updatePeak()))]),
       "# EOF\n",
     ].joined()
   }

@@ -100,7 +100,7 @@ package final class SocketListener {
 
   private func admit(_ connection: LineConnection, _ events: inout [Event]) {
     guard connections.count < Self.maximumClientCount else {
-      let text = "too many clients; at most \(Self.maximumClientCount) can connect"
+      let text = "too many clients; the maximum is \(Self.maximumClientCount)"
       return connection.send(.error(CommandError(.busy, text)))
     }
     connections.append((nextClient, connection))
@@ -165,7 +165,7 @@ package final class SocketFile {
     guard lock >= 0 else { throw .system(path, "cannot be created") }
     defer { close(lock) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
-      throw FileError(path, "is being created by another program; try again")
+      throw FileError(path, "another program is creating it; try again")
     }
     // The file inherits the permissions of the socket, so other users can never connect.
     fchmod(descriptor, 0o600)

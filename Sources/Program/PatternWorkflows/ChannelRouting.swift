@@ -244,7 +244,7 @@ extension TransducerArray.Layout {
     switch self {
     case .line: "a position on the line, such as -0.5"
     case .ring: "an angle in degrees, such as 90"
-    case .plane: "metres on the plane as X/Y, such as 0.5/-1"
+    case .plane: "X/Y on the plane, in meters, such as 0.5/-1"
     }
   }
 }

@@ -106,7 +106,7 @@ public struct PatternInput: Equatable, Sendable {
     if argument == "-" {
       return [PatternInput(origin: .standardInput, outputStem: "pattern", formats: formats)]
     }
-    if argument.isEmpty { throw FileError("''", "is not a pattern name") }
+    if argument.isEmpty { throw FileError("''", "is not a valid pattern name") }
     switch FileSystem.entry(at: argument) {
     case .file, .other:
       let stem = FileSystem.stem(of: argument)
@@ -123,7 +123,7 @@ public struct PatternInput: Equatable, Sendable {
       let name = formats.stem(of: argument)
       guard ShippedPatterns.names.contains(name) else {
         let question = Suggestion.question(for: name, among: ShippedPatterns.names)
-        throw FileError(argument, "no such file, and no shipped pattern has this name\(question)")
+        throw FileError(argument, "file not found, and no shipped pattern has this name\(question)")
       }
       return [PatternInput(origin: .shipped(name), outputStem: name, formats: formats)]
     }

@@ -149,7 +149,7 @@ public struct RenderBatch: Sendable {
         var overwriteCheck = overwriteCheck
         overwriteCheck.addInputs(pattern.sourcePaths)
         guard !overwriteCheck.isInput(path) else {
-          throw FileError(path, "is an input; choose another '--output'")
+          throw FileError(path, "is an input file; choose a different '--output'")
         }
         statistics = try renderToFile(
           plans, item: item, job: job, title: title, path: path, progress: progress)

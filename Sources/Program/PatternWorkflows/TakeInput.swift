@@ -99,7 +99,7 @@ public enum TakeInput: Equatable, Sendable {
     let plan = try pattern.plans(for: profiles, rate: Double(job.rate))[0]
     let settings = job.settings(for: plan)
     guard (settings.length ?? 0) * Int64(job.channelCount) <= Int64(Sound.maximumSampleCount) else {
-      throw FileError(input.name, "is too long; use --duration")
+      throw FileError(input.name, "is longer than the limit; use '--duration'")
     }
     var samples: [Float] = []
     samples.reserveCapacity(Int(settings.length ?? 0) * job.channelCount)

@@ -106,7 +106,7 @@ package enum WaveformFiles {
   {
     let name = waveform.path.inQuotes
     var messages =
-      sound.truncation.map { ["the sound file \(name) \($0.text); only these play"] } ?? []
+      sound.truncation.map { ["the sound file \(name) \($0.text); only this part plays"] } ?? []
     let sampleCount = sound.interleaved.count
     let badCount = sound.interleaved.count { !$0.isFinite }
     if badCount == sampleCount, sampleCount > 0 {

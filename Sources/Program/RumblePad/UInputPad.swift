@@ -50,7 +50,7 @@ package final class UInputPad: ForceFeedbackPad {
         let code = errno
         close(pad)
         throw FileError.system(
-          copied, "cannot be opened; name a pad of /dev/input that this user may read", code: code)
+          copied, "cannot be opened; specify a gamepad in /dev/input that you can read", code: code)
       }
       original = originalDescriptor
     } else {
@@ -62,7 +62,7 @@ package final class UInputPad: ForceFeedbackPad {
     guard result >= 0 else {
       // Open descriptors are closed with this object.
       let code = errno
-      throw FileError.system(copied ?? Self.path, "no pad can be made", code: code)
+      throw FileError.system(copied ?? Self.path, "cannot create a gamepad", code: code)
     }
   }
 
@@ -81,8 +81,9 @@ package final class UInputPad: ForceFeedbackPad {
       FileError(
         path,
         """
-        this user may not make pads; copy 70-temblor-rumble.rules to /etc/udev/rules.d, run \
-        'sudo udevadm control --reload' and 'sudo udevadm trigger /dev/uinput', and log in again
+        you do not have permission to create gamepads; copy 70-temblor-rumble.rules to \
+        /etc/udev/rules.d, run 'sudo udevadm control --reload' and 'sudo udevadm trigger \
+        /dev/uinput', and log in again
         """
       )
     default:
@@ -96,7 +97,7 @@ package final class UInputPad: ForceFeedbackPad {
         _ = unsafe write(pad, &event, MemoryLayout<input_event>.size)
       }
       if errno == ENODEV {
-        throw FileError(originalPath, "is gone; plug the pad in and start again")
+        throw FileError(originalPath, "was unplugged; reconnect the gamepad and start again")
       }
     }
     while let event = Self.read(pad) {

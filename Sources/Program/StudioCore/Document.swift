@@ -120,7 +120,7 @@ struct Document {
   /// Applies all changes, or throws the first error and applies none.
   mutating func change(_ changes: [PatternChange]) throws(InputError) {
     if let error { throw error }
-    guard let editor else { throw InputError(changing: "", of: name, "the slot is empty") }
+    guard let editor else { throw InputError(changing: "", of: name, "this slot is empty") }
     let changed = try editor.applying(changes)
     if !isStepOpen {
       editorBeforeStep = editor

@@ -56,7 +56,7 @@ extension PatternChange {
       self = .addPoint(time: time, value: value, to: path)
     } else {
       throw InputError(
-        changing: json.path, of: "changes", "the change is not valid",
+        changing: json.path, of: "changes", "invalid change",
         "use set and to, remove, duplicate, add, or addPoint and to")
     }
   }

@@ -99,7 +99,7 @@ enum ABXCommand {
     let (takes, status) = try AuditionTake.read(options.takes, arguments, formats, terminal)
     guard let takes else { return status }
     guard takes.count == 2 else {
-      throw UsageError("A and B must each be one pattern or sound file, not a folder")
+      throw UsageError("A and B must each be a single pattern or sound file, not a folder")
     }
     if let path = options.test.recordPath {
       try InputOverwriteCheck(reading: takes.sources).check(path, option: "--save")
@@ -210,7 +210,7 @@ enum ABXCommand {
     try terminal.output.writeLine(record.test.result.sentence)
     if record.levelMatch == LevelMatch.none.rawValue, !record.test.isVoid {
       try terminal.output.writeLine(
-        "Levels were not matched; a difference in level alone may explain the result.")
+        "Levels were not matched. A difference in level alone may explain the result.")
     }
     if let path, !record.test.trials.isEmpty {
       try terminal.output.writeLine("\(path.printable): written")
@@ -219,7 +219,7 @@ enum ABXCommand {
 
   private static func report(_ levels: MatchedLevels, on console: LiveConsole) {
     guard levels.match != .none else {
-      return console.hint("The levels are not matched: a difference in level alone can be heard.")
+      return console.hint("Levels are not matched. A difference in level alone may be audible.")
     }
     let a = NumberFormatting.gain(levels.gains[0])
     let b = NumberFormatting.gain(levels.gains[1])
@@ -252,7 +252,7 @@ struct ABXOptions {
 
   private static let saveOption = Option(
     "--save", value: "FILE",
-    help: "Write the record to this JSON file, or its trials to this CSV file.",
+    help: "Write the record to a JSON file, or the trials to a CSV file.",
     defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
     completion: .file(withExtension: "json", "csv"), writes: ["json", "csv"]
   ).text()

@@ -24,7 +24,7 @@ enum AuditionCommand {
     help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
     defaultText: "all")
 
-  static let gap = Option("--gap", value: "SECONDS", help: "Silence before the takes restart.")
+  static let gap = Option("--gap", value: "SECONDS", help: "Silence before the sounds repeat.")
     .double(in: 0...3_600, default: 0.5)
 
   private static let match = Option("--match", value: "MATCH", help: "Initial level matching.")
@@ -98,7 +98,7 @@ enum AuditionCommand {
     func region(on engine: PlaybackEngine) throws -> ClosedRange<Double>? {
       prepared = try takes.preparedTakes(for: engine)
       if prepared.areSignalsEqual {
-        session.console.error("The takes are equal, sample for sample.")
+        session.console.error("The takes are identical, sample for sample.")
       }
       return try options.loopRange.region(of: prepared.duration)
     }

@@ -42,7 +42,8 @@ enum CheckCommand {
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor check mine.ahap", "Check a pattern."),
-        .init("temblor check --fix mine.ahap", "Correct what is mechanical, and show the rest."),
+        .init(
+          "temblor check --fix mine.ahap", "Apply safe fixes, and show the remaining findings."),
         .init(
           "temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
         .init(
@@ -53,20 +54,19 @@ enum CheckCommand {
 
   private static let profile = Option(
     "--profile", value: "PROFILE",
-    help: "Also check against the hardware of a profile (name or file).",
+    help: "Also check against a transducer profile (name or file).",
     completion: SharedOptions.profileCompletion
   ).text()
   private static let strict = Option("--strict", help: "Count warnings as errors.").flag()
   private static let only = Option(
-    "--only", value: "CATEGORY", help: "Report only rules of this category, and errors.",
+    "--only", value: "CATEGORY", help: "Report only errors and rules of this category.",
     choices: categories, isRepeatable: true
   ).texts()
-  private static let all = Option("--all", help: "Print every finding, also repeated ones.").flag()
+  private static let all = Option("--all", help: "List every finding, including repeated findings.")
+    .flag()
   private static let fix = Option(
     "--fix",
-    help: """
-      Correct mechanical mistakes in the files first, but not in links that a folder contains.
-      """
+    help: "Apply safe fixes to the files first, but not to links that a folder contains."
   ).flag()
   private static let noNotes = Option("--no-notes", help: "Do not print notes.").flag()
   private static let listRules = Option(
@@ -200,7 +200,7 @@ enum CheckCommand {
   private static func applyFixes(to input: PatternInput, terminal: Terminal) -> String? {
     do {
       guard case .file(let path) = input.origin else {
-        throw FileError(input.name, "cannot be fixed; it is not a file")
+        throw FileError(input.name, "cannot be fixed because it is not a file")
       }
       try input.checkRewriting()
       let file = try input.readFile()

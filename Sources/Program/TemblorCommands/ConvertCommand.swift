@@ -10,21 +10,21 @@ import VendorFormats
 enum ConvertCommand {
   private static let reductionTolerance = Option(
     "--reduce", value: "TOLERANCE",
-    help: "Largest error of reduced or sampled curves, as a share of full scale, 0 to 1."
+    help: "Maximum error of reduced or sampled curves, as a fraction of full scale, 0 to 1."
   ).double(in: 0...1, default: WritingOptions.defaultTolerance)
   private static let loopPassCount = Option(
     "--loops", value: "N", help: "Passes of a loop in a format without loops, 1 to 1000."
   ).int(in: 1...1000, default: 1)
   private static let rate = Option(
-    "--rate", value: "HZ", help: "Samples per second of what is written as samples, 1 to 192000.",
+    "--rate", value: "HZ", help: "Sample rate of sampled output, 1 to 192000.",
     defaultText: "set by the format"
   ).double(in: 1...192_000)
   private static let amplitude = Option(
     "--amplitude", value: "LAW",
     help:
       """
-      How intensity follows from amplitude in formats that hold amplitudes: its square root, or \
-      equal to it.
+      How intensity is derived from amplitude in formats that store amplitudes: square root, or \
+      equal.
       """
   ).choice(default: AmplitudeMapping.root)
 
@@ -73,23 +73,21 @@ enum ConvertCommand {
 
   private static let output = OutputPaths.outputOption(for: "patterns")
   private static let strict = Option(
-    "--strict", help: "Write nothing and exit with status 2 if anything is lost."
+    "--strict", help: "Write nothing and exit with status 2 if the conversion loses anything."
   ).flag()
   private static let quiet = Option(
     "-q", "--quiet", help: "Do not print notes and warnings about the input."
   ).flag()
   private static let split = Option(
     "--split",
-    help: """
-      Write parts that act on their own to files of their own, NAME_PART, wherever the format has \
-      them.
-      """
+    help: "Write each independent layer to its own file, NAME_PART, where the format requires it."
   ).flag()
   private static let merge = Option(
-    "--merge", help: "Write one file even where its parts then act on each other."
+    "--merge", help: "Write one file even if layers then affect each other."
   ).flag()
   private static let bake = Option(
-    "--bake", help: "Write what the format cannot hold as sound files that the pattern plays."
+    "--bake",
+    help: "Write content that the format cannot represent as sound files that the pattern plays."
   ).flag()
 
   private static func target(_ formats: FormatRegistry) -> TypedOption<String?> {
@@ -101,7 +99,7 @@ enum ConvertCommand {
 
   private static func source(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
-      "--from", value: "FORMAT", help: "Format to read, for content that may be of several.",
+      "--from", value: "FORMAT", help: "Input format, if the content is ambiguous.",
       defaultText: "recognized by content", choices: formats.formats.map(\.id)
     ).text()
   }
@@ -237,7 +235,7 @@ private struct ConversionBatch {
     if options.isStrict, !planned.losses.isEmpty {
       let count = "\(planned.losses.count) \(planned.losses.count == 1 ? "loss" : "losses")"
       work.fail(
-        "\(input.name): not converted: \(count) with '--strict'".printable, .invalidInput)
+        "\(input.name): not converted because of '--strict': \(count)".printable, .invalidInput)
     } else if isStream {
       guard result.files.count == 1 else {
         throw FileError(

@@ -10,7 +10,7 @@ enum EditCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
       "edit",
-      abstract: "Change values and parts of a pattern and leave the rest of its text as it is.",
+      abstract: "Change a pattern without changing the rest of its text.",
       discussion: """
         Without a change, the parts are listed with their paths. The changes are made at once, \
         with the paths of the listing, and the file is replaced atomically; layout, unknown keys \
@@ -62,7 +62,7 @@ enum EditCommand {
     defaultText: "FILE itself", completion: .file, writes: []
   ).text()
   private static let dryRun = Option(
-    "--dry-run", help: "Write nothing; print the lines that would change, as a patch."
+    "--dry-run", help: "Print the changed lines as a patch instead of writing a file."
   ).flag()
 
   struct Options {
@@ -82,7 +82,7 @@ enum EditCommand {
         throw UsageError("missing CHANGE")
       }
       if isDryRun, outputPath != nil {
-        throw UsageError("'--dry-run' and '--output' exclude each other")
+        throw UsageError("'--dry-run' and '--output' cannot be used together")
       }
     }
   }
@@ -101,8 +101,8 @@ enum EditCommand {
       throw FileError(
         input.name,
         """
-        the format '\(format.id)' cannot be edited; 'temblor convert --to ahap' makes a text that \
-        can
+        the format '\(format.id)' cannot be edited; convert the file with 'temblor convert --to \
+        ahap' first
         """
       )
     }
@@ -137,7 +137,7 @@ enum EditCommand {
     } else if terminal.error.isTerminal {
       let count = options.changes.count.counted("change")
       terminal.report(
-        "\(name.printable): \(count), \(patch.removedCount) lines become \(patch.addedCount)")
+        "\(name.printable): \(count), \(patch.removedCount) lines replaced by \(patch.addedCount)")
     }
   }
 
@@ -197,7 +197,7 @@ enum EditCommand {
     let output = options.outputPath
     if output == OutputPaths.standardOutput || output == nil && input.origin == .standardInput {
       guard !options.printsJSON else {
-        throw UsageError("the text and '--json' cannot both go to standard output")
+        throw UsageError("'--json' and the text output cannot both use standard output")
       }
       return try terminal.output.write(text.span)
     }

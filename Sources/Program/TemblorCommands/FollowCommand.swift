@@ -14,17 +14,14 @@ enum FollowCommand {
   private static let source = Option(
     "--from", value: "SOURCE",
     help:
-      """
-      What is followed: monitor (what the default output plays), a recording device of ALSA, or a \
-      sound file.
-      """,
+      "Source: monitor (the sound of the default output), an ALSA capture device, or a sound file.",
     defaultText: FollowedSource.monitor, completion: .file
   ).text().map { $0 ?? FollowedSource.monitor }
-  private static let keepVoices = Option("--keep-voices", help: "Let voices be felt, too.").flag()
+  private static let keepVoices = Option("--keep-voices", help: "Do not suppress speech.").flag()
   private static let noRide = Option(
-    "--no-ride", help: "Leave the strength of the source as it is."
+    "--no-ride", help: "Turn automatic gain control off."
   ).flag()
-  private static let style = Option("--style", value: "STYLE", help: "What is made of the sound.")
+  private static let style = Option("--style", value: "STYLE", help: "How sound becomes vibration.")
     .choice(default: FollowingOptions.Style.full)
   private static let minimumFrequency = Option(
     "--low", value: "HZ", help: "Lowest frequency of the vibration, 5 to 500.",
@@ -35,7 +32,7 @@ enum FollowCommand {
     defaultText: "that of the profile, 80 to 250"
   ).double(in: 20...1_000)
   private static let delay = Option(
-    "--delay", value: "MS", help: "Feel everything later, 0 to 2000 ms."
+    "--delay", value: "MS", help: "Delay the vibration, 0 to 2000 ms."
   )
   .double(in: 0...2_000, default: 0)
 
@@ -68,7 +65,7 @@ enum FollowCommand {
       .init("temblor follow --from hw:2 --style engine --delay 40", "A line input, 40 ms later."),
       .init(
         "temblor follow --from film.wav --device wav:felt.wav",
-        "Write what a film would be felt as."),
+        "Write the vibration of a film to a sound file."),
     ]
   ) { arguments, terminal in
     try run(arguments, terminal, on: SystemEnvironment(), servers: .system) {
@@ -157,8 +154,8 @@ enum FollowCommand {
       throw FileError(
         options.source,
         """
-        \(error.description); needs PulseAudio or PipeWire, and the package libasound2-plugins; or \
-        name a device with '--from'
+        \(error.description); requires PulseAudio or PipeWire, and the package libasound2-plugins; \
+        or choose a source with '--from'
         """
       )
     }
@@ -278,7 +275,7 @@ final class FollowActivity: PlaybackActivity {
         interruptionCount += 1
         console.error("\(name.printable): \(reason)")
       case .resumed(let after):
-        console.error("\(name.printable): follows again after \(after.inSeconds.text(places: 1)) s")
+        console.error("\(name.printable): reconnected after \(after.inSeconds.text(places: 1)) s")
       }
     }
     checkSilence(level: status.level, at: now)
@@ -295,7 +292,7 @@ final class FollowActivity: PlaybackActivity {
     currentSilence = (since, isReported || now - since >= Self.silenceReportDelay)
     if !isReported, now - since >= Self.silenceReportDelay {
       console.error(
-        "\(name.printable) is silent: is its volume at 0, or another source meant by '--from'?")
+        "\(name.printable) is silent; check its volume, or choose another source with '--from'")
     }
   }
 

@@ -8,7 +8,7 @@ import VendorFormats
 enum FormatsCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
-      "formats", abstract: "List the formats of patterns, or what a conversion loses.",
+      "formats", abstract: "List pattern formats, or what a conversion loses.",
       discussion: """
         Without arguments, the formats are listed with their file endings, whether they are read \
         and written, and their dialects. With FROM, or FROM and TO, examples are converted and \
@@ -193,7 +193,7 @@ enum FormatCommand {
       work.record(.invalidInput)
     case .rewrite:
       guard case .file(let path) = input.origin else {
-        throw FileError(input.name, "cannot be rewritten; it is not a file")
+        throw FileError(input.name, "cannot be rewritten because it is not a file")
       }
       try input.checkRewriting()
       if file.bytes != canonical {

@@ -48,7 +48,7 @@ enum InfoCommand {
   private static let tracks = Option(
     "--tracks",
     help: """
-      Add to --json the corners of intensity and sharpness of each haptic event, before its \
+      Add to --json the breakpoints of intensity and sharpness of each haptic event, before its \
       envelope.
       """
   ).flag()
@@ -365,9 +365,9 @@ struct SoundSummary {
       let low = Self.bandEdges[index].text(places: 0)
       guard index + 1 < Self.bandEdges.count else { return "\(Int(percent)) % above \(low) Hz" }
       let high = Self.bandEdges[index + 1].text(places: 0)
-      return "\(Int(percent)) % in \(low) to \(high) Hz"
+      return "\(Int(percent)) % from \(low) to \(high) Hz"
     }
-    return "centred at \(centroid.text(places: 1)) Hz; " + texts.joined(separator: ", ")
+    return "centered at \(centroid.text(places: 1)) Hz; " + texts.joined(separator: ", ")
   }
 
   private func bandPower(_ index: Int) -> Double {

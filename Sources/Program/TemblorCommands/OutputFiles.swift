@@ -127,7 +127,7 @@ struct OutputDestination {
       || (OutputPaths.pageExtensions + ["json"]).contains { path.lowercased().hasSuffix("." + $0) }
     guard isFile || entry != .missing else { return }
     throw UsageError(
-      "\(path.inQuotes) is the name of one file, but there are \(count) \(noun); name a folder")
+      "\(path.inQuotes) is a file name, but there are \(count) \(noun); specify a folder")
   }
 
   /// Returns the format of the files: the format of a single file follows from its name, and the
@@ -271,7 +271,7 @@ struct PageOutput {
   static let openOption = Option("--open", help: "Open the page in a browser.").flag()
   static let studioOption = Option(
     "--studio", value: "ADDRESS",
-    help: "Address of a page by 'temblor studio' that the patterns can be opened in.",
+    help: "Link the patterns to the studio page at this address.",
     completion: .file(withExtension: "html")
   ).text()
   /// The exit status of a shell for a command that does not exist.

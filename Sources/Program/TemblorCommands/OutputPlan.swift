@@ -71,7 +71,7 @@ struct OutputPlan {
   /// Plans to write or replace the output of a pattern.
   mutating func add(output path: String) {
     if inputs.isInput(path) {
-      return addConflict(path, reason: "is an input; choose another '--output'")
+      return addConflict(path, reason: "is an input file; choose a different '--output'")
     }
     switch owners.updateValue(.output, forKey: InputOverwriteCheck.comparablePath(of: path)) {
     case nil:
@@ -87,7 +87,7 @@ struct OutputPlan {
   mutating func add(_ copy: SoundCopy) -> SoundCopy? {
     let path = copy.destination.path
     if inputs.isInput(path) {
-      addConflict(path, reason: "is an input; choose another '--output'")
+      addConflict(path, reason: "is an input file; choose a different '--output'")
       return nil
     }
     switch owners[InputOverwriteCheck.comparablePath(of: path)] {

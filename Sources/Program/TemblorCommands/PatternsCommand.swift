@@ -151,7 +151,7 @@ enum DevicesCommand {
     let sinks = devices.filter { NamedSink(device: $0.name) != nil }
     let rows = cards + sinks.map { ["  --device \($0.name.printable)", $0.description.printable] }
     guard !rows.isEmpty else {
-      return "No sound card was found: connect one, or write a file with --device wav:FILE.\n"
+      return "No sound card found. Connect a sound card, or write a file with --device wav:FILE.\n"
     }
     let sinkNoun = cards.isEmpty ? "a sink" : "a card or a sink"
     let noun = sinks.isEmpty ? "a card" : sinkNoun

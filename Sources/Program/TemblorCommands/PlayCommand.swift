@@ -42,7 +42,7 @@ enum PlayCommand {
         .init("temblor play heartbeat", "Feel a shipped pattern."),
         .init(
           "temblor play mine.ahap --loop 0 --device plughw:1",
-          "Repeat a pattern on the second sound card until you press q."),
+          "Loop a pattern on the second sound card until you press q."),
         .init(
           "temblor play mine.ahap --haptics 3,4 --audio 1,2",
           "Shakers on channels 3 and 4, loudspeakers on 1 and 2."),
@@ -228,8 +228,8 @@ enum WatchCommand {
     "--loop", value: "N",
     help:
       """
-      Play each version N times, further passes between its loop points if it has some; 0 repeats \
-      it until the next.
+      Play each version N times. Further passes run between its loop points, if there are any. 0 \
+      repeats it until the next version.
       """
   ).int(in: 0...1_000_000, default: 1)
 
@@ -347,7 +347,7 @@ final class WatchActivity: PlaybackActivity {
   func update(at now: Duration) throws -> ActivityStep {
     let changes = try fileWatch.changes(at: now)
     if changes.contains(.init(path: path, kind: .removed)) {
-      console.error("\(path.printable): was removed; the last version stays loaded")
+      console.error("\(path.printable) was removed; the last version stays loaded")
     } else if !changes.isEmpty {
       try reload(startingAt: .now)
     }

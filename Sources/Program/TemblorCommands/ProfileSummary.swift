@@ -236,7 +236,7 @@ struct ProfileSummary {
   private func resonanceText(_ settings: TransducerSettings) -> String {
     guard let equaliser = settings.equalizer else {
       return settings.model == nil
-        ? "not equalised: resonance or Q factor unknown" : "not equalised"
+        ? "not equalized: resonance or Q factor unknown" : "not equalised"
     }
     func text(_ model: TransducerModel) -> String {
       "\(FrequencyMapping.hertzText(model.resonance)) Hz, Q \(model.qualityFactor.text(places: 2))"

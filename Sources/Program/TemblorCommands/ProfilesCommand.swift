@@ -84,16 +84,16 @@ enum ProfilesShowCommand {
     "show", abstract: "Show a profile.",
     arguments: [profileArgument], options: [json],
     examples: [
-      .init("temblor profiles show buttkicker-lfe", "Read what one does."),
+      .init("temblor profiles show buttkicker-lfe", "Show what a profile does."),
       .init("temblor profiles show phone --json", "Print the file of a profile."),
     ]
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
   private static let profileArgument = Argument(
-    "PROFILE", help: "A profile's name or file, or - for standard input.",
+    "PROFILE", help: "Profile name or file, or - for standard input.",
     completion: SharedOptions.profileCompletion
   ).text()
-  private static let json = Option("--json", help: "Print the profile file as it stands.").flag()
+  private static let json = Option("--json", help: "Print the profile file verbatim.").flag()
 
   struct Options {
     let profile: String
@@ -405,7 +405,7 @@ struct ProfileInput {
     if let entry = library.entry(named: text) { return entry }
     let entries = library.entries(spelled: text)
     if entries.count == 1 { return entries[0] }
-    throw UsageError("no profile is called \(text.inQuotes)" + suggestion(for: text, in: library))
+    throw UsageError("unknown profile \(text.inQuotes)" + suggestion(for: text, in: library))
   }
 
   /// The maximum number of profiles in a suggestion. Beyond it, the message refers to the list.

@@ -78,18 +78,18 @@ enum RenderCommand {
   private static let acceleration = Option(
     "--acceleration",
     help: """
-      Write the simulated acceleration of the profile's transducer instead of the drive signal; 1 \
-      is the peak for a full-scale sine at resonance. Values beyond the range of the format are \
+      Write the simulated acceleration of the profile's transducer instead of the drive signal. 1 \
+      is the peak of a full-scale sine at resonance. Values beyond the range of the format are \
       clipped. Channels without haptics are unchanged.
       """
   ).flag()
   private static let raw = Option(
     "--raw",
     help: """
-      Write the model's signal as it is, without limiter, removal of offsets, hardware stage and \
-      edges, to compare it with other decoders; with '--profile mpeg', HJIF and HMPG keep their \
-      own amplitudes and frequencies. It may click; '--sample-format float' keeps what is beyond \
-      full scale.
+      Write the unprocessed signal of the model, without limiter, DC blocker, transducer stage, \
+      and fades, for comparison with other decoders. With '--profile mpeg', HJIF and HMPG keep \
+      their own amplitudes and frequencies. The output may click; '--sample-format float' \
+      preserves values beyond full scale.
       """
   ).flag()
 

@@ -9,7 +9,7 @@ enum RumbleCommand {
   private static let defaultName = "Temblor"
 
   static let definition = Command(
-    "rumble", abstract: "Make a game pad whose rumble is felt on a shaker.",
+    "rumble", abstract: "Create a virtual gamepad and play its rumble on a shaker.",
     discussion: """
       Games, emulators and Proton find a pad with force feedback, and its slow motor is a low hum, \
       its fast motor a high one. Choose the pad in the game or start the game afterwards. With \
@@ -32,7 +32,7 @@ enum RumbleCommand {
         "Feel a game on the second sound card."),
       .init(
         "temblor rumble --copy /dev/input/event7",
-        "Use a plugged-in pad, whose rumble is felt on the shaker."),
+        "Use a connected gamepad and play its rumble on the shaker."),
     ]
   ) { arguments, terminal in
     try run(arguments, terminal, on: SystemEnvironment()) { try UInputPad(name: $0, copying: $1) }
@@ -43,7 +43,7 @@ enum RumbleCommand {
   ).text().map { $0 ?? defaultName }
   private static let copiedPad = Option(
     "--copy", value: "EVENT",
-    help: "Pass the buttons and axes of a pad through, such as /dev/input/event7.",
+    help: "Pass through the buttons and axes of a gamepad, such as /dev/input/event7.",
     completion: .file
   ).text()
 

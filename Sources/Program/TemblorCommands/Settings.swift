@@ -72,7 +72,7 @@ struct Settings: Sendable {
     }
     guard !used.isEmpty, !has("--quiet") else { return }
     terminal.report(
-      "Using saved settings: \(used.joined(separator: ", ")) ('--no-config' ignores them)")
+      "Using saved settings: \(used.joined(separator: ", ")) (ignore with '--no-config')")
   }
 
   /// The options and arguments with which a command that can play works on files, by the name of
@@ -115,7 +115,7 @@ struct Settings: Sendable {
   /// Writes the file, creates missing folders, and returns the path of the file.
   func save(_ settings: SavedSettings) throws -> String {
     guard let path else {
-      throw FileError("config.json", "no folder for settings is known; set HOME or XDG_CONFIG_HOME")
+      throw FileError("config.json", "cannot find a settings folder; set HOME or XDG_CONFIG_HOME")
     }
     try FileSystem.makeFolder(FileSystem.folder(of: path))
     try AtomicFileWriter.write(settings.text, to: path)

@@ -21,7 +21,7 @@ enum SetupCommand {
       """, completion: SharedOptions.profileCompletion
   ).text()
   private static let save = Option(
-    "--save", help: "Save what the options give, without questions; other settings stay."
+    "--save", help: "Save the options without asking questions. Other settings are kept."
   ).flag()
   private static let show = Option("--show", help: "Show what is saved.").flag()
   private static let forget = Option("--forget", help: "Remove what is saved.").flag()
@@ -136,13 +136,13 @@ enum SetupCommand {
     } else {
       guard terminal.error.isTerminal, environment.keyboard() != nil else {
         throw UsageError(
-          "setup asks at a terminal; without one, use '--save' with \(settingOptionsText)")
+          "setup is interactive; without a terminal, use '--save' with \(settingOptionsText)")
       }
       let questions = SetupQuestions(terminal: terminal, readAnswer: readAnswer)
       let answers = try questions.askSettings(
         options.settings, hasChannels: options.hasChannels, outputs: outputs, on: environment)
       guard let answers, let path = settings.path,
-        questions.confirms("Save these settings in \(path.printable)?")
+        questions.confirms("Save these settings to \(path.printable)?")
       else {
         terminal.report("Nothing was saved.")
         return .done
@@ -156,7 +156,7 @@ enum SetupCommand {
   private static func showFile(of settings: Settings, on output: Output) throws {
     let saved = try settings.readFile()
     guard let path = settings.path, saved != SavedSettings() else {
-      return try output.writeLine("Nothing is saved; 'temblor setup' chooses and saves.")
+      return try output.writeLine("No saved settings. Run 'temblor setup' to choose and save them.")
     }
     try output.writeLine("\(path.printable):")
     try output.write(saved.text.span)
@@ -207,7 +207,7 @@ enum SetupCommand {
     if text == "all" { return [] }
     let entries = try RoutingOptions.channels(text, option: "--haptics")
     guard !entries.isEmpty, entries.allSatisfy({ $0.gain == 1 }) else {
-      throw UsageError("'--haptics' of setup takes channel numbers or all, not \(text.inQuotes)")
+      throw .invalidValue(of: "--haptics", expected: "channel numbers or all", actual: text)
     }
     return entries.map { $0.index + 1 }
   }
@@ -310,11 +310,11 @@ struct SetupQuestions {
     for line in TextTable.lines(lines) {
       terminal.report(line)
     }
-    while let answer = ask("Number of the device with the transducer (Enter: 1):") {
+    while let answer = ask("Which device is the transducer connected to? (Enter: 1)") {
       if let number = answer.isEmpty ? 1 : Int(answer), 1...rows.count ~= number {
         return (rows[number - 1].name, rows[number - 1].channelCount)
       }
-      terminal.report("It is a number from 1 to \(rows.count).")
+      terminal.report("Enter a number from 1 to \(rows.count).")
     }
     return nil
   }
@@ -338,7 +338,7 @@ struct SetupQuestions {
     let defaultName = TransducerProfile.phone.name
     while let answer = ask(
       """
-      Words of the transducer's name, such as BST-1, Dayton or buttkicker (Enter: \(defaultName)):
+      Words in the transducer's name, such as BST-1, Dayton, or buttkicker (Enter: \(defaultName)):
       """)
     {
       do {

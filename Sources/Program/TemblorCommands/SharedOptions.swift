@@ -60,11 +60,11 @@ enum SharedOptions {
   ).choice(default: ReadingOptions.CurveTimes.automatic)
 
   static let soundFolder = Option(
-    "--sounds", value: "FOLDER", help: "Search the sound files of patterns in this folder.",
+    "--sounds", value: "FOLDER", help: "Folder with the sound files that patterns play.",
     defaultText: "the folder of each pattern", completion: .folder
   ).text()
   static let withoutSounds = Option(
-    "--without-sounds", help: "Leave out events that play sound files."
+    "--without-sounds", help: "Ignore events that play sound files."
   ).flag()
   static let soundOptions: [any OptionDeclaration] = [soundFolder, withoutSounds]
 
@@ -74,7 +74,7 @@ enum SharedOptions {
     let folder = try arguments[soundFolder]
     if try arguments[withoutSounds] {
       guard folder == nil else {
-        throw UsageError("'--sounds' and '--without-sounds' exclude each other")
+        throw UsageError("'--sounds' and '--without-sounds' cannot be used together")
       }
       return .none
     }
@@ -153,7 +153,7 @@ enum SharedOptions {
     throws(UsageError)
   {
     guard arguments.flag(first), arguments.flag(second) else { return }
-    throw UsageError("\(first.inQuotes) and \(second.inQuotes) exclude each other")
+    throw UsageError("\(first.inQuotes) and \(second.inQuotes) cannot be used together")
   }
 
   /// Throws an error for options that have no effect together with another option.

@@ -18,24 +18,25 @@ enum TraceCommand {
     "--as", value: "KIND",
     help:
       """
-      What the sound is: a recording of a transducer or of 'render' (vibration), any other sound, \
-      or detected.
+      Kind of sound: a recording of a transducer or of 'render' (vibration), any other sound, or \
+      automatic.
       """
   ).choice(default: TracingOptions.Kind.automatic)
   private static let style = Option(
-    "--style", value: "STYLE", help: "What of a sound is followed; of vibration everything is."
+    "--style", value: "STYLE", help: "Features to follow in sounds other than vibration."
   ).choice(default: TracingOptions.Style.full)
   private static let eventLimit = Option(
-    "--events", value: "N", help: "Write at most N events, the strongest; 1 to 100000.",
+    "--events", value: "N",
+    help: "Maximum number of events, 1 to 100000. The strongest events are kept.",
     defaultText: "all"
   ).int(in: 1...100_000)
   private static let tolerance = Option(
-    "--tolerance", value: "DB", help: "Largest error of curves, in decibels of level, 0.1 to 12.",
+    "--tolerance", value: "DB", help: "Maximum curve error, in decibels, 0.1 to 12.",
     defaultText: "1 for vibration, 3 for other sounds"
   ).double(in: 0.1...12)
   private static let threshold = Option(
     "--threshold", value: "DB",
-    help: "Level relative to the loudest, in decibels, below which nothing counts, -80 to -6."
+    help: "Noise floor, in decibels relative to the peak level, -80 to -6."
   ).double(in: -80...(-6), default: TracingOptions.defaultThreshold)
   private static let channel = Option(
     "--channel", value: "N", help: "Use one channel of the sound, from 1.",
@@ -74,7 +75,7 @@ enum TraceCommand {
         .init("temblor trace boom.wav -o boom.ahap", "Make a pattern of an effect."),
         .init(
           "temblor trace take.wav --as vibration --profile dayton-bst-1",
-          "Read back a recording of a shaker."),
+          "Recover the pattern from a recording of a shaker."),
         .init(
           "temblor trace sounds --events 20 --format haptic -o clips",
           "Trace a folder, 20 events each."),
@@ -90,13 +91,13 @@ enum TraceCommand {
   ).texts()
   private static let output = OutputPaths.outputOption(for: "patterns")
   private static let tapsOnly = Option(
-    "--taps-only", help: "Write transients (taps) alone."
+    "--taps-only", help: "Write only transients (taps)."
   ).flag()
   private static let humsOnly = Option(
-    "--hums-only", help: "Write continuous events (hums) alone."
+    "--hums-only", help: "Write only continuous events (hums)."
   ).flag()
   private static let withSound = Option(
-    "--with-sound", help: "Let the pattern play the sound, too, and copy it beside the pattern."
+    "--with-sound", help: "Copy the sound next to the pattern, and play it with the pattern."
   ).flag()
   private static let profile = Option(
     "--profile", value: "PROFILE",
@@ -153,11 +154,11 @@ enum TraceCommand {
         try SharedOptions.refuseBoth(first, second, in: arguments)
       }
       if try arguments[kind] == .vibration, arguments.flag("--style") {
-        throw UsageError("'--style' is for sounds; of vibration everything is followed")
+        throw UsageError("'--style' applies only to sounds other than vibration")
       }
       guard try arguments[output] == OutputPaths.standardOutput else { return }
       for option in ["--plot", "--with-sound"] where arguments.flag(option) {
-        throw UsageError("'--output -' and \(option.inQuotes) exclude each other")
+        throw UsageError("'--output -' and \(option.inQuotes) cannot be used together")
       }
     }
   }
@@ -402,14 +403,14 @@ private struct TraceRun {
   private static func summary(of trace: SoundTrace) -> String {
     guard trace.transientCount + trace.continuousCount > 0 else {
       return
-        "\(trace.kind.rawValue): nothing was found; try one '--channel', or a lower '--threshold'"
+        "\(trace.kind.rawValue): nothing found; try '--channel N' or a lower '--threshold'"
     }
     let omitted =
       trace.omittedCount > 0 ? ", \(trace.omittedCount.counted("weaker event")) left out" : ""
     return "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
       + "\(trace.continuousCount.counted("continuous event")), "
       + "\(trace.pointCount.counted("control point"))\(omitted); "
-      + "levels of its rendering: correlation \(trace.agreement.correlation.text(places: 3)), "
+      + "level correlation \(trace.agreement.correlation.text(places: 3)), "
       + "distance \(trace.agreement.decibels.text(places: 1)) dB"
   }
 }

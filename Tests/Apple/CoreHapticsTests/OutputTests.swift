@@ -45,7 +45,7 @@ import Testing
     #expect(strong.problem == "TEMBLOR_STRENGTH is '2'; it must be a number from 0 to 1")
     let other = OutputConfiguration(["TEMBLOR_OUTPUT": "null", "TEMBLOR_PROFILE": "nosuch"])
     let error = #expect(throws: CHHapticError.self) { try other.profile() }
-    #expect(error?.localizedDescription == "TEMBLOR_PROFILE is 'nosuch'; no such profile or file")
+    #expect(error?.localizedDescription == "TEMBLOR_PROFILE is 'nosuch': no such profile or file")
     #expect(try OutputConfiguration(["TEMBLOR_PROFILE": "speaker"]).profile().name == "speaker")
   }
 

@@ -232,7 +232,7 @@ import Testing
         "The transient at 1.000 s is missing.",
         "The continuous event at 2.000 s lasts 1.100 s instead of 1.000 s.",
         "The continuous event at 2.000 s has sharpness 0.500 instead of 0.200.",
-        "The transient at 4.000 s was not expected.",
+        "The transient at 4.000 s is unexpected.",
       ])
     #expect(expected.differences(from: expected, within: .exact) == [])
   }
@@ -250,7 +250,7 @@ import Testing
       device.log.description == """
         0.000 s  engine 1: made
         0.000 s  engine 1: started
-        0.500 s  engine 1, player 1: made with 1 event
+        0.500 s  engine 1, player 1: created with 1 event
         0.500 s  engine 1, player 1: started at 0.500 s
         0.500 s  engine 1: stopped by audioSessionInterrupt
         0.500 s  engine 1: completion handler called

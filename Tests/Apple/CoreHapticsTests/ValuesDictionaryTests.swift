@@ -201,7 +201,7 @@ import Testing
     #expect(try CHHapticPattern(dictionary: nested(64)).duration == 0)
     #expect(
       failure { try CHHapticPattern(dictionary: nested(66)) }
-        == "-4814: the dictionary is nested deeper than 64 levels"
+        == "-4814: the dictionary is nested more than 64 levels deep"
     )
   }
 }

@@ -22,7 +22,7 @@ import Testing
     KnownCode(CHHapticError.engineNotRunning, -4805, "The haptic engine is not running."),
     KnownCode(CHHapticError.operationNotPermitted, -4806, "The operation is not permitted."),
     KnownCode(CHHapticError.engineStartTimeout, -4808, "The haptic engine took too long to start."),
-    KnownCode(CHHapticError.notSupported, -4809, "The device does not support this."),
+    KnownCode(CHHapticError.notSupported, -4809, "The device does not support this operation."),
     KnownCode(CHHapticError.serverInitFailed, -4810, "The haptic output could not be opened."),
     KnownCode(
       CHHapticError.serverInterrupted, -4811, "The haptic output failed while it was running."),
@@ -33,11 +33,11 @@ import Testing
     KnownCode(CHHapticError.invalidAudioSession, -4815, "The audio session cannot be used."),
     KnownCode(
       CHHapticError.invalidEngineParameter, -4816,
-      "The engine was given a value that it cannot use."),
-    KnownCode(CHHapticError.invalidParameterType, -4820, "The parameter identifier is not known."),
-    KnownCode(CHHapticError.invalidEventType, -4821, "The event type is not known."),
-    KnownCode(CHHapticError.invalidEventTime, -4822, "The time of an event is not valid."),
-    KnownCode(CHHapticError.invalidEventDuration, -4823, "The duration of an event is not valid."),
+      "The engine received an invalid value."),
+    KnownCode(CHHapticError.invalidParameterType, -4820, "Unknown parameter identifier."),
+    KnownCode(CHHapticError.invalidEventType, -4821, "Unknown event type."),
+    KnownCode(CHHapticError.invalidEventTime, -4822, "The event time is invalid."),
+    KnownCode(CHHapticError.invalidEventDuration, -4823, "The event duration is invalid."),
     KnownCode(
       CHHapticError.invalidAudioResource, -4824, "The audio file or resource cannot be used."),
     KnownCode(
@@ -45,8 +45,8 @@ import Testing
     KnownCode(CHHapticError.badEventEntry, -4830, "An event of the pattern is malformed."),
     KnownCode(CHHapticError.badParameterEntry, -4831, "A parameter of the pattern is malformed."),
     KnownCode(CHHapticError.invalidTime, -4840, "The time is not valid."),
-    KnownCode(CHHapticError.fileNotFound, -4851, "The file does not exist."),
-    KnownCode(CHHapticError.insufficientPower, -4897, "There is not enough power for haptics."),
+    KnownCode(CHHapticError.fileNotFound, -4851, "File not found."),
+    KnownCode(CHHapticError.insufficientPower, -4897, "Not enough power for haptics."),
     KnownCode(CHHapticError.unknownError, -4898, "An unknown haptic error occurred."),
     KnownCode(CHHapticError.memoryError, -4899, "There is not enough memory."),
   ]

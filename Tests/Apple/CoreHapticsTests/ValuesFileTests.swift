@@ -38,7 +38,7 @@ import Testing
       let missing = folder.appendingPathComponent("none.ahap")
       #expect(
         failure { try CHHapticPattern(contentsOf: missing) }
-          == "-4851: \(missing.path): there is no such file")
+          == "-4851: \(missing.path): file not found")
       #expect(
         failure { try CHHapticPattern(contentsOf: folder) }
           == "-4813: \(folder.path): is a folder, not a pattern file")

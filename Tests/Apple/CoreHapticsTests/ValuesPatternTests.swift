@@ -140,12 +140,12 @@ import Testing
       refusal([event(), event(.init(rawValue: "Buzz"))])
         == "-4821: events[1]: unknown event type \"Buzz\"")
     #expect(
-      refusal([event(at: -0.5)]) == "-4822: events[0].relativeTime is -0.5; it must be 0 s or later"
+      refusal([event(at: -0.5)]) == "-4822: events[0].relativeTime is -0.5; it must not be negative"
     )
     #expect(
       refusal([event(at: .infinity)])
-        == "-4822: events[0].relativeTime is inf; it must be 0 s or later")
-    #expect(refusal([long]) == "-4823: events[0].duration is -1.0; it must be 0 s or later")
+        == "-4822: events[0].relativeTime is inf; it must not be negative")
+    #expect(refusal([long]) == "-4823: events[0].duration is -1.0; it must not be negative")
     #expect(
       refusal([event(.audioCustom)])
         == "-4824: events[0]: an AudioCustom event requires an audioResourceID")
@@ -160,13 +160,13 @@ import Testing
         == "-4820: parameters[0]: unknown dynamic parameter \"X\"")
     #expect(
       refusal([], [.init(parameterID: .audioPanControl, value: 1, relativeTime: -1)])
-        == "-4840: parameters[0].relativeTime is -1.0; it must be 0 s or later")
+        == "-4840: parameters[0].relativeTime is -1.0; it must not be negative")
     #expect(
       refusal(
         CHHapticParameterCurve(
           parameterID: .audioPanControl, controlPoints: [.init(relativeTime: .nan, value: 0)],
           relativeTime: 0))
-        == "-4840: parameterCurves[0].controlPoints[0].relativeTime is nan; it must be 0 s or later"
+        == "-4840: parameterCurves[0].controlPoints[0].relativeTime is nan; it must not be negative"
     )
   }
 }

@@ -39,8 +39,8 @@ private func inTest(
         #expect(
           error?.localizedDescription
             == """
-            the engine belongs to the test first(); give both tests, or their suites, \
-            .virtualHaptics(.alone)
+            the engine belongs to the test first(); add .virtualHaptics(.alone) to both tests or \
+            their suites
             """
         )
         #expect(second.backend.misuse.foreignEngineOwners == ["first()"])
@@ -62,8 +62,8 @@ private func inTest(
         nowhere. An object that 
         """
           + """
-          both use, such as a singleton, keeps the engine: give both tests, or their suites, \
-          .virtualHaptics(.alone).
+          both use, such as a singleton, keeps the engine: add .virtualHaptics(.alone) to both \
+          tests or their suites.
           """
     )
   }

@@ -33,11 +33,11 @@ import Testing
       )
       .path
       #expect(
-        failure(played, path) == "A snapshot was written to \(file); run again to compare with it.")
+        failure(played, path) == "Snapshot created at \(file). Run the test again to compare.")
       #expect(failure(played, path) == nil)
       #expect(
         failure([.transient(at: 0.02, intensity: 0.4, sharpness: 0.5)], path) == """
-          What was played differs from \(file):
+          Played haptics differ from \(file):
             The transient at 0.000 s is 20 ms late.
             The transient at 0.000 s has intensity 0.400 instead of 0.700.
             The continuous event at 0.500 s is missing.
@@ -51,15 +51,15 @@ import Testing
     try inFolder { path in
       let missing = failure(played, path, ["CI": "true"])
       #expect(
-        missing?.hasSuffix("warmUp.ahap; run with TEMBLOR_RECORD=missing to write it.") == true)
+        missing?.hasSuffix("warmUp.ahap. To create it, set TEMBLOR_RECORD=missing.") == true)
       #expect(missing == failure(played, path, ["TEMBLOR_RECORD": "never"]))
       #expect(failure(played, path, ["CI": "true", "TEMBLOR_RECORD": "missing"]) != missing)
       #expect(failure(played, path, ["CI": "true"]) == nil)
       #expect(
-        failure([], path, ["TEMBLOR_RECORD": "all"])?.hasPrefix("A snapshot was written") == true)
+        failure([], path, ["TEMBLOR_RECORD": "all"])?.hasPrefix("Snapshot created at") == true)
       #expect(failure([], path) == nil)
       #expect(
-        failure([], path, ["TEMBLOR_RECORD": "yes"])?.contains("it must be all, missing or never")
+        failure([], path, ["TEMBLOR_RECORD": "yes"])?.contains("expected all, missing, or never")
           == true)
     }
   }

@@ -39,7 +39,7 @@ import Testing
       formats.examine(file(#"{"name": "phone"}"#, "phone.json")).findings.first {
         $0.severity == .error
       }?.description
-        == "phone.json: error: an object with the key \"name\" is not in a format that is read; "
+        == "phone.json: error: objects with the key \"name\" do not belong to a supported format; "
         + "'temblor formats' lists the formats; '--from' of 'convert' names one")
   }
 
@@ -61,8 +61,8 @@ import Testing
     #expect(
       error?.description
         == """
-        a: error: the content may be one or two; give the file the ending of its format, or \
-        convert it with '--from'
+        a: error: the format is ambiguous: one or two; use the format's file extension, or convert \
+        the file with '--from'
         """
     )
     #expect(formats.examine(file("x", "a")).findings.map(\.rule) == ["format-ambiguous"])

@@ -121,6 +121,6 @@ import Testing
     #expect(refusal(0, .infinity) != nil && refusal(86_400, 8_000) != nil)
     #expect(
       refusal(0, 100, count: 180_001)
-        == "signal 1: the signals of a layer may last 1800 s together, within one day (86400 s)")
+        == "signal 1: the signals of a layer can last 1800 s in total, within one day (86400 s)")
   }
 }

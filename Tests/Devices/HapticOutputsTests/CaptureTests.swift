@@ -49,7 +49,9 @@ import Testing
   @Test(arguments: [
     (
       EBUSY, OutputError.Kind.busy,
-      "device busy: another program records from it; close that program or choose another device"
+      """
+      device busy: another program is recording from it; close that program or choose another device
+      """
     ),
     (
       EACCES, .permissionDenied,

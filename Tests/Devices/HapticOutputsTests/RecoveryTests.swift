@@ -71,7 +71,7 @@ import Testing
     #expect(playback.run(until: .seconds(1)))
     #expect(playback.notices.map(\.kind) == [.underrun])
     #expect(playback.notices.map(\.cause) == [.lateDevice])
-    #expect(playback.notices.map(\.text) == ["the device is late"])
+    #expect(playback.notices.map(\.text) == ["the device missed its deadline"])
   }
 
   /// As PulseAudio does when it took a whole buffer at once; any other device is waited for, and
@@ -199,7 +199,7 @@ import Testing
     playback.sink.finish(draining: true)
     let last = try #require(playback.sink.drainEvents().last)
     #expect(last.kind == .failed)
-    #expect(last.text == "faulty: the device did not return until the end")
+    #expect(last.text == "faulty: the device did not return before playback ended")
     #expect(
       last.missedFrameCount == Int((playback.time.now / .seconds(1) * 48_000).rounded()) - 24_000)
   }
@@ -278,8 +278,8 @@ import Testing
       playback.notices.map(\.text) == [
         "faulty: device disconnected; reconnect it",
         """
-        faulty: reconnected with 4 channels at 48000 Hz instead of 2 at 48000 Hz; restart \
-        playback to use it
+        faulty: reconnected with 4 channels at 48000 Hz instead of 2 at 48000 Hz; restart playback \
+        to use the new format
         """,
         "faulty: reconnected",
       ])

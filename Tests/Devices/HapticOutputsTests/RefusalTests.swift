@@ -143,7 +143,7 @@ import Testing
       try ALSASink(PCMRequest(device: "null"), clock: ClockTime(), interception: interception)
     }
     #expect(
-      error == OutputError(.notPlayback, output: "null", "capture only; choose another device"))
+      error == OutputError(.notPlayback, output: "null", "input only; choose an output device"))
   }
 
   @Test func jackWithoutItsServerIsTold() {
@@ -170,6 +170,6 @@ import Testing
       refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(ENOMEM) : nil })
         == OutputError(
           .other, output: "faulty",
-          "the system has no memory for this; use a smaller buffer or close other programs"))
+          "out of memory; use a smaller buffer or close other programs"))
   }
 }

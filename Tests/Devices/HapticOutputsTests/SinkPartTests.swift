@@ -25,7 +25,7 @@ import Testing
       taken.last
         == SinkEvent(
           .degraded, missedFrameCount: 2 * (1_000 - SinkEventQueue.capacity),
-          text: "984 more interruptions in the same time"))
+          text: "984 more interruptions within this time"))
     queue.add(.underrun, text: "dry")
     #expect(queue.drain().count == 1)
   }

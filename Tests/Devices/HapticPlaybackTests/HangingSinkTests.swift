@@ -81,7 +81,7 @@ import Testing
     }
     let last = try #require(told.last)
     #expect(last.kind == .failed)
-    #expect(last.text == "the device does not respond; it was left without being closed")
+    #expect(last.text == "the device does not respond; Temblor exits without closing it")
     // More than a second went by, and at most 40 ms of it were in the device.
     #expect(call == .finish || last.missedFrameCount > 46_000)
     #expect(call == .finish || engine.maximumCallDuration > .seconds(1))

@@ -22,10 +22,10 @@ import Testing
   @Test(arguments: [
     (
       SoundFileFormat.Container.flac, SampleFormat.float, 48_000, 1,
-      "flac holds s16 or s24 samples, not float"
+      "flac does not support float samples; use s16 or s24"
     ),
-    (.flac, .s32, 48_000, 64, "flac holds s16 or s24 samples, not s32"),
-    (.flac, .s16, 48_000, 9, "flac holds at most 8 channels, not 9"),
+    (.flac, .s32, 48_000, 64, "flac does not support s32 samples; use s16 or s24"),
+    (.flac, .s16, 48_000, 9, "flac supports at most 8 channels, not 9"),
   ]) func saysWhatAKindOfFileHolds(
     container: SoundFileFormat.Container, samples: SampleFormat, rate: Int, channels: Int,
     unsupportedReason: String

@@ -108,7 +108,7 @@ import Testing
       error
         == SoundFileError(
           kind: .unsupportedFormat, path: "a.flac",
-          description: "flac holds s16 or s24 samples, not float"))
+          description: "flac does not support float samples; use s16 or s24"))
     #expect(file.bytes == [])
   }
 

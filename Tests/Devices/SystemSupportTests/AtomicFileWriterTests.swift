@@ -109,7 +109,7 @@ import Testing
     try #require(unsafe chmod(scratch("a"), 0o444) == 0)
     #expect(
       throws: FileError(
-        scratch("a"), "is read-only; allow writing with 'chmod u+w', or choose another file")
+        scratch("a"), "is read-only; make it writable with 'chmod u+w', or choose another file")
     ) {
       try AtomicFileWriter.write([], to: scratch("a"))
     }

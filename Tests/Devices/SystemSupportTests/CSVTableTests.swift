@@ -16,17 +16,24 @@ import Testing
   @Test func badTablesAreNamedWithLineAndColumn() {
     #expect(problem("") == "line 1: the table is empty; begin it with a row of column names")
     #expect(problem("id,,x\n") == "line 1: column 2 has no name")
-    #expect(problem("id,id\n") == "line 1: there are two columns 'id'; rename one")
+    #expect(problem("id,id\n") == "line 1: duplicate column 'id'; rename one of the columns")
     #expect(
-      problem("id,level\na,1\n\nb\n") == "line 4: the row has 1 fields, but there are 2 columns")
+      problem("id,level\na,1\n\nb\n") == "line 4: the row has 1 fields, but the table has 2 columns"
+    )
     #expect(
-      problem("id,level\na,\"1\n2\n") == "line 2, column 'level': a quotation mark is not closed")
+      problem("id,level\na,\"1\n2\n") == "line 2, column 'level': missing closing quotation mark")
     #expect(
       problem("id,level\na,\"1\"2\n")
-        == "line 2, column 'level': text follows a closing quotation mark; put it inside")
+        == """
+        line 2, column 'level': text follows a closing quotation mark; move it inside the \
+        quotation marks
+        """)
     #expect(
       problem("id,level\na,1\"2\n")
-        == "line 2, column 'level': a field with quotation marks must be quoted; double them")
+        == """
+        line 2, column 'level': a field that contains quotation marks must be quoted, with each \
+        mark doubled
+        """)
     #expect(
       problem(Array("id\n".utf8) + [0xFF])
         == "line 2, column 'id': the field is not UTF-8; save the table as UTF-8")

@@ -63,7 +63,7 @@ private func lines(about text: String) -> [String] {
         "3:16: error: channel is 1.5; it must be a whole number (transducers[1].channel)",
         "3:39: error: delay is 2, outside 0 to 1 (transducers[1].delay)",
         "3:52: error: invert must be a boolean, not a number (transducers[1].invert)",
-        #"4:39: error: no profile is called "dayton-bst1" (transducers[2].profile); did you mean "dayton-bst-1"?"#,
+        #"4:39: error: unknown profile "dayton-bst1" (transducers[2].profile); did you mean "dayton-bst-1"?"#,
         """
         5:16: error: channel 2 is used twice (transducers[3].channel); give each transducer a \
         channel of its own

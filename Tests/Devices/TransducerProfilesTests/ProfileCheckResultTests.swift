@@ -55,7 +55,7 @@ private func profile(_ members: String...) -> String {
       "8:32: error: an entry must be an object, not a number (partials[1])",
       "8:47: error: comma before a closing bracket (partials[2]); remove it",
       #"9:30: error: missing key "high" (transient.duration)"#,
-      "9:46: error: cycles and duration exclude each other (transient.cycles)",
+      "9:46: error: cycles and duration cannot be used together (transient.cycles)",
       "9:68: error: floor must be a number, not null (transient.floor)",
       #"10:17: error: thresholds has 0 entries, outside 2 to 1000 (thresholds)"#,
       "11:28: error: product is empty (hardware.product)",
@@ -168,7 +168,7 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""hardware": {"product": "P"}, "sources": ["S"]"#),
-      [unmeasured, "2:13: note: without a power, there is no thermal limit (hardware)"]
+      [unmeasured, "2:13: note: without a power rating, there is no thermal limit (hardware)"]
     ),
     (
       profile(
@@ -176,8 +176,8 @@ private func profile(_ members: String...) -> String {
       ),
       [
         """
-        2:64: note: the Q factor is an estimate; the equaliser does less than for a measured \
-        one (hardware.qualityFactor); measure it with 'temblor calibrate'
+        2:64: note: the Q factor is an estimate, so the equalizer is less aggressive than with a \
+        measured value (hardware.qualityFactor); measure it with 'temblor calibrate'
         """
       ]
     ),
@@ -186,7 +186,7 @@ private func profile(_ members: String...) -> String {
         #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 15, "continuousPower": 9, "uncertainty": {"resonance": 0.01, "qualityFactor": 1.1}}, "sources": ["S"]"#,
         #""drive": {"equalize": false}"#),
       [
-        #"4:50: warning: of 20–80 Hz, the hardware reproduces only 37.9–42.5 Hz, less than half an octave (frequency); a larger "drive.usableRange" widens the band and lowers the level"#
+        #"4:50: warning: the hardware reproduces only 37.9–42.5 Hz of 20–80 Hz, less than half an octave (frequency); a larger "drive.usableRange" widens the band and lowers the level"#
       ]
     ),
   ]) func doubtfulValuesAreWarnedOf(text: String, found: [String]) {

@@ -256,7 +256,7 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""transient": {"duration": {"low": 0.04, "high": 0.01}, "cycles": 2}"#),
-      "2:56: error: cycles and duration exclude each other (transient.cycles)"
+      "2:56: error: cycles and duration cannot be used together (transient.cycles)"
     ),
     (
       profile(#""transient": {"minDuration": 0.05}"#),

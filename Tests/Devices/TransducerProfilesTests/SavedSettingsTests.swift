@@ -43,7 +43,7 @@ import TransducerProfiles
     (#"{"device": "a",}"#, "1:15: error: comma before a closing bracket; remove it"),
     (
       #"{"profile": "dayton-bst1"}"#,
-      #"1:13: error: no profile is called "dayton-bst1" (profile); did you mean "dayton-bst-1"?"#
+      #"1:13: error: unknown profile "dayton-bst1" (profile); did you mean "dayton-bst-1"?"#
     ),
     (
       #"{"profile": "mine/a.json"}"#,

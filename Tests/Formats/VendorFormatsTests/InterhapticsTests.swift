@@ -168,7 +168,8 @@ import VendorFormats
       composition.title == "click" && abs(composition.duration - 0.15) < 1e-9
         && composition.loop == nil)
     #expect(composition.layers.flatMap(\.pattern.events).map(\.time) == [0, 0.1])
-    #expect(examination.losses.map(\.message) == ["sounds beside the vibration are not played"])
+    #expect(
+      examination.losses.map(\.message) == ["sounds that accompany the vibration are not played"])
     let writing = try #require(try HapticFormat.hla.write(composition))
     let file = String(decoding: writing.files[0].bytes, as: UTF8.self)
     #expect(
@@ -181,22 +182,21 @@ import VendorFormats
   @Test(arguments: [
     (
       "a.tact", #"{"project": {"tracks": []}}"#,
-      "a.tact: error: this looks like a bHaptics pattern (.tact), which is not read as a pattern"
+      "a.tact: error: a bHaptics pattern (.tact) is not a supported pattern format"
     ),
     (
       "a.ahap", #"{"project": {"tracks": []}}"#,
-      "a.ahap: error: this looks like a bHaptics pattern (.tact), which is not read as a pattern"
+      "a.ahap: error: a bHaptics pattern (.tact) is not a supported pattern format"
     ),
     (
       "a.json", #"{"summary": "x", "frequency": {}}"#,
       """
-      a.json: error: this looks like a transducer profile, which is not read as a pattern; use \
-      it with '--profile'
+      a.json: error: a transducer profile is not a supported pattern format; use it with '--profile'
       """
     ),
     (
       "a.json", #"{"frames": [1, 2]}"#,
-      "a.json: error: an object with the key \"frames\" is not in a format that is read; "
+      "a.json: error: objects with the key \"frames\" do not belong to a supported format; "
         + "'temblor formats' lists the formats; '--from' of 'convert' names one"
     ),
     (

@@ -42,8 +42,8 @@ struct ABXRecordTests {
           "seed": 5,
           "plannedTrials": 2,
           "trials": [
-            { "x": "a", "answer": "a", "correct": true, "switchCounts": { "a": 1, "b": 0, "x\
-        ": 1 }, "from": 0.0, "to": 1.235 }
+            { "x": "a", "answer": "a", "correct": true, "switchCounts": { "a": 1, "b": 0, "x": 1 \
+        }, "from": 0.0, "to": 1.235 }
           ],
           "result": {
             "correctCount": 1,
@@ -51,9 +51,9 @@ struct ABXRecordTests {
             "complete": false,
             "pValue": 0.5,
             "conclusion": "tooFewTrials",
-            "sentence": "1 of 1 correct; a guesser would do this well 50 % of the time; at least 5\
-         trials are needed for a result. The test ended after 1 of 2 trials: stopping early infla\
-        tes the result."
+            "sentence": "1 of 1 correct; guessing does at least this well 50 % of the time; at \
+        least 5 trials are needed for a result. The test ended after 1 of 2 trials: stopping early \
+        inflates the result."
           }
         }
 

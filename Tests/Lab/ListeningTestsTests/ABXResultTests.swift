@@ -10,28 +10,30 @@ struct ABXResultTests {
   func completeTestsHaveOneSentence() {
     #expect(
       sentence(12, 16, of: 16)
-        == "12 of 16 correct; a guesser would do this well 3.8 % of the time; "
-        + "a difference was probably heard.")
+        == "12 of 16 correct; guessing does at least this well 3.8 % of the time; "
+        + "the difference is probably perceptible.")
     #expect(
       sentence(14, 16, of: 16)
-        == "14 of 16 correct; a guesser would do this well 0.2 % of the time; "
-        + "a difference was very probably heard.")
+        == "14 of 16 correct; guessing does at least this well 0.2 % of the time; "
+        + "the difference is very probably perceptible.")
     #expect(
       sentence(16, 16, of: 16)
         == """
-        16 of 16 correct; a guesser would do this well less than 0.1 % of the time; a \
-        difference was very probably heard.
+        16 of 16 correct; guessing does at least this well less than 0.1 % of the time; the \
+        difference is very probably perceptible.
         """
     )
     #expect(
-      sentence(9, 16, of: 16) == "9 of 16 correct; a guesser would do this well 40 % of the time; "
-        + "this neither shows nor rules out a perceptible difference.")
+      sentence(9, 16, of: 16)
+        == "9 of 16 correct; guessing does at least this well 40 % of the time; "
+        + "the result neither shows nor excludes a perceptible difference.")
   }
 
   @Test("Fewer than five trials have no result")
   func fewTrialsHaveNoResult() {
     #expect(
-      sentence(4, 4, of: 4) == "4 of 4 correct; a guesser would do this well 6.3 % of the time; "
+      sentence(4, 4, of: 4)
+        == "4 of 4 correct; guessing does at least this well 6.3 % of the time; "
         + "at least 5 trials are needed for a result.")
     #expect(ABXResult(correctCount: 5, trialCount: 5, plannedCount: 5).conclusion == .significant)
   }
@@ -41,7 +43,7 @@ struct ABXResultTests {
     #expect(
       sentence(2, 16, of: 16)
         == """
-        2 of 16 correct; a guesser would do this badly 0.2 % of the time; A and B may have been \
+        2 of 16 correct; guessing does at least this badly 0.2 % of the time; A and B may be \
         swapped.
         """
     )
@@ -52,24 +54,26 @@ struct ABXResultTests {
   @Test("An incomplete test has a reservation")
   func incompleteTestsHaveAReservation() {
     #expect(
-      sentence(7, 7, of: 16) == "7 of 7 correct; a guesser would do this well 0.8 % of the time; "
-        + """
-        a difference may have been heard. The test ended after 7 of 16 trials: stopping early \
-        inflates the result.
-        """
+      sentence(7, 7, of: 16)
+        == "7 of 7 correct; guessing does at least this well 0.8 % of the time; "
+          + """
+          the difference may be perceptible. The test ended after 7 of 16 trials: stopping early \
+          inflates the result.
+          """
     )
     #expect(
-      sentence(8, 9, of: nil) == "8 of 9 correct; a guesser would do this well 2.0 % of the time; "
-        + """
-        a difference may have been heard. The number of trials was not fixed in advance: \
-        stopping early inflates the result.
-        """
+      sentence(8, 9, of: nil)
+        == "8 of 9 correct; guessing does at least this well 2.0 % of the time; "
+          + """
+          the difference may be perceptible. The number of trials was not fixed in advance: stopping \
+          early inflates the result.
+          """
     )
   }
 
   @Test("A test without answers has no result", arguments: [16, nil])
   func noAnswersHaveNoResult(planned: Int?) {
-    #expect(sentence(0, 0, of: planned) == "No trials were answered; there is no result.")
+    #expect(sentence(0, 0, of: planned) == "No answers. There is no result.")
   }
 
   @Test("Conclusions change at their p-values")

@@ -85,7 +85,7 @@ struct EqualPairTests {
       }
     }
     let comparison = Comparison(take, stored)
-    #expect(comparison.sentences == ["B is equal to A except for a residual at −96 dBFS."])
+    #expect(comparison.sentences == ["B is identical to A except for a residual at −96 dBFS."])
     #expect(comparison.isEqual(within: Tolerance()))
   }
 
@@ -103,7 +103,7 @@ struct EqualPairTests {
     }
     let comparison = Comparison(fine, coarse)
     #expect(comparison.differences.isEmpty)
-    #expect(comparison.sentences == ["B is equal to A except for a residual at −102 dBFS."])
+    #expect(comparison.sentences == ["B is identical to A except for a residual at −102 dBFS."])
   }
 
   private func rounded(_ sample: Float, _ steps: Float) -> Float {
@@ -131,7 +131,7 @@ struct EqualPairTests {
       }
     }
     #expect(
-      Comparison(take, louder).sentences.first?.hasPrefix("B is equal to A except for 0.01 dB")
+      Comparison(take, louder).sentences.first?.hasPrefix("B is identical to A except for 0.01 dB")
         == true)
   }
 

@@ -50,11 +50,11 @@ struct LayerTests {
     #expect(
       swapped == [
         "B renders identically to A, but is written differently.",
-        "B's transients 1, 3 and 5 are felt at 2 instead of at left.",
-        "B's transients 2 and 4 are felt at left instead of at 2.",
+        "B's transients 1, 3 and 5 are played at 2 instead of at left.",
+        "B's transients 2 and 4 are played at left instead of at 2.",
       ])
     let hum = try sentences(composition(left, right, left), composition(left, right, nil))
-    #expect(hum.count == 2 && hum[1].hasSuffix("is felt everywhere instead of at left."))
+    #expect(hum.count == 2 && hum[1].hasSuffix("is played everywhere instead of at left."))
   }
 
   /// Events are numbered over all layers, by time.

@@ -139,12 +139,12 @@ struct SentenceTests {
       },
       "B does not set sharpness to 0.2 at 0.4 s: 19 % lower."
     ) { $0.parameters = [] },
-    pattern(.time, by: (0.012, 1e-9), whole: true, "B as a whole comes 12 ms later.") { pattern in
+    pattern(.time, by: (0.012, 1e-9), whole: true, "B as a whole starts 12 ms later.") { pattern in
       for index in pattern.events.indices {
         pattern.events[index].time += 0.012
       }
     },
-    pattern(.time, "From its fourth transient on, at 0.8 s, all of B comes 50 ms later.") {
+    pattern(.time, "From its fourth transient at 0.8 s on, all of B comes 50 ms later.") {
       pattern in
       for index in 3...4 {
         pattern.events[index].time += 0.05
@@ -175,10 +175,10 @@ struct SentenceTests {
   ]
 
   private static let sounds = [
-    sound(.time, by: (37.0 / 48_000, 1e-6), whole: true, "B as a whole comes 0.77 ms later.") {
+    sound(.time, by: (37.0 / 48_000, 1e-6), whole: true, "B as a whole starts 0.77 ms later.") {
       $0.insert(contentsOf: [Float](repeating: 0, count: 37), at: 0)
     },
-    sound(.time, by: (0.5, 1e-6), whole: true, "B as a whole comes 500 ms later.") {
+    sound(.time, by: (0.5, 1e-6), whole: true, "B as a whole starts 500 ms later.") {
       $0.insert(contentsOf: [Float](repeating: 0, count: 24_000), at: 0)
     },
     sound(.level, by: (3, 1e-3), whole: true, "B is 3 dB stronger throughout.") { samples in

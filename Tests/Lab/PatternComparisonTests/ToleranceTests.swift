@@ -76,7 +76,7 @@ struct ToleranceTests {
     let moved = try comparison(later, options: ComparisonOptions(alignment: .start))
     #expect(moved.isEqual(within: Tolerance()))
     #expect(abs(moved.alignment.seconds - 0.3) < 1e-6)
-    #expect(moved.notes == ["B was shifted 300 ms earlier to align the first sounds."])
+    #expect(moved.notes == ["B was shifted 300 ms earlier to align the onsets."])
   }
 }
 

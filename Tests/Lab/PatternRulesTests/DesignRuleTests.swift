@@ -57,7 +57,7 @@ import Testing
     let five = findings(HapticComposition(taps([0, 100, 200, 300, 400])))
     #expect(
       five.map(\.message) == [
-        "the sequence from 0.0 s has 5 transients; more than 4 are hard to tell apart"
+        "the sequence from 0.0 s has 5 transients; more than 4 are difficult to distinguish"
       ])
     #expect(five.map(\.location.path) == ["\(CompositionElement.event(EventReference(event: 4)))"])
   }

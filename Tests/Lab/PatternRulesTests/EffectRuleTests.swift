@@ -25,7 +25,7 @@ import Testing
   }
 
   private let silence =
-    "silent: nothing is felt or heard: every event has level 0 under its controls"
+    "silent: no haptics and no sound: all events have level 0 under their controls"
 
   @Test func aPatternWithoutAnyLevelIsSilent() {
     #expect(findings(HapticPattern(events: [hum(intensity: 0)])) == [silence])
@@ -58,14 +58,14 @@ import Testing
     let tone = HapticEvent(kind: .audioContinuous, time: 0, duration: 1)
     #expect(
       findings(HapticPattern(events: [tone], parameters: [step(0.5, at: 0)])) == [
-        "no-effect: HapticIntensityControl has no effect; no event of the layer responds to it"
+        "no-effect: HapticIntensityControl has no effect: no event of the layer responds to it"
       ])
   }
 
   @Test func equalEventsAreDuplicates() {
     #expect(
       findings(HapticPattern(events: [hum(), hum(intensity: 0.6), hum()])) == [
-        "duplicate-event: the event is the same as event 1, at 0.0 s; both play"
+        "duplicate-event: duplicate of event 1 at 0.0 s; both play"
       ])
   }
 
@@ -79,12 +79,12 @@ import Testing
     #expect(
       found.map(\.message) == [
         """
-        HapticIntensity is not given; this and 2 more events play at 0.75, a default that Apple \
-        does not document
+        HapticIntensity is missing; this and 2 more events play at 0.75, a default that Apple does \
+        not document
         """,
         """
-        HapticSharpness is not given; this and 2 more events play at 0.5, a default that Apple \
-        does not document
+        HapticSharpness is missing; this and 2 more events play at 0.5, a default that Apple does \
+        not document
         """,
       ])
     #expect(found.allSatisfy { $0.severity == .note })

@@ -71,8 +71,8 @@ import Testing
     #expect(
       found.map(\.description) == [
         """
-        made: warning: the transient follows after 20.0 ms; at least 50 ms are needed to feel \
-        two (layers[1].events[0])
+        made: warning: the transient is 20.0 ms after the previous one; at least 50 ms are needed \
+        to perceive two taps (layers[1].events[0])
         """
       ])
   }
@@ -106,8 +106,8 @@ import Testing
     #expect(
       found.map(\.description) == [
         """
-        a.ahap:3:13: warning: the transient follows after 20.0 ms; at least 50 ms are needed to \
-        feel two (Pattern[1].Event)
+        a.ahap:3:13: warning: the transient is 20.0 ms after the previous one; at least 50 ms are \
+        needed to perceive two taps (Pattern[1].Event)
         """
       ])
   }
@@ -139,14 +139,14 @@ import Testing
     #expect(excursion.severity == .warning)
     let band = try #require(found.first { $0.rule == "transducer-band" })
     #expect(band.location == Self.place(.event(EventReference(layer: 0, event: 0))))
-    #expect(band.message.hasPrefix("ring plays 25–46.1 of 25–80 Hz: 39.8–40.9 Hz is moved to "))
+    #expect(band.message.hasPrefix("ring plays 25–46.1 of 25–80 Hz: 39.8–40.9 Hz is mapped to "))
   }
 
   @Test(
     arguments: [
-      (nil, 1, "ring plays 25–46.1 of 25–80 Hz: 80 Hz is moved to 46.1 Hz"),
-      (10...80, 1, "ring plays 25–46.1 of 25–80 Hz: 80 Hz is moved to 46.1 Hz"),
-      (10...70, 1, "80 Hz reaches outside the band of ring, 10–70 Hz: moved to 46.1 Hz"),
+      (nil, 1, "ring plays 25–46.1 of 25–80 Hz: 80 Hz is mapped to 46.1 Hz"),
+      (10...80, 1, "ring plays 25–46.1 of 25–80 Hz: 80 Hz is mapped to 46.1 Hz"),
+      (10...70, 1, "80 Hz is outside the band of ring, 10–70 Hz: mapped to 46.1 Hz"),
       (10...70, 0.1, nil),
     ] as [(ClosedRange<Double>?, Float, String?)]) func frequenciesThatAreNoticeablyMovedAreNamed(
       band: ClosedRange<Double>?, sharpness: Float, message: String?

@@ -189,7 +189,10 @@ struct RecordingChainTests {
     #expect(comparison.recordingMatch?.outcome == .found)
     #expect(comparison.recordingMatch?.chain?.matchesProfile == true)
     #expect(others(comparison).isEmpty, "\(comparison.sentences)")
-    #expect(comparison.notes == ["B was judged as the acceleration of the profile's transducer."])
+    #expect(
+      comparison.notes == [
+        "B was compared with the simulated acceleration of the profile's transducer."
+      ])
   }
 
   @Test func aMicrophoneIsAHighPass() throws {
@@ -202,7 +205,7 @@ struct RecordingChainTests {
     #expect(abs(model.resonance / 150 - 1) < 0.15)
     #expect(
       comparison.notes == [
-        "B sounds as through a high-pass at about 130 Hz, and was judged behind it."
+        "B sounds as if recorded through a high-pass at about 130 Hz; its effect was removed."
       ])
   }
 
@@ -212,7 +215,7 @@ struct RecordingChainTests {
     let comparison = Comparison(
       pattern, Self.noisy(Self.inARoom(pattern.signal.mono, &numbers), &numbers))
     #expect(others(comparison).isEmpty, "\(comparison.sentences)")
-    #expect(comparison.notes == ["B sounds as through a room, and was judged behind it."])
+    #expect(comparison.notes == ["B sounds as if recorded through a room; its effect was removed."])
   }
 
   /// A room is detected even with two events, and it does not explain a change of one of them.
@@ -255,7 +258,9 @@ struct RecordingChainTests {
     #expect(others(comparison).map(\.kind) == [.level])
     // The levels of the profile are squares of intensities.
     #expect(abs(abs(difference.amount) + 40 * log10(0.6)) < 0.5)
-    #expect(difference.sentence.hasSuffix(" (of two events, it may be the other that changed)."))
+    #expect(
+      difference.sentence.hasSuffix(
+        " (the pattern has only two events, so the other event may have changed instead)."))
   }
 
   /// Taps with three sharpness values at uneven intervals.

@@ -68,7 +68,7 @@ struct RecordingPairTests {
     let options = ComparisonOptions(searchSeconds: 0.5)
     #expect(
       Comparison(reference, late, options: options).sentences == [
-        "B does not contain A within −1 to 0.5 s; cut the lead-in, or search further."
+        "B does not contain A within −1 to 0.5 s; trim the start, or increase the search range."
       ])
     let found = Comparison(reference, late)
     #expect(found.recordingMatch?.outcome == .found)
@@ -87,7 +87,7 @@ struct RecordingPairTests {
   @Test func patternIsComparedWithItsRecordingAsReference() throws {
     let comparison = Comparison(
       try recording(fiveTaps), try take(fiveTaps.with { $0.events.remove(at: 3) }))
-    #expect(comparison.sentences.contains("B as a whole comes 400 ms earlier."))
+    #expect(comparison.sentences.contains("B as a whole starts 400 ms earlier."))
     #expect(
       comparison.sentences.contains { $0.hasPrefix("A has noise at −5") }, "\(comparison.sentences)"
     )
@@ -110,7 +110,7 @@ struct RecordingPairTests {
     let comparison = Comparison(try take(fiveTaps).recorded(), try recording(fiveTaps))
     #expect(comparison.recordingMatch?.outcome == .found)
     #expect(comparison.differences.allSatisfy { $0.isOverall }, "\(comparison.sentences)")
-    #expect(comparison.sentences.contains("B as a whole comes 400 ms later."))
+    #expect(comparison.sentences.contains("B as a whole starts 400 ms later."))
   }
 
   @Test(arguments: [50.0, 60]) func humOfTheMainsIsMeasured(_ base: Double) throws {

@@ -100,7 +100,7 @@ import Testing
     #expect(try summary(Pages.pattern(intensity: 0.4)) == "B is weaker.")
     #expect(
       try summary(Pages.pattern(intensity: 0.79))
-        == "B feels like A: no difference is above the threshold.")
+        == "No difference between B and A is above the perceptual threshold.")
     var less = Pages.pattern()
     less.events.remove(at: 0)
     #expect(try summary(less) == "B lacks an event.")
@@ -188,8 +188,8 @@ import Testing
       throws: ReviewPageError(
         .tooLarge,
         """
-        the sound of 2 takes would make a page of \(2 * sound.encodedLength / 1_000) kB; the limit \
-        is 1 kB; use fewer or shorter takes
+        the sound of 2 takes needs a page of \(2 * sound.encodedLength / 1_000) kB; the limit is 1 \
+        kB; use fewer or shorter takes
         """
       )
     ) {

@@ -192,7 +192,7 @@ import TransducerCalibration
     let mixed = try Calibration(
       measuring: studio.record(crowd), of: studio.signal, acceptsPoorFit: true)
     #expect(
-      mixed.verdict.hasSuffix("; most of the rest is not noise but other resonances or distortion.")
+      mixed.verdict.hasSuffix("; most of the rest is other resonances or distortion, not noise.")
     )
   }
 

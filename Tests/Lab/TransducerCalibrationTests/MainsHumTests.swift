@@ -93,8 +93,8 @@ struct MainsHumTests {
     #expect(
       error?.description
         == """
-        has mains hum whose frequency moves, at \(Int(hertz)) Hz, which cannot be taken out; \
-        keep the sensor's leads away from mains leads, or record on battery power
+        has mains hum with a varying frequency at \(Int(hertz)) Hz that cannot be removed; keep \
+        the sensor cable away from mains cables, or record on battery power
         """
     )
   }

@@ -39,7 +39,7 @@ import Testing
       try ManualMeasurement(presses: Self.presses(rising, falling), around: 40)
     }
     #expect(error?.kind == .pressesDisagree)
-    #expect(error?.description.hasPrefix("the presses do not agree: at ") == true)
+    #expect(error?.description.hasPrefix("the key presses disagree: at ") == true)
   }
 
   @Test func aResonanceAtTheEndOfTheTonesIsRefused() {
@@ -49,8 +49,8 @@ import Testing
     #expect(
       error?.description
         == """
-        the strongest buzz is at 61 Hz, too near the end of the tones; set the resonance of the \
-        profile to that and repeat
+        the tone is strongest at 61 Hz, close to the edge of the range; set the profile's \
+        resonance to that frequency and repeat
         """
     )
   }

@@ -260,8 +260,8 @@ import TransducerCalibration
     #expect(
       found.description.hasSuffix(
         """
-        ; a room's echo or a further resonance is in it: put the sensor on the transducer, not \
-        near it, or use '--accept-poor'
+        ; the rest is a room's echo or another resonance: put the sensor on the transducer, or use \
+        '--accept-poor'
         """
       ))
     let poor = try Calibration(measuring: mixed, of: studio.signal, acceptsPoorFit: true)

@@ -81,7 +81,7 @@ import Testing
       #expect(
         warnings.map(\.message)
           == (count == 2
-            ? [] : ["2 places (left, right) sound together except on 2 channels of haptics"]))
+            ? [] : ["2 body locations (left, right) are mixed unless there are 2 haptic channels"]))
       let descriptor = try FileSystem.open(path)
       defer { close(descriptor) }
       let sound = try Sound(readingDescriptor: descriptor, path: path)

@@ -130,7 +130,8 @@ import Testing
     #expect(zip(times, [0.2, 0.6]).allSatisfy { abs($0 - $1) < 0.01 })
     #expect(trace(samples, rate: 100) == 0)
     #expect(
-      failure.contains("hum.ahap") && failure.contains("has 100.0 Hz; 500 to 1000000 Hz are traced")
+      failure.contains("hum.ahap")
+        && failure.contains("has a sample rate of 100.0 Hz; supported: 500 to 1000000 Hz")
     )
   }
 }

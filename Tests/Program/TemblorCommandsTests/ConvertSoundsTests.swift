@@ -85,7 +85,7 @@ import Testing
     #expect(run.status == .done && run.error == Self.copied.replacing("in/", with: "library/"))
     #expect(try FileSystem.read(place("out/sounds/hit.wav")) == Self.sound(9))
     let twice = self.run("convert", place("in/tap.ahap"), "--sounds", "x", "--without-sounds")
-    #expect(twice.error.contains("'--sounds' and '--without-sounds' exclude each other"))
+    #expect(twice.error.contains("'--sounds' and '--without-sounds' cannot be used together"))
   }
 
   @Test func missingOnesAreLosses() throws {
@@ -99,7 +99,8 @@ import Testing
     #expect(try FileSystem.names(in: place("out")) == ["new.ahap"])
     let strict = run("convert", place("other/tap.ahap"), "--strict", "-o", place("out/no.ahap"))
     #expect(strict.status == .invalidInput)
-    #expect(strict.error == message + "other/tap.ahap: not converted: 1 loss with '--strict'\n")
+    #expect(
+      strict.error == message + "other/tap.ahap: not converted because of '--strict': 1 loss\n")
     #expect(try FileSystem.names(in: place("out")) == ["new.ahap"])
   }
 
@@ -180,8 +181,8 @@ import Testing
     #expect(run.status == .done)
     #expect(
       run.error
-        == "linked/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' is outside the folder "
-        + "of the pattern\n")
+        == "linked/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' is outside the pattern's "
+        + "folder\n")
     #expect(try FileSystem.names(in: place("out")) == ["new.ahap"])
   }
 }

@@ -69,7 +69,7 @@ import Testing
     #expect(
       run.error == """
         tap.ahap:3:13: dropped: audio events cannot be written
-        tap.ahap: not converted: 1 loss with '--strict'
+        tap.ahap: not converted because of '--strict': 1 loss
 
         """)
     #expect(FileSystem.entry(at: place("tap.haptic")) == .missing)
@@ -98,7 +98,7 @@ import Testing
     let before = try FileSystem.read(place("tap.ahap"))
     let run = run("convert", "--to", "ahap", place("tap.ahap"), "-o", place.path)
     #expect(run.status == .usage)
-    #expect(run.error.contains("is an input; choose another '--output'"), "\(run.error)")
+    #expect(run.error.contains("is an input file; choose a different '--output'"), "\(run.error)")
     #expect(try FileSystem.read(place("tap.ahap")) == before)
     try place.write(
       try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "a.haptic")
@@ -121,7 +121,7 @@ import Testing
         "the format ahap has no dialects"))
     #expect(
       run("convert", place("tap.ahap"), "-o", place("x.he"), "--dialect", "sony").error.contains(
-        "'--dialect' takes 2 or 1, not 'sony'"))
+        "invalid value 'sony' for '--dialect': expected 2 or 1"))
   }
 
   @Test func anEndingOfAnotherFormatIsRefusedWithTheWaysOut() {
@@ -143,7 +143,8 @@ import Testing
     let run = run("convert", place("wrong.ahap"), "-o", place("right.haptic"))
     #expect(run.status == .done)
     #expect(
-      run.error == "wrong.ahap: note: the content is haptic, but the name stands for ahap; "
+      run.error
+        == "wrong.ahap: note: the content is haptic, but the file extension indicates ahap; "
         + "rename it with the ending .haptic\n")
     #expect(self.run("check", place("wrong.ahap")).output.contains("[format-name]"))
   }

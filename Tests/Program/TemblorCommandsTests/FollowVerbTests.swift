@@ -159,7 +159,7 @@ extension SoundServers {
     let told = stage.recorded.error
     #expect(told.components(separatedBy: "hw:7 is silent: is its volume at 0").count == 2)
     #expect(told.components(separatedBy: "hw:7: gone").count == 2)
-    #expect(told.contains("hw:7: follows again after 1 s"))
+    #expect(told.contains("hw:7: reconnected after 1 s"))
   }
 
   @Test(

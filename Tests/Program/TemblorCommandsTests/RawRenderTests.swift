@@ -39,7 +39,7 @@ import Testing
       #expect(refused.status == .usage && refused.output.isEmpty)
       #expect(
         refused.error
-          == "temblor: '--raw' and '\(other)' exclude each other\nSee 'temblor render --help'.\n")
+          == "temblor: '--raw' and '\(other)' cannot be used together\nSee 'temblor render --help'.\n")
     }
     #expect(!FileManager.default.fileExists(atPath: place("x.wav")))
   }

@@ -44,13 +44,14 @@ import Testing
   private static let dot = "has a part that starts with a dot; a file of that name is not written"
   private static let parent =
     """
-    : error: EventWaveformPath leaves the pattern's folder by \"..\" \
-    (Pattern[0].Event.EventWaveformPath)\n
+    : error: EventWaveformPath leads outside the pattern's folder with ".." \
+    (Pattern[0].Event.EventWaveformPath)
+
     """
   private static let absolute =
-    ": error: EventWaveformPath is absolute; it must begin in the pattern's folder "
+    ": error: EventWaveformPath is an absolute path; it must be relative to the pattern's folder "
     + "(Pattern[0].Event.EventWaveformPath)\n"
-  private static let outside = "is outside the folder of the pattern"
+  private static let outside = "is outside the pattern's folder"
   private static let link = "is a link, which is not followed for a name from an input"
 
   static let pack = [
@@ -96,7 +97,7 @@ import Testing
       full: refused("sub", "is in the way of a file", option: "output folder")),
     Hostile(
       name: "trailing", reference: "a.wav/", content: .sound,
-      empty: dropped("a.wav/", "was not found in the folder of the pattern; did you mean 'a.wav'?")),
+      empty: dropped("a.wav/", "not found in the pattern's folder; did you mean 'a.wav'?")),
     Hostile(
       name: "folder", reference: "d.wav", content: .folder,
       empty: dropped("d.wav", "is not a regular file")),

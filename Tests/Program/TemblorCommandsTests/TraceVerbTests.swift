@@ -123,24 +123,30 @@ import VendorFormats
     (["--channel", "2"], "two.wav: has 1 channel; '--channel' is 2\n", 2),
     (
       ["--taps-only", "--hums-only"],
-      "temblor: '--taps-only' and '--hums-only' exclude each other\nSee 'temblor trace --help'.\n",
-      64
-    ),
-    (
-      ["--as", "vibration", "--style", "music"],
       """
-      temblor: '--style' is for sounds; of vibration everything is followed\nSee 'temblor trace \
+      temblor: '--taps-only' and '--hums-only' cannot be used together\nSee 'temblor trace \
       --help'.\n
       """,
       64
     ),
     (
+      ["--as", "vibration", "--style", "music"],
+      """
+      temblor: '--style' applies only to sounds other than vibration
+      See 'temblor trace --help'.
+
+      """,
+      64
+    ),
+    (
       ["--plot", "--json"],
-      "temblor: '--plot' and '--json' exclude each other\nSee 'temblor trace --help'.\n", 64
+      "temblor: '--plot' and '--json' cannot be used together\nSee 'temblor trace --help'.\n", 64
     ),
     (
       ["--with-sound", "--from", "0.1"],
-      "temblor: '--with-sound' and '--from' exclude each other\nSee 'temblor trace --help'.\n", 64
+      """
+      temblor: '--with-sound' and '--from' cannot be used together\nSee 'temblor trace --help'.\n
+      """, 64
     ),
     (
       ["--format", "hmpg"],

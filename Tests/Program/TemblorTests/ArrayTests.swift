@@ -82,16 +82,16 @@ import Testing
     #expect(
       try error("--array", "seat.json", "--haptics", "1")
         == "'--array' cannot be used with '--haptics'")
-    #expect(try error("--pan", "1") == "'--pan' needs '--array'")
+    #expect(try error("--pan", "1") == "'--pan' requires '--array'")
     #expect(
       try error("--array", "seat.json", "--pan", "left")
-        == "'--pan' takes a position on the line, such as -0.5, not 'left'")
+        == "invalid value 'left' for '--pan': expected a position on the line, such as -0.5")
     #expect(
       try error("--array", "seat.json", "--pan", "0:1,x")
-        == "'--pan' takes seconds and positions, such as '0:-1,2.5:1', not 'x'")
+        == "invalid value 'x' for '--pan': expected seconds and positions, such as '0:-1,2.5:1'")
     #expect(
       try error("--array", "seat.json", "--pan", "1:0,1:1")
-        == "'--pan' takes increasing times; 1 is out of order")
+        == "'--pan' requires increasing times; 1 is out of order")
     #expect(
       try error("--array", "seat.json", "--channels", "1")
         == "channel 2 is routed, but '--channels' is 1")

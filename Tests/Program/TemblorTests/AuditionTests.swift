@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func equalTakesAreNamedSo() throws {
-    let sentence = "A and B are identical, sample for sample: the result is void."
+    let sentence = "A and B are identical, sample for sample. The result is void."
     let words = ["abx", "light", "light", "--simulate", "right", "--save", "r.json"]
     #expect(
       try place.temblor(words) == .init(0, output: "\(sentence)\nr.json: written\n"))
@@ -32,7 +32,7 @@ import Testing
     let other = try place.temblor("abx", "light", "medium", "--simulate", "right", "--trials", "5")
     #expect(other.status == 0 && !other.output.contains(sentence), "\(other)")
     let both = try place.temblor("audition", "light", "light", "--device", "null")
-    #expect(both.error.contains("The takes are equal, sample for sample."), "\(both)")
+    #expect(both.error.contains("The takes are identical, sample for sample."), "\(both)")
   }
 
   @Test func aPatternAndItsRecordingAreHeardAlikeOneAfterTheOther() throws {
@@ -90,31 +90,32 @@ import Testing
   @Test(arguments: [
     (
       "right",
-      "16 of 16 correct; a guesser would do this well less than 0.1 % of the time; "
-        + "a difference was very probably heard.\n"
+      "16 of 16 correct; guessing does at least this well less than 0.1 % of the time; "
+        + "the difference is very probably perceptible.\n"
     ),
     (
       "wrong",
       """
-      0 of 16 correct; a guesser would do this badly less than 0.1 % of the time; A and B may \
-      have been swapped.\n
+      0 of 16 correct; guessing does at least this badly less than 0.1 % of the time; A and B may \
+      be swapped.
+
       """
     ),
     (
       "random",
       """
-      4 of 16 correct; a guesser would do this badly 3.8 % of the time; A and B may have been \
-      swapped.\n
+      4 of 16 correct; guessing does at least this badly 3.8 % of the time; A and B may be swapped.
+
       """
     ),
     (
       "abbaa",
-      "5 of 5 correct; a guesser would do this well 3.1 % of the time; a difference "
-        + "was probably heard.\n"
+      "5 of 5 correct; guessing does at least this well 3.1 % of the time; the difference "
+        + "is probably perceptible.\n"
     ),
   ]) func madeUpAnswersAreCounted(answers: String, output: String) throws {
     let run = try place.temblor("abx", "light", "medium", "--simulate", answers, "--seed", "3")
-    let unmatched = "Levels were not matched; a difference in level alone may explain the result.\n"
+    let unmatched = "Levels were not matched. A difference in level alone may explain the result.\n"
     #expect(run == .init(0, output: output + unmatched))
     #expect(place.names() == [])
   }
@@ -131,10 +132,10 @@ import Testing
         == .init(
           0,
           output: """
-            0 of 2 correct; a guesser would do this well 100 % of the time; at least 5 trials are n\
-            eeded for a result. The test ended after 2 of 4 trials: stopping early i\
-            nflates the result.
-            Levels were not matched; a difference in level alone may explain the result.
+            0 of 2 correct; guessing does at least this well 100 % of the time; at least 5 trials \
+            are needed for a result. The test ended after 2 of 4 trials: stopping early inflates \
+            the result.
+            Levels were not matched. A difference in level alone may explain the result.
             r.json: written
 
             """))
@@ -151,12 +152,10 @@ import Testing
           "seed": 3,
           "plannedTrials": 4,
           "trials": [
-            { "x": "a", "answer": "b", "correct": false, "switchCounts": { "a": 1, "b": 0, "x\
-        ": 1 }, \
-        "from": 0.0, "to": 0.3 },
-            { "x": "b", "answer": "a", "correct": false, "switchCounts": { "a": 1, "b": 0, "x\
-        ": 1 }, \
-        "from": 0.3, "to": 0.6 }
+            { "x": "a", "answer": "b", "correct": false, "switchCounts": { "a": 1, "b": 0, "x": 1 \
+        }, "from": 0.0, "to": 0.3 },
+            { "x": "b", "answer": "a", "correct": false, "switchCounts": { "a": 1, "b": 0, "x": 1 \
+        }, "from": 0.3, "to": 0.6 }
           ],
           "result": {
             "correctCount": 0,
@@ -164,9 +163,9 @@ import Testing
             "complete": false,
             "pValue": 1.0,
             "conclusion": "tooFewTrials",
-            "sentence": "0 of 2 correct; a guesser would do this well 100 % of the time; at least 5\
-         trials are needed for a result. The test ended after 2 of 4 trials: stopping early infla\
-        tes the result."
+            "sentence": "0 of 2 correct; guessing does at least this well 100 % of the time; at \
+        least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early \
+        inflates the result."
           }
         }
 
@@ -188,7 +187,7 @@ import Testing
         == .init(
           64,
           error: """
-            temblor: 'no/r.json' cannot be written: the folder 'no' does not exist
+            temblor: cannot write 'no/r.json': the folder 'no' does not exist
             See 'temblor abx --help'.
 
             """))

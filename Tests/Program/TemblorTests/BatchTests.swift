@@ -27,7 +27,7 @@ import Testing
           1,
           error: """
             out/light.wav: written, 0.014 s, peak -21 dBFS
-            nope.ahap: no such file, and no shipped pattern has this name
+            nope.ahap: file not found, and no shipped pattern has this name
 
             """))
     #expect(place.names() == ["out/", "out/light.wav"])
@@ -89,11 +89,11 @@ import Testing
     #expect(try place.temblor("check", name) == .init(2, output: line + " [syntax]\n"))
     #expect(
       try place.temblor("info", "\u{9B}31m")
-        == .init(1, error: "\\u{009B}31m: no such file, and no shipped pattern has this name\n"))
+        == .init(1, error: "\\u{009B}31m: file not found, and no shipped pattern has this name\n"))
   }
 
   @Test func namesThatCannotBeAreTold() throws {
-    #expect(try place.temblor("render", "") == .init(1, error: "'': is not a pattern name\n"))
+    #expect(try place.temblor("render", "") == .init(1, error: "'': is not a valid pattern name\n"))
     let run = try place.bash(
       "mkdir in; echo '{}' > in/$'\\xff.ahap'; $TEMBLOR check in; $TEMBLOR check in/$'\\xff.ahap'")
     #expect(

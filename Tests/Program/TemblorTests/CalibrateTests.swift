@@ -170,7 +170,7 @@ import Testing
     #expect(lines[1].hasPrefix("resonance  43 Hz  4") && lines[1].hasSuffix(" %  +2.3 %  ±3 %"))
     #expect(
       lines[2].hasPrefix("quality    4      ") && lines[2].hasSuffix("within a factor of 1.1"))
-    #expect(lines[4] == "Both are within what the profile states.")
+    #expect(lines[4] == "Both are within the uncertainty of the profile.")
     // The sweeps are those of the profile: another resonance needs another recording.
     _ = try place.temblor([
       "sweep", "--quick", "--profile", "far.json", "--rate", "8000", "-o", "sweep.wav",
@@ -180,7 +180,10 @@ import Testing
     #expect(far.status == 3)
     #expect(
       far.output.contains(
-        "\n\nThe resonance is beyond what the profile states; calibrate again without '--quick'.\n")
+        """
+        \n\nThe resonance is outside the uncertainty of the profile; calibrate again without \
+        '--quick'.\n
+        """)
     )
     let json = try place.temblor([
       "calibrate", "--quick", "--json", "take.wav", "--profile", "far.json",
@@ -247,7 +250,7 @@ import Testing
       try told("sweep", "-o", "a.wav")
         == "temblor: missing '--profile'; run 'temblor profiles' to list profiles")
     #expect(
-      try told("sweep", "--profile", "phone") == "temblor: use either '--output' or '--device'")
+      try told("sweep", "--profile", "phone") == "temblor: specify either '--output' or '--device'")
     #expect(
       try told("sweep", "--profile", "dayton-bst-1", "--level", "-3", "-o", "a.wav")
         == "temblor: a sweep at -3 dBFS is 1 dB too strong for dayton-bst-1; use '--level -4.1'")

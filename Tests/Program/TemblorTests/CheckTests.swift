@@ -59,7 +59,7 @@ import Testing
     #expect(
       try place.temblor("check", "b.ahap", "a.ahap")
         == .init(
-          1, output: line, error: "b.ahap: no such file, and no shipped pattern has this name\n"))
+          1, output: line, error: "b.ahap: file not found, and no shipped pattern has this name\n"))
     #expect(
       try place.temblor("check", "-", input: "{\n")
         == .init(
@@ -80,7 +80,7 @@ import Testing
       #expect(
         run.error.hasPrefix(
           """
-          temblor: '--disable' does not take '\(rule)'; it is an error, and a pattern with an \
+          temblor: invalid value '\(rule)' for '--disable'; it is an error, and a pattern with an \
           error cannot be played
           """
         ),
@@ -137,14 +137,14 @@ import Testing
 
   private static let tooFar =
     """
-    excursion of ring would reach 129 % of its limit at 0.65 s by its stated figures, and more \
-    within their uncertainty; gain is reduced by up to 8 dB
+    the excursion of ring would reach 129 % of its limit at 0.65 s with the stated values, and \
+    more within their uncertainty; gain is reduced by up to 8 dB
     """
 
   @Test func aProfileTellsWhatItsHardwareWouldBeKeptFrom() throws {
     try place.write(Patterns.hum, to: "hum.ahap")
     try place.write(Patterns.ring, to: "ring.json")
-    let hint = "(Pattern[1].Event); lower the intensity there [transducer-excursion]\n"
+    let hint = "(Pattern[1].Event); reduce the intensity at this time [transducer-excursion]\n"
     #expect(try place.temblor("check", "hum.ahap") == .init(0))
     #expect(
       try place.temblor("check", "--profile", "ring.json", "hum.ahap")
@@ -181,15 +181,17 @@ import Testing
       (
         0.5,
         """
-        hum.ahap:4:11: warning: ring exceeds its thermal limit from 0.7 s; gain is reduced by \
-        up to 9.4 dB (Pattern[1].Event); lower the intensity or add pauses [transducer-power]\n
+        hum.ahap:4:11: warning: ring exceeds its thermal limit from 0.7 s; gain is reduced by up \
+        to 9.4 dB (Pattern[1].Event); reduce the intensity or add pauses [transducer-power]
+
         """
       ),
       (
         5,
         """
-        hum.ahap:1:29: note: when looped, ring reaches its thermal limit after 6 min and gain \
-        is reduced (Pattern) [transducer-power]\n
+        hum.ahap:1:29: note: in a loop, ring reaches its thermal limit after 6 min, and the gain \
+        is reduced (Pattern) [transducer-power]
+
         """
       ),
     ] as [(Double, String)]) func aProfileTellsWhatItsHardwareWouldWarmTo(
@@ -218,8 +220,9 @@ import Testing
     #expect(
       run.output.hasSuffix(
         """
-        a.ahap:4:11: note: the signal exceeds the output ceiling at 0.25 s; the limiter acts \
-        for 0.5 s in total (Pattern[2].Event) [transducer-ceiling]\n
+        a.ahap:4:11: note: the signal exceeds the output ceiling at 0.25 s; the limiter is active \
+        for 0.5 s in total (Pattern[2].Event) [transducer-ceiling]
+
         """
       ))
   }
@@ -321,7 +324,7 @@ import Testing
     #expect(place.text("a.ahap") == new)
     #expect(
       try place.temblor("check", "--fix", "light")
-        == .init(1, error: "light: cannot be fixed; it is not a file\n"))
+        == .init(1, error: "light: cannot be fixed because it is not a file\n"))
   }
 
   @Test func aReportForCodeHostsHasEveryFinding() throws {
@@ -351,7 +354,7 @@ import Testing
       try place.bash(
         "mkdir other; $TEMBLOR render pulse -q -o in/ok.wav; cp in/ok.wav in/Drums.wav") == .init(0)
     )
-    let missing = "was not found in the folder of the pattern (Pattern[0].Event.EventWaveformPath)"
+    let missing = "not found in the pattern's folder (Pattern[0].Event.EventWaveformPath)"
     let first = try place.temblor("check", "in/a.ahap").output.split(separator: "\n")
     #expect(
       first.first
@@ -388,8 +391,9 @@ import Testing
     #expect(
       try place.temblor("check", "--no-notes", "--disable", "sustained", "a.ahap").output.contains(
         """
-        warning: up to 300 events sound at once; rendering takes long, and devices play few at \
-        once (Pattern) [polyphony]\n
+        warning: up to 300 events overlap; rendering is slow, and devices play only a few events \
+        at once (Pattern) [polyphony]
+
         """
       ))
     // RIFF WAVE of four 32-bit floats at 8 kHz, all of them NaN.

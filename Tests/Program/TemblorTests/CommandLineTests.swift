@@ -37,52 +37,59 @@ import Testing
 
   @Test(arguments: [
     (["rendr"], "unknown verb 'rendr'; did you mean 'render'?", ""),
-    (["--json"], "'--json' must follow a verb", ""),
+    (["--json"], "'--json' must follow a command", ""),
     (["--wide"], "unknown option '--wide'", ""),
     (["help", "rendr"], "unknown verb 'rendr'; did you mean 'render'?", ""),
     (["render"], "missing PATTERN", "render"), (["check"], "missing PATTERN", "check"),
     (["info"], "missing PATTERN", "info"), (["format"], "missing PATTERN", "format"),
     (["audition"], "missing TAKE", "audition"),
     (
-      ["audition", "light"], "'audition' takes two to 9 patterns or sound files, not 1", "audition"
+      ["audition", "light"], "'audition' accepts two to 9 patterns or sound files, not 1",
+      "audition"
     ),
     (["abx", "light"], "missing B", "abx"),
     (["abx", "light", "medium", "soft"], "unexpected argument 'soft'", "abx"),
     (
       ["abx", "light", "medium", "--match", "peak"],
-      "'--match' takes none, loudness or felt, not 'peak'", "abx"
+      "invalid value 'peak' for '--match': expected none, loudness or felt", "abx"
     ),
     (
       ["abx", "light", "medium", "--simulate", "abc"],
-      "'--simulate' takes right, wrong or random, or one letter per trial, such as 'abba', not "
+      """
+      invalid value  for '--simulate': expected right, wrong or random, or one letter per trial, \
+      such as 'abba'
+      """
         + "'abc'", "abx"
     ), (["completion"], "missing SHELL", "completion"),
-    (["completion", "tcsh"], "'SHELL' takes bash, zsh or fish, not 'tcsh'", "completion"),
+    (
+      ["completion", "tcsh"], "invalid value 'tcsh' for 'SHELL': expected bash, zsh or fish",
+      "completion"
+    ),
     (["man", "render"], "unexpected argument 'render'", "man"),
     (["patterns", "a", "b"], "unexpected argument 'b'", "patterns"),
     (
-      ["profiles", "show", "phoen"], "no profile is called 'phoen'; did you mean 'phone'?",
+      ["profiles", "show", "phoen"], "unknown profile 'phoen'; did you mean 'phone'?",
       "profiles show"
     ),
     (
       ["check", "--disable", "transient-gaps", "light"],
-      "'--disable' does not take 'transient-gaps'; did you mean 'transient-gap'?", "check"
+      "invalid value 'transient-gaps' for '--disable'; did you mean 'transient-gap'?", "check"
     ),
     (
-      ["format", "-i", "--check", "light"], "'--in-place' and '--check' exclude each other",
+      ["format", "-i", "--check", "light"], "'--in-place' and '--check' cannot be used together",
       "format"
     ),
     (
       ["info", "--rate", "44.1", "light"],
-      "'--rate' takes a whole number from 8000 to 192000, not '44.1'", "info"
+      "invalid value '44.1' for '--rate': expected a whole number from 8000 to 192000", "info"
     ),
     (
-      ["info", "--profile", "phon", "light"], "no profile is called 'phon'; did you mean 'phone'?",
+      ["info", "--profile", "phon", "light"], "unknown profile 'phon'; did you mean 'phone'?",
       "info"
     ),
     (
       ["info", "--profile", "zither", "light"],
-      "no profile is called 'zither'; 'temblor profiles' lists them", "info"
+      "unknown profile 'zither'; 'temblor profiles' lists them", "info"
     ),
     (["render", "-x.ahap"], "unknown option '-x.ahap'", "render"),
     (
@@ -92,7 +99,8 @@ import Testing
     (["render", "light", "-o"], "missing PATH after '-o'", "render"),
     (
       ["render", "light", "--container", "mp3"],
-      "'--container' takes wav, flac, aiff, w64, rf64, caf or ogg, not 'mp3'", "render"
+      "invalid value 'mp3' for '--container': expected wav, flac, aiff, w64, rf64, caf or ogg",
+      "render"
     ),
     (
       ["render", "light", "--loop", "0"],
@@ -100,15 +108,15 @@ import Testing
     ),
     (
       ["render", "light", "--strength", "1.01"],
-      "'--strength' takes a number from 0 to 1, not '1.01'", "render"
+      "invalid value '1.01' for '--strength': expected a number from 0 to 1", "render"
     ),
     (
       ["render", "light", "--channels", "0"],
-      "'--channels' takes a whole number from 1 to 64, not '0'", "render"
+      "invalid value '0' for '--channels': expected a whole number from 1 to 64", "render"
     ),
     (
       ["render", "light", "--duration", "nan"],
-      "'--duration' takes a number from 0.001 to 86400, not 'nan'", "render"
+      "invalid value 'nan' for '--duration': expected a number from 0.001 to 86400", "render"
     ),
     (
       ["render", "light", "-o", "a.mp3"],
@@ -124,11 +132,11 @@ import Testing
     ),
     (
       ["render", "light", "--container", "flac", "--sample-format", "float"],
-      "flac holds s16 or s24 samples, not float", "render"
+      "flac does not support float samples; use s16 or s24", "render"
     ),
     (
       ["render", "light", "-o", "a.flac", "--channels", "9"],
-      "flac holds at most 8 channels, not 9", "render"
+      "flac supports at most 8 channels, not 9", "render"
     ),
     (
       ["render", "light", "light"], "'light' and 'light' would both be written to 'light.wav'",

@@ -170,7 +170,7 @@ import Testing
     let run = try place.temblor("compare", "--tolerance", "0.1dB,1000ms,5%", "a.ahap", "take.wav")
     #expect(run.status == 3)
     let lines = run.output.split(separator: "\n").map(String.init)
-    #expect(lines.contains("B as a whole comes 400 ms later."))
+    #expect(lines.contains("B as a whole starts 400 ms later."))
     #expect(lines.contains("B is 6 dB weaker throughout."))
     #expect(
       lines.contains { $0.hasPrefix("  B has noise at −5") || $0.hasPrefix("B has noise at −5") })
@@ -191,7 +191,7 @@ import Testing
     #expect(
       run.output == """
         A was attenuated by 6 dB to match weighted energy.
-        B is equal to A.
+        B is identical to A.
 
         """)
   }
@@ -204,14 +204,14 @@ import Testing
     }
     #expect(
       try refusal("--tolerance", "5", "light", "heavy")
-        == "temblor: '--tolerance' takes limits such as 0.5dB,5ms,2%, not '5'")
+        == "temblor: invalid value '5' for '--tolerance': expected limits such as 0.5dB,5ms,2%")
     #expect(
       try refusal("--tolerance", "1dB,2dB", "light", "heavy")
         == "temblor: '--tolerance' has two limits in dB")
     #expect(try refusal("light") == "temblor: missing TAKE to compare with 'light'")
     #expect(
       try refusal("--match", "rms", "light", "heavy")
-        == "temblor: '--match' takes none, loudness or felt, not 'rms'")
+        == "temblor: invalid value 'rms' for '--match': expected none, loudness or felt")
   }
 
   @Test func aBrokenTakeIsTwoAndAMissingOneIsOne() throws {
@@ -222,7 +222,7 @@ import Testing
           2, error: "a.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
     #expect(
       try place.temblor("compare", "light", "none.wav")
-        == .init(1, error: "none.wav: no such file, and no shipped pattern has this name\n"))
+        == .init(1, error: "none.wav: file not found, and no shipped pattern has this name\n"))
     try place.write("RIFF but no sound", to: "c.wav")
     let run = try place.temblor("compare", "light", "c.wav")
     #expect(run.status == 2 && run.error.hasPrefix("c.wav: "))

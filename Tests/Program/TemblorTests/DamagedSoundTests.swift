@@ -42,7 +42,7 @@ import Testing
     let text =
       """
       \(Self.place) the sound file 's.wav' has 16 of the 200 bytes of samples that its header \
-      announces; only these play
+      announces; only this part plays
       """
     #expect(
       try place.temblor("check", "a.ahap")

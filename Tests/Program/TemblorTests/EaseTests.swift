@@ -32,7 +32,7 @@ import Testing
       run
         == .init(
           64,
-          error: "temblor: no profile is called '\(word)'; \(hint)\nSee 'temblor play --help'.\n"))
+          error: "temblor: unknown profile '\(word)'; \(hint)\nSee 'temblor play --help'.\n"))
   }
 
   @Test(
@@ -178,7 +178,7 @@ import Testing
     _ = try place.temblor("render", "light", "-q")
     let sound =
       """
-      light.wav: error: a WAV sound file, not a pattern; hear it with 'temblor audition', \
+      light.wav: error: a WAV sound file, not a pattern; play it with 'temblor audition' or \
       measure it with 'temblor info'
       """
     for line in ["play light.wav --device null", "convert light.wav --to ahap", "format light.wav"]

@@ -100,7 +100,10 @@ import Testing
       ),
       (
         ["add-point", "curves[0]", "x", "1"], 64,
-        "temblor: 'add-point' takes a number as TIME, not 'x'\nSee 'temblor edit --help'.\n"
+        """
+        temblor: invalid value 'x' for 'add-point': expected a number as TIME\nSee 'temblor edit \
+        --help'.\n
+        """
       ),
       (["--dry-run"], 64, "temblor: missing CHANGE\nSee 'temblor edit --help'.\n"),
     ] as [([String], Int32, String)] {
@@ -122,8 +125,9 @@ import Testing
           1,
           error:
             """
-            light.haptic: the format 'haptic' cannot be edited; 'temblor convert --to ahap' \
-            makes a text that can\n
+            light.haptic: the format 'haptic' cannot be edited; convert the file with 'temblor \
+            convert --to ahap' first
+
             """
         ))
   }

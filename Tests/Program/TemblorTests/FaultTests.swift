@@ -109,7 +109,7 @@ struct FaultTests {
     let result = try place.finish(running)
     #expect(result.status == 1)
     #expect(result.output.contains(#""heardToTheEnd": false"#))
-    #expect(result.error.contains("fault: the device did not return until the end; "))
+    #expect(result.error.contains("fault: the device did not return before playback ended; "))
     // 4 seconds, of which 0.3 were heard.
     let missed = try #require(Self.missed(in: result.output))
     #expect(missed > 150_000)

@@ -41,7 +41,8 @@ import Testing
     ] {
       let run = try place.bash("$TEMBLOR \(line)")
       #expect(run.status == 64, "\(line)")
-      #expect(run.error.contains("' is an input; choose another '--"), "\(line): \(run.error)")
+      #expect(
+        run.error.contains("' is an input file; choose a different '--"), "\(line): \(run.error)")
       #expect(contents() == before, "\(line)")
     }
   }
@@ -54,7 +55,7 @@ import Testing
     let before = place.bytes("in/take.wav")
     #expect(
       try place.temblor("render", "in", "-o", "in", "-q")
-        == .init(1, error: "in/take.wav: is an input; choose another '--output'\n"))
+        == .init(1, error: "in/take.wav: is an input file; choose a different '--output'\n"))
     #expect(place.bytes("in/take.wav") == before)
     #expect(place.bytes("in/b.wav") != nil)
   }
@@ -62,33 +63,33 @@ import Testing
   @Test(arguments: [
     (
       "render light medium -o foo.wav",
-      "'foo.wav' is the name of one file, but there are 2 patterns; name a folder"
+      "'foo.wav' is a file name, but there are 2 patterns; specify a folder"
     ),
     (
       "render light medium -o foo.png",
-      "'foo.png' is the name of one file, but there are 2 patterns; name a folder"
+      "'foo.png' is a file name, but there are 2 patterns; specify a folder"
     ),
     (
       "plot light medium -o x.png",
-      "'x.png' is the name of one file, but there are 2 pictures; name a folder"
+      "'x.png' is a file name, but there are 2 pictures; specify a folder"
     ),
     (
       "render heartbeat -o no/dir/x.wav",
-      "'no/dir/x.wav' cannot be written: the folder 'no/dir' does not exist"
+      "cannot write 'no/dir/x.wav': the folder 'no/dir' does not exist"
     ),
     (
       "render light medium -o no/dir/",
-      "'no/dir/' cannot be written: the folder 'no' does not exist"
+      "cannot write 'no/dir/': the folder 'no' does not exist"
     ),
-    ("plot light -o no/x.png", "'no/x.png' cannot be written: the folder 'no' does not exist"),
-    ("gallery light -o no/x.html", "'no/x.html' cannot be written: the folder 'no' does not exist"),
+    ("plot light -o no/x.png", "cannot write 'no/x.png': the folder 'no' does not exist"),
+    ("gallery light -o no/x.html", "cannot write 'no/x.html': the folder 'no' does not exist"),
     (
       "sweep --profile phone -o no/x.wav",
-      "'no/x.wav' cannot be written: the folder 'no' does not exist"
+      "cannot write 'no/x.wav': the folder 'no' does not exist"
     ),
     (
       "tap 1 1 --device wav:no/x.wav",
-      "'no/x.wav' cannot be written: the folder 'no' does not exist"
+      "cannot write 'no/x.wav': the folder 'no' does not exist"
     ),
     ("compare light medium -o x.wav", "unknown file extension of 'x.wav'; use .html or .htm"),
     ("gallery light -o x", "unknown file extension of 'x'; use .html or .htm"),
@@ -101,7 +102,7 @@ import Testing
     ("abx light medium --save r.wav", "unknown file extension of 'r.wav'; use .json or .csv"),
     (
       "play light --record x.wav --device wav:./x.wav",
-      "'--record' and '--device' would both write './x.wav'"
+      "'--record' and '--device' cannot both write './x.wav'"
     ),
   ]) func outputsThatCannotBeMeantAreUsageErrors(line: String, message: String) throws {
     let run = try place.bash("$TEMBLOR \(line)")
@@ -150,7 +151,8 @@ import Testing
     #expect(
       try place.temblor("render", "light", "-o", "a.wav")
         == .init(
-          1, error: "a.wav: is read-only; allow writing with 'chmod u+w', or choose another file\n")
+          1,
+          error: "a.wav: is read-only; make it writable with 'chmod u+w', or choose another file\n")
     )
     #expect(place.text("a.wav") == "old")
   }

@@ -14,7 +14,7 @@ import Testing
         == .init(
           1,
           error: """
-            nothing: no such file, and no shipped pattern has this name
+            nothing: file not found, and no shipped pattern has this name
             set/b.ahap:2:1: error: the text ends inside the object that begins at 1:1
             page.html: 1 pattern, \(size("page.html")) kB; open it in a browser
 

@@ -114,7 +114,7 @@ import Testing
         == .init(
           64,
           error: """
-            temblor: 'no/a.wav' cannot be written: the folder 'no' does not exist
+            temblor: cannot write 'no/a.wav': the folder 'no' does not exist
             See 'temblor play --help'.
 
             """))
@@ -153,7 +153,7 @@ import Testing
     #expect(run.output.contains("\nnull  "))
     #expect(
       run.output.hasSuffix(
-        "\n\nNo sound card was found: connect one, or write a file with --device wav:FILE.\n")
+        "\n\nNo sound card found. Connect a sound card, or write a file with --device wav:FILE.\n")
         || run.output.contains("\n  --device plughw:"))
     let json = try place.bash("$TEMBLOR devices --json 2> /dev/null")
     #expect(

@@ -136,7 +136,7 @@ import Testing
     #expect(place.text("a.svg")?.contains("<title>light, rigid</title>") == true)
     #expect(
       try place.temblor("plot", "light", "--overlay").error.hasPrefix(
-        "temblor: '--overlay' takes two to 8 inputs, not 1"))
+        "temblor: invalid value 1 for '--overlay': expected two to 8 inputs"))
   }
 
   @Test(arguments: [
@@ -151,15 +151,18 @@ import Testing
     ),
     (
       ["plot", "light", "--show", "score,taste"],
-      "'--show' takes score, waveform or spectrogram, not 'taste'"
+      "invalid value 'taste' for '--show': expected score, waveform or spectrogram"
     ),
     (
       ["plot", "light", "-o", "a.png", "--width", "20"],
-      "'--width' takes a whole number from 200 to 10000, not '20'"
+      "invalid value '20' for '--width': expected a whole number from 200 to 10000"
     ),
     (["plot", "light", "--format", "svg"], "'--format' requires '--output'"),
     (["plot", "light", "--from", "2", "--to", "1"], "'--from' must be before '--to'"),
-    (["plot", "light", "--to", "-1"], "'--to' takes a number of at least 0, not '-1'"),
+    (
+      ["plot", "light", "--to", "-1"],
+      "invalid value '-1' for '--to': expected a number of at least 0"
+    ),
     (["plot", "light", "soft", "-o", "-"], "'--output -' requires a single picture"),
   ]) func wrongCommandLinesAreRefused(_ words: [String], _ message: String) throws {
     let run = try place.temblor(words)
@@ -174,7 +177,7 @@ import Testing
     #expect(run.status == 1)
     #expect(
       run.error == """
-        nope: no such file, and no shipped pattern has this name
+        nope: file not found, and no shipped pattern has this name
         a.ahap:2:1: error: the text ends inside the object that begins at 1:1
 
         """)
@@ -187,7 +190,8 @@ import Testing
     try place.write(Patterns.tap(), to: "a.ahap")
     let run = try place.temblor("plot", "a.ahap", "-o", "./a.ahap", "--format", "png")
     #expect(run.status == 64)
-    #expect(run.error.hasPrefix("temblor: './a.ahap' is an input; choose another '--output'"))
+    #expect(
+      run.error.hasPrefix("temblor: './a.ahap' is an input file; choose a different '--output'"))
     #expect(place.text("a.ahap") == Patterns.tap())
   }
 }

@@ -95,7 +95,7 @@ import Testing
       try temblor("info", "light", "--profile", "puk")
         == .init(
           64,
-          error: "temblor: no profile is called 'puk'; did you mean 'puck'?\n"
+          error: "temblor: unknown profile 'puk'; did you mean 'puck'?\n"
             + "See 'temblor info --help'.\n"))
   }
 
@@ -163,7 +163,7 @@ import Testing
 
             ADAPTATION TO THE HARDWARE
               high-pass    12.5 Hz
-              resonance    not equalised: resonance or Q factor unknown
+              resonance    not equalized: resonance or Q factor unknown
               levels       constant drive
               excursion    not limited, since resonance or quality is not known
               power        full scale delivers 50 W (assumed; set amplifier.power), limited
@@ -357,8 +357,11 @@ import Testing
       ["new", "a", "--low", "90"], "the band runs from 90 down to 80 Hz; set '--low' and '--high'",
       " new"
     ),
-    (["new", "a", "--low", "0"], "'--low' takes a number from 0.1 to 20000, not '0'", " new"),
-    (["new", "a", "--from", "phon"], "no profile is called 'phon'; did you mean 'phone'?", " new"),
+    (
+      ["new", "a", "--low", "0"],
+      "invalid value '0' for '--low': expected a number from 0.1 to 20000", " new"
+    ),
+    (["new", "a", "--from", "phon"], "unknown profile 'phon'; did you mean 'phone'?", " new"),
     (["new"], "missing NAME", " new"), (["check"], "missing PROFILE", " check"),
     (["shwo"], "unknown verb 'shwo' after 'profiles'; did you mean 'show'?", ""),
     (["phone"], "unknown verb 'phone' after 'profiles'; it takes show, check, new or schema", ""),

@@ -55,14 +55,17 @@ import Testing
   }
 
   @Test(arguments: [
-    ("../out.wav", #"EventWaveformPath leaves the pattern's folder by "..""#),
-    ("sub/../ok.wav", #"EventWaveformPath leaves the pattern's folder by "..""#),
-    ("/etc/passwd", "EventWaveformPath is absolute; it must begin in the pattern's folder"),
+    ("../out.wav", #"EventWaveformPath leads outside the pattern's folder with "..""#),
+    ("sub/../ok.wav", #"EventWaveformPath leads outside the pattern's folder with "..""#),
+    (
+      "/etc/passwd",
+      "EventWaveformPath is an absolute path; it must be relative to the pattern's folder"
+    ),
     ("", "EventWaveformPath is empty"),
-    ("gone.wav", "the sound file 'gone.wav' was not found in the folder of the pattern"),
-    ("link.wav", "the sound file 'link.wav' is outside the folder of the pattern"),
-    ("way/out.wav", "the sound file 'way/out.wav' is outside the folder of the pattern"),
-    (".", "the sound file '.' is outside the folder of the pattern"),
+    ("gone.wav", "the sound file 'gone.wav' not found in the pattern's folder"),
+    ("link.wav", "the sound file 'link.wav' is outside the pattern's folder"),
+    ("way/out.wav", "the sound file 'way/out.wav' is outside the pattern's folder"),
+    (".", "the sound file '.' is outside the pattern's folder"),
     ("pipe.wav", "the sound file 'pipe.wav' is not a regular file"),
     ("sub", "the sound file 'sub' is not a regular file"),
     (

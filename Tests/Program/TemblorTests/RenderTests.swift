@@ -113,14 +113,14 @@ import Testing
     try place.makeFolder("soft.wav")
     #expect(
       try place.temblor("render", "soft")
-        == .init(1, error: "soft.wav: is a folder; give a file name\n"))
+        == .init(1, error: "soft.wav: is a folder; specify a file name\n"))
     try place.write("", to: "plain")
     #expect(
       try place.temblor("render", "light", "-o", "plain/x.wav")
         == .init(
           64,
           error: """
-            temblor: 'plain/x.wav' cannot be written: 'plain' is not a folder
+            temblor: cannot write 'plain/x.wav': 'plain' is not a folder
             See 'temblor render --help'.
 
             """))
@@ -132,7 +132,7 @@ import Testing
     let before = place.bytes("a.wav")
     #expect(
       try place.temblor("render", "a.ahap")
-        == .init(1, error: "a.wav: is an input; choose another '--output'\n"))
+        == .init(1, error: "a.wav: is an input file; choose a different '--output'\n"))
     #expect(
       try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--container", "wav").status == 64)
     #expect(place.bytes("a.wav") == before)
@@ -144,7 +144,7 @@ import Testing
   @Test func aDeviceIsNotReplaced() throws {
     #expect(
       try place.bash("mkfifo pipe; $TEMBLOR render light -o pipe --container wav; test -p pipe")
-        == .init(0, error: "pipe: is a device or a pipe; only files can be written\n"))
+        == .init(0, error: "pipe: is a device or a pipe; specify a file\n"))
     #expect(place.names() == ["pipe"])
   }
 
@@ -174,7 +174,7 @@ import Testing
             },
             {
               "pattern": "nope",
-              "error": "nope: no such file, and no shipped pattern has this name"
+              "error": "nope: file not found, and no shipped pattern has this name"
             }
           ]
         }
@@ -182,7 +182,7 @@ import Testing
         """)
     #expect(
       run.error == """
-        nope: no such file, and no shipped pattern has this name
+        nope: file not found, and no shipped pattern has this name
         a.ahap:2:1: error: the text ends inside the object that begins at 1:1
         1 of 3 sounds written, 2 failed
 

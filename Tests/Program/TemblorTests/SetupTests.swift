@@ -29,7 +29,7 @@ import Testing
     ),
     (
       "{\n  \"profile\": \"puck\"\n}",
-      #"2:14: error: no profile is called "puck" (profile); 'temblor profiles' lists them"#
+      #"2:14: error: unknown profile "puck" (profile); 'temblor profiles' lists them"#
     ),
   ]) func aDamagedFileIsRefusedWithAPlaceAndARemedy(text: String, message: String) throws {
     try save(text)
@@ -73,8 +73,8 @@ import Testing
         == .init(
           64,
           error: """
-            temblor: setup asks at a terminal; without one, use '--save' with '--device', '\
-            --profile', '--haptics', '--channel' or '--strength'
+            temblor: setup is interactive; without a terminal, use '--save' with '--device', \
+            '--profile', '--haptics', '--channel' or '--strength'
             See 'temblor setup --help'.
 
             """))
@@ -85,7 +85,7 @@ import Testing
     try save(#"{"device": "gone"}"#)
     let reason = "temblor: gone: no such device; run 'temblor devices' to list devices; "
     let advice = " names it: connect it, or use 'temblor setup' or '--device'\n"
-    let notice = "Using saved settings: device gone ('--no-config' ignores them)\n"
+    let notice = "Using saved settings: device gone (ignore with '--no-config')\n"
     #expect(
       try temblor("tap 1 0.5")
         == .init(1, error: notice + reason + "@/config/temblor/config.json" + advice))
@@ -103,7 +103,7 @@ import Testing
     Using saved settings: device wav:a.wav, profile dayton-bst-1, haptics on channel 2, \
     strength 0.5 
     """
-    + "('--no-config' ignores them)\n"
+    + "(ignore with '--no-config')\n"
 
   /// The settings are named in a pipe, too.
   @Test func whatIsSavedIsUsed() throws {

@@ -40,7 +40,7 @@ import Testing
               level      peak -6 dBFS, true peak -6 dBTP, RMS -9 dBFS, crest 3 dB, DC 0
               loudness   -10.9 LUFS
               weighted   -9 dB for a hand that holds a device
-              spectrum   centred at 99.9 Hz; 100 % in 80 to 250 Hz
+              spectrum   centered at 99.9 Hz; 100 % from 80 to 250 Hz
               onsets     1, at 0 s
 
             """))
@@ -117,6 +117,6 @@ import Testing
     #expect(text.error.hasPrefix("text.wav: is not a readable sound file (libsndfile: "))
     #expect(
       try place.temblor("info", "gone.wav")
-        == .init(1, error: "gone.wav: no such file, and no shipped pattern has this name\n"))
+        == .init(1, error: "gone.wav: file not found, and no shipped pattern has this name\n"))
   }
 }

@@ -70,7 +70,7 @@ import Testing
   @Test func shippedPatternsCannotBeRewritten() throws {
     #expect(
       try place.temblor("format", "-i", "light")
-        == .init(1, error: "light: cannot be rewritten; it is not a file\n"))
+        == .init(1, error: "light: cannot be rewritten because it is not a file\n"))
   }
 
   @Test func infoCountsInWords() throws {

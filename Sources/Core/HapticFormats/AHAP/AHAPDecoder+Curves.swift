@@ -85,7 +85,7 @@ extension AHAPDecoder {
         """,
         suggestion: "split it into several curves")
     } else if list.elements.isEmpty {
-      log.add(.curvePointCount, at: list, "the curve has no control points and no effect")
+      log.add(.curvePointCount, at: list, "the curve has no control points; it has no effect")
     }
   }
 
@@ -102,7 +102,7 @@ extension AHAPDecoder {
       if evidence != .none, let first = laterCurves.first {
         log.add(
           .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValueIndices[first]),
-          "times of control points look absolute; they are read as relative to the curve",
+          "control point times look absolute, but are read as relative to the curve",
           suggestion: "if the curve comes too late, use --curve-times absolute")
       }
       return false

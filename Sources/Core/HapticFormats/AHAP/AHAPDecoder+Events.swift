@@ -75,7 +75,7 @@ extension AHAPDecoder {
       if parameters[id] != nil {
         log.add(
           .duplicateParameter, at: parameter.members[ParameterKey.id] ?? element,
-          "\(id.rawValue) is given again; this value is used, not the one before")
+          "\(id.rawValue) appears twice; the last value is used")
       }
       parameters[id] = clamp(
         number, to: id.range, name: id.rawValue,
@@ -128,8 +128,8 @@ extension AHAPDecoder {
       (path.isEmpty, "is empty"),
       (path.utf8.contains(0), "has a NUL character"),
       (path.utf8.contains(UInt8(ascii: "\\")), "contains a backslash; use / between folders"),
-      (path.hasPrefix("/"), "is absolute; it must begin in the pattern's folder"),
-      (path.split(separator: "/").contains(".."), "leaves the pattern's folder by \"..\""),
+      (path.hasPrefix("/"), "is an absolute path; it must be relative to the pattern's folder"),
+      (path.split(separator: "/").contains(".."), "leads outside the pattern's folder with \"..\""),
     ]
     guard let problem = problems.first(where: { $0.0 })?.1 else {
       waveformPathValues.append(value)

@@ -133,7 +133,8 @@ extension AHAPDecoder {
         \(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); \(nearest) is \
         used
         """,
-        suggestion: 2...100 ~= number ? "values are not percent: write \(number / 100)" : nil)
+        suggestion: 2...100 ~= number ? "the value is not a percentage; write \(number / 100)" : nil
+      )
     }
     return Float(nearest)
   }

@@ -124,7 +124,7 @@ struct AHAPDecoder: JSONSchemaReader {
     if count > 1 {
       log.add(
         .unknownEntry, at: entry.value,
-        "an entry should hold one thing; the \(count) here are all read")
+        "an entry should contain one object, not \(count); all of them are read")
     }
   }
 
@@ -142,7 +142,8 @@ struct AHAPDecoder: JSONSchemaReader {
       missingKey = hasPoints ? "ParameterCurve" : "Parameter"
     }
     log.add(
-      .unknownEntry, at: first, offset: first.keyOffset, "an entry with \(key.quoted()) is ignored",
+      .unknownEntry, at: first, offset: first.keyOffset,
+      "an entry with the key \(key.quoted()) is ignored",
       suggestion: missingKey.map { "put its contents into an object: {\"\($0)\": {…}}" }
         ?? AHAPSchemas.entry.names.suggestion(for: key)
     )
@@ -157,7 +158,7 @@ struct AHAPDecoder: JSONSchemaReader {
       log.add(
         .timeUnit, at: firstLongTime,
         "\(firstLongTime.key ?? "Time") is \(number) s; times are in seconds",
-        suggestion: "if milliseconds are meant, write \(number / 1_000)")
+        suggestion: "if milliseconds were intended, write \(number / 1_000)")
     }
     let root = json.root
     guard root.kind == .object else { return }

@@ -53,8 +53,8 @@ package struct AHAPDocument: Sendable {
       decoder.checkDocument()
       if encoding != .utf8 {
         decoder.log.add(
-          .textEncoding, at: json.root, offset: 0, "the text is \(encoding.rawValue)",
-          suggestion: "save it as UTF-8; Temblor and Apple read it, other readers may not")
+          .textEncoding, at: json.root, offset: 0, "the text is encoded as \(encoding.rawValue)",
+          suggestion: "save it as UTF-8; other readers may not support this encoding")
       }
       suppressions = decoder.suppressions()
     }

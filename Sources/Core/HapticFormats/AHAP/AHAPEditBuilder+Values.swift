@@ -21,7 +21,7 @@ extension AHAPEditBuilder {
       return encoded(number, for: field, replacing: existing)
     case (.number, .text(let text)):
       guard let number = (try? JSONDocument(text: Array(text.utf8), name: ""))?.root.number else {
-        throw path.error("the field takes a number, not \(text.quoted())")
+        throw path.error("expected a number, not \(text.quoted())")
       }
       return encoded(number, for: field, replacing: existing)
     case (.number, .flag(let flag)) where field == .sustained:
@@ -40,7 +40,7 @@ extension AHAPEditBuilder {
       writer.string(text)
       return writer.bytes
     default:
-      throw path.error("the field takes \(field.valueKind.rawValue)")
+      throw path.error("expected \(field.valueKind.rawValue)")
     }
   }
 

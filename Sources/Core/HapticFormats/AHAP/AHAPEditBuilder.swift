@@ -55,7 +55,7 @@ struct AHAPEditBuilder {
       let path = try resolve(path)
       guard let field = path.field else {
         throw path.error(
-          "the path must end in a field",
+          "the path must name a field",
           suggestion: "write \(path.text).\(path.part.fields[0].rawValue)")
       }
       try setField(field, of: path, to: value)
@@ -68,7 +68,9 @@ struct AHAPEditBuilder {
       }
     case .duplicate(let path):
       let path = try resolve(path)
-      guard path.field == nil else { throw path.error("only whole parts are duplicated") }
+      guard path.field == nil else {
+        throw path.error("only an event, parameter, curve, or control point can be duplicated")
+      }
       let entry = path.value.enclosingEntry
       if let list = entry.parent {
         containerEdits[list.index, default: ContainerEdit()].insert(
@@ -77,7 +79,7 @@ struct AHAPEditBuilder {
     case .addPoint(let time, let value, to: let path):
       let path = try resolve(path)
       guard path.part == .curve, path.field == nil else {
-        throw path.error("control points are added to a curve")
+        throw path.error("control points can only be added to a curve")
       }
       try addPoint(time, value, to: path)
     }
@@ -235,7 +237,7 @@ struct AHAPEditBuilder {
     if let path {
       let resolved = try resolve(path)
       guard resolved.part != .point, resolved.field == nil else {
-        throw resolved.error("an entry is added behind an event, parameter or curve")
+        throw resolved.error("entries can only be added after an event, parameter, or curve")
       }
       neighbor = resolved.value.enclosingEntry
     }

@@ -69,11 +69,8 @@ package struct AHAPEditor: Sendable {
       throw changeError(
         at: changes.count == 1 ? changes[0].path : nil,
         message:
-          """
-          the control points of all curves would be read as counting from the start of the \
-          pattern
-          """,
-        suggestion: "move one by a millisecond")
+          "the control points of all curves would become relative to the start of the pattern",
+        suggestion: "move one control point by 1 ms")
     }
     return result
   }

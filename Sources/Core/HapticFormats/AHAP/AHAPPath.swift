@@ -94,7 +94,7 @@ struct AHAPPath {
     }
     guard let first = steps.popFirst(), let index = first.index else {
       throw error(
-        "the path is not valid",
+        "invalid path",
         "write events[3], parameters[0], curves[0].points[2] or a field of them")
     }
     let lists: [(name: String, part: Part, valueIndices: [Int])] = [
@@ -128,7 +128,7 @@ struct AHAPPath {
     let field = try steps.popFirst().map { step throws(InputError) in
       try Self.field(of: part, at: step, error: error)
     }
-    guard steps.isEmpty else { throw error("the path has more after a field", "end it there") }
+    guard steps.isEmpty else { throw error("the path continues after a field", "end it there") }
     self.text = text
     self.editor = editor
     self.part = part

@@ -18,7 +18,7 @@ extension Rule {
   package static let syntax = error("syntax", "syntax", "The text must be JSON in UTF-8.")
   static let textEncoding = warning(
     "text-encoding", "syntax",
-    "The text should be UTF-8; UTF-16 and UTF-32 are read, but not by all readers.")
+    "The text should be UTF-8. UTF-16 and UTF-32 are supported, but not by all readers.")
   static let trailingComma = warning(
     "trailing-comma", "syntax",
     "A comma before a closing bracket is not valid JSON; Apple's reader accepts it, others do not.")
@@ -59,17 +59,16 @@ extension Rule {
     "odd-version", "grammar", "The Version should be 1.0; readers may refuse another one.")
   static let nullValue = warning(
     "null-value", "grammar",
-    """
-    A key without a value should be left out; null counts as absent, but other readers may \
-    refuse it.
-    """
+    "Omit a key that has no value. Null counts as absent, but other readers may reject it."
   )
   static let duplicateParameter = warning(
     "duplicate-parameter", "grammar",
     "An event should have a parameter only once; Temblor uses the last one, other readers may not.")
   static let missingDuration = warning(
     "missing-duration", "grammar",
-    "A continuous event should have a duration; without one its end is up to the device."
+    """
+    A continuous event should have a duration. Without a duration, the device decides when it ends.
+    """
   )
   static let waveformPath = error(
     "waveform-path", "grammar",
@@ -85,13 +84,13 @@ extension Rule {
   static let negativeDuration = error(
     "negative-duration", "range", "Durations must not be negative.")
   static let outOfRange = warning(
-    "out-of-range", "range", "A value should be within its range; others are clamped.")
+    "out-of-range", "range", "A value should be within its range. Other values are clamped.")
   static let eventLength = warning(
     "event-length", "range", "A continuous event longer than 30 s may be cut off by the device.")
 
   static let timeUnit = warning(
     "time-unit", "range",
-    "Times and durations are in seconds; whole numbers of 100 and more are usually milliseconds.")
+    "Times and durations are in seconds. Integers of 100 or more usually mean milliseconds.")
 
   // MARK: Changes
 
@@ -110,7 +109,7 @@ extension Rule {
   )
   static let curvePointCount = warning(
     "curve-point-count", "compatibility",
-    "A curve should have between 1 and 16 control points; more than that, older devices refuse.")
+    "A curve should have 1 to 16 control points. Older devices reject longer curves.")
   static let curveOrder = warning(
     "curve-order", "compatibility",
     "Control points should be sorted by time; others are sorted on reading.")

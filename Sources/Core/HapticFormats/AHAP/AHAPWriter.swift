@@ -19,7 +19,7 @@ struct AHAPWriter {
     self.composition = composition
     self.options = options
     if composition.loop != nil {
-      losses.add(.dropped, .composition, "loop points cannot be written")
+      losses.add(.dropped, .composition, "loop points are not supported")
       self.composition.loop = nil
     }
     for index in composition.layers.indices {
@@ -51,7 +51,7 @@ struct AHAPWriter {
         where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
           losses.add(
             .approximated, .layer(index),
-            "the parameters and curves of one layer act on the events of all layers")
+            "parameters and curves of a layer affect the events of all layers")
         }
       }
       let document = try AHAPDocument(
@@ -102,8 +102,8 @@ struct AHAPWriter {
         losses.add(
           .approximated, .curve(layer: layerIndex, index: index),
           """
-          a line of amplitude or frequency becomes lines of \(curve.id.rawValue), within # of \
-          full scale
+          an amplitude or frequency line is approximated by \(curve.id.rawValue), with an error of \
+          up to # of full scale
           """,
           size: options.tolerance)
       }
@@ -120,7 +120,7 @@ struct AHAPWriter {
       if segments.count > 1 {
         losses.add(
           .approximated, .event(EventReference(layer: layerIndex, event: index)),
-          "an event of more than 30 s becomes \(segments.count) that touch")
+          "an event longer than 30 s is split into \(segments.count) adjacent events")
       }
       events += segments
     }
@@ -148,7 +148,8 @@ struct AHAPWriter {
           waveform: AudioWaveform(
             path: options.baseName + suffix + ".wav", usesVolumeEnvelope: false)))
       losses.add(
-        .approximated, .layer(layerIndex), "sampled signals are played as sound, by audio controls")
+        .approximated, .layer(layerIndex),
+        "sampled signals play as sound files and respond to audio controls")
     }
   }
 }

@@ -33,7 +33,7 @@ extension RenderPlan {
     guard count <= maximumLayerCount else {
       throw RenderError(
         kind: .tooManyLayers,
-        description: "the composition has \(count) layers; at most \(maximumLayerCount)")
+        description: "the composition has \(count) layers; the maximum is \(maximumLayerCount)")
     }
     for (layerIndex, layer) in composition.layers.enumerated() {
       let namedLayer = count > 1 ? layerIndex : nil
@@ -71,7 +71,7 @@ extension RenderPlan {
         let maximum = Int(SampledSignal.maximumTotalDuration)
         throw error(
           .patternTooLong,
-          "the signals of a layer may last \(maximum) s together, within one day (86400 s)")
+          "the signals of a layer can last \(maximum) s in total, within one day (86400 s)")
       }
     }
   }

@@ -151,7 +151,10 @@ public final class ALSACapture {
     switch error.kind {
     case .busy:
       error.description =
-        "device busy: another program records from it; close that program or choose another device"
+        """
+        device busy: another program is recording from it; close that program or choose another \
+        device
+        """
     case .permissionDenied:
       error.description =
         "permission denied; this user must be in the group 'audio' to record from it"
@@ -257,7 +260,7 @@ public final class LiveCapture: CaptureSource {
         guard error.kind == .unsupportedFormat else { throw error }
       }
     }
-    throw refusal ?? OutputError(.unsupportedFormat, output: device, "has no usable rate")
+    throw refusal ?? OutputError(.unsupportedFormat, output: device, "has no usable sample rate")
   }
 
   deinit { capture?.stop() }

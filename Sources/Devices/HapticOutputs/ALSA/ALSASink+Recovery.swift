@@ -126,7 +126,7 @@ extension ALSASink {
     if kind == .suspended { return "the device was suspended" }
     switch cause {
     case .droppedBuffer: return "the device dropped its buffer"
-    case .lateDevice: return "the device is late"
+    case .lateDevice: return "the device missed its deadline"
     case .lateDelivery, .stoppedProcess, .refusedPriority: return "buffer underrun"
     }
   }
@@ -241,7 +241,7 @@ extension ALSASink {
           .unsupportedFormat, output: request.device,
           """
           reconnected with \(granted.channelCount) channels at \(granted.rate) Hz instead of \
-          \(format.channelCount) at \(Int(format.rate)) Hz; restart playback to use it
+          \(format.channelCount) at \(Int(format.rate)) Hz; restart playback to use the new format
           """
         )
       }

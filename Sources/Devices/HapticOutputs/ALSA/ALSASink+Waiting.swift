@@ -195,7 +195,8 @@ extension ALSASink {
     switch timeline.track(queuedCount: queuedCount, now: now) {
     case .late?:
       reportMissed(
-        .underrun, cause: .lateDevice, queuedCount: queuedCount, now: now, "the device is late")
+        .underrun, cause: .lateDevice, queuedCount: queuedCount, now: now,
+        "the device missed its deadline")
     case .early?:
       reportMissed(
         .underrun, cause: .droppedBuffer, queuedCount: queuedCount, now: now,

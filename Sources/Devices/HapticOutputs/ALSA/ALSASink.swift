@@ -247,7 +247,7 @@ public final class ALSASink: AudioSink {
       missedFrames.addDisconnected(skipOverdue(now: clock.now))
       eventQueue.add(
         .failed, missedFrameCount: missedFrames.countSinceDisconnection,
-        text: "\(request.device): the device did not return until the end")
+        text: "\(request.device): the device did not return before playback ended")
     case .idle, .ended:
       break
     }

@@ -112,7 +112,8 @@ struct PCMNegotiation {
     guard failure.call == .open, error.kind == .notFound, PCM.canCapture(request.device) else {
       return error
     }
-    return OutputError(.notPlayback, output: request.device, "capture only; choose another device")
+    return OutputError(
+      .notPlayback, output: request.device, "input only; choose an output device")
   }
 
   private func negotiate(_ pcm: PCM) throws -> PCMConfiguration {
@@ -274,7 +275,7 @@ extension OutputError {
       )
     case ENOMEM:
       return (
-        .other, "the system has no memory for this; use a smaller buffer or close other programs"
+        .other, "out of memory; use a smaller buffer or close other programs"
       )
     case EMFILE, ENFILE:
       return (.other, "too many open files; close some, or raise the limit with 'ulimit -n'")
@@ -289,13 +290,13 @@ extension OutputError {
     case ETIMEDOUT:
       return (.disconnected, "device stopped accepting frames; reconnect it")
     case EINVAL where failure.call == .write || failure.call == .mapCommit:
-      return (.other, "the device refuses frames; it is opened again")
+      return (.other, "the device rejects frames; Temblor reopens it")
     case EINVAL where isOpening:
       return (.notFound, "device not defined in the ALSA configuration; choose another device")
     case EPIPE:
-      return (.other, "the device runs dry again and again; it is opened again")
+      return (.other, "repeated underruns; Temblor reopens the device")
     case ESTRPIPE:
-      return (.other, "the device stays suspended; it is opened again")
+      return (.other, "the device stays suspended; Temblor reopens it")
     default:
       let reason = unsafe String(cString: strerror(failure.code)).lowercased()
       return (.other, "the device fails (\(reason)); reconnect it, or choose another")

@@ -32,7 +32,8 @@ internal import SoundFile
     if count == 0 {
       firstIndex = 0
     }
-    precondition(firstIndex + count + frameCount <= capacity, "more frames than the buffer holds")
+    precondition(
+      firstIndex + count + frameCount <= capacity, "more frames than the buffer can hold")
     let offset = (firstIndex + count) * frameSize
     unsafe encoder.encode(samples, into: UnsafeMutableRawBufferPointer(rebasing: bytes[offset...]))
     count += frameCount

@@ -39,7 +39,7 @@ struct SinkEventQueue {
       drained.append(
         SinkEvent(
           .degraded, missedFrameCount: droppedEventFrameCount,
-          text: "\(droppedEventCount) more interruptions in the same time"))
+          text: "\(droppedEventCount) more interruptions within this time"))
     }
     events.removeAll(keepingCapacity: true)
     droppedEventCount = 0

@@ -35,7 +35,7 @@ public final class SoundFileBackend: OutputBackend {
       if let format = SampleFormat(rawValue: encoding) { return format }
       throw OutputError(
         .unsupportedFormat, output: name,
-        "wav does not hold \(encoding) samples; use "
+        "WAV does not support \(encoding) samples; use "
           + SampleFormat.allCases.map(\.rawValue).joined(separator: ", "))
     }
     let path = numberedPath(name)

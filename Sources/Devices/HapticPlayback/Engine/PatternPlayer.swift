@@ -296,10 +296,11 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
     kind: .tooManyCommands, description: "too many scheduled commands; the command was not sent")
   package static let noDescriptors = PlaybackError(
     kind: .noResources,
-    description: "no file descriptor is left; close files, or raise the limit with 'ulimit -n'")
+    description: "no free file descriptors; close files, or raise the limit with 'ulimit -n'")
   static let noThreads = PlaybackError(
     kind: .noResources,
-    description: "no more threads can be started; end some, or raise the limit with 'ulimit -u'")
+    description:
+      "cannot start more threads; close other programs, or raise the limit with 'ulimit -u'")
   static let tooManyPlayers = PlaybackError(
     kind: .tooManyPlayers, description: "too many patterns loaded; release some")
 }

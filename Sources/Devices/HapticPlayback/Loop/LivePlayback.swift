@@ -135,7 +135,7 @@ public final class LivePlayback: Sendable {
       shared.report(
         SinkEvent(
           .failed, missedFrameCount: overdueFrameCount,
-          text: "the device does not respond; it was left without being closed"))
+          text: "the device does not respond; Temblor exits without closing it"))
       shared.hasEnded.store(true, ordering: .releasing)
       shared.changeSignal.raise()
     }

@@ -7,7 +7,7 @@ enum RealTimePriority {
   static let priority: Int32 = 20
 
   private static let advice =
-    "to allow it, start RealtimeKit (package rtkit), or give your user rtprio and memlock limits"
+    "to enable it, start RealtimeKit (package rtkit), or give your user rtprio and memlock limits"
 
   /// Requests real-time priority for the calling thread and locks the memory of the process if that
   /// is permitted.
@@ -26,7 +26,8 @@ enum RealTimePriority {
     guard let thread = currentThreadID else { return onRefusal("no real-time priority; \(advice)") }
     let requestThread = try? BackgroundThread {
       guard let reason = RealtimeKit.requestPriority(priority, thread: thread) else { return }
-      onRefusal("no real-time priority: \(reason); playback continues without it; \(advice)")
+      onRefusal(
+        "no real-time priority: \(reason); playback continues at normal priority; \(advice)")
     }
     if requestThread == nil {
       onRefusal("no real-time priority; \(advice)")
@@ -121,12 +122,12 @@ enum RealtimeKit {
     var result = unsafe library.getProperty(
       bus, serviceName, objectPath, serviceName, "MaxRealtimePriority", nil,
       CChar(UInt8(ascii: "i")), &maximumPriority)
-    guard result >= 0 else { return "RealtimeKit does not answer: \(errorText(result))" }
+    guard result >= 0 else { return "RealtimeKit does not respond: \(errorText(result))" }
     var limit: Int64 = 0
     result = unsafe library.getProperty(
       bus, serviceName, objectPath, serviceName, "RTTimeUSecMax", nil, CChar(UInt8(ascii: "x")),
       &limit)
-    guard result >= 0 else { return "RealtimeKit does not answer: \(errorText(result))" }
+    guard result >= 0 else { return "RealtimeKit does not respond: \(errorText(result))" }
     var oldLimit = rlimit()
     _ = unsafe getrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &oldLimit)
     let maximumTime = rlim_t(max(0, limit))

@@ -48,7 +48,7 @@ extension HapticFormat {
           result.losses.append(
             Loss(
               .dropped, .composition, at: sound.location,
-              "sounds beside the vibration are not played")
+              "sounds that accompany the vibration are not played")
           )
         }
         return result
@@ -241,7 +241,7 @@ private struct TimingArraysDecoder {
       if levels.count != durations.count {
         log.add(
           .arraysCount, at: amplitudes,
-          "there are \(durations.count) timings and \(levels.count) amplitudes")
+          "\(durations.count) timings do not match \(levels.count) amplitudes")
       }
       steps.reserveCapacity(durations.count)
       for (duration, level) in zip(durations, levels) {
@@ -351,7 +351,7 @@ extension Rule {
   )
   static let arraysRepeat = error(
     "repeat", "range", "The repeat index must be that of a timing, or -1 for none.")
-  static let arraysNoLength = error("no-length", "range", "The timings must not all be 0.")
+  static let arraysNoLength = error("no-length", "range", "At least one timing must not be 0.")
 
   static let vibrateSyntax = error(
     "syntax", "syntax", "The text must be a JSON array of numbers, or numbers with commas.")

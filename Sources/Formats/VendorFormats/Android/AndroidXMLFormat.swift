@@ -137,8 +137,8 @@ private struct VibrationDecoder {
           effectElements.isEmpty
             ? "vibration-select is empty"
             : """
-            the first of \(effectElements.count) effects is read; a device plays the first it \
-            supports
+            only the first of \(effectElements.count) effects is read; a device plays the first \
+            effect that it supports
             """)
       }
     default:

@@ -47,7 +47,7 @@ struct VibrationReader {
     }
     if loop == nil, elapsedMilliseconds > lastEventEnd {
       losses.add(
-        .dropped, .composition, "# ms of silence at the end are left out",
+        .dropped, .composition, "# ms of trailing silence are omitted",
         size: Double(elapsedMilliseconds - lastEventEnd))
     }
     composition = HapticComposition(layers: layers, loop: loop)
@@ -232,8 +232,8 @@ struct VibrationReader {
         (
           index,
           """
-          frequencies up to # Hz outside \(Int(scale.minimumHertz)) to \
-          \(Int(scale.maximumHertz)) Hz become the nearest sharpness
+          frequencies up to # Hz outside \(Int(scale.minimumHertz)) to \(Int(scale.maximumHertz)) \
+          Hz are clamped to the nearest sharpness
           """,
           excess
         ))

@@ -48,7 +48,12 @@ struct XMLTree: Sendable {
       var reader = ExpatReader(text: text)
       topLevel = try unsafe reader.read(keepsComments: keepsComments)
     #else
-      throw ParseError(offset: 0, message: "XML is read with the package trait SoundOutput")
+      throw ParseError(
+        offset: 0,
+        message: """
+          Android XML is not supported in this build; convert the file with 'temblor convert FILE \
+          --to ahap'
+          """)
     #endif
   }
 
@@ -106,7 +111,7 @@ struct XMLTree: Sendable {
           throw ParseError(offset: 0, message: "XML needs libexpat; install the package libexpat1")
         }
         guard let parser = unsafe XML_ParserCreate("UTF-8") else {
-          throw ParseError(offset: 0, message: "there is no memory to read the text")
+          throw ParseError(offset: 0, message: "out of memory")
         }
         unsafe self.parser = parser
         defer { unsafe XML_ParserFree(parser) }
@@ -127,7 +132,7 @@ struct XMLTree: Sendable {
             parser,
             { data, _, _, _, _ in
               unsafe ExpatReader.reader(from: data)?.pointee.stop(
-                "a document type declaration is not accepted", hint: "remove it")
+                "document type declarations are not allowed", hint: "remove it")
             })
           if keepsComments {
             unsafe XML_SetCommentHandler(
@@ -198,7 +203,7 @@ struct XMLTree: Sendable {
       @unsafe private mutating func checkCharacters(_ text: UnsafeBufferPointer<CChar>) {
         for index in text.indices where !XMLTree.isWhitespace(UInt8(bitPattern: unsafe text[index]))
         {
-          return stop("text is not accepted", hint: "use attributes and elements alone")
+          return stop("text content is not allowed", hint: "use only elements and attributes")
         }
       }
     }

@@ -5,10 +5,10 @@ extension LossLog {
   /// Records the events that were merged or dropped.
   mutating func add(_ merged: MergedEnvelope) {
     for event in merged.overlappingEvents.sorted() {
-      add(.approximated, .event(event), "events that sound together are merged into one envelope")
+      add(.approximated, .event(event), "overlapping events are merged into one envelope")
     }
     for event in merged.droppedEvents {
-      add(.dropped, .event(event), "too many events sound at once")
+      add(.dropped, .event(event), "too many overlapping events")
     }
   }
 }

@@ -47,7 +47,7 @@ struct HapsReader {
       return
     }
     guard length > 0 else {
-      return losses.add(.dropped, .composition, "notes that last no time are silent")
+      return losses.add(.dropped, .composition, "notes with zero duration are silent")
     }
     var levels: Breakpoints = Self.breakpoints(of: note.amplitude, until: length).map {
       ($0.time, clamped($0.value * gain))

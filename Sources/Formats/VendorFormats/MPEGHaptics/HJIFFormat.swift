@@ -87,7 +87,7 @@ struct HJIFReader: JSONSchemaReader {
     {
       log.add(
         .hjifDate, at: value, "the date is \(document.date.quoted())",
-        suggestion: "write it as 2023-04-05T06:07:08Z")
+        suggestion: "expected the form 2023-04-05T06:07:08Z")
     }
     return document
   }
@@ -375,9 +375,9 @@ extension Rule {
     "version", "compatibility", "The version should be 2023 or later; files of drafts are read.")
   static let hjifDate = note("date", "compatibility", "The date should be in the form of ISO 8601.")
   static let hjifOutOfRange = warning(
-    "out-of-range", "range", "A value should be within its range; others are clamped.")
+    "out-of-range", "range", "A value should be within its range. Other values are clamped.")
   static let hjifWholeNumber = warning(
-    "whole-number", "range", "Ticks and ids are whole numbers; others are rounded.")
+    "whole-number", "range", "Ticks and ids are integers. Other values are rounded.")
   static let hjifWaveletStream = error(
     "wavelet-stream", "grammar",
     "A wavelet stream must be a text of letters, digits, + and /, six bits each.")

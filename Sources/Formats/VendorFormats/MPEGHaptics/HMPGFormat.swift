@@ -183,7 +183,7 @@ struct HMPGDecoder {
     let timescaleBit = reader.position
     let timescale = try reader.read(32)
     guard timescale > 0 else {
-      throw BitReadError(.hmpgStructure, atBit: timescaleBit, "the timescale is 0 ticks a second")
+      throw BitReadError(.hmpgStructure, atBit: timescaleBit, "the timescale is 0 ticks per second")
     }
     guard document.perceptions.isEmpty || timescale == document.timescale else {
       throw BitReadError(
@@ -222,7 +222,7 @@ struct HMPGDecoder {
     report(
       .hmpgChecksum, atBit: bit,
       """
-      the checksum is \(String(expected, radix: 16)), that of the packets \
+      the checksum is \(String(expected, radix: 16)), but the checksum of the packets is \
       \(String(actual, radix: 16))
       """
     )
@@ -653,7 +653,7 @@ struct HMPGDecoder {
       let noun = ["perceptions", "channels", "bands", "effects"][ids.count]
       report(
         .hmpgCount, atBit: expected.bit,
-        "the file announces \(expected.count) \(noun) and has \(actualCount)")
+        "the file announces \(expected.count) \(noun), but contains \(actualCount)")
     }
   }
 

@@ -111,7 +111,7 @@ struct MPEGEncoder {
   {
     guard effectCount < Self.limits.effects, keyframeCount + newCount <= Self.limits.keyframes
     else {
-      losses.add(.dropped, element, "the file can hold no more effects")
+      losses.add(.dropped, element, "the file cannot contain more effects")
       return false
     }
     effectCount += 1

@@ -233,7 +233,7 @@ struct MPEGReader {
         hertz: hertz, of: effect)
     }
     if wave.event == nil {
-      reportLoss(.dropped, at: effect.sourceIndex, "waves that last no time are silent")
+      reportLoss(.dropped, at: effect.sourceIndex, "waves with zero duration are silent")
     }
     return wave.event
   }

@@ -259,7 +259,8 @@ struct HapticClipDecoder: JSONSchemaReader {
       guard let seconds: Double = reader.readScalar(value, key: key) else { return false }
       guard Float(seconds) >= reader.lastTime else {
         reader.log.add(
-          .clipTimeOrder, at: value, "time \(seconds) is before the last one, \(reader.lastTime)")
+          .clipTimeOrder, at: value,
+          "time \(seconds) is before the previous time, \(reader.lastTime)")
         return false
       }
       reader.lastTime = Float(seconds)
@@ -303,7 +304,8 @@ struct HapticClipDecoder: JSONSchemaReader {
     }
     emphasisValueIndices.append(value.index)
     if Float(point.time) == lastEmphasisTime {
-      log.add(.clipSimultaneousEmphases, at: value, "another emphasis is at \(point.time) s")
+      log.add(
+        .clipSimultaneousEmphases, at: value, "there is already an emphasis at \(point.time) s")
     }
     lastEmphasisTime = Float(point.time)
   }
@@ -420,7 +422,7 @@ private struct LofeltVoicesDecoder {
       else {
         log.add(
           .voicesRange, at: value,
-          "time \(time) or amplitude \(level) is out of range, out of order or behind the duration")
+          "time \(time) or amplitude \(level) is out of range, out of order, or after the end")
         continue
       }
       previousTime = time
@@ -459,7 +461,7 @@ private struct LofeltVoicesDecoder {
       }
       if points.last?.time != level.time || points.last?.emphasis != nil {
         guard next < clip.amplitudePoints.count || points.last?.time == level.time else {
-          return log.add(.voicesRange, at: level.value, "a transient is behind the last point")
+          return log.add(.voicesRange, at: level.value, "a transient is after the last point")
         }
         let line = EnvelopePoint.interpolated(
           from: EnvelopePoint(points.last ?? clip.amplitudePoints[0]),

@@ -201,7 +201,7 @@ struct RichTapBuilder {
         if curve.rampEndsToZero() {
           losses.add(
             .approximated, .event(reference),
-            "a curve is ramped from and to Intensity 0 within # ms of its ends",
+            "a curve is extended to Intensity 0 within # ms of its ends",
             size: Double(RichTapDialect.rampMilliseconds))
         }
         event.curve = curve.fittedPoints()
@@ -237,7 +237,7 @@ struct RichTapBuilder {
     if shift > 0 {
       losses.add(
         .approximated, .composition,
-        "more than 16 events of one time are moved apart by up to # ms",
+        "more than 16 events at the same time are spread by up to # ms",
         size: Double(shift))
     }
     reportEmptyFile()
@@ -287,7 +287,7 @@ struct RichTapBuilder {
       if lateCount > 0 {
         channelEvents.removeAll { $0.time > RichTapDialect.oh.timeRange.upperBound }
         losses.add(
-          .dropped, .composition, "events later than 30 minutes are left out, # in all",
+          .dropped, .composition, "events after 30 minutes are omitted, # in total",
           size: Double(lateCount))
       }
       let maximumCount = RichTapDialect.oh.maximumEventCount

@@ -182,7 +182,7 @@ struct RichTapDecoder: JSONSchemaReader {
       if dialect == .he, event.time < previous {
         log.add(
           .heRelativeTime, at: value,
-          "RelativeTime is \(event.time), before the \(previous) of the event before")
+          "RelativeTime is \(event.time), before the previous event at \(previous)")
       }
       previous = max(previous, event.time)
       group.events.append(event)
@@ -210,7 +210,7 @@ struct RichTapDecoder: JSONSchemaReader {
       if dialect == .he, let last = event.curve.last, point.time <= last.time {
         log.add(
           .heCurveTime, at: value["Time"] ?? value,
-          "Time is \(point.time), not after the \(last.time) of the point before")
+          "Time is \(point.time), not after the previous point at \(last.time)")
       }
       event.curve.append(point)
     }
@@ -310,7 +310,7 @@ struct RichTapDecoder: JSONSchemaReader {
     let count = overlap.count
     log.add(
       .heOverlap, at: JSONValue(document: json, index: overlap.value),
-      (count == 1 ? "an event begins" : "\(count) events begin")
+      (count == 1 ? "an event starts" : "\(count) events begin")
         + " while another plays on the same vibrator; both sound, but hardware may play one")
   }
 }

@@ -308,7 +308,8 @@ private struct ControlDifferenceBuilder {
     let sentence =
       switch (single.isCurve, item == nil) {
       case (true, true): "has an extra \(controlName) curve from \(time): \(extentText)"
-      case (true, false): "lacks \(referenceLabel)'s \(controlName) curve at \(time): \(extentText)"
+      case (true, false):
+        "is missing \(referenceLabel)'s \(controlName) curve at \(time): \(extentText)"
       case (false, true): "sets \(controlName) to \(value) at \(time): \(changeText)"
       case (false, false): "does not set \(controlName) to \(value) at \(time): \(changeText)"
       }
@@ -365,7 +366,7 @@ private struct ControlDifferenceBuilder {
     let values = SentenceFormatting.values(
       Double(candidatePoint.value), insteadOf: Double(point.value))
     guard ControlItem.areSimultaneous(point.time, candidatePoint.time) else {
-      return difference(true, "\(subject) is moved to \(values) at \(location)")
+      return difference(true, "\(subject) moves to \(values) at \(location)")
     }
     let time = SentenceFormatting.time(item.time + point.time)
     return difference(

@@ -271,7 +271,7 @@ struct EventDifferences {
     let time = SentenceFormatting.time(first.time)
     list.add(
       difference(.time, moved, amount: shift, hasValues: true),
-      sentence: "From its \(name) on, at \(time), all of \(names.owner) "
+      sentence: "From its \(name) at \(time) on, all of \(names.owner) "
         + "comes \(Difference.Kind.time.changeText(shift))")
   }
 
@@ -374,7 +374,7 @@ struct EventDifferences {
           referenceEvents: group.events.map(\.index),
           candidateEvents: group.candidateEvents.map(\.index)),
         sentence: subject.withVerb("is", plural: "are")
-          + " felt \(names[1]) instead of \(names[0])")
+          + " played \(names[1]) instead of \(names[0])")
     }
   }
 

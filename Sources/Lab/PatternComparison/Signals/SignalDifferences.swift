@@ -212,7 +212,7 @@ struct SignalDifferences {
     list.add(
       Difference(.level, in: range, amount: abs(minimum) > maximum ? minimum : maximum),
       sentence:
-        "\(owner)'s level has a different course between \(SentenceFormatting.range(range)): "
+        "\(owner)'s level follows a different curve between \(SentenceFormatting.range(range)): "
         + SentenceFormatting.spread(from: minimum, to: maximum, unit: .decibels))
   }
 

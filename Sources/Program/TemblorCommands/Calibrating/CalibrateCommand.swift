@@ -39,7 +39,7 @@ enum CalibrateCommand {
       """,
     arguments: [
       Argument(
-        "RECORDING", help: "Recording of the whole signal, at any sample rate.",
+        "RECORDING", help: "Recording of the complete signal, at any sample rate.",
         completion: .file(withExtension: "wav", "flac", "aiff", "caf"), isOptional: true)
     ],
     options: [
@@ -56,22 +56,25 @@ enum CalibrateCommand {
       OptionGroup(
         "Recording",
         Option(
-          "--channel", value: "N", help: "The channel of the sensor.",
+          "--channel", value: "N", help: "Channel of the sensor.",
           defaultText: "the only one, or 1"),
         Option("--reference", value: "N", help: "Channel with the signal itself."), sensor,
         Option(
           "--impedance", value: "OHMS",
           help:
             """
-            Measure the impedance: the recording is the voltage at a resistor in series, 0.001 \
-            to 100 ohms.
+            Measure impedance. The recording is the voltage across a series resistor of 0.001 to \
+            100 ohms.
             """
         ),
         Option(
           "--full-scale", value: "G", help: "Acceleration at full scale in g, 0.001 to 10000."),
         Option(
           "--accept-poor",
-          help: "Accept a fit that leaves up to 10 %, is uncertain or changes with the level."),
+          help: """
+            Accept a fit that is uncertain, depends on the level, or leaves a residual of up to \
+            10 %.
+            """),
         Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today")),
       SweepOptions.group,
       OptionGroup(
@@ -86,7 +89,7 @@ enum CalibrateCommand {
         "Calibrate a profile from a recording."),
       .init(
         "temblor calibrate --by-hand --profile dayton-bst-1 --device plughw:1 -o mine.json",
-        "Find the resonance with a hand and the space bar."),
+        "Find the resonance by touch, with the space bar."),
       .init(
         """
         temblor calibrate take.wav --impedance 0.47 --channel 1 --reference 2 --profile puck -o \
@@ -95,7 +98,7 @@ enum CalibrateCommand {
         "Measure with a resistor instead of a sensor."),
       .init(
         "temblor calibrate --quick take.wav --profile mine.json",
-        "Check in 5 s whether a profile still holds."),
+        "Check within 5 s whether a profile still matches."),
       .init(
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
           + "--reference 2 -o mine.json", "Play, record and measure, latency included."),
@@ -237,7 +240,9 @@ enum CalibrateCommand {
           row: row("inductance", measurement.inductance * 1_000, " mH")),
         .init("residual", measurement.residual),
       ],
-      sentences: ["The Q factor is that without the resistor, on an amplifier of no resistance."],
+      sentences: [
+        "The Q factor is without the resistor, for an amplifier with zero output resistance."
+      ],
       arguments: arguments, terminal: terminal)
     return .done
   }

@@ -170,7 +170,7 @@ struct CalibrationReport {
       title: "\(change.new.name): acceleration, measured and fitted",
       subtitle:
         """
-        \(calibration.resonance.text(places: 2)) Hz, quality \
+        \(calibration.resonance.text(places: 2)) Hz, Q factor \
         \(calibration.qualityFactor.text(places: 2)), residual \
         \(residual.hasPrefix("-") ? "−" + residual.dropFirst() : residual) dB
         """,
@@ -233,7 +233,7 @@ struct DriftReport {
   }
 
   private var verdict: String {
-    if drift.isWithinUncertainty { return "Both are within what the profile states." }
+    if drift.isWithinUncertainty { return "Both are within the uncertainty of the profile." }
     let subject: String
     if drift.resonance.isWithinUncertainty {
       subject = "The quality is"
@@ -242,7 +242,7 @@ struct DriftReport {
     } else {
       subject = "Both are"
     }
-    return subject + " beyond what the profile states; calibrate again without '--quick'."
+    return subject + " outside the uncertainty of the profile; calibrate again without '--quick'."
   }
 
   var fields: JSONObject { ReportEntry.jsonObject(of: entries) }

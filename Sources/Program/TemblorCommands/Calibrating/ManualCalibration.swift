@@ -13,7 +13,7 @@ import TransducerCalibration
 enum ManualCalibrationCommand {
   static let option = Option(
     "--by-hand",
-    help: "Find the resonance without a sensor: press a key where slow tones are felt most.")
+    help: "Find the resonance without a sensor: press a key when slow tones feel strongest.")
 
   private static let usableOptions: Set = [
     "--by-hand", "--profile", "--output", "--json", "--level", "--date", "--play-channel",
@@ -46,7 +46,9 @@ enum ManualCalibrationCommand {
       in: environment, terminal: terminal, isQuiet: false, wantsBlockTimings: false)
     guard terminal.error.isTerminal, session.hasKeyboard else {
       throw UsageError(
-        "'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
+        """
+        '--by-hand' requires a terminal with a keyboard; otherwise, record the sweep with a sensor
+        """)
     }
     terminal.report(
       """
@@ -73,7 +75,7 @@ enum ManualCalibrationCommand {
           .pressesDisagree,
           """
           no key was pressed in \(ManualCalibration.maximumUnansweredCount) tones; raise the level \
-          with + until tones are felt
+          with + until you feel the tones
           """)
       }
       measurement = try ManualMeasurement(presses: presses, around: stated)

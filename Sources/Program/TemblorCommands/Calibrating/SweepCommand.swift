@@ -46,7 +46,7 @@ enum SweepCommand {
     let output = arguments.value("--output")
     let hasDevice = arguments.value("--device") != nil
     guard (output == nil) == hasDevice else {
-      throw UsageError("use either '--output' or '--device'")
+      throw UsageError("specify either '--output' or '--device'")
     }
     if let output {
       let rate = try arguments[SharedOptions.rate]

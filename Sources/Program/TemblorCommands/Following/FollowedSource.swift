@@ -47,9 +47,8 @@ struct FollowedSource: Equatable {
       throw FileError(
         name,
         """
-        \(problem.error(for: name).description); needs PulseAudio or PipeWire, and the package \
-        libasound2-plugins; \
-        or name a device with '--from'
+        \(problem.error(for: name).description); requires PulseAudio or PipeWire, and the package \
+        libasound2-plugins; or choose a source with '--from'
         """)
     }
     sinks = server.sinks.map(\.name)

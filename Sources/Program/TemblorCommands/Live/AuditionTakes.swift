@@ -69,7 +69,7 @@ struct AuditionTake: Sendable {
     var work = BatchWork(on: terminal, problems: problems)
     if problems.isEmpty, !(2...maximumCount).contains(inputs.count) {
       throw UsageError(
-        "'audition' takes two to \(maximumCount) patterns or sound files, not \(inputs.count)")
+        "'audition' accepts two to \(maximumCount) patterns or sound files, not \(inputs.count)")
     }
     var takes: [AuditionTake] = []
     for input in inputs {

@@ -21,7 +21,7 @@ struct LiveOptions {
     Option(
       "--record", value: "FILE", help: "Also record the output to a 24-bit sound file.",
       completion: .file, writes: []
-    ), Option("--force", help: "Let --record replace a file that was not written by Temblor."))
+    ), Option("--force", help: "Let --record replace a file that Temblor did not write."))
 
   /// The sound options of a command that must not be recorded, since the recording would reveal the
   /// answer.
@@ -31,7 +31,7 @@ struct LiveOptions {
 
   static let recordLimit = Option(
     "--record-limit", value: "MINUTES",
-    help: "Stop the recording after this long, while playback goes on; 1 to 1440."
+    help: "Stop recording after this time; playback continues. 1 to 1440."
   ).double(in: 1...1_440, default: 60)
 
   static let recordRotate = Option(
@@ -46,8 +46,8 @@ struct LiveOptions {
     "--record-reserve", value: "PERCENT",
     help:
       """
-      With --record-rotate, keep this much of the disk free; what comes then is not recorded. 0 \
-      to 50.
+      With --record-rotate, keep this percentage of the disk free. Recording pauses when less is \
+      free. 0 to 50.
       """
   ).double(in: 0...50, default: 5)
 
@@ -89,7 +89,7 @@ struct LiveOptions {
         seconds: 60 * $0, reservedFraction: try arguments[Self.recordReserve] / 100)
     }
     if rotation != nil, arguments.value("--record-limit") != nil {
-      throw UsageError("'--record-rotate' and '--record-limit' exclude each other")
+      throw UsageError("'--record-rotate' and '--record-limit' cannot be used together")
     }
     isQuiet = arguments.flag("--quiet")
     // A command that answers other commands prints no summary.
@@ -245,7 +245,10 @@ struct DeviceOptions: Sendable {
   ).int(in: 16...16_384)
   private static let bufferSize = Option(
     "--buffer-size", value: "FRAMES",
-    help: "Buffer size in frames, at least two periods; larger is safer but adds latency.",
+    help: """
+      Buffer size in frames, at least two periods. A larger buffer prevents underruns but adds \
+      latency.
+      """,
     defaultText: "four periods"
   ).int(in: 32...262_144)
 

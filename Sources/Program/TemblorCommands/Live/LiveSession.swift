@@ -428,12 +428,14 @@ extension SinkEventAggregator.Report {
     let what = count == 1 ? "underrun" : "\(count) underruns"
     switch event.cause {
     case .lateDelivery, .refusedPriority, nil:
-      return "\(what): \(milliseconds) ms of audio lost; the system ran the program late; "
+      return "\(what): \(milliseconds) ms of audio lost; the system scheduled the program late; "
         + (lacksPriority
           ? "allow real-time priority, or use a larger '--buffer-size'"
           : "use a larger '--buffer-size'")
     case .stoppedProcess:
-      return "\(milliseconds) ms of audio lost while the program was stopped or the system slept"
+      return """
+        \(milliseconds) ms of audio lost because the program was stopped or the system was asleep
+        """
     case .lateDevice:
       return "\(what): \(milliseconds) ms of audio lost; the device or its sound server is late; "
         + "give the server real-time priority, or use a larger '--buffer-size'"

@@ -60,7 +60,7 @@ enum RoutingOptions {
     routing.channelSettings = try channels(arguments)
     let pan = arguments.command.option(named: "--pan") == nil ? nil : arguments.value("--pan")
     guard let path = arguments.value("--array") else {
-      if pan != nil { throw UsageError("'--pan' needs '--array'") }
+      if pan != nil { throw UsageError("'--pan' requires '--array'") }
       return routing
     }
     for excluded in ["--haptics", "--channel", "--profile"]
@@ -83,7 +83,7 @@ enum RoutingOptions {
       let new = try ChannelRouting.ChannelSettings(
         text, option: "--channel", profileNamed: SharedOptions.profile(named:))
       guard !channels.contains(where: { $0.index == new.index }) else {
-        throw UsageError("'--channel' names channel \(new.index + 1) twice")
+        throw UsageError("'--channel' configures channel \(new.index + 1) twice")
       }
       channels.append(new)
     }
@@ -291,7 +291,7 @@ enum PanArgument {
           of: "--pan", expected: "seconds and positions, such as '0:-1,2.5:1'", actual: word)
       }
       if let last = points.last, time <= last.time {
-        throw UsageError("'--pan' takes increasing times; \(parts[0]) is out of order")
+        throw UsageError("'--pan' requires increasing times; \(parts[0]) is out of order")
       }
       points.append(.init(time: time, position: try checked(parts[1], layout)))
     }

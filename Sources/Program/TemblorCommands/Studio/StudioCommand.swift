@@ -82,7 +82,7 @@ enum StudioCommand {
     let maximumCount = StudioPage.maximumSlotCount
     guard inputs.count <= maximumCount else {
       throw UsageError(
-        "\(inputs.count) patterns; 'temblor studio' takes at most \(maximumCount), A and B")
+        "'temblor studio' accepts at most \(maximumCount) patterns, A and B, not \(inputs.count)")
     }
     let page = try page(options)
     if options.serves {
@@ -132,7 +132,7 @@ enum StudioCommand {
     }
     let paths = try inputs.map { input throws(UsageError) -> String in
       guard case .file(let path) = input.origin else {
-        throw UsageError("'--serve' saves to files, and \(input.name.inQuotes) is not one")
+        throw UsageError("'--serve' saves to files, and \(input.name.inQuotes) is not a file")
       }
       return path
     }
@@ -142,7 +142,7 @@ enum StudioCommand {
     // A program that starts this command reads the address here.
     try terminal.output.writeLine(site.address)
     if !options.page.isQuiet {
-      terminal.report("Serving this machine's browsers; Ctrl-C ends.")
+      terminal.report("Serving on this computer only. Press Ctrl-C to stop.")
     }
     if options.page.opensInBrowser {
       try work.attempt { _ in try PageOutput.openInBrowser(site.address, state: "is served") }

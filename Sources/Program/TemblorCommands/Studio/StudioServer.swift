@@ -45,7 +45,7 @@ final class StudioServer {
       }
     }
     guard descriptor >= 0, isListening else {
-      let error = FileError.system("127.0.0.1:\(port)", "cannot be listened on")
+      let error = FileError.system("127.0.0.1:\(port)", "cannot be opened for listening")
       if descriptor >= 0 {
         close(descriptor)
       }

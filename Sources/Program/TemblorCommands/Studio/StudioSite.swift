@@ -116,7 +116,7 @@ struct StudioSite {
     guard hosts.contains(request.headers["host"] ?? ""),
       request.headers["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } })
         ?? true
-    else { return HTTPResponse(403, "only pages of \(address) may ask") }
+    else { return HTTPResponse(403, "only pages served from \(address) can use this server") }
     let components = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
       String.init)
     guard components.count == 3, components[0].isEmpty, components[1] == secret else {
@@ -149,7 +149,7 @@ struct StudioSite {
       return present
     case "PUT":
       guard let expected = request.headers["if-match"] else {
-        return HTTPResponse(428, "the version that is replaced is needed as If-Match")
+        return HTTPResponse(428, "the version to replace is required in If-Match")
       }
       // The current version is returned so that a concurrent change is not lost.
       guard expected == "\"\(tag)\"" else {

@@ -81,10 +81,10 @@ enum StudyCommand {
     completion: .file(withExtension: "csv"), isRepeatable: true
   ).texts()
   private static let participant = Option(
-    "--participant", value: "NAME", help: "Who takes part.", defaultText: "p1"
+    "--participant", value: "NAME", help: "Participant ID.", defaultText: "p1"
   ).text().map { $0 ?? "p1" }
   private static let question = Option(
-    "--question", value: "TEXT", help: "What to ask instead.", defaultText: "by the procedure"
+    "--question", value: "TEXT", help: "Custom question.", defaultText: "by the procedure"
   ).text()
   private static let save = Option(
     "--save", value: "FILE", help: "Results file.",
@@ -94,8 +94,8 @@ enum StudyCommand {
   private static let render = Option(
     "--render", value: "FOLDER",
     help: """
-      Write the stimuli as WAV files with their levels, and play nothing. A file that exists is \
-      never replaced.
+      Write the stimuli as WAV files at their levels instead of running the study. Existing files \
+      are never replaced.
       """
   ).text()
   private static let simulate = Option(
@@ -165,7 +165,7 @@ enum StudyCommand {
     if try arguments[report] {
       return try StudyReport.run(paths, ResultFormat(arguments), terminal)
     }
-    guard paths.count == 1 else { throw UsageError("a study has one table") }
+    guard paths.count == 1 else { throw UsageError("a study requires exactly one table") }
     let path = paths[0]
     let bytes = try FileSystem.read(path)
     let table = try StudyTable(path, bytes: bytes, hash: SHA256.hash(of: bytes), formats: formats)
@@ -209,7 +209,10 @@ enum StudyCommand {
     let reference = table.stimuli.firstIndex { $0.id == "reference" } ?? 0
     guard table.stimuli.count > (procedure == .magnitude ? 0 : 1) else {
       throw FileError(
-        table.path, "needs a reference and another stimulus for '\(procedure.rawValue)'")
+        table.path,
+        """
+        the procedure '\(procedure.rawValue)' requires a reference and at least one other stimulus
+        """)
     }
     if procedure == .staircase {
       try table.checkStaircase(reference: reference)

@@ -21,7 +21,7 @@ enum StudyReport {
         Answer(path: path, line: row.line, fields: row.fields)
       }
     }
-    guard let first = answers.first else { throw FileError("results", "hold no answers") }
+    guard let first = answers.first else { throw FileError("results", "no answers found") }
     let procedure = StudyProcedure(rawValue: first.fields["procedure"] ?? "") ?? .abx
     try checkTrials(answers, procedure)
     try checkConditions(answers, terminal)
@@ -64,16 +64,16 @@ enum StudyReport {
     for row in answers {
       for key in ["study", "procedure"] where row.fields[key] != first.fields[key] {
         throw StudyResults.error(
-          row.path, line: row.line, "is of another \(key) than \(first.path.inQuotes)")
+          row.path, line: row.line, "the \(key) differs from that in \(first.path.inQuotes)")
       }
       if !seen.insert(["participant", "seed", "trial"].map { row.fields[$0] }).inserted {
-        throw StudyResults.error(row.path, line: row.line, "is a trial that was given before")
+        throw StudyResults.error(row.path, line: row.line, "duplicate trial")
       }
       let answer = row.fields["answer"].flatMap(Double.init)
       let hasRight = !procedure.hasTwoAnswers || ["1", "2"].contains(row.fields["right"])
       guard let answer, procedure.accepts(answer), hasRight else {
         throw StudyResults.error(
-          row.path, line: row.line, "has an answer that '\(procedure.rawValue)' does not take")
+          row.path, line: row.line, "invalid answer for '\(procedure.rawValue)'")
       }
     }
   }
@@ -177,11 +177,10 @@ enum StudyReport {
   private static func choiceResult(_ name: String, _ rows: [[String: String]]) -> StimulusResult {
     let correctCount = rows.count { $0["answer"] == $0["right"] }
     let pValue = BinomialTest.pValue(ofAtLeast: correctCount, in: rows.count)
-    let chance = ABXResult.percentText(pValue)
+    let pValueText = pValue < 0.001 ? "p < 0.001" : "p = \(pValue.text(places: 3))"
     return StimulusResult(
       stimulus: name, count: rows.count, estimate: Double(correctCount), pValue: pValue,
-      sentence:
-        "\(correctCount) of \(rows.count) right; guessing does as well \(chance) of the time")
+      sentence: "\(correctCount) of \(rows.count) correct, \(pValueText)")
   }
 
   private static func staircaseResult(_ name: String, _ rows: [[String: String]])

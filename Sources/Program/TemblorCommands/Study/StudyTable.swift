@@ -55,7 +55,7 @@ struct StudyTable {
     for column in table.columns where !Self.columns.contains(column) {
       throw Self.error(
         path, line: 1, column: column,
-        "is unknown; the columns are \(Self.columns.joined(separator: ", "))")
+        "unknown; valid columns are \(Self.columns.joined(separator: ", "))")
     }
     guard table.columns.contains("id"), table.rows.count > 0 else {
       throw Self.error(
@@ -73,7 +73,8 @@ struct StudyTable {
       }
       if let previous = stimuli.first(where: { $0.id == id }) {
         throw Self.error(
-          path, line: row.line, column: "id", "\(id.inQuotes) is that of line \(previous.line) too")
+          path, line: row.line, column: "id",
+          "\(id.inQuotes) is already used in line \(previous.line)")
       }
       stimuli.append(
         try Self.parseStimulus(id, line: row.line, fields: fields, path: path, formats: formats))
@@ -105,7 +106,7 @@ struct StudyTable {
     }
     if let file = fields["file"] {
       if let column = numericColumns.first(where: { $0 != "level" && fields[$0] != nil }) {
-        throw error(path, line: line, column: column, "is for stimuli without a 'file'")
+        throw error(path, line: line, column: column, "is only for stimuli without a 'file'")
       }
       let beside = file.hasPrefix("/") ? file : FileSystem.join(FileSystem.folder(of: path), file)
       let (inputs, problems) = PatternInput.find(
@@ -151,12 +152,12 @@ struct StudyTable {
       if stimulus.value == nil || (stimulus.level == nil) != (stimuli[reference].level == nil) {
         throw Self.error(
           path, line: stimulus.line, column: nil,
-          "a staircase needs a level of each stimulus, or an intensity of each")
+          "a staircase requires a level or an intensity for each stimulus")
       }
       if index != reference, (stimulus.value ?? 0) <= minimum {
         throw Self.error(
           path, line: stimulus.line, column: nil,
-          "a staircase needs stimuli that are stronger than the reference"
+          "a staircase requires stimuli stronger than the reference"
         )
       }
     }
@@ -168,7 +169,7 @@ struct StudyTable {
     InputError(
       Finding(
         rule, location: FileLocation(name: path, position: .text(line: line, column: 1)),
-        (column.map { "column \($0.inQuotes) " } ?? "") + message))
+        (column.map { "column \($0.inQuotes): " } ?? "") + message))
   }
 
   /// Compiles a stimulus for each profile and finds the gain that sets its level.
@@ -208,9 +209,9 @@ struct StudyTable {
       throw Self.error(
         path, line: stimulus.line, column: "level",
         """
-        \(NumberFormatting.fixed(level, places: 1)) dBFS cannot be reached; \
-        \(stimulus.id.inQuotes) has at most \
-        \(NumberFormatting.fixed(measured.rmsDecibels, places: 1)) dBFS with its peaks at -1 dBFS
+        \(NumberFormatting.fixed(level, places: 1)) dBFS is out of reach; \(stimulus.id.inQuotes) \
+        supports at most \(NumberFormatting.fixed(measured.rmsDecibels, places: 1)) dBFS with its \
+        peaks at -1 dBFS
         """
       )
     }

@@ -144,8 +144,8 @@ import Testing
     #expect(
       try lines(pattern(#""Time": 0, "EventType": "HapticTransient", "EventDuration": null"#)) == [
         """
-        null-value t.ahap:1:99: warning: EventDuration is null and counts as absent \
-        (Pattern[0].Event.EventDuration); leave the key out
+        null-value t.ahap:1:99: warning: EventDuration is null, which counts as absent \
+        (Pattern[0].Event.EventDuration); omit the key
         """
       ])
     #expect(
@@ -160,8 +160,8 @@ import Testing
     #expect(
       try lines(pattern(#""Time": 0, "EventType": "HapticTransient", \#(twice)"#)) == [
         """
-        duplicate-parameter t.ahap:1:177: warning: HapticIntensity is given again; this value \
-        is used, not the one before (Pattern[0].Event.EventParameters[1].ParameterID)
+        duplicate-parameter t.ahap:1:177: warning: HapticIntensity appears twice; the last value \
+        is used (Pattern[0].Event.EventParameters[1].ParameterID)
         """
       ])
   }
@@ -181,7 +181,7 @@ import Testing
       milliseconds.contains(
         """
         time-unit t.ahap:1:47: warning: Time is 600.0 s; times are in seconds \
-        (Pattern[0].Event.Time); if milliseconds are meant, write 0.6
+        (Pattern[0].Event.Time); if milliseconds were intended, write 0.6
         """
       ))
     #expect(
@@ -192,7 +192,7 @@ import Testing
       pattern(
         #""Time": 0, "EventType": "HapticTransient", "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 80}]"#
       ))
-    #expect(percent.first?.hasSuffix("; values are not percent: write 0.8") == true)
+    #expect(percent.first?.hasSuffix("; the value is not a percentage; write 0.8") == true)
     let bare = try lines(
       #"{"Version": 1, "Pattern": [{"Time": 0, "EventType": "HapticTransient"}]}"#)
     #expect(bare.contains { $0.hasSuffix(#"; put its contents into an object: {"Event": {…}}"#) })
@@ -221,8 +221,8 @@ import Testing
       #expect(
         found.map(\.description) == [
           """
-          t.ahap:1:1: warning: the text is \(name); save it as UTF-8; Temblor and Apple read \
-          it, other readers may not
+          t.ahap:1:1: warning: the text is \(name); save it as UTF-8; other readers may not \
+          support this encoding
           """
         ])
     }

@@ -23,8 +23,8 @@ import Testing
     #expect(
       try findings(#"{"transient-gap": "one\u2028rough\nhit"}"#, events: Self.close) == [
         """
-        note transient-gap: the transient follows after 20.0 ms; at least 50 ms are needed to \
-        feel two 
+        note transient-gap: the transient is 20.0 ms after the previous one; at least 50 ms are \
+        needed to perceive two taps 
         """
           + "(allowed: one rough hit)"
       ])
@@ -39,7 +39,7 @@ import Testing
   @Test func unnecessarySuppressionsAreReported() throws {
     #expect(
       try findings(#"{"harsh": "x", "negative-time": "y"}"#, events: Self.tap("0")) == [
-        "note unused-allowance: unnecessary: the file does not break \"harsh\"",
+        "note unused-allowance: unnecessary: the file does not violate \"harsh\"",
         "note unused-allowance: \"negative-time\" is an error and cannot be allowed",
       ])
   }

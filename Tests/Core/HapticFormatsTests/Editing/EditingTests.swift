@@ -331,38 +331,34 @@ import Testing
       ),
       (
         .set("events[0]", to: .number(1)),
-        "events[0]: the path must end in a field; write events[0].time"
+        "events[0]: the path must name a field; write events[0].time"
       ),
       (
         .set("events[0].time.x", to: .number(1)),
-        "events[0].time.x: the path has more after a field; end it there"
+        "events[0].time.x: the path continues after a field; end it there"
       ),
       (
         .remove("events[-1]"),
         """
-        events[-1]: the path is not valid; write events[3], parameters[0], curves[0].points[2] \
-        or a field of them
+        events[-1]: invalid path; write events[3], parameters[0], curves[0].points[2] or a field \
+        of them
         """
       ),
       (
         .remove("events"),
         """
-        events: the path is not valid; write events[3], parameters[0], curves[0].points[2] or a \
-        field of them
+        events: invalid path; write events[3], parameters[0], curves[0].points[2] or a field of them
         """
       ),
       (
         .remove(""),
-        """
-        : the path is not valid; write events[3], parameters[0], curves[0].points[2] or a field \
-        of them
-        """
+        ": invalid path; write events[3], parameters[0], curves[0].points[2] or a field of them"
       ),
       (
         .remove("events[9999999999]"),
         """
-        events[9999999999]: the path is not valid; write events[3], parameters[0], \
-        curves[0].points[2] or a field of them
+        events[9999999999]: invalid path; write events[3], parameters[0], curves[0].points[2] or a \
+        field of them
         """
       ),
       (.set("events[0].time", to: .number(.nan)), "events[0].time: the number must be finite"),
@@ -370,21 +366,24 @@ import Testing
         .set("events[0].time", to: .number(-1)),
         "events[0].time: Time is -1.0; it must not be negative"
       ),
-      (.set("events[0].kind", to: .number(1)), "events[0].kind: the field takes a text"),
-      (.set("events[0].loop", to: .number(2)), "events[0].loop: the field takes true or false"),
+      (.set("events[0].kind", to: .number(1)), "events[0].kind: expected a text"),
+      (.set("events[0].loop", to: .number(2)), "events[0].loop: expected true or false"),
       (
         .set("events[0].kind", to: .text("HapticTransent")),
         "events[0].kind: unknown event type \"HapticTransent\"; did you mean \"HapticTransient\"?"
       ),
       (
         .set("events[0].time", to: .text("soon")),
-        "events[0].time: the field takes a number, not \"soon\""
+        "events[0].time: expected a number, not \"soon\""
       ),
       (.remove("events[0].time"), "events[0].time: an event must have the key \"Time\""),
-      (.duplicate("events[0].time"), "events[0].time: only whole parts are duplicated"),
+      (
+        .duplicate("events[0].time"),
+        "events[0].time: only an event, parameter, curve, or control point can be duplicated"
+      ),
       (
         .addPoint(time: 0, value: 1, to: "events[0]"),
-        "events[0]: control points are added to a curve"
+        "events[0]: control points can only be added to a curve"
       ),
       (
         .addPoint(time: -1, value: 1, to: "curves[0]"),
@@ -407,7 +406,7 @@ import Testing
       ),
       (
         .add(Array(#"{"Event": {}}"#.utf8), after: "curves[0].points[0]"),
-        "curves[0].points[0]: an entry is added behind an event, parameter or curve"
+        "curves[0].points[0]: entries can only be added after an event, parameter, or curve"
       ),
     ] as [(PatternChange, String)]) func whatCannotBeChangedIsRefused(
       change: PatternChange, message: String

@@ -281,7 +281,7 @@ import Testing
     }
     #expect(
       errors("{\"timings\": [5, 5], \"amplitudes\": [1]}") == [
-        "a:1:35: error: there are 2 timings and 1 amplitudes (amplitudes)"
+        "a:1:35: error: 2 timings do not match 1 amplitudes (amplitudes)"
       ])
     #expect(
       errors("{\"timings\": [5.5], \"amplitudes\": [-2]}") == [

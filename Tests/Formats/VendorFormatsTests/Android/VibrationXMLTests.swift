@@ -106,104 +106,105 @@ enum Vibration {
       1:1: error: the root is "haptics", not "vibration-effect" or "vibration-select" (haptics)
     <vibration-effect a="1"><primitive-effect name="tick"/></vibration-effect>
       1:19: error: unexpected attribute "a" (vibration-effect)
-    <vibration-effect><primitive-effect name="tick"/><predefined-eff\
-    ect name="tick"/></vibration-effect>
-      1:50: error: unexpected element "predefined-effect" in vibration-eff\
-    ect (vibration-effect.predefined-effect[1])
-    <vibration-effect><predefined-effect name="tick"/><primitive-eff\
-    ect name="tick"/></vibration-effect>
-      1:51: error: unexpected element "primitive-effect" in vibration-eff\
-    ect (vibration-effect.primitive-effect[1])
+    <vibration-effect><primitive-effect name="tick"/><predefined-effect \
+    name="tick"/></vibration-effect>
+      1:50: error: unexpected element "predefined-effect" in vibration-effect \
+    (vibration-effect.predefined-effect[1])
+    <vibration-effect><predefined-effect name="tick"/><primitive-effect \
+    name="tick"/></vibration-effect>
+      1:51: error: unexpected element "primitive-effect" in vibration-effect \
+    (vibration-effect.primitive-effect[1])
     <vibration-effect><predefined-effect name="thud"/></vibration-effect>
-      1:38: error: name is "thud"; must be one of tick, click, heavy_click, double_cl\
-    ick (vibration-effect.predefined-effect[0])
+      1:38: error: name is "thud"; must be one of tick, click, heavy_click, double_click \
+    (vibration-effect.predefined-effect[0])
     <vibration-effect><predefined-effect id="0"/></vibration-effect>
-      1:19: error: predefined-effect must have the attribute "na\
-    me" (vibration-effect.predefined-effect[0])
+      1:19: error: predefined-effect must have the attribute "name" \
+    (vibration-effect.predefined-effect[0])
     <vibration-effect><primitive-effect name="tick" scale="1.01"/></vibration-effect>
       1:49: error: scale is "1.01"; must be a number 0 to 1 (vibration-effect.primitive-effect[0])
     <vibration-effect><primitive-effect name="tick" delayMs="-1"/></vibration-effect>
-      1:49: error: delayMs is "-1"; must be a whole number of at leas\
-    t 0 (vibration-effect.primitive-effect[0])
+      1:49: error: delayMs is "-1"; must be a whole number of at least 0 \
+    (vibration-effect.primitive-effect[0])
     <vibration-effect><primitive-effect name="tick" delayType="later"/></vibration-effect>
-      1:49: error: delayType is "later"; must be pause or relative_start_off\
-    set (vibration-effect.primitive-effect[0])
-    <vibration-effect><primitive-effect name="tick"><primitive-eff\
-    ect name="tick"/></primitive-effect></vibration-effect>
-      1:49: error: unexpected element "primitive-effect" in primitive-eff\
-    ect (vibration-effect.primitive-effect[0].primitive-effect[0])
+      1:49: error: delayType is "later"; must be pause or relative_start_offset \
+    (vibration-effect.primitive-effect[0])
+    <vibration-effect><primitive-effect name="tick"><primitive-effect \
+    name="tick"/></primitive-effect></vibration-effect>
+      1:49: error: unexpected element "primitive-effect" in primitive-effect \
+    (vibration-effect.primitive-effect[0].primitive-effect[0])
     <vibration-effect><primitiv-effect name="tick"/></vibration-effect>
-      1:19: error: unexpected element "primitiv-effect" in vibration-eff\
-    ect (vibration-effect.primitiv-effect[0]); did you mean "primitive-effect"?
+      1:19: error: unexpected element "primitiv-effect" in vibration-effect \
+    (vibration-effect.primitiv-effect[0]); did you mean "primitive-effect"?
     <vibration-effect><waveform-effect></waveform-effect></vibration-effect>
       1:19: error: the durations of the waveform are all 0 (vibration-effect.waveform-effect[0])
-    <vibration-effect><waveform-effect><waveform-entry durationMs="0" amplitude="9"/><waveform-en\
-    try durationMs="0" amplitude="0"/></waveform-effect></vibration-effect>
+    <vibration-effect><waveform-effect><waveform-entry durationMs="0" \
+    amplitude="9"/><waveform-entry durationMs="0" \
+    amplitude="0"/></waveform-effect></vibration-effect>
       1:19: error: the durations of the waveform are all 0 (vibration-effect.waveform-effect[0])
-    <vibration-effect><waveform-effect><waveform-entry durationMs=\
-    "5" amplitude="9"/><repeating/></waveform-effect></vibration-effect>
+    <vibration-effect><waveform-effect><waveform-entry durationMs="5" \
+    amplitude="9"/><repeating/></waveform-effect></vibration-effect>
       1:82: error: repeating is empty (vibration-effect.waveform-effect[0].repeating[1])
-    <vibration-effect><waveform-effect><repeating><waveform-entry durationMs=\
-    "5" amplitude="9"/></repeating><waveform-entry durationMs=\
-    "5" amplitude="9"/></waveform-effect></vibration-effect>
-      1:105: error: unexpected element "waveform-entry" in waveform-eff\
-    ect (vibration-effect.waveform-effect[0].waveform-entry[1])
-    <vibration-effect><waveform-effect><waveform-entry durationMs=\
-    "5" amplitude="256"/></waveform-effect></vibration-effect>
-      1:67: error: amplitude is "256"; must be 0 to 255 or defa\
-    ult (vibration-effect.waveform-effect[0].waveform-entry[0])
-    <vibration-effect><waveform-effect><waveform-entry durationMs="5\
-    .5" amplitude="2"/></waveform-effect></vibration-effect>
-      1:52: error: durationMs is "5.5"; must be a whole number of at leas\
-    t 0 (vibration-effect.waveform-effect[0].waveform-entry[0])
+    <vibration-effect><waveform-effect><repeating><waveform-entry durationMs="5" \
+    amplitude="9"/></repeating><waveform-entry durationMs="5" \
+    amplitude="9"/></waveform-effect></vibration-effect>
+      1:105: error: unexpected element "waveform-entry" in waveform-effect \
+    (vibration-effect.waveform-effect[0].waveform-entry[1])
+    <vibration-effect><waveform-effect><waveform-entry durationMs="5" \
+    amplitude="256"/></waveform-effect></vibration-effect>
+      1:67: error: amplitude is "256"; must be 0 to 255 or default \
+    (vibration-effect.waveform-effect[0].waveform-entry[0])
+    <vibration-effect><waveform-effect><waveform-entry durationMs="5.5" \
+    amplitude="2"/></waveform-effect></vibration-effect>
+      1:52: error: durationMs is "5.5"; must be a whole number of at least 0 \
+    (vibration-effect.waveform-effect[0].waveform-entry[0])
     <vibration-effect><waveform-entry durationMs="5" amplitude="9"/></vibration-effect>
-      1:19: error: unexpected element "waveform-entry" in vibration-eff\
-    ect (vibration-effect.waveform-entry[0])
+      1:19: error: unexpected element "waveform-entry" in vibration-effect \
+    (vibration-effect.waveform-entry[0])
     <vibration-effect><basic-envelope-effect></basic-envelope-effect></vibration-effect>
-      1:19: error: basic-envelope-effect has no control-po\
-    int (vibration-effect.basic-envelope-effect[0])
-    <vibration-effect><basic-envelope-effect><control-point intensity="0.4" sharpness="0\
-    .5" durationMs="50"/></basic-envelope-effect></vibration-effect>
-      1:19: error: the envelope ends with intensity 0.4, no\
-    t 0 (vibration-effect.basic-envelope-effect[0]); add a control-point with intensity 0
-    <vibration-effect><basic-envelope-effect><control-point intensity="0.4" sharpness="0\
-    .5" durationMs="0"/><control-point intensity="0" sharpness=\
-    "0" durationMs="1"/></basic-envelope-effect></vibration-effect>
-      1:89: error: durationMs is "0"; must be a whole number of at leas\
-    t 1 (vibration-effect.basic-envelope-effect[0].control-point[0])
-    <vibration-effect><basic-envelope-effect initialSharpness="-0.1"><control-point intensity=\
-    "0" sharpness="0" durationMs="1"/></basic-envelope-effect></vibration-effect>
-      1:42: error: initialSharpness is "-0.1"; must be a number 0 t\
-    o 1 (vibration-effect.basic-envelope-effect[0])
-    <vibration-effect><waveform-envelope-effect><control-point amplitude="0.4" frequencyHz=\
-    "0" durationMs="50"/></waveform-envelope-effect></vibration-effect>
-      1:76: error: frequencyHz is "0"; must be a number greater tha\
-    n 0 (vibration-effect.waveform-envelope-effect[0].control-point[0])
+      1:19: error: basic-envelope-effect has no control-point \
+    (vibration-effect.basic-envelope-effect[0])
+    <vibration-effect><basic-envelope-effect><control-point intensity="0.4" sharpness="0.5" \
+    durationMs="50"/></basic-envelope-effect></vibration-effect>
+      1:19: error: the envelope ends with intensity 0.4, not 0 \
+    (vibration-effect.basic-envelope-effect[0]); add a control-point with intensity 0
+    <vibration-effect><basic-envelope-effect><control-point intensity="0.4" sharpness="0.5" \
+    durationMs="0"/><control-point intensity="0" sharpness="0" \
+    durationMs="1"/></basic-envelope-effect></vibration-effect>
+      1:89: error: durationMs is "0"; must be a whole number of at least 1 \
+    (vibration-effect.basic-envelope-effect[0].control-point[0])
+    <vibration-effect><basic-envelope-effect initialSharpness="-0.1"><control-point intensity="0" \
+    sharpness="0" durationMs="1"/></basic-envelope-effect></vibration-effect>
+      1:42: error: initialSharpness is "-0.1"; must be a number 0 to 1 \
+    (vibration-effect.basic-envelope-effect[0])
+    <vibration-effect><waveform-envelope-effect><control-point amplitude="0.4" frequencyHz="0" \
+    durationMs="50"/></waveform-envelope-effect></vibration-effect>
+      1:76: error: frequencyHz is "0"; must be a number greater than 0 \
+    (vibration-effect.waveform-envelope-effect[0].control-point[0])
     <vibration-effect><repeating-effect></repeating-effect></vibration-effect>
       1:19: error: repeating-effect has no repeating (vibration-effect.repeating-effect[0])
-    <vibration-effect><repeating-effect><preamble><primitive-eff\
-    ect name="tick"/></preamble></repeating-effect></vibration-effect>
+    <vibration-effect><repeating-effect><preamble><primitive-effect \
+    name="tick"/></preamble></repeating-effect></vibration-effect>
       1:19: error: repeating-effect has no repeating (vibration-effect.repeating-effect[0])
     <vibration-effect><repeating-effect><repeating/></repeating-effect></vibration-effect>
       1:37: error: repeating is empty (vibration-effect.repeating-effect[0].repeating[0])
     <vibration-effect><repeating-effect><repeating><repeating-effect/></repeating></repeating-effect></vibration-effect>
-      1:48: error: unexpected element "repeating-effect" in repeat\
-    ing (vibration-effect.repeating-effect[0].repeating[0].repeating-effect[0])
+      1:48: error: unexpected element "repeating-effect" in repeating \
+    (vibration-effect.repeating-effect[0].repeating[0].repeating-effect[0])
     <vibration-effect><vendor-effect>AAAA</vendor-effect></vibration-effect>
-      1:34: error: text is not accepted; use attributes and elements alone
+      1:34: error: text content is not allowed; use only elements and attributes
     <vibration-effect><vendor-effect/></vibration-effect>
       1:19: error: a vendor effect cannot be read (vibration-effect.vendor-effect[0])
     <vibration-select><vibration/></vibration-select>
-      1:19: error: unexpected element "vibration" in vibration-select (vibration-select.vibration[0\
-    ]); did you mean "vibration-effect"?
-    <vibration-effect><primitive-eff\
-    ect name="tick"/></vibration-effect><vibration-effect><primitive-eff\
-    ect name="tick"/></vibration-effect>
+      1:19: error: unexpected element "vibration" in vibration-select \
+    (vibration-select.vibration[0]); did you mean "vibration-effect"?
+    <vibration-effect><primitive-effect \
+    name="tick"/></vibration-effect><vibration-effect><primitive-effect \
+    name="tick"/></vibration-effect>
       1:69: error: the text is not valid XML: junk after document element
     text<vibration-effect><primitive-effect name="tick"/></vibration-effect>
       1:5: error: the text is not valid XML: not well-formed (invalid token)
     <vibration-effect>text<primitive-effect name="tick"/></vibration-effect>
-      1:19: error: text is not accepted; use attributes and elements alone
+      1:19: error: text content is not allowed; use only elements and attributes
     <vibration-effect><primitive-effect name="tick"/></vibration-effect>text
       1:69: error: the text is not valid XML: junk after document element
     <vibration-effect><primitive-effect></vibration-effect>
@@ -214,12 +215,12 @@ enum Vibration {
       1:49: error: the text is not valid XML: duplicate attribute
     <vibration-effect><primitive-effect name="&x;"/></vibration-effect>
       1:19: error: the text is not valid XML: undefined entity
-    <!DOCTYPE vibration-effect [<!ENTITY x SYSTEM "/etc/passwd">]><vibration-effect><primitive-eff\
-    ect name="tick"/></vibration-effect>
-      1:28: error: a document type declaration is not accepted; remove it
-    <!DOCTYPE vibration-effect SYSTEM "file:///etc/passwd"><vibration-effect><primitive-eff\
-    ect name="tick"/></vibration-effect>
-      1:55: error: a document type declaration is not accepted; remove it
+    <!DOCTYPE vibration-effect [<!ENTITY x SYSTEM \
+    "/etc/passwd">]><vibration-effect><primitive-effect name="tick"/></vibration-effect>
+      1:28: error: document type declarations are not allowed; remove it
+    <!DOCTYPE vibration-effect SYSTEM "file:///etc/passwd"><vibration-effect><primitive-effect \
+    name="tick"/></vibration-effect>
+      1:55: error: document type declarations are not allowed; remove it
     """)
 
   @Test(arguments: refused) func refusesWhatAndroidRefuses(row: TableRow) {

@@ -124,7 +124,7 @@ import Testing
       [0.5, 1.5, 2.25, 2.75, 3.25].map(control.value(at:)) == [0.25, 0.75, 0.625, 0.875, 0.625])
     #expect(
       losses.finish() == [
-        Loss(.approximated, .composition, "the loop from 1.0 s to 2.0 s is written 3 times")
+        Loss(.approximated, .composition, "the loop from 1.0 s to 2.0 s is unrolled 3 times")
       ])
   }
 

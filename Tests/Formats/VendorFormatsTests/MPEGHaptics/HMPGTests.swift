@@ -72,7 +72,7 @@ import Testing
     // What is missing at the end of a unit is what the bands announce.
     let cut = examine(Array(bytes[..<boundaries[1]]))
     #expect(cut.findings.map(\.rule) == ["hmpg/count", "hmpg/count", "hmpg/count"])
-    #expect(cut.findings[0].message == "the file announces 1 effects and has 0")
+    #expect(cut.findings[0].message == "the file announces 1 effects, but contains 0")
   }
 
   @Test func damageIsFoundOrHarmless() throws {
@@ -102,7 +102,7 @@ import Testing
     packet[27] = 20 << 2
     #expect(
       examine(packet).findings.map(\.description) == [
-        "t@0: warning: the file announces 0 perceptions and has 1",
+        "t@0: warning: the file announces 0 perceptions, but contains 1",
         "t@27: warning: unknown packet type 20; the packet is skipped",
       ])
     var scale = bytes
@@ -111,7 +111,7 @@ import Testing
     }
     #expect(
       examine(scale).findings.map(\.description) == [
-        "t@16: error: the timescale is 0 ticks a second"
+        "t@16: error: the timescale is 0 ticks per second"
       ])
   }
 

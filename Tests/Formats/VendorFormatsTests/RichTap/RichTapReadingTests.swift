@@ -113,7 +113,7 @@ enum RichTap {
         \.description)
     #expect(
       overlaps == [
-        "f:1:372: note: an event begins while another plays on the same vibrator; both sound, but "
+        "f:1:372: note: an event starts while another plays on the same vibrator; both sound, but "
           + "hardware may play one (Pattern[1].Event)"
       ])
   }
@@ -194,7 +194,7 @@ enum RichTap {
     ),
     (
       RichTap.he(RichTap.tap("\"RelativeTime\": 9"), RichTap.tap("\"RelativeTime\": 8")),
-      "he/relative-time: RelativeTime is 8, before the 9 of the event before"
+      "he/relative-time: RelativeTime is 8, before the previous event at 9"
     ),
     (RichTap.he(RichTap.tap(intensity: "101")), "he/intensity: Intensity is 101, outside 0 to 100"),
     (
@@ -217,7 +217,7 @@ enum RichTap {
     ),
     (
       RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 5 1 0, 100 0 0")),
-      "he/curve-time: Time is 5, not after the 5 of the point before"
+      "he/curve-time: Time is 5, not after the previous point at 5"
     ),
     (
       RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 101 1 0, 100 0 0")),

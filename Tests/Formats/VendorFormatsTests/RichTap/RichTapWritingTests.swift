@@ -201,7 +201,9 @@ import Testing
     #expect(merged.back.layers.map(\.bodyLocation) == [nil])
     #expect(
       merged.losses
-        == (1...3).map { "approximated: what is felt at \($0) alone is felt everywhere" })
+        == (1...3).map {
+          "approximated: the body location \($0) cannot be written; the haptics play everywhere"
+        })
   }
 
   @Test func whatCannotBeWrittenIsReported() throws {
@@ -224,7 +226,7 @@ import Testing
       layers: [.init(HapticPattern(events: [tap(0), tap(0.2)]))], loop: .init(start: 0.2, end: 0.4))
     let unrolled = try write(loop, HapticFormat.he, options: WritingOptions(loopCount: 3))
     #expect(unrolled.back.layers[0].pattern.events.map(\.time) == [0, 0.2, 0.4, 0.6])
-    #expect(unrolled.losses == ["approximated: the loop from 0.2 s to 0.4 s is written 3 times"])
+    #expect(unrolled.losses == ["approximated: the loop from 0.2 s to 0.4 s is unrolled 3 times"])
     var bad = pattern
     bad.events[0].time = .infinity
     #expect(throws: InputError.self) { try HapticFormat.he.write(HapticComposition(bad)) }

@@ -52,9 +52,9 @@ import Testing
     #expect(try abx(words, on: stage) == .done)
     #expect(
       stage.recorded.output.replacing("\n  ", with: " ") == """
-        2 of 3 correct; a guesser would do this well 50 % of the time; at least 5 trials are neede\
-        d for a result.
-        Levels were not matched; a difference in level alone may explain the result.
+        2 of 3 correct; guessing does at least this well 50 % of the time; at least 5 trials are \
+        needed for a result.
+        Levels were not matched. A difference in level alone may explain the result.
         \(place("r.json")): written
 
         """)
@@ -247,10 +247,10 @@ import Testing
     #expect(try abx(words, on: stage) == .done)
     #expect(
       stage.recorded.error.contains(
-        "The levels are not matched: a difference in level alone can be heard.\n"))
+        "Levels are not matched. A difference in level alone may be audible.\n"))
     #expect(
       stage.recorded.output.contains(
-        "Levels were not matched; a difference in level alone may explain the result.\n"))
+        "Levels were not matched. A difference in level alone may explain the result.\n"))
   }
 
   @Test("The levels of patterns are part of the test unless they are matched")

@@ -240,14 +240,14 @@ import Testing
   }
 
   @Test(arguments: [
-    (["light"], "'audition' takes two to 9 patterns or sound files, not 1"),
+    (["light"], "'audition' accepts two to 9 patterns or sound files, not 1"),
     (
       Array(repeating: "light", count: 10),
-      "'audition' takes two to 9 patterns or sound files, not 10"
+      "'audition' accepts two to 9 patterns or sound files, not 10"
     ),
     (
       ["light", "medium", "--loop-range", "1"],
-      "'--loop-range' takes a range in seconds, such as '0.5-1.2', not '1'"
+      "invalid value '1' for '--loop-range': expected a range in seconds, such as '0.5-1.2'"
     ),
     (["light", "medium", "--loop-range", "2-1"], "the loop range '2-1' is shorter than 0.01 s"),
     (

@@ -43,7 +43,10 @@ import TransducerProfiles
       let error = #expect(throws: UsageError.self) { try calibrate(on: stage) }
       #expect(
         error?.description
-          == "'--by-hand' needs a terminal for keys; without one, record the sweep with a sensor")
+          == """
+          '--by-hand' requires a terminal with a keyboard; otherwise, record the sweep with a \
+          sensor
+          """)
       #expect(stage.engine == nil)
     }
   }
@@ -67,7 +70,7 @@ import TransducerProfiles
     #expect(
       error?.description
         == """
-        dayton-bst-1: no key was pressed in 3 tones; raise the level with + until tones are felt
+        dayton-bst-1: no key was pressed in 3 tones; raise the level with + until you feel the tones
         """
     )
     #expect(!isWritten)

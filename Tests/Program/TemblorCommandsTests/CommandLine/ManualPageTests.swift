@@ -91,20 +91,20 @@ import Testing
     Success.
     .TP
     \fB1\fR
-    The operation failed, for example for lack of space, permission or a device.
+    The operation failed, for example because of a full disk, missing permission, or a device error.
     .TP
     \fB2\fR
     Invalid input; messages name file, line and column.
     .TP
     \fB3\fR
-    A difference exceeds \-\-tolerance, or what was measured the uncertainty of a profile.
+    A difference exceeds \-\-tolerance, or a measured value exceeds the uncertainty of the profile.
     .TP
     \fB64\fR
     Usage error.
     .SH "ENVIRONMENT"
     .TP
     \fBNO_COLOR\fR
-    If set and not empty, output has no colours.
+    If set and not empty, disables colors in output.
     .SH "FILES"
     .PP
     \&.sketchrc is read first.

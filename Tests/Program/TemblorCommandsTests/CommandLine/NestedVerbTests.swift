@@ -61,7 +61,7 @@ private enum Workshop {
     (["tools", "sell"], "unknown verb 'sell' after 'tools'; it takes cut or mend", "tools"),
     (["tools", "cut"], "missing TOOL", "tools cut"),
     (["tools", "mend", "--json"], "unknown option '--json'", "tools mend"),
-    (["--depth", "1"], "'--depth' must follow a verb", ""),
+    (["--depth", "1"], "'--depth' must follow a command", ""),
     (["help", "tools", "mned"], "unknown verb 'mned' after 'tools'; did you mean 'mend'?", ""),
     (["help", "cut", "mend"], "unexpected argument 'mend'", ""),
   ]) func mistypesAreToldWithTheRightHelp(words: [String], message: String, verb: String) {

@@ -91,14 +91,14 @@ import Testing
   }
 
   @Test(arguments: [
-    ("x", 1...9, "'--size' takes a whole number from 1 to 9, not 'x'"),
-    ("10", 1...9, "'--size' takes a whole number from 1 to 9, not '10'"),
-    ("1.5", 1...9, "'--size' takes a whole number from 1 to 9, not '1.5'"),
-    ("0", 1...Int.max, "'--size' takes a whole number of at least 1, not '0'"),
-    ("7", Int.min...6, "'--size' takes a whole number of at most 6, not '7'"),
+    ("x", 1...9, "invalid value 'x' for '--size': expected a whole number from 1 to 9"),
+    ("10", 1...9, "invalid value '10' for '--size': expected a whole number from 1 to 9"),
+    ("1.5", 1...9, "invalid value '1.5' for '--size': expected a whole number from 1 to 9"),
+    ("0", 1...Int.max, "invalid value '0' for '--size': expected a whole number of at least 1"),
+    ("7", Int.min...6, "invalid value '7' for '--size': expected a whole number of at most 6"),
     (
       "99999999999999999999", Int.min...Int.max,
-      "'--size' takes a whole number, not '99999999999999999999'"
+      "invalid value '99999999999999999999' for '--size': expected a whole number"
     ),
   ]) func refusesWholeNumbers(text: String, range: ClosedRange<Int>, message: String) throws {
     let arguments = try parse("d", "--size", text)
@@ -106,11 +106,17 @@ import Testing
   }
 
   @Test(arguments: [
-    ("loud", -60...6.5, "'--gain' takes a number from -60 to 6.5, not 'loud'"),
-    ("7", -60...6.5, "'--gain' takes a number from -60 to 6.5, not '7'"),
-    ("nan", 0...Double.infinity, "'--gain' takes a number of at least 0, not 'nan'"),
-    ("inf", -Double.infinity...Double.infinity, "'--gain' takes a number, not 'inf'"),
-    (" 1", -Double.infinity...0, "'--gain' takes a number of at most 0, not ' 1'"),
+    ("loud", -60...6.5, "invalid value 'loud' for '--gain': expected a number from -60 to 6.5"),
+    ("7", -60...6.5, "invalid value '7' for '--gain': expected a number from -60 to 6.5"),
+    (
+      "nan", 0...Double.infinity,
+      "invalid value 'nan' for '--gain': expected a number of at least 0"
+    ),
+    (
+      "inf", -Double.infinity...Double.infinity,
+      "invalid value 'inf' for '--gain': expected a number"
+    ),
+    (" 1", -Double.infinity...0, "invalid value ' 1' for '--gain': expected a number of at most 0"),
   ]) func refusesNumbers(text: String, range: ClosedRange<Double>, message: String) throws {
     let arguments = try parse("d", "--gain", text)
     #expect(throws: UsageError(message)) { try arguments.double("--gain", in: range) }

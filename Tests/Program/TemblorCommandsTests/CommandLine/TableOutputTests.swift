@@ -17,7 +17,7 @@ import Testing
     let (status, output, error) = run(words + ["--json", "--csv"])
     #expect(status == .usage)
     #expect(output == "")
-    #expect(error.contains("'--json' and '--csv' exclude each other"))
+    #expect(error.contains("'--json' and '--csv' cannot be used together"))
   }
 
   @Test func rowsHaveTheColumnsOfAll() throws {

@@ -13,7 +13,7 @@ import Testing
     (["fly"], "unknown verb 'fly'", nil),
     ([""], "unknown verb ''", nil), (["a\u{1B}[2J\n"], "unknown verb 'a\\u{1B}[2J\\n'", nil),
     (["--versoin"], "unknown option '--versoin'; did you mean '--version'?", nil),
-    (["--size=3", "paint"], "'--size' must follow a verb", nil),
+    (["--size=3", "paint"], "'--size' must follow a command", nil),
     (["--"], "unknown option '--'", nil),
     (["help", "pant"], "unknown verb 'pant'; did you mean 'paint'?", nil),
     (["paint"], "missing DRAWING", "paint"),
@@ -36,26 +36,30 @@ import Testing
     (["paint", "-o", "--", "d"], "missing FILE after '-o'", "paint"),
     (
       ["paint", "d", "--output", "-v"],
-      "missing FILE after '--output'; to give '-v' itself, write '--output=-v'",
+      "missing FILE after '--output'; to pass '-v' as a value, write '--output=-v'",
       "paint"
     ),
     (
       ["paint", "d", "-o", "--quiet"],
-      "missing FILE after '-o'; to give '--quiet' itself, write '-o--quiet'", "paint"
+      "missing FILE after '-o'; to pass '--quiet' as a value, write '-o--quiet'", "paint"
     ),
-    (["paint", "d", "--quiet=no"], "'--quiet' takes no value, but got 'no'", "paint"),
-    (["paint", "d", "-q=no"], "'-q' takes no value, but got 'no'", "paint"),
-    (["paint", "d", "-o", "a", "--output=b"], "'--output' is given twice", "paint"),
+    (["paint", "d", "--quiet=no"], "'--quiet' does not accept a value (found 'no')", "paint"),
+    (["paint", "d", "-q=no"], "'-q' does not accept a value (found 'no')", "paint"),
+    (["paint", "d", "-o", "a", "--output=b"], "'--output' can be used only once", "paint"),
     (
       ["paint", "d", "--tone", "brigth"],
-      "'--tone' takes dark or bright, not 'brigth'; did you mean 'bright'?", "paint"
-    ), (["paint", "d", "--tone="], "'--tone' takes dark or bright, not ''", "paint"),
+      "invalid value 'brigth' for '--tone': expected dark or bright; did you mean 'bright'?",
+      "paint"
+    ),
+    (["paint", "d", "--tone="], "invalid value '' for '--tone': expected dark or bright", "paint"),
     (
-      ["completion", "csh"], "'SHELL' takes bash, zsh or fish, not 'csh'; did you mean 'zsh'?",
+      ["completion", "csh"],
+      "invalid value 'csh' for 'SHELL': expected bash, zsh or fish; did you mean 'zsh'?",
       "completion"
     ),
     (
-      ["paint", "d", "--size", "big"], "'--size' takes a whole number from 1 to 4096, not 'big'",
+      ["paint", "d", "--size", "big"],
+      "invalid value 'big' for '--size': expected a whole number from 1 to 4096",
       "paint"
     ),
   ]

@@ -86,7 +86,7 @@ import Testing
       "play x rate",
       "missing-argument: 'rate' requires RATE; usage: play PATTERN [loop] [at TIME] [as NAME]"
         + " [rate RATE] [strength STRENGTH] [from SECONDS] [priority N]"
-    ), ("play x loop loop", "unexpected-argument: 'loop' is given twice"),
+    ), ("play x loop loop", "unexpected-argument: 'loop' can be used only once"),
     (
       "play x \"loop\"",
       "unexpected-argument: unexpected 'loop'; usage: play PATTERN [loop] [at TIME]"

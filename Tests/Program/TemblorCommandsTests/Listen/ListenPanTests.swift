@@ -45,6 +45,8 @@ import Testing
     #expect(studio.ask("pan b 1") == "error unknown-name: no sound named 'b' is playing")
     #expect(
       ListenStudio().ask("pan a 1")
-        == "error invalid-value: there is no array; start 'temblor listen' with '--array FILE'")
+        == """
+        error invalid-value: no array is configured; start 'temblor listen' with '--array FILE'
+        """)
   }
 }

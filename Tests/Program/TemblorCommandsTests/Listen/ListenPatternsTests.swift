@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test func whatIsNoPatternIsRefused() {
-    let question = "no such file, and no shipped pattern has this name; did you mean 'heartbeat'?"
+    let question = "file not found, and no shipped pattern has this name; did you mean 'heartbeat'?"
     #expect(studio.ask("play hartbeat") == "error invalid-pattern: hartbeat: \(question)")
     #expect(
       studio.ask("play \(scratch.path)")
@@ -51,7 +51,7 @@ import Testing
       studio.ask("play /dev/zero") == "error invalid-pattern: '/dev/zero' is not a regular file")
     #expect(
       studio.ask("play -")
-        == "error invalid-pattern: - (standard input) is used for commands; name a file")
+        == "error invalid-pattern: - (standard input) carries commands; name a file")
   }
 
   @Test func asManyPatternsAreKeptAsThereIsRoomFor() throws {

@@ -87,8 +87,8 @@ import Testing
     #expect(
       studio.ask("hum 1 0.5 1 as x")
         == """
-        error busy: this client has 512 sounds that play or wait; stop some, or wait for their \
-        end
+        error busy: this client has 512 sounds that are playing or waiting; stop some, or wait \
+        until they end
         """
     )
     #expect(studio.ask("hum 1 0.5 1 as y", client: 1).hasPrefix("ok"))
@@ -110,7 +110,7 @@ import Testing
     for word in ["../b.ahap", "c.ahap", "\(scratch.path)/b.ahap", "/etc/passwd", "x/y"] {
       #expect(
         studio.ask("preload \(word)")
-          == "error invalid-pattern: \(word.inQuotes) is not in the folder of '--folder'")
+          == "error invalid-pattern: \(word.inQuotes) is outside the folder of '--folder'")
     }
   }
 

@@ -57,7 +57,7 @@ import Testing
         """
         # TYPE temblor_missed_seconds counter
         # UNIT temblor_missed_seconds seconds
-        # HELP temblor_missed_seconds Audio that could not be heard.
+        # HELP temblor_missed_seconds Lost audio.
         temblor_missed_seconds_total{kind="underrun",cause="late-device"} 0.5
         temblor_missed_seconds_total{kind="reconnected"} 1.0
 

@@ -147,7 +147,7 @@ import Testing
     #expect(events(listener).count == clients.count)
     let late = try Connection(scratch("s"))
     #expect(events(listener) == [])
-    #expect(late.received() == "error busy: too many clients; at most 64 can connect\n")
+    #expect(late.received() == "error busy: too many clients; the maximum is 64\n")
     #expect(late.isAtEnd)
     #expect(listener.clients.count == 64)
   }

@@ -107,7 +107,7 @@ import Testing
     write(60_000, to: recording)
     let (result, message) = recording.finish(within: .seconds(30))
     #expect(!result.isComplete && result.frameCount == 24_000)
-    #expect(message == "\(path): only 0.5 s were written, since less than 5 % of the disk is free")
+    #expect(message == "\(path): only 0.5 s were written: less than 5 % of the disk is free")
     // What is deleted while there is no space gives its space back.
     #expect(
       held.counts.withLock { $0.prefix(5).map { $0 > 0 } } == [true, false, false, false, true])

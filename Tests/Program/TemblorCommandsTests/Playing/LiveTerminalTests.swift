@@ -102,7 +102,7 @@ struct LiveTerminalTests {
     terminal.type("\n")
     try terminal.wait(for: "channel 1, -30 dB")
     terminal.type("\r")
-    try terminal.wait(for: "Save these settings in \(folder("temblor/config.json"))? [Y/n] ")
+    try terminal.wait(for: "Save these settings to \(folder("temblor/config.json"))? [Y/n] ")
     #expect(terminal.hasUsualModes)
     terminal.type("\n")
     try terminal.wait(for: "\(folder("temblor/config.json")): written\n")

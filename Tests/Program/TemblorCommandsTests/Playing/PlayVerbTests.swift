@@ -140,7 +140,7 @@ import Testing
     let underrun = SinkEvent(
       .underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
     let late = SinkEvent(
-      .underrun, cause: .lateDevice, missedFrameCount: 48, text: "the device is late")
+      .underrun, cause: .lateDevice, missedFrameCount: 48, text: "the device missed its deadline")
     let stage = VirtualStage([
       (0.05, .event(.sinkEvent(lost))), (0.06, .event(.sinkEvent(late))),
       (0.1, .event(.sinkEvent(underrun))),

@@ -119,21 +119,33 @@ import Testing
 
   private static func bandMessage(_ words: String) -> String {
     """
-    '--channel' takes eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 dB and a Q of 0.1 to 30, such as \
-    'eq=45:-3:2', not 'eq=\(words)'
+    invalid value 'eq=\(words)' for '--channel': expected eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 \
+    dB and a Q of 0.1 to 30, such as 'eq=45:-3:2'
     """
   }
 
   @Test(arguments: [
-    (["--haptics", "0"], "'--haptics' takes channel numbers from 1 to 64, not '0'"),
-    (["--haptics", "1,65"], "'--haptics' takes channel numbers from 1 to 64, not '65'"),
-    (["--haptics", "1,"], "'--haptics' takes channel numbers from 1 to 64, not ''"),
+    (
+      ["--haptics", "0"], "invalid value '0' for '--haptics': expected channel numbers from 1 to 64"
+    ),
+    (
+      ["--haptics", "1,65"],
+      "invalid value '65' for '--haptics': expected channel numbers from 1 to 64"
+    ),
+    (
+      ["--haptics", "1,"], "invalid value '' for '--haptics': expected channel numbers from 1 to 64"
+    ),
     (["--haptics", "1,1"], "'--haptics' names channel 1 twice"),
-    (["--audio", "1:loud"], "'--audio' takes gains from -120 to 24 dB, not 'loud'"),
-    (["--audio", "1:30"], "'--audio' takes gains from -120 to 24 dB, not '30'"),
+    (
+      ["--audio", "1:loud"], "invalid value 'loud' for '--audio': expected gains from -120 to 24 dB"
+    ),
+    (["--audio", "1:30"], "invalid value '30' for '--audio': expected gains from -120 to 24 dB"),
     (
       ["--channel", "1"],
-      "'--channel' takes a channel and its settings, such as '1=haptics,gain=-3', not '1'"
+      """
+      invalid value '1' for '--channel': expected a channel and its settings, such as \
+      '1=haptics,gain=-3'
+      """
     ),
     (
       ["--channel", "1=loud"],
@@ -142,12 +154,16 @@ import Testing
       profile=NAME, gain=DB, delay=MSms, invert, eq=HZ:DB:Q, crossover=low:HZ or \
       crossover=high:HZ, not 'loud'
       """
-    ), (["--channel", "1=delay=2"], "'--channel' takes delays from 0ms to 1000ms, not '2'"),
+    ),
+    (
+      ["--channel", "1=delay=2"],
+      "invalid value '2' for '--channel': expected delays from 0ms to 1000ms"
+    ),
     (
       ["--channel", "1=eq=45:-3"],
       """
-      '--channel' takes eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 dB and a Q of 0.1 to 30, such \
-      as 'eq=45:-3:2', not 'eq=45:-3'
+      invalid value 'eq=45:-3' for '--channel': expected eq=HZ:DB:Q with 1 to 20000 Hz, -48 to 24 \
+      dB and a Q of 0.1 to 30, such as 'eq=45:-3:2'
       """
     ), (["--channel", "1=eq=0:0:1"], bandMessage("0:0:1")),
     (["--channel", "1=eq=40:25:1"], bandMessage("40:25:1")),
@@ -157,27 +173,27 @@ import Testing
     (
       ["--channel", "1=crossover=80"],
       """
-      '--channel' takes crossover=low:HZ or crossover=high:HZ with 1 to 20000 Hz, not \
-      'crossover=80'
+      invalid value 'crossover=80' for '--channel': expected crossover=low:HZ or crossover=high:HZ \
+      with 1 to 20000 Hz
       """
     ),
     (
       ["--channel", "1=crossover=mid:80"],
       """
-      '--channel' takes crossover=low:HZ or crossover=high:HZ with 1 to 20000 Hz, not \
-      'crossover=mid:80'
+      invalid value 'crossover=mid:80' for '--channel': expected crossover=low:HZ or \
+      crossover=high:HZ with 1 to 20000 Hz
       """
     ),
     (
       ["--channel", "1=" + Array(repeating: "eq=40:1:1", count: 17).joined(separator: ",")],
       "channel 1 has 17 filters; at most 16 are possible"
-    ), (["--channel", "1=off", "--channel", "1=off"], "'--channel' names channel 1 twice"),
+    ), (["--channel", "1=off", "--channel", "1=off"], "'--channel' configures channel 1 twice"),
     (
       ["--channel", "1=audio,profile=speaker"],
       "channel 1 has a profile but no haptics in '1=audio,profile=speaker'"
     ),
     (
-      ["--channel", "1=profile=speeker"], "no profile is called 'speeker'; did you mean 'speaker'?"
+      ["--channel", "1=profile=speeker"], "unknown profile 'speeker'; did you mean 'speaker'?"
     ),
   ]) func whatCannotBeSaysWhy(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) {

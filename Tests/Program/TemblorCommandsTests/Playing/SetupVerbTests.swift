@@ -56,7 +56,7 @@ import TransducerProfiles
       #expect(
         error?.description
           == """
-          setup asks at a terminal; without one, use '--save' with '--device', '--profile', \
+          setup is interactive; without a terminal, use '--save' with '--device', '--profile', \
           '--haptics', '--channel' or '--strength'
           """
       )
@@ -103,7 +103,7 @@ import TransducerProfiles
     ),
     (
       ["--save", "--channel", "1=haptics", "--haptics", "2"],
-      "'--haptics' and '--channel' exclude each other"
+      "'--haptics' and '--channel' cannot be used together"
     ),
     (
       ["--save", "--device", "hw:1", "--channel", "3=haptics"],
@@ -111,11 +111,11 @@ import TransducerProfiles
     ),
     (
       ["--save", "--haptics", "1:-6"],
-      "'--haptics' of setup takes channel numbers or all, not '1:-6'"
+      "invalid value '1:-6' for '--haptics': expected channel numbers or all"
     ),
     (
       ["--save", "--haptics", "none"],
-      "'--haptics' of setup takes channel numbers or all, not 'none'"
+      "invalid value 'none' for '--haptics': expected channel numbers or all"
     ),
     (
       ["--save", "--device", "hw:1", "--haptics", "3"],
@@ -124,10 +124,10 @@ import TransducerProfiles
     (
       ["--save", "--profile", "dayton"],
       """
-      no profile is called 'dayton'; did you mean 'dayton-bst-1', 'dayton-bst-300ex', \
-      'dayton-tt25-16' or 'dayton-tt25-8'?
+      unknown profile 'dayton'; did you mean 'dayton-bst-1', 'dayton-bst-300ex', 'dayton-tt25-16' \
+      or 'dayton-tt25-8'?
       """
-    ), (["--show", "--forget"], "'--show' and '--forget' exclude each other"),
+    ), (["--show", "--forget"], "'--show' and '--forget' cannot be used together"),
   ]) func whatCannotBeSavedIsRefused(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) {
       try setup(words, on: VirtualStage(channelCount: 2))
@@ -153,7 +153,7 @@ import TransducerProfiles
     }
     #expect(
       error?.description
-        == "config.json: no folder for settings is known; set HOME or XDG_CONFIG_HOME")
+        == "config.json: cannot find a settings folder; set HOME or XDG_CONFIG_HOME")
   }
 
   // MARK: - What is chosen
@@ -170,8 +170,8 @@ import TransducerProfiles
     #expect(text.contains("Devices:\n  1  Default             --device default\n"))
     #expect(text.contains("\n  2  USB Audio, USB Out  --device plughw:CARD=Device\n"))
     #expect(!text.contains("null") && !text.contains("  3  "))
-    #expect(text.contains("It is a number from 1 to 2.\n"))
-    #expect(text.contains("no profile is called 'dayton'; did you mean 'dayton-bst-1', "))
+    #expect(text.contains("Enter a number from 1 to 2.\n"))
+    #expect(text.contains("unknown profile 'dayton'; did you mean 'dayton-bst-1', "))
     #expect(text.contains("Profile dayton-bst-1.\n"))
     #expect(
       text.contains(
@@ -261,8 +261,8 @@ import TransducerProfiles
     #expect(
       stage.recorded.output.hasSuffix(
         """
-        \(path): removed\nNothing is saved.\nNothing is saved; 'temblor setup' chooses and \
-        saves.\n
+        \(path): removed\nNothing is saved.\nNo saved settings. Run 'temblor setup' to \
+        choose and save them.\n
         """
       ))
     #expect(stage.engine == nil)
@@ -298,7 +298,7 @@ import TransducerProfiles
     #expect(
       error?.description
         == """
-        config.json:1:30: error: haptics and channels exclude each other (channels); keep one \
+        config.json:1:30: error: haptics and channels cannot be used together (channels); keep one \
         of them
         """
     )
@@ -359,7 +359,8 @@ import TransducerProfiles
       try completed(PlayCommand.definition(), ["light"]).notice
         == """
         Using saved settings: device hw:1, profile dayton-bst-1, haptics on channel 2, strength \
-        0.5 ('--no-config' ignores them)\n
+        0.5 (ignore with '--no-config')
+
         """
     )
     #expect(
@@ -375,7 +376,7 @@ import TransducerProfiles
     }
     #expect(
       error?.description
-        == "TEMBLOR_PROFILE: no profile is called 'zither'; 'temblor profiles' lists them")
+        == "TEMBLOR_PROFILE: unknown profile 'zither'; 'temblor profiles' lists them")
   }
 
   // MARK: - Cards
@@ -394,6 +395,6 @@ import TransducerProfiles
         "\n  --device plughw:CARD=PCH,DEV=3  HDA Intel PCH, HDMI 0\n"))
     #expect(
       DevicesCommand.advice([OutputListing(name: "default", description: "")])
-        == "No sound card was found: connect one, or write a file with --device wav:FILE.\n")
+        == "No sound card found. Connect a sound card, or write a file with --device wav:FILE.\n")
   }
 }

@@ -105,7 +105,7 @@ import Testing
       (0.8, .action { try place.rename("b.ahap", to: "a.ahap") }), (1.5, .key(.character("q"))),
     ])
     #expect(try watch(stage, "--json") == .done)
-    #expect(stage.recorded.error.contains("a.ahap: was removed; the last version stays loaded\n"))
+    #expect(stage.recorded.error.contains("a.ahap was removed; the last version stays loaded\n"))
     #expect(stage.recorded.output.contains(#""goodVersions": 2"#))
   }
 

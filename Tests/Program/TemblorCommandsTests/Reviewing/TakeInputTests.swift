@@ -68,7 +68,7 @@ struct TakeInputTests {
     #expect(inputs.isEmpty)
     #expect(
       problems.map(\.description) == [
-        "hartbeat: no such file, and no shipped pattern has this name; did you mean 'heartbeat'?"
+        "hartbeat: file not found, and no shipped pattern has this name; did you mean 'heartbeat'?"
       ])
   }
 }

@@ -83,7 +83,8 @@ import Testing
   @Test func aPortInUseIsNamed() throws {
     let server = try StudioServer()
     #expect(
-      throws: FileError("127.0.0.1:\(server.port)", "cannot be listened on: Address already in use")
+      throws: FileError(
+        "127.0.0.1:\(server.port)", "cannot be opened for listening: Address already in use")
     ) {
       _ = try StudioServer(port: server.port)
     }

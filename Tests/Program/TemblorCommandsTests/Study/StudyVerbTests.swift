@@ -103,7 +103,7 @@ struct StudyVerbTests {
     let files = ["x", "y", "z"].map { place("\($0).csv") }
     #expect(
       try study(["--report"] + files)
-        == "Simulated answers:\na  8 of 12 right; guessing does as well 19 % of the time\n")
+        == "Simulated answers:\na  8 of 12 correct, p = 0.194\n")
     #expect(
       try study(["--report", "--csv"] + files).hasPrefix(
         "stimulus,count,figure,low,high,pValue,simulated\r\na,12,8.0,,,0.193"))
@@ -114,7 +114,7 @@ struct StudyVerbTests {
       try study(["--report", files[0], place("rating.csv")])
     } throws: {
       "\($0)"
-        == "\(place("rating.csv")):2:1: error: is of another procedure than \"\(files[0])\""
+        == "\(place("rating.csv")):2:1: error: the procedure differs from that in \"\(files[0])\""
         .replacing("\"", with: "'")
     }
   }
@@ -123,20 +123,20 @@ struct StudyVerbTests {
     (
       "id,levle\na,1\n",
       """
-      1:1: error: column 'levle' is unknown; the columns are id, file, profile, intensity, \
+      1:1: error: column 'levle': unknown; valid columns are id, file, profile, intensity, \
       sharpness, duration, attack, decay, release, level
       """
     ),
-    ("id,level\na,-3\na,-4\n", "3:1: error: column 'id' 'a' is that of line 2 too"),
+    ("id,level\na,-3\na,-4\n", "3:1: error: column 'id': 'a' is already used in line 2"),
     (
       "id,level\na,loud\n",
-      "2:1: error: column 'level' must be a number from -120.0 to 0.0, not loud"
+      "2:1: error: column 'level': must be a number from -120.0 to 0.0, not loud"
     ),
     (
       "id,file\na,nowhere.ahap\n",
-      "2:1: error: column 'file' nowhere.ahap: no such file, and no shipped pattern has this name"
+      "2:1: error: column 'file': nowhere.ahap: file not found, and no shipped pattern has this name"
     ),
-    ("id,profile\na,nobody\n", "2:1: error: column 'profile' "),
+    ("id,profile\na,nobody\n", "2:1: error: column 'profile': "),
     ("level\n-3\n", "1:1: error: a table has a column 'id' and a row for each stimulus"),
   ]) func whatIsWrongWithATableHasAPlace(text: String, message: String) throws {
     let table = try write("t.csv", text)
@@ -151,7 +151,7 @@ struct StudyVerbTests {
       try study([table, "--render", place("out")])
     } throws: {
       "\($0)".hasPrefix(
-        "\(table):2:1: error: column 'level' -3.0 dBFS cannot be reached; 'a' has at most")
+        "\(table):2:1: error: column 'level': -3.0 dBFS is out of reach; 'a' supports at most")
     }
   }
 
@@ -187,7 +187,7 @@ struct StudyVerbTests {
       ])
     } throws: {
       "\($0)"
-        == "\(table):3:1: error: a staircase needs stimuli that are stronger than the reference"
+        == "\(table):3:1: error: a staircase requires stimuli stronger than the reference"
     }
     let mixed = try write("m.csv", "id,level,intensity\nreference,-30,\na,,1\n")
     #expect {
@@ -196,9 +196,7 @@ struct StudyVerbTests {
       ])
     } throws: {
       "\($0)"
-        == """
-        \(mixed):3:1: error: a staircase needs a level of each stimulus, or an intensity of each
-        """
+        == "\(mixed):3:1: error: a staircase requires a level or an intensity for each stimulus"
     }
   }
 
@@ -213,7 +211,7 @@ struct StudyVerbTests {
     #expect {
       try study(["--report", place("w.csv"), place("w.csv")])
     } throws: {
-      "\($0)" == "\(place("w.csv")):2:1: error: is a trial that was given before"
+      "\($0)" == "\(place("w.csv")):2:1: error: duplicate trial"
     }
     try study([table, "--procedure", "magnitude", "--simulate", "right", "--save", place("m.csv")])
     let text = String(decoding: try FileSystem.read(place("m.csv")), as: UTF8.self)
@@ -223,7 +221,7 @@ struct StudyVerbTests {
     #expect {
       try study(["--report", broken])
     } throws: {
-      "\($0)" == "\(broken):2:1: error: has an answer that 'magnitude' does not take"
+      "\($0)" == "\(broken):2:1: error: invalid answer for 'magnitude'"
     }
   }
 
