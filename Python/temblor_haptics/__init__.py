@@ -436,7 +436,7 @@ def convert(pattern: Pattern | PathLike, format: str) -> tuple[bytes, list[str]]
         HapticError: The format is unknown or cannot be written.
     """
     if format not in formats():
-        raise HapticError(f"no format has the id {format!r}", hint="formats() lists them")
+        raise HapticError(f"unknown format {format!r}", hint="call formats() to list the formats")
     pattern = _pattern(pattern)
     with _shared() as host:
         slot = pattern._slot(host)
@@ -636,7 +636,7 @@ def _pattern(pattern: Pattern | PathLike) -> Pattern:
     ending = max((each for each in endings if path.lower().endswith(each)), key=len, default="")
     name = path[:len(path) - len(ending)]
     if name not in _shipped_names():
-        raise FileNotFoundError(errno.ENOENT, "no such file, and no shipped pattern has this name", path)
+        raise FileNotFoundError(errno.ENOENT, "file not found, and no shipped pattern has this name", path)
     return Pattern.shipped(name)
 
 

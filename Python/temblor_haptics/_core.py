@@ -99,8 +99,8 @@ class _Gate:
     def __enter__(self) -> None:
         if not self._is_usable:
             raise HapticError(
-                "this process was forked while the library was at work in another thread",
-                hint="start processes with the method spawn or forkserver")
+                "this process was forked while another thread was using the library",
+                hint="use the start method spawn or forkserver")
         thread = threading.get_ident()
         with self._condition:
             # A thread that is in a call already passes: the fork waits for it.
@@ -210,7 +210,7 @@ class Host:
     def _require_process(self) -> None:
         if self.is_inherited:
             raise HapticError(
-                "the session belongs to the process that this one was forked from", hint="open a session in this process")
+                "the session belongs to the parent process", hint="open a session in this process")
 
     def call(self, name: str, *arguments: Any) -> Any:
         self._require_process()
@@ -277,7 +277,7 @@ class Host:
         if key in shipped:
             return shipped[key]
         if not key.endswith(".json"):
-            raise HapticError(f"no profile has the name {key!r}", hint="profiles() lists them; or give the path of a file")
+            raise HapticError(f"unknown profile {key!r}", hint="call profiles() to list profiles, or use the path of a file")
         # By content, since the file may have changed since the last call.
         content = Path(key).read_bytes()
         with self:

@@ -37,7 +37,7 @@ struct PatternContent: Equatable, Sendable {
 
   init(contentsOf url: URL, formats: FormatRegistry = .apple) throws {
     guard url.isFileURL else {
-      throw CHHapticError(.fileNotFound, "\(url.absoluteString) is not the URL of a file")
+      throw CHHapticError(.fileNotFound, "\(url.absoluteString) is not a file URL")
     }
     let path = url.path
     var isFolder: ObjCBool = false

@@ -170,7 +170,7 @@ extension HapticLogEntry.Action: CustomStringConvertible {
     case .sought(let offset):
       "sought to \(formattedThousandths(offset)) s of the pattern"
     case .cancelled:
-      "cancelled"
+      "canceled"
     case .ended(let time):
       "ended at \(formattedThousandths(time)) s"
     case .looping(let isOn):
@@ -280,7 +280,7 @@ extension HapticLogEntry.Violation: CustomStringConvertible {
     case .engineReleased:
       "an engine was released while it played; keep it in a property"
     case .longEvent(let seconds):
-      "a continuous event lasts \(formattedThousandths(seconds)) s; a phone ends it after 30 s"
+      "a continuous event lasts \(formattedThousandths(seconds)) s; an iPhone ends it after 30 s"
     case .playerUsedAfterReset:
       "a player was used after its engine was reset; create new players in the reset handler"
     case .generatorOffMainThread:
@@ -326,7 +326,9 @@ extension VirtualHapticDevice {
     guard rules.contains(.handlersOnTheirActor) else { return nil }
     return IsolationMonitor.isAvailable
       ? nil
-      : "this toolchain's runtime has no hook for isolation; .handlersOnTheirActor is not checked"
+      : """
+      the runtime of this toolchain has no isolation hook, so .handlersOnTheirActor is not checked
+      """
   }
 }
 

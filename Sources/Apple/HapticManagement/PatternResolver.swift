@@ -117,7 +117,7 @@ package final class ParsedPatternCache: @unchecked Sendable {
       return try CHHapticPattern(SourceFile(Array(data), name: name), formats: resolver.formats)
     case nil:
       throw CHHapticError(
-        .fileNotFound, userInfo: [NSLocalizedDescriptionKey: "\(name): there is no such pattern"])
+        .fileNotFound, userInfo: [NSLocalizedDescriptionKey: "\(name): pattern not found"])
     }
   }
 }

@@ -55,7 +55,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     let misuse = device.backend.misuse
     func fail(_ text: String) { Issue.record("\(text)", sourceLocation: location) }
     for violation in device.violations {
-      fail("On a phone this fails: \(violation).")
+      fail("This fails on an iPhone: \(violation).")
     }
     if let problem = device.ruleProblem {
       Issue.record("\(problem).", severity: .warning, sourceLocation: location)
@@ -85,39 +85,35 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     // test.
     Issue.record(
       """
-      An engine was made on a thread that belongs to no test while several tests with devices ran, \
-      and plays \
-      on none of them; use .virtualHaptics(.alone).
+      An engine was created on a thread that belongs to no test while several tests with virtual \
+      devices were running, so it plays on none of the devices. Add .virtualHaptics(.alone) to the \
+      test or its suite.
       """, severity: device.log.engineCount == 0 ? .error : .warning, sourceLocation: location)
   }
 
   static func foreignEngineMessage(test: String) -> String {
     """
-    This test used an engine of the test \(test), which was refused and is recorded nowhere. An \
-    object that both use, \
-    such as a singleton, keeps the engine: give both tests, or their suites, \
-    .virtualHaptics(.alone).
+    This test used an engine of the test \(test). The engine rejected the call, and nothing was \
+    recorded. An object that both tests use, such as a singleton, owns the engine. Add \
+    .virtualHaptics(.alone) to both tests or their suites.
     """
   }
 
   static func blockingCallMessage(_ call: String, seconds: Double) -> String {
     """
     \(call) for \(seconds) s blocks its thread and waited in real time. Wait with Task.sleep or \
-    asyncAfter, or give the \
-    test .virtualHaptics(time: .haptics).
+    asyncAfter, or add .virtualHaptics(time: .haptics) to the test.
     """
   }
 
   static let missedWaitMessage = """
-    advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter or \
-    Timer), which it does not \
-    move; use await advance(by:).
+    advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter, or \
+    Timer), but does not end such waits. Use await advance(by:).
     """
 
   static let lifecycleMessage = """
-    background() and foreground() post notifications of UIApplication, which the objects of all \
-    tests receive: give \
-    the test, or its suite, .virtualHaptics(.alone).
+    background() and foreground() post notifications of UIApplication to the objects of all tests. \
+    Add .virtualHaptics(.alone) to the test or its suite.
     """
 }
 

@@ -42,14 +42,14 @@ package struct FileKind: Sendable {
     FileKind("an MP3 sound file", [0xFF, 0xFB], isSound: true),
     FileKind("an MP3 sound file", [0xFF, 0xF3], isSound: true),
     FileKind("a MIDI file", Array("MThd".utf8)),
-    FileKind("a PNG picture", [0x89] + Array("PNG".utf8)),
-    FileKind("a JPEG picture", [0xFF, 0xD8, 0xFF]),
+    FileKind("a PNG image", [0x89] + Array("PNG".utf8)),
+    FileKind("a JPEG image", [0xFF, 0xD8, 0xFF]),
     FileKind("a PDF document", Array("%PDF".utf8)),
     FileKind("a ZIP archive", Array("PK".utf8) + [3, 4], "unpack it first"),
     FileKind("a gzip archive", [0x1F, 0x8B], "unpack it first"),
     FileKind("an ELF program", [0x7F] + Array("ELF".utf8)),
-    FileKind("a UTF-16 text", [0xFF, 0xFE], "save it as UTF-8"),
-    FileKind("a UTF-16 text", [0xFE, 0xFF], "save it as UTF-8"),
+    FileKind("UTF-16 text", [0xFF, 0xFE], "save it as UTF-8"),
+    FileKind("UTF-16 text", [0xFE, 0xFF], "save it as UTF-8"),
   ]
 
   /// Identifies a file by its first bytes; nil for an unknown kind.
@@ -65,8 +65,8 @@ package struct FileKind: Sendable {
   /// Kinds of JSON texts, with the root keys and the nested keys that identify them.
   private static let jsonKinds: [(kind: FileKind, keys: [String], nested: [String])] = [
     (FileKind("a bHaptics pattern (.tact)", []), ["project"], ["tracks"]),
-    (FileKind("a haptic material of Interhaptics, version 6", []), ["vibration", "stiffness"], []),
-    (FileKind("an actuator configuration of Meta (.acf)", []), ["continuous", "emphasis"], []),
+    (FileKind("an Interhaptics haptic material, version 6", []), ["vibration", "stiffness"], []),
+    (FileKind("a Meta actuator configuration (.acf)", []), ["continuous", "emphasis"], []),
     (
       FileKind("a transducer profile", [], "use it with '--profile'"), ["summary", "frequency"], []
     ),

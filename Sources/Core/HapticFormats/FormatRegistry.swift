@@ -5,7 +5,7 @@ public import Reading
 /// a copy.
 public struct FormatRegistry: Sendable {
   /// The registry with only Apple's format.
-  public static let apple = FormatRegistry([.ahap])
+  public static let apple = FormatRegistry([.ahap.alsoNamed("apple")])
 
   private static let ambiguousFormat = Rule.error(
     "format-ambiguous", "syntax", "The format of a file must be recognizable.")
@@ -32,6 +32,12 @@ public struct FormatRegistry: Sendable {
   /// Returns a registry with one more format.
   public func adding(_ format: HapticFormat) -> FormatRegistry {
     FormatRegistry(formats + [format])
+  }
+
+  /// The ids of the formats by their aliases.
+  public var idsByAlias: [String: String] {
+    let pairs = formats.flatMap { format in format.aliases.map { ($0, format.id) } }
+    return Dictionary(pairs) { first, _ in first }
   }
 
   /// The file extensions of all formats in lower case, without the dot.
@@ -94,7 +100,7 @@ public struct FormatRegistry: Sendable {
       Finding(
         Self.ambiguousFormat, location: FileLocation(name: file.name),
         "the format is ambiguous: \(names)",
-        suggestion: "use the format's file extension, or convert the file with '--from'"))
+        suggestion: "use the format's file extension, or convert the file with '--input-format'"))
   }
 
   /// Throws an error for a file of another kind, and for a JSON text of an unknown format.
@@ -127,7 +133,7 @@ public struct FormatRegistry: Sendable {
         Finding(
           Self.unknownFormat, location: location,
           "objects with the key \(key.quoted()) do not belong to a supported format",
-          suggestion: "'temblor formats' lists the formats; '--from' of 'convert' names one"))
+          suggestion: "run 'temblor formats' to list the formats"))
     }
   }
 
@@ -145,7 +151,9 @@ public struct FormatRegistry: Sendable {
           Finding(
             Self.misnamedFile, location: FileLocation(name: file.name),
             "the content is \(format.id), but the file extension indicates \(namedFormat.id)",
-            suggestion: "rename it with the ending .\(format.fileExtensions.first ?? format.id)"),
+            suggestion: """
+              rename the file to use the extension .\(format.fileExtensions.first ?? format.id)
+              """),
           at: 0)
       }
       return result

@@ -13,6 +13,8 @@ public struct HapticFormat: Sendable {
 
   /// The name in options, rules, and JSON, in lower case.
   public let id: String
+  /// Other names of the format in options, in lower case: names of vendors, systems, and libraries.
+  public private(set) var aliases: [String] = []
   /// The full name.
   public let title: String
   /// The file extensions in lower case, without the dot. The first one is written.
@@ -77,6 +79,15 @@ public struct HapticFormat: Sendable {
     writer = write
     canonicalizer = canonicalize
     corrector = correct
+  }
+
+  /// Returns the format with other names for options.
+  ///
+  /// - Parameter names: The names in lower case.
+  public func alsoNamed(_ names: String...) -> HapticFormat {
+    var format = self
+    format.aliases = names
+    return format
   }
 
   /// Reads a file and returns its content with all findings and losses.

@@ -17,7 +17,7 @@ extension JSONParser {
     let kind = isInObject ? "object" : "array"
     return JSONParseError(
       kind: .truncated, offset: text.count,
-      message: "the text ends inside the \(kind) that begins at",
+      message: "the text ends inside the \(kind) that starts at",
       openingOffset: Int(nodes[Int(parentIndex)].start))
   }
 
@@ -50,7 +50,7 @@ extension JSONParser {
     if let error = commentError(text) { return error }
     switch text[position] {
     case UInt8(ascii: "'"): return singleQuoteError()
-    case UInt8(ascii: "+"): return parseError("a number cannot begin with \"+\"")
+    case UInt8(ascii: "+"): return parseError("a number cannot start with \"+\"")
     case UInt8(ascii: "."): return parseError("a number needs a digit before the point")
     default: break
     }
@@ -68,7 +68,7 @@ extension JSONParser {
 
   /// Returns the error for text in single quotes.
   private func singleQuoteError() -> JSONParseError {
-    parseError("strings are written in double quotes")
+    parseError("strings must be in double quotes")
   }
 
   /// Returns an error at the position.
@@ -82,17 +82,18 @@ extension JSONParser {
     case 0x0A, 0x0D:
       parseError("unterminated string")
     case 0x09:
-      parseError("a tab inside a string is written \\t")
+      parseError("a tab inside a string must be written as \\t")
     default:
       parseError(
-        "a control character inside a string is written " + JSONString.unicodeEscape(UInt16(byte)))
+        "a control character inside a string must be written as "
+          + JSONString.unicodeEscape(UInt16(byte)))
     }
   }
 
   /// Returns the error for a text that ends inside a string.
   func endOfStringError(start: Int) -> JSONParseError {
     JSONParseError(
-      kind: .truncated, offset: position, message: "the text ends inside the string that begins at",
+      kind: .truncated, offset: position, message: "the text ends inside the string that starts at",
       openingOffset: start)
   }
 }

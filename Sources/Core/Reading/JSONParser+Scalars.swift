@@ -81,7 +81,7 @@ extension JSONParser {
     for offset in 2..<6 {
       guard position + offset < text.count else { throw endOfStringError(start: stringStart) }
       guard let digit = JSONString.hexadecimalValue(of: text[position + offset]) else {
-        throw parseError("\\u needs four hexadecimal digits")
+        throw parseError("\\u requires four hexadecimal digits")
       }
       unit = unit << 4 | digit
     }
@@ -120,7 +120,7 @@ extension JSONParser {
     }
     if leadsWithZero && integerDigitCount > 1 {
       throw JSONParseError(
-        offset: start, message: "a number cannot begin with a zero and more digits")
+        offset: start, message: "a number cannot start with a zero and more digits")
     }
     if position < text.count, text[position] == UInt8(ascii: ".") {
       position += 1

@@ -42,7 +42,7 @@ struct JSONParser {
     skipWhitespace(text)
     guard position == text.count else {
       if let error = commentError(text) { throw error }
-      throw parseError("expected nothing after the value, found \(foundText(in: text))")
+      throw parseError("expected the end of the text after the value, found \(foundText(in: text))")
     }
   }
 
@@ -116,7 +116,7 @@ struct JSONParser {
     guard depth <= limits.maximumDepth else {
       throw JSONParseError(
         kind: .limit, offset: start,
-        message: "objects and arrays are nested more than \(limits.maximumDepth) deep")
+        message: "objects and arrays are nested more than \(limits.maximumDepth) levels deep")
     }
     parentIndex = UInt32(truncatingIfNeeded: nodes.count - 1)
     isInObject = form == .object

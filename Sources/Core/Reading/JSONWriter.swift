@@ -185,7 +185,7 @@ public struct JSONWriter: ~Copyable {
 
   fileprivate mutating func writeNumber(_ value: some BinaryFloatingPoint & CustomStringConvertible)
   {
-    precondition(value.isFinite, "JSON has no numbers but finite ones")
+    precondition(value.isFinite, "JSON numbers must be finite")
     writeVerbatim(value.description.utf8)
   }
 }

@@ -143,7 +143,7 @@ public struct FrequencyTrack: Equatable, Sendable {
   ///   - signal: The signal to measure.
   ///   - step: The interval between points, in seconds; positive, and at least half a millisecond.
   public init(of signal: Signal, step: Double = 0.005) {
-    precondition(step > 0, "a analytic needs a positive step")
+    precondition(step > 0, "an analytic envelope needs a positive step")
     let band = TactileBandSignal(of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
     var analytic = [ComplexNumber](repeating: ComplexNumber(), count: band.samples.count)
     if !analytic.isEmpty {

@@ -157,7 +157,7 @@ public final class ChannelMeasurement {
 
   /// Adds one channel of interleaved samples, a whole number of frames.
   public func add(_ interleaved: Span<Float>, channel: Int, channelCount: Int) {
-    precondition(channel >= 0 && channel < channelCount, "the channel must be there")
+    precondition(channel >= 0 && channel < channelCount, "the channel must exist")
     var position = channel
     let end = interleaved.count / channelCount * channelCount
     while position < end {

@@ -81,7 +81,7 @@ public struct VibrotactileWeighting: Equatable, Sendable {
 
   /// A seated or standing body under vertical vibration: Wk of ISO 2631-1:1997.
   public static let wholeBody = VibrotactileWeighting(
-    name: "whole-body", bodyPart: "whole body on a shaken seat or floor",
+    name: "whole-body", bodyPart: "whole body on a vibrating seat or floor",
     curve: .filter(
       WeightingFilter(
         highPassHertz: 0.4, lowPassHertz: 100, transition: .init(hertz: 12.5, quality: 0.63),

@@ -20,7 +20,7 @@ package final class KeepAwakeTone {
 
   package init(_ engine: PlaybackEngine) throws {
     let profile = TransducerProfile(
-      name: "keep-awake", summary: "One frequency.",
+      name: "keep-awake", summary: "A single frequency.",
       frequency: FrequencyMapping(low: Self.frequency, high: Self.frequency), level: Self.level)
     let pattern = HapticPattern(events: [
       HapticEvent(

@@ -28,7 +28,7 @@
       guard isAvailable else {
         throw SoundFileError(
           kind: .systemRefused, path: path,
-          description: "needs libsndfile; install the package libsndfile1")
+          description: "requires libsndfile; install the package libsndfile1")
       }
       // If opening fails, libsndfile closes the descriptor even when it should stay open.
       let own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)

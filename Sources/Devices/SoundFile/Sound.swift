@@ -40,8 +40,8 @@ public struct Sound: Equatable, Sendable {
       kind: .tooLong, path: path,
       description:
         """
-        is too long (more than \(Self.maximumSampleCount) samples); sounds in patterns are limited \
-        to 12 minutes
+        is too long: more than \(Self.maximumSampleCount) samples; sounds in patterns can last 12 \
+        minutes
         """
     )
     // The header may state fewer frames than the file contains.

@@ -31,7 +31,7 @@ public struct SoundFolder: Equatable, Sendable {
       let real = FileSystem.realPath(FileSystem.join(folder, path))
     else {
       throw SoundFileError(
-        kind: .missing, path: path, description: "not found in the pattern's folder")
+        kind: .missing, path: path, description: "was not found in the pattern's folder")
     }
     // A link may lead anywhere, so the real path decides.
     guard real.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/") else { throw outside }
@@ -100,7 +100,7 @@ extension Sound {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | flags)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR {
-        throw SoundFileError(kind: .missing, path: name, description: "does not exist")
+        throw SoundFileError(kind: .missing, path: name, description: "not found")
       }
       throw SoundFileError.system(name, "cannot be opened")
     }

@@ -57,7 +57,10 @@ public struct SoundTruncation: Equatable, Sendable {
 
   /// The part of a message after the name of the file.
   public var text: String {
-    "has \(foundByteCount) of the \(expectedByteCount) bytes of samples that its header announces"
+    """
+    has only \(foundByteCount) of the \(expectedByteCount) bytes of samples that its header \
+    specifies
+    """
   }
 
   private static func bytes(of descriptor: Int32, at offset: Int, count: Int) -> [UInt8]? {

@@ -33,7 +33,7 @@ package struct CSVTable: Equatable, Sendable {
   package init(_ bytes: [UInt8]) throws(Problem) {
     var reader = CSVReader(bytes)
     guard let names = try reader.row(columns: []) else {
-      throw Problem(line: 1, reason: "the table is empty; begin it with a row of column names")
+      throw Problem(line: 1, reason: "the table is empty; start it with a row of column names")
     }
     columns = names.fields
     for (index, name) in columns.enumerated() {
@@ -53,7 +53,8 @@ package struct CSVTable: Equatable, Sendable {
             "the row has \(row.fields.count) fields, but the table has \(columns.count) columns")
       }
       guard rows.count < Self.maximumRowCount else {
-        throw Problem(line: row.line, reason: "a table holds at most \(Self.maximumRowCount) rows")
+        throw Problem(
+          line: row.line, reason: "a table can have at most \(Self.maximumRowCount) rows")
       }
       rows.append(row)
     }
@@ -61,7 +62,7 @@ package struct CSVTable: Equatable, Sendable {
 
   /// Appends a row. Its line number assumes that no earlier field contains a line break.
   package mutating func append(_ fields: [String]) {
-    precondition(fields.count == columns.count, "A row has a field for each column.")
+    precondition(fields.count == columns.count, "A row must have a field for each column.")
     rows.append(Row(line: rows.count + 2, fields: fields))
   }
 
@@ -113,7 +114,7 @@ private struct CSVReader {
       fields.append(try field(name))
       guard fields.count <= CSVTable.maximumColumnCount else {
         throw .init(
-          line: line, reason: "a table holds at most \(CSVTable.maximumColumnCount) columns")
+          line: line, reason: "a table can have at most \(CSVTable.maximumColumnCount) columns")
       }
       if nextByte == UInt8(ascii: ",") {
         index += 1
@@ -172,7 +173,7 @@ private struct CSVReader {
       guard content.count < CSVTable.maximumFieldLength else {
         throw .init(
           line: start, column: column,
-          reason: "a field holds at most \(CSVTable.maximumFieldLength) bytes")
+          reason: "a field can have at most \(CSVTable.maximumFieldLength) bytes")
       }
       content.append(byte)
       index += 1
@@ -182,7 +183,8 @@ private struct CSVReader {
     }
     guard let text = String(validating: content, as: UTF8.self) else {
       throw .init(
-        line: start, column: column, reason: "the field is not UTF-8; save the table as UTF-8")
+        line: start, column: column, reason: "the field is not valid UTF-8; save the table as UTF-8"
+      )
     }
     return text
   }

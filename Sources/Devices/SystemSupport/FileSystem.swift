@@ -161,11 +161,11 @@ package enum FileSystem {
       guard isLink(current) else { return current }
       var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
       let count = unsafe readlink(current, &buffer, buffer.count)
-      guard count > 0 else { throw .system(path, "cannot be followed") }
+      guard count > 0 else { throw .system(path, "is a link that cannot be resolved") }
       let next = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
       current = next.hasPrefix("/") ? next : join(folder(of: current), next)
     }
-    throw .system(path, "cannot be followed", code: ELOOP)
+    throw .system(path, "is a link that cannot be resolved", code: ELOOP)
   }
 
   /// Returns the part before the last slash; empty for a name in the current folder.

@@ -255,7 +255,7 @@ final class FolderWatches {
       return false
     case ENOSPC:
       let limit = "/proc/sys/fs/inotify/max_user_watches"
-      throw FileError(folder, "cannot be watched: all watches are in use (see \(limit))")
+      throw FileError(folder, "cannot be watched: no free watches (see \(limit))")
     // A folder that can be traversed but not read can still lead to the watched folder.
     case EACCES where interest == .folderItself:
       return true

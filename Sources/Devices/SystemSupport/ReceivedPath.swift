@@ -28,14 +28,14 @@ package struct ReceivedPath: Equatable, Sendable {
   /// - Throws: A `FileError` that names the rule that the name breaks.
   package init(_ name: String, in folder: String) throws(FileError) {
     guard !name.hasPrefix("/") else {
-      throw FileError(name, "is an absolute path; a file of that name is not written")
+      throw FileError(name, "is an absolute path; the file is not written")
     }
     let components = name.split(separator: "/").map(String.init)
     guard !components.isEmpty, !name.hasSuffix("/"), !name.utf8.contains(0) else {
-      throw FileError(name, "is not the name of a file; a file of that name is not written")
+      throw FileError(name, "is not a valid file name; the file is not written")
     }
     guard !components.contains(where: { $0.hasPrefix(".") }) else {
-      throw FileError(name, "has a part that starts with a dot; a file of that name is not written")
+      throw FileError(name, "has a component that starts with a dot; the file is not written")
     }
     self.folder = folder
     self.components = components
@@ -54,13 +54,13 @@ package struct ReceivedPath: Equatable, Sendable {
       case .missing:
         return .free
       case .folder where isLast:
-        throw FileError(part, "is a folder; choose another output folder")
+        throw FileError(part, "is a folder; choose a different output folder")
       case .folder:
         continue
       case .file where isLast:
         return .occupied
       case .file, .other:
-        throw FileError(part, "is in the way of a file; choose another output folder")
+        throw FileError(part, "exists and is not a folder; choose a different output folder")
       }
     }
     return .free
@@ -79,7 +79,10 @@ package struct ReceivedPath: Equatable, Sendable {
       guard FileSystem.isLink(part) else { continue }
       throw FileError(
         part,
-        "is a link, which is not followed for a name from an input; choose another output folder")
+        """
+        is a link, and links are not followed for names from an input; choose a different output \
+        folder
+        """)
     }
   }
 
@@ -88,7 +91,7 @@ package struct ReceivedPath: Equatable, Sendable {
   /// - Throws: A `FileError` if something exists at the path by now; that remains as it is.
   package func create(_ bytes: [UInt8]) throws(FileError) {
     guard try state() == .free else {
-      throw FileError(path, "already exists; choose another output folder")
+      throw FileError(path, "already exists; choose a different output folder")
     }
     try FileSystem.makeFolder(FileSystem.folder(of: path))
     var file = try AtomicFileWriter(path)

@@ -66,9 +66,10 @@ extension StringProtocol {
 }
 
 extension [String] {
-  /// The list as text: `a`, `a or b`, `a, b or c`.
+  /// The list as text: `a`, `a or b`, `a, b, or c`.
   package var joinedWithOr: String {
-    count < 2 ? joined() : dropLast().joined(separator: ", ") + " or " + self[count - 1]
+    guard count > 1 else { return joined() }
+    return dropLast().joined(separator: ", ") + (count > 2 ? ", or " : " or ") + self[count - 1]
   }
 }
 

@@ -133,8 +133,8 @@ struct ProfileChecker: JSONSchemaReader {
     guard root["hardware"] == nil || sensation?.boolean == false else { return }
     log.add(
       .contradiction, at: list,
-      "thresholds are used only with the intensity law \"sensation\" or with hardware",
-      suggestion: "remove them, or choose that law")
+      "thresholds apply only to the intensity law \"sensation\" or with hardware",
+      suggestion: "remove them, or choose the law \"sensation\"")
   }
 
   private mutating func checkAscending(_ list: JSONValue?) {
@@ -160,8 +160,8 @@ struct ProfileChecker: JSONSchemaReader {
         hardware[figure] == nil
       else { continue }
       log.add(
-        .contradiction, at: element, "\(figure.quoted()) is listed as estimated but has no value",
-        suggestion: "add the value, or remove it here")
+        .contradiction, at: element, "\(figure.quoted()) is listed as estimated, but has no value",
+        suggestion: "add the value, or remove the entry")
     }
   }
 
@@ -172,8 +172,8 @@ struct ProfileChecker: JSONSchemaReader {
       for key in ["drive", "amplifier"] {
         guard let member = root[key] else { continue }
         log.add(
-          .contradiction, at: member, offset: member.keyOffset, "\(key) needs hardware",
-          suggestion: "add \"hardware\", or remove it")
+          .contradiction, at: member, offset: member.keyOffset, "\(key) requires hardware",
+          suggestion: "add \"hardware\", or remove the key")
       }
       return
     }
@@ -181,7 +181,7 @@ struct ProfileChecker: JSONSchemaReader {
     if let equalize, equalize.boolean == true {
       for figure in ["resonance", "qualityFactor"] where hardware[figure] == nil {
         log.add(
-          .contradiction, at: equalize, "drive.equalize requires \(figure) of the hardware",
+          .contradiction, at: equalize, "drive.equalize requires \(figure) in hardware",
           suggestion: "measure it with 'temblor calibrate', or remove the key")
       }
     }
@@ -206,12 +206,12 @@ struct ProfileChecker: JSONSchemaReader {
       if let body = drive?["feltBy"]?.string, body == "seat" || body == "ear" {
         log.add(
           .contradiction, at: value,
-          "drive.\(name) is known for a hand, but drive.feltBy is \(body)",
-          suggestion: "remove one of them")
+          "drive.\(name) applies to a hand, but drive.feltBy is \(body)",
+          suggestion: "remove one of the keys")
       } else if sensation?.boolean == false {
         log.add(
           .contradiction, at: value, "drive.\(name) is set, but drive.equalSensation is false",
-          suggestion: "remove one of them")
+          suggestion: "remove one of the keys")
       }
     }
     guard let contours else { return }
@@ -219,10 +219,9 @@ struct ProfileChecker: JSONSchemaReader {
       log.add(
         .contradiction, at: contours,
         """
-        drive.contours requires \(key) of the hardware, since sensation is counted from the \
-        threshold
+        drive.contours requires \(key) in hardware, because sensation is relative to the threshold
         """,
-        suggestion: "add it, or remove the key")
+        suggestion: "add the value, or remove the key")
     }
   }
 }
@@ -242,8 +241,8 @@ extension ProfileChecker {
     if let stem, stem != profile.name, let name = root["name"] {
       log.add(
         .fileName, at: name,
-        "the name \(profile.name.quoted()) differs from the file name \("\(stem).json".quoted())",
-        suggestion: "use the same name; profiles are found by file name")
+        "the name \(profile.name.quoted()) does not match the file name \("\(stem).json".quoted())",
+        suggestion: "use the same name, because profiles are found by file name")
     }
     warnAboutFrequencies(profile.frequency, at: root["frequency"], profile)
     if let law = root["transient"]?["frequency"] {
@@ -262,7 +261,7 @@ extension ProfileChecker {
     warnAboutPlausibility(of: profile)
     guard let hardware = root["hardware"], profile.sources.isEmpty else { return }
     log.add(
-      .missingSources, at: hardware, "the hardware data has no source",
+      .missingSources, at: hardware, "hardware has no sources",
       suggestion: "add \"sources\"")
   }
 
@@ -280,8 +279,8 @@ extension ProfileChecker {
         log.add(
           .outsideTactileRange, at: member,
           """
-          \(key) is \(hertz.shortText) Hz, outside \(Self.tactileRange.hertzText), where vibration \
-          is felt
+          \(key) is \(hertz.shortText) Hz, outside \(Self.tactileRange.hertzText), the range of \
+          vibrotactile perception
           """
         )
       }
@@ -307,8 +306,8 @@ extension ProfileChecker {
     log.add(
       .insufficientHeadroom, at: value,
       """
-      \(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above \
-      the ceiling of \(Renderer.ceiling.shortText); the limiter will act
+      \(pair) at full intensity can reach \((2 * peak * 1_000).rounded().thousandths), above the \
+      ceiling of \(Renderer.ceiling.shortText); the limiter will be active
       """,
       suggestion: maximumLevel >= ProfileLimits.levelRange.lowerBound
         ? "use a level of at most \(maximumLevel.shortText)" : nil)
@@ -323,8 +322,8 @@ extension ProfileChecker {
     log.add(
       .shortThresholds, at: value,
       """
-      the thresholds cover \((first.hertz...last.hertz).hertzText) of \(band.hertzText); outside, \
-      the nearest one is used
+      the thresholds cover \((first.hertz...last.hertz).hertzText) of \(band.hertzText); at other \
+      frequencies, the nearest threshold is used
       """
     )
   }
@@ -349,10 +348,10 @@ extension ProfileChecker {
       log.add(
         .implausibleValue, at: value,
         """
-        an excursion of \(excursion.shortText) mm is very small for \
+        an excursion of \(excursion.shortText) mm is very small for a power of \
         \((profile.hardware?.continuousPower ?? 0).shortText) W
         """,
-        suggestion: "excursion is in millimetres")
+        suggestion: "the excursion must be in millimeters")
     }
     if let value = root["hardware"]?["peakPower"], let peak = value.number,
       let power = profile.hardware?.continuousPower, peak > power * Self.maximumPowerRatio
@@ -369,8 +368,8 @@ extension ProfileChecker {
       !Self.amplifierPowers.contains(power)
     {
       log.add(
-        .implausibleValue, at: value, "an amplifier of \(power.shortText) W is unusual",
-        suggestion: "power is in watts")
+        .implausibleValue, at: value, "an amplifier power of \(power.shortText) W is unusual",
+        suggestion: "the power must be in watts")
     }
     if let burst = root["transient"], let value = burst["attack"] ?? burst["release"],
       let maximumDuration = burst["maxDuration"]?.number
@@ -380,8 +379,8 @@ extension ProfileChecker {
         log.add(
           .implausibleValue, at: value,
           """
-          attack and release take \(edges.shortText) s of a burst of \
-          \(maximumDuration.shortText) s, which never reaches its level
+          attack and release last \(edges.shortText) s in a burst of \(maximumDuration.shortText) \
+          s, so the burst never reaches its level
           """
         )
       }
@@ -413,7 +412,7 @@ extension ProfileChecker {
     if hardware.model == nil {
       log.add(
         .missingLimit, at: value,
-        "without resonance and Q factor, there is no equalisation and no excursion limit",
+        "without a resonance and a Q factor, there is no equalization and no excursion limit",
         suggestion: "measure them with 'temblor calibrate'")
     }
     if hardware.continuousPower == nil && hardware.peakPower == nil {
@@ -446,7 +445,7 @@ extension ProfileChecker {
       the hardware reproduces only \((low...high).hertzText) of \
       \((requested.low...requested.high).hertzText), less than half an octave
       """,
-      suggestion: "a larger \"drive.usableRange\" widens the band and lowers the level")
+      suggestion: "a larger \"drive.usableRange\" widens the band, but lowers the level")
   }
 }
 
@@ -492,41 +491,45 @@ extension Rule {
   static let unknownKey = error(
     "unknown-key", "grammar", "An object must not have unknown keys.")
   static let outOfRange = error(
-    "out-of-range", "grammar", "A number, or the count of a list, must be in the range of its key.")
+    "out-of-range", "grammar",
+    "A number, or the number of entries of a list, must be within the range of its key.")
   static let invalidValue = error(
     "invalid-value", "grammar",
-    "A text must not be empty, and must be one of the words of its key where it has them.")
+    "A text must not be empty, and must be one of the valid values of its key, if there are any.")
   static let contradiction = error(
     "contradiction", "grammar", "Values must not contradict each other.")
 
   // MARK: Hardware and levels
 
   static let fileName = warning(
-    "file-name", "advice", "A profile is found by the name of its file.")
+    "file-name", "advice", "The name of a profile should match its file name.")
   static let outsideBand = warning(
     "outside-band", "advice",
     "Frequencies should be within the band that the manufacturer publishes.")
   static let outsideTactileRange = warning(
     "outside-tactile-range", "advice",
-    "Frequencies should be between 1 and 1000 Hz, where vibration is felt.")
+    "Frequencies should be between 1 and 1000 Hz, the range of vibrotactile perception.")
   static let insufficientHeadroom = warning(
     "insufficient-headroom", "advice",
     "Two events at full intensity should stay below the output ceiling.")
   static let missingSources = warning(
-    "missing-sources", "advice", "Data of hardware should name its sources.")
+    "missing-sources", "advice", "Hardware data should list its sources.")
   static let shortThresholds = warning(
     "short-thresholds", "advice", "The threshold curve should cover all frequencies of the profile."
   )
   static let narrowBand = warning(
     "narrow-band", "advice",
-    "The hardware should reproduce at least half an octave, or sharpness is hardly felt.")
+    """
+    The hardware should reproduce at least half an octave. Otherwise, sharpness is hardly \
+    perceptible.
+    """)
   static let implausibleValue = warning(
-    "implausible-value", "advice", "Values should be such that a transducer can have them together."
+    "implausible-value", "advice", "Values should be plausible in combination."
   )
   static let estimatedQFactor = note(
     "estimated-q-factor", "advice",
-    "The equaliser needs a measured Q factor to match the resonance.")
+    "The equalizer needs a measured Q factor to match the resonance.")
   static let missingLimit = note(
     "missing-limit", "advice",
-    "Without resonance, Q factor and power, the hardware cannot be protected.")
+    "Without a resonance, a Q factor, and a power rating, the hardware cannot be protected.")
 }

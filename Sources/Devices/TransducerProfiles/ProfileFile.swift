@@ -138,7 +138,7 @@ public enum ProfileName {
   static let maximumLength = 40
   static let pattern = "^[a-z0-9-]{1,\(maximumLength)}$"
   /// The remedy for an invalid name.
-  public static let advice = "use up to \(maximumLength) characters of a–z, 0–9 and -"
+  public static let advice = "use up to \(maximumLength) characters: a–z, 0–9, and -"
 
   /// Returns true if a text is a valid name. A valid name contains no folder and is not hidden.
   public static func isValid(_ text: String) -> Bool {

@@ -315,7 +315,7 @@ extension ProfileSchema {
       schema.member(
         "description",
         """
-        Defines how a haptic pattern is rendered for one kind of transducer: frequency, level, \
+        Defines how a haptic pattern is rendered for one kind of transducer: frequency, level, and \
         waveform.
         """
       )

@@ -17,36 +17,36 @@ public enum ProfileSchema {
     [
       .value(
         "name", .string(pattern: ProfileName.pattern), is: .required,
-        "Name of the profile; the file must be NAME.json."
+        "Name of the profile. The file name must be NAME.json."
       ) { $1(&$0.name) },
-      .value("summary", .string(), is: .required, "One sentence: what the profile is for.") {
+      .value("summary", .string(), is: .required, "Purpose of the profile, in one sentence.") {
         $1(&$0.summary)
       },
       .object(
         "frequency", frequency, is: .required, layout: .singleLine,
-        "How sharpness maps to the frequency of continuous events."
+        "Mapping from sharpness to the frequency of continuous events."
       ) { $1(&$0.frequency) },
       .object(
         "intensity", intensity, layout: .singleLine,
-        "How intensity maps to amplitude. Default: power, exponent 1."
+        "Mapping from intensity to amplitude. Default: power, exponent 1."
       ) {
         $1(&$0.intensity)
       },
       .value(
         "level", .number(ProfileLimits.levelRange), default: TransducerProfile.defaultLevel,
-        "The amplitude of one continuous event at full intensity; 1 is full scale."
+        "Amplitude of a single continuous event at full intensity. 1 is full scale."
       ) { $1(&$0.level) },
       .array(
         "partials", of: partial, count: ProfileLimits.partialCountRange, new: .init(),
         layout: .singleLine,
-        "Partials of a continuous event. Default: one sine."
+        "Partials of a continuous event. Default: a single sine."
       ) { $1(&$0.partials) },
       .object(
         "transient", transient, "Waveform of transients.",
         default: { TransientShape(frequency: $0.frequency, level: $0.level) }
       ) { $1(&$0.transient) },
       .value(
-        "duck", .number(0...1), default: 1, "Gain of continuous events while a transient sounds."
+        "duck", .number(0...1), default: 1, "Gain of continuous events while a transient plays."
       ) {
         $1(&$0.ducking)
       },
@@ -54,16 +54,16 @@ public enum ProfileSchema {
         "thresholds", of: threshold, count: ProfileLimits.pointCountRange,
         new: .init(hertz: 0, decibels: 0), layout: .singleLine,
         """
-        Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. \
-        Default for hardware: that of a hand.
+        Threshold curve, sorted by hertz, for the intensity law sensation or for hardware. Default \
+        with hardware: the thresholds of a hand.
         """
       ) { $1(&$0.thresholds) },
       .object(
         "hardware", hardware, new: TransducerHardware(product: ""),
-        "Data of the hardware; the signal is adapted to it."
+        "Properties of the hardware. The signal is adapted to them."
       ) { $1(&$0.hardware) },
-      .object("drive", drive, "How the sound is fitted to the hardware.") { $1(&$0.drive) },
-      .object("amplifier", amplifier, "What drives the hardware.") { $1(&$0.amplifier) },
+      .object("drive", drive, "Adaptation of the signal to the hardware.") { $1(&$0.drive) },
+      .object("amplifier", amplifier, "Amplifier that drives the hardware.") { $1(&$0.amplifier) },
       .values("sources", of: .string(), "Sources of the data.") { $1(&$0.sources) },
       .ignored(schemaKey, .string(), "Schema reference for editors; ignored by Temblor."),
     ]
@@ -98,7 +98,7 @@ public enum ProfileSchema {
       ) { $1(&$0.high) },
       .enumeration(
         "scale",
-        "Whether equal steps of sharpness are equal intervals or equal differences of frequency."
+        "Spacing of sharpness steps: equal intervals, or equal differences of frequency."
       ) {
         $1(&$0.scale)
       },
@@ -109,14 +109,18 @@ public enum ProfileSchema {
     "an object",
     [
       .enumeration(
-        "law", "power: amplitude = intensity^exponent. sensation: equal steps are felt as equal."
+        "law",
+        """
+        power: amplitude = intensity^exponent. sensation: equal steps of intensity are equal \
+        steps of sensation.
+        """
       ) { $1(&$0.law) },
       .value("exponent", .number(0.1...10), default: 1, "Exponent of the power law.") {
         $1(&$0.exponent)
       },
       .value(
         "decibels", .number(1...120),
-        "Level of intensity 1 above threshold in decibels, for the sensation law."
+        "Level of intensity 1 above the threshold in decibels, for the law sensation."
       ) {
         $1(&$0.decibels)
       },
@@ -132,11 +136,13 @@ public enum ProfileSchema {
     [
       .value(
         "ratio", .number(ProfileLimits.ratioRange), is: .alwaysWritten, default: 1,
-        "Its frequency as a multiple of the event's.",
+        "Frequency as a multiple of the event's frequency.",
         ratio),
       .value(
         "gain", .number(-10...10), is: .alwaysWritten, default: 1,
-        "Amplitude as a multiple of the event's; negative values invert the polarity.", gain),
+        """
+        Amplitude as a multiple of the event's amplitude. Negative values invert the polarity.
+        """, gain),
     ]
   }
 
@@ -148,10 +154,11 @@ public enum ProfileSchema {
     ratioAndGain({ $1(&$0.ratio) }, { $1(&$0.gain) }) + [
       .value(
         "glide", .number(ProfileLimits.ratioRange), default: 1,
-        "Its frequency at the end as a multiple of that at the start, linear between."
+        "End frequency as a multiple of the start frequency. The frequency changes linearly."
       ) { $1(&$0.glide) },
       .value(
-        "durationRatio", .number(0.01...10), default: 1, "Its length as a multiple of the burst's."
+        "durationRatio", .number(0.01...10), default: 1,
+        "Length as a multiple of the length of the burst."
       ) {
         $1(&$0.durationRatio)
       },
@@ -162,11 +169,14 @@ public enum ProfileSchema {
     [
       .object(
         "frequency", frequency, layout: .singleLine,
-        "How sharpness maps to the frequency of the burst. Default: as for continuous events."
+        """
+        Mapping from sharpness to the frequency of the burst. Default: the mapping of continuous \
+        events.
+        """
       ) { $1(&$0.frequency) },
       .value(
         "cycles", .number(0.25...100), default: TransientShape.defaultCycles.count,
-        "The burst's length in cycles."
+        "Length of the burst in cycles."
       ) { $1(&$0.cycles) },
       .value(
         "minDuration", .number(ProfileLimits.durationRange),
@@ -179,37 +189,40 @@ public enum ProfileSchema {
         "Maximum length of the burst in seconds."
       ) { $1(&$0.maximumDuration) },
       .endpoints(
-        "duration", ProfileLimits.durationRange, low: "Seconds at sharpness 0.",
-        high: "Seconds at sharpness 1.",
+        "duration", ProfileLimits.durationRange, low: "Value in seconds at sharpness 0.",
+        high: "Value in seconds at sharpness 1.",
         isAscending: false,
         """
-        Length of the burst at sharpness 0 and 1, linear in between; replaces cycles, \
-        minDuration and maxDuration.
+        Length of the burst at sharpness 0 and 1, linear in between. Replaces cycles, minDuration, \
+        and maxDuration.
         """
       ) { $1(&$0.durationEndpoints) },
       .value(
         "level", .number(ProfileLimits.levelRange),
-        "The amplitude at full intensity. Default: that of the profile."
+        "Amplitude at full intensity. Default: the amplitude of the profile."
       ) {
         $1(&$0.level)
       },
       .value(
         "floor", .number(0...1), default: 0,
-        "Fraction of the level that intensity near 0 keeps; intensity 0 itself is silent."
+        """
+        Fraction of the level that remains as intensity approaches 0. Intensity 0 itself is silent.
+        """
       ) { $1(&$0.floor) },
       .array(
         "partials", of: transientPartial, count: ProfileLimits.partialCountRange, new: .init(),
         layout: .singleLine,
-        "Partials of a burst. Default: one sine."
+        "Partials of a burst. Default: a single sine."
       ) { $1(&$0.partials) },
       .endpoints(
-        "squareness", 0...1, low: "Fraction at sharpness 0.", high: "Fraction at sharpness 1.",
-        "Fraction of square wave in the burst. Default: 0."
+        "squareness", 0...1, low: "Value at sharpness 0.", high: "Value at sharpness 1.",
+        "Fraction of square wave in the burst, 0 to 1. Default: 0."
       ) { $1(&$0.squarenessEndpoints) },
-      .value("attack", .number(0...1), "Attack in seconds. Default: an eighth of the burst.") {
+      .value("attack", .number(0...1), "Attack time in seconds. Default: an eighth of the burst.") {
         $1(&$0.attack)
       },
-      .value("release", .number(0...1), "Release in seconds. Default: an eighth of the burst.") {
+      .value("release", .number(0...1), "Release time in seconds. Default: an eighth of the burst.")
+      {
         $1(&$0.release)
       },
     ]
@@ -223,7 +236,7 @@ public enum ProfileSchema {
       guard let member = object[key] else { continue }
       reader.log.add(
         .contradiction, at: member, offset: member.keyOffset,
-        "\(key) and duration exclude each other")
+        "\(key) and duration cannot be used together")
     }
     return true
   }
@@ -238,20 +251,22 @@ public enum ProfileSchema {
       },
       .value(
         "decibels", .number(-200...100), is: .required,
-        "The weakest acceleration felt there, in decibels relative to 1 g."
+        "Lowest perceptible acceleration at this frequency, in decibels relative to 1 g."
       ) { $1(&$0.decibels) },
     ])
 
   private static let measurableProperties: [ProfileProperty<TransducerHardware>] = [
     .endpoints(
-      "band", ProfileLimits.publishedHertzRange, low: "Its lower end.", high: "Its upper end.",
-      "The published band in hertz."
+      "band", ProfileLimits.publishedHertzRange, low: "Lowest frequency in hertz.",
+      high: "Highest frequency in hertz.",
+      "Band that the manufacturer publishes, in hertz."
     ) { $1(&$0.bandEndpoints) },
-    .value("resonance", .number(ProfileLimits.publishedHertzRange), "Resonance in hertz.") {
+    .value("resonance", .number(ProfileLimits.publishedHertzRange), "Resonance frequency in hertz.")
+    {
       $1(&$0.resonance)
     },
     .value(
-      "qualityFactor", .number(ProfileLimits.qualityFactorRange), "Quality factor at resonance."
+      "qualityFactor", .number(ProfileLimits.qualityFactorRange), "Q factor at resonance."
     ) {
       $1(&$0.qualityFactor)
     },
@@ -282,8 +297,10 @@ public enum ProfileSchema {
       finer and agree, and otherwise replaces it.
       """
     ) { $1(&$0.response) },
-    .object("thermal", thermal, new: defaultThermal, layout: .singleLine, "Thermal time constants.")
-    {
+    .object(
+      "thermal", thermal, new: defaultThermal, layout: .singleLine,
+      "Thermal time constants of the transducer."
+    ) {
       $1(&$0.thermal)
     },
     .array(
@@ -305,18 +322,18 @@ public enum ProfileSchema {
           "measured", measured,
           new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration),
           layout: .singleLine,
-          "How the values were measured."
+          "Method and result of the measurement."
         ) { $1(&$0.measured) },
         .values(
           "estimated", of: .enumeration(measurableProperties.map { $0.key.name }),
-          "Keys above whose values are estimates, not from the manufacturer.",
-          noun: "figure of this hardware"
+          "Keys whose values are estimates instead of manufacturer data.",
+          noun: "value of this hardware"
         ) { $1(&$0.estimated) },
         .object(
           "uncertainty", uncertainty, new: .estimated, layout: .singleLine,
           """
-          How far the true resonance and quality factor may be from the values; protection and \
-          equaliser hold for all within. Default: 0.15 and 1.5, or 0.03 and 1.1 with 'measured'.
+          Uncertainty of the resonance and the Q factor. Protection and equalizer cover the whole \
+          range. Default: 0.15 and 1.5, or 0.03 and 1.1 with 'measured'.
           """
         ) { $1(&$0.uncertainty) },
       ]
@@ -332,7 +349,7 @@ public enum ProfileSchema {
       },
       .value(
         "decibels", .number(-200...100), is: .required,
-        "The acceleration there, in decibels relative to any one level."
+        "Acceleration at this frequency, in decibels relative to a common reference."
       ) { $1(&$0.decibels) },
     ])
 
@@ -341,21 +358,21 @@ public enum ProfileSchema {
     [
       .value(
         "resonance", .number(ProfileLimits.publishedHertzRange), is: .required,
-        "Resonance in hertz."
+        "Resonance frequency in hertz."
       ) {
         $1(&$0.resonance)
       },
       .value(
         "qualityFactor", .number(ProfileLimits.qualityFactorRange), is: .required,
-        "Quality factor at resonance."
+        "Q factor at resonance."
       ) {
         $1(&$0.qualityFactor)
       },
       .value(
         "gain", .number(-100...100), is: .required,
         """
-        Acceleration at its resonance relative to that of the main resonance at its own; \
-        negative where it is inverted.
+        Acceleration at this resonance relative to the main resonance, each at its own frequency. \
+        Negative values invert the polarity.
         """
       ) { $1(&$0.gain) },
     ])
@@ -365,13 +382,13 @@ public enum ProfileSchema {
     [
       .value(
         "resonance", .number(0...0.5), is: .required,
-        "Greatest deviation of the resonance as a fraction of it; 0.15 is 15 %."
+        "Maximum deviation of the resonance as a fraction. 0.15 is 15 %."
       ) { $1(&$0.resonance) },
       .value(
         "qualityFactor", .number(1...4), is: .required,
         """
-        Factor within which the quality factor lies, either way; 1.5 is from two thirds to one \
-        and a half times.
+        Factor within which the Q factor lies. 1.5 is from two thirds to one and a half times the \
+        value.
         """
       ) { $1(&$0.qualityFactor) },
     ])
@@ -391,7 +408,7 @@ public enum ProfileSchema {
       ) { $1(&$0.magnetTimeConstant) },
       .value(
         "coilFraction", .number(0...1), is: .alwaysWritten, default: defaultThermal.coilFraction,
-        "Fraction of the final temperature rise due to the coil."
+        "Fraction of the final temperature rise that is due to the coil."
       ) { $1(&$0.coilFraction) },
     ]
   ) { object, _, reader in
@@ -404,10 +421,10 @@ public enum ProfileSchema {
   private static let measured = ProfileObjectSchema<TransducerMeasurement>(
     "an object",
     [
-      .value("date", .string(), is: .required, "The day.") { $1(&$0.date) },
+      .value("date", .string(), is: .required, "Date of the measurement.") { $1(&$0.date) },
       .value(
         "residual", .number(-120...0), is: .required,
-        "Residual of the fit in decibels relative to the recording's power."
+        "Residual of the fit in decibels relative to the power of the recording."
       ) { $1(&$0.residual) },
       .enumeration("sensor", is: .required, "Quantity that the sensor measures.") {
         $1(&$0.sensor)
@@ -419,7 +436,7 @@ public enum ProfileSchema {
     [
       .value(
         "mapBand", .boolean,
-        "Whether frequencies are mapped into the band the hardware reproduces. Default: true."
+        "Whether frequencies are mapped into the band that the hardware reproduces. Default: true."
       ) { $1(&$0.isBandMapped) },
       .value(
         "usableRange", .number(1...40), default: defaultDrive.reach,
@@ -434,26 +451,26 @@ public enum ProfileSchema {
       ) { $1(&$0.isEqualized) },
       .value(
         "boost", .number(0...12), default: defaultDrive.boost,
-        "Maximum boost of that filter in decibels."
+        "Maximum boost of the equalizer in decibels."
       ) {
         $1(&$0.boost)
       },
       .value(
         "damping", .number(1...20), default: defaultDrive.damping,
-        "Factor by which that filter increases the damping."
+        "Factor by which the equalizer increases the damping."
       ) { $1(&$0.damping) },
       .value(
         "equalSensation", .boolean,
         """
-        Whether equal intensity feels equally strong at every sharpness. Default: true if the \
+        Whether equal intensity feels equally strong at all sharpness values. Default: true if the \
         response or a threshold curve is known.
         """
       ) { $1(&$0.hasEqualSensation) },
       .enumeration(
         "contours", is: .optional,
         """
-        How contours of equal sensation run above the threshold: parallel to it (Verrillo \
-        1970), or converging, as the sensation of a hand grows faster at low frequencies \
+        Contours of equal sensation above the threshold: parallel to the threshold (Verrillo \
+        1970), or converging, because the sensation of a hand grows faster at low frequencies \
         (Stevens 1975). Default: parallel.
         """
       ) { $1(&$0.contours) },

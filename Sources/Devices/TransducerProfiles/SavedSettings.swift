@@ -53,19 +53,19 @@ public struct SavedSettings: Equatable, Sendable {
   private static let table = ProfileObjectSchema<SavedSettings>(
     "the file",
     [
-      .value("device", .string(), "The output, as --device names it.") { $1(&$0.device) },
-      .value("profile", .string(), "The name of a profile, or the absolute path of its file.") {
+      .value("device", .string(), "Output device, as in --device.") { $1(&$0.device) },
+      .value("profile", .string(), "Name of a profile, or absolute path of a profile file.") {
         $1(&$0.profile)
       },
       .values(
         "haptics", of: .integer(1...OutputRouting.maximumChannelCount),
-        "The channels of haptics, numbered from 1. Default: all.", layout: .singleLine
+        "Haptic channels, numbered from 1. Default: all.", layout: .singleLine
       ) { $1(&$0.hapticChannels) },
       .values(
-        "channels", of: .string(), "Channels with settings of their own, as --channel takes them."
+        "channels", of: .string(), "Channels with their own settings, as in --channel."
       ) {
         $1(&$0.channelSettings)
-      }, .value("strength", .number(0...1), "The factor on everything.") { $1(&$0.strength) },
+      }, .value("strength", .number(0...1), "Overall gain, 0 to 1.") { $1(&$0.strength) },
     ]
   ) { object, choices, reader in
     if let value = object["profile"], let word = value.string, !word.isEmpty {
@@ -74,7 +74,7 @@ public struct SavedSettings: Equatable, Sendable {
       } else if !word.hasPrefix("/") {
         reader.log.add(
           .invalidValue, at: value, "\(word.quoted()) is a relative path",
-          suggestion: "write the whole path")
+          suggestion: "use an absolute path")
       }
     }
     if let value = object["haptics"],
@@ -87,7 +87,7 @@ public struct SavedSettings: Equatable, Sendable {
       !choices.channelSettings.isEmpty
     {
       reader.log.add(
-        .contradiction, at: value, "haptics and channels exclude each other",
+        .contradiction, at: value, "haptics and channels cannot be used together",
         suggestion: "keep one of them")
     }
     return true

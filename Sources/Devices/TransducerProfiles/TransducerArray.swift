@@ -260,7 +260,7 @@ enum ArraySchema {
         .array(
           "transducers", of: transducer(layout), count: 1...OutputRouting.maximumChannelCount,
           new: TransducerArray.Transducer(channel: 0, position: ArrayPosition(0)), is: .required,
-          "The transducers, one for each channel that has one."
+          "Transducers, at most one per channel."
         ) { $1(&$0.transducers) },
         .ignored(
           ProfileSchema.schemaKey, .string(), "Schema reference for editors; ignored by Temblor."),
@@ -279,7 +279,7 @@ enum ArraySchema {
       [
         .value(
           "channel", .integer(1...OutputRouting.maximumChannelCount), is: .required,
-          "The channel, numbered from 1."
+          "Output channel, numbered from 1."
         ) { $1(&$0.channel) }, position(layout),
         ProfileProperty(profile) { value, transducer, reader in
           guard let word: String = reader.readScalar(value, key: profile) else { return false }
@@ -292,7 +292,7 @@ enum ArraySchema {
         },
         .value(
           "source", .string(),
-          "Place of patterns that is felt here, by its number or its name. Default: all."
+          "Body location of patterns to play, by number or name. Default: all."
         ) {
           var source = $0.bodyLocation ?? ""
           $1(&source)
@@ -320,8 +320,8 @@ enum ArraySchema {
   private static let plane = ProfileObjectSchema<ArrayPosition>(
     "an object",
     [
-      .value("x", .number(-1e3...1e3), is: .required, "Metres.") { $1(&$0.x) },
-      .value("y", .number(-1e3...1e3), is: .required, "Metres.") { $1(&$0.y) },
+      .value("x", .number(-1e3...1e3), is: .required, "x coordinate in meters.") { $1(&$0.x) },
+      .value("y", .number(-1e3...1e3), is: .required, "y coordinate in meters.") { $1(&$0.y) },
     ])
 }
 
@@ -344,7 +344,7 @@ extension ProfileChecker {
       guard !channels.insert(number).inserted else { continue }
       log.add(
         .contradiction, at: value, "channel \(number.shortText) is used twice",
-        suggestion: "give each transducer a channel of its own")
+        suggestion: "use a different channel for each transducer")
     }
   }
 
@@ -362,7 +362,7 @@ extension ProfileChecker {
       if coincides {
         log.add(
           .contradiction, at: value, "another transducer has the same position",
-          suggestion: "give each transducer its own position")
+          suggestion: "use a different position for each transducer")
       }
       positions.append(position)
     }
@@ -385,7 +385,10 @@ extension ProfileLibrary {
         guard ProfileFileSystem.contains(path, asWritten: word, in: folder ?? "") else {
           throw .init(
             reason: "\(word.quoted()) is outside the folder of the array",
-            hint: "put the profile beside the array, or among your profiles and name it")
+            hint: """
+              put the profile in the folder of the array, or add it to your user profiles and use \
+              its name
+              """)
         }
         entry = ProfileEntry(name: word, origin: .user, path: path)
       }
@@ -408,7 +411,7 @@ extension ProfileLibrary {
     return .init(
       reason: "unknown profile \(word.quoted())",
       hint: JSONNameList(entries().map { $0.name }).suggestion(for: word)
-        ?? "'temblor profiles' lists them")
+        ?? "run 'temblor profiles' to list profiles")
   }
 }
 

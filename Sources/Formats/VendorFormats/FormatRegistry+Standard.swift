@@ -5,9 +5,10 @@ extension FormatRegistry {
   /// All formats of this package.
   public static let standard = FormatRegistry(
     apple.formats + [
-      .hapticClip, .lofeltVoices, .he, .oh, .androidXML, .androidArrays, .vibrate, .hjif, .hmpg,
-      .haps,
-      .hla,
+      .hapticClip.alsoNamed("meta", "lofelt"), .lofeltVoices, .he.alsoNamed("richtap"),
+      .oh.alsoNamed("harmonyos", "openharmony"), .androidXML.alsoNamed("android"), .androidArrays,
+      .vibrate.alsoNamed("web"), .hjif.alsoNamed("mpeg"), .hmpg, .haps.alsoNamed("interhaptics"),
+      .hla.alsoNamed("hapticlabs"),
     ])
 }
 

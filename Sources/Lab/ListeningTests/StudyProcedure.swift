@@ -23,8 +23,8 @@ package enum StudyProcedure: String, CaseIterable, Sendable {
     switch self {
     case .abx: "Was the last one 1 or 2?"
     case .twoChoices, .staircase: "Which was stronger, 1 or 2?"
-    case .magnitude: "How strong was it? Any number above 0"
-    case .rating: "How close was the second to the first? 0 to 100"
+    case .magnitude: "How strong was it? Enter any number above 0"
+    case .rating: "How close was the second to the first? Enter 0 to 100"
     }
   }
 

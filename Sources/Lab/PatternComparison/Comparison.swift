@@ -57,7 +57,8 @@ public struct Comparison: Sendable {
     _ reference: Take, _ candidate: Take, options: ComparisonOptions = ComparisonOptions(),
     referenceMeasurements: TakeMeasurements? = nil
   ) {
-    precondition(reference.signal.rate == candidate.signal.rate, "takes are compared at one rate")
+    precondition(
+      reference.signal.rate == candidate.signal.rate, "takes must be compared at the same rate")
     self.reference = reference
     self.candidate = candidate
     self.options = options
@@ -144,7 +145,7 @@ public struct Comparison: Sendable {
     case .identical where differences.isEmpty:
       return "\(candidate) is identical to \(reference), sample for sample."
     case .identical:
-      return "\(candidate) renders identically to \(reference), but is written differently."
+      return "\(candidate) renders identically to \(reference), but its file is different."
     case .approximate(let residualDecibels, let levelDecibels):
       var exceptions: [String] = []
       if abs(levelDecibels) >= 0.005 {
@@ -156,7 +157,7 @@ public struct Comparison: Sendable {
       }
       if exceptions.isEmpty { return "\(candidate) is identical to \(reference)." }
       let list = exceptions.joined(separator: " and ")
-      return "\(candidate) is equal to \(reference) except for \(list)."
+      return "\(candidate) is identical to \(reference) except for \(list)."
     case .different:
       return nil
     }

@@ -83,7 +83,7 @@ struct DifferenceList {
     case .time where events.count == 1:
       let name = candidateNames.possessiveName(of: events[0])
       let time = SentenceFormatting.time(events[0].time)
-      return "\(name) comes \(kind.changeText(amount)), at \(time)"
+      return "\(name) starts \(kind.changeText(amount)), at \(time)"
     default:
       let isRelative = difference.isOverall && kind != .tempo && kind != .spectrum
       let subject =
@@ -109,13 +109,13 @@ struct DifferenceList {
     }
     if events.count == 1 {
       let name = referenceNames.possessiveName(of: first)
-      return "\(owner) lacks \(name), at \(SentenceFormatting.time(first.time))"
+      return "\(owner) is missing \(name), at \(SentenceFormatting.time(first.time))"
     }
     let count = referenceNames.count(of: first.kind)
     if events.count == count {
       return "\(owner) is missing all \(count) \(noun)s of \(reference)"
     }
-    return "\(owner) lacks \(referenceNames.subject(for: events).text)"
+    return "\(owner) is missing \(referenceNames.subject(for: events).text)"
   }
 
   /// Returns the sentence for added events or sounds of one kind.
@@ -128,7 +128,7 @@ struct DifferenceList {
     let last = times[times.count - 1]
     let location =
       events.count <= 4
-      ? "at \(times.dropLast().joined(separator: ", ")) and \(last) s"
+      ? "at \(times.dropLast().joined(separator: ", "))\(times.count > 2 ? "," : "") and \(last) s"
       : "between \(times[0]) and \(last) s"
     return "\(candidateNames.owner) has \(events.count) extra \(noun)s, \(location)"
   }

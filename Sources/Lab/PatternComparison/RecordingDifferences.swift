@@ -169,7 +169,7 @@ extension Comparison {
       sentence: "\(recording) does not contain \(pattern)"
         + (isLonger
           ? " within −1 to \(searchSeconds) s; trim the start, or increase the search range"
-          : ": no place fits"))
+          : ": no position fits"))
   }
 }
 
@@ -255,7 +255,7 @@ struct RecordingDifferences {
         Difference(
           residual: result.residualDecibels, in: list.overallRange, isOverall: true),
         sentence:
-          "\(label)'s events cannot be judged: the recording path is unknown (residual "
+          "\(label)'s events cannot be evaluated: the recording path is unknown (residual "
           + "\(SentenceFormatting.number(result.residualDecibels, places: 0)) dB)")
       return
     }

@@ -103,6 +103,6 @@ package enum SentenceFormatting {
       index = end + 1
     }
     guard items.count > 1, let last = items.popLast() else { return items.first ?? "" }
-    return items.joined(separator: ", ") + " and " + last
+    return items.joined(separator: ", ") + (items.count > 1 ? ", and " : " and ") + last
   }
 }

@@ -18,7 +18,8 @@ extension Rule {
     "A pattern can last at most one day and have at most 65,535 layers.")
   /// The rule for a sound file that cannot be read.
   public static let soundMissing = error(
-    "sound-missing", "playback", "The sound files of a pattern must be readable and in its folder.")
+    "sound-missing", "playback",
+    "The sound files of a pattern must be readable and inside its folder.")
   static let frameRate = error(
     "frame-rate", "playback", "The sample rate must be from 8 to 192 kHz.")
 

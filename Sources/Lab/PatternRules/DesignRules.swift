@@ -147,8 +147,8 @@ extension PatternRules {
         """
       } else {
         """
-        \(count) transients follow others after \(gap) ms and more; at least 50 ms are \
-        needed to feel each
+        \(count) transients follow previous transients after \(gap) ms or more; at least 50 ms are \
+        needed to perceive each tap
         """
       }
     log.add(.transientGap, at: .event(closeTransients.first.event), message)
@@ -271,7 +271,7 @@ extension PatternRules {
 extension Rule {
   static let transientGap = warning(
     "transient-gap", "design",
-    "Transients should be at least 50 ms apart to be felt as separate taps.")
+    "Transients should be at least 50 ms apart to be perceived as separate taps.")
   static let transientCount = warning(
     "transient-count", "design",
     "A sequence (transients at most 250 ms apart) should have at most 4 transients.")
@@ -292,5 +292,5 @@ extension Rule {
     "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause.")
   static let patternLength = note(
     "pattern-length", "design",
-    "A pattern should not be longer than 5 s; feedback usually lasts 0.2 to 0.5 s.")
+    "A pattern should not be longer than 5 s. Feedback typically lasts 0.2 to 0.5 s.")
 }

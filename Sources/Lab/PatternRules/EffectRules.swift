@@ -131,7 +131,7 @@ extension PatternRules {
       .noEffect, at: element,
       """
       \(latePoints.count) control points of \(curve.id.rawValue), from \
-      \((curve.time + first.time).secondsText) on, have no effect; the last event ends at \
+      \((curve.time + first.time).secondsText) on, have no effect: the last event ends at \
       \(lastEventEnd.secondsText)
       """)
   }
@@ -152,7 +152,7 @@ extension PatternRules {
     log.add(
       .noEffect, at: element,
       """
-      \(id.rawValue) at \(time.secondsText) has no effect; the last event ends at \
+      \(id.rawValue) at \(time.secondsText) has no effect: the last event ends at \
       \(lastEventEnd.secondsText)
       """
     )
@@ -223,16 +223,16 @@ extension Rule {
     "silent", "grammar", "At least one event should have a level above 0 under its controls.")
   static let noEffect = warning(
     "no-effect", "grammar",
-    "Parameters, curves and control points should act on an event that is not over.")
+    "Parameters, curves, and control points should affect an event that is still playing.")
   static let duplicateEvent = warning(
     "duplicate-event", "grammar",
-    "An event should not be repeated at the same time; both play, twice as strong.")
+    "An event should not be repeated at the same time. Both events play, twice as strong.")
   static let polyphony = warning(
     "polyphony", "compatibility", "At most 256 events should overlap.")
   /// The rule for a sound file with samples that cannot be played.
   public static let soundDamaged = warning(
     "sound-damaged", "compatibility",
-    "Sound files should be as long as their headers announce, and have finite samples.")
+    "Sound files should be as long as their headers specify, and their samples should be finite.")
   static let defaultParameter = note(
     "default-parameter", "compatibility",
     """

@@ -227,18 +227,20 @@ extension Rule {
   static let transducerExcursion = warning(
     "transducer-excursion", "transducer",
     """
-    A pattern should not exceed the excursion limit of the profile's hardware; beyond it, gain \
-    is reduced.
+    A pattern should not exceed the excursion limit of the profile's hardware. Above the limit, \
+    the gain is reduced.
     """
   )
   static let transducerPower = warning(
     "transducer-power", "transducer",
     """
-    A pattern should not exceed the thermal limit of the profile's hardware; beyond it, gain is \
-    reduced.
+    A pattern should not exceed the thermal limit of the profile's hardware. Above the limit, the \
+    gain is reduced.
     """
   )
   static let transducerCeiling = note(
     "transducer-ceiling", "transducer",
-    "The drive signal should stay below the output ceiling; beyond it, the limiter acts.")
+    """
+    The drive signal should stay below the output ceiling. Above the ceiling, the limiter is active.
+    """)
 }

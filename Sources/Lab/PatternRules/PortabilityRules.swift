@@ -10,7 +10,7 @@ extension PatternRules {
     of composition: HapticComposition, log: inout CompositionFindingLog
   ) {
     if composition.layers.allSatisfy({ $0.isEmpty }) {
-      log.add(.noEvents, at: .composition, "the pattern has no events and plays nothing")
+      log.add(.noEvents, at: .composition, "the pattern has no events, so nothing plays")
     }
     if let merged = mergedBodyLocationsText(of: composition) {
       log.add(.severalBodyLocations, at: .composition, merged)
@@ -29,7 +29,7 @@ extension PatternRules {
       Finding(
         .severalBodyLocations, location: location, $0,
         suggestion:
-          "use '--channels \(composition.bodyLocationCount)', or '--channel 1=source=PLACE'")
+          "use '--channels \(composition.bodyLocationCount)', or '--channel 1=source=LOCATION'")
     }
   }
 
@@ -70,7 +70,7 @@ extension Rule {
     "several-places", "compatibility",
     "Body locations are separate only if each of them has a haptic channel.")
   static let noEvents = warning(
-    "no-events", "grammar", "A pattern should have events; without them it is silent.")
+    "no-events", "grammar", "A pattern should have events. Without events, it is silent.")
   static let curveOverlap = warning(
     "curve-overlap", "compatibility",
     "Curves of the same parameter should not overlap. Devices differ in which curve applies."

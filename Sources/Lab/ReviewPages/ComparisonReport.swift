@@ -70,7 +70,7 @@ public struct ComparisonReport: Sendable {
     }
     guard takes.count <= Self.maximumTakeCount else {
       throw ReviewPageError(
-        .tooMany, "a report shows at most \(Self.maximumTakeCount) takes, not \(takes.count)")
+        .tooMany, "a report supports at most \(Self.maximumTakeCount) takes, not \(takes.count)")
     }
     let measurements: [TakeMeasurements]
     if let first = comparisons.first {
@@ -309,7 +309,7 @@ struct ReportPage {
 
   private static func findingRows(_ pair: ReportPair) -> String {
     guard !pair.findings.isEmpty else {
-      let sentence = pair.verdict ?? "The two takes are equal."
+      let sentence = pair.verdict ?? "The two takes are identical."
       return "<li class=\"row low\">\(sentence.escapedForMarkup)</li>\n"
     }
     let rows = pair.findings.enumerated().map { index, finding in

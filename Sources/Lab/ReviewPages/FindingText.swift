@@ -110,7 +110,8 @@ struct FindingText: Equatable {
 
   /// The verbs in sentences about a control that only one take has, and the words of a title.
   private static let presencePhrases: [(verb: String, titleWord: String)] = [
-    ("lacks", "missing"), ("does not set", "missing"), ("has an extra", "added"), ("sets", "added"),
+    ("is missing", "missing"), ("does not set", "missing"), ("has an extra", "added"),
+    ("sets", "added"),
   ]
 
   /// Returns the title of a difference of a control, such as `Intensity curve raised`, or nil.
@@ -285,7 +286,7 @@ enum ComparisonSummary {
       predicates.append("ends \(magnitude) \(endDifference > 0 ? "later" : "earlier")")
     } else if !timeDifferences.isEmpty {
       let count = timeDifferences.reduce(0) { $0 + max(1, $1.referenceEvents.count) }
-      predicates.append("moves \(count == 1 ? "one event" : "\(count) events")")
+      predicates.append("has \(count == 1 ? "one moved event" : "\(count) moved events")")
     }
     return "\(label) \(predicates.isEmpty ? "differs in its details" : predicates.joinedWithAnd)."
   }
@@ -305,7 +306,7 @@ enum ComparisonSummary {
     return comparatives.compactMap(\.self)
   }
 
-  /// Returns predicates such as `lacks an event` and `has 2 extra events`.
+  /// Returns predicates such as `is missing an event` and `has 2 extra events`.
   private static func presencePredicates(of differences: [Difference]) -> [String] {
     let missingCount = differences.filter { $0.kind == .missing }.reduce(0) { count, difference in
       count + max(1, difference.referenceEvents.count)
@@ -315,7 +316,7 @@ enum ComparisonSummary {
     }
     var predicates: [String] = []
     if missingCount > 0 {
-      predicates.append("lacks \(missingCount == 1 ? "an event" : "\(missingCount) events")")
+      predicates.append("is missing \(missingCount == 1 ? "an event" : "\(missingCount) events")")
     }
     if addedCount > 0 {
       predicates.append("has \(addedCount == 1 ? "an extra event" : "\(addedCount) extra events")")

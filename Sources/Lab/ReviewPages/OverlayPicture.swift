@@ -45,10 +45,10 @@ struct OverlayPicture {
   /// The figure as SVG.
   var markup: String {
     let (width, height) = Self.size
-    let name = "\(reference.name) and \(candidate.name) on one time axis."
+    let name = "\(reference.name) and \(candidate.name) on a common time axis."
     return
       "<svg class=\"plot\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\""
-      + "\(name.escapedForMarkup) Every difference is in the list below.\">" + axesMarkup
+      + "\(name.escapedForMarkup) The list below contains every difference.\">" + axesMarkup
       + areasMarkup
       + transientsMarkup(of: reference, class: "a", delay: 0)
       + transientsMarkup(of: candidate, class: "b", delay: candidateDelay)

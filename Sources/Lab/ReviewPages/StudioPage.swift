@@ -54,7 +54,8 @@ public struct StudioPage: Sendable {
   public func html(_ slots: [Slot]) throws(ReviewPageError) -> [UInt8] {
     guard slots.count <= Self.maximumSlotCount else {
       throw ReviewPageError(
-        .tooMany, "\(slots.count) patterns; the studio takes at most \(Self.maximumSlotCount)")
+        .tooMany,
+        "the studio supports at most \(Self.maximumSlotCount) patterns, not \(slots.count)")
     }
     let names = slots.map(\.name).joined(separator: " and ")
     let data = EmbeddedJSON.object([

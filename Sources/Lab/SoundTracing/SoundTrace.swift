@@ -211,7 +211,7 @@ public struct SoundTrace: Sendable {
     guard signal.duration <= maximumDuration else {
       throw AnalysisError(
         .unsupportedLength,
-        "lasts \(Int(signal.duration)) s; at most \(Int(maximumDuration)) s are traced")
+        "lasts \(Int(signal.duration)) s; the limit is \(Int(maximumDuration)) s")
     }
   }
 

@@ -244,7 +244,7 @@ public struct Calibration: Equatable, Sendable {
     if unexplained - noise > maximumMisfit {
       throw CalibrationError(
         .noResonance,
-        "\(explanation); at least 99.4 % of what is not noise are required; \(advice)")
+        "\(explanation); 99.4 % of the power without noise is required; \(advice)")
     }
     let interval = fit.intervals[0]
     if interval.resonance > maximumResonanceInterval
@@ -422,7 +422,7 @@ extension Calibration {
     let qualityFactor = mode.qualityFactor.text(places: 1)
     let level = Decibels.of(amplitude: abs(mode.gain)).text(places: 1)
     return
-      "A further resonance is at \(hertz) Hz, with a Q factor of \(qualityFactor), at \(level) dB."
+      "Another resonance is at \(hertz) Hz, with a Q factor of \(qualityFactor), at \(level) dB."
   }
 
   /// The sentences about corrections of the recording.
@@ -436,13 +436,14 @@ extension Calibration {
       let direction = clockErrorPartsPerMillion > 0 ? "faster" : "slower"
       corrections.append(
         """
-        The recorder's clock is \(error) ppm \(direction) than the player's; this was corrected.
+        The clock of the recorder is \(error) ppm \(direction) than the clock of the player; this \
+        was corrected.
         """)
     }
     if let inputCorner {
       let hertz = inputCorner.text(places: 1)
       corrections.append(
-        "The recorder's input has a high-pass at \(hertz) Hz; this was corrected.")
+        "The input of the recorder has a high-pass filter at \(hertz) Hz; this was corrected.")
     }
     if let coilCorner {
       corrections.append(

@@ -76,7 +76,7 @@ extension Calibration.LevelChange {
   private var summary: String {
     let percentage = (abs(resonance) * 100).text(places: 1)
     let direction =
-      resonance > 0 ? "higher, as where a spring stiffens" : "lower, as where a spring softens"
+      resonance > 0 ? "higher, as if a spring stiffens" : "lower, as if a spring softens"
     return
       """
       changes with the level: the resonance of the louder sweep is \(percentage) % \(direction) \
@@ -107,7 +107,7 @@ extension Calibration.LevelChange {
     if qualityFactor < 0 {
       return
         """
-        \(subject) lower, as where the recorder or the amplifier compresses; lower their gains, or \
+        \(subject) lower, as if the recorder or the amplifier compresses; lower their gains, or \
         \(advice)
         """
     }

@@ -40,13 +40,17 @@ public struct CalibrationRecording: Equatable, Sendable {
 
   private func checkRate(for signal: SweepSignal) throws(CalibrationError) {
     guard Self.supportedRates.contains(rate) else {
-      throw Self.error("is at \(rate.text(places: 0)) Hz; supported: 4000 to 384000 Hz")
+      throw Self.error(
+        "has a sample rate of \(rate.text(places: 0)) Hz; supported: 4000 to 384000 Hz")
     }
     guard rate >= 2.5 * signal.band.upperBound else {
       let maximumHertz = signal.band.upperBound.text(places: 1)
       let required = (2.5 * signal.band.upperBound).text(places: 0)
       throw Self.error(
-        "is at \(rate.text(places: 0)) Hz; a sweep up to \(maximumHertz) Hz needs \(required) Hz")
+        """
+        has a sample rate of \(rate.text(places: 0)) Hz; a sweep up to \(maximumHertz) Hz requires \
+        \(required) Hz
+        """)
     }
   }
 
@@ -54,12 +58,14 @@ public struct CalibrationRecording: Equatable, Sendable {
     let required = signal.measuredDuration - SweepSignal.margin - SweepSignal.pause
     guard duration >= required else {
       throw Self.error(
-        "lasts \(duration.text(places: 1)) s; the two sweeps take \(required.text(places: 1)) s")
+        """
+        lasts \(duration.text(places: 1)) s, but the two sweeps last \(required.text(places: 1)) s
+        """)
     }
     guard duration <= Self.maximumDuration else {
       let maximum = Self.maximumDuration.text(places: 0)
       throw Self.error(
-        "lasts \(duration.text(places: 1)) s; cut it to the signal, at most \(maximum) s")
+        "lasts \(duration.text(places: 1)) s; trim it to the signal, at most \(maximum) s")
     }
   }
 

@@ -68,7 +68,9 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     guard reference != nil || nominal != nil else {
       throw CalibrationError(
         .unsuitableSignal,
-        "needs '--reference', or hardware.impedance in the profile, for the coil's resistance")
+        """
+        requires '--reference', or hardware.impedance in the profile, for the resistance of the coil
+        """)
     }
     let response = try Self.response(of: recording, reference: reference, signal: signal)
     let hasReference = reference != nil
@@ -125,8 +127,9 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       throw CalibrationError(
         .noResonance,
         """
-        shows no resonance of an impedance between \(band.lowerBound.text(places: 1)) and \
-        \(band.upperBound.text(places: 1)) Hz; check that it is the voltage at the resistor
+        shows no impedance resonance between \(band.lowerBound.text(places: 1)) and \
+        \(band.upperBound.text(places: 1)) Hz; check that the recording is the voltage across the \
+        resistor
         """)
     }
     return fit
@@ -157,9 +160,9 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       throw CalibrationError(
         .noResonance,
         """
-        leaves the resonance uncertain by ±\(resonance) % and the Q factor by ±\(qualityFactor) \
-        %, at most 1 % and 5 % are allowed; \
-        use '--reference', a smaller resistor or a higher '--level'
+        leaves an uncertainty of ±\(resonance) % in the resonance and ±\(qualityFactor) % in the Q \
+        factor; 1 % and 5 % are allowed; use '--reference', a smaller resistor, or a higher \
+        '--level'
         """)
     }
   }

@@ -109,7 +109,9 @@ public struct ManualMeasurement: Equatable, Sendable {
     guard var hardware = profile.hardware, let model = hardware.model else {
       throw CalibrationError(
         .unsuitableSignal,
-        "\(profile.name) has no resonance and Q factor to start from; add estimates to the profile")
+        """
+        \(profile.name) has no resonance and no Q factor to start from; add estimates to the profile
+        """)
     }
     let band = (model.resonance * pow(2, -endOctaves))...(model.resonance * pow(2, endOctaves))
     let uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
@@ -245,7 +247,7 @@ public struct ManualMeasurement: Equatable, Sendable {
       uncertainty: TransducerUncertainty(
         resonance: (uncertainty * 1_000).rounded(.up) / 1_000,
         qualityFactor: previous.qualityFactor))
-    profile.sources.append("Resonance found by hand, \(date)")
+    profile.sources.append("Resonance measured by hand, \(date)")
     return profile
   }
 }

@@ -61,7 +61,7 @@ public struct SweepLimits: Equatable, Sendable {
     let advice =
       suitableLevel >= SweepSignal.levelRange.lowerBound
       ? "use '--level \(suitableLevel.text(places: 1))'"
-      : "lower the amplifier gain and set amplifier.power in the profile"
+      : "lower the gain of the amplifier and set amplifier.power in the profile"
     throw CalibrationError(
       .tooStrong,
       """

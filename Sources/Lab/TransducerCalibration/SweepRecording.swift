@@ -97,8 +97,8 @@ struct SweepRecording {
       throw CalibrationError(
         .tooQuiet,
         """
-        is too quiet: the sweeps are \(signalToNoise.text(places: 1)) dB above the noise, at least \
-        6 dB are required
+        is too quiet: the sweeps are \(signalToNoise.text(places: 1)) dB above the noise; at least \
+        6 dB is required
         """)
     }
     let pair = SweepPair(

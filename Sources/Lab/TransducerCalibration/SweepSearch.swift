@@ -108,8 +108,8 @@ struct SweepSearch {
     return CalibrationError(
       .clockMismatch,
       """
-      has its sweeps \(distance) s apart, not \(signal.sweepSpacing.text(places: 2)) s: the \
-      recording has another sample rate or signal
+      has its sweeps \(distance) s apart instead of \(signal.sweepSpacing.text(places: 2)) s: the \
+      recording has a different sample rate or signal
       """)
   }
 

@@ -99,7 +99,8 @@ public struct SweepSignal: Equatable, Sendable {
     throws(CalibrationError)
   {
     guard let model = profile.hardware?.model else {
-      throw Self.error("\(profile.name) has no resonance and quality to check; calibrate it first")
+      throw Self.error(
+        "\(profile.name) has no resonance and no Q factor to check; calibrate it first")
     }
     let low = max(Self.quickCheckMinimumHertz, model.resonance / Self.quickCheckRatio)
     let high = max(4 * low, model.resonance * Self.quickCheckRatio)
@@ -201,8 +202,8 @@ public struct SweepSignal: Equatable, Sendable {
       let required = (2.5 * band.upperBound).text(places: 0)
       throw Self.error(
         """
-        a sweep up to \(band.upperBound.text(places: 1)) Hz needs \(required) frames per second, \
-        not \(rate.text(places: 0))
+        a sweep up to \(band.upperBound.text(places: 1)) Hz requires \(required) frames per \
+        second, not \(rate.text(places: 0))
         """)
     }
   }

@@ -110,10 +110,10 @@ package struct Command: Sendable {
       if availableCount == 0 { continue }
       let assigned = remaining.prefix(argument.isRepeatable ? availableCount : 1)
       remaining = remaining.dropFirst(assigned.count)
-      for value in assigned where !argument.choices.isEmpty && !argument.choices.contains(value) {
-        throw .invalidChoice(of: argument.name, value: value, choices: argument.choices)
+      values[argument.name] = try assigned.map { value throws(UsageError) in
+        try choice(
+          value, of: argument.name, choices: argument.choices, aliases: argument.choiceAliases)
       }
-      values[argument.name] = Array(assigned)
     }
     if let value = remaining.first {
       throw UsageError("unexpected argument \(value.inQuotes)")
@@ -132,13 +132,13 @@ package struct Command: Sendable {
     layout.appendHeading("Usage")
     layout.appendWrapped(usage(of: program), indent: 2)
     if !subcommands.isEmpty {
-      layout.appendWrapped("\(program) \(name) VERB [OPTIONS] [ARGUMENTS]", indent: 2)
+      layout.appendWrapped("\(program) \(name) COMMAND [OPTIONS] [ARGUMENTS]", indent: 2)
     }
     if !isShort {
       layout.appendParagraphs(discussion)
     }
     if !subcommands.isEmpty {
-      layout.appendHeading("Verbs")
+      layout.appendHeading("Commands")
       layout.appendTable(subcommands.map { ($0.name, $0.abstract) })
     }
     if !arguments.isEmpty {
@@ -151,12 +151,12 @@ package struct Command: Sendable {
     }
     layout.appendExamples(examples)
     if !subcommands.isEmpty {
-      layout.appendParagraphs("'\(program) help \(name) VERB' explains a verb.")
+      layout.appendParagraphs("Run '\(program) help \(name) COMMAND' for the options of a command.")
     }
     if isShort, !groups.isEmpty || !discussion.isEmpty {
       let titles = groups.map { $0.title.lowercased() }
       let more = titles.isEmpty ? "" : " and the options for \(titles.joined(separator: ", "))"
-      layout.appendParagraphs("'\(program) \(name) --help' shows the whole help\(more).")
+      layout.appendParagraphs("Run '\(program) \(name) --help' for the complete help\(more).")
     }
     return layout.text
   }
@@ -244,10 +244,8 @@ private struct ArgumentParser {
     if !option.isRepeatable && values[option.key] != nil {
       throw UsageError("\(name.inQuotes) can be used only once")
     }
-    if !option.choices.isEmpty && !option.choices.contains(value) {
-      throw .invalidChoice(of: name, value: value, choices: option.choices)
-    }
-    values[option.key, default: []].append(value)
+    values[option.key, default: []].append(
+      try choice(value, of: name, choices: option.choices, aliases: option.choiceAliases))
   }
 
   /// Returns the next argument as the value of an option. An argument that looks like an option
@@ -308,4 +306,14 @@ extension TextLayout {
       appendVerbatim(example.command, indent: 6)
     }
   }
+}
+
+/// Returns a value, or the choice that it is an alias of. Throws an error if it is not one of the
+/// choices, unless there are none.
+private func choice(
+  _ value: String, of name: String, choices: [String], aliases: [String: String]
+) throws(UsageError) -> String {
+  if choices.isEmpty || choices.contains(value) { return value }
+  if let choice = aliases[value.lowercased()], choices.contains(choice) { return choice }
+  throw .invalidChoice(of: name, value: value, choices: choices, aliases: aliases.keys.sorted())
 }

@@ -1,5 +1,8 @@
 /// Lays out help for a stream: headings, wrapped paragraphs, and two-column tables.
 package struct TextLayout {
+  /// The columns around the labels of a table.
+  static let labelMargin = 4
+
   private let output: Output
   private let width: Int
   package private(set) var text = ""
@@ -17,15 +20,30 @@ package struct TextLayout {
   }
 
   /// Appends paragraphs that are separated by an empty line. Indented paragraphs keep their layout.
+  /// A line in capitals is a heading of the paragraph that follows.
   package mutating func appendParagraphs(_ body: String) {
     for paragraph in Self.paragraphs(in: body) {
-      appendBlankLine()
-      if paragraph.first == " " {
-        appendVerbatim(paragraph, indent: 0)
+      let (heading, text) = Self.splitHeading(of: paragraph)
+      if let heading {
+        appendHeading(heading)
       } else {
-        appendWrapped(paragraph, indent: 0)
+        appendBlankLine()
+      }
+      if text.first == " " {
+        appendVerbatim(text, indent: 0)
+      } else {
+        appendWrapped(text, indent: 0)
       }
     }
+  }
+
+  /// Splits a paragraph that starts with a line in capitals into that line and the rest.
+  static func splitHeading(of paragraph: String) -> (heading: String?, text: String) {
+    let lines = paragraph.split(separator: "\n", maxSplits: 1)
+    guard lines.count == 2, lines[0].allSatisfy({ $0.isUppercase || $0 == " " }),
+      lines[0].first != " "
+    else { return (nil, paragraph) }
+    return (String(lines[0]), String(lines[1]))
   }
 
   package mutating func appendWrapped(_ body: String, indent: Int) {
@@ -42,9 +60,15 @@ package struct TextLayout {
 
   /// Appends rows with labels on the left and descriptions on the right. The description starts
   /// below a long label, and below every label on a narrow terminal.
-  package mutating func appendTable(_ rows: [(label: String, help: String)]) {
+  ///
+  /// - Parameters:
+  ///   - rows: The labels and descriptions.
+  ///   - aligned: The column of the descriptions, or nil for a column that fits the labels.
+  package mutating func appendTable(
+    _ rows: [(label: String, help: String)], column aligned: Int? = nil
+  ) {
     let widest = rows.map(\.label.count).filter { $0 <= 26 }.max() ?? 0
-    let column = width < 60 ? 8 : widest + 4
+    let column = width < 60 ? 8 : aligned ?? widest + Self.labelMargin
     for row in rows {
       let label = "  " + row.label
       guard !row.help.isEmpty else {
@@ -155,7 +179,8 @@ extension Program {
     page.appendSection("Name")
     page.appendName(name, abstract: abstract.firstSentence)
     page.appendSection("Synopsis")
-    page.appendSynopsis(prefix: "\(name) ", placeholder: "VERB", suffix: " [OPTIONS] [ARGUMENTS]")
+    page.appendSynopsis(
+      prefix: "\(name) ", placeholder: "COMMAND", suffix: " [OPTIONS] [ARGUMENTS]")
     if !discussion.isEmpty {
       page.appendSection("Description")
       page.appendParagraphs(discussion)
@@ -164,7 +189,7 @@ extension Program {
     for option in Self.standardOptions {
       page.appendItem(option)
     }
-    page.appendSection("Verbs")
+    page.appendSection("Commands")
     let commands = allCommands.flatMap { command in
       [(command, name)] + command.subcommands.map { ($0, "\(name) \(command.name)") }
     }
@@ -185,6 +210,9 @@ extension Program {
     page.appendSection("Environment")
     page.appendItem(
       ["NO_COLOR"], placeholder: nil, text: "If set and not empty, disables colors in output.")
+    for variable in environment {
+      page.appendItem([variable.name], placeholder: nil, text: variable.meaning)
+    }
     for section in manualSections {
       page.appendSection(section.title)
       page.appendParagraphs(section.body)
@@ -224,10 +252,14 @@ private struct ManualPage {
 
   mutating func appendParagraphs(_ body: String) {
     for paragraph in TextLayout.paragraphs(in: body) {
-      if paragraph.first == " " {
-        appendVerbatim(paragraph)
+      let (heading, text) = TextLayout.splitHeading(of: paragraph)
+      if let heading {
+        roff += ".PP\n\\fB\(Self.escaped(heading))\\fR\n"
+      }
+      if text.first == " " {
+        appendVerbatim(text)
       } else {
-        roff += ".PP\n" + Self.textLine(paragraph)
+        roff += ".PP\n" + Self.textLine(text)
       }
     }
   }

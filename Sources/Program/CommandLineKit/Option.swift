@@ -11,6 +11,8 @@ package struct Option: Equatable, Sendable {
   package var defaultText: String?
   /// The allowed values, or empty to allow any value.
   package var choices: [String]
+  /// Other spellings of choices in lower case, and the choices that replace them.
+  package var choiceAliases: [String: String]
   /// The completion that shells offer for the value. Equal to the choices if there are any.
   package var completion: Completion
   package var isRepeatable: Bool
@@ -20,19 +22,20 @@ package struct Option: Equatable, Sendable {
 
   package init(
     _ names: String..., value: String? = nil, help: String, defaultText: String? = nil,
-    choices: [String] = [],
+    choices: [String] = [], choiceAliases: [String: String] = [:],
     completion: Completion = .none, isRepeatable: Bool = false,
     writes outputEndings: [String]? = nil
   ) {
     precondition(
       !names.isEmpty && names.allSatisfy { $0.isShortOptionName || $0.isLongOptionName },
-      "An option is spelled -x or --word.")
+      "An option is written as -x or --word.")
     precondition(value != nil || choices.isEmpty, "A flag has no choices.")
     self.names = names
     self.valueName = value
     self.help = help
     self.defaultText = defaultText
     self.choices = choices
+    self.choiceAliases = choiceAliases
     self.completion = choices.isEmpty ? completion : .candidates(choices)
     self.isRepeatable = isRepeatable
     self.outputExtensions = outputEndings
@@ -44,10 +47,7 @@ package struct Option: Equatable, Sendable {
   package var key: String { names.first(where: \.isLongOptionName) ?? names[0] }
 
   var fullHelp: String {
-    var text = help
-    if !choices.isEmpty {
-      text += " One of \(choices.joinedWithOr)."
-    }
+    var text = help.listing(choices)
     if let defaultText {
       text += " Default: \(defaultText)."
     }
@@ -171,6 +171,11 @@ package struct OptionGroup: Sendable, Equatable {
 }
 
 extension String {
+  /// Returns a help text with the choices of a value, unless it names all of them.
+  fileprivate func listing(_ choices: [String]) -> String {
+    choices.allSatisfy { mentions($0) } ? self : "\(self) One of \(choices.joinedWithOr)."
+  }
+
   var isShortOptionName: Bool { utf8.count == 2 && hasPrefix("-") && self != "--" }
   var isLongOptionName: Bool {
     utf8.count > 2 && hasPrefix("--") && !utf8.contains(UInt8(ascii: "="))
@@ -182,19 +187,23 @@ package struct Argument: Sendable {
   package var name: String
   package var help: String
   package var choices: [String]
+  /// Other spellings of choices in lower case, and the choices that replace them.
+  package var choiceAliases: [String: String]
   package var completion: Completion
   package var isRepeatable: Bool
   package var isOptional: Bool
 
   package init(
-    _ name: String, help: String, choices: [String] = [], completion: Completion = .none,
+    _ name: String, help: String, choices: [String] = [], choiceAliases: [String: String] = [:],
+    completion: Completion = .none,
     isRepeatable: Bool = false,
     isOptional: Bool = false
   ) {
-    precondition(!name.hasPrefix("-"), "An argument's name does not look like an option.")
+    precondition(!name.hasPrefix("-"), "An argument's name does not start with a hyphen.")
     self.name = name
     self.help = help
     self.choices = choices
+    self.choiceAliases = choiceAliases
     self.completion = choices.isEmpty ? completion : .candidates(choices)
     self.isRepeatable = isRepeatable
     self.isOptional = isOptional
@@ -206,7 +215,7 @@ package struct Argument: Sendable {
     return isOptional ? "[\(text)]" : text
   }
 
-  var fullHelp: String { choices.isEmpty ? help : "\(help) One of \(choices.joinedWithOr)." }
+  var fullHelp: String { help.listing(choices) }
 }
 
 /// An entry in the arguments of a command.

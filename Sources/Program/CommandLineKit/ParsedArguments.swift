@@ -144,14 +144,15 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
     UsageError("invalid value \(String(text).inQuotes) for \(name.inQuotes): expected \(what)")
   }
 
-  package static func invalidChoice(of name: String, value: String, choices: [String]) -> UsageError
-  {
+  package static func invalidChoice(
+    of name: String, value: String, choices: [String], aliases: [String] = []
+  ) -> UsageError {
     // A long list is easier to read in the help, to which the message refers.
     let message =
       choices.count > 12
       ? "invalid value \(value.inQuotes) for \(name.inQuotes)"
       : "invalid value \(value.inQuotes) for \(name.inQuotes): expected \(choices.joinedWithOr)"
-    return UsageError(message + Suggestion.question(for: value, among: choices))
+    return UsageError(message + Suggestion.question(for: value, among: choices + aliases))
   }
 }
 

@@ -16,6 +16,17 @@ package struct CommandReference: Sendable {
   package init(_ description: Command) { self.init(description.name, description) }
 }
 
+/// Commands under a common heading in the help.
+package struct CommandGroup: Sendable {
+  package var title: String
+  package var commands: [CommandReference]
+
+  package init(_ title: String, _ commands: [CommandReference]) {
+    self.title = title
+    self.commands = commands
+  }
+}
+
 /// A program with commands, its help, its manual page, and its completions.
 package struct Program: Sendable {
   package var name: String
@@ -25,10 +36,13 @@ package struct Program: Sendable {
   package var abstract: String
   /// Paragraphs that are separated by an empty line.
   package var discussion: String
-  /// The commands in the order of the help. `help` is added automatically.
-  private var references: [CommandReference]
+  /// The commands in the order of the help. `help` is added to the last group automatically.
+  private var groups: [CommandGroup]
+  private var references: [CommandReference] { groups.flatMap(\.commands) }
   package var commands: [Command] { references.map { $0.makeCommand() } }
   package var examples: [Command.Example]
+  /// The environment variables that the manual page lists in addition to `NO_COLOR`.
+  package var environment: [(name: String, meaning: String)]
   package var manualSections: [(title: String, body: String)]
   /// The suggestions for names that other programs use for a command: `compare` for `diff`.
   package var verbSuggestions: [String: String]
@@ -45,7 +59,8 @@ package struct Program: Sendable {
 
   package init(
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
-    commands: [CommandReference], examples: [Command.Example] = [],
+    groups: [CommandGroup], examples: [Command.Example] = [],
+    environment: [(name: String, meaning: String)] = [],
     manualSections: [(title: String, body: String)] = [],
     verbSuggestions alternatives: [String: String] = [:],
     universalFlags flagsOfEveryVerb: [String] = [],
@@ -59,8 +74,9 @@ package struct Program: Sendable {
     self.date = date
     self.abstract = abstract
     self.discussion = discussion
-    references = commands
+    self.groups = groups
     self.examples = examples
+    self.environment = environment
     self.manualSections = manualSections
     self.verbSuggestions = alternatives
     self.universalFlags = flagsOfEveryVerb
@@ -91,14 +107,15 @@ package struct Program: Sendable {
 
   private func helpCommand(listing commands: [Command]) -> Command {
     Command(
-      Self.helpVerb, abstract: "Show help for the program or a verb.",
+      Self.helpVerb, abstract: "Show help for the program or for a command.",
       arguments: [
         Argument(
-          "VERB", help: "The verb to show help for.", completion: .candidates(commands.map(\.name)),
+          "COMMAND", help: "Command to show help for.",
+          completion: .candidates(commands.map(\.name)),
           isRepeatable: commands.contains { !$0.subcommands.isEmpty }, isOptional: true)
       ]
     ) { arguments, terminal in
-      let words = arguments.values("VERB")
+      let words = arguments.values("COMMAND")
       guard let first = words.first else {
         try terminal.output.write(help(for: terminal.output), wraps: false)
         return .done
@@ -120,9 +137,9 @@ package struct Program: Sendable {
   package func findCommand(_ verb: String) throws(UsageError) -> Command {
     if let command = command(named: verb) { return command }
     if let alternative = verbSuggestions[verb] {
-      throw UsageError("unknown verb \(verb.inQuotes); \(alternative)")
+      throw UsageError("unknown command \(verb.inQuotes); \(alternative)")
     }
-    throw .unknown("verb", verb, among: references.map(\.name) + [Self.helpVerb])
+    throw .unknown("command", verb, among: references.map(\.name) + [Self.helpVerb])
   }
 
   /// Runs a command line, and converts a thrown error to a message and an exit status.
@@ -209,7 +226,13 @@ package struct Program: Sendable {
     return .unknown("option", option, among: Self.standardOptions.flatMap(\.names))
   }
 
-  package var usage: String { "\(name) VERB [OPTIONS] [ARGUMENTS]" }
+  /// The column of the abstracts in all tables of commands.
+  private var commandColumn: Int {
+    let names = references.map(\.name) + [Self.helpVerb]
+    return (names.map(\.count).max() ?? 0) + TextLayout.labelMargin
+  }
+
+  package var usage: String { "\(name) COMMAND [OPTIONS] [ARGUMENTS]" }
 
   package func help(for output: Output) -> String {
     var layout = TextLayout(for: output)
@@ -217,12 +240,18 @@ package struct Program: Sendable {
     layout.appendHeading("Usage")
     layout.appendWrapped(usage, indent: 2)
     layout.appendParagraphs(discussion)
-    layout.appendHeading("Verbs")
-    layout.appendTable(allCommands.map { ($0.name, $0.abstract) })
+    for (index, group) in groups.enumerated() {
+      layout.appendHeading(group.title)
+      var commands = group.commands.map { $0.makeCommand() }
+      if index == groups.count - 1 {
+        commands.append(helpCommand(listing: self.commands))
+      }
+      layout.appendTable(commands.map { ($0.name, $0.abstract) }, column: commandColumn)
+    }
     layout.appendHeading("Options")
     layout.appendTable(Self.standardOptions.map { ($0.label, $0.help) })
     layout.appendExamples(examples)
-    layout.appendParagraphs("'\(name) help VERB' explains a verb.")
+    layout.appendParagraphs("Run '\(name) help COMMAND' for the options of a command.")
     return layout.text
   }
 }
@@ -233,8 +262,8 @@ extension Command {
     let names = subcommands.map(\.name)
     let question = Suggestion.question(for: verb, among: names)
     throw UsageError(
-      "unknown verb \(verb.inQuotes) after \(name.inQuotes)"
-        + (question.isEmpty ? "; it takes \(names.joinedWithOr)" : question))
+      "unknown command \(verb.inQuotes) after \(name.inQuotes)"
+        + (question.isEmpty ? "; expected \(names.joinedWithOr)" : question))
   }
 }
 
@@ -260,7 +289,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
       error.
       """
     case .invalidInput:
-      "Invalid input; messages name file, line and column."
+      "Invalid input. Messages include the file, line, and column."
     case .differs:
       """
       A difference exceeds --tolerance, or a measured value exceeds the uncertainty of the profile.

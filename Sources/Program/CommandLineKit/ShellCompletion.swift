@@ -87,7 +87,7 @@ extension Program {
         local current previous verb part piece space line=$COMP_LINE
         local -a words=()
         COMPREPLY=()
-        # Readline splits words at "=" and ":"; what no space divides is one word.
+        # Readline also splits words at "=" and ":". Join the parts that no space separates.
         for part in "${COMP_WORDS[@]:0:COMP_CWORD + 1}"; do
           space=${line%%[![:space:]]*}
           line=${line#"$space"}
@@ -102,7 +102,7 @@ extension Program {
         if [[ $current == --*=* ]]; then
           previous=${current%%=*} current=${current#*=}
         fi
-        # Readline replaces its last piece alone.
+        # Readline replaces only its last part.
         piece=${COMP_WORDS[COMP_CWORD]}
         [[ $piece == [:=] ]] && piece=
         \(function)_offer
@@ -230,7 +230,7 @@ extension Program {
         local -a verbs=(
       \(descriptions.joined(separator: "\n"))
         )
-        _describe -t verbs verb verbs
+        _describe -t commands command verbs
       }
 
       """
@@ -331,7 +331,7 @@ extension Program {
   func fishCompletion() -> String {
     var text = """
       # Completion of \(name) for fish.
-      function __\(shellIdentifier)_files -d 'Files with some endings, and folders'
+      function __\(shellIdentifier)_files -d 'Files with these extensions, and folders'
         set -l word (string replace -r -- '^-[^=]*=' '' (commandline -ct))
         set -l endings (string join '|' $argv)
         __fish_complete_path $word | string match -r -- "^[^\\t]*(?:/|\\.(?:$endings))(?:\\t.*)?\\$"

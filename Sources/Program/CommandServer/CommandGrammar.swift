@@ -30,23 +30,23 @@ package enum CommandGrammar {
       [priority N]
       """,
       """
-      Play a pattern, replacing the sound of the same name. NAME defaults to the name of the \
+      Play a pattern, and replace the sound with the same name. NAME defaults to the name of the \
       pattern.
       """,
       CommandSession.play),
     .init(
       "tap [INTENSITY] [SHARPNESS] [at TIME]",
-      "Play one transient. Default: intensity 1, sharpness 0.5.",
+      "Play a single transient. Default: intensity 1, sharpness 0.5.",
       CommandSession.tap),
     .init(
       "hum INTENSITY SHARPNESS SECONDS [at TIME] [as NAME] [priority N]",
-      "Play one continuous event.",
+      "Play a single continuous event.",
       CommandSession.hum),
     .init(
       "noise INTENSITY SHARPNESS OCTAVES SECONDS [at TIME] [as NAME] [priority N] [seed SEED]",
       """
-      Play noise of a bandwidth around the frequency of SHARPNESS. The same SEED gives the same \
-      noise. Default: seed 0.
+      Play noise with a bandwidth of OCTAVES around the frequency of SHARPNESS. The same SEED \
+      produces the same noise. Default: seed 0.
       """, CommandSession.noise),
     .init(
       "set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]",
@@ -57,10 +57,10 @@ package enum CommandGrammar {
       CommandSession.set),
     .init(
       "stop [NAME] [at TIME]",
-      "Stop NAME, or everything including taps, and cancel what is scheduled later.",
+      "Stop NAME, or all sounds including taps, and cancel scheduled sounds.",
       CommandSession.stop),
-    .init("pause [NAME]", "Pause NAME, or everything except taps.", CommandSession.pause),
-    .init("resume [NAME]", "Continue after a pause.", CommandSession.resume),
+    .init("pause [NAME]", "Pause NAME, or all sounds except taps.", CommandSession.pause),
+    .init("resume [NAME]", "Resume after a pause.", CommandSession.resume),
     .init("seek NAME SECONDS", "Move to a position in the pattern.", CommandSession.seek),
     .init(
       "loop NAME SWITCH [end SECONDS]", "Turn looping on or off; end sets where the loop restarts.",
@@ -73,24 +73,25 @@ package enum CommandGrammar {
       X/Y on a plane.
       """,
       CommandSession.pan),
-    .init("mute [NAME]", "Mute NAME, or everything that plays now or later.", CommandSession.mute),
-    .init("unmute [NAME]", "Unmute NAME, or everything.", CommandSession.mute),
+    .init("mute [NAME]", "Mute NAME, or all current and future sounds.", CommandSession.mute),
+    .init("unmute [NAME]", "Unmute NAME, or all sounds.", CommandSession.mute),
     .init(
       "duck GAIN [attack SECONDS] [release SECONDS]",
       """
-      Set the gain of sounds while one of a higher priority plays; 1, the default, leaves them \
-      alone. Default: attack 0.05, release 0.3 seconds.
+      Set the gain of sounds while a sound with a higher priority plays. The default, 1, leaves \
+      them unchanged. Default: attack 0.05, release 0.3 seconds.
       """, CommandSession.duck),
     .init(
       "preload PATTERN", "Load a pattern in advance, so that it starts without delay.",
       CommandSession.preload),
-    .init("status", "Show the session time, levels, voices and underruns.", CommandSession.status),
+    .init("status", "Show the session time, levels, voices, and underruns.", CommandSession.status),
     .init(
       "stats",
-      "Show as JSON, for programs, what was lost since the start and why, by kind and cause.",
+      "Show dropouts since the start by type and cause, as JSON.",
       CommandSession.stats),
-    .init("list", "List the names of all sounds that play.", CommandSession.list),
-    .init("help [COMMAND]", "List the commands, or show the syntax of one.", CommandSession.help),
+    .init("list", "List the names of all sounds that are playing.", CommandSession.list),
+    .init(
+      "help [COMMAND]", "List the commands, or show the syntax of a command.", CommandSession.help),
     .init(
       "quit", "Close the connection; on standard input, exit immediately.",
       CommandSession.noAction),
@@ -114,9 +115,10 @@ package enum CommandGrammar {
 
   package static let discussion: String = {
     var text = """
-      Each line is one command. Words are separated by spaces. Put "quotes" around names with \
-      spaces; inside quotes, write \\" for a quote and \\\\ for a backslash. Empty lines and lines \
-      that start with # are ignored. A line can have up to \(LineReader.maximumLineLength) bytes.
+      Each line is a command. Separate words with spaces. Put "quotation marks" around names with \
+      spaces. Inside quotation marks, write \\" for a quotation mark and \\\\ for a backslash. \
+      Empty lines and lines that start with # are ignored. A line can have up to \
+      \(LineReader.maximumLineLength) bytes.
 
       """
     for form in commands {
@@ -127,35 +129,36 @@ package enum CommandGrammar {
     }
     return text + """
 
-      TIME is in seconds since the start of the session, as shown by status, or +SECONDS from \
-      now. INTENSITY, \
-      SHARPNESS and STRENGTH are 0 to 1, RATE is \(operandKinds["RATE"]?.bounds ?? ""). \
-      Commands without TIME take effect with the next period of the device; commands with TIME at \
-      that exact frame. NAME can stand for several sounds: those that play and those scheduled.
+      TIME is in seconds since the start of the session, as shown by status, or +SECONDS from now. \
+      INTENSITY, SHARPNESS, and STRENGTH are 0 to 1, and RATE is \
+      \(operandKinds["RATE"]?.bounds ?? ""). Commands without TIME take effect at the next period \
+      of the device, and commands with TIME at that exact frame. NAME refers to all sounds with \
+      that name, both playing and scheduled.
 
-      Each command gets one reply line, in order: ok, followed by words or NAME=VALUE fields, or \
-      error KIND: followed by the reason. Prefix a command with @TAG to have the reply tagged: the \
-      reply to '@7 tap' is '@7 ok'. KIND is one \
-      of \(CommandError.Kind.allCases.map(\.rawValue).joinedWithOr).
+      Each command receives one reply line, in order: ok, followed by words or NAME=VALUE fields, \
+      or error KIND: followed by the reason. To tag the reply, prefix a command with @TAG: the \
+      reply to '@7 tap' is '@7 ok'. KIND is one of \
+      \(CommandError.Kind.allCases.map(\.rawValue).joinedWithOr).
 
-      Lines that start with event are sent to all connections at any time: event finished when a \
-      named sound ends, and event stopped when it is stopped, each with name=NAME and time=SECONDS\
-      ; for the device, event underrun (with count and cause) and event disconnected, unrespon\
-      sive, reconnected, suspended and failed with a text, each with time and missed=SECONDS of \
-      lost audio. Events that repeat are sent together with a count, at most one of a kind in a \
-      second, and less often the longer it goes on. Later versions may add events and fields.
+      Lines that start with event are sent to all connections at any time. For sounds: event \
+      finished when a named sound ends, and event stopped when it is stopped, each with name=NAME \
+      and time=SECONDS. For the device: event underrun (with count and cause), disconnected, \
+      unresponsive, reconnected, suspended, and failed (with a text), each with time and \
+      missed=SECONDS of lost audio. Repeated events are combined and sent with a count, at most \
+      once per second for each type, and less often the longer they continue. Later versions may \
+      add events and fields.
 
       Sounds overlap: they are added, and a limiter keeps the sum in range. A sound replaces only \
-      one of the same name. N is a priority from 0, the default, to 9; taps have priority 0. While \
-      a sound plays, those of lower priorities have the gain that duck sets.
+      a sound with the same name. N is a priority from 0, the default, to 9. Taps have priority 0. \
+      While a sound plays, duck sets the gain of sounds with lower priorities.
 
       Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds \
-      in all, divided by the number of profiles; a client can hold as many as are free, so half of \
-      them when it is alone. \(CommandSession.maximumNoiseCount) noises. \
-      \(TapSchedule.maximumCount) waiting taps for each client, which do not count as sounds until \
-      their time is near. Patterns are loaded beside other commands: only the client that named \
-      one waits for it. A client that leaves \(LineConnection.maximumQueueSize >> 20) MiB of \
-      replies unread is disconnected.
+      in total, divided by the number of profiles. A client can use as many sounds as are free, so \
+      half of them if it is the only client. \(CommandSession.maximumNoiseCount) noises. \
+      \(TapSchedule.maximumCount) waiting taps per client, which do not count as sounds until they \
+      are about to play. Patterns load in the background, so only the client that named a pattern \
+      waits for it. A client that leaves \(LineConnection.maximumQueueSize >> 20) MiB of replies \
+      unread is disconnected.
       """
   }()
 }
@@ -371,7 +374,10 @@ extension CommandGrammar {
         else {
           throw CommandError(
             .invalidValue,
-            "invalid tag: must be @ followed by 1 to \(maximumTagLength) bytes without quotes")
+            """
+            invalid tag: must be @ followed by 1 to \(maximumTagLength) bytes without quotation \
+            marks
+            """)
         }
         tag = String(word.dropFirst())
         rest = rest[word.endIndex...]

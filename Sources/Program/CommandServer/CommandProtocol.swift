@@ -140,12 +140,12 @@ struct CommandWord: Equatable {
       } else if first == "\"" {
         words.append(CommandWord(text: try quoted(&rest), isQuoted: true))
         guard rest.first.map(isBlank) != false else {
-          throw CommandError(.unclosedQuote, "missing space after the closing quote")
+          throw CommandError(.unclosedQuote, "missing space after the closing quotation mark")
         }
       } else {
         let word = rest.prefix { !isBlank($0) }
         guard !word.contains("\"") else {
-          throw CommandError(.unclosedQuote, "a quote must start a word")
+          throw CommandError(.unclosedQuote, "a quotation mark must start a word")
         }
         words.append(CommandWord(text: String(word)))
         rest = rest[word.endIndex...]
@@ -169,7 +169,7 @@ struct CommandWord: Equatable {
         return String(text)
       case "\\":
         guard let letter = rest.popFirst() else {
-          throw CommandError(.unclosedQuote, "missing closing quote")
+          throw CommandError(.unclosedQuote, "missing closing quotation mark")
         }
         guard let meant = escapes.first(where: { $0.letter == letter })?.meant else {
           throw CommandError(.unclosedQuote, #"invalid escape in quotes; use \", \\, \n or \t"#)
@@ -179,7 +179,7 @@ struct CommandWord: Equatable {
         text.append(scalar)
       }
     }
-    throw CommandError(.unclosedQuote, "missing closing quote")
+    throw CommandError(.unclosedQuote, "missing closing quotation mark")
   }
 
   static func isBlank(_ scalar: Unicode.Scalar) -> Bool { scalar == " " || scalar == "\t" }

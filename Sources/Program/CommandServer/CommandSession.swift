@@ -624,7 +624,10 @@ package final class CommandSession {
       sounds.count(where: { $0.isNoise && $0.name != command.text("as") }) < Self.maximumNoiseCount
     else {
       throw CommandError(
-        .busy, "\(Self.maximumNoiseCount) noises play or wait; stop one, or wait for its end")
+        .busy,
+        """
+        \(Self.maximumNoiseCount) noises are playing or waiting; stop one, or wait until it ends
+        """)
     }
     return try translatingErrors { () throws(PlaybackError) in
       let player = try engine.player(for: pattern.plans, duration: pattern.duration)

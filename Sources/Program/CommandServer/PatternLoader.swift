@@ -123,7 +123,7 @@ final class PatternLoader: Sendable {
     let path = try confinedPath(of: word)
     switch FileSystem.entry(at: path) {
     case .folder:
-      throw CommandError(.invalidPattern, "\(word.inQuotes) is a folder; name one pattern")
+      throw CommandError(.invalidPattern, "\(word.inQuotes) is a folder; specify a single pattern")
     case .other:
       throw CommandError(.invalidPattern, "\(word.inQuotes) is not a regular file")
     case .file, .missing:

@@ -165,7 +165,7 @@ package final class SocketFile {
     guard lock >= 0 else { throw .system(path, "cannot be created") }
     defer { close(lock) }
     guard flock(lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
-      throw FileError(path, "another program is creating it; try again")
+      throw FileError(path, "another program is creating the file; try again")
     }
     // The file inherits the permissions of the socket, so other users can never connect.
     fchmod(descriptor, 0o600)
@@ -199,9 +199,9 @@ package final class SocketFile {
     let result = unsafe withAddress(&address) { unsafe connect(probe, $0, $1) }
     // A full queue means that another program listens.
     guard result != 0 && errno != EAGAIN else {
-      throw FileError(path, "is in use; another program listens there")
+      throw FileError(path, "is in use by another program")
     }
-    guard errno == ECONNREFUSED else { throw .system(path, "exists and cannot be checked") }
+    guard errno == ECONNREFUSED else { throw .system(path, "exists, but cannot be checked") }
     guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be replaced") }
   }
 
@@ -211,7 +211,7 @@ package final class SocketFile {
     let bytes = Array(path.utf8)
     let room = MemoryLayout.size(ofValue: address.sun_path) - 1
     guard !bytes.isEmpty, bytes.count <= room else {
-      throw FileError(path, "is not a valid socket path; it must have 1 to \(room) bytes")
+      throw FileError(path, "is not a valid socket path; use 1 to \(room) bytes")
     }
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
     return address

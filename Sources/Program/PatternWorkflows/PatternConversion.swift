@@ -64,7 +64,7 @@ public struct PatternConversion: Sendable {
   }
 
   private static let formatUnwritable = Rule.error(
-    "format-unwritable", "syntax", "The format must be one that can be written.")
+    "format-unwritable", "syntax", "The target format must be writable.")
 
   /// Converts a file.
   ///

@@ -183,7 +183,7 @@ public struct PatternInput: Equatable, Sendable {
   package func checkRewriting() throws(FileError) {
     guard case .file(let path) = origin, isFromFolder, FileSystem.isLink(path) else { return }
     throw FileError(
-      path, "is a link in a folder and is not rewritten; name the file that it leads to")
+      path, "is a link in a folder and is not rewritten; specify the file that it points to")
   }
 
   /// Reads the content, without interpreting it as a format.

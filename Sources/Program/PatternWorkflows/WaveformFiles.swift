@@ -50,7 +50,7 @@ package enum WaveformFiles {
       _ = try soundFolder.sound(at: waveform.path)
       guard TakeInput.isSoundFile(path) else {
         throw SoundFileError(
-          kind: .notSound, path: waveform.path, description: "is not a sound file of a common kind")
+          kind: .notSound, path: waveform.path, description: "is not in a supported sound format")
       }
       return path
     } catch {
@@ -129,7 +129,7 @@ package enum WaveformFiles {
   {
     guard let folder else {
       throw SoundFileError(
-        kind: .outside, path: path, description: "is not available to shipped patterns")
+        kind: .outside, path: path, description: "is not available for shipped patterns")
     }
     return SoundFolder(root: folder)
   }

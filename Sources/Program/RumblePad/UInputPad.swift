@@ -76,7 +76,7 @@ package final class UInputPad: ForceFeedbackPad {
   package static func openingError(_ code: Int32) -> FileError {
     switch code {
     case ENOENT, ENODEV:
-      FileError(path, "is missing; load the kernel's module: sudo modprobe uinput")
+      FileError(path, "not found; load the kernel module with 'sudo modprobe uinput'")
     case EACCES, EPERM:
       FileError(
         path,

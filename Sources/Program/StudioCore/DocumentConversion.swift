@@ -15,7 +15,7 @@ struct LocatedLoss {
 /// Converts patterns between formats, as `temblor convert` does.
 enum DocumentConversion {
   private static let formatUnwritable = Rule.error(
-    "format-unwritable", "syntax", "The format must be one that can be written.")
+    "format-unwritable", "syntax", "The target format must be writable.")
 
   /// Converts a file to one file of another format, also if the format would normally use several.
   ///
@@ -58,7 +58,8 @@ enum DocumentConversion {
   }
 
   private static let soundUntraceable = Rule.error(
-    "sound-untraceable", "syntax", "A sound must last at most an hour, at 500 Hz to 1 MHz.")
+    "sound-untraceable", "syntax",
+    "A sound can last at most an hour, with a sample rate of 500 Hz to 1 MHz.")
 
   /// Traces a sound to an AHAP file. The profile is the one of a recording, or the one that the
   /// pattern is meant for.

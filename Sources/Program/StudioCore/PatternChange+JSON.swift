@@ -57,7 +57,7 @@ extension PatternChange {
     } else {
       throw InputError(
         changing: json.path, of: "changes", "invalid change",
-        "use set and to, remove, duplicate, add, or addPoint and to")
+        "use 'set' with 'to', 'remove', 'duplicate', 'add', or 'addPoint' with 'to'")
     }
   }
 }

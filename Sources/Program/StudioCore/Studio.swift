@@ -77,8 +77,8 @@ final class Studio {
     references.filter { sounds[$0.path] == nil }.map { reference in
       Finding(
         .soundMissing, severity: .warning, location: reference.location,
-        "the sound file \(reference.path.quoted()) is not here",
-        suggestion: "drop it on the page")
+        "the sound file \(reference.path.quoted()) is missing",
+        suggestion: "drop the file on the page")
     }
   }
 

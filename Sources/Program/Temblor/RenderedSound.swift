@@ -90,7 +90,7 @@ public struct RenderedSound: Sendable {
     guard let container = format?.container ?? SoundFileFormat.container(ofName: path) else {
       throw SoundFileError(
         kind: .unknownExtension, path: path,
-        description: "unknown file extension; use wav, flac, aiff, w64, rf64, caf or ogg")
+        description: "unknown file extension; use wav, flac, aiff, w64, rf64, caf, or ogg")
     }
     func refused(_ error: FileError) -> SoundFileError {
       SoundFileError(kind: .systemRefused, path: path, description: error.reason)

@@ -14,12 +14,12 @@ import VendorFormats
 enum ABXCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
-      "abx", abstract: "Run a blind test: can anybody tell two patterns or recordings apart?",
+      "abx", abstract: "Run a blind test of two patterns or recordings.",
       discussion: """
         In each trial, X is A or B, chosen at random and independently of earlier trials. Press a, \
-        b and x to listen as often as you like, 1 (X is A) or 2 (X is B) to answer, and Enter to \
-        confirm. A confirmed answer is final. The keys that move the play head and set the loop \
-        are those of 'temblor audition'; no key changes the strength or mutes. A short silence \
+        b, and x to listen as often as you like, 1 (X is A) or 2 (X is B) to answer, and Enter to \
+        confirm. A confirmed answer is final. The keys that move the playhead and set the loop are \
+        those of 'temblor audition'. No key changes the strength or mutes. A short silence \
         separates the sounds, so that the switch itself gives no clue.
 
         The result includes a p-value: the probability that guessing would do at least as well. \
@@ -27,28 +27,34 @@ enum ABXCommand {
         quit or the device disconnects, the answers so far are saved as an incomplete test. If A \
         and B are identical, sample for sample, the result is void.
 
-        A and B play at their own levels, so that a difference in level is part of the test. Use \
-        --match to hide a difference in level that you do not want to test, such as that of two \
-        recordings: loudness matches perceived loudness (LUFS), which describes hearing and gives \
-        little weight to 20 to 40 Hz, where shakers work; felt matches weighted vibrotactile \
-        energy. If a take is too quiet for a loudness measurement, both are matched by \
-        vibrotactile energy. If matching makes A and B identical, the test stops.
+        A saved or given strength scales A and B alike, and is stored in the record. Recordings \
+        play as in 'temblor audition'.
 
-        A strength, saved or given, scales A and B alike; the record contains it. Recordings play \
-        as in 'temblor audition'.
+        LEVEL MATCHING
+        A and B play at their own levels, so that a difference in level is part of the test. Use \
+        --match to hide a difference in level that you do not want to test, such as the difference \
+        between two recordings:
+
+          none      Play A and B at their own levels.
+          loudness  Match perceived loudness (LUFS). Loudness describes hearing. It
+                    gives little weight to 20 to 40 Hz, where shakers work.
+          felt      Match weighted vibrotactile energy.
+
+        If a take is too quiet for a loudness measurement, both takes are matched by vibrotactile \
+        energy. If matching makes A and B identical, the test stops.
         """,
       arguments: [firstTake, secondTake],
       options: ABXOptions.options + [
         AuditionCommand.loopRange, AuditionCommand.gap, SharedOptions.curveTimes,
-        Option("--json", help: "Print the record as JSON instead of the result as text."),
+        Option("--json", help: "Print the record as JSON instead of text."),
         LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
-        .init("temblor abx old.ahap new.ahap", "Find out whether an edit can be heard or felt."),
+        .init("temblor abx old.ahap new.ahap", "Find out whether an edit is perceptible."),
         .init(
           "temblor abx a.wav b.wav --match loudness --trials 10",
-          "Run ten trials of two recordings whose levels differ by chance."),
+          "Run ten trials of two recordings at equal loudness."),
       ]
     ) { arguments, terminal in
       try run(
@@ -58,11 +64,11 @@ enum ABXCommand {
   }
 
   private static let firstTake = Argument(
-    "A", help: "A pattern file of any format, the name of a shipped pattern or a sound file.",
+    "A", help: "Pattern file, name of a shipped pattern, or sound file.",
     completion: .patternsAndSounds(.standard)
   ).text()
   private static let secondTake = Argument(
-    "B", help: "The take to compare with.", completion: .patternsAndSounds(.standard)
+    "B", help: "Pattern or sound file to compare with A.", completion: .patternsAndSounds(.standard)
   ).text()
 
   struct Options {
@@ -121,7 +127,7 @@ enum ABXCommand {
     let session = options.live.makeSession(in: environment, terminal, showsStatus: !isSimulated)
     guard session.hasKeyboard else {
       throw FileError(
-        "standard input", "is not a terminal; run the test in a terminal or use '--simulate'")
+        "standard input", "is not a terminal; run the test in a terminal, or use '--simulate'")
     }
     let start = now()
     let defaultPath =
@@ -253,25 +259,31 @@ struct ABXOptions {
   private static let saveOption = Option(
     "--save", value: "FILE",
     help: "Write the record to a JSON file, or the trials to a CSV file.",
-    defaultText: "abx-A-B-TIME.json in the current folder; none with --simulate",
+    defaultText: "abx-A-B-TIME.json in the current folder; nothing with --simulate",
     completion: .file(withExtension: "json", "csv"), writes: ["json", "csv"]
   ).text()
   private static let simulateOption = Option(
     "--simulate", value: "ANSWERS",
     help: """
-      Simulate the answers, without a listener or device: one letter per trial, such as abba, or \
+      Simulate the answers without a listener or a device: one letter per trial, such as abba, or \
       \(SimulatedListener.Strategy.allCases.map(\.rawValue).joinedWithOr).
       """
   ).text()
   private static let trialsOption = Option(
     "--trials", value: "N",
-    help: "Number of trials, 1 to \(maximumTrialCount); 0 runs until you press q.",
+    help: "Number of trials, 1 to \(maximumTrialCount); 0 to continue until you press q.",
     defaultText: "\(defaultTrialCount)"
   ).int(in: 0...maximumTrialCount)
-  private static let matchOption = Option("--match", value: "MATCH", help: "Level matching.")
-    .choice(default: LevelMatch.none)
+  private static let matchOption = Option(
+    "--match", value: "MATCH",
+    help: """
+      Level matching: the levels of the inputs (none), LUFS (loudness), or vibrotactile energy \
+      (felt).
+      """
+  )
+  .choice(default: LevelMatch.none)
   static let seedOption = Option(
-    "--seed", value: "N", help: "Seed of the random order, 0 to \(ABXTest.maximumSeed).",
+    "--seed", value: "N", help: "Seed for the trial order, 0 to \(ABXTest.maximumSeed).",
     defaultText: "random"
   ).int(in: 0...Int(ABXTest.maximumSeed))
 
@@ -282,7 +294,7 @@ struct ABXOptions {
     let requestedCount = try arguments[Self.trialsOption]
     let defaultCount = listener?.fixedAnswerCount ?? Self.defaultTrialCount
     guard defaultCount <= Self.maximumTrialCount else {
-      throw UsageError("'--simulate' takes at most \(Self.maximumTrialCount) answers")
+      throw UsageError("'--simulate' accepts at most \(Self.maximumTrialCount) answers")
     }
     trialCount = requestedCount == 0 ? nil : requestedCount ?? defaultCount
     if trialCount == nil, let listener, listener.fixedAnswerCount == nil {

@@ -14,35 +14,38 @@ enum AuditionCommand {
   static let takeArgument = Argument(
     "TAKE",
     help: """
-      A pattern file of any format, the name of a shipped pattern, a sound file, or - for standard \
-      input; two to \(AuditionTake.maximumCount).
+      Pattern file, folder of patterns, name of a shipped pattern, sound file, or - for standard \
+      input; two to \(AuditionTake.maximumCount) takes.
       """, completion: .patternsAndSounds(.standard), isRepeatable: true
   ).texts()
 
   static let loopRange = Option(
     "--loop-range", value: "FROM-TO",
-    help: "Loop this range in seconds, such as 0.5-1.2; '0.5-' runs to the end.",
+    help: "Loop a range, in seconds, such as 0.5-1.2. 0.5- runs to the end.",
     defaultText: "all")
 
   static let gap = Option("--gap", value: "SECONDS", help: "Silence before the sounds repeat.")
     .double(in: 0...3_600, default: 0.5)
 
-  private static let match = Option("--match", value: "MATCH", help: "Initial level matching.")
-    .choice(default: LevelMatch.none)
+  private static let match = Option(
+    "--match", value: "MATCH",
+    help: "Initial level matching: none, loudness (LUFS), or felt (weighted energy)."
+  )
+  .choice(default: LevelMatch.none)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
-      "audition", abstract: "Play patterns and recordings in sync and switch between them.",
+      "audition", abstract: "Play patterns and recordings in sync, and switch between them.",
       discussion: """
-        All takes run in sync and loop. Keys switch between them without clicks, move the play \
-        head and set the loop range; ? lists them. A plays first.
+        All takes play in sync and loop. A plays first. Keys switch between takes without clicks, \
+        move the playhead, and set the loop range. Press ? for a list of keys.
 
-        A recording plays unprocessed on the haptic channels: its first channel on the first of \
-        them, and so on; if it has more channels, their mean. No profile is applied.
+        A recording plays unprocessed, without a profile. Its first channel plays on the first \
+        haptic channel, and so on. If it has more channels than the output, their mean plays.
 
-        Levels are unchanged until you match them with g or --match: all takes are then attenuated \
-        to the weakest one, by loudness (LUFS) or by weighted energy (felt). If a take is too \
-        quiet for a loudness measurement, all are matched by weighted energy.
+        Levels are unchanged until you press g or use --match. Matching attenuates all takes to \
+        the level of the weakest take, by loudness (LUFS) or by weighted energy (felt). If a take \
+        is too quiet for a loudness measurement, all takes are matched by weighted energy.
 
         Without a terminal, each take plays once, one after the other.
         """, arguments: [takeArgument],
@@ -51,7 +54,7 @@ enum AuditionCommand {
       ]
         + SharedOptions.soundOptions, groups: LiveOptions.groups,
       examples: [
-        .init("temblor audition old.ahap new.ahap", "Hear what an edit changed."),
+        .init("temblor audition old.ahap new.ahap", "Hear and feel what an edit changed."),
         .init(
           "temblor audition mine.ahap phone.wav --match felt --loop-range 0.2-0.9",
           "Compare a section of a pattern with a recording at equal strength."),

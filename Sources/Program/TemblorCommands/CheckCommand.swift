@@ -11,24 +11,25 @@ import VendorFormats
 enum CheckCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
-      "check", abstract: "Check patterns for errors and design problems.",
+      "check", abstract: "Report errors and design problems in patterns.",
       discussion: """
         Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors \
         prevent a file from being read; warnings and notes do not. The exit status is 2 if there \
-        is an error. Of one rule in one file the first three findings are printed and the rest \
-        counted, and findings that a file allows itself are only counted, unless --all is given; \
-        --json and --sarif have all of them.
+        is an error.
 
-        Rules have four categories: errors, portability (other programs and devices), design and \
+        Rules have four categories: errors, portability (other programs and devices), design, and \
         hardware (with --profile).
 
-        With --fix, what is mechanical is corrected in the files first: commas before closing \
-        brackets, byte-order marks, the keys Duration and Value, control points out of order and \
-        their absolute times. The rest of the text stays as it is.
+        Text output shows at most three findings per rule and file, and counts the rest. Findings \
+        that a file allows are only counted. To list every finding, use --all, --json, or --sarif.
 
-        With --profile, the pattern is rendered for the hardware of the profile, and check reports \
-        frequencies that are noticeably moved into its band and where excursion, temperature or \
-        level will be limited.
+        With --fix, Temblor applies safe fixes to the files first: it removes commas before \
+        closing brackets and byte-order marks, corrects the keys Duration and Value, sorts control \
+        points, and converts their absolute times. The rest of the text is unchanged.
+
+        With --profile, the pattern is rendered for the hardware of the profile. The check reports \
+        frequencies that are noticeably shifted into its band, and times at which excursion, \
+        temperature, or level is limited.
 
         \(SharedOptions.settingsUnusedText)
 
@@ -47,7 +48,7 @@ enum CheckCommand {
         .init(
           "temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
         .init(
-          "temblor check --strict --disable transient-gap Patterns", "Guard a folder in a build."),
+          "temblor check --strict --disable transient-gap Patterns", "Check a folder in a build."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -57,7 +58,7 @@ enum CheckCommand {
     help: "Also check against a transducer profile (name or file).",
     completion: SharedOptions.profileCompletion
   ).text()
-  private static let strict = Option("--strict", help: "Count warnings as errors.").flag()
+  private static let strict = Option("--strict", help: "Treat warnings as errors.").flag()
   private static let only = Option(
     "--only", value: "CATEGORY", help: "Report only errors and rules of this category.",
     choices: categories, isRepeatable: true
@@ -80,7 +81,7 @@ enum CheckCommand {
     let rules = allRules(of: formats).filter { $0.severity < .error }
     return Option(
       "--disable", value: "RULE",
-      help: "Disable a rule that is not an error, or a category; --list-rules lists them.",
+      help: "Disable a rule that is not an error, or a category. See --list-rules.",
       completion: .candidates(categories + rules.map(\.id.text)), isRepeatable: true
     ).texts()
   }
@@ -295,10 +296,7 @@ enum CheckCommand {
       }
       guard rule.severity < .error else {
         throw UsageError(
-          """
-          '--disable' does not take '\(name)'; it is an error, and a pattern with an error cannot \
-          be played
-          """
+          "'--disable' does not accept '\(name)', because a pattern with this error cannot play"
         )
       }
       disabled.insert(rule.id)

@@ -12,69 +12,78 @@ import VendorFormats
 enum CompareCommand {
   private static func takeArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
     Argument(
-      "TAKE", help: "A PATTERN or a sound file; two or more.",
+      "TAKE", help: "Two or more patterns or sound files.",
       completion: .patternsAndSounds(formats), isRepeatable: true
     ).texts()
   }
 
   private static let toleranceOption = Option(
     "--tolerance", value: "LIMITS",
-    help: "Limits for level, time and frequency, such as 0.5dB,5ms,2%; 0 for none."
+    help: """
+      Limits for level, time, and frequency, such as 0.5dB,5ms,2%. Use 0 to allow no difference.
+      """
   ).text()
   private static let output = Option(
     "-o", "--output", value: "FILE",
-    help: "Also write a self-contained HTML page with players, plots and a blind test.",
+    help: "Also write a self-contained HTML page.",
     completion: .file(withExtension: "html"), writes: OutputPaths.pageExtensions
   ).text()
   private static let all = Option(
-    "--all", help: "List all differences, not only the largest."
+    "--all", help: "List every difference, not only the largest."
   ).flag()
   private static let align = Option(
     "--align", value: "HOW",
-    help: "Align takes by best fit (auto), by first sound (start), or not at all (none).",
-    defaultText: "auto; none between two patterns"
+    help: "Alignment: auto (best fit), start (first sound), or none.",
+    defaultText: "auto; none for two patterns"
   ).choice(default: ComparisonOptions.Alignment.auto)
   private static let match = Option(
     "--match", value: "HOW",
     help:
-      """
-      Match levels by loudness (LUFS), by weighted energy (felt), or not at all, before comparing.
-      """,
-    defaultText: "the common level difference is reported and removed"
+      "Level matching before the comparison: loudness (LUFS), felt (weighted energy), or none.",
+    defaultText: "report and remove the common level difference"
   ).choice(of: LevelMatch.self)
   private static let search = Option(
-    "--search", value: "SECONDS", help: "How late in a recording a pattern may start, 0 to 3600."
+    "--search", value: "SECONDS", help: "Latest start of the pattern in a recording, 0 to 3600."
   ).double(in: 0...3_600, default: ComparisonOptions.defaultSearchSeconds)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
       "compare", abstract: "Describe the differences between patterns or sound files.",
       discussion: """
-        The first TAKE is the reference; the others are compared with it. Patterns are rendered, \
-        at the sample rate of the sound file if there is one; haptic patterns longer than a minute \
-        at 8 kHz. Two patterns are compared event by event; other takes are aligned with the \
-        reference, matched in level and compared sound by sound. Differences are ordered by \
-        perceptual impact; those below published thresholds are listed separately.
+        The first TAKE is the reference. Each of the other takes is compared with it. Differences \
+        are sorted by how clearly they can be felt. Differences below published perceptual \
+        thresholds are listed separately.
 
-        A pattern is compared with a recording of it event by event: the delay (to 11 s, or \
-        --search), level, polarity, tempo, noise and hum of the whole are reported apart from \
-        events that are missing, added, moved, stronger, weaker, sharper or duller. What the noise \
-        hides is reported, not judged.
+        Two patterns are compared event by event. Sound files are aligned with the reference, \
+        matched in level, and compared sound by sound.
 
-        With --tolerance, the exit status is 3 if anything exceeds its limit, else 0, and each \
-        excess is listed with value, limit and place; without it, differences do not affect the \
-        exit status. An omitted limit is 0. A difference in tempo is judged in percent and by the \
-        largest shift it causes. Missing or added events always exceed the tolerance, as does a \
-        recording too noisy to verify a limit.
+        A pattern and a recording of it are also compared event by event. Delay, level, polarity, \
+        tempo, noise, and hum are reported for the recording as a whole. Events are reported as \
+        missing, added, moved, stronger, weaker, sharper, or duller. Differences that noise masks \
+        are listed as undetermined.
 
-        Documentation/comparison.schema.json describes the output of --json. Times are those of \
-        the files, whatever the alignment.
+        Patterns are rendered at the sample rate of the sound file, if there is one. Haptic \
+        patterns longer than a minute are rendered at 8 kHz.
 
         \(SharedOptions.settingsUnusedText)
 
-        With --output, also write an HTML page that compares any two of up to \
-        \(ComparisonReport.maximumTakeCount) takes: the differences marked in the picture and \
-        heard in turn, measurements, the sources, the verdict of --tolerance and a blind test.
+        TOLERANCE
+        With --tolerance, each difference that exceeds its limit is listed with its value, limit, \
+        and location, and the exit status is 3. Otherwise, the exit status is 0. An omitted limit \
+        is 0. A tempo difference is checked as a percentage and by the largest shift it causes. A \
+        missing or added event always exceeds the tolerance, and so does a recording that is too \
+        noisy to verify a limit.
+
+        Without --tolerance, differences do not affect the exit status.
+
+        OUTPUT
+        With --output, Temblor also writes an HTML page that compares any two of up to \
+        \(ComparisonReport.maximumTakeCount) takes. The page marks the differences in the picture, \
+        plays them in turn, and contains measurements, pattern sources, the --tolerance result, \
+        and a blind test.
+
+        Documentation/comparison.schema.json describes the output of --json. Times refer to the \
+        input files, regardless of alignment.
         """,
       arguments: [takeArgument(formats)],
       options: [
@@ -83,11 +92,11 @@ enum CompareCommand {
         SharedOptions.curveTimes, SharedOptions.json,
       ] + SharedOptions.soundOptions,
       examples: [
-        .init("temblor compare old.ahap new.ahap", "See what an edit changed."),
+        .init("temblor compare old.ahap new.ahap", "Show what an edit changed."),
         .init("temblor compare old.ahap new.ahap -o report.html", "Write a report for a browser."),
         .init(
           "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap",
-          "Guard a pattern in a build."),
+          "Fail a build if a pattern has changed."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }

@@ -13,7 +13,7 @@ enum ConvertCommand {
     help: "Maximum error of reduced or sampled curves, as a fraction of full scale, 0 to 1."
   ).double(in: 0...1, default: WritingOptions.defaultTolerance)
   private static let loopPassCount = Option(
-    "--loops", value: "N", help: "Passes of a loop in a format without loops, 1 to 1000."
+    "--loops", value: "N", help: "Number of loop passes in a format without loops, 1 to 1000."
   ).int(in: 1...1000, default: 1)
   private static let rate = Option(
     "--rate", value: "HZ", help: "Sample rate of sampled output, 1 to 192000.",
@@ -23,8 +23,8 @@ enum ConvertCommand {
     "--amplitude", value: "LAW",
     help:
       """
-      How intensity is derived from amplitude in formats that store amplitudes: square root, or \
-      equal.
+      Mapping from amplitude to intensity in formats that store amplitudes: root (square root) or \
+      linear (equal).
       """
   ).choice(default: AmplitudeMapping.root)
 
@@ -34,23 +34,25 @@ enum ConvertCommand {
       "convert", abstract: "Convert patterns to another format.",
       discussion: """
         Each file is named after its pattern and written to the current folder, or to the file or \
-        folder given by --output, whose ending selects the format unless --to does. The format of \
-        a pattern is recognized by its content. Files are replaced atomically; inputs are never \
-        replaced.
+        folder given by --output. The extension of the output file selects the format unless \
+        --format is given. The format of an input file is recognized by its content. Files are \
+        replaced atomically, and input files are never overwritten.
 
-        Sound files that a pattern names, and that its new format can name, are copied to the same \
-        paths below the folder of the output, and each copy is printed. A file that is missing, \
-        that is not a sound file, or whose path has a part that starts with a dot is not copied \
-        but reported as dropped, as is every event that plays sound in a format of haptics alone. \
-        A copy never replaces a file and never follows a link: if a file of its name exists with \
-        other content, nothing is written and the exit status is 1. With --output - no sound files \
-        are copied.
-
-        Everything that is not kept is printed as PLACE: approximated: MESSAGE or PLACE: dropped: \
-        MESSAGE, with the size of the difference where it is known. 'temblor formats FROM TO' \
-        shows what to expect.
+        Every loss is printed as LOCATION: approximated: MESSAGE or LOCATION: dropped: MESSAGE, \
+        with the size of the error if it is known. To find out what a conversion loses, run \
+        'temblor formats FROM TO'.
 
         \(SharedOptions.settingsUnusedText)
+
+        COPIES OF SOUND FILES
+        Sound files that a pattern plays are copied to the same paths below the output folder, if \
+        the new format can play them, and each copy is printed. A copy never replaces a file and \
+        never follows a link: if a different file with its name exists, nothing is written and the \
+        exit status is 1.
+
+        A file that is missing, that is not a sound file, or whose path has a component that \
+        starts with a dot is not copied but reported as dropped. Events that play sound are also \
+        dropped if the format supports only haptics. With --output -, no sound files are copied.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         target(formats), source(formats), output, strict, SharedOptions.json, quiet,
@@ -63,10 +65,10 @@ enum ConvertCommand {
         OptionGroup("Sound files", SharedOptions.soundOptions),
       ],
       examples: [
-        .init("temblor convert mine.ahap --to haptic", "Write mine.haptic."),
+        .init("temblor convert mine.ahap --format haptic", "Write mine.haptic."),
         .init(
-          "temblor convert --strict --to ahap clips -o out",
-          "Convert a folder, refusing what is not exact."),
+          "temblor convert --strict --format ahap clips -o out",
+          "Convert a folder, and fail if the conversion loses anything."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -92,15 +94,16 @@ enum ConvertCommand {
 
   private static func target(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
-      "--to", value: "FORMAT", help: "Format to write if the output name does not set one.",
-      choices: formats.formats.filter(\.isWritable).map(\.id)
+      "--format", value: "FORMAT", help: "Output format if the file extension does not select one.",
+      choices: formats.formats.filter(\.isWritable).map(\.id), choiceAliases: formats.idsByAlias
     ).text()
   }
 
   private static func source(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
-      "--from", value: "FORMAT", help: "Input format, if the content is ambiguous.",
-      defaultText: "recognized by content", choices: formats.formats.map(\.id)
+      "--input-format", value: "FORMAT", help: "Input format, if the content is ambiguous.",
+      defaultText: "recognized by content", choices: formats.formats.map(\.id),
+      choiceAliases: formats.idsByAlias
     ).text()
   }
 
@@ -239,7 +242,7 @@ private struct ConversionBatch {
     } else if isStream {
       guard result.files.count == 1 else {
         throw FileError(
-          input.name, "becomes \(result.files.count) files; use '--output FILE' or '--merge'")
+          input.name, "would be \(result.files.count) files; use '--output FILE' or '--merge'")
       }
       let bytes = result.files[0].bytes
       try terminal.output.write(bytes.span)
@@ -303,21 +306,20 @@ struct ConvertOutputs {
   ///   - problemCount: The number of inputs that were not found.
   ///   - formats: The known formats.
   ///   - isFromFolder: A Boolean value that indicates whether an input was found in a folder.
-  ///   - option: The option that selects the format.
   ///   - defaultFormat: The format if neither the option nor a name selects it.
   init(
     _ options: Options, inputs: [TakeInput], problemCount: Int, formats: FormatRegistry,
-    isFromFolder: Bool, option: String = "--to", defaultFormat: HapticFormat? = nil
+    isFromFolder: Bool, defaultFormat: HapticFormat? = nil
   ) throws {
     let count = inputs.count + problemCount
     let destination = try OutputDestination(
       options.path, count: count, "patterns", isFolder: isFromFolder)
     let named = destination.isFolder ? nil : options.path
     if let id = options.formatID, let target = formats.format(id: id) {
-      try Self.check(target, matches: named, formats, option)
+      try Self.check(target, matches: named, formats)
       format = target
     } else {
-      format = try Self.format(ofName: named, formats, option, defaultFormat)
+      format = try Self.format(ofName: named, formats, defaultFormat)
     }
     if options.path == OutputPaths.standardOutput, count != 1 || options.printsJSON {
       throw UsageError("'--output -' requires a single pattern, without '--json'")
@@ -333,14 +335,14 @@ struct ConvertOutputs {
     overwriteCheck = InputOverwriteCheck(reading: inputs.flatMap(\.sourcePaths))
     for path in paths where path != OutputPaths.standardOutput {
       guard !overwriteCheck.isInput(path) else {
-        throw UsageError("\(path.inQuotes) is an input; choose another '--output'")
+        throw UsageError("\(path.inQuotes) is an input file; choose a different '--output'")
       }
     }
   }
 
   /// Throws an error if the extension of a named file selects a different format.
   private static func check(
-    _ target: HapticFormat, matches path: String?, _ formats: FormatRegistry, _ option: String
+    _ target: HapticFormat, matches path: String?, _ formats: FormatRegistry
   ) throws(UsageError) {
     guard let path, let named = formats.format(forFileName: path),
       !formats.formats(forFileName: path).contains(where: { $0.id == target.id })
@@ -348,8 +350,8 @@ struct ConvertOutputs {
     let extensions = target.fileExtensions.map { ".\($0)" }.joinedWithOr
     throw UsageError(
       """
-      the extension of \(path.inQuotes) selects \(named.id), but \(option.inQuotes) is \
-      \(target.id); leave out \(option.inQuotes), or name a file ending in \(extensions)
+      the extension of \(path.inQuotes) selects \(named.id), but '--format' is \
+      \(target.id); omit '--format', or use a file name that ends in \(extensions)
       """
     )
   }
@@ -367,26 +369,25 @@ struct ConvertOutputs {
   }
 
   private static func format(
-    ofName output: String?, _ formats: FormatRegistry, _ option: String,
-    _ defaultFormat: HapticFormat?
+    ofName output: String?, _ formats: FormatRegistry, _ defaultFormat: HapticFormat?
   ) throws(UsageError) -> HapticFormat {
     guard let output, output != OutputPaths.standardOutput else {
       if let defaultFormat { return defaultFormat }
-      throw UsageError("\(option.inQuotes) is required where no output file is named")
+      throw UsageError("'--format' is required unless '--output' names a file")
     }
     let named = formats.formats(forFileName: output)
     let candidates = named.filter(\.isWritable)
     guard let first = candidates.first else {
       throw UsageError(
         named.first.map {
-          "the format \($0.id) cannot be written; choose another with \(option.inQuotes)"
+          "the format \($0.id) cannot be written; choose a different '--format'"
         }
-          ?? "unknown file extension of \(output.inQuotes); set the format with \(option.inQuotes)")
+          ?? "unknown file extension of \(output.inQuotes); set the format with '--format'")
     }
     guard candidates.count == 1 else {
       throw UsageError(
-        "the extension of \(output.inQuotes) stands for \(candidates.map(\.id).joinedWithOr); "
-          + "choose with \(option.inQuotes)")
+        "the extension of \(output.inQuotes) is ambiguous: \(candidates.map(\.id).joinedWithOr); "
+          + "choose a format with '--format'")
     }
     return first
   }

@@ -12,31 +12,35 @@ enum EditCommand {
       "edit",
       abstract: "Change a pattern without changing the rest of its text.",
       discussion: """
-        Without a change, the parts are listed with their paths. The changes are made at once, \
-        with the paths of the listing, and the file is replaced atomically; layout, unknown keys \
-        and spellings of numbers stay byte for byte:
+        Without changes, the command lists the parts of the pattern with their paths. Changes are \
+        applied together, and their paths are those of the list. The file is replaced atomically. \
+        Layout, unknown keys, and the spelling of numbers are preserved byte for byte.
 
-          set PATH VALUE           set a field: events[3].intensity 0.6
-          remove PATH              remove a part or a field
-          duplicate PATH           put a copy of a part behind it
-          add ENTRY [after PATH]   add an entry of Pattern, written in JSON
-          add-point CURVE TIME VALUE   add a control point
+        CHANGES
+          set PATH VALUE           Set a field: events[3].intensity 0.6
+          remove PATH              Remove a part or a field.
+          duplicate PATH           Insert a copy of a part after it.
+          add ENTRY [after PATH]   Add an entry of Pattern, written as JSON.
+          add-point CURVE TIME VALUE
+                                   Add a control point.
 
-        Fields of events are \(fields(of: "events")); of parameters \(fields(of: "parameters")); \
-        of curves \(fields(of: "curves")); of points \(fields(of: "points")). Times are in \
-        seconds, those of points from the start of their curve. A change that would make the file \
-        invalid is refused. In zsh, quote paths.
+        Events have the fields \(fields(of: "events")); parameters have \
+        \(fields(of: "parameters")); curves have \(fields(of: "curves")); points have \
+        \(fields(of: "points")). Times are in seconds. Times of points are relative to the start \
+        of their curve.
+
+        A change that would make the file invalid is rejected. In zsh, put paths in quotation marks.
         """,
       arguments: [fileArgument(formats), changesArgument],
       options: [output, dryRun, SharedOptions.json],
       examples: [
-        .init("temblor edit mine.ahap", "List parts with their paths."),
+        .init("temblor edit mine.ahap", "List the parts with their paths."),
         .init(
-          "temblor edit mine.ahap set events[3].intensity 0.6 set events[3].time 1.25",
+          "temblor edit mine.ahap set 'events[3].intensity' 0.6 set 'events[3].time' 1.25",
           "Change an event."),
         .init(
-          "temblor edit mine.ahap remove curves[0] --dry-run",
-          "See what removing a curve changes."),
+          "temblor edit mine.ahap remove 'curves[0]' --dry-run",
+          "Show the effect of removing a curve as a patch."),
       ]
     ) { arguments, terminal in
       let options = try Options(arguments, formats)
@@ -48,17 +52,17 @@ enum EditCommand {
 
   private static func fileArgument(_ formats: FormatRegistry) -> TypedArgument<String> {
     Argument(
-      "FILE", help: "An AHAP file, the name of a shipped pattern, or -.",
+      "FILE", help: "AHAP file, name of a shipped pattern, or - for standard input.",
       completion: .patterns(formats)
     ).text()
   }
 
   private static let changesArgument = Argument(
-    "CHANGE", help: "Changes, one after the other.", completion: .candidates(changeKeywords),
+    "CHANGE", help: "Changes, applied in order.", completion: .candidates(changeKeywords),
     isRepeatable: true, isOptional: true
   ).texts()
   private static let output = Option(
-    "-o", "--output", value: "OUT", help: "File to write; - for standard output.",
+    "-o", "--output", value: "OUT", help: "Output file; - for standard output.",
     defaultText: "FILE itself", completion: .file, writes: []
   ).text()
   private static let dryRun = Option(
@@ -93,7 +97,7 @@ enum EditCommand {
     let (inputs, problems) = PatternInput.find([options.file], formats: formats)
     if let problem = problems.first { throw problem }
     guard inputs.count == 1, let input = inputs.first, !input.isFromFolder else {
-      throw FileError(options.file, "is a folder; name one file")
+      throw FileError(options.file, "is a folder; specify a single file")
     }
     let file = try input.readFile()
     let format = try formats.format(of: file)
@@ -101,8 +105,8 @@ enum EditCommand {
       throw FileError(
         input.name,
         """
-        the format '\(format.id)' cannot be edited; convert the file with 'temblor convert --to \
-        ahap' first
+        the format '\(format.id)' cannot be edited; convert the file with 'temblor convert \
+        --format ahap' first
         """
       )
     }
@@ -160,8 +164,8 @@ enum EditCommand {
       func number(_ placeholder: String) throws(UsageError) -> Double {
         let word = try next(placeholder)
         guard let number = Double(word) else {
-          throw UsageError(
-            "'\(keyword)' takes a number as \(placeholder), not \(word.inQuotes)")
+          throw .invalidValue(
+            of: keyword, expected: "a number as \(placeholder)", actual: word)
         }
         return number
       }
@@ -203,7 +207,8 @@ enum EditCommand {
     }
     if let output { return try AtomicFileWriter.write(text, to: output) }
     guard case .file(let path) = input.origin else {
-      throw FileError(input.name, "cannot be changed; it is not a file; name one with '--output'")
+      throw FileError(
+        input.name, "cannot be changed because it is not a file; specify a file with '--output'")
     }
     try input.checkRewriting()
     if isChanged {

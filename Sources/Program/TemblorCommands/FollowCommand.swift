@@ -12,7 +12,7 @@ import SystemSupport
 /// The command `follow`, which turns live sound into vibration.
 enum FollowCommand {
   private static let source = Option(
-    "--from", value: "SOURCE",
+    "--source", value: "SOURCE",
     help:
       "Source: monitor (the sound of the default output), an ALSA capture device, or a sound file.",
     defaultText: FollowedSource.monitor, completion: .file
@@ -21,15 +21,17 @@ enum FollowCommand {
   private static let noRide = Option(
     "--no-ride", help: "Turn automatic gain control off."
   ).flag()
-  private static let style = Option("--style", value: "STYLE", help: "How sound becomes vibration.")
-    .choice(default: FollowingOptions.Style.full)
+  private static let style = Option(
+    "--style", value: "STYLE", help: "Style: bass, impacts, engine, full, or android."
+  )
+  .choice(default: FollowingOptions.Style.full)
   private static let minimumFrequency = Option(
-    "--low", value: "HZ", help: "Lowest frequency of the vibration, 5 to 500.",
-    defaultText: "that of the profile"
+    "--low", value: "HZ", help: "Lowest vibration frequency, 5 to 500.",
+    defaultText: "set by the profile"
   ).double(in: 5...500)
   private static let maximumFrequency = Option(
-    "--high", value: "HZ", help: "Highest frequency of the vibration, 20 to 1000.",
-    defaultText: "that of the profile, 80 to 250"
+    "--high", value: "HZ", help: "Highest vibration frequency, 20 to 1000.",
+    defaultText: "set by the profile, limited to 80 to 250"
   ).double(in: 20...1_000)
   private static let delay = Option(
     "--delay", value: "MS", help: "Delay the vibration, 0 to 2000 ms."
@@ -39,20 +41,27 @@ enum FollowCommand {
   static let definition = Command(
     "follow", abstract: "Turn live sound into vibration.",
     discussion: """
-      The styles are: bass, the low part of the sound itself; impacts, a burst for each strike; \
-      engine, one tone as strong as the low part; full, bass and impacts; android, what Android's \
-      HapticGenerator makes.
+      By default, 'temblor follow' captures the sound that the default output plays, such as a \
+      film or a game, and plays it as vibration on the output device. A sound file is processed in \
+      real time.
 
-      What is spoken is not felt: a gate weighs what lies below 60 Hz against the rest. A slow \
-      gain of at most 12 dB evens out quiet and loud sources.
+      STYLES
+        bass     The low frequencies of the sound.
+        impacts  A short burst for each impact.
+        engine   A single tone whose level follows the low frequencies.
+        full     bass and impacts.
+        android  The algorithm of Android's HapticGenerator.
 
-      The output may not play on the sink that is followed, or follow the desktop's default sink: \
-      name another sink or a card with --device.
+      A gate suppresses speech: it opens when the level below 60 Hz is high compared with the \
+      rest. Automatic gain control evens out quiet and loud sources by at most 12 dB.
 
-      The clocks of source and output may differ. A source that loses frames or goes away is tried \
-      again. On a terminal, a status line shows the levels in and out, the gate, the latency of \
-      all buffers and the difference of the clocks in parts per million. A file is followed at the \
-      pace of the output.
+      The output must not play on the captured sink, and must not follow the default sink of the \
+      desktop. Use another sink or a sound card with --device.
+
+      Source and output may run on different clocks. Temblor compensates for the drift and \
+      reconnects to a source that drops frames or disappears. On a terminal, a status line shows \
+      input and output levels, the state of the gate, the total buffer latency, and the clock \
+      difference in parts per million.
       """,
     options: [
       source, style, minimumFrequency, maximumFrequency, keepVoices, noRide, delay,
@@ -61,10 +70,12 @@ enum FollowCommand {
     examples: [
       .init(
         "temblor follow --device plughw:1 --profile dayton-bst-1",
-        "Feel a film or a game on the second card."),
-      .init("temblor follow --from hw:2 --style engine --delay 40", "A line input, 40 ms later."),
+        "Feel a film or game on the second sound card."),
       .init(
-        "temblor follow --from film.wav --device wav:felt.wav",
+        "temblor follow --source hw:2 --style engine --delay 40",
+        "Follow a line input with a delay of 40 ms."),
+      .init(
+        "temblor follow --source film.wav --device wav:felt.wav",
         "Write the vibration of a film to a sound file."),
     ]
   ) { arguments, terminal in
@@ -155,7 +166,7 @@ enum FollowCommand {
         options.source,
         """
         \(error.description); requires PulseAudio or PipeWire, and the package libasound2-plugins; \
-        or choose a source with '--from'
+        or choose a source with '--source'
         """
       )
     }
@@ -243,7 +254,7 @@ final class FollowActivity: PlaybackActivity {
 
   var title: ActivityTitle? {
     guard duration == nil else { return nil }
-    let gate = status.gateGain < 0.5 ? "held back" : "open"
+    let gate = status.gateGain < 0.5 ? "closed" : "open"
     let level =
       status.level < Self.silenceThreshold
       ? "silent" : "in \(Decibels.of(amplitude: status.level).text(places: 0)) dB"
@@ -292,7 +303,7 @@ final class FollowActivity: PlaybackActivity {
     currentSilence = (since, isReported || now - since >= Self.silenceReportDelay)
     if !isReported, now - since >= Self.silenceReportDelay {
       console.error(
-        "\(name.printable) is silent; check its volume, or choose another source with '--from'")
+        "\(name.printable) is silent; check its volume, or choose another source with '--source'")
     }
   }
 

@@ -10,15 +10,15 @@ enum FormatsCommand {
     Command(
       "formats", abstract: "List pattern formats, or what a conversion loses.",
       discussion: """
-        Without arguments, the formats are listed with their file endings, whether they are read \
-        and written, and their dialects. With FROM, or FROM and TO, examples are converted and \
-        read again, and what arrives is measured: exact, close (within 1 % of full scale), \
-        approximate, or nothing.
+        Without arguments, the command lists the formats with their file extensions, whether they \
+        can be read and written, and their dialects. With FROM, or FROM and TO, it converts \
+        examples, reads them again, and reports the accuracy: exact, close (within 1 % of full \
+        scale), approximate, or nothing.
         """,
       arguments: [source(formats), target(formats)], options: [SharedOptions.json],
       examples: [
         .init("temblor formats", "List the formats."),
-        .init("temblor formats ahap haptic", "See what a haptic clip keeps of AHAP."),
+        .init("temblor formats ahap haptic", "Show what a haptic clip preserves of AHAP."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -27,7 +27,8 @@ enum FormatsCommand {
     -> TypedArgument<String?>
   {
     Argument(
-      name, help: "The format to \(verb).", choices: formats.formats.map(\.id), isOptional: true
+      name, help: "Format to \(verb).", choices: formats.formats.map(\.id),
+      choiceAliases: formats.idsByAlias, isOptional: true
     ).optionalText()
   }
 
@@ -107,17 +108,21 @@ enum FormatsCommand {
       [
         format.id, format.fileExtensions.map { ".\($0)" }.joined(separator: " "),
         format.isWritable ? "read, write" : "read",
-        format.title
-          + (format.dialects.isEmpty
-            ? "" : "; dialects \(format.dialects.joined(separator: ", "))"),
+        format.title + list("also", format.aliases) + list("dialects", format.dialects),
       ]
     }
     return TextTable.text(rows)
   }
 
+  /// Returns a list that follows a title, such as `; dialects 2, 1`, or an empty text.
+  private static func list(_ label: String, _ names: [String]) -> String {
+    names.isEmpty ? "" : "; \(label) \(names.joined(separator: ", "))"
+  }
+
   private static func fields(_ format: HapticFormat) -> JSONObject {
     [
-      "format": format.id, "title": format.title, "endings": format.fileExtensions,
+      "format": format.id, "title": format.title, "aliases": format.aliases,
+      "endings": format.fileExtensions,
       "writable": format.isWritable,
       "dialects": format.dialects,
     ]
@@ -130,20 +135,22 @@ enum FormatCommand {
     Command(
       "format", abstract: "Rewrite patterns in canonical form.",
       discussion: """
-        Each file keeps its format. In AHAP, keys are sorted into a fixed order, event parameters \
-        and control points are written one per line, and numbers as short as possible; other \
-        formats are set alike. Unknown keys are kept. Without options, the result goes to standard \
-        output; use --in-place to rewrite files. A link that is found in a folder is not \
-        rewritten.
+        Each file keeps its format. In AHAP, keys are sorted, event parameters and control points \
+        are written one per line, and numbers are as short as possible. Other formats are laid out \
+        in the same way. Unknown keys are preserved. The result is written to standard output \
+        unless --in-place is given. Links that are found in a folder are not rewritten.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [inPlace, check],
-      examples: [.init("temblor format --in-place mine.ahap", "Tidy a pattern.")]
+      examples: [
+        .init("temblor format --in-place mine.ahap", "Rewrite a pattern in canonical form.")
+      ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
 
-  private static let inPlace = Option("-i", "--in-place", help: "Rewrite files that change.").flag()
+  private static let inPlace = Option("-i", "--in-place", help: "Rewrite the files in place.")
+    .flag()
   private static let check = Option(
-    "--check", help: "Write nothing; exit with status 2 if a file is not canonical."
+    "--check", help: "Write nothing, and exit with status 2 if a file is not in canonical form."
   ).flag()
 
   /// The use of the canonical text.

@@ -21,16 +21,16 @@ enum GalleryCommand {
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
-      "gallery", abstract: "Write an HTML page of many patterns.",
+      "gallery", abstract: "Write an HTML page with many patterns.",
       discussion: """
-        The page is self-contained and works offline. Every pattern is drawn on one scale of time \
-        and has a player, a detail with its values and source, downloads, and a comparison with \
-        any other. The page has search and keyboard shortcuts. Small speakers cannot reproduce the \
-        haptic band, so each pattern is included twice: rendered with the chosen profile and with \
-        the profile speaker.
+        The page is self-contained and works offline. All patterns are drawn on the same time \
+        scale. Each pattern has a player, a detail view with its values and source, downloads, and \
+        a comparison with any other pattern. The page has search and keyboard shortcuts. Each \
+        pattern is included twice, with the chosen profile and with the profile speaker, because \
+        small speakers cannot reproduce the haptic band.
 
-        Patterns that cannot be read are reported and skipped. The same patterns and options give \
-        an identical page.
+        Patterns that cannot be read are reported and skipped. The same patterns and options \
+        produce an identical page.
 
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],
@@ -39,7 +39,8 @@ enum GalleryCommand {
         PageOutput.openOption, PageOutput.studioOption, SharedOptions.curveTimes, LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       examples: [
-        .init("temblor gallery Patterns -o index.html", "Write a page of a folder."),
+        .init(
+          "temblor gallery Patterns -o index.html", "Write a page with the patterns of a folder."),
         .init(
           "temblor gallery mine --title 'Autumn set' --profile buttkicker-lfe",
           "Write gallery.html for a shaker."),

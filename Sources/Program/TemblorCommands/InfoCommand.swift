@@ -31,8 +31,8 @@ enum InfoCommand {
     Argument(
       "PATTERN",
       help: """
-        A sound file, a pattern file of any format, a folder of patterns, the name of a shipped \
-        pattern, or - for standard input.
+        Sound file, pattern file, folder of patterns, name of a shipped pattern, or - for standard \
+        input.
         """, completion: .patternsAndSounds(formats), isRepeatable: true
     ).texts()
   }
@@ -40,8 +40,8 @@ enum InfoCommand {
   private static let weighting = Option(
     "--weighting", value: "NAME",
     help: """
-      Vibrotactile weighting of sound files: a hand holding a device, hand and arm on a handle, or \
-      a whole body on a seat.
+      Vibrotactile weighting of sound files: a hand that holds a device, a hand and arm on a \
+      handle, or a whole body on a seat.
       """, defaultText: VibrotactileWeighting.hand.name,
     choices: VibrotactileWeighting.all.map(\.name)
   ).text().map { $0.flatMap(VibrotactileWeighting.named) ?? .hand }
@@ -357,7 +357,7 @@ struct SoundSummary {
 
   private var bandText: String {
     guard let spectrum, spectrum.power > 0 else { return "silent" }
-    guard let centroid = spectrum.centroid else { return "an offset alone" }
+    guard let centroid = spectrum.centroid else { return "DC only" }
     let power = spectrum.power
     let texts = Self.bandEdges.indices.compactMap { index -> String? in
       let percent = (bandPower(index) / power * 100).rounded()

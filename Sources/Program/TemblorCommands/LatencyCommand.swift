@@ -8,16 +8,16 @@ import SystemSupport
 enum LatencyCommand {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 100000.")
     .int(in: 1...100_000, default: 200)
-  private static let seed = Option("--seed", value: "N", help: "Seed of the random times.")
+  private static let seed = Option("--seed", value: "N", help: "Seed for the random times.")
     .int(in: 0...Int.max, default: 1)
 
   static let definition = Command(
     "latency", abstract: "Measure output latency.",
     discussion: """
-      Triggers taps at random times, silent unless --audible is given, and measures the time until \
-      the first frame of each is handed to the device. The delay reported by the device and the 2 \
-      ms look-ahead of the limiter are added. The latency of amplifier and transducer is not \
-      included.
+      The command plays taps at random times and measures the time until the first frame of each \
+      tap is written to the device. The taps are silent unless --audible is given. The result \
+      includes the delay that the device reports, and the 2 ms look-ahead of the limiter. It \
+      excludes the latency of the amplifier and the transducer.
       """,
     options: [
       count, seed, audible, LiveOptions.json, LiveOptions.quiet,
@@ -27,7 +27,7 @@ enum LatencyCommand {
       .init("temblor latency", "Measure the default device with its default buffer of 20 ms."),
       .init(
         "temblor latency --device hw:0 --period-size 64",
-        "Measure a card directly, with a small buffer."),
+        "Measure a sound card directly, with a small buffer."),
     ]
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 

@@ -13,7 +13,9 @@ import VendorFormats
 enum ListenCommand {
   private static let untilIdle = Option(
     "--until-idle", value: "SECONDS",
-    help: "With a socket, exit once no client is connected and nothing plays for this long."
+    help: """
+      With --socket, exit when no client has been connected and nothing has played for this time.
+      """
   ).double(in: 0...86_400)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
@@ -21,21 +23,21 @@ enum ListenCommand {
       "listen", abstract: "Play patterns on request from scripts and other programs.",
       discussion: """
         Commands are read from standard input and from clients of the Unix socket, which only your \
-        user can access. At the end of standard input, patterns play to their end, loops to the \
-        end of the current pass or their scheduled stop, and the program exits. With --socket it \
-        runs until a signal or the command shutdown stops it.
+        user can access. At the end of standard input, patterns play to their end, loops play to \
+        the end of the current pass or to their scheduled stop, and the program exits. With \
+        --socket, it runs until a signal or the command shutdown.
 
-        As a service of systemd with socket activation it takes the socket that systemd has \
-        created, reports when it is ready and what was lost, and feeds its watchdog while both \
-        commands and sound go on; Examples/systemd has the units.
+        As a systemd service with socket activation, the program uses the socket that systemd \
+        created, reports when it is ready and which audio was lost, and notifies the watchdog \
+        while both commands and sound are running. For unit files, see Examples/systemd.
 
-        After \(Int(idleDelay / .seconds(1))) seconds in which nothing plays the device is stopped \
-        until the next command, so that it and the computer can sleep; time goes on. On a sound \
-        server the first sound after that comes about 0.1 seconds later than others. --keep-awake \
-        and --record prevent it; a JACK client keeps running.
+        After \(Int(idleDelay / .seconds(1))) seconds without sound, the device stops until the \
+        next command, so that the device and the computer can sleep. The session time continues. \
+        On a sound server, the first sound after a stop starts about 0.1 seconds later. \
+        --keep-awake and --record prevent the stop. A JACK client never stops.
 
-        If the default device cannot be opened, commands still run, without output, so that \
-        scripts keep working.
+        If the default device cannot be opened, commands run without output, so that scripts \
+        continue to work.
 
 
         """ + CommandGrammar.discussion,
@@ -50,7 +52,7 @@ enum ListenCommand {
           "Play two patterns in sequence."),
         .init(
           "temblor listen --socket $XDG_RUNTIME_DIR/temblor < /dev/null &",
-          "Serve other programs until a signal stops it."),
+          "Serve other programs until a signal."),
       ]
     ) { arguments, terminal in
       try run(
@@ -64,19 +66,20 @@ enum ListenCommand {
   static let idleDelay = Duration.seconds(10)
 
   private static let socket = Option(
-    "--socket", value: "PATH", help: "Create a Unix socket and accept commands from it, too.",
+    "--socket", value: "PATH",
+    help: "Also accept commands from this Unix socket, which is created.",
     completion: .file
   ).text()
   private static let folder = Option(
     "--folder", value: "DIR",
-    help: "Open pattern files in and below this folder only; other names are relative to it.",
+    help: "Open only pattern files in this folder. Other names are relative to the folder.",
     completion: .file
   ).text()
   private static let metrics = Option(
     "--metrics", value: "FILE",
     help: """
-      Write what stats counts to a file as OpenMetrics text, every \(metricsIntervalSeconds) \
-      seconds.
+      Write the counters of the command stats to a file as OpenMetrics text, every \
+      \(metricsIntervalSeconds) seconds.
       """, completion: .file, writes: []
   ).text()
 

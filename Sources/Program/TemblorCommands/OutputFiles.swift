@@ -11,7 +11,7 @@ import VendorFormats
 /// The files that `render` writes.
 struct RenderOutputs: Sendable {
   static let containerOption = Option(
-    "--container", value: "KIND", help: "File format if the output name does not set one.",
+    "--format", value: "FORMAT", help: "File format if the file extension does not select one.",
     defaultText: "wav"
   ).choice(of: SoundFileFormat.Container.self)
   static let stemsOption = Option(
@@ -55,8 +55,8 @@ struct RenderOutputs: Sendable {
       isFolder: named == nil && inputs.contains(where: \.isFromFolder))
     for input in inputs {
       let container = try destination.format(
-        named: named, requested: options.container, default: .wav, option: "--container",
-        extensions: ".wav, .flac, .aiff, .w64, .rf64, .caf or .ogg")
+        named: named, requested: options.container, default: .wav, option: "--format",
+        extensions: ".wav, .flac, .aiff, .w64, .rf64, .caf, or .ogg")
       try addItems(of: input, container, options, to: destination)
     }
     try OutputPaths.checkUnique(items.map { ($0.input.name, $0.name) })
@@ -185,7 +185,7 @@ enum OutputPaths {
   static func outputOption(for noun: String) -> TypedOption<String?> {
     Option(
       "-o", "--output", value: "PATH",
-      help: "Output file, or folder for several \(noun); - for standard output.",
+      help: "Output file, or output folder for several \(noun); - for standard output.",
       completion: .file, writes: []
     ).text()
   }
@@ -206,7 +206,7 @@ enum OutputPaths {
     for (input, path) in files {
       if let previous = owners.updateValue(input, forKey: path) {
         throw UsageError(
-          "\(previous.inQuotes) and \(input.inQuotes) would both be written to \(path.inQuotes)")
+          "\(previous.inQuotes) and \(input.inQuotes) cannot both be written to \(path.inQuotes)")
       }
     }
   }
@@ -313,14 +313,8 @@ struct PageOutput {
     throw FileError(
       path,
       status == commandNotFoundStatus
-        ? """
-        \(state) but not opened: there is no xdg-open (package xdg-utils); open it in a browser \
-        yourself
-        """
-        : """
-        \(state) but not opened: xdg-open failed with status \(status); open it in a browser \
-        yourself
-        """
+        ? "\(state), but not opened: xdg-open (package xdg-utils) not found; open it in a browser"
+        : "\(state), but not opened: xdg-open failed with status \(status); open it in a browser"
     )
   }
 }
@@ -344,7 +338,7 @@ struct PlotOutputs: Sendable {
     for inputs in groups {
       let format = try destination.format(
         named: PlotFormat(ofName: output), requested: requested, default: .png, option: "--format",
-        extensions: ".png, .svg or .pdf")
+        extensions: ".png, .svg, or .pdf")
       let stem = inputs.map(\.outputStem).joined(separator: "-")
       let path = destination.path(stem: stem, fileExtension: format.rawValue)
       if inputs.contains(where: \.isFromFolder) {

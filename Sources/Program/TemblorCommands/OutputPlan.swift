@@ -112,7 +112,7 @@ struct OutputPlan {
       addConflict(
         path,
         reason: """
-          exists and differs from the sound file \(copy.source.inQuotes); choose another \
+          exists and differs from the sound file \(copy.source.inQuotes); choose a different \
           '--output'
           """
       )
@@ -127,7 +127,7 @@ struct OutputPlan {
   }
 
   private static func conflictReason(with source: String) -> String {
-    "would be an output and a copy of \(source.inQuotes); choose another '--output'"
+    "would be both an output and a copy of \(source.inQuotes); choose a different '--output'"
   }
 }
 

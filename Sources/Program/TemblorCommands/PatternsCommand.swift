@@ -14,7 +14,7 @@ enum PatternsCommand {
     arguments: [nameArgument], options: [names, SharedOptions.json, SharedOptions.csv],
     examples: [
       .init("temblor patterns", "List the patterns."),
-      .init("temblor patterns heartbeat > mine.ahap", "Start from a shipped pattern."),
+      .init("temblor patterns heartbeat > mine.ahap", "Create a pattern from a shipped pattern."),
     ]
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
@@ -103,17 +103,17 @@ enum DevicesCommand {
   static let definition = Command(
     "devices", abstract: "List output devices.",
     discussion: """
-      Each device is opened briefly to query its capabilities; nothing is played, and busy devices \
-      are skipped. A device that does not respond within two seconds is listed as such. The first \
-      device is the default. The sinks of PipeWire and PulseAudio are listed with the option that \
-      plays on them.
+      Temblor opens each device briefly to query its capabilities. Nothing plays, and busy devices \
+      are skipped. A device that does not respond within two seconds is listed as unresponsive. \
+      The first device is the default. The sinks of PipeWire and PulseAudio are listed with the \
+      option that selects them.
       """,
     options: [names, SharedOptions.json],
     examples: [.init("temblor devices", "List the devices.")]
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
   private static let names = Option(
-    "--names", help: "Print only the names, one per line; no device is opened."
+    "--names", help: "Print only the names, one per line, without opening devices."
   ).flag()
 
   struct Options {

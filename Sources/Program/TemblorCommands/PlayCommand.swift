@@ -15,11 +15,11 @@ enum PlayCommand {
     "--loop", value: "N",
     help:
       """
-      Play each pattern N times, further passes between its loop points if it has some; 0 repeats \
-      it until you skip.
+      Play each pattern N times. Further passes run between its loop points, if there are any. 0 \
+      repeats it until you skip.
       """
   ).int(in: 0...1_000_000, default: 1)
-  private static let gap = Option("--gap", value: "SECONDS", help: "Silence between two patterns.")
+  private static let gap = Option("--gap", value: "SECONDS", help: "Silence between patterns.")
     .double(in: 0...3_600, default: 0.5)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
@@ -27,11 +27,11 @@ enum PlayCommand {
       "play", abstract: "Play patterns on a device.",
       discussion: """
         Patterns play one after the other. On a terminal, a status line shows the time, the level \
-        of each channel and the number of underruns. Keys pause, repeat and skip; ? lists them. \
-        Ctrl-C fades out and quits.
+        of each channel, and the number of underruns. Keys pause, repeat, and skip. Press ? for a \
+        list of keys. Ctrl-C fades out and quits.
 
-        Without a device nothing is played or written, and the exit status is 1. To get a sound \
-        file instead, name one with --device wav:FILE, or use 'temblor render'.
+        Without a device, nothing plays or is written, and the exit status is 1. To write a sound \
+        file instead, use --device wav:FILE or 'temblor render'.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, LiveOptions.json,
@@ -45,7 +45,7 @@ enum PlayCommand {
           "Loop a pattern on the second sound card until you press q."),
         .init(
           "temblor play mine.ahap --haptics 3,4 --audio 1,2",
-          "Shakers on channels 3 and 4, loudspeakers on 1 and 2."),
+          "Play shakers on channels 3 and 4, and loudspeakers on 1 and 2."),
         .init(
           "temblor play mine.ahap --array seat.json --pan 0:-1,2:1",
           "Pan a pattern across the shakers of a seat."),
@@ -158,18 +158,18 @@ enum TapCommand {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.").int(
     in: 1...10_000, default: 1)
   private static let gap = Option(
-    "--gap", value: "SECONDS", help: "Time from one tap to the next, 0.005 to 60."
+    "--gap", value: "SECONDS", help: "Interval between taps, 0.005 to 60."
   )
   .double(in: 0.005...60, default: 0.25)
 
   static let definition = Command(
-    "tap", abstract: "Play one transient (a tap).",
+    "tap", abstract: "Play a single transient (a tap).",
     arguments: [intensity, sharpness],
     options: [count, gap, LiveOptions.json, LiveOptions.quiet], groups: LiveOptions.groups,
     examples: [
       .init("temblor tap 1 0.5", "Test the output."),
-      .init("temblor tap 0.6 0.9 --count 8 --gap 0.1", "A rattle."),
-      .init("temblor tap 1 0.3 --haptics 2", "Find out which shaker is the second channel."),
+      .init("temblor tap 0.6 0.9 --count 8 --gap 0.1", "Play a rattle."),
+      .init("temblor tap 1 0.3 --haptics 2", "Find out which shaker is on the second channel."),
     ]
   ) { arguments, terminal in try run(Options(arguments), terminal, on: SystemEnvironment()) }
 
@@ -235,19 +235,19 @@ enum WatchCommand {
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
-      "watch", abstract: "Play a pattern and replay it whenever it is saved.",
+      "watch", abstract: "Play a pattern again each time its file is saved.",
       discussion: """
-        If a saved version has errors, they are shown as by 'temblor check' and the last valid \
-        version stays loaded. Sound files used by the pattern are watched, too. Keys pause and \
-        repeat; ? lists them. q or Ctrl-C quits.
+        If a saved version has errors, they are shown as in 'temblor check', and the last valid \
+        version stays loaded. Sound files that the pattern plays are also watched. Keys pause and \
+        repeat. Press ? for a list of keys. Press q or Ctrl-C to quit.
         """,
       arguments: [fileArgument(formats)],
       options: [loop, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet]
         + SharedOptions.soundOptions,
       groups: LiveOptions.groups,
       examples: [
-        .init("temblor watch mine.ahap", "Feel every save."),
-        .init("temblor watch mine.ahap --loop 0", "The same, over and over."),
+        .init("temblor watch mine.ahap", "Play the pattern after every save."),
+        .init("temblor watch mine.ahap --loop 0", "Loop the pattern until the next save."),
       ]
     ) { arguments, terminal in
       try run(arguments, terminal, on: SystemEnvironment(), formats: formats)
@@ -256,7 +256,7 @@ enum WatchCommand {
 
   private static func fileArgument(_ formats: FormatRegistry) -> TypedArgument<String> {
     Argument(
-      "FILE", help: "A pattern file of any format.", completion: .patterns(formats)
+      "FILE", help: "Pattern file.", completion: .patterns(formats)
     ).text()
   }
 
@@ -275,7 +275,7 @@ enum WatchCommand {
       reading = try SharedOptions.readingOptions(arguments)
       path = arguments[fileArgument(formats)]
       guard FileSystem.entry(at: path) == .file else {
-        throw FileError(path, "there is no such file; 'temblor watch' takes one pattern file")
+        throw FileError(path, "file not found; 'temblor watch' requires a pattern file")
       }
       var input = PatternInput(
         origin: .file(path), outputStem: FileSystem.stem(of: path), formats: formats)

@@ -9,33 +9,34 @@ import VendorFormats
 /// The command `plot`, which draws patterns and sounds.
 enum PlotCommand {
   private static let format = Option(
-    "--format", value: "FORMAT", help: "Picture format if the output name does not set one.",
+    "--format", value: "FORMAT", help: "Plot format if the file extension does not select one.",
     defaultText: PlotFormat.png.rawValue
   ).choice(of: PlotFormat.self)
   private static let width = Option(
-    "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns of text.",
+    "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns for text.",
     defaultText: "\(standardWidth), or the width of the terminal")
   private static let theme = Option(
-    "--theme", value: "THEME", help: "Background.", defaultText: "light; an SVG follows its page"
+    "--theme", value: "THEME", help: "Background.",
+    defaultText: "light; an SVG file follows the page"
   ).choice(of: PlotTheme.self)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
       "plot", abstract: "Draw patterns and sounds.",
       discussion: """
-        Without --output, the plot is drawn as text for a terminal or a log. With --output, a file \
-        is written; its extension selects png, svg or pdf. Several plots are written to the folder \
-        given by --output; those of a folder are not written through links below it. Files are \
-        replaced atomically.
+        Without --output, the plot is drawn as text for a terminal or a log. With --output, the \
+        plot is written to a file, and the file extension selects png, svg, or pdf. Several plots \
+        are written to the folder given by --output. Plots of a folder are not written through \
+        links below it. Files are replaced atomically.
 
-        A score shows the events as designed: height is intensity, colour is sharpness, after \
-        curves. A sound file has level and frequency instead, and no band of a profile, unless \
-        --profile names the one that made it.
+        A score shows the events as designed, after curves: height is intensity, and color is \
+        sharpness. The plot of a sound file shows level and frequency instead, without the band of \
+        a profile, unless --profile names the profile that rendered it.
 
-        With --overlay, all inputs share one picture, its axes and its scales: what all have is \
-        grey, what only one has is in its colour.
+        With --overlay, all inputs share one plot with common axes and scales. Content that all \
+        inputs have in common is gray. Content of a single input has the color of the input.
 
-        An SVG follows the colour scheme of the page that shows it, unless --theme sets one.
+        An SVG file follows the color scheme of the page that displays it, unless --theme is given.
 
         \(SharedOptions.settingsUnusedText)
         """,
@@ -45,10 +46,10 @@ enum PlotCommand {
         SharedOptions.endTime, SharedOptions.profile, SharedOptions.curveTimes,
       ] + SharedOptions.soundOptions,
       examples: [
-        .init("temblor plot heartbeat", "Look at a pattern in the terminal."),
-        .init("temblor plot mine.ahap -o mine.svg", "Draw a picture for light and dark pages."),
-        .init("temblor plot long.ahap --from 61.2 --to 62.5", "Look at a part."),
-        .init("temblor plot old.ahap new.ahap --overlay -o both.png", "See what has changed."),
+        .init("temblor plot heartbeat", "Draw a pattern in the terminal."),
+        .init("temblor plot mine.ahap -o mine.svg", "Write a file for light and dark pages."),
+        .init("temblor plot long.ahap --start 61.2 --end 62.5", "Draw a section."),
+        .init("temblor plot old.ahap new.ahap --overlay -o both.png", "Show what has changed."),
       ]
     ) { arguments, terminal in
       try run(Options(arguments, formats, on: terminal), formats, terminal)
@@ -59,8 +60,8 @@ enum PlotCommand {
     Argument(
       "FILE",
       help: """
-        A pattern file of any format, a sound file, a folder of patterns, a shipped pattern's \
-        name, or - for standard input.
+        Pattern file, sound file, folder of patterns, name of a shipped pattern, or - for standard \
+        input.
         """, completion: .patternsAndSounds(formats), isRepeatable: true
     ).texts()
   }
@@ -69,13 +70,13 @@ enum PlotCommand {
   private static let show = Option(
     "--show", value: "LIST",
     help: """
-      Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several separated by \
-      commas between.
+      Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several of them, \
+      separated by commas.
       """, defaultText: "all", completion: .candidates(PlotPart.allCases.map(\.rawValue))
   ).text()
   private static let overlay = Option(
     "--overlay",
-    help: "Draw two to \(Plot.maximumSubjectCount) inputs over one another for comparison."
+    help: "Draw two to \(Plot.maximumSubjectCount) inputs in one plot for comparison."
   ).flag()
 
   struct Options {
@@ -146,7 +147,8 @@ enum PlotCommand {
     guard options.isOverlay else { return inputs.map { [$0] } }
     let count = inputs.count + problemCount
     guard (2...Plot.maximumSubjectCount).contains(count) else {
-      throw UsageError("'--overlay' takes two to \(Plot.maximumSubjectCount) inputs, not \(count)")
+      throw UsageError(
+        "'--overlay' requires two to \(Plot.maximumSubjectCount) inputs, not \(count)")
     }
     return problemCount == 0 ? [inputs] : []
   }
@@ -171,7 +173,7 @@ enum PlotCommand {
     }
     let plot = try Plot(of: subjects, parts: style.parts, timeRange: style.timeRange)
     if let timeRange = style.timeRange, timeRange.lowerBound >= plot.duration {
-      throw FileError(plot.title, "'--from' is after the end (\(plot.duration.text(places: 3)) s)")
+      throw FileError(plot.title, "'--start' is after the end (\(plot.duration.text(places: 3)) s)")
     }
     return plot
   }

@@ -135,7 +135,7 @@ struct ProfileSummary {
     let figures: [(key: String, label: String, text: String?)] = [
       ("band", "band", hardware.band.map { $0.text + " Hz" }),
       ("resonance", "resonance", number(hardware.resonance, " Hz")),
-      ("qualityFactor", "quality factor", number(hardware.qualityFactor, "")),
+      ("qualityFactor", "Q factor", number(hardware.qualityFactor, "")),
       ("impedance", "impedance", number(hardware.impedance, " Ω")),
       ("continuousPower", "power", number(hardware.continuousPower, " W")),
       ("peakPower", "peak power", number(hardware.peakPower, " W")),
@@ -157,8 +157,8 @@ struct ProfileSummary {
       let decibels = NumberFormatting.decibels(Float(abs(mode.gain)))
       let figures =
         """
-        \(mode.resonance.text(places: 3)) Hz, quality factor \
-        \(mode.qualityFactor.text(places: 3)), \(decibels.text(places: 1)) dB
+        \(mode.resonance.text(places: 3)) Hz, Q factor \(mode.qualityFactor.text(places: 3)), \
+        \(decibels.text(places: 1)) dB
         """
       rows.append(("resonance", figures + (mode.gain < 0 ? ", inverted" : "")))
     }
@@ -170,14 +170,14 @@ struct ProfileSummary {
         (
           "uncertainty",
           """
-          resonance ±\((doubt.resonance * 100).text(places: 1)) %, quality factor within a factor \
-          of \(factor)
+          resonance ±\((doubt.resonance * 100).text(places: 1)) %, Q factor within a factor of \
+          \(factor)
           """
         ))
     }
     if let measured = hardware.measured {
       let origin = "\(measured.date.printable), by \(measured.sensor.rawValue)"
-      rows.append(("measured", "\(origin), \(measured.residual.text(places: 1)) dB unexplained"))
+      rows.append(("measured", "\(origin), residual \(measured.residual.text(places: 1)) dB"))
     }
     return rows
   }
@@ -236,7 +236,7 @@ struct ProfileSummary {
   private func resonanceText(_ settings: TransducerSettings) -> String {
     guard let equaliser = settings.equalizer else {
       return settings.model == nil
-        ? "not equalized: resonance or Q factor unknown" : "not equalised"
+        ? "not equalized: resonance or Q factor unknown" : "not equalized"
     }
     func text(_ model: TransducerModel) -> String {
       "\(FrequencyMapping.hertzText(model.resonance)) Hz, Q \(model.qualityFactor.text(places: 2))"
@@ -269,7 +269,7 @@ struct ProfileSummary {
 
   private func excursionText(_ settings: TransducerSettings) -> String {
     guard let excursion = settings.limits.excursion, let hardware = profile.hardware else {
-      return "not limited, since resonance or quality is not known"
+      return "not limited, because the resonance or the Q factor is unknown"
     }
     let origin =
       if hardware.excursion != nil && hardware.acceleration != nil {
@@ -280,12 +280,15 @@ struct ProfileSummary {
         "excursion at full scale in the band"
       }
     return
-      "limited to \(excursion.text(places: 2)) × that of a full-scale sine at resonance (\(origin))"
+      """
+      limited to \(excursion.text(places: 2)) × the excursion of a full-scale sine at resonance \
+      (\(origin))
+      """
   }
 
   private func powerText(_ settings: TransducerSettings) -> String {
     guard let power = settings.limits.power, let hardware = profile.hardware else {
-      return "not limited, since no power is known"
+      return "not limited, because the power rating is unknown"
     }
     let continuous = hardware.continuousPower ?? (hardware.peakPower ?? 0) / 2
     func watts(_ value: Double) -> String { value.text(places: 3) + " W" }

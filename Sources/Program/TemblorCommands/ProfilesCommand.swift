@@ -7,12 +7,12 @@ import TransducerProfiles
 /// The command `profiles`, which lists profiles and has subcommands for single profiles.
 enum ProfilesCommand {
   static let definition = Command(
-    "profiles", abstract: "List, show, check and create profiles.",
+    "profiles", abstract: "List, show, check, and create transducer profiles.",
     discussion: """
       User profiles are files NAME.json in $XDG_CONFIG_HOME/temblor/profiles (default \
-      ~/.config/temblor/profiles); system profiles are in temblor/profiles in each folder of \
+      ~/.config/temblor/profiles). System profiles are in temblor/profiles in each folder of \
       $XDG_CONFIG_DIRS (default /etc/xdg). The first match is used, so a user profile can replace \
-      a shipped one. Without a profile argument, the shipped phone is used.
+      a shipped profile. The default profile is phone.
 
       The exit status is 2 if a file in these folders is invalid.
       """,
@@ -71,7 +71,9 @@ enum ProfilesCommand {
 
         "$schema": "./profile.schema.json"
       """,
-    examples: [.init("temblor profiles schema > profile.schema.json", "Put it beside a profile.")]
+    examples: [
+      .init("temblor profiles schema > profile.schema.json", "Save the schema next to a profile.")
+    ]
   ) { _, terminal in
     try terminal.output.write(ProfileSchema.text().span)
     return .done
@@ -136,7 +138,7 @@ enum ProfilesCheckCommand {
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
   private static let profilesArgument = Argument(
-    "PROFILE", help: "A profile name, a profile file, an array file, or - for standard input.",
+    "PROFILE", help: "Profile name, profile file, array file, or - for standard input.",
     completion: SharedOptions.profileCompletion, isRepeatable: true
   ).texts()
 
@@ -244,11 +246,11 @@ enum ProfilesNewCommand {
 
   private static let lowOption = Option(
     "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
-    defaultText: "that of --from, or \(defaultBand.low.text(places: 1))"
+    defaultText: "the value of --from, or \(defaultBand.low.text(places: 1))"
   ).double(in: ProfileLimits.hertzRange)
   private static let highOption = Option(
     "--high", value: "HZ", help: "Frequency at sharpness 1, in Hz.",
-    defaultText: "that of --from, or \(defaultBand.high.text(places: 1))"
+    defaultText: "the value of --from, or \(defaultBand.high.text(places: 1))"
   ).double(in: ProfileLimits.hertzRange)
 
   static let definition = Command(
@@ -265,11 +267,11 @@ enum ProfilesNewCommand {
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
   private static let nameArgument = Argument(
-    "NAME", help: "Name of the profile: up to 40 characters of a–z, 0–9 and -."
+    "NAME", help: "Name of the profile: up to 40 characters: a–z, 0–9, and -."
   ).text()
   private static let source = Option(
     "--from", value: "PROFILE",
-    help: "Copy this profile (name or file), including hardware and sources.",
+    help: "Profile to copy, with its hardware and sources: a name or a file.",
     completion: SharedOptions.profileCompletion
   ).text()
   private static let output = Option(
@@ -307,7 +309,7 @@ enum ProfilesNewCommand {
       return .done
     }
     guard let path = output ?? ProfileLibrary.fromEnvironment().userPath(of: options.name) else {
-      throw UsageError("no folder for user profiles: HOME is not set; use '--output FILE'")
+      throw UsageError("no folder for user profiles, because HOME is not set; use '--output FILE'")
     }
     if FileSystem.entry(at: path) != .missing && !options.replacesFile {
       throw FileError(path, "already exists; use '--force' to replace it")
@@ -342,8 +344,8 @@ enum ProfilesNewCommand {
     guard band.low <= band.high else {
       throw UsageError(
         """
-        the band runs from \(band.low.text(places: 3)) down to \(band.high.text(places: 3)) Hz; \
-        set '--low' and '--high'
+        '--low' (\(band.low.text(places: 3)) Hz) must be below '--high' \
+        (\(band.high.text(places: 3)) Hz)
         """
       )
     }
@@ -417,7 +419,7 @@ struct ProfileInput {
       return "; did you mean \(names.joinedWithOr)?"
     }
     let question = Suggestion.question(for: text, among: library.entries().map(\.name))
-    return question.isEmpty ? "; 'temblor profiles' lists them" : question
+    return question.isEmpty ? "; run 'temblor profiles' to list profiles" : question
   }
 
   func profile() throws(ProfileError) -> TransducerProfile {
@@ -446,6 +448,6 @@ struct ProfileError: Error, CustomStringConvertible {
   var description: String {
     let others = error.otherErrorCount
     return error.description
-      + (others > 0 ? " (and \(others) more; see 'temblor profiles check')" : "")
+      + (others > 0 ? " (and \(others) more; run 'temblor profiles check')" : "")
   }
 }

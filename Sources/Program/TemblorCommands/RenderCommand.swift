@@ -16,19 +16,20 @@ enum RenderCommand {
   .choice(default: SampleFormat.s16)
   private static let channels = Option(
     "--channels", value: "N", help: "Number of channels, 1 to 64.",
-    defaultText: "one, or as many as are routed"
+    defaultText: "one, or the number of channels in use"
   ).int(in: OutputRouting.channelCounts)
   private static let loop = Option(
     "--loop", value: "N",
     help:
       """
-      Play N times, further passes between the loop points if there are some; 0 repeats until \
+      Play N times. Further passes run between the loop points, if there are any. 0 repeats until \
       --duration.
       """
   ).int(in: 0...1_000_000, default: 1)
   private static let duration = Option(
     "--duration", value: "SECONDS",
-    help: "Length of the file; longer sound is faded out, shorter is padded with silence.",
+    help:
+      "Length of the file. Longer sound is faded out, and shorter sound is padded with silence.",
     defaultText: "the length of the pattern"
   ).double(in: 0.001...FrameConversion.maximumSeconds)
   private static let tail = Option(
@@ -42,11 +43,11 @@ enum RenderCommand {
       discussion: """
         Each sound file is named after its pattern and written to the current folder, or to the \
         file or folder given by --output. Files are replaced atomically. Folders are searched \
-        recursively, without following links to folders, and the output keeps their structure; it \
-        is not written through links below the output folder.
+        recursively, without following links to folders, and the output preserves their structure. \
+        Files are not written through links below the output folder.
 
-        The file extension selects the format: wav, flac, aiff, w64, rf64, caf or ogg. The same \
-        pattern and options give identical files, except for the serial number of an ogg stream.
+        The file extension selects the format: wav, flac, aiff, w64, rf64, caf, or ogg. The same \
+        pattern and options produce identical files, except for the serial number of an ogg stream.
 
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],
@@ -66,10 +67,10 @@ enum RenderCommand {
         .init(
           "temblor render Patterns -o sounds --profile speaker",
           "Render a folder for laptop speakers."),
-        .init("temblor render mine.ahap -o - | aplay", "Hear a pattern at once."),
+        .init("temblor render mine.ahap -o - | aplay", "Play a pattern without writing a file."),
         .init(
           "temblor render mine.ahap --array seat.json --pan 0:-1,2:1",
-          "Write a channel for each shaker of a seat."),
+          "Write one channel for each shaker of a seat."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -169,12 +170,12 @@ enum RenderCommand {
   /// Throws an error for settings that contradict each other.
   private static func check(_ job: RenderJob) throws(UsageError) {
     if job.passCount == 0 && job.duration == nil {
-      throw UsageError("'--loop 0' repeats forever; set the length with '--duration'")
+      throw UsageError("'--loop 0' repeats indefinitely; set the length with '--duration'")
     }
     guard job.channelCount >= job.routing.minimumChannelCount else {
       throw UsageError(
         """
-        channel \(job.routing.minimumChannelCount) is routed, but '--channels' is \
+        channel \(job.routing.minimumChannelCount) is in use, but '--channels' is \
         \(job.channelCount)
         """
       )
@@ -183,8 +184,8 @@ enum RenderCommand {
     guard job.routing.array != nil || profiles.allSatisfy({ $0.name == profiles[0].name }) else {
       throw UsageError(
         """
-        'render' supports one profile per file; render each separately, or record both with \
-        'temblor play --record'
+        'render' supports one profile per file; render each profile separately, or record them \
+        together with 'temblor play --record'
         """
       )
     }

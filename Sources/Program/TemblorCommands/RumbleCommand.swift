@@ -11,17 +11,17 @@ enum RumbleCommand {
   static let definition = Command(
     "rumble", abstract: "Create a virtual gamepad and play its rumble on a shaker.",
     discussion: """
-      Games, emulators and Proton find a pad with force feedback, and its slow motor is a low hum, \
-      its fast motor a high one. Choose the pad in the game or start the game afterwards. With \
-      --copy, the pad has the buttons and axes of one that is plugged in, which is used through it \
-      until the program ends.
+      Games, emulators, and Proton detect a gamepad with force feedback. Its slow motor is a low \
+      hum, and its fast motor is a high hum. Select the gamepad in the game, or start the game \
+      after the program. With --copy, the virtual gamepad passes through the buttons and axes of a \
+      connected gamepad, until the program ends.
 
-      Effects that are rumbles, constant, ramps or vibrations of a frequency are played with their \
-      lengths, delays, repeats, envelopes and the gain of the game; others are refused. What a \
-      game leaves behind ends with it.
+      Rumble, constant, ramp, and periodic effects play with their lengths, delays, repetitions, \
+      and envelopes, and with the gain of the game. Other effects are rejected. Effects stop when \
+      the game exits.
 
-      Making pads needs /dev/uinput: the module uinput of the kernel, and a right that the rule \
-      70-temblor-rumble.rules gives the user who is logged in.
+      Creating a gamepad requires /dev/uinput: the kernel module uinput, and the rule \
+      70-temblor-rumble.rules, which grants access to the user who is logged in.
       """,
     options: [
       name, copiedPad, LiveOptions.json, LiveOptions.quiet,
@@ -39,7 +39,7 @@ enum RumbleCommand {
   }
 
   private static let name = Option(
-    "--name", value: "NAME", help: "Name of the pad.", defaultText: defaultName
+    "--name", value: "NAME", help: "Name of the gamepad.", defaultText: defaultName
   ).text().map { $0 ?? defaultName }
   private static let copiedPad = Option(
     "--copy", value: "EVENT",

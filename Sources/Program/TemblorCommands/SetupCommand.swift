@@ -16,50 +16,52 @@ enum SetupCommand {
   private static let profile = Option(
     "--profile", value: "WORDS",
     help: """
-      Profile of the transducer: a name from 'temblor profiles', words of one such as 'BST-1', or \
-      a file.
+      Profile of the transducer: a name from 'temblor profiles', words of a name such as 'BST-1', \
+      or a file.
       """, completion: SharedOptions.profileCompletion
   ).text()
   private static let save = Option(
     "--save", help: "Save the options without asking questions. Other settings are kept."
   ).flag()
-  private static let show = Option("--show", help: "Show what is saved.").flag()
-  private static let forget = Option("--forget", help: "Remove what is saved.").flag()
+  private static let show = Option("--show", help: "Show the saved settings.").flag()
+  private static let forget = Option("--forget", help: "Remove the saved settings.").flag()
   private static let strength = Option("--strength", value: "S", help: "Overall gain, 0 to 1.")
     .double(in: 0...1)
   private static let settingOptionsText =
-    "'--device', '--profile', '--haptics', '--channel' or '--strength'"
+    "'--device', '--profile', '--haptics', '--channel', or '--strength'"
 
   static func definition(_ settings: Settings) -> Command {
     Command(
-      "setup", abstract: "Choose device, profile, channel and level once, for all verbs that play.",
+      "setup", abstract: "Choose and save the device, profile, channel, and level.",
       discussion: """
-        At a terminal, setup asks for the device and the profile, then taps on one channel after \
-        the other, weak at first. Keys choose the channel and raise the level until a tap is \
-        clearly felt. What an option gives is not asked for.
+        On a terminal, setup asks for the device and the profile, then plays taps on one channel \
+        after the other, starting at a low level. Press keys to choose the channel and to raise \
+        the level until you clearly feel a tap. Setup does not ask for values that are given as \
+        options.
 
-        The settings are saved in $XDG_CONFIG_HOME/temblor/config.json (default \
-        ~/.config/temblor/config.json). Verbs that play use them and name them on standard error. \
-        Verbs that judge or write files do not use them: name a profile with --profile there. An \
-        option outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, which outrank the file. \
-        Channels and strength are used on the saved device only.
+        Settings are saved in $XDG_CONFIG_HOME/temblor/config.json (default \
+        ~/.config/temblor/config.json). Commands that play use the settings and name them on \
+        standard error. Commands that evaluate or write files do not use them: specify a profile \
+        with --profile instead. Options override the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, \
+        and the variables override the settings. Channels and strength apply only to the saved \
+        device.
         """,
       options: [
         DeviceOptions.device, profile, haptics, RoutingOptions.channel, strength, save, show,
         forget,
       ],
       examples: [
-        .init("temblor setup", "Answer questions, feel taps, save."),
+        .init("temblor setup", "Answer questions, feel taps, and save the settings."),
         .init(
           "temblor setup --device plughw:CARD=Device --profile BST-1 --haptics 2 --save",
-          "A shaker on the right channel of a stereo card."),
+          "Use a shaker on the right channel of a stereo sound card."),
         .init(
           """
           temblor setup --channel 1=haptics,crossover=low:60 --channel 2=haptics,crossover=high:60 \
           --save
           """,
-          "A shaker and a subwoofer with a crossover."),
-        .init("temblor setup --forget", "Start again."),
+          "Use a shaker and a subwoofer with a crossover."),
+        .init("temblor setup --forget", "Remove the settings."),
       ]
     ) { arguments, terminal in
       try run(
@@ -125,7 +127,7 @@ enum SetupCommand {
     }
     if options.forgets {
       let path = try settings.removeFile()
-      try terminal.output.writeLine(path.map { "\($0.printable): removed" } ?? "Nothing is saved.")
+      try terminal.output.writeLine(path.map { "\($0.printable): removed" } ?? "No saved settings.")
       return .done
     }
     let saved = try settings.readFile()
@@ -144,7 +146,7 @@ enum SetupCommand {
       guard let answers, let path = settings.path,
         questions.confirms("Save these settings to \(path.printable)?")
       else {
-        terminal.report("Nothing was saved.")
+        terminal.report("No settings were saved.")
         return .done
       }
       selected = answers
@@ -168,7 +170,7 @@ enum SetupCommand {
   {
     let settings = options.settings
     guard settings != SavedSettings() || options.hasChannels else {
-      throw UsageError("'--save' needs \(settingOptionsText)")
+      throw UsageError("'--save' requires \(settingOptionsText)")
     }
     var merged = saved
     merged.device = settings.device ?? saved.device
@@ -197,7 +199,7 @@ enum SetupCommand {
       guard channelCount >= count else {
         let channels = channelCount.counted("channel")
         throw UsageError(
-          "channel \(count) is routed, and \(deviceName.inQuotes) has \(channels)")
+          "channel \(count) is in use, but \(deviceName.inQuotes) has \(channels)")
       }
     } catch let error as OutputError where error.kind == .busy {}
   }
@@ -251,7 +253,7 @@ struct SetupQuestions {
       settings.profile = name
     }
     if hasChannels, settings.strength != nil { return settings }
-    guard ask("Turn the amplifier's volume down, and press Enter to start the taps.") != nil else {
+    guard ask("Turn down the amplifier, and press Enter to start the taps.") != nil else {
       return nil
     }
     let taps = try runTaps(settings, channelCount: channelCount, on: environment)
@@ -301,7 +303,7 @@ struct SetupQuestions {
     guard !rows.isEmpty else {
       throw OutputError(
         .other, output: DeviceOptions.defaultDevice,
-        "no sound card was found; connect one and run setup again")
+        "no sound card found; connect a sound card and run setup again")
     }
     terminal.report("Devices:")
     let lines = rows.enumerated().map { index, row in

@@ -12,10 +12,7 @@ enum SharedOptions {
   static let patternName = "PATTERN"
 
   static let patternHelp =
-    """
-    A pattern file of any format, a folder of them, the name of a shipped pattern, or - for \
-    standard input.
-    """
+    "Pattern file, folder of pattern files, name of a shipped pattern, or - for standard input."
 
   static func patternArgument(_ formats: FormatRegistry, isOptional: Bool = false)
     -> TypedArgument<[String]>
@@ -30,8 +27,8 @@ enum SharedOptions {
     "--profile", value: "PROFILE",
     help:
       """
-      Profile that maps intensity and sharpness to sound: a name from 'temblor profiles', words of \
-      one such as 'BST-1', or a file.
+      Transducer profile: a name from 'temblor profiles', words of a name such as 'BST-1', or a \
+      file.
       """,
     defaultText: TransducerProfile.phone.name, completion: profileCompletion)
 
@@ -54,8 +51,8 @@ enum SharedOptions {
     "--curve-times", value: "BASE",
     help:
       """
-      Time base of control points: start of the curve (relative), start of the pattern (absolute), \
-      or detected (automatic).
+      Time base of control points: relative (to the start of the curve), absolute (from the start \
+      of the pattern), or automatic.
       """
   ).choice(default: ReadingOptions.CurveTimes.automatic)
 
@@ -86,10 +83,10 @@ enum SharedOptions {
   }
 
   static let startTime = Option(
-    "--from", value: "SECONDS", help: "Start of the part to use.", defaultText: "0"
+    "--start", value: "SECONDS", help: "Start time.", defaultText: "0"
   ).double(in: 0...Double.infinity)
   static let endTime = Option(
-    "--to", value: "SECONDS", help: "End of the part to use.", defaultText: "the end"
+    "--end", value: "SECONDS", help: "End time.", defaultText: "the end"
   ).double(in: 0...Double.infinity)
 
   /// Returns the time range between `startTime` and `endTime`, or nil for the whole duration.
@@ -98,7 +95,7 @@ enum SharedOptions {
     let end = try arguments[endTime]
     guard start != nil || end != nil else { return nil }
     guard start ?? 0 < end ?? .infinity else {
-      throw UsageError("'--from' must be before '--to'")
+      throw UsageError("'--start' must be before '--end'")
     }
     return (start ?? 0)...(end ?? .infinity)
   }
@@ -108,20 +105,20 @@ enum SharedOptions {
     "--no-config",
     help:
       """
-      Ignore the settings saved by 'temblor setup'. Without it, a line on standard error names the \
-      settings in use.
+      Ignore the settings saved by 'temblor setup'. Without this option, a line on standard error \
+      names the settings in use.
       """
   )
 
   /// A paragraph for the help of commands that evaluate or write files.
   static let settingsUnusedText = """
-    The result depends on the inputs and the options only: the settings saved by 'temblor setup' \
-    and the variable TEMBLOR_PROFILE are not used.
+    The result depends only on the inputs and the options. It does not depend on the settings \
+    saved by 'temblor setup' or on the variable TEMBLOR_PROFILE.
     """
 
   static let json = Option("--json", help: "Print the result as JSON.").flag()
   static let csv = Option(
-    "--csv", help: "Print the result as CSV: a row of column names, then the rows."
+    "--csv", help: "Print the result as CSV, with a header row."
   ).flag()
 
   static func profile(_ arguments: ParsedArguments) throws -> TransducerProfile {
@@ -216,7 +213,7 @@ enum Failure {
     let message =
       switch error {
       case let error as InputError where error.otherErrorCount > 0:
-        "\(error) (and \(error.otherErrorCount) more; see 'temblor check')"
+        "\(error) (and \(error.otherErrorCount) more; run 'temblor check')"
       case let error as OutputError:
         error.message
       case let error as SoundFileError:

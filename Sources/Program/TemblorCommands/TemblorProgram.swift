@@ -23,70 +23,104 @@ public enum TemblorProgram {
       "temblor", version: temblorVersion, date: "2026-11-23",
       abstract: "Turns haptic patterns into sound.",
       discussion: """
-        PATTERN is a pattern file of any format, a folder of them, the name of a shipped pattern, \
-        or - for standard input.
+        PATTERN is a pattern file of any format, a folder of pattern files, the name of a shipped \
+        pattern, or - for standard input.
         """,
-      commands: [
-        .init("play", PlayCommand.definition(formats)),
-        .init("watch", WatchCommand.definition(formats)),
-        .init("tap", TapCommand.definition), .init("follow", FollowCommand.definition),
-        .init("rumble", RumbleCommand.definition),
-        .init("listen", ListenCommand.definition(formats)),
-        .init("audition", AuditionCommand.definition(formats)),
-        .init("abx", ABXCommand.definition(formats)),
-        .init("study", StudyCommand.definition(formats)),
-        .init("render", RenderCommand.definition(formats)),
-        .init("plot", PlotCommand.definition(formats)),
-        .init("compare", CompareCommand.definition(formats)),
-        .init("gallery", GalleryCommand.definition(formats)),
-        .init("studio", StudioCommand.definition(formats)),
-        .init("check", CheckCommand.definition(formats)),
-        .init("info", InfoCommand.definition(formats)),
-        .init("format", FormatCommand.definition(formats)),
-        .init("convert", ConvertCommand.definition(formats)),
-        .init("trace", TraceCommand.definition(formats)),
-        .init("edit", EditCommand.definition(formats)),
-        .init("formats", FormatsCommand.definition(formats)),
-        .init("patterns", PatternsCommand.definition),
-        .init("profiles", ProfilesCommand.definition), .init("devices", DevicesCommand.definition),
-        .init("setup", SetupCommand.definition(settings)), .init("sweep", SweepCommand.description),
-        .init("calibrate", CalibrateCommand.description),
-        .init("latency", LatencyCommand.definition),
-        .init("completion", completionCommand(formats)), .init("man", manualCommand(formats)),
+      groups: [
+        CommandGroup(
+          "Play",
+          [
+            .init("play", PlayCommand.definition(formats)),
+            .init("watch", WatchCommand.definition(formats)),
+            .init("tap", TapCommand.definition),
+            .init("listen", ListenCommand.definition(formats)),
+            .init("follow", FollowCommand.definition),
+            .init("rumble", RumbleCommand.definition),
+          ]),
+        CommandGroup(
+          "Create and edit",
+          [
+            .init("studio", StudioCommand.definition(formats)),
+            .init("trace", TraceCommand.definition(formats)),
+            .init("edit", EditCommand.definition(formats)),
+            .init("format", FormatCommand.definition(formats)),
+            .init("convert", ConvertCommand.definition(formats)),
+          ]),
+        CommandGroup(
+          "Check and compare",
+          [
+            .init("check", CheckCommand.definition(formats)),
+            .init("info", InfoCommand.definition(formats)),
+            .init("compare", CompareCommand.definition(formats)),
+            .init("audition", AuditionCommand.definition(formats)),
+            .init("abx", ABXCommand.definition(formats)),
+            .init("study", StudyCommand.definition(formats)),
+          ]),
+        CommandGroup(
+          "Write files",
+          [
+            .init("render", RenderCommand.definition(formats)),
+            .init("plot", PlotCommand.definition(formats)),
+            .init("gallery", GalleryCommand.definition(formats)),
+          ]),
+        CommandGroup(
+          "Set up hardware",
+          [
+            .init("setup", SetupCommand.definition(settings)),
+            .init("devices", DevicesCommand.definition),
+            .init("profiles", ProfilesCommand.definition),
+            .init("sweep", SweepCommand.description),
+            .init("calibrate", CalibrateCommand.description),
+            .init("latency", LatencyCommand.definition),
+          ]),
+        CommandGroup(
+          "Reference",
+          [
+            .init("patterns", PatternsCommand.definition),
+            .init("formats", FormatsCommand.definition(formats)),
+            .init("man", manualCommand(formats)),
+            .init("completion", completionCommand(formats)),
+          ]),
       ],
       examples: [
         .init(
           "temblor render earthquake-splash", "Render a shipped pattern to earthquake-splash.wav."),
         .init("temblor check mine.ahap", "Report errors and warnings in a pattern."),
       ],
+      environment: [
+        ("TEMBLOR_DEVICE", "Output device of commands that play, as in --device."),
+        ("TEMBLOR_PROFILE", "Transducer profile of commands that play, as in --profile."),
+        ("XDG_CONFIG_HOME", "Folder of settings and user profiles. Default: ~/.config."),
+        ("XDG_CONFIG_DIRS", "Folders of system profiles, separated by colons. Default: /etc/xdg."),
+      ],
       manualSections: [
         (
           "JSON",
           """
-          What --json prints is an object with the member formatVersion first; it grows when a \
-          member is removed or changes its meaning, not when one is added. Several results are a \
-          list in one of its members. 'profiles show --json' prints the file of a profile, 'check \
-          --sarif' the format of OASIS.
+          With --json, a command prints a JSON object whose first key is formatVersion. The \
+          version increases when a key is removed or changes its meaning, but not when a key is \
+          added. Several results are in an array. 'profiles show --json' prints the profile file, \
+          and 'check --sarif' prints SARIF 2.1.0.
           """
         ),
         (
           "FILES",
           """
-          A pattern is a file in Apple's AHAP format, or in one of those that 'temblor formats' \
-          lists; its content decides, not its name. Sound files that a pattern plays are searched \
-          only in the folder of the pattern.
+          A pattern is a file in Apple's AHAP format, or in another format that 'temblor formats' \
+          lists. The format is recognized by content, not by name. Sound files that a pattern \
+          plays are searched only in the folder of the pattern.
 
           A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json \
           (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each \
           folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative \
           paths in these variables are ignored.
 
-          What 'temblor setup' saves is $XDG_CONFIG_HOME/temblor/config.json. Verbs that play use \
-          it and name what they use on standard error, unless --quiet is given. Verbs that judge \
-          or write files use neither it nor the variables below. Where a verb plays, an option \
-          outranks the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, these outrank the file, and \
-          --no-config, which every verb accepts, ignores the file. Channels and strength of the \
-          file are used on the device of the file only.
+          'temblor setup' saves settings in $XDG_CONFIG_HOME/temblor/config.json. Commands that \
+          play use the settings and name them on standard error, unless --quiet is given. Commands \
+          that evaluate or write files do not use them. Options override the variables \
+          TEMBLOR_DEVICE and TEMBLOR_PROFILE, and the variables override the settings. \
+          --no-config, which every command accepts, ignores the settings. Channels and strength \
+          apply only to the saved device.
           """
         ),
       ], verbSuggestions: verbSuggestions, universalFlags: [SharedOptions.noConfig.key],
@@ -99,27 +133,32 @@ public enum TemblorProgram {
 
   private static let verbSuggestions = [
     "diff": "use 'temblor compare'", "export": "use 'temblor convert' or 'temblor render'",
-    "import": "use 'temblor convert'", "open": "use 'temblor plot' to see, 'temblor play' to feel",
+    "import": "use 'temblor convert'", "open": "use 'temblor plot' to draw, 'temblor play' to play",
     "lint": "use 'temblor check'", "validate": "use 'temblor check'",
-    "list": "use 'temblor patterns', 'temblor profiles' or 'temblor devices'",
+    "list": "use 'temblor patterns', 'temblor profiles', or 'temblor devices'",
     "new":
       """
-    use 'temblor profiles new' for a profile; 'temblor patterns heartbeat > mine.ahap' is a \
-    pattern to begin with
+    use 'temblor profiles new' for a profile, or start from a shipped pattern with 'temblor \
+    patterns heartbeat > mine.ahap'
     """,
     "config": "use 'temblor setup'", "transcribe": "use 'temblor trace'",
-    "record": "use 'temblor play --record FILE', or 'temblor render'",
-    "measure": "use 'temblor info' for a file, 'temblor calibrate' for a transducer",
-    "serve": "use 'temblor studio --serve' for a page, 'temblor listen' for commands",
-    "test": "use 'temblor tap' for a device, 'temblor check' for a pattern",
+    "record": "use 'temblor play --record FILE' or 'temblor render'",
+    "measure": "use 'temblor info' for a file, or 'temblor calibrate' for a transducer",
+    "serve": "use 'temblor studio --serve' for a page, or 'temblor listen' for commands",
+    "test": "use 'temblor tap' for a device, or 'temblor check' for a pattern",
     "version": "use 'temblor --version'",
     "-v": "use '--version'", "-V": "use '--version'",
   ]
 
-  private static let optionSuggestions = Dictionary(
-    uniqueKeysWithValues: ["--gain", "--volume", "--level"].map {
-      ($0, (option: SharedOptions.strength.option.key, value: "a factor from 0 to 1"))
-    })
+  private static let optionSuggestions = [
+    "--gain": (option: "--strength", value: "a factor from 0 to 1"),
+    "--volume": (option: "--strength", value: "a factor from 0 to 1"),
+    "--level": (option: "--strength", value: "a factor from 0 to 1"),
+    "--bits": (option: "--sample-format", value: "such as s24"),
+    "--mono": (option: "--channels", value: "such as --channels 1"),
+    "--output": (option: "--record", value: "or 'temblor render'"),
+    "-o": (option: "--record", value: "or 'temblor render'"),
+  ]
 
   /// Runs the program on the streams of this process and returns the exit status.
   ///
@@ -145,13 +184,15 @@ public enum TemblorProgram {
     Command(
       "completion", abstract: "Print a completion script for a shell.",
       discussion: """
-        Save the script where your shell searches for completions:
+        Save the script in a folder that your shell searches for completions:
 
           temblor completion bash > ~/.local/share/bash-completion/completions/temblor
           temblor completion zsh > ~/.zfunc/_temblor
           temblor completion fish > ~/.config/fish/completions/temblor.fish
         """,
-      arguments: [Argument("SHELL", help: "The shell.", choices: Shell.allCases.map(\.rawValue))]
+      arguments: [
+        Argument("SHELL", help: "Name of the shell.", choices: Shell.allCases.map(\.rawValue))
+      ]
     ) { arguments, terminal in
       let shell = Shell(rawValue: arguments.argument("SHELL")) ?? .bash
       try terminal.output.write(program(formats).completionScript(for: shell), wraps: false)
@@ -162,7 +203,7 @@ public enum TemblorProgram {
   private static func manualCommand(_ formats: FormatRegistry) -> Command {
     Command(
       "man", abstract: "Print the manual page.",
-      examples: [.init("temblor man | man -l -", "Read it.")]
+      examples: [.init("temblor man | man -l -", "Read the manual page.")]
     ) { _, terminal in
       try terminal.output.write(program(formats).manualPage(), wraps: false)
       return .done

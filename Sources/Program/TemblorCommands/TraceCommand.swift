@@ -18,16 +18,17 @@ enum TraceCommand {
     "--as", value: "KIND",
     help:
       """
-      Kind of sound: a recording of a transducer or of 'render' (vibration), any other sound, or \
-      automatic.
+      Kind of sound: vibration (a recording of a transducer, or a rendered pattern), sound (any \
+      other sound), or automatic.
       """
   ).choice(default: TracingOptions.Kind.automatic)
   private static let style = Option(
-    "--style", value: "STYLE", help: "Features to follow in sounds other than vibration."
+    "--style", value: "STYLE",
+    help: "Features to follow in sounds other than vibration: full, impacts, music, or voice."
   ).choice(default: TracingOptions.Style.full)
   private static let eventLimit = Option(
     "--events", value: "N",
-    help: "Maximum number of events, 1 to 100000. The strongest events are kept.",
+    help: "Maximum number of events, 1 to 100000; the strongest events are kept.",
     defaultText: "all"
   ).int(in: 1...100_000)
   private static let tolerance = Option(
@@ -39,29 +40,31 @@ enum TraceCommand {
     help: "Noise floor, in decibels relative to the peak level, -80 to -6."
   ).double(in: -80...(-6), default: TracingOptions.defaultThreshold)
   private static let channel = Option(
-    "--channel", value: "N", help: "Use one channel of the sound, from 1.",
-    defaultText: "the mean of all"
+    "--channel", value: "N", help: "Channel to use, numbered from 1.",
+    defaultText: "the mean of all channels"
   ).int(in: 1...1_024)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
-      "trace", abstract: "Make patterns from sounds.",
+      "trace", abstract: "Create patterns from sounds.",
       discussion: """
-        A recording of vibration becomes the transients and continuous events whose rendering it \
-        is. Any other sound becomes a pattern of its onsets, its level and its brightness.
+        From a recording of vibration, 'temblor trace' recovers the transients and continuous \
+        events that reproduce the recording. From any other sound, it creates a pattern that \
+        follows the onsets, level, and brightness of the sound.
 
-        Each file is named after its sound and written to the current folder, or to the file or \
-        folder given by --output, whose ending selects the format unless --format does. Files are \
-        replaced atomically; inputs are never replaced. The copy that --with-sound makes is \
-        printed. It never replaces a file and never follows a link: if a file of its name exists \
-        with other content, nothing is written and the exit status is 1.
+        By default, each pattern is named after its sound and written to the current folder; \
+        --output sets another file or folder. The file extension selects the format unless \
+        --format is given. Output files are replaced atomically, and input files are never \
+        overwritten. With --with-sound, the copy of the sound is printed. The copy never replaces \
+        a file and never follows a link: if a different file with its name exists, nothing is \
+        written and the exit status is 1.
 
-        A sound may have 72 million samples: 12 minutes of 48 kHz stereo.
+        A sound can have at most 72 million samples: 12 minutes of stereo at 48 kHz.
 
-        Printed for each sound: what it was taken for, the transients, continuous events and \
-        control points of the pattern, and how well its rendering agrees with the sound: the \
-        correlation of both levels, and their distance in decibels. 'temblor compare SOUND \
-        PATTERN' shows both.
+        For each sound, the program prints whether the sound was classified as vibration or as \
+        sound; the number of transients, continuous events, and control points; and the agreement \
+        between the levels of the pattern and the sound, as a correlation and as an error in \
+        decibels. To examine the differences, run 'temblor compare SOUND PATTERN'.
 
         \(SharedOptions.settingsUnusedText)
         """,
@@ -72,19 +75,19 @@ enum TraceCommand {
         SharedOptions.json, quiet,
       ],
       examples: [
-        .init("temblor trace boom.wav -o boom.ahap", "Make a pattern of an effect."),
+        .init("temblor trace boom.wav -o boom.ahap", "Create a pattern from a sound effect."),
         .init(
           "temblor trace take.wav --as vibration --profile dayton-bst-1",
           "Recover the pattern from a recording of a shaker."),
         .init(
           "temblor trace sounds --events 20 --format haptic -o clips",
-          "Trace a folder, 20 events each."),
+          "Trace a folder, with at most 20 events per sound."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
 
   private static let soundArgument = Argument(
-    "SOUND", help: "A sound file, or a folder of them.",
+    "SOUND", help: "Sound file, or folder of sound files.",
     completion: Completion(
       paths: .files(extensions: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
     isRepeatable: true
@@ -102,15 +105,16 @@ enum TraceCommand {
   private static let profile = Option(
     "--profile", value: "PROFILE",
     help: """
-      Profile that the vibration was made with, or that the pattern is for: a name or a file.
+      Profile of the recorded transducer, or of the target of the pattern: a name or a file.
       """, defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileCompletion)
-  private static let plot = Option("--plot", help: "Draw sound and pattern as text.").flag()
-  private static let quiet = Option("-q", "--quiet", help: "Do not print what was found.").flag()
+  private static let plot = Option("--plot", help: "Draw the sound and the pattern as text.").flag()
+  private static let quiet = Option("-q", "--quiet", help: "Print errors only.").flag()
 
   private static func format(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
-      "--format", value: "FORMAT", help: "Format to write if the output name does not set one.",
-      defaultText: HapticFormat.ahap.id, choices: formats.formats.filter(\.isWritable).map(\.id)
+      "--format", value: "FORMAT", help: "Output format if the file extension does not select one.",
+      defaultText: HapticFormat.ahap.id, choices: formats.formats.filter(\.isWritable).map(\.id),
+      choiceAliases: formats.idsByAlias
     ).text()
   }
 
@@ -148,8 +152,8 @@ enum TraceCommand {
 
     private static func checkCombinations(_ arguments: ParsedArguments) throws(UsageError) {
       for (first, second) in [
-        ("--taps-only", "--hums-only"), ("--plot", "--json"), ("--with-sound", "--from"),
-        ("--with-sound", "--to"),
+        ("--taps-only", "--hums-only"), ("--plot", "--json"), ("--with-sound", "--start"),
+        ("--with-sound", "--end"),
       ] {
         try SharedOptions.refuseBoth(first, second, in: arguments)
       }
@@ -169,7 +173,7 @@ enum TraceCommand {
     let (paths, isFolder, problems) = sounds(options.sounds)
     let outputs = try ConvertOutputs(
       options.outputs, inputs: paths.map { .sound(path: $0) }, problemCount: problems.count,
-      formats: formats, isFromFolder: isFolder, option: "--format", defaultFormat: .ahap)
+      formats: formats, isFromFolder: isFolder, defaultFormat: .ahap)
     if outputs.paths.first == OutputPaths.standardOutput {
       try SharedOptions.refuseTerminalOutput(terminal)
     }
@@ -222,7 +226,7 @@ enum TraceCommand {
           if sounds.isEmpty { throw FileError(argument, "contains no sound files") }
           paths += sounds
         case .missing:
-          throw FileError(argument, "no such file or folder")
+          throw FileError(argument, "file or folder not found")
         default:
           paths.append(argument)
         }
@@ -391,7 +395,7 @@ private struct TraceRun {
     let first = Int(min(timeRange.lowerBound * signal.rate, 1e15).rounded())
     guard first < signal.frameCount else {
       throw AnalysisError(
-        .unsupportedLength, "'--from' is after the end (\(signal.duration.text(places: 3)) s)")
+        .unsupportedLength, "'--start' is after the end (\(signal.duration.text(places: 3)) s)")
     }
     let last = min(signal.frameCount, Int(min(timeRange.upperBound * signal.rate, 1e15).rounded()))
     return Signal(
@@ -406,11 +410,11 @@ private struct TraceRun {
         "\(trace.kind.rawValue): nothing found; try '--channel N' or a lower '--threshold'"
     }
     let omitted =
-      trace.omittedCount > 0 ? ", \(trace.omittedCount.counted("weaker event")) left out" : ""
+      trace.omittedCount > 0 ? "; omitted \(trace.omittedCount.counted("weaker event"))" : ""
     return "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
       + "\(trace.continuousCount.counted("continuous event")), "
       + "\(trace.pointCount.counted("control point"))\(omitted); "
       + "level correlation \(trace.agreement.correlation.text(places: 3)), "
-      + "distance \(trace.agreement.decibels.text(places: 1)) dB"
+      + "error \(trace.agreement.decibels.text(places: 1)) dB"
   }
 }

@@ -68,7 +68,7 @@ private func missingLibrary(for command: String) -> String? {
     ("libkissfft-float.so.131", "libkissfft-float131"),
   ]
   let missing = libraries.first { file, _ in unsafe !temblor_has_library(file) }
-  return missing.map { "\($0.0) is missing; install the package \($0.1)" }
+  return missing.map { "\($0.0) not found; install the package \($0.1)" }
 }
 
 /// Returns a stream that collects its bytes.

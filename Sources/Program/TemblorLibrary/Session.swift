@@ -189,7 +189,8 @@ final class DeviceSession {
 extension StudioInstance {
   fileprivate var session: DeviceSession? { sessionOwner as? DeviceSession }
 
-  private static let deviceRule = Rule.error("device", "playback", "The device must play.")
+  private static let deviceRule = Rule.error(
+    "device", "playback", "The device must be able to play.")
 
   fileprivate func fail(_ message: String, device: String = "", result: Int32) -> Int32 {
     setError(
@@ -231,7 +232,7 @@ public func temblorSessionPlay(
   let host = unsafe StudioInstance.of(host)
   guard let session = host.session else { return host.fail("no device is open", result: -1) }
   guard let plan = host.plan(slot, profile: profile, rate: session.engine.rate) else {
-    return host.fail("the slot has no pattern that can be played", result: -1)
+    return host.fail("the slot has no playable pattern", result: -1)
   }
   do throws(PlaybackError) {
     return try session.play(plan, at: frame)

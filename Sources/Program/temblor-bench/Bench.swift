@@ -40,7 +40,7 @@ import SystemSupport
       var line = figure.name + String(repeating: " ", count: widest + 2 - figure.name.count)
       line += String(repeating: " ", count: max(0, 10 - value.count)) + value + " " + figure.unit
       if let goal = figure.target, let isReached = figure.meetsTarget {
-        line += "  (to reach: \(goal); \(isReached ? "reached" : "not reached"))"
+        line += "  (target: \(goal); \(isReached ? "reached" : "not reached"))"
       }
       print(line)
     }

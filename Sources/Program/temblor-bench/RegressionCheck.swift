@@ -35,7 +35,10 @@ enum RegressionCheck {
     var isGood = true
     for workload in workloads {
       guard let threshold = thresholds[workload.name] else {
-        print("\(workload.name): no threshold in \(path); temblor-bench --update \(path) adds it")
+        print(
+          """
+          \(workload.name): no threshold in \(path); add it with 'temblor-bench --update \(path)'
+          """)
         isGood = false
         continue
       }

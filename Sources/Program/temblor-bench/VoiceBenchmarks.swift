@@ -195,10 +195,10 @@ enum CoreHapticsBenchmarks {
     engine.stop()
     return [
       Measurement(
-        "engine made, started, first block of a tap, null device",
+        "create engine, start, first block of a tap, null device",
         firsts.sorted()[firsts.count / 2] * 1_000, "ms", target: 50),
       Measurement(
-        "player made and started, median", plays.sorted()[plays.count / 2] * 1e6, "µs", target: 50),
+        "create and start player, median", plays.sorted()[plays.count / 2] * 1e6, "µs", target: 50),
     ]
   }
 }

@@ -34,7 +34,7 @@ import Testing
     let pattern = pattern([layer(at: 0) { $0.parameters = [fade] }, layer(at: 0.25)])
     #expect(
       failure { try pattern.exportDictionary() }
-        == "-4806: a pattern of several layers with parameters or curves cannot be exported "
+        == "-4806: a pattern with several layers and parameters or curves cannot be exported "
         + "as a dictionary")
   }
 

@@ -51,7 +51,7 @@ import Testing
       let remote = try #require(URL(string: "https://example.org/a.ahap"))
       #expect(
         failure { try CHHapticPattern(contentsOf: remote) }
-          == "-4851: https://example.org/a.ahap is not the URL of a file")
+          == "-4851: https://example.org/a.ahap is not a file URL")
     }
   }
 

@@ -39,7 +39,7 @@ import Testing
     playing.manager.preloadPatterns()
     #expect(
       playing.manager.invalidPatterns.mapValues(\.localizedDescription) == [
-        "b": "\(folder.path)/b.ahap:1:2: error: the text ends inside the object that begins at 1:1"
+        "b": "\(folder.path)/b.ahap:1:2: error: \(Sentence.unclosedObject)"
       ])
     playing.manager.play("b")
     playing.advance(0.2)
@@ -92,7 +92,7 @@ import Testing
     let broken = playing.manager.invalidPatterns
     #expect(broken["x"]?.localizedDescription.hasPrefix("x:2:14: error: ") == true)
     #expect(broken["y"]?.code == .fileNotFound)
-    #expect(broken["y"]?.localizedDescription == "y: there is no such pattern")
+    #expect(broken["y"]?.localizedDescription == "y: pattern not found")
   }
 
   @Test func loadingTwiceDoesNoWorkTwice() {

@@ -165,8 +165,8 @@ import Testing
     #expect(
       HapticViolation.handlerOffMainActor(.reset).description
         == """
-        the reset handler belongs to the main actor and was called off it, which traps on a \
-        phone; 
+        the reset handler is isolated to the main actor but was called off it, which crashes on an \
+        iPhone; 
         """
         + "write { @Sendable … in Task { @MainActor in … } }")
     #expect(

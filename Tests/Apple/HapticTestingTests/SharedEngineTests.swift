@@ -58,13 +58,10 @@ private func inTest(
     #expect(
       VirtualHapticsTrait.foreignEngineMessage(test: "first()")
         == """
-        This test used an engine of the test first(), which was refused and is recorded \
-        nowhere. An object that 
+        This test used an engine of the test first(). The engine rejected the call, and nothing \
+        was recorded. An object that both tests use, such as a singleton, owns the engine. Add \
+        .virtualHaptics(.alone) to both tests or their suites.
         """
-          + """
-          both use, such as a singleton, keeps the engine: add .virtualHaptics(.alone) to both \
-          tests or their suites.
-          """
     )
   }
 

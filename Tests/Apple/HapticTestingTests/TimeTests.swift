@@ -32,9 +32,9 @@ import Testing
       VirtualHapticsTrait.blockingCallMessage("Thread.sleep", seconds: 0.2)
         == """
         Thread.sleep for 0.2 s blocks its thread and waited in real time. Wait with Task.sleep \
-        or asyncAfter, or give 
+        or asyncAfter, or 
         """
-        + "the test .virtualHaptics(time: .haptics).")
+        + "add .virtualHaptics(time: .haptics) to the test.")
   }
 
   @Test func aStepThatCannotWaitNotesWhatItPassed() async {

@@ -26,7 +26,7 @@ import Testing
   @Test func damagedFileHasTheFormatOfItsName() throws {
     #expect(
       formats.examine(file("{", "x.ahap")).findings.map(\.description) == [
-        "x.ahap:1:2: error: the text ends inside the object that begins at 1:1"
+        "x.ahap:1:2: error: \(Sentence.unclosedObject)"
       ])
     #expect(try formats.format(of: file("\u{1}", "x.beats")).id == "beats")
     #expect(
@@ -40,7 +40,7 @@ import Testing
         $0.severity == .error
       }?.description
         == "phone.json: error: objects with the key \"name\" do not belong to a supported format; "
-        + "'temblor formats' lists the formats; '--from' of 'convert' names one")
+        + "run 'temblor formats' to list the formats")
   }
 
   /// A format that recognizes every text.
@@ -62,7 +62,7 @@ import Testing
       error?.description
         == """
         a: error: the format is ambiguous: one or two; use the format's file extension, or convert \
-        the file with '--from'
+        the file with '--input-format'
         """
     )
     #expect(formats.examine(file("x", "a")).findings.map(\.rule) == ["format-ambiguous"])

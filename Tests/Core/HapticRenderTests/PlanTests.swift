@@ -19,7 +19,7 @@ import Testing
       refusal(of: HapticPattern(), rate: rate)
         == RenderError(
           kind: .rateOutOfRange,
-          description: "invalid sample rate \(rate) Hz; must be 8000 to 192000"))
+          description: "invalid sample rate \(rate) Hz: expected 8000 to 192000"))
   }
 
   @Test(arguments: [8_000, 192_000]) func ratesAtTheBoundsArePossible(rate: Double) {

@@ -117,7 +117,7 @@ import Testing
     #expect(refusal(0, 100) == nil)
     #expect(refusal(-1, 8_000) == "signal 1: time is negative or not finite")
     #expect(refusal(.nan, 8_000) == "signal 1: time is negative or not finite")
-    #expect(refusal(0, 99) == "signal 1: invalid sample rate 99.0 Hz; must be 100 to 192000")
+    #expect(refusal(0, 99) == "signal 1: invalid sample rate 99.0 Hz: expected 100 to 192000")
     #expect(refusal(0, .infinity) != nil && refusal(86_400, 8_000) != nil)
     #expect(
       refusal(0, 100, count: 180_001)

@@ -7,34 +7,43 @@ import Testing
     (#""#, #"t.json:1:1: error: the text is empty"#),
     (#"  \#n "#, #"t.json:2:2: error: the text is empty"#),
     (#"\#u{FEFF}"#, #"t.json:1:1: error: the text is empty"#),
-    (#"{"a": 1"#, #"t.json:1:8: error: the text ends inside the object that begins at 1:1"#),
-    (#"{"a""#, #"t.json:1:5: error: the text ends inside the object that begins at 1:1"#),
+    (#"{"a": 1"#, #"t.json:1:8: error: the text ends inside the object that starts at 1:1"#),
+    (#"{"a""#, #"t.json:1:5: error: the text ends inside the object that starts at 1:1"#),
     (#"{"a" 1}"#, #"t.json:1:6: error: expected ":" after the key, found "1""#),
-    (#"{"a":"#, #"t.json:1:6: error: the text ends inside the object that begins at 1:1"#),
-    (#"[1, 2"#, #"t.json:1:6: error: the text ends inside the array that begins at 1:1"#),
-    (#"[1,\#n"#, #"t.json:2:1: error: the text ends inside the array that begins at 1:1"#),
-    (#""abc"#, #"t.json:1:5: error: the text ends inside the string that begins at 1:1"#),
-    (#""abc\"#, #"t.json:1:5: error: the text ends inside the string that begins at 1:1"#),
-    (#""a\u12"#, #"t.json:1:3: error: the text ends inside the string that begins at 1:1"#),
-    (#"{} \#u{2028}"#, #"t.json:1:4: error: expected nothing after the value, found "\u2028""#),
-    (#"{} \#u{9B}"#, #"t.json:1:4: error: expected nothing after the value, found "\u009B""#),
-    (#"{"a": 1} x"#, #"t.json:1:10: error: expected nothing after the value, found "x""#),
-    (#"{} {}"#, #"t.json:1:4: error: expected nothing after the value, found "{""#),
+    (#"{"a":"#, #"t.json:1:6: error: the text ends inside the object that starts at 1:1"#),
+    (#"[1, 2"#, #"t.json:1:6: error: the text ends inside the array that starts at 1:1"#),
+    (#"[1,\#n"#, #"t.json:2:1: error: the text ends inside the array that starts at 1:1"#),
+    (#""abc"#, #"t.json:1:5: error: the text ends inside the string that starts at 1:1"#),
+    (#""abc\"#, #"t.json:1:5: error: the text ends inside the string that starts at 1:1"#),
+    (#""a\u12"#, #"t.json:1:3: error: the text ends inside the string that starts at 1:1"#),
+    (
+      #"{} \#u{2028}"#,
+      #"t.json:1:4: error: expected the end of the text after the value, found "\u2028""#
+    ),
+    (
+      #"{} \#u{9B}"#,
+      #"t.json:1:4: error: expected the end of the text after the value, found "\u009B""#
+    ),
+    (
+      #"{"a": 1} x"#,
+      #"t.json:1:10: error: expected the end of the text after the value, found "x""#
+    ),
+    (#"{} {}"#, #"t.json:1:4: error: expected the end of the text after the value, found "{""#),
     (#"[1 2]"#, #"t.json:1:4: error: expected "," or "]", found "2""#),
     (#"{"a": 1 "b": 2}"#, #"t.json:1:9: error: expected "," or "}", found a string"#),
     (#"{a: 1}"#, #"t.json:1:2: error: expected a key in double quotes, found "a""#),
-    (#"{'a': 1}"#, #"t.json:1:2: error: strings are written in double quotes"#),
-    (#"['a']"#, #"t.json:1:2: error: strings are written in double quotes"#),
+    (#"{'a': 1}"#, #"t.json:1:2: error: strings must be in double quotes"#),
+    (#"['a']"#, #"t.json:1:2: error: strings must be in double quotes"#),
     (#"[NaN]"#, #"t.json:1:2: error: NaN is not a JSON number"#),
     (#"[Infinity]"#, #"t.json:1:2: error: Infinity is not a JSON number"#),
     (#"[-Infinity]"#, #"t.json:1:2: error: -Infinity is not a JSON number"#),
-    (#"[+1]"#, #"t.json:1:2: error: a number cannot begin with "+""#),
+    (#"[+1]"#, #"t.json:1:2: error: a number cannot start with "+""#),
     (#"[.5]"#, #"t.json:1:2: error: a number needs a digit before the point"#),
     (#"[1.]"#, #"t.json:1:4: error: expected a digit after the point, found "]""#),
     (#"[1e]"#, #"t.json:1:4: error: expected a digit in the exponent, found "]""#),
     (#"[1e+]"#, #"t.json:1:5: error: expected a digit in the exponent, found "]""#),
     (#"[-]"#, #"t.json:1:3: error: expected a digit, found "]""#),
-    (#"[01]"#, #"t.json:1:2: error: a number cannot begin with a zero and more digits"#),
+    (#"[01]"#, #"t.json:1:2: error: a number cannot start with a zero and more digits"#),
     (#"[0x10]"#, #"t.json:1:3: error: expected "," or "]", found "x""#),
     (#"[1e400]"#, #"t.json:1:2: error: number out of range"#),
     (#"[-1e309]"#, #"t.json:1:2: error: number out of range"#),
@@ -44,10 +53,13 @@ import Testing
     (#"/* x */ {}"#, #"t.json:1:1: error: comments are not allowed in JSON"#),
     (#"{} # end"#, #"t.json:1:4: error: comments are not allowed in JSON"#),
     (#"["a\#nb"]"#, #"t.json:1:4: error: unterminated string"#),
-    (#"["a\#tb"]"#, #"t.json:1:4: error: a tab inside a string is written \t"#),
-    (#"["\#u{1}"]"#, #"t.json:1:3: error: a control character inside a string is written \u0001"#),
+    (#"["a\#tb"]"#, #"t.json:1:4: error: a tab inside a string must be written as \t"#),
+    (
+      #"["\#u{1}"]"#,
+      #"t.json:1:3: error: a control character inside a string must be written as \u0001"#
+    ),
     (#"["\q"]"#, #"t.json:1:3: error: invalid escape: backslash before "q""#),
-    (#"["\u12x4"]"#, #"t.json:1:3: error: \u needs four hexadecimal digits"#),
+    (#"["\u12x4"]"#, #"t.json:1:3: error: \u requires four hexadecimal digits"#),
     (#"["\ud800"]"#, #"t.json:1:3: error: \uD800 is an unpaired surrogate"#),
     (#"["\ud800\u0041"]"#, #"t.json:1:3: error: \uD800 is an unpaired surrogate"#),
     (#"["\udc00"]"#, #"t.json:1:3: error: \uDC00 is an unpaired surrogate"#),
@@ -110,13 +122,15 @@ import Testing
     let many = error("[1, 2]", JSONLimits(maximumValueCount: 2))
     #expect(many?.description == "t:1:5: error: the text has more than 2 values")
     let deep = error("[[[]]]", JSONLimits(maximumDepth: 2))
-    #expect(deep?.description == "t:1:3: error: objects and arrays are nested more than 2 deep")
+    #expect(
+      deep?.description == "t:1:3: error: objects and arrays are nested more than 2 levels deep")
   }
 
   @Test func deepNestingIsRefused() {
     let text = [UInt8](repeating: UInt8(ascii: "["), count: 100_000)
     let error = #expect(throws: JSONError.self) { try JSONDocument(text: text, name: "t") }
     #expect(
-      error?.description == "t:1:257: error: objects and arrays are nested more than 256 deep")
+      error?.description
+        == "t:1:257: error: objects and arrays are nested more than 256 levels deep")
   }
 }

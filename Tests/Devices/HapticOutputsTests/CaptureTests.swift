@@ -55,7 +55,7 @@ import Testing
     ),
     (
       EACCES, .permissionDenied,
-      "permission denied; this user must be in the group 'audio' to record from it"
+      "permission denied; add your user to the group 'audio' to record from this device"
     ),
     (ENOENT, .notFound, "no such device; run 'aplay -L' to list devices"),
   ]) func whatStandsInTheWayIsTold(code: Int32, kind: OutputError.Kind, text: String) {

@@ -55,7 +55,8 @@ import Testing
     #expect(truncation.expectedByteCount == announced)
     #expect(truncation.foundByteCount == 200)
     #expect(
-      truncation.text == "has 200 of the \(announced) bytes of samples that its header announces")
+      truncation.text
+        == "has only 200 of the \(announced) bytes of samples that its header specifies")
   }
 
   private static func truncation(_ bytes: [UInt8]) -> SoundTruncation? {

@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test func badTablesAreNamedWithLineAndColumn() {
-    #expect(problem("") == "line 1: the table is empty; begin it with a row of column names")
+    #expect(problem("") == "line 1: the table is empty; start it with a row of column names")
     #expect(problem("id,,x\n") == "line 1: column 2 has no name")
     #expect(problem("id,id\n") == "line 1: duplicate column 'id'; rename one of the columns")
     #expect(
@@ -36,20 +36,20 @@ import Testing
         """)
     #expect(
       problem(Array("id\n".utf8) + [0xFF])
-        == "line 2, column 'id': the field is not UTF-8; save the table as UTF-8")
+        == "line 2, column 'id': the field is not valid UTF-8; save the table as UTF-8")
   }
 
   @Test func lengthsAreBounded() {
     #expect(problem("id\n" + String(repeating: "x", count: 65_536)) == nil)
     #expect(
       problem("id\n" + String(repeating: "x", count: 65_537))
-        == "line 2, column 'id': a field holds at most 65536 bytes")
+        == "line 2, column 'id': a field can have at most 65536 bytes")
     #expect(
-      problem(String(repeating: ",", count: 256)) == "line 1: a table holds at most 256 columns")
+      problem(String(repeating: ",", count: 256)) == "line 1: a table can have at most 256 columns")
     #expect(problem("id\n" + String(repeating: "x\n", count: 100_000)) == nil)
     #expect(
       problem("id\n" + String(repeating: "x\n", count: 100_001))
-        == "line 100002: a table holds at most 100000 rows")
+        == "line 100002: a table can have at most 100000 rows")
   }
 
   @Test func fieldsHoldQuotationMarksCommasAndLines() throws {

@@ -30,7 +30,7 @@ import Testing
     ".profile", ".config/autostart/x.desktop", "sounds/.hidden/a.wav", "../a.wav", "a/../../b.wav",
     "./a.wav", "a/.",
   ]) func partsThatStartWithADotAreRefused(name: String) {
-    let expected = "\(name): has a part that starts with a dot; a file of that name is not written"
+    let expected = "\(name): has a component that starts with a dot; the file is not written"
     #expect(reason { _ = try ReceivedPath(name, in: scratch("out")) } == expected)
   }
 
@@ -57,7 +57,8 @@ import Testing
     try scratch.write("old", to: "out/a.wav")
     let path = try ReceivedPath("a.wav", in: scratch("out"))
     #expect(
-      reason { try path.create([1]) } == "out/a.wav: already exists; choose another output folder")
+      reason { try path.create([1]) }
+        == "out/a.wav: already exists; choose a different output folder")
     #expect(try text("out/a.wav") == "old")
   }
 
@@ -70,7 +71,7 @@ import Testing
     ] {
       let path = try ReceivedPath(name, in: scratch("out"))
       let refusal = reason { try path.create([1]) }
-      #expect(refusal?.hasPrefix("out/\(link): is a link, which is not followed") == true)
+      #expect(refusal?.hasPrefix("out/\(link): is a link, and links are not followed") == true)
     }
     #expect(try FileSystem.names(in: scratch("elsewhere")) == ["a.wav"])
     #expect(try text("elsewhere/a.wav") == "old")
@@ -88,9 +89,10 @@ import Testing
     let below = try ReceivedPath("sounds/a.wav", in: scratch("out"))
     #expect(
       reason { _ = try below.state() }
-        == "out/sounds: is in the way of a file; choose another output folder")
+        == "out/sounds: exists and is not a folder; choose a different output folder")
     let folder = try ReceivedPath("b.wav", in: scratch("out"))
     #expect(
-      reason { _ = try folder.state() } == "out/b.wav: is a folder; choose another output folder")
+      reason { _ = try folder.state() }
+        == "out/b.wav: is a folder; choose a different output folder")
   }
 }

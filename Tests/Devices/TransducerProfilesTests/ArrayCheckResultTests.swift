@@ -65,12 +65,12 @@ private func lines(about text: String) -> [String] {
         "3:52: error: invert must be a boolean, not a number (transducers[1].invert)",
         #"4:39: error: unknown profile "dayton-bst1" (transducers[2].profile); did you mean "dayton-bst-1"?"#,
         """
-        5:16: error: channel 2 is used twice (transducers[3].channel); give each transducer a \
-        channel of its own
+        5:16: error: channel 2 is used twice (transducers[3].channel); use a different channel for \
+        each transducer
         """,
         """
-        5:25: error: another transducer has the same position (transducers[3].at); give each \
-        transducer its own position
+        5:25: error: another transducer has the same position (transducers[3].at); use a different \
+        position for each transducer
         """,
         #"5:39: error: "no\uFEFFne.json" cannot be used: no\uFEFFne.json: cannot be opened: No such file or directory (transducers[3].profile)"#,
         #"6:3: error: missing key "channel" (transducers[4])"#,
@@ -92,8 +92,8 @@ private func lines(about text: String) -> [String] {
     (
       #"{"name": "a", "layout": "ring", "transducers": [{"channel": 1, "at": 0}, {"channel": 2, "at": 360}]}"#,
       """
-      1:95: error: another transducer has the same position (transducers[1].at); give each \
-      transducer its own position
+      1:95: error: another transducer has the same position (transducers[1].at); use a different \
+      position for each transducer
       """
     ),
     (
@@ -125,7 +125,7 @@ private func lines(about text: String) -> [String] {
     let text = #"{"name": "a", "transducers": [{"channel": 1, "at": 0, "profile": "\#(path)"}]}"#
     #expect(
       lines(about: text) == [
-        #"1:66: error: "\#(path)" is outside the folder of the array (transducers[0].profile); put the profile beside the array, or among your profiles and name it"#
+        #"1:66: error: "\#(path)" is outside the folder of the array (transducers[0].profile); put the profile in the folder of the array, or add it to your user profiles and use its name"#
       ])
   }
 

@@ -19,8 +19,8 @@ private func profile(_ members: String...) -> String {
   /// The findings for hardware on line 2 without a response.
   private static let unmeasured =
     """
-    2:13: note: without resonance and Q factor, there is no equalisation and no excursion limit \
-    (hardware); measure them with 'temblor calibrate'
+    2:13: note: without a resonance and a Q factor, there is no equalization and no excursion \
+    limit (hardware); measure them with 'temblor calibrate'
     """
 
   @Test func everyFaultIsFoundInTheOrderOfTheText() {
@@ -42,7 +42,7 @@ private func profile(_ members: String...) -> String {
       """
     let found = [
       #"1:1: error: missing key "summary""#,
-      #"2:11: error: "My Own" is not a valid profile name (name); use up to 40 characters of a–z, 0–9 and -"#,
+      #"2:11: error: "My Own" is not a valid profile name (name); use up to 40 characters: a–z, 0–9, and -"#,
       #"3:3: error: unknown key "levle" (levle); did you mean "level"?"#,
       "4:12: error: level must be a number, not a string (level); write it without quotes",
       #"5:3: error: duplicate key "level" (level); keep one of them"#,
@@ -60,8 +60,8 @@ private func profile(_ members: String...) -> String {
       #"10:17: error: thresholds has 0 entries, outside 2 to 1000 (thresholds)"#,
       "11:28: error: product is empty (hardware.product)",
       "11:67: error: peakPower is 4, below continuousPower, 5 (hardware.peakPower)",
-      #"12:19: error: "qualityFactor" is listed as estimated but has no value (hardware.estimated[0]); add the value, or remove it here"#,
-      #"12:36: error: "mass" is not a valid figure of this hardware (hardware.estimated[1]); valid values: band, resonance, qualityFactor, impedance, continuousPower, peakPower, acceleration, excursion, response, thermal, modes"#,
+      #"12:19: error: "qualityFactor" is listed as estimated, but has no value (hardware.estimated[0]); add the value, or remove the entry"#,
+      #"12:36: error: "mass" is not a valid value of this hardware (hardware.estimated[1]); valid values: band, resonance, qualityFactor, impedance, continuousPower, peakPower, acceleration, excursion, response, thermal, modes"#,
       "13:15: error: sources is empty (sources[0])",
       "13:19: error: sources must be a string, not a number (sources[1])",
     ]
@@ -117,7 +117,7 @@ private func profile(_ members: String...) -> String {
       ),
       [
         Self.unmeasured,
-        #"2:13: warning: the hardware data has no source (hardware); add "sources""#,
+        #"2:13: warning: hardware has no sources (hardware); add "sources""#,
         """
         2:97: warning: the resonance is 100 Hz, outside the published band of 9–99 Hz \
         (hardware.resonance)
@@ -128,11 +128,11 @@ private func profile(_ members: String...) -> String {
       profile(#""transient": {"frequency": {"low": 0.5, "high": 1001}}"#),
       [
         """
-        2:36: warning: low is 0.5 Hz, outside 1–1000 Hz, where vibration is felt \
+        2:36: warning: low is 0.5 Hz, outside 1–1000 Hz, the range of vibrotactile perception \
         (transient.frequency.low)
         """,
         """
-        2:49: warning: high is 1001 Hz, outside 1–1000 Hz, where vibration is felt \
+        2:49: warning: high is 1001 Hz, outside 1–1000 Hz, the range of vibrotactile perception \
         (transient.frequency.high)
         """,
       ]
@@ -141,8 +141,8 @@ private func profile(_ members: String...) -> String {
       profile(#""level": 0.446"#),
       [
         """
-        2:10: warning: two continuous events at full intensity can reach 0.892, above the \
-        ceiling of 0.891; the limiter will act (level); use a level of at most 0.44
+        2:10: warning: two continuous events at full intensity can reach 0.892, above the ceiling \
+        of 0.891; the limiter will be active (level); use a level of at most 0.44
         """
       ]
     ),
@@ -151,7 +151,7 @@ private func profile(_ members: String...) -> String {
       [
         """
         2:27: warning: two transients at full intensity can reach 1.32, above the ceiling of \
-        0.891; the limiter will act (transient.partials); use a level of at most 0.29
+        0.891; the limiter will be active (transient.partials); use a level of at most 0.29
         """
       ]
     ),
@@ -161,8 +161,8 @@ private func profile(_ members: String...) -> String {
         #""thresholds": [{"hertz": 20, "decibels": 1}, {"hertz": 79, "decibels": 1}]"#),
       [
         """
-        3:15: warning: the thresholds cover 20–79 Hz of 20–80 Hz; outside, the nearest one is \
-        used (thresholds)
+        3:15: warning: the thresholds cover 20–79 Hz of 20–80 Hz; at other frequencies, the \
+        nearest threshold is used (thresholds)
         """
       ]
     ),
@@ -186,7 +186,7 @@ private func profile(_ members: String...) -> String {
         #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 15, "continuousPower": 9, "uncertainty": {"resonance": 0.01, "qualityFactor": 1.1}}, "sources": ["S"]"#,
         #""drive": {"equalize": false}"#),
       [
-        #"4:50: warning: the hardware reproduces only 37.9–42.5 Hz of 20–80 Hz, less than half an octave (frequency); a larger "drive.usableRange" widens the band and lowers the level"#
+        #"4:50: warning: the hardware reproduces only 37.9–42.5 Hz of 20–80 Hz, less than half an octave (frequency); a larger "drive.usableRange" widens the band, but lowers the level"#
       ]
     ),
   ]) func doubtfulValuesAreWarnedOf(text: String, found: [String]) {
@@ -197,7 +197,7 @@ private func profile(_ members: String...) -> String {
     #expect(lines(about: profile(), stem: "mine") == [])
     #expect(
       lines(about: profile(), stem: "other") == [
-        #"2:9: warning: the name "mine" differs from the file name "other.json" (name); use the same name; profiles are found by file name"#
+        #"2:9: warning: the name "mine" does not match the file name "other.json" (name); use the same name, because profiles are found by file name"#
       ])
   }
 

@@ -1,5 +1,6 @@
 import Reading
 import HapticRender
+import TestSupport
 import Testing
 import TransducerProfiles
 
@@ -84,7 +85,7 @@ private func profile(_ members: String...) -> String {
 
   @Test(arguments: [
     ("", "1:1: error: the text is empty"),
-    ("{", "1:2: error: the text ends inside the object that begins at 1:1"),
+    ("{", "1:2: error: \(Sentence.unclosedObject)"),
     (#"{"name": mine}"#, #"1:10: error: expected a value, found "mine""#),
     ("[]", "1:1: error: a profile must be an object, not an array"),
     ("{}", #"1:1: error: missing key "name""#),
@@ -128,13 +129,13 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 40, "decibels": -40}]"#),
-      #"2:15: error: thresholds are used only with the intensity law "sensation" or with hardware (thresholds); remove them, or choose that law"#
+      #"2:15: error: thresholds apply only to the intensity law "sensation" or with hardware (thresholds); remove them, or choose the law "sensation""#
     ),
     (
       profile(
         #""hardware": {"product": "P"}"#, #""drive": {"equalSensation": false}"#,
         #""thresholds": [{"hertz": 20, "decibels": -40}, {"hertz": 40, "decibels": -40}]"#),
-      #"4:15: error: thresholds are used only with the intensity law "sensation" or with hardware (thresholds); remove them, or choose that law"#
+      #"4:15: error: thresholds apply only to the intensity law "sensation" or with hardware (thresholds); remove them, or choose the law "sensation""#
     ),
     (
       profile(#""hardware": {"product": "P"}"#, #""thresholds": [{"hertz": 20, "decibels": -40}]"#),
@@ -149,17 +150,17 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""drive": {"usableRange": 10}"#),
-      #"2:1: error: drive needs hardware (drive); add "hardware", or remove it"#
+      #"2:1: error: drive requires hardware (drive); add "hardware", or remove the key"#
     ),
     (
       profile(#""amplifier": {"power": 10}"#),
-      #"2:1: error: amplifier needs hardware (amplifier); add "hardware", or remove it"#
+      #"2:1: error: amplifier requires hardware (amplifier); add "hardware", or remove the key"#
     ),
     (
       profile(#""hardware": {"product": "P", "resonance": 40}"#, #""drive": {"equalize": true}"#),
       """
-      3:23: error: drive.equalize requires qualityFactor of the hardware (drive.equalize); \
-      measure it with 'temblor calibrate', or remove the key
+      3:23: error: drive.equalize requires qualityFactor in hardware (drive.equalize); measure it \
+      with 'temblor calibrate', or remove the key
       """
     ),
     (
@@ -171,8 +172,8 @@ private func profile(_ members: String...) -> String {
         #""hardware": {"product": "P"}"#, #""drive": {"feltBy": "seat", "temporalSummation": true}"#
       ),
       """
-      3:50: error: drive.temporalSummation is known for a hand, but drive.feltBy is seat \
-      (drive.temporalSummation); remove one of them
+      3:50: error: drive.temporalSummation applies to a hand, but drive.feltBy is seat \
+      (drive.temporalSummation); remove one of the keys
       """
     ),
     (
@@ -181,7 +182,7 @@ private func profile(_ members: String...) -> String {
         #""drive": {"equalSensation": false, "contours": "converging"}"#),
       """
       3:48: error: drive.contours is set, but drive.equalSensation is false (drive.contours); \
-      remove one of them
+      remove one of the keys
       """
     ),
     (
@@ -189,8 +190,8 @@ private func profile(_ members: String...) -> String {
         #""hardware": {"product": "P", "resonance": 40, "qualityFactor": 3}"#,
         #""drive": {"contours": "converging"}"#),
       """
-      3:23: error: drive.contours requires acceleration of the hardware, since sensation is \
-      counted from the threshold (drive.contours); add it, or remove the key
+      3:23: error: drive.contours requires acceleration in hardware, because sensation is relative \
+      to the threshold (drive.contours); add the value, or remove the key
       """
     ),
     (
@@ -225,7 +226,7 @@ private func profile(_ members: String...) -> String {
     ),
     (
       profile(#""hardware": {"product": "P", "thermal": {}, "estimated": ["excursion"]}"#),
-      #"2:59: error: "excursion" is listed as estimated but has no value (hardware.estimated[0]); add the value, or remove it here"#
+      #"2:59: error: "excursion" is listed as estimated, but has no value (hardware.estimated[0]); add the value, or remove the entry"#
     ),
     (
       profile(
@@ -268,7 +269,7 @@ private func profile(_ members: String...) -> String {
     ), (profile(#""hardware": {}"#), #"2:13: error: missing key "product" (hardware)"#),
     (
       profile(#""hardware": {"product": "P", "estimated": ["qualtyFactor"]}"#),
-      #"2:44: error: "qualtyFactor" is not a valid figure of this hardware (hardware.estimated[0]); did you mean "qualityFactor"?"#
+      #"2:44: error: "qualtyFactor" is not a valid value of this hardware (hardware.estimated[0]); did you mean "qualityFactor"?"#
     ),
     (
       profile(#""hardware": {"product": "P", "continuousPower": 50, "peakPower": 30}"#),
@@ -280,7 +281,7 @@ private func profile(_ members: String...) -> String {
     ),
     (
       #"{"name": "My Own", "summary": "Mine.", "frequency": {"low": 20, "high": 80}}"#,
-      #"1:10: error: "My Own" is not a valid profile name (name); use up to 40 characters of a–z, 0–9 and -"#
+      #"1:10: error: "My Own" is not a valid profile name (name); use up to 40 characters: a–z, 0–9, and -"#
     ),
     (
       #"{"name": "mine", "summary": "", "frequency": {"low": 20, "high": 80}}"#,

@@ -56,8 +56,8 @@ import TransducerProfiles
     (
       #""hardware": {"product": "P", "continuousPower": 50, "excursion": 0.001}, "#,
       """
-      2:66: warning: an excursion of 0.001 mm is very small for 50 W (hardware.excursion); \
-      excursion is in millimetres
+      2:66: warning: an excursion of 0.001 mm is very small for a power of 50 W \
+      (hardware.excursion); the excursion must be in millimeters
       """
     ),
     (
@@ -66,17 +66,23 @@ import TransducerProfiles
     ),
     (
       #""hardware": {"product": "P"}, "amplifier": {"power": 0.05}, "#,
-      "2:54: warning: an amplifier of 0.05 W is unusual (amplifier.power); power is in watts"
+      """
+      2:54: warning: an amplifier power of 0.05 W is unusual (amplifier.power); the power must be \
+      in watts
+      """
     ),
     (
       #""hardware": {"product": "P"}, "amplifier": {"power": 10001}, "#,
-      "2:54: warning: an amplifier of 10001 W is unusual (amplifier.power); power is in watts"
+      """
+      2:54: warning: an amplifier power of 10001 W is unusual (amplifier.power); the power must be \
+      in watts
+      """
     ),
     (
       #""transient": {"maxDuration": 0.04, "attack": 0.03, "release": 0.02}, "#,
       """
-      2:46: warning: attack and release take 0.05 s of a burst of 0.04 s, which never reaches \
-      its level (transient.attack)
+      2:46: warning: attack and release last 0.05 s in a burst of 0.04 s, so the burst never \
+      reaches its level (transient.attack)
       """
     ),
   ]) func valuesThatHardlyGoTogetherAreWarnedOf(members: String, warning: String) {

@@ -1,4 +1,5 @@
 import Reading
+import TestSupport
 import Testing
 import TransducerProfiles
 
@@ -31,7 +32,7 @@ import TransducerProfiles
   }
 
   @Test(arguments: [
-    (#"{"#, "1:2: error: the text ends inside the object that begins at 1:1"),
+    (#"{"#, "1:2: error: \(Sentence.unclosedObject)"),
     (#"[]"#, "1:1: error: the file must be an object, not an array"),
     (#"{"devise": "a"}"#, #"1:2: error: unknown key "devise" (devise); did you mean "device"?"#),
     (#"{"device": 1}"#, "1:12: error: device must be a string, not a number (device)"),
@@ -47,7 +48,7 @@ import TransducerProfiles
     ),
     (
       #"{"profile": "mine/a.json"}"#,
-      #"1:13: error: "mine/a.json" is a relative path (profile); write the whole path"#
+      #"1:13: error: "mine/a.json" is a relative path (profile); use an absolute path"#
     ),
   ]) func whatIsWrongIsNamedWithItsPlace(text: String, error: String) {
     let thrown = #expect(throws: InputError.self) { try read(text) }

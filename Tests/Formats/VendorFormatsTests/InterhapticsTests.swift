@@ -89,11 +89,11 @@ import VendorFormats
       examination.losses.map { "\($0.kind) \($0.message)" } == [
         "approximated amplitudes above 1 are clamped by up to 0.5 of full scale",
         "approximated frequencies outside 80 to 230 Hz are clamped by up to 70 Hz",
-        "dropped texture is felt over space, not time, and does not sound",
+        "dropped texture is a spatial effect and does not play over time",
       ])
     let muted = examine(text(Self.tap, mute: 1))
     #expect(
-      muted.losses.map(\.message) == ["muted melodies are left out"]
+      muted.losses.map(\.message) == ["muted melodies are omitted"]
         && muted.composition?.duration == 0)
   }
 
@@ -111,7 +111,7 @@ import VendorFormats
     ),
     (
       #"{"m_version": 7, "m_vibration": {"m_melodies": []}}"#,
-      "t:1:15: warning: the version is 7; it is read as version 5 (m_version)"
+      "t:1:15: warning: the version is 7; the file is read as version 5 (m_version)"
     ),
   ]) func whatIsWrongHasItsPlace(text: String, finding: String) {
     #expect(examine(text).findings.first?.description == finding)
@@ -151,7 +151,8 @@ import VendorFormats
     let pattern = HapticPattern(
       events: [0x1p64, 0.1].map { HapticEvent(kind: .hapticTransient, time: $0) })
     let writing = try #require(try format.write(HapticComposition(pattern)))
-    #expect(writing.losses[0].message == "the event ends more than a day after the start")
+    #expect(
+      writing.losses[0].message == "the event ends more than a day after the start of the pattern")
     let back = try examine(String(decoding: writing.files[0].bytes, as: UTF8.self)).get()
     #expect(back.layers.flatMap(\.pattern.events).map(\.time) == [0.1])
   }
@@ -197,7 +198,7 @@ import VendorFormats
     (
       "a.json", #"{"frames": [1, 2]}"#,
       "a.json: error: objects with the key \"frames\" do not belong to a supported format; "
-        + "'temblor formats' lists the formats; '--from' of 'convert' names one"
+        + "run 'temblor formats' to list the formats"
     ),
     (
       "a.json", #"{"Version": 1.0}"#,

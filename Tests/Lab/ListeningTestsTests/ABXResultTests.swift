@@ -65,8 +65,8 @@ struct ABXResultTests {
       sentence(8, 9, of: nil)
         == "8 of 9 correct; guessing does at least this well 2.0 % of the time; "
           + """
-          the difference may be perceptible. The number of trials was not fixed in advance: stopping \
-          early inflates the result.
+          the difference may be perceptible. The number of trials was not fixed in advance: \
+          stopping early inflates the result.
           """
     )
   }

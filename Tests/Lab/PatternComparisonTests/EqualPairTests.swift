@@ -60,7 +60,7 @@ struct EqualPairTests {
     #expect(comparison.equality == .identical)
     #expect(
       comparison.sentences == [
-        "B renders identically to A, but is written differently.",
+        "B renders identically to A, but its file is different.",
         "B's continuous event takes 182 ms longer to decay: decay 0.5 instead of 0.",
       ])
     #expect(comparison.isEqual(within: Tolerance()))
@@ -120,7 +120,7 @@ struct EqualPairTests {
     let back = try there.resampled(to: 48_000, path: "back")
     let comparison = Comparison(take, sound([back.interleaved]))
     #expect(comparison.differences.isEmpty, "\(comparison.sentences)")
-    #expect(comparison.verdict?.hasPrefix("B is equal to A except for ") == true)
+    #expect(comparison.verdict?.hasPrefix("B is identical to A except for ") == true)
   }
 
   @Test func hundredthOfADecibelIsEqualAndReported() throws {

@@ -49,8 +49,8 @@ struct LayerTests {
     let swapped = try sentences(composition(left, right, nil), composition(right, left, nil))
     #expect(
       swapped == [
-        "B renders identically to A, but is written differently.",
-        "B's transients 1, 3 and 5 are played at 2 instead of at left.",
+        "B renders identically to A, but its file is different.",
+        "B's transients 1, 3, and 5 are played at 2 instead of at left.",
         "B's transients 2 and 4 are played at left instead of at 2.",
       ])
     let hum = try sentences(composition(left, right, left), composition(left, right, nil))
@@ -60,7 +60,7 @@ struct LayerTests {
   /// Events are numbered over all layers, by time.
   @Test func eventOfASecondLayerIsNumberedInTheWhole() throws {
     let found = try sentences { $0[1].events[1].time += 0.008 }
-    #expect(found == ["B's fourth transient comes 8 ms later, at 0.758 s."])
+    #expect(found == ["B's fourth transient starts 8 ms later, at 0.758 s."])
   }
 
   @Test func eventsAreNumberedLayerByLayer() throws {

@@ -29,7 +29,7 @@ struct RobustnessTests {
     let pattern = taps(100_000, gap: 0.01)
     let moved = pattern.with { $0.events[50_000].time += 0.004 }
     let comparison = Comparison(take(pattern), take(moved, 0.1))
-    #expect(comparison.sentences == ["B's transient 50001 comes 4 ms later, at 500.004 s."])
+    #expect(comparison.sentences == ["B's transient 50001 starts 4 ms later, at 500.004 s."])
   }
 
   @Test func tenThousandDifferentEventsAreSummarized() throws {

@@ -78,7 +78,7 @@ struct SentenceTests {
   }
 
   private static let patterns = [
-    pattern(.time, by: (0.008, 1e-9), "B's third transient comes 8 ms later, at 0.508 s.") {
+    pattern(.time, by: (0.008, 1e-9), "B's third transient starts 8 ms later, at 0.508 s.") {
       $0.events[2].time = 0.508
     },
     // The phone's amplitude is the square of intensity.
@@ -95,7 +95,7 @@ struct SentenceTests {
       instead of 0.5).
       """
     ) { $0.events[1].parameters[.hapticSharpness] = 0.6 },
-    pattern(.missing, "B lacks A's fourth transient, at 0.75 s.") { $0.events.remove(at: 3) },
+    pattern(.missing, "B is missing A's fourth transient, at 0.75 s.") { $0.events.remove(at: 3) },
     pattern(.added, "B has an extra transient at 0.6 s.") { $0.events.append(tap(0.6)) },
     pattern(
       .duration, by: (0.05, 1e-9), of: swell,
@@ -127,7 +127,7 @@ struct SentenceTests {
     ) { $0.curves[0].controlPoints[1].value = 0.7 },
     pattern(
       .curve, by: (0.1, 1e-6), of: swell,
-      "The second point of B's intensity curve comes 100 ms later, at 0.7 s: up to 2 dB apart."
+      "The second point of B's intensity curve is 100 ms later, at 0.7 s: up to 2 dB apart."
     ) { $0.curves[0].controlPoints[1].time = 0.5 },
     pattern(.parameter, by: (-12.04, 0.01), "B sets intensity to 0.5 at 0.6 s: 12 dB weaker.") {
       $0.parameters.append(DynamicParameter(id: .hapticIntensityControl, value: 0.5, time: 0.6))
@@ -144,7 +144,7 @@ struct SentenceTests {
         pattern.events[index].time += 0.012
       }
     },
-    pattern(.time, "From its fourth transient at 0.8 s on, all of B comes 50 ms later.") {
+    pattern(.time, "From its fourth transient at 0.8 s on, all of B starts 50 ms later.") {
       pattern in
       for index in 3...4 {
         pattern.events[index].time += 0.05
@@ -191,7 +191,7 @@ struct SentenceTests {
         samples[index] *= -1
       }
     },
-    recorded(.time, by: (0.008, 2e-5), "B's third transient comes 8 ms later, at 0.508 s.") {
+    recorded(.time, by: (0.008, 2e-5), "B's third transient starts 8 ms later, at 0.508 s.") {
       $0.events[2].time = 0.508
     },
     recorded(.level, by: (-1, 1e-3), "B's third transient, at 0.5 s, is 1 dB weaker.") {
@@ -201,7 +201,7 @@ struct SentenceTests {
       .frequency, by: (11.1, 0.5),
       "B's second transient, at 0.25 s, is 11 % sharper: 152 instead of 137 Hz."
     ) { $0.events[1].parameters[.hapticSharpness] = 0.6 },
-    recorded(.missing, bothRecorded: true, "B lacks A's fourth transient, at 0.75 s.") {
+    recorded(.missing, bothRecorded: true, "B is missing A's fourth transient, at 0.75 s.") {
       $0.events.remove(at: 3)
     },
     recorded(.added, bothRecorded: true, "B has an extra transient at 0.6 s.") {
@@ -284,7 +284,7 @@ struct SentenceTests {
       )
     },
     // The second of two transients could match the first one, but it is added.
-    pair(.missing, "B lacks A's first transient, at 0 s.") {
+    pair(.missing, "B is missing A's first transient, at 0 s.") {
       let pattern = try shipped("warning")
       return (
         try take(pattern).recorded(), try take(pattern.with { $0.events.removeFirst() }).recorded()
@@ -387,7 +387,7 @@ struct SentenceTests {
       let found = try #require(comparison.differences.first)
       #expect(
         comparison.differences.count == 1 && found.kind == .time && abs(found.amount - 0.02) < 2e-5)
-      #expect(found.sentence.contains(" transient comes 20 ms later, at "))
+      #expect(found.sentence.contains(" transient starts 20 ms later, at "))
     }
   }
 
@@ -395,6 +395,6 @@ struct SentenceTests {
     let comparison = Comparison(
       try take(try shipped("light")), try take(try shipped("capacitor_charge")))
     #expect(Set(comparison.differences.map(\.kind)) == [.missing, .added])
-    #expect(comparison.sentences.contains("B lacks A's transient, at 0 s."))
+    #expect(comparison.sentences.contains("B is missing A's transient, at 0 s."))
   }
 }

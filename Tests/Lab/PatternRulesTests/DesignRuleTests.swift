@@ -44,7 +44,10 @@ import Testing
     let beats = taps([0, 1_000, 2_000].flatMap { [$0, $0 + 13, $0 + 220, $0 + 255] })
     #expect(
       findings(HapticComposition(beats)).map(\.message) == [
-        "6 transients follow others after 13.0 ms and more; at least 50 ms are needed to feel each",
+        """
+        6 transients follow previous transients after 13.0 ms or more; at least 50 ms are needed \
+        to perceive each tap
+        """,
         "the sequence from 0.0 s and 2 others have irregular spacing",
       ])
   }

@@ -42,7 +42,7 @@ import Testing
   @Test func contentAfterTheEndHasNoEffect() {
     #expect(
       findings(HapticPattern(events: [hum()], parameters: [step(0.5, at: 4)])) == [
-        "no-effect: HapticIntensityControl at 4.0 s has no effect; the last event ends at 1.0 s"
+        "no-effect: HapticIntensityControl at 4.0 s has no effect: the last event ends at 1.0 s"
       ])
     // A release is still audible.
     #expect(findings(HapticPattern(events: [hum()], parameters: [step(0.5, at: 2)])) == [])
@@ -51,8 +51,8 @@ import Testing
     #expect(
       findings(HapticPattern(events: [hum()], curves: [curve])) == [
         """
-        no-effect: 2 control points of HapticIntensityControl, from 5.0 s on, have no effect; \
-        the last event ends at 1.0 s
+        no-effect: 2 control points of HapticIntensityControl, from 5.0 s on, have no effect: the \
+        last event ends at 1.0 s
         """
       ])
     let tone = HapticEvent(kind: .audioContinuous, time: 0, duration: 1)
@@ -102,8 +102,8 @@ import Testing
     #expect(
       findings(taps(4)) == [
         """
-        transient-gap: 3 transients follow others after 20.0 ms and more; at least 50 ms are \
-        needed to feel each
+        transient-gap: 3 transients follow previous transients after 20.0 ms or more; at least 50 \
+        ms are needed to perceive each tap
         """
       ])
     #expect(findings(taps(8)) == [])

@@ -103,7 +103,7 @@ struct RecordingPairTests {
     let time = try #require(comparison.differences.first { $0.kind == .time && !$0.isOverall })
     #expect(time.range.lowerBound == 0.5 && time.before == 0.5)
     #expect(abs((time.after ?? 0) - 0.92) < 1e-3)
-    #expect(time.sentence == "B's third transient comes 20 ms later, at 0.92 s.")
+    #expect(time.sentence == "B's third transient starts 20 ms later, at 0.92 s.")
   }
 
   @Test func aSoundWithoutAPatternIsFoundInItsRecording() throws {

@@ -103,7 +103,7 @@ import Testing
         == "No difference between B and A is above the perceptual threshold.")
     var less = Pages.pattern()
     less.events.remove(at: 0)
-    #expect(try summary(less) == "B lacks an event.")
+    #expect(try summary(less) == "B is missing an event.")
   }
 
   /// For two durations, the bracket covers the range between the two ends.

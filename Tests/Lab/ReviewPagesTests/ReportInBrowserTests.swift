@@ -281,7 +281,7 @@ extension InBrowser {
         """)
       #expect(try page.string("document.title") == "take 0 and take 15 · Temblor")
       #expect(page.complaints == [])
-      #expect(throws: ReviewPageError(.tooMany, "a report shows at most 16 takes, not 17")) {
+      #expect(throws: ReviewPageError(.tooMany, "a report supports at most 16 takes, not 17")) {
         try Pages.report(takes, hasSpeakers: false)
       }
     }

@@ -192,7 +192,7 @@ extension InBrowser {
       ]
       let page = try BrowserPage(Pages.report(takes))
       let more = "document.getElementById('source-more').textContent"
-      #expect(try page.string(more) == "1 changed line, both in one layout")
+      #expect(try page.string(more) == "1 changed line, in the same layout")
       #expect(
         try page.string(
           "[...document.querySelectorAll('#source mark')].map((each) => each.textContent).join(' ')"

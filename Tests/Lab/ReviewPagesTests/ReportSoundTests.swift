@@ -213,7 +213,8 @@ extension InBrowser {
       #expect(
         try page.string("document.getElementById('note').textContent")
           == """
-          The signal for the actuator: needs a shaker or good headphones; a laptop stays silent.
+          The signal for the actuator: requires a shaker or good headphones. Laptop speakers \
+          cannot reproduce it.
           """
       )
       let without = try BrowserPage(Pages.report(Pages.twoTakes(), hasSpeakers: false))

@@ -57,7 +57,7 @@ struct OverlayPlotTests {
             $0.coverages.allSatisfy { $0 == 0 }
           })
     }
-    #expect(drawing.texts.contains { $0.contains("grey: in both") })
+    #expect(drawing.texts.contains { $0.contains("gray: in both") })
   }
 
   @Test("The excess of a take has its color")
@@ -183,7 +183,7 @@ struct OverlayPlotTests {
       width: 40, usesColors: false, usesUnicode: false)
     let rows = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     #expect(rows[0] == "take 0, take 1")
-    #expect(rows[1] == "1 s - grey: in both - profile phone")
+    #expect(rows[1] == "1 s - gray: in both - profile phone")
     let first = rows.firstIndex { $0.hasSuffix("A take 0") } ?? 0
     let second = rows.firstIndex { $0.hasSuffix("B take 1") } ?? 0
     // Of five rows, A fills two everywhere and five at its transient; B fills four.

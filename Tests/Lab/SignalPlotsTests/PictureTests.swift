@@ -310,7 +310,7 @@ struct PictureTests {
   func missingLibraryNamesItsPackage() {
     #expect(
       throws: PlotError(
-        .missingLibrary, "pictures need libnone.so.9; install it with 'apt-get install libcairo2'")
+        .missingLibrary, "plots require libnone.so.9; install it with 'apt-get install libcairo2'")
     ) { try CairoBindings(named: "libnone.so.9") }
   }
 }

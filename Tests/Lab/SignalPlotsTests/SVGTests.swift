@@ -16,7 +16,7 @@ struct SVGTests {
     #expect(text.contains("<title>a &quot;&lt;tap&gt;&quot; &amp; more</title>"))
     #expect(
       text.contains(
-        "role=\"img\" aria-label=\"Intensity, sharpness, waveform and spectrogram of "
+        "role=\"img\" aria-label=\"Intensity, sharpness, waveform, and spectrogram of "
           + """
           a &quot;&lt;tap&gt;&quot; &amp; more: 1 s, 1 transient, 1 continuous event, profile \
           phone.\"

@@ -155,7 +155,7 @@ struct SoundTraceTests {
 
   @Test func soundsThatCannotBeTracedAreRefused() {
     let long = Signal([Float](repeating: 0, count: 3_700 * 500), rate: 500)
-    #expect(throws: AnalysisError(.unsupportedLength, "lasts 3700 s; at most 3600 s are traced")) {
+    #expect(throws: AnalysisError(.unsupportedLength, "lasts 3700 s; the limit is 3600 s")) {
       try SoundTrace(of: long)
     }
     #expect(

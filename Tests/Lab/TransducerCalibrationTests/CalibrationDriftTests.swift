@@ -78,7 +78,7 @@ import TransducerCalibration
   @Test func aProfileWithoutFiguresHasNothingToCheck() {
     #expect(
       throws: CalibrationError(
-        .unsuitableSignal, "phone has no resonance and quality to check; calibrate it first")
+        .unsuitableSignal, "phone has no resonance and no Q factor to check; calibrate it first")
     ) { try SweepSignal(checking: .phone) }
   }
 }

@@ -120,7 +120,10 @@ import TransducerCalibration
     // the other.
     #expect(abs(seen / corner - 1) < (corner < 10 ? 0.6 : 0.1))
     #expect(found.sensor == .acceleration)
-    #expect(found.warnings.contains { $0.hasPrefix("The recorder's input has a high-pass at ") })
+    #expect(
+      found.warnings.contains {
+        $0.hasPrefix("The input of the recorder has a high-pass filter at ")
+      })
   }
 
   @Test(arguments: [(36.0, 6.0), (65, 20), (200, 3)]) func theIntervalHoldsTheFigures(
@@ -212,7 +215,7 @@ import TransducerCalibration
     #expect(found.verdict.hasPrefix("3 resonances explain "))
     #expect(
       found.warnings.contains {
-        $0.hasPrefix("A further resonance is at 70 Hz, with a Q factor of ")
+        $0.hasPrefix("Another resonance is at 70 Hz, with a Q factor of ")
       })
   }
 

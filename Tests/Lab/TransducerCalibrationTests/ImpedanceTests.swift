@@ -149,10 +149,13 @@ import Testing
     #expect(refusal(take.resistor, take.amplifier) == nil && refusal(take.resistor, nil) == nil)
     #expect(
       refusal(take.resistor, nil, nominal: nil)
-        == "needs '--reference', or hardware.impedance in the profile, for the coil's resistance")
+        == """
+        requires '--reference', or hardware.impedance in the profile, for the resistance of the \
+        coil
+        """)
     #expect(
       refusal(take.amplifier, nil)?.hasPrefix(
-        "shows no resonance of an impedance between 10 and 800 Hz") == true)
+        "shows no impedance resonance between 10 and 800 Hz") == true)
     #expect(refusal(take.amplifier, take.resistor) != nil)
     // A resistance alone, and what a sensor on the transducer gives.
     var still = Circuit()

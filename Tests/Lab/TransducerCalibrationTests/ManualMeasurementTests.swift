@@ -90,7 +90,7 @@ import Testing
       hardware.estimated == ["qualityFactor"] && hardware.measured == nil && hardware.response == []
     )
     #expect(hardware.band == 20...94.2)
-    #expect(new.sources == ["A data sheet", "Resonance found by hand, 2026-11-23"])
+    #expect(new.sources == ["A data sheet", "Resonance measured by hand, 2026-11-23"])
   }
 
   @Test func tonesStayBelowTheLimits() throws {

@@ -31,16 +31,16 @@ import TransducerCalibration
     let long = [Float](repeating: 0, count: 60_000)
     #expect(told([]) == "is empty")
     #expect(told(long) == "contains only silence")
-    #expect(told(Array(long.prefix(20_000))) == "lasts 2.5 s; the two sweeps take 5.5 s")
-    #expect(told(long, rate: 100) == "is at 100 Hz; supported: 4000 to 384000 Hz")
-    #expect(told(long, rate: .nan) == "is at nan Hz; supported: 4000 to 384000 Hz")
+    #expect(told(Array(long.prefix(20_000))) == "lasts 2.5 s, but the two sweeps last 5.5 s")
+    #expect(told(long, rate: 100) == "has a sample rate of 100 Hz; supported: 4000 to 384000 Hz")
+    #expect(told(long, rate: .nan) == "has a sample rate of nan Hz; supported: 4000 to 384000 Hz")
     let fast = try SweepSignal(band: 10...2_000, sweepDuration: 2)
     #expect(
       refusal(recording(long, rate: 4_000), of: fast)?.description
-        == "is at 4000 Hz; a sweep up to 2000 Hz needs 5000 Hz")
+        == "has a sample rate of 4000 Hz; a sweep up to 2000 Hz requires 5000 Hz")
     #expect(
       told([Float](repeating: 0, count: 4_000 * 181), rate: 4_000)
-        == "lasts 181 s; cut it to the signal, at most 180 s"
+        == "lasts 181 s; trim it to the signal, at most 180 s"
     )
     for bad in [Float.nan, .infinity, -.infinity, 1e30] {
       var broken = long
@@ -95,7 +95,7 @@ import TransducerCalibration
       record: clipped(at: 0.9)),
     Case(
       kind: .tooQuiet,
-      sentence: "is too quiet: the sweeps are * dB above the noise, at least 6 dB are required"
+      sentence: "is too quiet: the sweeps are * dB above the noise; at least 6 dB is required"
     ) {
       studio in
       studio.gain = 0.05
@@ -115,7 +115,10 @@ import TransducerCalibration
     Case(
       kind: .clockMismatch,
       sentence:
-        "has its sweeps 3.81 s apart, not 3.5 s: the recording has another sample rate or signal",
+        """
+        has its sweeps 3.81 s apart instead of 3.5 s: the recording has a different sample rate or \
+        signal
+        """,
       record: changed(rate: 7_350) { $0 }),
     Case(
       kind: .clockMismatch,
@@ -231,19 +234,18 @@ import TransducerCalibration
     #expect(
       stiff.description.hasSuffix(
         """
-         % higher, as where a spring stiffens with movement; use a lower '--level', or \
-        '--accept-poor'
+         % higher, as if a spring stiffens with movement; use a lower '--level', or '--accept-poor'
         """
       ))
     let soft = try #require(try told(-3.5))
-    #expect(soft.description.contains(" % lower, as where a spring softens with movement; "))
+    #expect(soft.description.contains(" % lower, as if a spring softens with movement; "))
     let pressed = try #require(try told(0, limit: 0.7))
     #expect(pressed.kind == .changesWithLevel)
     #expect(
       pressed.description.hasSuffix(
         """
-         % lower, as where the recorder or the amplifier compresses; lower their gains, or use \
-        a lower '--level', or '--accept-poor'
+         % lower, as if the recorder or the amplifier compresses; lower their gains, or use a \
+        lower '--level', or '--accept-poor'
         """
       ))
   }

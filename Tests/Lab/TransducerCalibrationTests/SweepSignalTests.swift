@@ -63,7 +63,7 @@ import TransducerCalibration
     #expect(refusal { try SweepSignal(level: 0) } == "the sweep level must be -40 to -3 dBFS")
     #expect(
       throws: CalibrationError(
-        .unsuitableSignal, "a sweep up to 1000 Hz needs 2500 frames per second, not 2000")
+        .unsuitableSignal, "a sweep up to 1000 Hz requires 2500 frames per second, not 2000")
     ) { try SweepSignal().samples(rate: 2_000) }
   }
 
@@ -85,7 +85,7 @@ import TransducerCalibration
       throws: CalibrationError(
         .tooStrong,
         """
-        a sweep at -12 dBFS is 39 dB too strong for puck; lower the amplifier gain and set \
+        a sweep at -12 dBFS is 39 dB too strong for puck; lower the gain of the amplifier and set \
         amplifier.power in the profile
         """
       )

@@ -70,7 +70,7 @@ import Testing
   @Test func errorsHaveLocations() {
     #expect(open(0, "a.ahap", "{\n  \"Version\": 1, \"Pattern\": [\n") == 0)
     let error = #"""
-      {"severity":"error","rule":"syntax","message":"the text ends inside the array that begins at 2:28",\#
+      {"severity":"error","rule":"syntax","message":"the text ends inside the array that starts at 2:28",\#
       "file":"a.ahap","line":3,"column":1,"place":""}
       """#
     #expect(failure == error + "\n")

@@ -91,8 +91,8 @@ import Testing
   @Test func missingOnesAreLosses() throws {
     try writePattern("other/tap.ahap")
     let message =
-      "other/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' was not found in the folder "
-      + "of the pattern; use '--sounds FOLDER' or '--without-sounds'\n"
+      "other/tap.ahap:3:76: dropped: the sound file 'sounds/hit.wav' was not found in the "
+      + "pattern's folder; use '--sounds FOLDER' or '--without-sounds'\n"
     let lax = run("convert", place("other/tap.ahap"), "-o", place("out/new.ahap"))
     #expect(lax.status == .done)
     #expect(lax.error == message)
@@ -127,7 +127,8 @@ import Testing
     try makeSounds(in: "other/sounds", level: 9)
     try writePattern("other/hit.ahap")
     let run = run(
-      "convert", "--to", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o", place("out/"))
+      "convert", "--format", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o",
+      place("out/"))
     #expect(run.status == .failure)
     #expect(
       run.error == "out/sounds/hit.wav: would be a copy of 'in/sounds/hit.wav' and of "
@@ -140,12 +141,12 @@ import Testing
     try writePattern("other/hit.ahap")
     try place.write(Self.clip, to: "clip.haptic")
     let run = run(
-      "convert", "--to", "ahap", place("in/tap.ahap"), place("clip.haptic"),
+      "convert", "--format", "ahap", place("in/tap.ahap"), place("clip.haptic"),
       place("other/hit.ahap"), "-o",
       place("other"))
     #expect(run.status == .usage, "\(run.error)")
     let beside = self.run(
-      "convert", "--to", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o",
+      "convert", "--format", "ahap", place("in/tap.ahap"), place("other/hit.ahap"), "-o",
       place("other/sounds/.."))
     #expect(beside.status != .done)
     #expect(try FileSystem.read(place("other/sounds/hit.wav")) == Self.sound(9))
@@ -167,7 +168,7 @@ import Testing
     #expect(
       run.error
         == "out/sounds/hit.wav: exists and differs from the sound file 'in/sounds/hit.wav'; "
-        + "choose another '--output'\n")
+        + "choose a different '--output'\n")
     #expect(try FileSystem.names(in: place("out")) == ["sounds"])
     #expect(try FileSystem.read(place("out/sounds/hit.wav")) == Self.sound(9))
   }

@@ -55,8 +55,8 @@ import Testing
     #expect(run.output == "")
     #expect(
       run.error == """
-        knock.haptic:3:16: approximated: a line of amplitude or frequency becomes l\
-        ines of HapticIntensityControl, within 0.005 of full scale
+        knock.haptic:3:16: approximated: an amplitude or frequency line is \
+        approximated by HapticIntensityControl, with an error of up to 0.005 of full scale
 
         """)
     #expect(try composition("out_continuous.ahap") == [1])
@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test func lossesAreListedAsJSON() throws {
-    let run = run("convert", "--json", place("tap.ahap"), "--to", "haptic", "-o", place("out/"))
+    let run = run("convert", "--json", place("tap.ahap"), "--format", "haptic", "-o", place("out/"))
     let json = try JSONDocument(text: Array(run.output.utf8), name: "json").root
     let entry = try #require(json["conversions"].map { Array($0.elements) }?.first)
     let files = entry["files"].map { Array($0.elements).compactMap(\.string) } ?? []
@@ -96,7 +96,7 @@ import Testing
 
   @Test func inputsAreNeverReplaced() throws {
     let before = try FileSystem.read(place("tap.ahap"))
-    let run = run("convert", "--to", "ahap", place("tap.ahap"), "-o", place.path)
+    let run = run("convert", "--format", "ahap", place("tap.ahap"), "-o", place.path)
     #expect(run.status == .usage)
     #expect(run.error.contains("is an input file; choose a different '--output'"), "\(run.error)")
     #expect(try FileSystem.read(place("tap.ahap")) == before)
@@ -104,7 +104,8 @@ import Testing
       try String(decoding: FileSystem.read(place("knock.haptic")), as: UTF8.self), to: "a.haptic")
     try place.write(String(decoding: before, as: UTF8.self), to: "a_transients.ahap")
     let other = self.run(
-      "convert", "--to", "ahap", place("a.haptic"), place("a_transients.ahap"), "-o", place.path)
+      "convert", "--format", "ahap", place("a.haptic"), place("a_transients.ahap"), "-o", place.path
+    )
     #expect(other.status == .usage, "\(other.error)")
     #expect(try FileSystem.read(place("a_transients.ahap")) == before)
   }
@@ -112,7 +113,7 @@ import Testing
   @Test func theFormatIsRequiredWhereNoNameSaysIt() {
     #expect(
       run("convert", place("tap.ahap")).error.contains(
-        "'--to' is required where no output file is named"))
+        "'--format' is required unless '--output' names a file"))
     #expect(
       run("convert", place("tap.ahap"), "-o", place("x.txt")).error.contains(
         "unknown file extension of"))
@@ -126,15 +127,16 @@ import Testing
 
   @Test func anEndingOfAnotherFormatIsRefusedWithTheWaysOut() {
     #expect(
-      run("convert", place("tap.ahap"), "--to", "haptic", "-o", place("light.ahap")).error == """
-        temblor: the extension of 'light.ahap' selects ahap, but '--to' is haptic; leave out '--\
-        to', or name a file ending in .haptic
+      run("convert", place("tap.ahap"), "--format", "haptic", "-o", place("light.ahap")).error
+        == """
+        temblor: the extension of 'light.ahap' selects ahap, but '--format' is haptic; omit \
+        '--format', or use a file name that ends in .haptic
         See 'temblor convert --help'.
 
         """)
     #expect(FileSystem.entry(at: place("light.ahap")) == .missing)
     #expect(
-      run("convert", place("tap.ahap"), "--to", "ahap", "-o", place("any.txt")).status == .done)
+      run("convert", place("tap.ahap"), "--format", "ahap", "-o", place("any.txt")).status == .done)
   }
 
   @Test func aNameOfAnotherFormatIsReported() throws {
@@ -145,12 +147,12 @@ import Testing
     #expect(
       run.error
         == "wrong.ahap: note: the content is haptic, but the file extension indicates ahap; "
-        + "rename it with the ending .haptic\n")
+        + "rename the file to use the extension .haptic\n")
     #expect(self.run("check", place("wrong.ahap")).output.contains("[format-name]"))
   }
 
   @Test func fromReadsWhatOneFormatMakesOfIt() throws {
-    let run = run("convert", "--from", "ahap", place("knock.haptic"), "-o", place("x.ahap"))
+    let run = run("convert", "--input-format", "ahap", place("knock.haptic"), "-o", place("x.ahap"))
     #expect(run.status == .invalidInput)
     #expect(run.error.contains("a pattern file must have the key \"Pattern\""), "\(run.error)")
   }

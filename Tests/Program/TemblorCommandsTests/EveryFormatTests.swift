@@ -23,7 +23,9 @@ import Testing
     let bytes = writing.files[0].bytes
     guard format.recognize(bytes.span) == .certain else {
       try AtomicFileWriter.write(bytes, to: place("plain"))
-      let (status, error) = run(["convert", "--from", id, place("plain"), "-o", place("p.ahap")])
+      let (status, error) = run([
+        "convert", "--input-format", id, place("plain"), "-o", place("p.ahap"),
+      ])
       #expect(status == .done, "\(error)")
       return nil
     }
@@ -46,7 +48,7 @@ import Testing
       ["render", path, "-o", place("a.wav"), "-q"], ["info", path], ["check", "--no-notes", path],
       ["plot", path, "--show", "score", "--width", "60"], ["compare", path, path],
       ["gallery", path, "-o", place("a.html")], ["convert", path, "-o", place("a.ahap")],
-      ["convert", path, "--to", id, "-o", place("again")],
+      ["convert", path, "--format", id, "-o", place("again")],
       ["compare", path, path, "-o", place("report.html")],
     ]
     for command in commands {

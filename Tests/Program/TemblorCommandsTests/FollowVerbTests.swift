@@ -106,7 +106,8 @@ extension SoundServers {
     ])
   func recordedSinkIsRefused(source: String, device: String) {
     #expect(
-      refusal(from: source, device: device)?.contains("which would feed itself; name another sink")
+      refusal(from: source, device: device)?.contains(
+        "which would cause feedback; use a different sink")
         == true)
   }
 
@@ -127,10 +128,10 @@ extension SoundServers {
     #expect(
       refusal(from: "monitor", device: "default")
         == """
-        '--from' records the sink 'desktop', and the device 'default' plays on the desktop's \
+        '--source' records the sink 'desktop', and the device 'default' plays on the desktop's \
         default sink, which 
         """
-        + "would feed itself; name another sink with '--device': pulse:DEVICE=shaker")
+        + "would cause feedback; use a different sink with '--device': pulse:DEVICE=shaker")
   }
 
   private func onset(_ samples: [Float]) -> Double {
@@ -139,7 +140,8 @@ extension SoundServers {
 
   @Test func aFileIsFelt() throws {
     let stage = VirtualStage()
-    #expect(try follow(["--from", place("hum.wav"), "--json", "--no-config"], on: stage) == .done)
+    #expect(
+      try follow(["--source", place("hum.wav"), "--json", "--no-config"], on: stage) == .done)
     #expect(abs(onset(stage.samples()) - 0.505) < 0.01)
     #expect(stage.samples()[30_000..<40_000].reduce(0) { max($0, $1) } > 0.3)
     #expect(stage.engine?.seconds ?? 0 < 1.5)
@@ -149,15 +151,16 @@ extension SoundServers {
   @Test func aDelayMovesIt() throws {
     let stage = VirtualStage()
     #expect(
-      try follow(["--from", place("hum.wav"), "--delay", "250", "--no-config"], on: stage) == .done)
+      try follow(["--source", place("hum.wav"), "--delay", "250", "--no-config"], on: stage)
+        == .done)
     #expect(abs(onset(stage.samples()) - 0.755) < 0.01)
   }
 
   @Test func aSilentSourceAndItsGapsAreToldOnce() throws {
     let stage = VirtualStage(limit: 12)
-    #expect(try follow(["--from", "hw:7", "--no-config"], on: stage) == .done)
+    #expect(try follow(["--source", "hw:7", "--no-config"], on: stage) == .done)
     let told = stage.recorded.error
-    #expect(told.components(separatedBy: "hw:7 is silent: is its volume at 0").count == 2)
+    #expect(told.components(separatedBy: "hw:7 is silent; check its volume").count == 2)
     #expect(told.components(separatedBy: "hw:7: gone").count == 2)
     #expect(told.contains("hw:7: reconnected after 1 s"))
   }
@@ -192,14 +195,14 @@ extension SoundServers {
   }
 
   @Test func whatCannotBeFollowedIsSaid() {
-    let words = ["--from", "hw:9", "--no-config"]
+    let words = ["--source", "hw:9", "--no-config"]
     let refusal = OutputError(.notFound, output: "hw:9", "no such device")
     #expect {
       try follow(words, on: VirtualStage(), source: { throw refusal })
     } throws: { Failure.message($0) == "hw:9: no such device" }
     #expect {
       try follow(
-        ["--from", place("hum.wav"), "--low", "90", "--high", "60", "--no-config"],
+        ["--source", place("hum.wav"), "--low", "90", "--high", "60", "--no-config"],
         on: VirtualStage())
     } throws: {
       ($0 as? UsageError)?.description == "'--low' must be below '--high' (60 Hz), not '90'"
@@ -208,7 +211,7 @@ extension SoundServers {
     let missing = place("no.wav")
     #expect(
       TemblorProgram.program().run(
-        ["follow", "--from", missing, "-d", "null"], on: recorded.terminal) != .done)
+        ["follow", "--source", missing, "-d", "null"], on: recorded.terminal) != .done)
     #expect(recorded.error.contains("no.wav"))
   }
 }

@@ -39,7 +39,8 @@ import Testing
       #expect(refused.status == .usage && refused.output.isEmpty)
       #expect(
         refused.error
-          == "temblor: '--raw' and '\(other)' cannot be used together\nSee 'temblor render --help'.\n")
+          == "temblor: '--raw' and '\(other)' cannot be used together\nSee 'temblor render --help'.\n"
+      )
     }
     #expect(!FileManager.default.fileExists(atPath: place("x.wav")))
   }
@@ -89,7 +90,7 @@ import Testing
     let said = try render(place("wave.hjif"), "--profile", "mpeg").error
     let place = "(perceptions[0].channels[0].bands[0].effects[0])"
     for text in [
-      "amplitudes above that of intensity 1 are clamped by up to 0.386 of full scale",
+      "amplitudes above the amplitude of intensity 1 are clamped by up to 0.386 of full scale",
       "frequencies outside 65 to 300 Hz are clamped by up to 15 Hz",
     ] {
       #expect(said.contains(": warning: \(text) \(place)\n"), "\(said)")

@@ -39,9 +39,9 @@ import Testing
   private static func refused(_ name: String, _ reason: String, option: String = "'--output'")
     -> (CommandLineKit.ExitStatus, String)
   {
-    (.failure, "home/\(name): \(reason); choose another \(option)\n")
+    (.failure, "home/\(name): \(reason); choose a different \(option)\n")
   }
-  private static let dot = "has a part that starts with a dot; a file of that name is not written"
+  private static let dot = "has a component that starts with a dot; the file is not written"
   private static let parent =
     """
     : error: EventWaveformPath leads outside the pattern's folder with ".." \
@@ -52,7 +52,7 @@ import Testing
     ": error: EventWaveformPath is an absolute path; it must be relative to the pattern's folder "
     + "(Pattern[0].Event.EventWaveformPath)\n"
   private static let outside = "is outside the pattern's folder"
-  private static let link = "is a link, which is not followed for a name from an input"
+  private static let link = "is a link, and links are not followed for names from an input"
 
   static let pack = [
     Hostile(
@@ -94,10 +94,10 @@ import Testing
     Hostile(
       name: "slashes", reference: "sub//c.wav", content: .sound,
       empty: copied("sub/c.wav", from: "slashes/sub/c.wav"),
-      full: refused("sub", "is in the way of a file", option: "output folder")),
+      full: refused("sub", "exists and is not a folder", option: "output folder")),
     Hostile(
       name: "trailing", reference: "a.wav/", content: .sound,
-      empty: dropped("a.wav/", "not found in the pattern's folder; did you mean 'a.wav'?")),
+      empty: dropped("a.wav/", "was not found in the pattern's folder; did you mean 'a.wav'?")),
     Hostile(
       name: "folder", reference: "d.wav", content: .folder,
       empty: dropped("d.wav", "is not a regular file")),
@@ -107,7 +107,7 @@ import Testing
         "itself.ahap", "is not a readable sound file (libsndfile: Format not recognised.)")),
     Hostile(
       name: "output", reference: "new.ahap", content: .sound,
-      empty: refused("new.ahap", "would be an output and a copy of 'pack/output/new.ahap'")),
+      empty: refused("new.ahap", "would be both an output and a copy of 'pack/output/new.ahap'")),
   ]
 
   private static let sound = WaveFile.bytes(of: [0, 0.5, -0.5, 0], rate: 48_000)
@@ -222,7 +222,7 @@ import Testing
     // Two patterns of the pack name 'a.wav', and their sounds differ.
     let conflict = isFull ? "home/a.wav: exists and differs" : "home/a.wav: would be a copy of"
     let files = (Self.pack.map(\.name) + ["second"]).map { place("pack/\($0)/\($0).ahap") }
-    let run = run(["convert", "--to", "ahap", "-o", place("home/")] + files)
+    let run = run(["convert", "--format", "ahap", "-o", place("home/")] + files)
     #expect(run.status == .failure && run.error.contains(conflict), "\(run.error)")
     #expect(try state() == before)
   }
@@ -240,7 +240,7 @@ import Testing
     let script = "PVF1\n1 8000 8\necho evil\n" + String(repeating: "# \n", count: 100)
     try place.write(script, to: "pack/text/a.wav")
     let run = run(["convert", place("pack/text/text.ahap"), "-o", place("home/new.ahap")])
-    #expect(run.error.contains("the sound file 'a.wav' is not a "), "\(run.error)")
+    #expect(run.error.contains("the sound file 'a.wav' is not in "), "\(run.error)")
     #expect(try FileSystem.names(in: place("home")) == ["new.ahap"])
   }
 
@@ -253,15 +253,17 @@ import Testing
     for (sound, message) in [
       (
         "a.wav",
-        "home/a.wav: exists and differs from the sound file 'a.wav'; choose another '--output'\n"
+        """
+        home/a.wav: exists and differs from the sound file 'a.wav'; choose a different '--output'\n
+        """
       ),
       (
         "link.wav",
-        "home/link.wav: is a link, which is not followed for a name from an input; choose another "
+        "home/link.wav: is a link, and links are not followed for names from an input; choose a "
       ),
       (
         ".profile",
-        ".profile: has a part that starts with a dot; a file of that name is not written\n"
+        ".profile: has a component that starts with a dot; the file is not written\n"
       ),
     ] {
       let run = run(["trace", place(sound), "-q", "--with-sound", "-o", place("home/new.ahap")])
@@ -280,7 +282,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["render", "-q"], ["render", "-q", "--stems"], ["convert", "--to", "haptic", "-q"],
+    ["render", "-q"], ["render", "-q", "--stems"], ["convert", "--format", "haptic", "-q"],
     ["plot", "--format", "svg"],
   ]) func outputsOfAFolderFollowNoLinks(words: [String]) throws {
     let tap = #"{"Version":1,"Pattern":[{"Event":{"EventType":"HapticTransient","Time":0}}]}"#
@@ -303,7 +305,7 @@ import Testing
     let before = try state()
     let run = run(words + [place("received"), "-o", place("home/")])
     #expect(run.status == .failure, "\(run.error)")
-    #expect(run.error.contains("is a link, which is not followed"), "\(run.error)")
+    #expect(run.error.contains("is a link, and links are not followed"), "\(run.error)")
     #expect(try state() == before)
   }
 
@@ -337,14 +339,15 @@ import Testing
       (
         "a",
         """
-        temblor: home/a.wav: exists and is not the stimulus of this table; choose another \
-        '--render'\n
+        temblor: home/a.wav: exists and is not the stimulus of this table; choose a different \
+        '--render'
+
         """
       ),
-      ("link", "temblor: home/link.wav: is a link, which is not followed"),
+      ("link", "temblor: home/link.wav: is a link, and links are not followed"),
       (
         ".b",
-        "temblor: .b.wav: has a part that starts with a dot; a file of that name is not written\n"
+        "temblor: .b.wav: has a component that starts with a dot; the file is not written\n"
       ),
     ] {
       try place.write("id,level\nreference,-40\nnew,-35\n\(id),-30\n", to: "t.csv")

@@ -184,7 +184,7 @@ private final class ScriptedPad: ForceFeedbackPad {
   @Test func whatStandsInTheWayIsSaidWithTheRemedy() {
     #expect(
       UInputPad.openingError(ENOENT).description
-        == "/dev/uinput: is missing; load the kernel's module: sudo modprobe uinput")
+        == "/dev/uinput: not found; load the kernel module with 'sudo modprobe uinput'")
     #expect(UInputPad.openingError(EACCES).description.contains("70-temblor-rumble.rules"))
     #expect(
       UInputPad.openingError(EMFILE).description

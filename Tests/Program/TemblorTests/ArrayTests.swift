@@ -94,7 +94,7 @@ import Testing
         == "'--pan' requires increasing times; 1 is out of order")
     #expect(
       try error("--array", "seat.json", "--channels", "1")
-        == "channel 2 is routed, but '--channels' is 1")
+        == "channel 2 is in use, but '--channels' is 1")
     #expect(
       try error("--array", "bad.json")
         == #"bad.json:3:55: error: unknown key "gian" (transducers[1].gian); did you mean "gain"?"#)

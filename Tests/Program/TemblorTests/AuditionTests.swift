@@ -80,8 +80,9 @@ import Testing
           1,
           error:
             """
-            temblor: standard input: is not a terminal; run the test in a terminal or use \
-            '--simulate'\n
+            temblor: standard input: is not a terminal; run the test in a terminal, or use \
+            '--simulate'
+
             """
         ))
     #expect(place.names() == [])

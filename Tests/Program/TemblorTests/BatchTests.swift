@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @Suite struct BatchTests {
@@ -13,7 +14,7 @@ import Testing
         == .init(
           2,
           error: """
-            in/150.ahap:2:1: error: the text ends inside the object that begins at 1:1
+            in/150.ahap:2:1: error: \(Sentence.unclosedObject)
             299 of 300 sounds written, 1 failed
 
             """))
@@ -27,7 +28,7 @@ import Testing
           1,
           error: """
             out/light.wav: written, 0.014 s, peak -21 dBFS
-            nope.ahap: file not found, and no shipped pattern has this name
+            nope.ahap: \(Sentence.unknownPattern)
 
             """))
     #expect(place.names() == ["out/", "out/light.wav"])
@@ -48,7 +49,7 @@ import Testing
         == .init(
           64,
           error: """
-            temblor: 'a/x.ahap' and 'b/x.ahap' would both be written to 'out/x.wav'
+            temblor: 'a/x.ahap' and 'b/x.ahap' cannot both be written to 'out/x.wav'
             See 'temblor render --help'.
 
             """))
@@ -83,13 +84,13 @@ import Testing
   @Test func noNameSteersTheTerminal() throws {
     let name = "a\u{1B}[31m\n.ahap"
     try place.write(Patterns.broken, to: name)
-    let line = "a\\u{1B}[31m\\n.ahap:2:1: error: the text ends inside the object that begins at 1:1"
+    let line = "a\\u{1B}[31m\\n.ahap:2:1: error: \(Sentence.unclosedObject)"
     #expect(try place.temblor("render", name) == .init(2, error: line + "\n"))
     #expect(try place.temblor("info", name) == .init(2, error: line + "\n"))
     #expect(try place.temblor("check", name) == .init(2, output: line + " [syntax]\n"))
     #expect(
       try place.temblor("info", "\u{9B}31m")
-        == .init(1, error: "\\u{009B}31m: file not found, and no shipped pattern has this name\n"))
+        == .init(1, error: "\\u{009B}31m: \(Sentence.unknownPattern)\n"))
   }
 
   @Test func namesThatCannotBeAreTold() throws {

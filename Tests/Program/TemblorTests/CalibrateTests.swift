@@ -6,7 +6,7 @@ import Testing
 /// The sweep, a simulated transducer, and what is measured of it.
 @Suite struct CalibrateTests {
   let place = Workplace()
-  private let signal = ["--profile", "dayton-tt25-8", "--to", "800", "--sweep-duration", "1"]
+  private let signal = ["--profile", "dayton-tt25-8", "--high", "800", "--sweep-duration", "1"]
 
   /// A sound file of the workplace.
   private func sound(_ name: String) throws -> Sound { try Sound(reading: place, name) }
@@ -100,14 +100,14 @@ import Testing
           output: """
             sweep.wav: 12 s, 10 to 800 Hz at -12 dBFS for dayton-tt25-8
             Attach an accelerometer to the mounted transducer, or hold a microphone against it.
-            Record the whole signal in one take, with automatic gain control off \
-            and without clipping:
+            Record the complete signal without interruption, with automatic gain control off and \
+            without clipping:
               arecord -f S16_LE -r 48000 -d 17 take.wav
-            While recording, play:
+            While recording, play the signal:
               aplay sweep.wav
-            Then measure:
-              temblor calibrate take.wav --profile dayton-tt25-8 --to 800 --sweep-du\
-            ration 1 -o mine.json
+            Then measure the recording:
+              temblor calibrate take.wav --profile dayton-tt25-8 --high 800 --sweep-duration 1 -o \
+            mine.json
 
             """))
     #expect(try sound("sweep.wav").frameCount == 96_000)
@@ -166,7 +166,7 @@ import Testing
     #expect(near.status == 0)
     let lines = near.output.split(separator: "\n", omittingEmptySubsequences: false).map(
       String.init)
-    #expect(lines[0] == "           near   measured        change  profile states")
+    #expect(lines[0] == "           near   measured        change  profile value")
     #expect(lines[1].hasPrefix("resonance  43 Hz  4") && lines[1].hasSuffix(" %  +2.3 %  ±3 %"))
     #expect(
       lines[2].hasPrefix("quality    4      ") && lines[2].hasSuffix("within a factor of 1.1"))
@@ -198,7 +198,7 @@ import Testing
         "temblor: '--output' cannot be used with '--quick'\n"))
     #expect(
       try place.temblor(["sweep", "--quick", "--profile", "phone", "-o", "a.wav"]).error.hasPrefix(
-        "temblor: phone has no resonance and quality to check; calibrate it first\n"))
+        "temblor: phone has no resonance and no Q factor to check; calibrate it first\n"))
   }
 
   /// Sound servers and networks are seconds late.
@@ -230,7 +230,7 @@ import Testing
     try write([Array(sound.prefix(20_000))], rate: 8_000, to: "short.wav")
     #expect(
       try place.temblor(["calibrate", "short.wav", "-o", "mine.json"] + signal)
-        == .init(2, error: "temblor: short.wav: lasts 2.5 s; the two sweeps take 3.5 s\n"))
+        == .init(2, error: "temblor: short.wav: lasts 2.5 s, but the two sweeps last 3.5 s\n"))
     #expect(
       try place.temblor(["calibrate", "take.wav", "--channel", "2"] + signal)
         == .init(2, error: "temblor: take.wav: has no channel 2; it has only one\n"))
@@ -261,12 +261,12 @@ import Testing
         == "temblor: '--reference' and '--channel' must differ")
     #expect(
       try told("calibrate", "a.wav", "--profile", "phone", "--plot", "fit.gif")
-        == "temblor: unknown file extension of 'fit.gif'; use .png, .svg or .pdf")
+        == "temblor: unknown file extension of 'fit.gif'; use .png, .svg, or .pdf")
     #expect(place.names() == [])
   }
 
   @Test func whatIsPlayedIsRecordedBesides() throws {
-    let small = ["--profile", "dayton-tt25-8", "--to", "800", "--sweep-duration", "0.5"]
+    let small = ["--profile", "dayton-tt25-8", "--high", "800", "--sweep-duration", "0.5"]
     let options = small.joined(separator: " ")
     _ = try place.temblor(["sweep", "--rate", "8000", "-o", "sweep.wav"] + small)
     let played = try sound("sweep.wav").interleaved.map(Double.init)

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @Suite struct CheckTests {
@@ -28,7 +29,7 @@ import Testing
   }
 
   @Test func nothingIsToBeSaidOfWhatConvertWrites() throws {
-    #expect(try place.temblor("convert", "light", "--to", "haptic") == .init(0))
+    #expect(try place.temblor("convert", "light", "--format", "haptic") == .init(0))
     #expect(try place.temblor("check", "light.haptic") == .init(0))
   }
 
@@ -54,20 +55,20 @@ import Testing
 
   @Test func anErrorIsTwoAndAMissingFileOne() throws {
     try place.write(Patterns.broken, to: "a.ahap")
-    let line = "a.ahap:2:1: error: the text ends inside the object that begins at 1:1 [syntax]\n"
+    let line = "a.ahap:2:1: error: \(Sentence.unclosedObject) [syntax]\n"
     #expect(try place.temblor("check", "a.ahap") == .init(2, output: line))
     #expect(
       try place.temblor("check", "b.ahap", "a.ahap")
         == .init(
-          1, output: line, error: "b.ahap: file not found, and no shipped pattern has this name\n"))
+          1, output: line, error: "b.ahap: \(Sentence.unknownPattern)\n"))
     #expect(
       try place.temblor("check", "-", input: "{\n")
         == .init(
           2,
           output:
             """
-            standard input:2:1: error: the text ends inside the object that begins at 1:1 \
-            [syntax]\n
+            standard input:2:1: error: \(Sentence.unclosedObject) [syntax]
+
             """
         ))
   }
@@ -80,8 +81,8 @@ import Testing
       #expect(
         run.error.hasPrefix(
           """
-          temblor: invalid value '\(rule)' for '--disable'; it is an error, and a pattern with an \
-          error cannot be played
+          temblor: '--disable' does not accept '\(rule)', because a pattern with this error \
+          cannot play
           """
         ),
         "\(run.error)")
@@ -354,7 +355,7 @@ import Testing
       try place.bash(
         "mkdir other; $TEMBLOR render pulse -q -o in/ok.wav; cp in/ok.wav in/Drums.wav") == .init(0)
     )
-    let missing = "not found in the pattern's folder (Pattern[0].Event.EventWaveformPath)"
+    let missing = "was not found in the pattern's folder (Pattern[0].Event.EventWaveformPath)"
     let first = try place.temblor("check", "in/a.ahap").output.split(separator: "\n")
     #expect(
       first.first

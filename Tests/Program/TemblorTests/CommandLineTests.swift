@@ -36,10 +36,10 @@ import Testing
   }
 
   @Test(arguments: [
-    (["rendr"], "unknown verb 'rendr'; did you mean 'render'?", ""),
+    (["rendr"], "unknown command 'rendr'; did you mean 'render'?", ""),
     (["--json"], "'--json' must follow a command", ""),
     (["--wide"], "unknown option '--wide'", ""),
-    (["help", "rendr"], "unknown verb 'rendr'; did you mean 'render'?", ""),
+    (["help", "rendr"], "unknown command 'rendr'; did you mean 'render'?", ""),
     (["render"], "missing PATTERN", "render"), (["check"], "missing PATTERN", "check"),
     (["info"], "missing PATTERN", "info"), (["format"], "missing PATTERN", "format"),
     (["audition"], "missing TAKE", "audition"),
@@ -51,7 +51,7 @@ import Testing
     (["abx", "light", "medium", "soft"], "unexpected argument 'soft'", "abx"),
     (
       ["abx", "light", "medium", "--match", "peak"],
-      "invalid value 'peak' for '--match': expected none, loudness or felt", "abx"
+      "invalid value 'peak' for '--match': expected none, loudness, or felt", "abx"
     ),
     (
       ["abx", "light", "medium", "--simulate", "abc"],
@@ -62,7 +62,7 @@ import Testing
         + "'abc'", "abx"
     ), (["completion"], "missing SHELL", "completion"),
     (
-      ["completion", "tcsh"], "invalid value 'tcsh' for 'SHELL': expected bash, zsh or fish",
+      ["completion", "tcsh"], "invalid value 'tcsh' for 'SHELL': expected bash, zsh, or fish",
       "completion"
     ),
     (["man", "render"], "unexpected argument 'render'", "man"),
@@ -89,7 +89,7 @@ import Testing
     ),
     (
       ["info", "--profile", "zither", "light"],
-      "unknown profile 'zither'; 'temblor profiles' lists them", "info"
+      "unknown profile 'zither'; run 'temblor profiles' to list profiles", "info"
     ),
     (["render", "-x.ahap"], "unknown option '-x.ahap'", "render"),
     (
@@ -98,13 +98,13 @@ import Testing
     ),
     (["render", "light", "-o"], "missing PATH after '-o'", "render"),
     (
-      ["render", "light", "--container", "mp3"],
-      "invalid value 'mp3' for '--container': expected wav, flac, aiff, w64, rf64, caf or ogg",
+      ["render", "light", "--format", "mp3"],
+      "invalid value 'mp3' for '--format': expected wav, flac, aiff, w64, rf64, caf, or ogg",
       "render"
     ),
     (
       ["render", "light", "--loop", "0"],
-      "'--loop 0' repeats forever; set the length with '--duration'", "render"
+      "'--loop 0' repeats indefinitely; set the length with '--duration'", "render"
     ),
     (
       ["render", "light", "--strength", "1.01"],
@@ -121,17 +121,17 @@ import Testing
     (
       ["render", "light", "-o", "a.mp3"],
       """
-      unknown file extension of 'a.mp3'; use .wav, .flac, .aiff, .w64, .rf64, .caf or .ogg, or \
-      '--container'
+      unknown file extension of 'a.mp3'; use .wav, .flac, .aiff, .w64, .rf64, .caf, or .ogg, or \
+      '--format'
       """,
       "render"
     ),
     (
-      ["render", "light", "-o", "a.wav", "--container", "flac"],
-      "the extension of 'a.wav' selects wav, but '--container' is flac", "render"
+      ["render", "light", "-o", "a.wav", "--format", "flac"],
+      "the extension of 'a.wav' selects wav, but '--format' is flac", "render"
     ),
     (
-      ["render", "light", "--container", "flac", "--sample-format", "float"],
+      ["render", "light", "--format", "flac", "--sample-format", "float"],
       "flac does not support float samples; use s16 or s24", "render"
     ),
     (
@@ -139,7 +139,7 @@ import Testing
       "flac supports at most 8 channels, not 9", "render"
     ),
     (
-      ["render", "light", "light"], "'light' and 'light' would both be written to 'light.wav'",
+      ["render", "light", "light"], "'light' and 'light' cannot both be written to 'light.wav'",
       "render"
     ),
     (

@@ -1,5 +1,6 @@
 import Glibc
 import SoundFile
+import TestSupport
 import Testing
 
 @Suite struct CompareTests {
@@ -31,7 +32,7 @@ import Testing
             A  a.ahap (pattern, profile phone)
             B  b.ahap (pattern, profile phone)
 
-            B's third transient comes 12 ms later, at 0.512 s.
+            B's third transient starts 12 ms later, at 0.512 s.
 
                                           A      B   B − A
             length             s      0.535  0.547  +0.012
@@ -96,7 +97,7 @@ import Testing
     try place.write(taps([(0, 0.8)]), to: "b.ahap")
     let run = try place.temblor("compare", "--tolerance", "100dB,9999ms,100%", "a.ahap", "b.ahap")
     #expect(run.status == 3)
-    #expect(run.output.contains("\nB lacks A's second transient, at 0.25 s.\n"))
+    #expect(run.output.contains("\nB is missing A's second transient, at 0.25 s.\n"))
   }
 
   @Test func jsonHasEverything() throws {
@@ -110,7 +111,7 @@ import Testing
       #"          "kind": "time","#, #"          "throughout": false,"#, #"          "unit": "s","#,
       #"          "before": 0.5,"#, #"          "after": 0.512,"#,
       #"          "referenceEvents": [2],"#,
-      #"          "sentence": "B's third transient comes 12 ms later, at 0.512 s.""#,
+      #"          "sentence": "B's third transient starts 12 ms later, at 0.512 s.""#,
       #"      "withinTolerance": false,"#,
       #"          "text": "time +12 ms > 5 ms: third transient at 0.5 s""#,
     ] {
@@ -211,7 +212,7 @@ import Testing
     #expect(try refusal("light") == "temblor: missing TAKE to compare with 'light'")
     #expect(
       try refusal("--match", "rms", "light", "heavy")
-        == "temblor: invalid value 'rms' for '--match': expected none, loudness or felt")
+        == "temblor: invalid value 'rms' for '--match': expected none, loudness, or felt")
   }
 
   @Test func aBrokenTakeIsTwoAndAMissingOneIsOne() throws {
@@ -219,10 +220,10 @@ import Testing
     #expect(
       try place.temblor("compare", "light", "a.ahap")
         == .init(
-          2, error: "a.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
+          2, error: "a.ahap:2:1: error: \(Sentence.unclosedObject)\n"))
     #expect(
       try place.temblor("compare", "light", "none.wav")
-        == .init(1, error: "none.wav: file not found, and no shipped pattern has this name\n"))
+        == .init(1, error: "none.wav: \(Sentence.unknownPattern)\n"))
     try place.write("RIFF but no sound", to: "c.wav")
     let run = try place.temblor("compare", "light", "c.wav")
     #expect(run.status == 2 && run.error.hasPrefix("c.wav: "))

@@ -41,8 +41,8 @@ import Testing
     try write([0, 0, 0, 0x3F], announcing: 200)
     let text =
       """
-      \(Self.place) the sound file 's.wav' has 16 of the 200 bytes of samples that its header \
-      announces; only this part plays
+      \(Self.place) the sound file 's.wav' has only 16 of the 200 bytes of samples that its header \
+      specifies; only this part plays
       """
     #expect(
       try place.temblor("check", "a.ahap")
@@ -54,7 +54,8 @@ import Testing
     let info = try place.temblor("info", "s.wav")
     #expect(info.status == 2)
     #expect(info.output.contains("  length     0.001 s, 4 frames at 8000 Hz\n"), "\(info.output)")
-    #expect(info.error == "s.wav: has 16 of the 200 bytes of samples that its header announces\n")
+    #expect(
+      info.error == "s.wav: has only 16 of the 200 bytes of samples that its header specifies\n")
   }
 
   @Test func aSoundWithoutARateIsRefused() throws {

@@ -5,14 +5,20 @@ import Testing
   let place = Workplace()
 
   @Test(arguments: [
-    ("diff a b", "unknown verb 'diff'; use 'temblor compare'"),
-    ("version", "unknown verb 'version'; use 'temblor --version'"),
+    ("diff a b", "unknown command 'diff'; use 'temblor compare'"),
+    ("version", "unknown command 'version'; use 'temblor --version'"),
     ("-v", "unknown option '-v'; use '--version'"),
-    ("config", "unknown verb 'config'; use 'temblor setup'"),
-    ("help record", "unknown verb 'record'; use 'temblor play --record FILE', or 'temblor render'"),
+    ("config", "unknown command 'config'; use 'temblor setup'"),
+    (
+      "help record",
+      "unknown command 'record'; use 'temblor play --record FILE' or 'temblor render'"
+    ),
     (
       "serve",
-      "unknown verb 'serve'; use 'temblor studio --serve' for a page, 'temblor listen' for commands"
+      """
+      unknown command 'serve'; use 'temblor studio --serve' for a page, or 'temblor listen' for \
+      commands
+      """
     ),
     ("play light --gain -6dB", "unknown option '--gain'; use '--strength', a factor from 0 to 1"),
     ("check light --gain -6dB", "unknown option '--gain'"),
@@ -113,7 +119,9 @@ import Testing
     #expect(short.contains("--loop") && !short.contains("--period-size"))
     #expect(
       short.split(whereSeparator: \.isWhitespace).joined(separator: " ").hasSuffix(
-        "'temblor play --help' shows the whole help and the options for sound, channels, device."))
+        """
+        Run 'temblor play --help' for the complete help and the options for sound, channels, device.
+        """))
     #expect(try place.temblor("help", "play").output == long)
     #expect(try place.temblor("--help", "play").output == long)
     #expect(
@@ -149,7 +157,7 @@ import Testing
       "formats",
       "formats ahap haptic", "devices", "check light", "check --list-rules", "info light",
       "render light",
-      "convert light --to haptic",
+      "convert light --format haptic",
     ] {
       let run = try place.bash("$TEMBLOR \(line) --json")
       #expect(run.output.hasPrefix("{\n  \"formatVersion\": 1,\n"), "\(line): \(run.output)")
@@ -181,19 +189,20 @@ import Testing
       light.wav: error: a WAV sound file, not a pattern; play it with 'temblor audition' or \
       measure it with 'temblor info'
       """
-    for line in ["play light.wav --device null", "convert light.wav --to ahap", "format light.wav"]
-    {
+    for line in [
+      "play light.wav --device null", "convert light.wav --format ahap", "format light.wav",
+    ] {
       #expect(try place.bash("$TEMBLOR \(line)") == .init(2, error: sound + "\n"))
     }
     #expect(try place.temblor("check", "light.wav") == .init(2, output: sound + " [file-kind]\n"))
     for (mark, name) in [
-      ("\\x89PNG\\r\\n", "a PNG picture"),
+      ("\\x89PNG\\r\\n", "a PNG image"),
       ("PK\\3\\4", "a ZIP archive, not a pattern; unpack it first"),
       ("ID3", "an MP3 sound file"), ("OggS", "an Ogg sound file"), ("fLaC", "a FLAC sound file"),
       ("MThd", "a MIDI file, not a pattern ["), ("%%PDF-1.4", "a PDF document"),
       ("\\x7fELF", "an ELF program"),
       ("\\x1f\\x8b", "a gzip archive, not a pattern; unpack it first"),
-      ("\\xff\\xfeh\\0i\\0", "a UTF-16 text, not a pattern; save it as UTF-8"),
+      ("\\xff\\xfeh\\0i\\0", "UTF-16 text, not a pattern; save it as UTF-8"),
     ] {
       let run = try place.bash("printf '\(mark)' > a.ahap; $TEMBLOR check a.ahap")
       #expect(run.status == 2 && run.output.hasPrefix("a.ahap: error: \(name)"), "\(run.output)")
@@ -209,7 +218,7 @@ import Testing
       "devices",
       "formats", "formats ahap haptic", "info light light.wav", "check --list-rules",
       "check heartbeat --profile phone",
-      "plot heartbeat", "render light", "gallery light -o g.html", "convert light --to haptic",
+      "plot heartbeat", "render light", "gallery light -o g.html", "convert light --format haptic",
       "help", "help check",
       "man", "completion fish", "abx light medium --simulate abba",
       "sweep --profile phone -o s.wav",

@@ -113,12 +113,15 @@ import Testing
     #expect(place.text("a.ahap") == Self.mine)
     #expect(
       try place.temblor("edit", "light", "remove", "events[0]")
-        == .init(1, error: "light: cannot be changed; it is not a file; name one with '--output'\n")
+        == .init(
+          1,
+          error:
+            "light: cannot be changed because it is not a file; specify a file with '--output'\n")
     )
     #expect(
       try place.temblor("edit", "light", "set", "events[0].time", "1", "-o", "light.ahap")
         == .init(0))
-    #expect(try place.temblor("convert", "light", "--to", "haptic").status == 0)
+    #expect(try place.temblor("convert", "light", "--format", "haptic").status == 0)
     #expect(
       try place.temblor("edit", "light.haptic")
         == .init(
@@ -126,7 +129,7 @@ import Testing
           error:
             """
             light.haptic: the format 'haptic' cannot be edited; convert the file with 'temblor \
-            convert --to ahap' first
+            convert --format ahap' first
 
             """
         ))

@@ -37,7 +37,7 @@ import Testing
       "audition a.ahap b.ahap --device null --record take.wav",
       "abx a.ahap b.ahap --profile ring.json --simulate ab --save mine.json",
       "profiles new x --from ring.json --force -o mine.json",
-      "render take.wav --container wav -o take.wav",
+      "render take.wav --format wav -o take.wav",
     ] {
       let run = try place.bash("$TEMBLOR \(line)")
       #expect(run.status == 64, "\(line)")
@@ -96,7 +96,7 @@ import Testing
     ("calibrate take.wav --profile phone -o t.wav", "unknown file extension of 't.wav'; use .json"),
     (
       "calibrate take.wav --profile phone --plot f.wav",
-      "unknown file extension of 'f.wav'; use .png, .svg or .pdf"
+      "unknown file extension of 'f.wav'; use .png, .svg, or .pdf"
     ),
     ("calibrate take.wav --profile phone -o -", "'--output' requires a file name"),
     ("abx light medium --save r.wav", "unknown file extension of 'r.wav'; use .json or .csv"),

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The verbs that write pages: `gallery`, and `compare` with an output.
@@ -14,8 +15,8 @@ import Testing
         == .init(
           1,
           error: """
-            nothing: file not found, and no shipped pattern has this name
-            set/b.ahap:2:1: error: the text ends inside the object that begins at 1:1
+            nothing: \(Sentence.unknownPattern)
+            set/b.ahap:2:1: error: \(Sentence.unclosedObject)
             page.html: 1 pattern, \(size("page.html")) kB; open it in a browser
 
             """))
@@ -29,7 +30,7 @@ import Testing
     #expect(
       try place.temblor("gallery", "b.ahap")
         == .init(
-          2, error: "b.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
+          2, error: "b.ahap:2:1: error: \(Sentence.unclosedObject)\n"))
     #expect(place.names() == ["b.ahap"])
   }
 
@@ -73,16 +74,16 @@ import Testing
           1,
           error: """
             b.html: written, \(size("b.html")) kB
-            temblor: b.html: was written but not opened: there is no xdg-open (package xdg-utils);\
-             open it in a browser yourself
+            temblor: b.html: was written, but not opened: xdg-open (package xdg-utils) not found; \
+            open it in a browser
 
             """))
     try place.write("#!/bin/sh\nexit 3\n", to: "bin/xdg-open")
     #expect(
       try place.bash("PATH=$PWD/bin:$PATH $TEMBLOR gallery light -q -o a.html --open").error
         == """
-        a.html: was written but not opened: xdg-open failed with status 3; open it in a browser \
-        yourself\n
+        a.html: was written, but not opened: xdg-open failed with status 3; open it in a browser
+
         """
     )
     #expect(

@@ -176,8 +176,8 @@ import Testing
     }
     #expect(
       try place.temblor("render", "light", "--channel", "2=profile=speaker").error == """
-        temblor: 'render' supports one profile per file; render each separately, or record bo\
-        th with 'temblor play --record'
+        temblor: 'render' supports one profile per file; render each profile separately, or record \
+        them together with 'temblor play --record'
         See 'temblor render --help'.
 
         """)

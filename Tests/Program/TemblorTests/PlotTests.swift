@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @Suite struct PlotTests {
@@ -112,13 +113,13 @@ import Testing
   }
 
   @Test func aPartIsDrawn() throws {
-    let part = ["plot", "earthquake-splash", "--from", "800ms", "--to", "1.4"]
+    let part = ["plot", "earthquake-splash", "--start", "800ms", "--end", "1.4"]
     #expect(try place.temblor(part + ["-o", "a.svg"]) == .init(0))
     #expect(place.text("a.svg")?.contains(">0.8–1.4 s of 2.2 s · ") == true)
     #expect(try place.temblor(part).output.contains("0.8–1.4 s of 2.2 s · "))
-    let late = try place.temblor("plot", "light", "--from", "3", "-o", "b.svg")
+    let late = try place.temblor("plot", "light", "--start", "3", "-o", "b.svg")
     #expect(late.status == 1 && place.names() == ["a.svg"])
-    #expect(late.error == "light: '--from' is after the end (0.014 s)\n")
+    #expect(late.error == "light: '--start' is after the end (0.014 s)\n")
   }
 
   @Test func severalAreDrawnOverOneAnother() throws {
@@ -136,14 +137,14 @@ import Testing
     #expect(place.text("a.svg")?.contains("<title>light, rigid</title>") == true)
     #expect(
       try place.temblor("plot", "light", "--overlay").error.hasPrefix(
-        "temblor: invalid value 1 for '--overlay': expected two to 8 inputs"))
+        "temblor: '--overlay' requires two to 8 inputs, not 1"))
   }
 
   @Test(arguments: [
     (["plot"], "missing FILE"),
     (
       ["plot", "light", "-o", "a.gif"],
-      "unknown file extension of 'a.gif'; use .png, .svg or .pdf, or '--format'"
+      "unknown file extension of 'a.gif'; use .png, .svg, or .pdf, or '--format'"
     ),
     (
       ["plot", "light", "-o", "a.png", "--format", "pdf"],
@@ -151,17 +152,17 @@ import Testing
     ),
     (
       ["plot", "light", "--show", "score,taste"],
-      "invalid value 'taste' for '--show': expected score, waveform or spectrogram"
+      "invalid value 'taste' for '--show': expected score, waveform, or spectrogram"
     ),
     (
       ["plot", "light", "-o", "a.png", "--width", "20"],
       "invalid value '20' for '--width': expected a whole number from 200 to 10000"
     ),
     (["plot", "light", "--format", "svg"], "'--format' requires '--output'"),
-    (["plot", "light", "--from", "2", "--to", "1"], "'--from' must be before '--to'"),
+    (["plot", "light", "--start", "2", "--end", "1"], "'--start' must be before '--end'"),
     (
-      ["plot", "light", "--to", "-1"],
-      "invalid value '-1' for '--to': expected a number of at least 0"
+      ["plot", "light", "--end", "-1"],
+      "invalid value '-1' for '--end': expected a number of at least 0"
     ),
     (["plot", "light", "soft", "-o", "-"], "'--output -' requires a single picture"),
   ]) func wrongCommandLinesAreRefused(_ words: [String], _ message: String) throws {
@@ -177,8 +178,8 @@ import Testing
     #expect(run.status == 1)
     #expect(
       run.error == """
-        nope: file not found, and no shipped pattern has this name
-        a.ahap:2:1: error: the text ends inside the object that begins at 1:1
+        nope: \(Sentence.unknownPattern)
+        a.ahap:2:1: error: \(Sentence.unclosedObject)
 
         """)
     #expect(place.names(below: "out") == ["out/light.png"])

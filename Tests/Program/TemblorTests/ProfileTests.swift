@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// `temblor profiles` and its verbs, with folders of profiles in a scratch folder.
@@ -27,11 +28,9 @@ import Testing
     #expect(run.status == 2)
     #expect(
       run.error == """
-        @/home/.config/temblor/profiles/phone.json:1:2: error: the text ends inside the obje\
-        ct that \
-        begins at 1:1
-        @/etc/temblor/profiles/Puck 2.json: ignored: not a valid profile name; use up to 40 charac\
-        ters of a–z, 0–9 and -, then .json
+        @/home/.config/temblor/profiles/phone.json:1:2: error: \(Sentence.unclosedObject)
+        @/etc/temblor/profiles/Puck 2.json: ignored: not a valid profile name; use up to 40 \
+        characters: a–z, 0–9, and -, then .json
 
         """)
     let lines = run.output.split(separator: "\n")
@@ -62,7 +61,7 @@ import Testing
               "origin": "user",
               "path": "@/home/.config/temblor/profiles/phone.json",
               "shadows": ["shipped"],
-              "error": "@/home/.config/temblor/profiles/phone.json:1:2: error: the text ends inside the object that begins at 1:1"
+              "error": "@/home/.config/temblor/profiles/phone.json:1:2: error: the text ends inside the object that starts at 1:1"
             },
             {
               "name": "puck",
@@ -109,7 +108,7 @@ import Testing
         == .init(
           2,
           error: "temblor: @/home/.config/temblor/profiles/phone.json:1:1: error: "
-            + "missing key \"name\" (and 3 more; see 'temblor profiles check')\n"))
+            + "missing key \"name\" (and 3 more; run 'temblor profiles check')\n"))
   }
 
   @Test func relativeFoldersAreIgnored() throws {
@@ -165,7 +164,7 @@ import Testing
               high-pass    12.5 Hz
               resonance    not equalized: resonance or Q factor unknown
               levels       constant drive
-              excursion    not limited, since resonance or quality is not known
+              excursion    not limited, because the resonance or the Q factor is unknown
               power        full scale delivers 50 W (assumed; set amplifier.power), limited
                            to 25 W continuous
               temperature  time constants: coil 10 s, magnet 900 s; coil fraction 60 %
@@ -174,7 +173,7 @@ import Testing
             HARDWARE
               product         A B
               band            20–90 Hz
-              quality factor  3.5 (estimated)
+              Q factor  3.5 (estimated)
               power           25 W
 
             SOURCES
@@ -216,13 +215,13 @@ import Testing
         HARDWARE
           product         A B
           resonance       40 Hz
-          quality factor  10
+          Q factor  10
           power           10 W
           acceleration    8 g (estimated)
           excursion       0.14 mm
           thermal         time constants: coil 4 s, magnet 300 s; coil fraction 60 %
-          uncertainty     resonance ±0 %, quality factor within a factor of 1
-          measured        1 May, by velocity, -31.5 dB unexplained
+          uncertainty     resonance ±0 %, Q factor within a factor of 1
+          measured        1 May, residual by velocity, -31.5 dB
         SOURCES
           A sheet.
         """.split(separator: "\n").map(String.init))
@@ -236,19 +235,18 @@ import Testing
         == .init(
           1,
           output: """
-            other.json:1:10: warning: the name "puck" differs from the file name "other.json" (nam\
-            e); use the same name; profiles are found by file name [file-name]
+            other.json:1:10: warning: the name "puck" does not match the file name "other.json" \
+            (name); use the same name, because profiles are found by file name [file-name]
             bad.json:1:1: error: missing key "summary" [missing-key]
             bad.json:1:1: error: missing key "frequency" [missing-key]
-            bad.json:1:17: error: unknown key "levle" (levle); did you mean "level"? \
-            [unknown-key]
+            bad.json:1:17: error: unknown key "levle" (levle); did you mean "level"? [unknown-key]
             bad.json:1:38: error: level is 2, outside 0.001 to 0.89 (level) [out-of-range]
-            mpeg:5:12: warning: two continuous events at full intensity can reach 1.228, above the\
-             ceiling of 0.891; the limiter will act (level); use a level of a\
-            t most 0.44 [insufficient-headroom]
-            mpeg:9:14: warning: two transients at full intensity can reach 1.584, above the ceilin\
-            g of 0.891; the limiter will act (transient.level); use a level of a\
-            t most 0.44 [insufficient-headroom]
+            mpeg:5:12: warning: two continuous events at full intensity can reach 1.228, above the \
+            ceiling of 0.891; the limiter will be active (level); use a level of at most 0.44 \
+            [insufficient-headroom]
+            mpeg:9:14: warning: two transients at full intensity can reach 1.584, above the \
+            ceiling of 0.891; the limiter will be active (transient.level); use a level of at most \
+            0.44 [insufficient-headroom]
 
             """, error: "none.json: cannot be opened: No such file or directory\n"))
     #expect(try temblor("profiles", "check", "bad.json").status == 2)
@@ -351,10 +349,10 @@ import Testing
   @Test(arguments: [
     (
       ["new", "My Own"],
-      "'My Own' is not a valid profile name; use up to 40 characters of a–z, 0–9 and -", " new"
+      "'My Own' is not a valid profile name; use up to 40 characters: a–z, 0–9, and -", " new"
     ),
     (
-      ["new", "a", "--low", "90"], "the band runs from 90 down to 80 Hz; set '--low' and '--high'",
+      ["new", "a", "--low", "90"], "'--low' (90 Hz) must be below '--high' (80 Hz)",
       " new"
     ),
     (
@@ -363,8 +361,11 @@ import Testing
     ),
     (["new", "a", "--from", "phon"], "unknown profile 'phon'; did you mean 'phone'?", " new"),
     (["new"], "missing NAME", " new"), (["check"], "missing PROFILE", " check"),
-    (["shwo"], "unknown verb 'shwo' after 'profiles'; did you mean 'show'?", ""),
-    (["phone"], "unknown verb 'phone' after 'profiles'; it takes show, check, new or schema", ""),
+    (["shwo"], "unknown command 'shwo' after 'profiles'; did you mean 'show'?", ""),
+    (
+      ["phone"], "unknown command 'phone' after 'profiles'; expected show, check, new, or schema",
+      ""
+    ),
     (["--json", "show"], "unexpected argument 'show'", ""),
   ]) func wrongLinesAreRefusedWithOneReason(words: [String], reason: String, verb: String) throws {
     #expect(
@@ -381,8 +382,9 @@ import Testing
           64,
           error:
             """
-            temblor: no folder for user profiles: HOME is not set; use '--output FILE'\nSee \
-            'temblor profiles new --help'.\n
+            temblor: no folder for user profiles, because HOME is not set; use '--output FILE'
+            See 'temblor profiles new --help'.
+
             """
         ))
   }

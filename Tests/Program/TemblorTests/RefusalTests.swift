@@ -62,7 +62,7 @@ import Testing
       "EventWaveformPath is an absolute path; it must be relative to the pattern's folder"
     ),
     ("", "EventWaveformPath is empty"),
-    ("gone.wav", "the sound file 'gone.wav' not found in the pattern's folder"),
+    ("gone.wav", "the sound file 'gone.wav' was not found in the pattern's folder"),
     ("link.wav", "the sound file 'link.wav' is outside the pattern's folder"),
     ("way/out.wav", "the sound file 'way/out.wav' is outside the pattern's folder"),
     (".", "the sound file '.' is outside the pattern's folder"),
@@ -75,8 +75,8 @@ import Testing
     (
       "long.wav",
       """
-      the sound file 'long.wav' is too long (more than 72000000 samples); sounds in patterns \
-      are limited to 12 minutes
+      the sound file 'long.wav' is too long: more than 72000000 samples; sounds in patterns can \
+      last 12 minutes
       """
     ),
   ]) func aSoundFileThatCannotBePlayedIsRefused(path: String, reason: String) throws {

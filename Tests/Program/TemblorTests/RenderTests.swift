@@ -40,7 +40,7 @@ import Testing
         """
         for kind in wav flac aiff caf w64 rf64; do
           $TEMBLOR render pulse -q -o file.$kind
-          $TEMBLOR render pulse -o - --container $kind | cmp - file.$kind
+          $TEMBLOR render pulse -o - --format $kind | cmp - file.$kind
         done
         """) == .init(0))
   }
@@ -134,7 +134,7 @@ import Testing
       try place.temblor("render", "a.ahap")
         == .init(1, error: "a.wav: is an input file; choose a different '--output'\n"))
     #expect(
-      try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--container", "wav").status == 64)
+      try place.temblor("render", "a.ahap", "-o", "./a.ahap", "--format", "wav").status == 64)
     #expect(place.bytes("a.wav") == before)
     #expect(place.text("a.ahap") == Patterns.playing("a.wav"))
     #expect(try place.temblor("render", "a.ahap", "-o", "b.wav", "-q") == .init(0))
@@ -143,7 +143,7 @@ import Testing
   /// A pipe stands for a device here: it would be lost in the same way.
   @Test func aDeviceIsNotReplaced() throws {
     #expect(
-      try place.bash("mkfifo pipe; $TEMBLOR render light -o pipe --container wav; test -p pipe")
+      try place.bash("mkfifo pipe; $TEMBLOR render light -o pipe --format wav; test -p pipe")
         == .init(0, error: "pipe: is a device or a pipe; specify a file\n"))
     #expect(place.names() == ["pipe"])
   }
@@ -163,7 +163,7 @@ import Testing
             {
               "pattern": "a.ahap",
               "file": "a.wav",
-              "error": "a.ahap:2:1: error: the text ends inside the object that begins at 1:1"
+              "error": "a.ahap:2:1: error: \(Sentence.unclosedObject)"
             },
             {
               "pattern": "light",
@@ -174,7 +174,7 @@ import Testing
             },
             {
               "pattern": "nope",
-              "error": "nope: file not found, and no shipped pattern has this name"
+              "error": "nope: \(Sentence.unknownPattern)"
             }
           ]
         }
@@ -182,8 +182,8 @@ import Testing
         """)
     #expect(
       run.error == """
-        nope: file not found, and no shipped pattern has this name
-        a.ahap:2:1: error: the text ends inside the object that begins at 1:1
+        nope: \(Sentence.unknownPattern)
+        a.ahap:2:1: error: \(Sentence.unclosedObject)
         1 of 3 sounds written, 2 failed
 
         """)

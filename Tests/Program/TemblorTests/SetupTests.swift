@@ -1,4 +1,5 @@
 import SoundFile
+import TestSupport
 import Testing
 
 /// What `temblor setup` saves, and what becomes of it, in processes with folders of their own.
@@ -22,14 +23,14 @@ import Testing
     "; correct the file, remove it with 'temblor setup --forget', or use '--no-config'\n"
 
   @Test(arguments: [
-    ("{", "1:2: error: the text ends inside the object that begins at 1:1"),
+    ("{", "1:2: error: \(Sentence.unclosedObject)"),
     (
       #"{"profil": "phone", "strength": 2}"#,
       #"1:2: error: unknown key "profil" (profil); did you mean "profile"? (and 1 more)"#
     ),
     (
       "{\n  \"profile\": \"puck\"\n}",
-      #"2:14: error: unknown profile "puck" (profile); 'temblor profiles' lists them"#
+      #"2:14: error: unknown profile "puck" (profile); run 'temblor profiles' to list profiles"#
     ),
   ]) func aDamagedFileIsRefusedWithAPlaceAndARemedy(text: String, message: String) throws {
     try save(text)
@@ -74,7 +75,7 @@ import Testing
           64,
           error: """
             temblor: setup is interactive; without a terminal, use '--save' with '--device', \
-            '--profile', '--haptics', '--channel' or '--strength'
+            '--profile', '--haptics', '--channel', or '--strength'
             See 'temblor setup --help'.
 
             """))
@@ -84,7 +85,7 @@ import Testing
   @Test func aDeviceThatIsGoneIsNamedWithItsFile() throws {
     try save(#"{"device": "gone"}"#)
     let reason = "temblor: gone: no such device; run 'temblor devices' to list devices; "
-    let advice = " names it: connect it, or use 'temblor setup' or '--device'\n"
+    let advice = " selects this device: connect it, or use 'temblor setup' or '--device'\n"
     let notice = "Using saved settings: device gone (ignore with '--no-config')\n"
     #expect(
       try temblor("tap 1 0.5")

@@ -1,5 +1,6 @@
 import Glibc
 import SoundFile
+import TestSupport
 import Testing
 
 /// `temblor info` of sound files.
@@ -59,7 +60,8 @@ import Testing
   @Test func weightingIsChosen() throws {
     try write(Self.tone, to: "a.wav")
     let run = try place.temblor("info", "a.wav", "--weighting", "whole-body")
-    #expect(run.output.contains("weighted   -29.8 dB for a whole body on a shaken seat or floor\n"))
+    #expect(
+      run.output.contains("weighted   -29.8 dB for a whole body on a vibrating seat or floor\n"))
     let json = try place.temblor("info", "--json", "a.wav", "--weighting", "hand-arm").output
     #expect(json.contains("\"weighting\": \"hand-arm\""))
     #expect(json.contains("\"sound\": \"a.wav\""))
@@ -117,6 +119,6 @@ import Testing
     #expect(text.error.hasPrefix("text.wav: is not a readable sound file (libsndfile: "))
     #expect(
       try place.temblor("info", "gone.wav")
-        == .init(1, error: "gone.wav: file not found, and no shipped pattern has this name\n"))
+        == .init(1, error: "gone.wav: \(Sentence.unknownPattern)\n"))
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The verbs that print: `format`, `info`, `patterns`, `profiles`.
@@ -47,7 +48,7 @@ import Testing
     #expect(
       try place.temblor("format", "-i", "a.ahap", "b.ahap")
         == .init(
-          2, error: "a.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
+          2, error: "a.ahap:2:1: error: \(Sentence.unclosedObject)\n"))
     #expect(place.text("a.ahap") == Patterns.broken)
     #expect(try place.temblor("format", "--check", "b.ahap") == .init(0))
     #expect(place.names() == ["a.ahap", "b.ahap"])
@@ -93,7 +94,7 @@ import Testing
       try place.temblor("info", "--json", "a.ahap")
         == .init(
           2, output: "{\n  \"formatVersion\": 1,\n  \"takes\": []\n}\n",
-          error: "a.ahap:2:1: error: the text ends inside the object that begins at 1:1\n"))
+          error: "a.ahap:2:1: error: \(Sentence.unclosedObject)\n"))
   }
 
   @Test func aShippedPatternIsPrintedAsItIs() throws {

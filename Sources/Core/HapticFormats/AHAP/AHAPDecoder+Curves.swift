@@ -103,7 +103,7 @@ extension AHAPDecoder {
         log.add(
           .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValueIndices[first]),
           "control point times look absolute, but are read as relative to the curve",
-          suggestion: "if the curve comes too late, use --curve-times absolute")
+          suggestion: "if the curve starts too late, use '--curve-times absolute'")
       }
       return false
     }

@@ -214,13 +214,14 @@ struct AHAPEditBuilder {
       entry = try JSONDocument(text: bytes, name: "entry").root
     } catch {
       throw editor.changeError(
-        at: path, message: "the entry is not JSON: \(error.message)\(error.location.position)",
+        at: path,
+        message: "the entry is not valid JSON: \(error.message)\(error.location.position)",
         suggestion: error.suggestion)
     }
     guard entry.kind == .object, AHAPSchemas.entry.keys.contains(where: { entry[$0.name] != nil })
     else {
       throw editor.changeError(
-        at: path, message: "an entry must be an object with an Event, Parameter or ParameterCurve",
+        at: path, message: "an entry must be an object with an Event, Parameter, or ParameterCurve",
         suggestion: "write {\"Event\": {…}}")
     }
     return entry

@@ -95,7 +95,7 @@ struct AHAPPath {
     guard let first = steps.popFirst(), let index = first.index else {
       throw error(
         "invalid path",
-        "write events[3], parameters[0], curves[0].points[2] or a field of them")
+        "use events[3], parameters[0], curves[0].points[2], or a field of one of these")
     }
     let lists: [(name: String, part: Part, valueIndices: [Int])] = [
       ("events", .event, editor.eventValueIndices),
@@ -106,7 +106,7 @@ struct AHAPPath {
       throw error(
         "unknown list \(first.name.quoted())",
         JSONNameList(lists.map { $0.name }).suggestion(for: first.name)
-          ?? "use events, parameters or curves"
+          ?? "use events, parameters, or curves"
       )
     }
     guard index < list.valueIndices.count else {
@@ -128,7 +128,9 @@ struct AHAPPath {
     let field = try steps.popFirst().map { step throws(InputError) in
       try Self.field(of: part, at: step, error: error)
     }
-    guard steps.isEmpty else { throw error("the path continues after a field", "end it there") }
+    guard steps.isEmpty else {
+      throw error("the path continues after a field", "remove the rest of the path")
+    }
     self.text = text
     self.editor = editor
     self.part = part

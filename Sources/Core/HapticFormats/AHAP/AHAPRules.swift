@@ -21,12 +21,18 @@ extension Rule {
     "The text should be UTF-8. UTF-16 and UTF-32 are supported, but not by all readers.")
   static let trailingComma = warning(
     "trailing-comma", "syntax",
-    "A comma before a closing bracket is not valid JSON; Apple's reader accepts it, others do not.")
+    """
+    A comma before a closing bracket is not valid JSON. Apple's reader accepts it, but other \
+    readers do not.
+    """)
   static let byteOrderMark = warning(
     "byte-order-mark", "syntax", "A byte-order mark is not valid in JSON; some readers reject it.")
   static let duplicateKey = warning(
     "duplicate-key", "syntax",
-    "A key should appear only once in an object; Temblor uses the last one, other readers may not.")
+    """
+    A key should appear only once in an object. Temblor uses the last value, but other readers may \
+    not.
+    """)
 
   // MARK: Grammar
 
@@ -34,36 +40,39 @@ extension Rule {
     "structure", "grammar",
     "The file must be an object with an array named Pattern whose entries are objects.")
   static let missingKey = error(
-    "missing-key", "grammar", "An event, parameter or curve must have its required keys.")
+    "missing-key", "grammar", "An event, parameter, or curve must have its required keys.")
   package static let wrongType = error(
     "wrong-type", "grammar", "A value must have the type that its key requires.")
   static let unknownEventType = error(
     "unknown-event-type", "grammar",
-    "EventType must be HapticTransient, HapticContinuous, AudioContinuous or AudioCustom.")
+    "EventType must be HapticTransient, HapticContinuous, AudioContinuous, or AudioCustom.")
   static let unknownParameter = warning(
     "unknown-parameter", "grammar",
     """
-    ParameterID should be a Core Haptics parameter that is valid in this position; others are \
-    ignored.
+    ParameterID should be a Core Haptics parameter that is valid in this position. Other \
+    parameters are ignored.
     """
   )
   static let unknownEntry = warning(
     "unknown-entry", "grammar",
-    "An entry should be one Event, Parameter or ParameterCurve; others are ignored.")
+    "An entry should be one Event, Parameter, or ParameterCurve. Other entries are ignored.")
   package static let unknownKey = note("unknown-key", "grammar", "Unknown keys are ignored.")
   static let durationKey = warning(
     "duration-key", "grammar",
-    "Use EventDuration and ParameterValue; Duration and Value are ignored.")
+    "Use EventDuration and ParameterValue. The keys Duration and Value are ignored.")
   static let missingVersion = warning("missing-version", "grammar", "A file should have a Version.")
   static let unexpectedVersion = warning(
-    "odd-version", "grammar", "The Version should be 1.0; readers may refuse another one.")
+    "odd-version", "grammar", "The Version should be 1.0. Readers may reject other versions.")
   static let nullValue = warning(
     "null-value", "grammar",
     "Omit a key that has no value. Null counts as absent, but other readers may reject it."
   )
   static let duplicateParameter = warning(
     "duplicate-parameter", "grammar",
-    "An event should have a parameter only once; Temblor uses the last one, other readers may not.")
+    """
+    An event should have each parameter only once. Temblor uses the last value, but other readers \
+    may not.
+    """)
   static let missingDuration = warning(
     "missing-duration", "grammar",
     """
@@ -73,8 +82,7 @@ extension Rule {
   static let waveformPath = error(
     "waveform-path", "grammar",
     """
-    The path of a sound file must be relative, inside the folder of the pattern, with forward \
-    slashes.
+    The path of a sound file must be relative and inside the pattern's folder, with forward slashes.
     """
   )
 
@@ -96,14 +104,14 @@ extension Rule {
 
   /// The rule of changes. It does not concern files, so that it is not listed.
   static let invalidChange = error(
-    "change", "change", "A change must name a part of the pattern and a value that it takes.")
+    "change", "change", "A change must name an existing part of the pattern and a valid value.")
 
   // MARK: Compatibility
 
   static let curveAbsoluteTimes = warning(
     "curve-absolute-times", "compatibility",
     """
-    Times of control points should be relative to the start of their curve; absolute times are \
+    Control point times should be relative to the start of their curve. Absolute times are \
     converted.
     """
   )
@@ -112,7 +120,7 @@ extension Rule {
     "A curve should have 1 to 16 control points. Older devices reject longer curves.")
   static let curveOrder = warning(
     "curve-order", "compatibility",
-    "Control points should be sorted by time; others are sorted on reading.")
+    "Control points should be sorted by time. Unsorted points are sorted on reading.")
   static let parameterNotApplicable = warning(
     "parameter-not-applicable", "compatibility", "A parameter should have an effect on its event.")
 }

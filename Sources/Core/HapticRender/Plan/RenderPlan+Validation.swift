@@ -13,7 +13,7 @@ extension RenderPlan {
   private static func invalidRateMessage(
     _ rate: Double, supportedRates rates: ClosedRange<Double>
   ) -> String {
-    "invalid sample rate \(rate) Hz; must be \(Int(rates.lowerBound)) to \(Int(rates.upperBound))"
+    "invalid sample rate \(rate) Hz: expected \(Int(rates.lowerBound)) to \(Int(rates.upperBound))"
   }
 
   /// Returns a path for a single-line message, with control characters escaped.

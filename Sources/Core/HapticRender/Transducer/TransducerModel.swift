@@ -12,7 +12,7 @@ public struct TransducerModel: Equatable, Sendable {
 
   /// Creates a model; both values must be positive.
   public init(resonance: Double, qualityFactor: Double) {
-    precondition(resonance > 0 && qualityFactor > 0, "a model needs a resonance and a quality")
+    precondition(resonance > 0 && qualityFactor > 0, "a model needs a resonance and a Q factor")
     self.resonance = resonance
     self.qualityFactor = qualityFactor
   }

@@ -118,7 +118,7 @@ public struct ALSABackend: OutputBackend {
     -> sending OpenedOutput
   {
     guard temblor_has_asound() else {
-      throw OutputError(.other, output: name, "needs ALSA; install the package libasound2")
+      throw OutputError(.other, output: name, "requires ALSA; install the package libasound2")
     }
     let encoding: SampleEncoding? = try request.encoding.map { word throws(OutputError) in
       if let encoding = SampleEncoding(rawValue: word) { return encoding }

@@ -135,7 +135,7 @@ public final class ALSACapture {
     }
     try pcm.set(rate: rate)
     guard let encoding = SampleEncoding.allCases.first(where: { pcm.supports($0) }) else {
-      throw refusal("does not support 16-, 24- or 32-bit capture")
+      throw refusal("does not support 16-, 24-, or 32-bit capture")
     }
     try pcm.set(encoding)
     try pcm.set(periodSizeNear: max(16, Int(periodSeconds * Double(rate))))
@@ -157,7 +157,7 @@ public final class ALSACapture {
         """
     case .permissionDenied:
       error.description =
-        "permission denied; this user must be in the group 'audio' to record from it"
+        "permission denied; add your user to the group 'audio' to record from this device"
     default:
       break
     }
@@ -260,7 +260,7 @@ public final class LiveCapture: CaptureSource {
         guard error.kind == .unsupportedFormat else { throw error }
       }
     }
-    throw refusal ?? OutputError(.unsupportedFormat, output: device, "has no usable sample rate")
+    throw refusal ?? OutputError(.unsupportedFormat, output: device, "has no supported sample rate")
   }
 
   deinit { capture?.stop() }

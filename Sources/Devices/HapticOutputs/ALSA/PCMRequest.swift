@@ -132,7 +132,7 @@ struct PCMNegotiation {
     let (periodSize, bufferSize) = try pcm.finishNegotiation()
     guard periodSize > 0, bufferSize >= periodSize else {
       throw unsupportedFormat(
-        "offers an unusable buffer: \(bufferSize) frames with periods of \(periodSize)")
+        "has an unusable buffer: \(bufferSize) frames with periods of \(periodSize)")
     }
     try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
     try pcm.prepare()
@@ -206,7 +206,7 @@ struct PCMNegotiation {
       let offered = SampleEncoding.allCases.filter { pcm.supports($0) }.map(\.rawValue)
       throw unsupportedFormat(
         offered.isEmpty
-          ? "does not support 16-, 24- or 32-bit samples"
+          ? "does not support 16-, 24-, or 32-bit samples"
           : """
           does not support \(wanted[0].rawValue) samples; supported: \
           \(offered.joined(separator: ", "))
@@ -285,7 +285,8 @@ extension OutputError {
       return (.serverUnavailable, "the sound server does not respond; start it")
     case EACCES, EPERM:
       return (
-        .permissionDenied, "permission denied; this user must be in the group 'audio' to play on it"
+        .permissionDenied,
+        "permission denied; add your user to the group 'audio' to play on this device"
       )
     case ETIMEDOUT:
       return (.disconnected, "device stopped accepting frames; reconnect it")
@@ -299,7 +300,7 @@ extension OutputError {
       return (.other, "the device stays suspended; Temblor reopens it")
     default:
       let reason = unsafe String(cString: strerror(failure.code)).lowercased()
-      return (.other, "the device fails (\(reason)); reconnect it, or choose another")
+      return (.other, "the device fails (\(reason)); reconnect it, or choose another device")
     }
   }
 }

@@ -329,7 +329,7 @@ public final class RecordingWriter: Sendable {
     let formatLimit = format.container == .wav ? Self.maximumByteCount / frameBytes : .max
     let limitText =
       formatLimit < maximumFrameCount ?? .max
-      ? "reached the 4 GiB limit of wav; record to .w64 or .flac"
+      ? "reached the 4 GiB limit of WAV; record to .w64 or .flac"
       : "reached the limit of the recording"
     shared = try Shared(
       recording, descriptor,

@@ -91,13 +91,14 @@ package struct NamedSink: Equatable, Sendable {
     guard matches == 0 else {
       throw OutputError(
         .other, output: device,
-        "\(matches) sinks have this name; give each a 'node.name' of its own in PipeWire")
+        "\(matches) sinks have this name; set a unique 'node.name' for each sink in PipeWire")
     }
     let names = sinks.map(\.name).sorted()
     throw OutputError(
       .notFound, output: device,
       "no such \(server.rawValue) sink; "
-        + (names.isEmpty ? "the server has none" : "available: \(names.joined(separator: ", "))"),
+        + (names.isEmpty
+          ? "the server has no sinks" : "available: \(names.joined(separator: ", "))"),
       alternatives: names)
   }
 

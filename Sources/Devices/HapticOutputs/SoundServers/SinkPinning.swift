@@ -119,9 +119,8 @@ package enum SinkPinning {
       throw OutputError(
         .other, output: device,
         """
-        cannot keep the stream on its sink, since this process has several threads; open the \
-        device before they \
-        start, or set \(remedy) before the program starts
+        cannot keep the stream on its sink because this process has several threads; open the \
+        device before they start, or set \(remedy) before the program starts
         """)
     }
     guard sink.server == .pulseAudio, !temblor_pins_pulse_streams() else { return }
@@ -144,9 +143,8 @@ package enum SinkPinning {
     OutputError(
       .other, output: device,
       """
-      PulseAudio would move the stream to another sink if this one disappears, and this process \
-      cannot prevent that; \
-      use the program 'temblor', or a card such as plughw:1
+      PulseAudio moves the stream to another sink if this one disappears, and this process cannot \
+      prevent it; use the program 'temblor', or a card such as plughw:1
       """)
   }
 
@@ -184,7 +182,7 @@ package enum SinkPinning {
     let text = environment("PULSE_PROP") ?? ""
     guard PropertyText.isPulseList(text) else {
       throw OutputError(
-        .other, output: "PULSE_PROP", "no list of KEY=VALUE; correct or unset this variable")
+        .other, output: "PULSE_PROP", "is not a list of KEY=VALUE; correct or unset this variable")
     }
     return text.isEmpty ? pulsePins : text + " " + pulsePins
   }

@@ -113,7 +113,7 @@ enum RealtimeKit {
     var bus: OpaquePointer?
     let opened = unsafe library.open(&bus)
     guard opened >= 0, let bus = unsafe bus else {
-      return "the system bus cannot be reached: \(errorText(opened))"
+      return "cannot connect to the system bus: \(errorText(opened))"
     }
     defer { _ = unsafe library.close(bus) }
     _ = unsafe library.setTimeout(bus, timeoutMicroseconds)
@@ -134,7 +134,7 @@ enum RealtimeKit {
     var newLimit = rlimit(
       rlim_cur: min(maximumTime, oldLimit.rlim_cur), rlim_max: min(maximumTime, oldLimit.rlim_max))
     guard unsafe setrlimit(__rlimit_resource_t(__RLIMIT_RTTIME.rawValue), &newLimit) == 0 else {
-      return "the limit RLIMIT_RTTIME cannot be set"
+      return "cannot set the limit RLIMIT_RTTIME"
     }
 
     var message: OpaquePointer?
@@ -147,7 +147,7 @@ enum RealtimeKit {
     _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "t")), &thread)
     _ = unsafe library.appendArgument(message, CChar(UInt8(ascii: "u")), &grantedPriority)
     result = unsafe library.call(bus, message, timeoutMicroseconds, nil, nil)
-    return result >= 0 ? nil : "RealtimeKit refused: \(errorText(result))"
+    return result >= 0 ? nil : "RealtimeKit rejected the request: \(errorText(result))"
   }
 
   private static func errorText(_ result: Int32) -> String {

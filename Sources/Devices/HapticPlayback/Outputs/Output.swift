@@ -309,7 +309,7 @@ public struct OutputRegistry: Sendable {
       throw OutputError(.invalidName, output: name.scheme, "no outputs of this kind")
     }
     guard name.address.isEmpty == (backend.parameter == nil) else {
-      let form = backend.parameter.map { "'\(name.scheme):\($0)'" } ?? "'\(name.scheme):' alone"
+      let form = backend.parameter.map { "'\(name.scheme):\($0)'" } ?? "'\(name.scheme):'"
       throw OutputError(
         .invalidName, output: "\(name.scheme):\(name.address)", "invalid output name; use \(form)")
     }

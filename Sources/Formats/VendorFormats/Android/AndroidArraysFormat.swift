@@ -115,7 +115,7 @@ extension HapticFormat {
       let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
       losses = steps.losses
       if steps.steps.contains(where: { 1..<VibrationEffect.fullAmplitude ~= $0.amplitude ?? 0 }) {
-        losses.add(.dropped, .composition, "this format has one vibration level")
+        losses.add(.dropped, .composition, "this format has a single vibration level")
       }
       losses.addTextLosses(of: composition)
       var durations: [Int] = []
@@ -150,7 +150,7 @@ extension HapticFormat {
   /// The maximum number of durations, and the maximum duration in milliseconds. Source: Chromium's
   /// web tests of the Vibration API.
   private static let chromiumLimits = (
-    count: 99, duration: 10_000, sentence: "Chromium plays 99 durations of at most 10000 ms"
+    count: 99, duration: 10_000, sentence: "Chromium plays at most 99 durations of at most 10000 ms"
   )
 }
 
@@ -314,13 +314,13 @@ extension Rule {
 
   static let androidSyntax = error(
     "syntax", "syntax",
-    "The text must be XML in UTF-8 without a document type declaration and without text.")
+    "The text must be XML in UTF-8, without a document type declaration and without text content.")
   static let androidRoot = error(
-    "root", "grammar", "The root must be vibration-effect, vibration or vibration-select.")
+    "root", "grammar", "The root must be vibration-effect, vibration, or vibration-select.")
   static let androidElement = error(
     "element", "grammar", "An element must be one that Android accepts in its position.")
   static let androidAttribute = error(
-    "attribute", "grammar", "An element must have no attributes but its own.")
+    "attribute", "grammar", "An element must not have unknown attributes.")
   static let androidMissingAttribute = error(
     "missing-attribute", "grammar", "An element must have its required attributes.")
   static let androidValue = error(
@@ -332,31 +332,38 @@ extension Rule {
     "envelope-end", "range", "A basic envelope must end with intensity 0.")
   static let androidVendorEffect = error(
     "vendor-effect", "grammar",
-    "A vendor effect cannot be read: only its vendor knows what it holds.")
+    "Vendor effects cannot be read, because their content is specific to the vendor.")
   static let androidChoice = note(
     "choice", "compatibility",
-    "A vibration-select is played by its first effect that the device supports; the first is read.")
+    """
+    A device plays the first effect of vibration-select that it supports. Temblor reads the first \
+    effect.
+    """)
 
   static let arraysStructure = error(
     "structure", "grammar",
     """
-    The file must be an object with an array of timings, and one of amplitudes where they are \
-    not on and off.
+    The file must be an object with an array of timings, and an array of amplitudes unless they \
+    alternate between off and on.
     """
   )
-  static let arraysCount = error("count", "grammar", "There must be as many amplitudes as timings.")
+  static let arraysCount = error(
+    "count", "grammar", "The number of amplitudes must match the number of timings.")
   static let arraysValue = error(
     "value", "range",
-    "Timings must be whole milliseconds of at least 0, amplitudes 0 to 255, or -1 for the device's."
+    """
+    Timings must be whole milliseconds of at least 0. Amplitudes must be 0 to 255, or -1 for the \
+    default of the device.
+    """
   )
   static let arraysRepeat = error(
-    "repeat", "range", "The repeat index must be that of a timing, or -1 for none.")
+    "repeat", "range", "The repeat index must be the index of a timing, or -1 for no repetition.")
   static let arraysNoLength = error("no-length", "range", "At least one timing must not be 0.")
 
   static let vibrateSyntax = error(
-    "syntax", "syntax", "The text must be a JSON array of numbers, or numbers with commas.")
+    "syntax", "syntax", "The text must be a JSON array of numbers, or numbers separated by commas.")
   static let vibrateValue = error("value", "range", "Durations must be numbers of at least 0.")
   static let vibrateCount = warning(
     "count", "compatibility",
-    "There should be at most 99 durations of at most 10000 ms; Chromium shortens others.")
+    "There should be at most 99 durations of at most 10000 ms. Chromium shortens other patterns.")
 }

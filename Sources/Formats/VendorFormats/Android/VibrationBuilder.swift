@@ -113,8 +113,8 @@ struct VibrationBuilder {
       losses.add(
         .approximated, .composition,
         """
-        transients, # in all, are written as pulses of \(Self.transientPulse.rise) ms rise and \
-        \(Self.transientPulse.fall) ms fall
+        transients (# in total) are written as pulses with a rise time of \
+        \(Self.transientPulse.rise) ms and a fall time of \(Self.transientPulse.fall) ms
         """,
         size: Double(pulses))
     }
@@ -271,7 +271,7 @@ struct VibrationBuilder {
       losses.add(
         .approximated, .event(envelope.event),
         """
-        a transient becomes the nearest primitive, a recording of the device, # of full scale \
+        a transient is written as the nearest primitive, an effect of the device, # of full scale \
         away
         """,
         size: nearest.error)

@@ -95,7 +95,7 @@ struct VibrationReader {
   private mutating func add(
     _ shape: VibrationPrimitives.Approximation, scale: Float, _ name: String
   ) {
-    let message = wantsLosses ? "\(name) is a recording of the device; it is approximated" : ""
+    let message = wantsLosses ? "\(name) is an effect of the device; it is approximated" : ""
     for transient in shape.transients {
       let start = elapsedMilliseconds + transient.delay
       let index = builder.add(
@@ -125,7 +125,8 @@ struct VibrationReader {
   private mutating func add(_ steps: [VibrationEffect.Step], _ repeatIndex: Int?) {
     if steps.contains(where: { $0.amplitude == nil && $0.duration > 0 }) {
       losses.add(
-        .approximated, .composition, "the default amplitude is the device's; full amplitude is read"
+        .approximated, .composition,
+        "the default amplitude of the device is unknown; full amplitude is used"
       )
     }
     var run: Points = []

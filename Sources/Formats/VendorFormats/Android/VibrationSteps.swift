@@ -85,7 +85,8 @@ struct VibrationSteps {
       }
       emphases.append(Emphasis(start: point.time, end: point.time + length, level: point.level))
       losses.add(
-        .approximated, .event(envelope.event), "a transient is written as a level of 12 to 36 ms")
+        .approximated, .event(envelope.event),
+        "a transient is written as a vibration of 12 to 36 ms")
     }
   }
 
@@ -169,7 +170,7 @@ struct VibrationSteps {
     if levelError > 1e-3 {
       losses.add(
         .approximated, .composition,
-        "levels are rounded to 255ths of full amplitude, by up to # of one",
+        "levels are rounded to 255ths of full amplitude, by up to # steps",
         size: levelError)
     }
   }

@@ -37,7 +37,7 @@ struct XMLTree: Sendable {
   init(_ text: [UInt8], keepsComments: Bool = false) throws(ParseError) {
     guard text.count <= Self.limits.bytes else {
       throw ParseError(
-        offset: 0, message: "the text has \(text.count) bytes; at most 10 MB are read")
+        offset: 0, message: "the text has \(text.count) bytes; the limit is 10 MB")
     }
     // libexpat would decode it, but offsets and names refer to bytes.
     if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
@@ -52,7 +52,7 @@ struct XMLTree: Sendable {
         offset: 0,
         message: """
           Android XML is not supported in this build; convert the file with 'temblor convert FILE \
-          --to ahap'
+          --format ahap'
           """)
     #endif
   }
@@ -108,7 +108,7 @@ struct XMLTree: Sendable {
 
       @unsafe mutating func read(keepsComments: Bool) throws(ParseError) -> [Element] {
         guard temblor_has_expat() else {
-          throw ParseError(offset: 0, message: "XML needs libexpat; install the package libexpat1")
+          throw ParseError(offset: 0, message: "requires libexpat; install the package libexpat1")
         }
         guard let parser = unsafe XML_ParserCreate("UTF-8") else {
           throw ParseError(offset: 0, message: "out of memory")
@@ -177,7 +177,7 @@ struct XMLTree: Sendable {
       ) {
         guard parseError == nil, let name = unsafe name else { return }
         guard openElements.count <= XMLTree.limits.depth else {
-          return stop("elements are nested more than \(XMLTree.limits.depth) deep")
+          return stop("elements are nested more than \(XMLTree.limits.depth) levels deep")
         }
         var element = Element(name: unsafe String(cString: name), offset: offset)
         var index = 0

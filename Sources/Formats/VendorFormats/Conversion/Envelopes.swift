@@ -142,7 +142,9 @@ struct EnvelopeSampler {
       $0.end <= FrameConversion.maximumSeconds
     }
     for envelope in envelopesByValidity[false] ?? [] {
-      losses.add(.dropped, .event(envelope.event), "the event ends more than a day after the start")
+      losses.add(
+        .dropped, .event(envelope.event),
+        "the event ends more than a day after the start of the pattern")
     }
     return envelopesByValidity[true] ?? []
   }

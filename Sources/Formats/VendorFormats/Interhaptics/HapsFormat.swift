@@ -24,7 +24,7 @@ extension HapticFormat {
       for (value, noun) in decoder.spatialSignals {
         mapping.losses.add(
           .dropped, .composition, at: json.location(ofValue: value),
-          "\(noun) is felt over space, not time, and does not sound")
+          "\(noun) is a spatial effect and does not play over time")
       }
       return ReadResult(
         HapticComposition(
@@ -114,7 +114,7 @@ struct HapsDecoder: JSONSchemaReader {
         if document.version != "5" {
           reader.log.add(
             .hapsVersion, at: value,
-            "the version is \(value.truncatedLexeme); it is read as version 5")
+            "the version is \(value.truncatedLexeme); the file is read as version 5")
         }
         return true
       } write: { _, _, object in
@@ -238,11 +238,11 @@ struct HapsDecoder: JSONSchemaReader {
 extension Rule {
   static let hapsStructure = error(
     "structure", "grammar",
-    "The file must be an object with m_vibration, and melodies, notes and keys in it.")
+    "The file must be an object with m_vibration, which contains melodies, notes, and keys.")
   static let hapsRange = error(
     "out-of-range", "range", "Times must be 0 to 86400 s, and gains 0 to 1000.")
   static let hapsVersion = warning(
-    "version", "compatibility", "The version should be 5, the one that is known.")
+    "version", "compatibility", "The version should be 5, the only known version.")
 
   /// The rules of haptic materials, in listing order.
   static let haps: [Rule] = [.syntax, .hapsStructure, .wrongType, .hapsRange, .hapsVersion]
@@ -271,7 +271,8 @@ extension HapsDocument {
         let difference = abs(envelope.points[0].sharpness - 0.5)
         if difference > 0 {
           losses.add(
-            .approximated, .event(envelope.event), "transients have no sharpness, off by up to #",
+            .approximated, .event(envelope.event),
+            "transients have no sharpness, an error of up to #",
             size: difference)
         }
         transientMelody.notes.append(note)

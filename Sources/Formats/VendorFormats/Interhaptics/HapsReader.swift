@@ -24,7 +24,7 @@ struct HapsReader {
   mutating func read(_ document: HapsDocument) {
     for melody in document.melodies {
       guard !melody.isMuted else {
-        losses.add(.dropped, .composition, "muted melodies are left out")
+        losses.add(.dropped, .composition, "muted melodies are omitted")
         continue
       }
       for note in melody.notes {

@@ -49,7 +49,7 @@ struct BitReader {
 
   /// Reads an unsigned number of at most 32 bits.
   mutating func readWord(_ count: Int) throws(BitReadError) -> UInt32 {
-    try require(count, "ends inside a field of \(count) bits that begins at \(positionText)")
+    try require(count, "ends inside a field of \(count) bits that starts at \(positionText)")
     var value: UInt32 = 0
     var remainingCount = count
     while remainingCount > 0 {
@@ -94,19 +94,19 @@ struct BitReader {
   }
 
   mutating func skip(_ count: Int) throws(BitReadError) {
-    try require(count, "ends inside \(count) bits that begin at \(positionText)")
+    try require(count, "ends inside \(count) bits that start at \(positionText)")
     position += count
   }
 
   /// Throws an error if a list of fields would exceed the remaining bits, before memory is reserved
   /// for it.
   func require(_ count: Int, ofBits size: Int, _ noun: String) throws(BitReadError) {
-    try require(count * size, "announces \(count) \(noun) at \(positionText) and ends before them")
+    try require(count * size, "announces \(count) \(noun) at \(positionText), but ends before them")
   }
 
   /// Returns a reader of the next bytes, and skips them.
   mutating func subreader(bytes count: Int, subject: String) throws(BitReadError) -> BitReader {
-    try require(count * 8, "ends inside \(subject), whose \(count) bytes begin at \(positionText)")
+    try require(count * 8, "ends inside \(subject), whose \(count) bytes start at \(positionText)")
     var part = self
     part.endPosition = position + count * 8
     part.subject = subject

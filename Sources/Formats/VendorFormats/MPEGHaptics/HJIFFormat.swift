@@ -79,7 +79,8 @@ struct HJIFReader: JSONSchemaReader {
         || document.version.utf8.lexicographicallyPrecedes("2023".utf8)
     {
       log.add(
-        .hjifVersion, at: value, "the version is \(document.version.quoted()), that of a draft",
+        .hjifVersion, at: value,
+        "the version is \(document.version.quoted()), the version of a draft",
         suggestion: "write \"2023\"")
     }
     if let value = json.root["date"], value.kind == .string,
@@ -115,7 +116,7 @@ struct HJIFReader: JSONSchemaReader {
       default:
         log.add(
           .hjifWaveletStream, at: value,
-          "character \(index + 1) of the wavelet stream is not one of A–Z, a–z, 0–9, + and /")
+          "character \(index + 1) of the wavelet stream is not one of A–Z, a–z, 0–9, +, and /")
         return nil
       }
       for bit in stride(from: 5, through: 0, by: -1) {
@@ -358,27 +359,28 @@ extension Rule {
     "byte-order-mark", "syntax", "A byte-order mark is not valid in JSON.")
   static let hjifDuplicateKey = warning(
     "duplicate-key", "syntax",
-    "A key should appear only once in an object; Temblor uses the last one.")
+    "A key should appear only once in an object. Temblor uses the last value.")
   static let hjifStructure = error(
     "structure", "grammar",
-    "The file must be an object with perceptions, their channels, bands and effects.")
+    "The file must be an object with perceptions, their channels, bands, and effects.")
   static let hjifMissingKey = warning(
     "missing-key", "grammar",
     "An object should have the keys that the schema of ISO/IEC 23090-31 requires.")
   static let hjifUnknownName = warning(
     "unknown-name", "grammar",
-    "A name must be one that the schema lists; types of bands and effects must be known.")
+    "Names must be in the schema. Types of bands and effects must be known.")
   static let hjifFormerName = note(
     "former-name", "compatibility",
-    "Names of drafts of the standard are read; the reference software refuses them.")
+    "Names from drafts of the standard are supported, but the reference software rejects them.")
   static let hjifVersion = note(
-    "version", "compatibility", "The version should be 2023 or later; files of drafts are read.")
-  static let hjifDate = note("date", "compatibility", "The date should be in the form of ISO 8601.")
+    "version", "compatibility",
+    "The version should be 2023 or later. Files of drafts are supported.")
+  static let hjifDate = note("date", "compatibility", "The date should be in ISO 8601 format.")
   static let hjifOutOfRange = warning(
     "out-of-range", "range", "A value should be within its range. Other values are clamped.")
   static let hjifWholeNumber = warning(
     "whole-number", "range", "Ticks and ids are integers. Other values are rounded.")
   static let hjifWaveletStream = error(
     "wavelet-stream", "grammar",
-    "A wavelet stream must be a text of letters, digits, + and /, six bits each.")
+    "A wavelet stream must consist of letters, digits, +, and /, six bits each.")
 }

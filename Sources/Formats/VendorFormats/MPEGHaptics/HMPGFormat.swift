@@ -51,7 +51,7 @@ struct HMPGDecoder {
     var displayName: String {
       switch self {
       case .timing, .initialTiming: "a timing packet"
-      case .haptics: "the packet of the experience"
+      case .haptics: "the experience packet"
       case .perception: "a perception packet"
       case .channel: "a channel packet"
       case .band: "a band packet"
@@ -169,7 +169,7 @@ struct HMPGDecoder {
     if reader.remaining >= 8 || !reader.isPadding {
       report(
         .hmpgTrailingBits, atBit: reader.position,
-        "\(reader.remaining) bits behind the last field of \(packet.displayName)")
+        "\(reader.remaining) bits after the last field of \(packet.displayName)")
     }
     if isChecksum {
       uncheckedPackets = []
@@ -457,7 +457,7 @@ struct HMPGDecoder {
     guard depth < Self.depthLimit else {
       throw BitReadError(
         .hmpgStructure, atBit: reader.position,
-        "effects of the library are nested more than \(Self.depthLimit) deep")
+        "effects of the library are nested more than \(Self.depthLimit) levels deep")
     }
     var effect = Effect(sourceIndex: reader.position)
     effect.id = try reader.read(16)
@@ -691,21 +691,23 @@ extension Rule {
     ] + mpeg
 
   static let hmpgTruncated = error(
-    "truncated", "syntax", "Units, packets and their fields must be complete.")
+    "truncated", "syntax", "Units, packets, and their fields must be complete.")
   static let hmpgStructure = error(
     "structure", "syntax",
-    "The file must be units of packets, an initialization unit with its timing first.")
+    """
+    The file must consist of units of packets, starting with an initialization unit with its timing.
+    """)
   static let hmpgUnknownPacket = warning(
     "unknown-packet", "syntax", "Packets of unknown types are skipped.")
   static let hmpgTrailingBits = note(
-    "left-over", "syntax", "A packet should end with its last field and zero bits.")
+    "left-over", "syntax", "A packet should end after its last field, padded with zero bits.")
   static let hmpgChecksum = warning(
-    "crc", "syntax", "Checksums should be those of the packets before them.")
+    "crc", "syntax", "Checksums should match the preceding packets.")
   static let hmpgUnknownID = error(
     "unknown-id", "grammar",
-    "Packets must name perceptions, channels and bands that were described before.")
-  static let hmpgUnknownCode = error("unknown-code", "grammar", "Codes of types must be known.")
+    "Packets must refer to perceptions, channels, and bands that precede them.")
+  static let hmpgUnknownCode = error("unknown-code", "grammar", "Type codes must be known.")
   static let hmpgCount = warning(
     "count", "grammar",
-    "There should be as many perceptions, channels and bands as the file announces.")
+    "The number of perceptions, channels, and bands should match the announced numbers.")
 }

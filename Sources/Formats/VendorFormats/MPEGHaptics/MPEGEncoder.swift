@@ -173,7 +173,7 @@ struct MPEGEncoder {
       }
     }
     guard let last = keyframes.last, last.position > 0, keyframes.count > 1 else {
-      return losses.add(.dropped, element, "the event lasts less than a tick")
+      return losses.add(.dropped, element, "the event is shorter than a tick")
     }
     append(keyframes, at: start, toBandLike: Self.band(.vectorial), for: element)
   }
@@ -186,7 +186,7 @@ struct MPEGEncoder {
     var index = bands.indices.first { bands[$0].kind == template.kind && bandEndTicks[$0] <= start }
     if index == nil {
       guard bands.count < Self.limits.bands else {
-        return losses.add(.dropped, element, "the file can hold no more effects that sound at once")
+        return losses.add(.dropped, element, "the file cannot contain more simultaneous effects")
       }
       index = bands.count
       bands.append(template)
@@ -222,7 +222,7 @@ struct MPEGEncoder {
     if reduced.maximumError > 1e-6 {
       losses.add(
         .approximated, .layer(layer),
-        "the samples of a signal become lines, off by up to # of full scale",
+        "the samples of a signal are approximated by lines, with an error of up to # of full scale",
         size: reduced.maximumError)
     }
     let start = ticks(ofSeconds: signal.time, element: .layer(layer))

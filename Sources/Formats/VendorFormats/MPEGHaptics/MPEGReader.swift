@@ -245,7 +245,7 @@ struct MPEGReader {
     if intensity > 1 + 1e-6 {
       reportLoss(
         .approximated, at: effect.sourceIndex,
-        "amplitudes above that of intensity 1 are clamped by up to # of full scale",
+        "amplitudes above the amplitude of intensity 1 are clamped by up to # of full scale",
         size: amplitude - amplitude / intensity)
     }
     if sharpness < -1e-6 || sharpness > 1 + 1e-6 {
@@ -266,7 +266,7 @@ struct MPEGReader {
     else {
       resolver.log.add(
         .mpegTooLarge, valueIndex: sourceIndex, offset: resolver.offset(sourceIndex),
-        "curves, wavelets and waves last too long to be played as samples")
+        "curves, wavelets, and waves are too long to play as samples")
       return false
     }
     sampleCount += FrameConversion.integer(count.rounded(.down))
@@ -285,7 +285,7 @@ struct MPEGReader {
       return nil
     }
     guard band.kind != .curve || last > first else {
-      reportLoss(.dropped, at: effect.sourceIndex, "curves that last no time are silent")
+      reportLoss(.dropped, at: effect.sourceIndex, "curves with zero duration are silent")
       return nil
     }
     let duration = Double(last - first) / Double(document.timescale)
@@ -404,7 +404,7 @@ struct MPEGReader {
     guard SampledSignal.supportedRates.contains(rate) else {
       reportLoss(
         .dropped, at: band.description.sourceIndex,
-        "wavelets of less than 100 samples a second are silent")
+        "wavelets with fewer than 100 samples per second are silent")
       return nil
     }
     guard resolver.log.errorCount == 0,
@@ -431,10 +431,10 @@ struct MPEGReader {
     if let first = document.avatars.first {
       reportLoss(
         .dropped, at: first.sourceIndex,
-        "\(text(document.avatars.count, "avatar", "avatars")): bodies have no places here")
+        "\(text(document.avatars.count, "avatar", "avatars")): body locations are not supported")
     }
     if document.syncCount > 1 {
-      losses.add(.dropped, .composition, "\(document.syncCount) points of synchronisation")
+      losses.add(.dropped, .composition, "\(document.syncCount) synchronization points")
     }
     for perception in document.perceptions {
       if !perception.deviceNames.isEmpty {
@@ -447,7 +447,7 @@ struct MPEGReader {
         )
       }
       for channel in perception.channels where channel.namesBodyLocation {
-        reportLoss(.dropped, at: channel.sourceIndex, "the part of the body that a channel names")
+        reportLoss(.dropped, at: channel.sourceIndex, "the body part that a channel names")
       }
       var semantic: Int?
       for channel in perception.channels {

@@ -83,7 +83,7 @@ struct MPEGResolver {
         report(
           .mpegBlockLength, at: band.sourceIndex,
           """
-          a block of \(band.blockLength) ticks at \(band.upperHertz) samples a second is not a \
+          a block of \(band.blockLength) ticks at \(band.upperHertz) samples per second is not a \
           power of two from 16 to 65536 samples; the band is silent
           """)
         return Band(description: description, effects: [])
@@ -107,7 +107,8 @@ struct MPEGResolver {
   ) {
     guard depth <= Self.maximumDepth else {
       return report(
-        .mpegTooLarge, at: effect.sourceIndex, "effects refer to effects more than 16 deep")
+        .mpegTooLarge, at: effect.sourceIndex,
+        "effects refer to other effects more than 16 levels deep")
     }
     effectCount += 1
     guard effectCount <= Self.maximumEffectCount, keyframeCount <= Self.maximumKeyframeCount else {
@@ -115,7 +116,7 @@ struct MPEGResolver {
         report(
           .mpegTooLarge, at: effect.sourceIndex,
           """
-          there are more than \(Self.maximumEffectCount) effects or \
+          the file has more than \(Self.maximumEffectCount) effects or \
           \(Self.maximumKeyframeCount) key frames to play
           """)
         keyframeCount = Self.maximumKeyframeCount
@@ -133,7 +134,7 @@ struct MPEGResolver {
         let id = effect.id.map { "\($0)" } ?? "none"
         return report(
           .mpegUnknownReference, at: effect.sourceIndex,
-          "the library has no effect with the id of this reference, \(id)")
+          "the library has no effect with the id \(id) of this reference")
       }
       var copy = named
       copy.sourceIndex = effect.sourceIndex

@@ -11,32 +11,47 @@ extension Rule {
 
   static let mpegUnknownReference = warning(
     "unknown-reference", "grammar",
-    "A Reference effect must name an effect of its perception's library; others are silent.")
+    """
+    A Reference effect must name an effect in the library of its perception. Other references are \
+    silent.
+    """)
   static let mpegDuplicateID = warning(
     "duplicate-id", "grammar",
-    "Effects of a library should have ids of their own; the first of two is used.")
+    """
+    Effects of a library should have unique ids. The first of two effects with the same id is used.
+    """)
   static let mpegMissingKeys = warning(
     "missing-keyframes", "grammar",
-    "A Basis effect should have the key frames that its band needs; without them it is silent.")
+    """
+    A Basis effect should have the key frames that its band requires. Without them, the effect is \
+    silent.
+    """)
   static let mpegMissingAmplitude = warning(
     "missing-amplitude", "grammar",
-    "Key frames of transients and curves must have an amplitude; others are ignored.")
+    "Key frames of transients and curves must have an amplitude. Other key frames are ignored.")
   static let mpegMissingFrequency = warning(
     "missing-frequency", "grammar",
-    "A vectorial wave must have a key frame with a frequency; others are silent.")
+    "A vectorial wave must have a key frame with a frequency. Other waves are silent.")
   static let mpegKeyOrder = warning(
     "keyframe-order", "compatibility",
-    "Key frames should be sorted by position; others are sorted on reading.")
+    "Key frames should be sorted by position. Unsorted key frames are sorted on reading.")
   static let mpegFrequencyOutsideBand = warning(
     "frequency-outside-band", "range",
-    "Frequencies should be within the limits of their band; others are clamped.")
+    "Frequencies should be within the limits of their band. Other frequencies are clamped.")
   static let mpegClamped = warning(
     "clamped", "range",
-    "Amplitudes and frequencies should be within those of the profile mpeg; others are clamped.")
+    """
+    Amplitudes and frequencies should be within the limits of the profile mpeg. Other values are \
+    clamped.
+    """)
   static let mpegBlockLength = warning(
     "block-length", "range",
-    "A wavelet band must have blocks of a power of two samples, 4 to 4096; others are silent.")
+    """
+    The block of a wavelet band must be a power of two, 4 to 4096 samples. Other bands are silent.
+    """)
   static let mpegTooLarge = error(
     "too-large", "range",
-    "The effects, with all that they refer to, must not be too many or too long to be played.")
+    """
+    The effects, including the effects that they refer to, must not exceed the limits for playback.
+    """)
 }

@@ -241,7 +241,10 @@ extension HapticClip {
     if !isExact, points.contains(where: { $0.level != 0 }) {
       losses.add(
         .approximated, .composition,
-        "the envelope is made of straight lines of amplitude, within # of full scale",
+        """
+        the envelope is approximated by straight lines of amplitude, with an error of up to # of \
+        full scale
+        """,
         size: max(
           options.tolerance / 2 + amplitudeReduction.maximumError, frequencyReduction.maximumError))
     }
@@ -319,7 +322,7 @@ extension HapticClip {
       let time = transient.start
       let level = Float(min(transient.points[0].level, 1))
       guard level > 0 else {
-        losses.add(.dropped, .event(transient.event), "a silent transient is left out")
+        losses.add(.dropped, .event(transient.event), "silent transients are omitted")
         continue
       }
       while nextIndex < amplitudePoints.count,
@@ -342,13 +345,14 @@ extension HapticClip {
         frequency: Float(min(max(transient.points[0].sharpness, 0), 1)))
       if let existing = points[index].emphasis {
         losses.add(
-          .dropped, .event(transient.event), "of transients at one time only the strongest is kept")
+          .dropped, .event(transient.event), "only the strongest of simultaneous transients is kept"
+        )
         guard emphasis.amplitude > existing.amplitude else { continue }
       }
       if emphasis.amplitude > level {
         losses.add(
           .approximated, .event(transient.event),
-          "the amplitude of a transient is raised by # to the envelope's",
+          "the amplitude of a transient is raised by # to the level of the envelope",
           size: Double(emphasis.amplitude - level))
       }
       points[index].emphasis = emphasis

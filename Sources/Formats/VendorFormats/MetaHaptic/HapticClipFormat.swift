@@ -135,7 +135,8 @@ struct HapticClipDecoder: JSONSchemaReader {
         }
         if number != 1 {
           reader.log.add(
-            .clipVersion, at: value, "unsupported version \(value.truncatedLexeme); must be 1")
+            .clipVersion, at: value,
+            "unsupported version \(value.truncatedLexeme); expected version 1")
         }
         return true
       } write: { _, _, object in
@@ -215,7 +216,7 @@ struct HapticClipDecoder: JSONSchemaReader {
   }()
 
   private static let amplitudePoint = Table<HapticClip.AmplitudePoint>(
-    "a point of amplitude",
+    "an amplitude point",
     [
       time { $1(&$0.time) },
       .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
@@ -232,7 +233,7 @@ struct HapticClipDecoder: JSONSchemaReader {
   }
 
   private static let frequencyPoint = Table<HapticClip.FrequencyPoint>(
-    "a point of frequency",
+    "a frequency point",
     [
       time { $1(&$0.time) },
       .value("frequency", .number(0...1), is: .required) { $1(&$0.frequency) },
@@ -278,14 +279,17 @@ struct HapticClipDecoder: JSONSchemaReader {
     guard count >= 2 else {
       return log.add(
         .clipPointCount, at: list,
-        "the amplitude envelope has \(count == 0 ? "no points" : "one point"); it needs two")
+        """
+        the amplitude envelope has \(count == 0 ? "no points" : "one point"); at least two are \
+        required
+        """)
     }
     guard log.errorCount == 0, let first = points.first, let final = points.last else { return }
     if Float(final.time) <= Float(first.time) {
-      log.add(.clipNoLength, at: list, "the amplitude envelope lasts no time")
+      log.add(.clipNoLength, at: list, "the amplitude envelope has zero duration")
     }
     if first.time > 0 {
-      log.add(.clipLateStart, at: list, "the first point is at \(first.time) s, not at 0")
+      log.add(.clipLateStart, at: list, "the first point is at \(first.time) s, not at 0 s")
     }
   }
 
@@ -297,8 +301,8 @@ struct HapticClipDecoder: JSONSchemaReader {
       return log.add(
         .clipEmphasisBelowEnvelope, at: value["amplitude"] ?? value,
         """
-        the emphasis has amplitude \(emphasis.amplitude), below the \(point.amplitude) of its \
-        point
+        the emphasis has amplitude \(emphasis.amplitude), below the amplitude \(point.amplitude) \
+        of its point
         """
       )
     }
@@ -373,7 +377,7 @@ private struct LofeltVoicesDecoder {
     }
     let lists = Array(envelopes.elements)
     guard let first = lists.first, first.kind == .array, !first.elements.isEmpty else {
-      log.add(.voicesStructure, at: envelopes, "there must be an amplitude envelope")
+      log.add(.voicesStructure, at: envelopes, "the amplitude envelope is missing")
       return clip
     }
     amplitudeValueIndex = first.index
@@ -395,7 +399,7 @@ private struct LofeltVoicesDecoder {
     if log.errorCount == 0, let last = clip.amplitudePoints.last,
       last.time <= clip.amplitudePoints[0].time
     {
-      log.add(.voicesStructure, at: first, "the amplitude envelope lasts no time")
+      log.add(.voicesStructure, at: first, "the amplitude envelope has zero duration")
     }
     return clip
   }
@@ -445,7 +449,9 @@ private struct LofeltVoicesDecoder {
     guard amplitudes.count == frequencies.count else {
       return log.add(
         .voicesPairs, at: lists[1],
-        "\(amplitudes.count) amplitudes of transients have \(frequencies.count) frequencies")
+        """
+        \(amplitudes.count) amplitudes of transients do not match \(frequencies.count) frequencies
+        """)
     }
     var points: [HapticClip.AmplitudePoint] = []
     var next = 0
@@ -453,7 +459,9 @@ private struct LofeltVoicesDecoder {
       guard level.time == tone.time else {
         return log.add(
           .voicesPairs, at: tone.value,
-          "the frequency of a transient is at \(tone.time) s, its amplitude at \(level.time) s")
+          """
+          the frequency of a transient is at \(tone.time) s, but its amplitude is at \(level.time) s
+          """)
       }
       while next < clip.amplitudePoints.count, clip.amplitudePoints[next].time <= level.time {
         points.append(clip.amplitudePoints[next])
@@ -492,15 +500,18 @@ extension EnvelopePoint {
 extension Rule {
   static let clipStrictJSON = warning(
     "strict-json", "syntax",
-    "Byte-order marks, commas before closing brackets and duplicate keys are refused by the SDK.")
+    "The SDK rejects byte-order marks, commas before closing brackets, and duplicate keys.")
   static let clipStructure = error(
     "structure", "grammar",
-    "A file must have a version and an amplitude envelope, and its values the types of the format.")
+    """
+    A file must have a version and an amplitude envelope, and its values must have the types of \
+    the format.
+    """)
   static let clipVersion = error("version", "grammar", "The major version must be 1.")
   static let clipPointCount = error(
     "too-few-points", "grammar", "The amplitude envelope must have at least two points.")
   static let clipNoLength = error(
-    "no-length", "range", "The last point of the amplitude envelope must be behind its first.")
+    "no-length", "range", "The last point of the amplitude envelope must be after the first point.")
   static let clipRange = error(
     "out-of-range", "range",
     "Amplitudes and frequencies must be from 0 to 1, and times must not be negative.")
@@ -515,16 +526,16 @@ extension Rule {
   static let clipFrequencyOutsideEnvelope = note(
     "frequency-behind-end", "compatibility",
     """
-    Points of the frequency envelope should be within the amplitude envelope; strict readers \
-    refuse others.
+    Points of the frequency envelope should be within the amplitude envelope. Strict readers \
+    reject other points.
     """
   )
   static let clipLateStart = warning(
     "starts-late", "compatibility",
-    "The first point should be at time 0; Meta's C++ player refuses others.")
+    "The first point should be at time 0. Meta's C++ player rejects other files.")
   static let clipSimultaneousEmphases = warning(
     "same-time-emphasis", "compatibility",
-    "Only one emphasis should be at a time; Meta's C++ player refuses more.")
+    "Emphases should be at different times. Meta's C++ player rejects simultaneous emphases.")
 
   /// The rules of `.haptic` files, in listing order.
   static let hapticClip: [Rule] = [
@@ -537,15 +548,15 @@ extension Rule {
 
   static let voicesStructure = error(
     "structure", "grammar",
-    "A file must have an amplitude envelope, and its values the types of the format.")
+    "A file must have an amplitude envelope, and its values must have the types of the format.")
   static let voicesPairs = error(
     "transient-pairs", "grammar",
     "Each transient must have an amplitude and a frequency at the same time.")
   static let voicesRange = error(
     "out-of-range", "range",
     """
-    Amplitudes and frequencies must be from 0 to 1, times must not be negative or decrease, and \
-    no time may be behind the duration.
+    Amplitudes and frequencies must be from 0 to 1, times must not be negative or decrease, and no \
+    time may be after the duration.
     """)
 
   static let lofeltVoices: [Rule] = [.syntax, .voicesStructure, .voicesPairs, .voicesRange]

@@ -96,7 +96,7 @@ struct RichTapBuilder {
     if count > 1 {
       losses.add(
         .approximated, .event(envelope.event),
-        "an event of more than \(maximumDuration) ms is split into # adjacent events",
+        "an event longer than \(maximumDuration) ms is split into # adjacent events",
         size: Double(count))
     }
     var index = 0
@@ -163,8 +163,8 @@ struct RichTapBuilder {
     losses.add(
       .approximated, .event(reference),
       """
-      a curve of more than \(RichTapDialect.curvePointCountRange.upperBound) points is reduced, by \
-      up to # of full scale
+      a curve with more than \(RichTapDialect.curvePointCountRange.upperBound) points is reduced, \
+      by up to # of full scale
       """,
       size: error)
   }
@@ -250,7 +250,7 @@ struct RichTapBuilder {
     if events.count > maximumCount {
       losses.add(
         .approximated, .composition,
-        "a file of version 1 has # events; HarmonyOS refuses more than \(maximumCount)",
+        "a file of version 1 has # events; HarmonyOS rejects more than \(maximumCount)",
         size: Double(events.count))
     }
     reportEmptyFile()
@@ -262,7 +262,7 @@ struct RichTapBuilder {
   private mutating func reportEmptyFile() {
     if !events.isEmpty { return }
     losses.add(
-      .approximated, .composition, "a file without events is written, which devices refuse")
+      .approximated, .composition, "a file without events is written; devices reject it")
   }
 
   // MARK: HarmonyOS
@@ -294,7 +294,7 @@ struct RichTapBuilder {
       if channelEvents.count > maximumCount {
         losses.add(
           .dropped, .composition,
-          "events beyond \(maximumCount) of a channel are left out, # in all",
+          "events beyond \(maximumCount) per channel are omitted, # in total",
           size: Double(channelEvents.count - maximumCount))
         channelEvents.removeLast(channelEvents.count - maximumCount)
       }
@@ -307,7 +307,7 @@ struct RichTapBuilder {
     if compact.count > RichTapDialect.oh.maximumFileSize {
       losses.add(
         .approximated, .composition,
-        "the file has # bytes; HarmonyOS refuses more than \(RichTapDialect.oh.maximumFileSize)",
+        "the file has # bytes; HarmonyOS rejects more than \(RichTapDialect.oh.maximumFileSize)",
         size: Double(compact.count))
     }
     return compact

@@ -63,7 +63,9 @@ extension HapticFormat {
         var builder = RichTapBuilder(
           played, dialect: dialect, tolerance: options.tolerance, losses: losses)
         if composition.title != nil, composition.notes != nil {
-          builder.losses.add(.dropped, .composition, "the title cannot be written beside the notes")
+          builder.losses.add(
+            .dropped, .composition,
+            "only the notes are written, because the title and the notes share one field")
         }
         let notes = composition.notes ?? composition.title
         let bytes =
@@ -133,7 +135,7 @@ struct RichTapDecoder: JSONSchemaReader {
       log.add(
         .ohFileSize, at: root, offset: 0,
         """
-        the file has \(json.text.count) bytes; HarmonyOS refuses more than \
+        the file has \(json.text.count) bytes; HarmonyOS rejects more than \
         \(dialect.maximumFileSize)
         """
       )
@@ -145,14 +147,14 @@ struct RichTapDecoder: JSONSchemaReader {
       let count = unwrappedEvents.count
       log.add(
         .heNoEventWrapper, at: JSONValue(document: json, index: unwrappedEvents.first),
-        (count == 1 ? "an event is" : "\(count) events are") + " not held by the key \"Event\"",
+        (count == 1 ? "an event is" : "\(count) events are") + " not under the key \"Event\"",
         suggestion: "write {\"Event\": {…}}")
     }
     if let percentCurveValue {
       log.add(
         .hePercentCurve, at: percentCurveValue,
-        "intensities of curves are read as percent, since one is greater than 1",
-        suggestion: "divide all intensities of curves by 100")
+        "curve intensities are read as percentages, because one of them is greater than 1",
+        suggestion: "divide all curve intensities by 100")
     }
   }
 
@@ -191,7 +193,7 @@ struct RichTapDecoder: JSONSchemaReader {
     if count > dialect.maximumEventCount {
       log.add(
         dialect == .he ? .heEventCount : .ohEventCount, at: pattern,
-        "Pattern has \(count) events; HarmonyOS refuses more than \(dialect.maximumEventCount)")
+        "Pattern has \(count) events; HarmonyOS rejects more than \(dialect.maximumEventCount)")
     } else if count == 0, dialect == .he {
       log.add(.heEventCount, at: pattern, severity: .error, "Pattern is empty")
     }
@@ -215,7 +217,7 @@ struct RichTapDecoder: JSONSchemaReader {
       event.curve.append(point)
     }
     if !RichTapDialect.curvePointCountRange.contains(count) {
-      log.add(.heCurvePointCount, at: curve, "Curve has \(count) points, not 4 to 16")
+      log.add(.heCurvePointCount, at: curve, "Curve has \(count) points; expected 4 to 16")
     }
     guard dialect == .he else {
       // Points with equal times keep their order.
@@ -231,8 +233,8 @@ struct RichTapDecoder: JSONSchemaReader {
     else { return }
     log.add(
       .heCurveEnds, at: curve, severity: isFromConverter ? .warning : .error,
-      "Curve goes from Intensity \(first.gain) at \(first.time) to \(last.gain) at \(last.time); "
-        + "must go from 0 at 0 to 0 at \(currentEventDuration)")
+      "Curve runs from Intensity \(first.gain) at \(first.time) to \(last.gain) at \(last.time); "
+        + "it must run from 0 at 0 to 0 at \(currentEventDuration)")
   }
 
   /// Reports a pattern that does not start after the preceding pattern.
@@ -244,9 +246,7 @@ struct RichTapDecoder: JSONSchemaReader {
     {
       log.add(
         .heAbsoluteTime, at: value,
-        """
-        AbsoluteTime is \(group.time), not after the \(previousPatternTime) of the pattern before
-        """)
+        "AbsoluteTime is \(group.time), not after the previous pattern at \(previousPatternTime)")
     }
     previousPatternTime = max(previousPatternTime, group.time)
   }
@@ -310,8 +310,10 @@ struct RichTapDecoder: JSONSchemaReader {
     let count = overlap.count
     log.add(
       .heOverlap, at: JSONValue(document: json, index: overlap.value),
-      (count == 1 ? "an event starts" : "\(count) events begin")
-        + " while another plays on the same vibrator; both sound, but hardware may play one")
+      (count == 1 ? "an event starts" : "\(count) events start")
+        + """
+         while another event plays on the same vibrator; both play, but hardware may play only one
+        """)
   }
 }
 
@@ -413,7 +415,7 @@ struct RichTapSchema: Sendable {
       if document.channelCount != actualCount {
         reader.log.add(
           .ohChannelCount, at: value,
-          "ChannelNumber is \(document.channelCount); Channels has \(actualCount)")
+          "ChannelNumber is \(document.channelCount), but Channels has \(actualCount)")
       }
       return true
     }
@@ -465,7 +467,7 @@ struct RichTapSchema: Sendable {
         } else {
           reader.log.add(
             .heVersion, at: value,
-            "Version is \(value.truncatedLexeme), not \(dialect == .he ? "1 or 2" : "1.0")")
+            "Version is \(value.truncatedLexeme); expected \(dialect == .he ? "1 or 2" : "1.0")")
         }
         return true
       } write: { document, _, object in

@@ -44,7 +44,10 @@ struct RichTapReader {
         if excess != 0 {
           log.add(
             .approximated, .event(reference),
-            "frequencies outside 0 to 100 become the nearest sharpness, up to # of full scale away",
+            """
+            frequencies outside 0 to 100 are clamped to the nearest sharpness, by up to # of full \
+            scale
+            """,
             size: PercentScale.fraction(ofPercent: Double(abs(excess))))
         }
       }

@@ -325,7 +325,7 @@ private struct ControlDifferenceBuilder {
       let shiftText = Difference.Kind.time.changeText(shift)
       return difference(
         item.isCurve,
-        "\(subject) comes \(shiftText), at \(SentenceFormatting.time(candidateItem.time))",
+        "\(subject) is \(shiftText), at \(SentenceFormatting.time(candidateItem.time))",
         before: item.time, after: candidateItem.time, shift: shift)
     }
     guard ControlItem.areSimultaneous(item.time, candidateItem.time) else { return nil }
@@ -359,7 +359,7 @@ private struct ControlDifferenceBuilder {
       let shiftText = Difference.Kind.time.changeText(shift)
       let distance = SentenceFormatting.magnitude(amount, unit: kind.unit)
       return difference(
-        true, "\(subject) comes \(shiftText), at \(location): up to \(distance) apart",
+        true, "\(subject) is \(shiftText), at \(location): up to \(distance) apart",
         before: item.time + point.time, after: candidateItem.time + candidatePoint.time,
         shift: shift)
     }

@@ -240,7 +240,7 @@ struct EventDifferences {
       list.add(
         difference(.time, changes, amount: extremes.farthest),
         sentence:
-          "\(changes.count) of \(owner)'s \(match.candidate.count) events come between "
+          "\(changes.count) of \(owner)'s \(match.candidate.count) events start between "
           + "\(minimum) and \(maximum)")
       return
     }
@@ -272,7 +272,7 @@ struct EventDifferences {
     list.add(
       difference(.time, moved, amount: shift, hasValues: true),
       sentence: "From its \(name) at \(time) on, all of \(names.owner) "
-        + "comes \(Difference.Kind.time.changeText(shift))")
+        + "starts \(Difference.Kind.time.changeText(shift))")
   }
 
   /// Adds the differences of a linear mapping of all times.

@@ -41,31 +41,31 @@ function percentText(chance) {
 function meaningOf(rightCount, trialCount, plannedCount, isVoid) {
   if (isVoid) {
     return {
-      conclusion: "identical", sentence: "A and B are identical, sample for sample: the result is void.",
+      conclusion: "identical", sentence: "A and B are identical, sample for sample. The result is void.",
     };
   }
   if (trialCount === 0) {
-    return { conclusion: "nothing", sentence: "No trials were answered; there is no result." };
+    return { conclusion: "nothing", sentence: "No answers. There is no result." };
   }
   const chance = chanceOfAtLeast(rightCount, trialCount);
   const chanceOfFewer = chanceOfAtLeast(trialCount - rightCount, trialCount);
   const isComplete = trialCount === plannedCount;
-  const count = `${rightCount} of ${trialCount} correct; a guesser would do`;
-  const better = `${count} this well ${percentText(chance)} of the time; `;
+  const count = `${rightCount} of ${trialCount} correct; guessing does`;
+  const better = `${count} at least this well ${percentText(chance)} of the time; `;
   let conclusion = "notSignificant";
-  let sentence = better + "this neither shows nor rules out a perceptible difference.";
+  let sentence = better + "the result neither shows nor excludes a perceptible difference.";
   if (trialCount < 5) {
     conclusion = "tooFewTrials";
     sentence = better + "at least 5 trials are needed for a result.";
   } else if (chance <= 0.05) {
     conclusion = chance <= 0.01 ? "highlySignificant" : "significant";
     const heard = chance <= 0.01
-      ? "a difference was very probably heard."
-      : "a difference was probably heard.";
-    sentence = better + (isComplete ? heard : "a difference may have been heard.");
+      ? "the difference is very probably perceptible."
+      : "the difference is probably perceptible.";
+    sentence = better + (isComplete ? heard : "the difference may be perceptible.");
   } else if (chanceOfFewer <= 0.05) {
     conclusion = "belowChance";
-    sentence = `${count} this badly ${percentText(chanceOfFewer)} of the time; A and B may have been swapped.`;
+    sentence = `${count} at least this badly ${percentText(chanceOfFewer)} of the time; A and B may be swapped.`;
   }
   if (!isComplete) {
     sentence += ` The test ended after ${trialCount} of ${plannedCount} trials: stopping early `

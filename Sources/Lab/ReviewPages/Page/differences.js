@@ -29,8 +29,8 @@ function drawList() {
 
 function row(finding, index) {
   const isLow = finding.significance < 1;
-  const times = `${finding.significance.toFixed(1)} times the smallest difference that people notice. `
-    + "The tick is that threshold; each doubling makes the bar 15 points longer.";
+  const times = `${finding.significance.toFixed(1)} times the perceptual threshold. `
+    + "The tick marks the threshold. Each doubling makes the bar 15 points longer.";
   const bar = px(meterLength(finding.significance));
   return `<li><button class="row${isLow ? " low" : ""}" data-finding="${index}">`
     + `<span class="n">${index + 1}</span><span class="what"><b>${escaped(finding.title)}</b>`
@@ -57,14 +57,14 @@ function drawVerdict() {
   find("#summary").textContent = pair().summary;
   drawTolerance();
   const parts = [];
-  if (hiddenCount) parts.push(`${hiddenCount} more below the threshold of perception`);
+  if (hiddenCount) parts.push(`${hiddenCount} more below the perceptual threshold`);
   const { shift } = pair();
   if (Math.abs(shift) >= 0.0005) {
-    parts.push(`${secondTake().letter} comes ${secondsText(Math.abs(shift))} s `
-      + `${shift > 0 ? "later" : "earlier"} as a whole and is shown aligned`);
+    parts.push(`${secondTake().letter} starts ${secondsText(Math.abs(shift))} s `
+      + `${shift > 0 ? "later" : "earlier"} as a whole, and is shown aligned`);
   }
   const percentage = equalPercentage();
-  if (percentage !== null) parts.push(`equal for ${percentage} % of ${numberText(length())} s`);
+  if (percentage !== null) parts.push(`identical for ${percentage} % of ${numberText(length())} s`);
   find("#verdict-more").textContent = parts.join(" · ");
   document.title = `${firstTake().name} and ${secondTake().name} · Temblor`;
 }
@@ -82,7 +82,7 @@ function drawTolerance() {
   badge.classList.toggle("fails", excesses.length > 0);
   find("#tolerance-more").textContent = excesses.length
     ? `${counted(excesses.length, "limit")} exceeded`
-    : "all limits are kept";
+    : "no limit exceeded";
   find("#excesses").innerHTML = excesses.map((line) => `<li>${escaped(line)}</li>`).join("")
     || `<li>Everything is within ${escaped(data.tolerance)}.</li>`;
 }

@@ -190,7 +190,7 @@ function drawSource() {
     let end = index;
     while (end < rows.length && !isNear[end]) end++;
     body += `<tr class="more"><td colspan="6"><button data-from="${index}" data-to="${end}">`
-      + `Show ${counted(end - index, "equal line")}</button></td></tr>`;
+      + `Show ${counted(end - index, "identical line")}</button></td></tr>`;
     index = end;
   }
   const name = (index) => `<th colspan="3">${tag(index)} ${escaped(data.takes[index].name)}</th>`;
@@ -199,7 +199,7 @@ function drawSource() {
     + `<col class="sg"><col></colgroup><thead><tr>${name(state.one)}${name(state.other)}</tr></thead>`
     + `<tbody>${body}</tbody>`;
   find("#source-more").textContent = `${changed ? counted(changed, "changed line") : "identical values"}`
-    + `${isCanonical ? ", both in one layout" : ""}`;
+    + `${isCanonical ? ", in the same layout" : ""}`;
   for (const button of findAll("[data-from]", table)) {
     button.addEventListener("click", () => {
       const { from, to } = button.dataset;
@@ -242,8 +242,8 @@ function drawAbout() {
       "Sound",
       `${rates.join(" and ")} kHz, 16 bit, lossless; rendering model ${origin.renderingModel}`
     ],
-    ["Order", "By how far differences are above published thresholds of perception."],
-    ["Made by", origin.program],
+    ["Order", "By the ratio of each difference to published perceptual thresholds."],
+    ["Created by", origin.program],
   ];
   find("#about").innerHTML = `<table class="m facts">${rows.map(([name, words]) =>
     `<tr><th scope="row">${name}</th><td>${escaped(words)}</td></tr>`).join("")}</table>`

@@ -40,7 +40,7 @@ const keyTable = [
   { keys: ["s"], shown: hasOutputs ? "s" : "", words: "Small speakers or actuator",
     act: () => setOutput(1 - output, chooseOutput) },
   { keys: ["Escape"], shown: "", words: "", act: () => deck.pause() },
-  { keys: ["?"], shown: "?", words: "This list", act: () => find("#keys-dialog").showModal() },
+  { keys: ["?"], shown: "?", words: "Show this help", act: () => find("#keys-dialog").showModal() },
 ];
 showKeys(keyTable);
 // In a focused figure, Space plays and Enter opens.

@@ -38,11 +38,11 @@ const patternQuantities = {
 /** The quantities of recordings, and of patterns compared with recordings: level and frequency. */
 const recordingQuantities = {
   strength: {
-    title: "Level", unit: "dBFS, of the sine that is as strong",
+    title: "Level", unit: "dBFS, of a sine of equal strength",
     ticks: [[0, "\u221260"], [1 / 3, "\u221240"], [2 / 3, "\u221220"], [1, "0"]],
   },
   tone: () => ({
-    title: "Frequency", unit: "where there is a tone", ticks: [],
+    title: "Frequency", unit: "if tonal", ticks: [],
     marks: [50, 100, 200, 400].map((hertz) => [normalizedHertz(hertz), hertzText(hertz)]),
   }),
   intensityAt(take, time) {

@@ -100,7 +100,7 @@ async function draw() {
   const { box, width, height } = stage;
   find("#picture").innerHTML = `<svg class="plot${isCrowded(box) ? " crowded" : ""}" viewBox="0 0 ${width} ${height}" `
     + `height="${height}" role="img" aria-label="${escaped(firstTake().name)} and ${escaped(secondTake().name)} `
-    + "on one time axis. Every difference is in the list below.\"><defs><clipPath id=\"lanes\">"
+    + "on a common time axis. The list below contains every difference.\"><defs><clipPath id=\"lanes\">"
     + `<rect x="${box.left - 7}" y="0" width="${box.width + 14}" height="${height}"/></clipPath>`
     + `</defs>${contents}</svg>`;
   if (canvas) find("#picture").prepend(canvas);

@@ -5,11 +5,11 @@
 const outputs = [
   {
     name: "the signal for the actuator",
-    note: "The signal for the actuator: needs a shaker or good headphones; a laptop stays silent."
+    note: "The signal for the actuator: requires a shaker or good headphones. Laptop speakers cannot reproduce it."
   },
   {
     name: "what small speakers play",
-    note: "The band lifted, harmonics added: audible on laptops and phones."
+    note: "Shifted up, with added harmonics: audible on laptops and phones."
   },
 ];
 

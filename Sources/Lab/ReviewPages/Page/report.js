@@ -176,7 +176,7 @@ const keyTable = [
     act: () => find("#share-dialog").showModal()
   },
   { keys: ["t"], shown: "t", words: "Blind test", act: () => blindTest.open() },
-  { keys: ["?"], shown: "?", words: "This list", act: () => find("#keys-dialog").showModal() },
+  { keys: ["?"], shown: "?", words: "Show this help", act: () => find("#keys-dialog").showModal() },
 ];
 showKeys(keyTable);
 listenToKeys(keyTable, () => !find("dialog[open]"));

@@ -138,7 +138,7 @@ function bytesOf(text) {
 /** Copies a text to the clipboard. */
 function copyText(text, message) {
   Promise.resolve().then(() => navigator.clipboard.writeText(text))
-    .then(() => showNote(message), () => showNote("This browser does not let the page copy."));
+    .then(() => showNote(message), () => showNote("This browser does not allow the page to copy."));
 }
 
 /** Returns the letter of a take in its color. */

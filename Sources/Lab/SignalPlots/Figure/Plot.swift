@@ -112,7 +112,7 @@ public struct Plot: Sendable {
     }
     var facts = [(rangeText ?? "") + durationText(duration)]
     if takes.count > 1 {
-      facts.append("grey: in \(takes.count == 2 ? "both" : "all")")
+      facts.append("gray: in \(takes.count == 2 ? "both" : "all")")
     } else if let eventPlot = takes.first?.eventPlot {
       facts += eventCountTexts(of: eventPlot)
     }
@@ -144,7 +144,7 @@ public struct Plot: Sendable {
 
   private static func summary(of panels: [PlotPanel], names: [String], facts: [String]) -> String {
     let panelNouns = panels.map(\.summaryNoun).uniqued
-    let contents = panelNouns.isEmpty ? "empty picture" : panelNouns.joinedWithAnd
+    let contents = panelNouns.isEmpty ? "empty plot" : panelNouns.joinedWithAnd
     let takeNames = names.filter { !$0.isEmpty }
     return contents.capitalizedFirst
       + (takeNames.isEmpty ? "" : " of \(takeNames.joinedWithAnd)")
@@ -158,10 +158,10 @@ extension String {
 }
 
 extension [String] {
-  /// The elements as a list in a sentence: `a`, `a and b`, or `a, b and c`.
+  /// The elements as a list in a sentence: `a`, `a and b`, or `a, b, and c`.
   package var joinedWithAnd: String {
     guard count > 1 else { return joined() }
-    return dropLast().joined(separator: ", ") + " and " + self[count - 1]
+    return dropLast().joined(separator: ", ") + (count > 2 ? ", and " : " and ") + self[count - 1]
   }
 
   /// The distinct elements, in the order of their first occurrences.

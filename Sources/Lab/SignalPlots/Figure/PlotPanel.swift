@@ -101,7 +101,7 @@ struct PlotPanel: Sendable {
     var sharpnessPanel = PlotPanel(
       title: "Sharpness",
       unit: hasCurves
-        ? "after curves, and the frequency it becomes" : "and the frequency it becomes",
+        ? "after curves, and the resulting frequency" : "and the resulting frequency",
       content: .sharpness, axis: compactUnitAxis, ticks: [AxisTick(0, "0"), AxisTick(1, "1")],
       height: 60)
     // Frequencies are labeled only if all takes have the same mapping.
@@ -143,14 +143,14 @@ struct PlotPanel: Sendable {
     }
     return [
       PlotPanel(
-        title: "Level", unit: "dBFS, of the sine that is as strong", content: .intensity,
+        title: "Level", unit: "dBFS, of a sine of equal strength", content: .intensity,
         axis: unitAxis,
         ticks: [-60.0, -40, -20, 0].map { level in
           AxisTick(levelAxis.fraction(of: level), AxisTick.text(level, decimalPlaces: 0))
         },
         height: 130, emptyMessage: isSilent ? "silence" : nil),
       PlotPanel(
-        title: "Frequency", unit: "where there is a tone", content: .sharpness,
+        title: "Frequency", unit: "if tonal", content: .sharpness,
         axis: compactUnitAxis, ticks: [],
         rightTicks: [50.0, 100, 200, 400].map { hertz in
           AxisTick(frequencyAxis.fraction(of: hertz), frequencyLabel(hertz))
@@ -251,7 +251,7 @@ struct PlotPanel: Sendable {
       panel.legend.append(.analysisWindow(traces[0].window))
     } else {
       let milliseconds = AxisTick.text(traces[0].window * 1_000, decimalPlaces: 0)
-      panel.unit = "Hz, one window of \(milliseconds) ms for all of it"
+      panel.unit = "Hz, a single window of \(milliseconds) ms"
     }
     if let bandProfile {
       panel.legend.append(.profileBand(bandProfile.name))

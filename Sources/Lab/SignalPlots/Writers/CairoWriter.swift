@@ -23,14 +23,15 @@ internal import Glibc
   init(named name: String) throws(PlotError) {
     guard let library = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) else {
       throw PlotError(
-        .missingLibrary, "pictures need \(name); install it with 'apt-get install libcairo2'")
+        .missingLibrary, "plots require \(name); install it with 'apt-get install libcairo2'")
     }
     var loaded = temblor_cairo_functions()
     if let missing = unsafe temblor_cairo_load(library, &loaded) {
       throw PlotError(
         .missingLibrary,
         unsafe """
-        \(name) is older than 1.16 and has no \(String(cString: missing)); install a newer one
+        \(name) is older than version 1.16 and has no \(String(cString: missing)); install a newer \
+        version
         """
       )
     }
@@ -111,13 +112,13 @@ extension CairoBindings {
     let text =
       unsafe functions.status_to_string(status).map { unsafe String(cString: $0) } ?? "unknown"
     if status == CAIRO_STATUS_INVALID_SIZE || status == CAIRO_STATUS_NO_MEMORY {
-      throw PlotError(.tooLarge, "the picture is too large to draw: \(text)")
+      throw PlotError(.tooLarge, "the plot is too large to draw: \(text)")
     }
     throw drawingError(text)
   }
 
   private func drawingError(_ text: String) -> PlotError {
-    PlotError(.drawingFailed, "the picture cannot be drawn: \(text)")
+    PlotError(.drawingFailed, "cannot draw the plot: \(text)")
   }
 
   private static let writeCallback: WriteCallback = { userData, data, count in
@@ -154,9 +155,7 @@ extension CairoBindings {
     guard width > 0, height > 0, max(width, height) <= Self.maximumSide else {
       throw PlotError(
         .tooLarge,
-        """
-        invalid picture size \(width) × \(height); each side must be 1 to \(Self.maximumSide) pixels
-        """)
+        "invalid plot size \(width) × \(height); each side must be 1 to \(Self.maximumSide) pixels")
     }
     self.cairo = cairo
     palette = PlotPalette(theme)

@@ -8,34 +8,36 @@ import TransducerCalibration
 enum CalibrateCommand {
   private static let sensor = Option(
     "--sensor", value: "KIND", help: "Quantity that the sensor measures.",
-    defaultText: "what fits best"
+    defaultText: "the best fit"
   ).choice(of: TransducerMeasurement.Sensor.self)
 
   static let description = Command(
     "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
     discussion: """
-      Fits a resonance to a recording of the sweeps of 'temblor sweep' and updates the profile \
-      with the result. Use the same signal options for both commands. Unsuitable recordings are \
-      rejected with the reason.
+      The command fits a resonance to a recording of the sweeps of 'temblor sweep', and updates \
+      the profile with the result. Use the same signal options for both commands. Recordings that \
+      are not suitable are rejected with a reason.
 
-      With --quick, a recording of 5 s, made with 'temblor sweep --quick', shows how far resonance \
-      and Q factor have moved from the profile. The exit status is 3 if that is more than the \
-      profile's uncertainty, else 0. No profile is written.
+      METHODS
+        --quick      Measure how far resonance and Q factor have moved from the
+                     profile, with a recording of 5 s of 'temblor sweep --quick'. The
+                     exit status is 3 if they have moved by more than the uncertainty
+                     of the profile, and 0 otherwise. No profile is written.
+        --impedance  Measure with a resistor in series with the transducer instead of
+                     a sensor. The line input records the voltage across the resistor
+                     on --channel, and the voltage of the amplifier on --reference.
+                     See the wiring in the article TransducerCalibration first: with a
+                     bridged amplifier, wrong wiring shorts the output.
+        --by-hand    Measure without a sensor. Slow tones rise and fall around the
+                     resonance of the profile. Press the space bar when a tone feels
+                     strongest. The Q factor of the profile is unchanged.
+        --capture    Play and record the sweep at the same time.
 
-      With --impedance, a resistor in series with the transducer takes the place of a sensor: \
-      line-in records the voltage at it, on the channel --channel, and that of the amplifier \
-      on --reference. See the wiring in the article TransducerCalibration first: with bridged \
-      amplifiers a wrong one shorts the output.
-
-      With --by-hand, no sensor is needed: slow tones rise and fall around the resonance of the pro\
-      file, and the space bar is pressed in each where it is felt most. The Q factor stays that of \
-      the profile.
-
-      With --capture, the sweep is played and recorded at the same time.
-
-      Latency cannot be measured from a file alone. A second channel with the signal itself, given \
-      by --reference, yields it with sub-frame accuracy. With --capture and no reference, latency \
-      is taken from the clocks of the devices and is as accurate as their reported delays.
+      LATENCY
+      Latency cannot be measured from a recording of the sensor alone. With a second channel that \
+      contains the signal itself (--reference), it is measured with sub-frame accuracy. With \
+      --capture and no reference, it is calculated from the clocks of the devices, and is as \
+      accurate as the delays that they report.
       """,
     arguments: [
       Argument(
@@ -48,7 +50,8 @@ enum CalibrateCommand {
         "-o", "--output", value: "FILE", help: "Write the calibrated profile to this file.",
         completion: .file(withExtension: "json"), writes: ["json"]),
       Option(
-        "--plot", value: "FILE", help: "Plot measurement, fit and residual as png, svg or pdf.",
+        "--plot", value: "FILE",
+        help: "Plot the measurement, fit, and residual as png, svg, or pdf.",
         completion: .file(withExtension: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]),
       SharedOptions.json,
     ],
@@ -57,7 +60,7 @@ enum CalibrateCommand {
         "Recording",
         Option(
           "--channel", value: "N", help: "Channel of the sensor.",
-          defaultText: "the only one, or 1"),
+          defaultText: "the only channel, or 1"),
         Option("--reference", value: "N", help: "Channel with the signal itself."), sensor,
         Option(
           "--impedance", value: "OHMS",
@@ -81,12 +84,13 @@ enum CalibrateCommand {
         "Capture", Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
         Option(
           "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
-          defaultText: "as many as needed"), SweepCommand.playChannel), DeviceOptions.group,
+          defaultText: "the number of channels in use"), SweepCommand.playChannel),
+      DeviceOptions.group,
     ],
     examples: [
       .init(
         "temblor calibrate take.wav --profile dayton-bst-1 -o mine.json --plot fit.svg",
-        "Calibrate a profile from a recording."),
+        "Calibrate a profile with a recording."),
       .init(
         "temblor calibrate --by-hand --profile dayton-bst-1 --device plughw:1 -o mine.json",
         "Find the resonance by touch, with the space bar."),
@@ -101,7 +105,7 @@ enum CalibrateCommand {
         "Check within 5 s whether a profile still matches."),
       .init(
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
-          + "--reference 2 -o mine.json", "Play, record and measure, latency included."),
+          + "--reference 2 -o mine.json", "Play, record, and measure, including latency."),
     ]
   ) { arguments, terminal in try run(arguments, terminal, on: SystemEnvironment()) }
 
@@ -164,7 +168,7 @@ enum CalibrateCommand {
         error: CalibrationError(
           .unsuitableRecording,
           """
-          the movement would be \(milliseconds) ms \(latency < 0 ? "before" : "after") the signal; \
+          the movement starts \(milliseconds) ms \(latency < 0 ? "before" : "after") the signal; \
           check '--channel' and '--reference'
           """))
     }

@@ -88,7 +88,7 @@ struct ProfileChange {
     }
     let written =
       outputPath.map { "\($0.printable): written" }
-      ?? "No profile was written; use '--output FILE' to write one."
+      ?? "No profile was written; to write a profile, use '--output FILE'."
     let table = TextTable.lines([["", old.name, heading]] + entries.compactMap(\.row))
     let lines = table + [""] + sentences + [written]
     try terminal.output.write(lines.map { $0 + "\n" }.joined())
@@ -228,7 +228,7 @@ struct DriftReport {
 
   var text: String {
     let table = TextTable.lines(
-      [["", profileName, "measured", "change", "profile states"]] + entries.compactMap(\.row))
+      [["", profileName, "measured", "change", "profile value"]] + entries.compactMap(\.row))
     return (table + ["", verdict] + warnings).map { $0 + "\n" }.joined()
   }
 
@@ -236,7 +236,7 @@ struct DriftReport {
     if drift.isWithinUncertainty { return "Both are within the uncertainty of the profile." }
     let subject: String
     if drift.resonance.isWithinUncertainty {
-      subject = "The quality is"
+      subject = "The Q factor is"
     } else if drift.qualityFactor.isWithinUncertainty {
       subject = "The resonance is"
     } else {
@@ -286,7 +286,7 @@ struct CalibrationInput {
       let count =
         try arguments.int("--capture-channels", in: OutputRouting.channelCounts) ?? minimum
       guard count >= minimum else {
-        throw UsageError("channel \(minimum) is used, but '--capture-channels' is \(count)")
+        throw UsageError("channel \(minimum) is in use, but '--capture-channels' is \(count)")
       }
       try options.checkLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
@@ -350,7 +350,7 @@ enum CalibrationAge {
   }
 
   /// The remedy for a measured resonance that may have drifted.
-  static let advice = "'temblor calibrate --quick' checks it in 5 s"
+  static let advice = "run 'temblor calibrate --quick' to check it in 5 s"
 
   /// Returns the number of days from a fixed day to a date `YYYY-MM-DD` in the Gregorian calendar,
   /// or nil. Years start in March, so that a leap day is the last day of a year.

@@ -30,7 +30,7 @@ enum ManualCalibrationCommand {
       options.compactMap(\.names.last).filter { !usableOptions.contains($0) }, with: "--by-hand",
       in: arguments)
     guard arguments.value("RECORDING") == nil else {
-      throw UsageError("'--by-hand' plays tones and takes no RECORDING")
+      throw UsageError("'--by-hand' cannot be used with RECORDING")
     }
     let channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
     let device = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
@@ -52,11 +52,12 @@ enum ManualCalibrationCommand {
     }
     terminal.report(
       """
-      Touch the transducer as it is used. \(ManualMeasurement.tones(around: stated).count) slow \
-      tones rise and fall, \(toneProfile.frequency.low.text(places: 0)) to \
+      Touch the transducer as you normally use it. \
+      \(ManualMeasurement.tones(around: stated).count) slow tones rise and fall, \
+      \(toneProfile.frequency.low.text(places: 0)) to \
       \(toneProfile.frequency.high.text(places: 0)) Hz, for about a minute and a half.
-      Press the space bar once in each tone, where it is strongest. Tones can become loud: \
-      turn the amplifier down, and start with Enter.
+      Press the space bar once in each tone, when it is strongest. Tones can become loud: turn \
+      down the amplifier. Press Enter to start.
       """)
     let (outcome, calibration) = try session.run(device) { granted in
       let calibration = try ManualCalibration(
@@ -64,7 +65,7 @@ enum ManualCalibrationCommand {
       return (calibration.engine, calibration)
     }
     guard outcome.ending == .over else {
-      terminal.report("Not all tones were played; no profile was written.")
+      terminal.report("Some tones were not played; no profile was written.")
       return .failure
     }
     let presses = calibration.presses
@@ -88,10 +89,10 @@ enum ManualCalibrationCommand {
     let verdict =
       measurement.excludedPress.map {
         """
-        \(measurement.presses.count) of \(presses.count) presses agree; the one at \
-        \($0.hertz.text(places: 1)) Hz was left out.
+        \(measurement.presses.count) of \(presses.count) key presses agree; the press at \
+        \($0.hertz.text(places: 1)) Hz was ignored.
         """
-      } ?? "All \(presses.count) presses agree."
+      } ?? "All \(presses.count) key presses agree."
     let change = ProfileChange(old, measurement.applied(to: old, date: date), arguments)
     try change.writeReport(
       heading: "by hand",
@@ -224,7 +225,7 @@ final class ManualCalibration: PlaybackActivity {
   var title: ActivityTitle? {
     let level = "\(levelDecibels.text(places: 0)) dB"
     if case .ready = phase {
-      return ActivityTitle(long: "Enter starts, \(level)", short: "Enter")
+      return ActivityTitle(long: "press Enter to start, \(level)", short: "Enter")
     }
     let name = "tone \(toneIndex + 1) of \(tones.count)"
     return ActivityTitle(
@@ -233,7 +234,7 @@ final class ManualCalibration: PlaybackActivity {
   }
 
   var keys: [KeyHelp] {
-    [("space", "strongest"), ("+ -", "3 dB, and the tone again"), ("q", "give up")]
+    [("space", "strongest"), ("+ -", "3 dB, repeat the tone"), ("q", "quit")]
   }
 
   func update(at now: Duration) throws -> ActivityStep {

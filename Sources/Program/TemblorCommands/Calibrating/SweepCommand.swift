@@ -13,25 +13,25 @@ enum SweepCommand {
   static let description = Command(
     "sweep", abstract: "Write or play the measurement signal for a transducer.",
     discussion: """
-      The signal consists of two rising sweeps, the first 6 dB weaker, then six tones and six \
-      bursts to feel. Record it with a sensor on the transducer and measure the recording with \
-      'temblor calibrate'. The level is low, fades in slowly and contains nothing below half the \
-      lowest frequency. Levels beyond the limits of the profile are rejected.
+      The signal consists of two rising sweeps, the first of which is 6 dB weaker, followed by six \
+      tones and six bursts to feel. Record the signal with a sensor on the transducer, and measure \
+      the recording with 'temblor calibrate'. The level is low, fades in slowly, and contains \
+      nothing below half the lowest frequency. Levels beyond the limits of the profile are rejected.
 
       With --quick, the signal takes 5 s, for 'temblor calibrate --quick'.
       """,
     options: [
       SweepOptions.profile, SweepOptions.quick,
       Option(
-        "-o", "--output", value: "FILE", help: "Output file, 24 bits.",
+        "-o", "--output", value: "FILE", help: "Output file, with 24 bits per sample.",
         completion: .file(withExtension: "wav", "flac"),
         writes: []), playChannel,
     ], groups: [SweepOptions.group, DeviceOptions.group],
     examples: [
-      .init("temblor sweep --profile dayton-bst-1 -o sweep.wav", "Write a file to play."),
+      .init("temblor sweep --profile dayton-bst-1 -o sweep.wav", "Write a sound file."),
       .init(
         "temblor sweep --profile dayton-bst-1 --device plughw:1 --play-channel 2",
-        "Play it on the second channel of a card."),
+        "Play the signal on the second channel of a sound card."),
     ]
   ) { arguments, terminal in try run(arguments, terminal, time: SystemTimeSource()) }
 
@@ -97,22 +97,23 @@ enum SweepCommand {
   private static func instructions(_ options: SweepOptions, file: String?) -> String {
     var text = ""
     if !SweepLimits(options.profile).hasLimits {
-      text += "The profile has no power or excursion limit: start at a low volume.\n"
+      text += "The profile has no power or excursion limit. Start at a low volume.\n"
     }
     text += """
       Attach an accelerometer to the mounted transducer, or hold a microphone against it.
-      Record the whole signal in one take, with automatic gain control off and without clipping:
+      Record the complete signal without interruption, with automatic gain control off and without \
+      clipping:
         arecord -f S16_LE -r 48000 -d \(Int(options.signal.totalDuration.rounded(.up)) + 5) take.wav
 
       """
     if let file {
-      text += "While recording, play:\n  aplay \(file.printable)\n"
+      text += "While recording, play the signal:\n  aplay \(file.printable)\n"
     }
     let quick = options.isQuick ? " --quick" : ""
     let output = options.isQuick ? "" : " -o mine.json"
     return text
       + """
-      Then measure:
+      Then measure the recording:
         temblor calibrate\(quick) take.wav --profile \
       \(options.profileArgument)\(options.commandLineText)\(output)
 
@@ -125,10 +126,10 @@ struct SweepOptions {
   static let group = OptionGroup(
     "Signal",
     Option(
-      "--from", value: "HZ", help: "Start frequency, 1 to 10000.",
+      "--low", value: "HZ", help: "Start frequency, 1 to 10000.",
       defaultText: text(SweepSignal.defaultBand.lowerBound)),
     Option(
-      "--to", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
+      "--high", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
       defaultText: text(SweepSignal.defaultBand.upperBound)),
     Option(
       "--sweep-duration", value: "SECONDS", help: "Duration of each sweep, 0.5 to 30.",
@@ -141,13 +142,13 @@ struct SweepOptions {
     "--profile", value: "PROFILE",
     help:
       """
-      Profile of the transducer: a name from 'temblor profiles', words of one such as 'BST-1', \
+      Profile of the transducer: a name from 'temblor profiles', words of a name such as 'BST-1', \
       or a file.
       """,
     completion: SharedOptions.profileCompletion)
 
   static let quick = Option(
-    "--quick", help: "Check resonance and Q factor of a profile with a signal of 5 s.")
+    "--quick", help: "Check the resonance and Q factor of a profile with a signal of 5 s.")
 
   let profile: TransducerProfile
   let profilePath: String?
@@ -168,7 +169,7 @@ struct SweepOptions {
       try arguments.double("--level", in: SweepSignal.levelRange) ?? SweepSignal.defaultLevel
     if isQuick {
       try SharedOptions.refuse(
-        ["--from", "--to", "--sweep-duration"], with: "--quick", in: arguments)
+        ["--low", "--high", "--sweep-duration"], with: "--quick", in: arguments)
       do {
         signal = try SweepSignal(checking: profile, level: level)
       } catch {
@@ -176,13 +177,13 @@ struct SweepOptions {
       }
       return
     }
-    let low = try arguments.double("--from", in: SweepSignal.frequencyRange)
-    let high = try arguments.double("--to", in: SweepSignal.frequencyRange)
+    let low = try arguments.double("--low", in: SweepSignal.frequencyRange)
+    let high = try arguments.double("--high", in: SweepSignal.frequencyRange)
     let defaultBand = SweepSignal.defaultBand
     let first = low ?? min(defaultBand.lowerBound, (high ?? defaultBand.upperBound) / 4)
     let last = high ?? max(defaultBand.upperBound, first * 4)
     guard first < last else {
-      throw UsageError("'--to' must be above '--from', not \(Self.text(last).inQuotes)")
+      throw UsageError("'--high' must be above '--low', not \(Self.text(last).inQuotes)")
     }
     let mapping = profile.frequency
     do {
@@ -218,8 +219,8 @@ struct SweepOptions {
     let band = signal.band
     let defaultBand = SweepSignal.defaultBand
     let values = [
-      ("--from", band.lowerBound, defaultBand.lowerBound),
-      ("--to", band.upperBound, defaultBand.upperBound),
+      ("--low", band.lowerBound, defaultBand.lowerBound),
+      ("--high", band.upperBound, defaultBand.upperBound),
       ("--sweep-duration", signal.sweepDuration, SweepSignal.defaultDuration),
       ("--level", signal.level, SweepSignal.defaultLevel),
     ]

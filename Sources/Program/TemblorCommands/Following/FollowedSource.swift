@@ -48,7 +48,7 @@ struct FollowedSource: Equatable {
         name,
         """
         \(problem.error(for: name).description); requires PulseAudio or PipeWire, and the package \
-        libasound2-plugins; or choose a source with '--from'
+        libasound2-plugins; or choose a source with '--source'
         """)
     }
     sinks = server.sinks.map(\.name)
@@ -83,15 +83,15 @@ struct FollowedSource: Equatable {
     let others = sinks.filter { $0 != sink }.map { "pulse:DEVICE=" + $0.printable }
     let remedy =
       others.isEmpty
-      ? "name a sound card with '--device', such as plughw:1"
-      : "name another sink with '--device': \(others.joinedWithOr)"
+      ? "use a sound card with '--device', such as plughw:1"
+      : "use a different sink with '--device': \(others.joinedWithOr)"
     let reason =
       named == nil
       ? "the device \(output.name.inQuotes) plays on the desktop's default sink"
       : "the device \(output.name.inQuotes) plays on this sink"
     throw UsageError(
       """
-      '--from' records the sink \(sink.inQuotes), and \(reason), which would feed itself; \
+      '--source' records the sink \(sink.inQuotes), and \(reason), which would cause feedback; \
       \(remedy)
       """
     )

@@ -14,8 +14,8 @@ struct LiveOptions {
       "--keep-awake",
       help:
         """
-        Play an imperceptible tone (\(Int(KeepAwakeTone.frequency)) Hz at -60 dBFS) so that \
-        amplifiers do not enter standby.
+        Play an imperceptible tone (\(Int(KeepAwakeTone.frequency)) Hz at -60 dBFS) that keeps \
+        amplifiers out of standby.
         """
     ),
     Option(
@@ -38,8 +38,8 @@ struct LiveOptions {
     "--record-rotate", value: "MINUTES",
     help:
       """
-      Begin another file of the recording after this long; 1 to 1440. Files get date and time \
-      before the extension.
+      Start a new file of the recording after this time, 1 to 1440. Date and time are added before \
+      the file extension.
       """
   ).double(in: 1...1_440)
   static let recordReserve = Option(
@@ -53,7 +53,7 @@ struct LiveOptions {
 
   static let groups = [soundGroup, RoutingOptions.group, DeviceOptions.group]
   static let quiet = Option("-q", "--quiet", help: "Print errors only.")
-  static let json = Option("--json", help: "Print one JSON object at the end.")
+  static let json = Option("--json", help: "Print a JSON summary on exit.")
 
   let device: DeviceOptions
   let routing: ChannelRouting
@@ -98,7 +98,7 @@ struct LiveOptions {
       throw UsageError(
         """
         unknown file extension of \(recordPath.inQuotes); use .wav, .flac, .aiff, .w64, .rf64, \
-        .caf or .ogg
+        .caf, or .ogg
         """
       )
     }
@@ -125,7 +125,7 @@ struct LiveOptions {
       InputOverwriteCheck.comparablePath(of: recordPath)
         == InputOverwriteCheck.comparablePath(of: file)
     {
-      throw UsageError("'--record' and '--device' would both write \(file.inQuotes)")
+      throw UsageError("'--record' and '--device' cannot both write \(file.inQuotes)")
     }
   }
 
@@ -171,8 +171,8 @@ struct LiveOptions {
         if isListened, !isProfileExplicit {
           session.console.hint(
             """
-            \(profile.frequency.text): felt on a shaker or good headphones; '--profile \
-            \(ReviewTake.speakerProfile)' for a laptop
+            \(profile.frequency.text): requires a shaker or good headphones; for a laptop, use \
+            '--profile \(ReviewTake.speakerProfile)'
             """
           )
         }
@@ -198,7 +198,7 @@ struct LiveOptions {
     let count = granted.format.channelCount
     guard count >= routing.minimumChannelCount else {
       throw UsageError(
-        "channel \(routing.minimumChannelCount) is routed, and \(granted.name.inQuotes) has "
+        "channel \(routing.minimumChannelCount) is in use, but \(granted.name.inQuotes) has "
           + "\(count == 1 ? "one channel" : "\(count) channels")")
     }
     try routing.checkFilters(rate: granted.format.rate)
@@ -226,18 +226,17 @@ struct DeviceOptions: Sendable {
     "-d", "--device", value: "NAME",
     help:
       """
-      Output: an ALSA device such as plughw:1, a card by card:ID or \
-      usb:VENDOR:PRODUCT[:SERIAL], a sink by pipewire:NODE=NAME or pulse:DEVICE=NAME, or \
-      wav:FILE.
+      Output device: an ALSA device such as plughw:1, a card as card:ID or \
+      usb:VENDOR:PRODUCT[:SERIAL], a sink as pipewire:NODE=NAME or pulse:DEVICE=NAME, or wav:FILE.
       """,
     defaultText: defaultDevice, completion: Completion(candidateCommand: "devices --names"))
   private static let rate = Option(
     "--rate", value: "HZ", help: "Sample rate, \(SharedOptions.sampleRateText).",
-    defaultText: "48000, or the nearest that the device has"
+    defaultText: "48000, or the nearest rate that the device supports"
   ).int(in: SharedOptions.sampleRates)
   private static let channels = Option(
-    "--channels", value: "N", help: "Number of channels, 1 to 64.",
-    defaultText: "two, or as many as are routed"
+    "--channels", value: "N", help: "Number of output channels, 1 to 64.",
+    defaultText: "two, or the number of channels in use"
   ).int(in: OutputRouting.channelCounts)
   private static let periodSize = Option(
     "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.",
@@ -279,7 +278,7 @@ struct DeviceOptions: Sendable {
     request.channels = .atLeast(max(2, minimumChannelCount))
     if let count = try arguments[Self.channels] {
       guard count >= minimumChannelCount else {
-        throw UsageError("channel \(minimumChannelCount) is routed, but '--channels' is \(count)")
+        throw UsageError("channel \(minimumChannelCount) is in use, but '--channels' is \(count)")
       }
       request.channels = .exactly(count)
     }
@@ -364,7 +363,10 @@ struct DeviceUnavailableError: Error, Equatable, CustomStringConvertible {
   var description: String {
     if let origin {
       return
-        "\(reason.message); \(origin) names it: connect it, or use 'temblor setup' or '--device'"
+        """
+        \(reason.message); \(origin) selects this device: connect it, or use 'temblor setup' or \
+        '--device'
+        """
     }
     return
       """

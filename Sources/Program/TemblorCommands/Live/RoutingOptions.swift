@@ -13,30 +13,31 @@ enum RoutingOptions {
       "--haptics", value: "LIST",
       help:
         """
-        Haptic channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6; or \
-        none.
+        Haptic output channels, numbered from 1, each with an optional gain in dB, such as 1,2:-6; \
+        or none.
         """,
       defaultText: "all"),
     Option(
       "--audio", value: "LIST",
-      help: "Audio channels, alternating left and right; a single channel carries both.",
+      help: "Audio output channels, alternating left and right. A single channel carries both.",
       defaultText: "the first two"), channel,
     Option(
       "--array", value: "FILE",
       help:
         """
-        Array file with the channels and positions of several transducers; replaces --haptics, \
-        --channel and --profile. See Profiles/README.md.
+        Array file that describes the channels and positions of several transducers. Replaces \
+        --haptics, --channel, and --profile. See Profiles/README.md.
         """,
       completion: .file(withExtension: "json")))
 
   static let channel = Option(
-    "--channel", value: "N=WORDS",
+    "--channel", value: "N=SETTINGS",
     help: """
-      Configure one channel, such as '2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. \
-      Words: \(ChannelRouting.ChannelSettings.settingForms.joined(separator: ", ")). eq and \
-      crossover act one behind the other, at most \(ChannelFilter.maximumCount) on a channel; a \
-      crossover is Linkwitz-Riley, 24 dB an octave.
+      Settings for one output channel, such as \
+      '2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert'. Settings: \
+      \(ChannelRouting.ChannelSettings.settingForms.joined(separator: ", ")). Filters (eq and \
+      crossover) run in series, at most \(ChannelFilter.maximumCount) per channel. A crossover is \
+      a Linkwitz-Riley filter with 24 dB per octave.
       """,
     isRepeatable: true)
 
@@ -44,10 +45,10 @@ enum RoutingOptions {
     "--pan", value: "POS",
     help:
       """
-      Position in the --array: a position on a line, degrees on a ring, or metres X/Y on a \
-      plane; or positions over time, T:POS,T:POS, with linear interpolation.
+      Position in the --array: a position on a line, degrees on a ring, or meters X/Y on a plane. \
+      Positions over time, T:POS,T:POS, are interpolated linearly.
       """,
-    defaultText: "all transducers alike")
+    defaultText: "the same signal on all transducers")
 
   static func routing(_ arguments: ParsedArguments) throws -> ChannelRouting {
     var routing = ChannelRouting()
@@ -103,7 +104,7 @@ enum RoutingOptions {
       let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
       let index = try Self.index(String(parts[0]), option: option)
       guard !entries.contains(where: { $0.index == index }) else {
-        throw UsageError("\(option.inQuotes) names channel \(index + 1) twice")
+        throw UsageError("\(option.inQuotes) contains channel \(index + 1) twice")
       }
       let gain = parts.count > 1 ? try Self.gain(String(parts[1]), option: option) : 1
       entries.append(ChannelRouting.ChannelGain(index: index, gain: gain))
@@ -136,7 +137,7 @@ extension ChannelRouting.ChannelSettings {
   /// The maximum delay in seconds.
   static let maximumDelay = 1.0
   static let settingForms = [
-    "haptics", "audio", "left", "right", "off", "source=PLACE", "profile=NAME", "gain=DB",
+    "haptics", "audio", "left", "right", "off", "source=LOCATION", "profile=NAME", "gain=DB",
     "delay=MSms", "invert",
     "eq=HZ:DB:Q", "crossover=low:HZ", "crossover=high:HZ",
   ]
@@ -156,14 +157,14 @@ extension ChannelRouting.ChannelSettings {
     guard filters.count <= ChannelFilter.maximumCount else {
       throw UsageError(
         """
-        channel \(index + 1) has \(filters.count) filters; at most \(ChannelFilter.maximumCount) \
-        are possible
+        channel \(index + 1) has \(filters.count) filters; the limit is \
+        \(ChannelFilter.maximumCount)
         """
       )
     }
     if profile != nil || source != nil, content?.hasHaptics == false {
       let name = profile != nil ? "profile" : "source"
-      throw UsageError("channel \(index + 1) has a \(name) but no haptics in \(text.inQuotes)")
+      throw UsageError("channel \(index + 1) has a \(name), but no haptics in \(text.inQuotes)")
     }
   }
 
@@ -264,8 +265,8 @@ extension ChannelRouting {
       for filter in channel.filters where filter.hertz >= rate / 2 {
         throw UsageError(
           """
-          '--channel \(channel.index + 1)' has a filter at \(filter.hertz.shortText) Hz, but \
-          the rate is \(rate.shortText) Hz: choose a frequency below \((rate / 2).shortText) Hz \
+          '--channel \(channel.index + 1)' has a filter at \(filter.hertz.shortText) Hz, but the \
+          sample rate is \(rate.shortText) Hz; use a frequency below \((rate / 2).shortText) Hz, \
           or a higher '--rate'
           """
         )
@@ -296,7 +297,7 @@ enum PanArgument {
       points.append(.init(time: time, position: try checked(parts[1], layout)))
     }
     guard points.count <= maximumPointCount else {
-      throw UsageError("'--pan' takes at most \(maximumPointCount) positions")
+      throw UsageError("'--pan' accepts at most \(maximumPointCount) positions")
     }
     return PanPath(points)
   }

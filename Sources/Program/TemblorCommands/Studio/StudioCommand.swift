@@ -14,16 +14,16 @@ enum StudioCommand {
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
-      "studio", abstract: "Write or serve an HTML page that edits patterns and plays them.",
+      "studio", abstract: "Write or serve an HTML page for editing and playing patterns.",
       discussion: """
-        The page has the renderer in it, works offline in any current browser, and plays a pattern \
-        while it is changed. Without a pattern it is empty; files are dropped on it. Saving \
-        downloads the file, or writes it again where the browser supports that.
+        The page contains the renderer, works offline in any current browser, and plays a pattern \
+        while you edit it. Without a pattern, the page is empty, and you can drop files on it. \
+        Saving downloads the file, or overwrites it if the browser supports that.
 
-        With --serve, the page is served to browsers on this machine alone, under an address that \
-        contains a secret, until Ctrl-C. Saving then writes the file itself; if the file has \
-        changed in the meantime, nothing is written and the page offers both versions. A link that \
-        is found in a folder is not served.
+        With --serve, the page is served to browsers on this computer, at an address that contains \
+        a secret, until you press Ctrl-C. Saving then writes the pattern file. If the file has \
+        changed in the meantime, nothing is written, and the page offers both versions. Links that \
+        are found in a folder are not served.
 
         \(SharedOptions.settingsUnusedText)
         """,
@@ -33,7 +33,7 @@ enum StudioCommand {
         serve, port, SharedOptions.profile, PageOutput.openOption, LiveOptions.quiet,
       ],
       examples: [
-        .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and show it."),
+        .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and open it."),
         .init(
           "temblor studio --serve old.ahap new.ahap --profile buttkicker-lfe",
           "Edit two files for a shaker."),
@@ -44,16 +44,16 @@ enum StudioCommand {
   private static func patternArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
     Argument(
       SharedOptions.patternName,
-      help: "One or two pattern files of any format, or names of shipped patterns: A and B.",
+      help: "One or two pattern files, or names of shipped patterns: A and B.",
       completion: .patterns(formats), isRepeatable: true, isOptional: true
     ).texts()
   }
 
   private static let serve = Option(
-    "--serve", help: "Serve the page on this machine, and save to the files."
+    "--serve", help: "Serve the page on this computer, and save to the files."
   ).flag()
   private static let port = Option(
-    "--port", value: "N", help: "Port to serve on; by default one that is free."
+    "--port", value: "N", help: "Port to serve on. Default: a free port."
   ).int(in: 1...65_535)
 
   struct Options {
@@ -145,7 +145,7 @@ enum StudioCommand {
       terminal.report("Serving on this computer only. Press Ctrl-C to stop.")
     }
     if options.page.opensInBrowser {
-      try work.attempt { _ in try PageOutput.openInBrowser(site.address, state: "is served") }
+      try work.attempt { _ in try PageOutput.openInBrowser(site.address, state: "is being served") }
     }
     server.run(site, until: interruption.descriptor, time: SystemTimeSource())
   }

@@ -21,12 +21,12 @@ struct HTTPRequest: Equatable {
     let head = bytes.prefix(maximumHeadLength)
     guard let start = head.indices.first(where: { head[$0...].starts(with: end) }) else {
       return bytes.count < maximumHeadLength
-        ? .incomplete : .refused(HTTPResponse(431, "the head has over 16,384 bytes"))
+        ? .incomplete : .refused(HTTPResponse(431, "the request header has more than 16,384 bytes"))
     }
     let lines = String(decoding: head[..<start], as: UTF8.self).split(separator: "\r\n")
     let words = (lines.first ?? "").split(separator: " ")
     guard words.count == 3, words[2].hasPrefix("HTTP/1.") else {
-      return .refused(HTTPResponse(400, "not a request of HTTP/1.1"))
+      return .refused(HTTPResponse(400, "not an HTTP/1.1 request"))
     }
     var fields: [String: String] = [:]
     for line in lines.dropFirst() {
@@ -40,11 +40,11 @@ struct HTTPRequest: Equatable {
     guard fields["transfer-encoding"] == nil, let length = Int(fields["content-length"] ?? "0"),
       length >= 0
     else {
-      return .refused(HTTPResponse(411, "the length of the body is needed as Content-Length"))
+      return .refused(HTTPResponse(411, "Content-Length is required"))
     }
     guard length <= maximumBodyLength else {
       return .refused(
-        HTTPResponse(413, "\(length) bytes; a pattern may have up to \(maximumBodyLength)"))
+        HTTPResponse(413, "the body has \(length) bytes; the limit is \(maximumBodyLength)"))
     }
     let body = bytes.dropFirst(start + end.count)
     guard body.count >= length else { return .incomplete }
@@ -125,7 +125,7 @@ struct StudioSite {
     do throws(FileError) {
       if components[2].isEmpty {
         guard ["GET", "HEAD"].contains(request.method) else {
-          return HTTPResponse(405, "the page can only be read")
+          return HTTPResponse(405, "the page is read-only")
         }
         return HTTPResponse(contentType: "text/html; charset=utf-8", body: try html())
       }
@@ -149,7 +149,7 @@ struct StudioSite {
       return present
     case "PUT":
       guard let expected = request.headers["if-match"] else {
-        return HTTPResponse(428, "the version to replace is required in If-Match")
+        return HTTPResponse(428, "If-Match with the version to replace is required")
       }
       // The current version is returned so that a concurrent change is not lost.
       guard expected == "\"\(tag)\"" else {
@@ -159,7 +159,7 @@ struct StudioSite {
       return HTTPResponse(
         204, contentType: "", entityTag: StudioPage.Slot.entityTag(of: request.body), body: [])
     default:
-      return HTTPResponse(405, "a pattern can be read (GET) and saved (PUT)")
+      return HTTPResponse(405, "a pattern supports GET and PUT")
     }
   }
 

@@ -16,47 +16,61 @@ enum StudyCommand {
   private static let procedure = Option(
     "--procedure", value: "NAME",
     help:
-      """
-      How stimuli become trials: with the reference (abx, 2afc, staircase, rating) or alone \
-      (magnitude).
-      """
+      "Procedure: abx, 2afc, staircase, magnitude, or rating."
   ).choice(default: StudyProcedure.twoChoices)
   private static let repeats = Option(
-    "--repeats", value: "N", help: "How often each stimulus is tested."
+    "--repeats", value: "N", help: "Number of trials per stimulus."
   )
   .int(in: 1...1_000, default: 1)
   private static let breakInterval = Option(
-    "--break-every", value: "N", help: "Rest after each N trials, until a key is pressed."
+    "--break-every", value: "N", help: "Pause after every N trials until a key is pressed."
   ).int(in: 1...10_000)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
-      "study", abstract: "Run an experiment from a table of stimuli.",
+      "study", abstract: "Run a perception experiment from a table of stimuli.",
       discussion: """
-        TABLE is a CSV file with one row per stimulus. Columns: 'id', a unique name; either \
-        'file', a pattern file in the table's folder, or 'intensity', 'sharpness', 'duration' \
-        (empty for a tap), 'attack', 'decay' and 'release' of an event; 'level', the RMS playback \
-        level in dBFS, accurate to 0.01 dB at strength 1; and 'profile', if the rows use different \
-        profiles. The reference is the stimulus with the id 'reference' or, if there is none, the \
-        first row.
+        TABLE is a CSV file with one row per stimulus. Columns:
 
-        Each answer is saved immediately, with its time, strength, device, profile and program \
+          id          Unique name of the stimulus.
+          file        Pattern file, relative to the table; or specify the event with:
+          intensity, sharpness, duration, attack, decay, release
+                      Event values. Leave duration empty for a transient (a tap).
+          level       RMS playback level in dBFS, accurate to 0.01 dB at strength 1.
+          profile     Transducer profile, if the rows use different profiles.
+
+        The reference is the stimulus with the id 'reference' or, if there is none, the first row.
+
+        PROCEDURES
+          abx         Identify which of two stimuli was repeated.
+          2afc        Choose the stronger of two stimuli.
+          staircase   Estimate a threshold. The level decreases one step after two
+                      correct answers and increases one step after a wrong answer. The
+                      staircase starts at the strongest stimulus, ends after eight
+                      reversals, and estimates the 70.7 % point.
+          magnitude   Rate the strength of a single stimulus with a number.
+          rating      Rate the similarity of a stimulus to the reference, 0 to 100.
+
+        Each answer is saved immediately, with its time, strength, device, profile, and program \
         version. To resume a study, run the same command again. The trial order depends on the \
-        seed, which is stored in the results. A staircase starts at the strongest stimulus, \
-        decreases one step after two correct answers, increases one step after a wrong one, ends \
-        after eight reversals, and estimates the 70.7 % point.
+        seed, which is stored in the results.
 
-        No key changes the strength or mutes during a study. If a strength is saved by 'temblor \
-        setup', the study stops: give --strength 1 to play the levels of the table, or another \
+        No key changes the strength or mutes during a study. If 'temblor setup' has saved a \
+        strength, the study stops: use --strength 1 to play the levels of the table, or another \
         strength, which scales all stimuli and is stored in the results.
 
-        The report lists the number of correct answers per stimulus and how often guessing does as \
-        well; for a staircase the threshold of each participant; for magnitudes the geometric \
-        mean, and for ratings the mean, with their 95 % confidence intervals. Simulated answers \
-        are not pooled with those of people, nor results at different strengths.
+        REPORT
+          abx, 2afc   The number of correct answers per stimulus and the p-value: the
+                      probability that guessing does at least as well.
+          staircase   The threshold of each participant.
+          magnitude   The geometric mean per stimulus and its 95 % confidence interval.
+          rating      The mean per stimulus and its 95 % confidence interval.
+
+        Simulated answers are not pooled with the answers of people, and results at different \
+        strengths are not pooled.
 
         Tell participants what they may feel, begin with weak stimuli, and let them stop at any \
-        time: q stops immediately.
+        time. Press q to stop immediately.
         """,
       arguments: [tableArgument],
       options: [
@@ -65,8 +79,9 @@ enum StudyCommand {
       ], groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init(
-          "temblor study steps.csv --procedure staircase --participant anna", "Find a threshold."),
-        .init("temblor study steps.csv --render sounds", "Write the stimuli."),
+          "temblor study steps.csv --procedure staircase --participant anna", "Measure a threshold."
+        ),
+        .init("temblor study steps.csv --render sounds", "Write the stimuli as WAV files."),
         .init("temblor study --report study-*.csv", "Pool the results of all participants."),
       ]
     ) { arguments, terminal in
@@ -77,14 +92,14 @@ enum StudyCommand {
   }
 
   private static let tableArgument = Argument(
-    "TABLE", help: "The stimuli; the results of participants with --report.",
+    "TABLE", help: "Table of stimuli, or, with --report, result files of one study.",
     completion: .file(withExtension: "csv"), isRepeatable: true
   ).texts()
   private static let participant = Option(
     "--participant", value: "NAME", help: "Participant ID.", defaultText: "p1"
   ).text().map { $0 ?? "p1" }
   private static let question = Option(
-    "--question", value: "TEXT", help: "Custom question.", defaultText: "by the procedure"
+    "--question", value: "TEXT", help: "Custom question.", defaultText: "depends on the procedure"
   ).text()
   private static let save = Option(
     "--save", value: "FILE", help: "Results file.",
@@ -101,14 +116,14 @@ enum StudyCommand {
   private static let simulate = Option(
     "--simulate", value: "ANSWERS",
     help: """
-      Simulate the answers without a device: right, wrong, random, or the value from which they \
-      are right. Results are written only with --save.
+      Simulate the answers without a device: right, wrong, random, or a number: the level (or \
+      intensity) from which they are right. Results are written only with --save.
       """
   ).text()
   private static let json = Option("--json", help: "Print the report as JSON.").flag()
-  private static let csv = Option("--csv", help: "Print the report as a table.").flag()
+  private static let csv = Option("--csv", help: "Print the report as CSV.").flag()
   private static let report = Option(
-    "--report", help: "Pool results instead of running a study: several files of one."
+    "--report", help: "Report the pooled results instead of running a study."
   ).flag()
 
   struct Options {
@@ -129,7 +144,7 @@ enum StudyCommand {
       try live.checkOutputs(reading: [table])
       participant = try arguments[StudyCommand.participant]
       guard !participant.isEmpty, !participant.contains("/") else {
-        throw UsageError("'--participant' takes a name without slashes")
+        throw UsageError("'--participant' must be a name without slashes")
       }
       procedure = try arguments[StudyCommand.procedure]
       repeats = try arguments[StudyCommand.repeats]
@@ -242,7 +257,7 @@ enum StudyCommand {
     let session = options.live.makeSession(in: environment, terminal)
     guard session.hasKeyboard else {
       throw FileError(
-        "standard input", "is not a terminal; run the study in a terminal or use '--simulate'")
+        "standard input", "is not a terminal; run the study in a terminal, or use '--simulate'")
     }
     let (outcome, activity) = try options.live.play(in: session) { engine in
       var job = job
@@ -304,7 +319,7 @@ enum StudyCommand {
       let path = paths[index].path
       guard try FileSystem.read(path) == sound.bytes else {
         throw FileError(
-          path, "exists and is not the stimulus of this table; choose another '--render'")
+          path, "exists and is not the stimulus of this table; choose a different '--render'")
       }
       lines[index] = [path.printable] + sound.levels
     }
@@ -400,7 +415,7 @@ struct StudyRecord {
       let answer = row.fields["answer"].flatMap(Double.init)
       guard let trial = trials.trial, let answer, trials.procedure.accepts(answer) else {
         throw StudyResults.error(
-          path, line: row.line, "is beyond the end of this study; save to another file")
+          path, line: row.line, "is beyond the end of this study; save to a different file")
       }
       let identity = identity(of: trial)
       for column in StudyResults.columns {
@@ -411,8 +426,8 @@ struct StudyRecord {
         if isCondition, saved.isEmpty, !conditions.isSimulated { continue }
         throw StudyResults.error(
           path, line: row.line,
-          "has \(saved.inQuotes) as \(column), and this study \(expected.inQuotes); "
-            + "save to another file")
+          "has \(saved.inQuotes) as \(column), but this study has \(expected.inQuotes); "
+            + "save to a different file")
       }
       results.append(row.fields)
       trials.submit(answer)
@@ -445,7 +460,7 @@ struct StudyRecord {
     let threshold = Double(text)
     guard threshold != nil || ["right", "wrong", "random"].contains(text) else {
       throw UsageError.invalidValue(
-        of: "--simulate", expected: "right, wrong, random or a number", actual: text)
+        of: "--simulate", expected: "right, wrong, random, or a number", actual: text)
     }
     var generator = SplitMix64(seed: conditions.seed ^ 0x5eed)
     while let trial = trials.trial {
@@ -480,7 +495,7 @@ struct StudyRecord {
   private var findings: [String] {
     switch trials.procedure {
     case .abx, .twoChoices:
-      return ["\(trials.answers.count { $0.answer == $0.trial.correctAnswer }) right"]
+      return ["\(trials.answers.count { $0.answer == $0.trial.correctAnswer }) correct"]
     case .staircase:
       let threshold = trials.staircase.threshold.map {
         "threshold \(NumberFormatting.fixed($0, places: 2))"
@@ -520,7 +535,7 @@ final class StudyActivity: PlaybackActivity {
 
   var keys: [KeyHelp] {
     let digits = record.trials.procedure.hasTwoAnswers ? "1 2" : "0-9"
-    return [(digits, "the answer"), ("enter", "confirm it"), ("r", "play again")]
+    return [(digits, "the answer"), ("enter", "confirm the answer"), ("r", "play again")]
   }
 
   var state: PlaybackStatus.State { engine.position < endFrame ? .playing : .idle }

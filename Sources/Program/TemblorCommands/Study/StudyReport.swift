@@ -92,7 +92,7 @@ enum StudyReport {
     if let simulated, let other = answers.first(where: { $0.fields["simulated"] != "true" }) {
       throw StudyResults.error(
         other.path, line: other.line,
-        "has \(origin(other)), and \(simulated.path.inQuotes) has simulated answers; "
+        "has \(origin(other)), but \(simulated.path.inQuotes) has simulated answers; "
           + "report them separately")
     }
     let played = answers.filter { !($0.fields["strength"] ?? "").isEmpty }
@@ -102,14 +102,16 @@ enum StudyReport {
     {
       throw StudyResults.error(
         other.path, line: other.line,
-        "was played at strength \(other.fields["strength"] ?? ""), and \(first.path.inQuotes) at "
+        "was played at strength \(other.fields["strength"] ?? ""), but \(first.path.inQuotes) at "
           + "\(strength ?? ""); report them separately")
     }
     var named: Set<String> = []
     for row in answers
     where (row.fields["simulated"] ?? "").isEmpty && named.insert(row.path).inserted {
       terminal.report(
-        "\(row.path.printable): does not record strength, or whether its answers were simulated")
+        """
+        \(row.path.printable): does not record the strength, or whether its answers were simulated
+        """)
     }
   }
 

@@ -34,7 +34,7 @@ struct StudyTable {
   ]
   static let columns = ["id", "file", "profile"] + numericColumns
   private static let rule = Rule.error(
-    "study-table", "study", "A table of stimuli must have the columns it needs.")
+    "study-table", "study", "A table of stimuli must have the required columns.")
   /// The maximum error of a level, in decibels.
   private static let levelTolerance = 0.01
 
@@ -59,7 +59,7 @@ struct StudyTable {
     }
     guard table.columns.contains("id"), table.rows.count > 0 else {
       throw Self.error(
-        path, line: 1, column: nil, "a table has a column 'id' and a row for each stimulus")
+        path, line: 1, column: nil, "the table must have a column 'id' and a row for each stimulus")
     }
     var stimuli: [Stimulus] = []
     for row in table.rows {
@@ -106,7 +106,7 @@ struct StudyTable {
     }
     if let file = fields["file"] {
       if let column = numericColumns.first(where: { $0 != "level" && fields[$0] != nil }) {
-        throw error(path, line: line, column: column, "is only for stimuli without a 'file'")
+        throw error(path, line: line, column: column, "cannot be combined with 'file'")
       }
       let beside = file.hasPrefix("/") ? file : FileSystem.join(FileSystem.folder(of: path), file)
       let (inputs, problems) = PatternInput.find(
@@ -115,7 +115,7 @@ struct StudyTable {
         throw error(path, line: line, column: "file", "\(problem)")
       }
       guard inputs.count == 1 else {
-        throw error(path, line: line, column: "file", "\(file.inQuotes) is not one pattern")
+        throw error(path, line: line, column: "file", "\(file.inQuotes) is not a single pattern")
       }
       let pattern = try LoadedPattern(inputs[0])
       return Stimulus(

@@ -104,9 +104,9 @@ import Testing
     {"Pattern": [⏎  {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": ""}}⏎]}
       -4824 waveform-path t.ahap:2:74: error: EventWaveformPath is empty (Pattern[0].Event.EventWaveformPath)
     {"Pattern": [⏎  {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": "/etc/passwd"}}⏎]}
-      -4824 waveform-path t.ahap:2:74: error: EventWaveformPath is absolute; it must begin in the pattern's folder (Pattern[0].Event.EventWaveformPath)
+      -4824 waveform-path t.ahap:2:74: error: EventWaveformPath is an absolute path; it must be relative to the pattern's folder (Pattern[0].Event.EventWaveformPath)
     {"Pattern": [⏎  {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": "a/../../b.wav"}}⏎]}
-      -4824 waveform-path t.ahap:2:74: error: EventWaveformPath leaves the pattern's folder by ".." (Pattern[0].Event.EventWaveformPath)
+      -4824 waveform-path t.ahap:2:74: error: EventWaveformPath leads outside the pattern's folder with ".." (Pattern[0].Event.EventWaveformPath)
     {"Pattern": [⏎  {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": "a\\b.wav"}}⏎]}
       -4824 waveform-path t.ahap:2:74: error: EventWaveformPath contains a backslash; use / between folders (Pattern[0].Event.EventWaveformPath)
     {"Pattern": [⏎  {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": 5}}⏎]}

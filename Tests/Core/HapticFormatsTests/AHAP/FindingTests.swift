@@ -33,7 +33,7 @@ import Testing
     #"""
     {"Pattern": []}
       missing-version t.ahap:1:1: warning: missing key "Version"; add "Version": 1.0
-      no-events t.ahap:1:13: warning: the pattern has no events and plays nothing (Pattern)
+      no-events t.ahap:1:13: warning: the pattern has no events, so nothing plays (Pattern)
     \#u{FEFF}{"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}},]}
       byte-order-mark t.ahap:1:1: warning: the text starts with a byte-order mark; save it as UTF-8 without one
       trailing-comma t.ahap:1:82: warning: comma before a closing bracket (Pattern); remove it
@@ -45,10 +45,10 @@ import Testing
     {"Version": 1, "Metadata": "x", "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}}]}
       wrong-type t.ahap:1:28: warning: Metadata should be an object, not a string; it is ignored (Metadata)
     {"Version": 1, "Pattern": [{"ParameterCurves": {}}, {}, {"Event": {"Time": 0, "EventType": "HapticTransient"}}]}
-      unknown-entry t.ahap:1:29: warning: an entry with "ParameterCurves" is ignored (Pattern[0].ParameterCurves); did you mean "ParameterCurve"?
+      unknown-entry t.ahap:1:29: warning: an entry with the key "ParameterCurves" is ignored (Pattern[0].ParameterCurves); did you mean "ParameterCurve"?
       unknown-entry t.ahap:1:53: warning: an empty entry is ignored (Pattern[1])
     {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}, "Parameter": {"ParameterID": "HapticSharpnessControl", "ParameterValue": -2, "Time": 0}}]}
-      unknown-entry t.ahap:1:28: warning: an entry should hold one thing; the 2 here are all read (Pattern[0])
+      unknown-entry t.ahap:1:28: warning: an entry should contain one object, not 2; all of them are read (Pattern[0])
       out-of-range t.ahap:1:156: warning: HapticSharpnessControl is -2.0, outside -1.0 to 1.0; -1.0 is used (Pattern[0].Parameter.ParameterValue)
     {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient"}, "Nme": 1}]}
       unknown-key t.ahap:1:83: note: unknown key "Nme" is ignored (Pattern[0].Nme)
@@ -56,7 +56,7 @@ import Testing
       missing-duration t.ahap:1:38: warning: a continuous event should have the key "EventDuration" (Pattern[0].Event); rename "Duration" to "EventDuration"
       duration-key t.ahap:1:83: warning: the key "Duration" is ignored (Pattern[0].Event.Duration); did you mean "EventDuration"?
     {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 31, "EventParameters": [{"ParameterID": "AudioPan", "ParameterValue": 0}]}}]}
-      pattern-length t.ahap:1:27: note: the pattern lasts 31.0 s; feedback usually lasts 0.2 to 0.5 s (Pattern)
+      pattern-length t.ahap:1:27: note: the pattern lasts 31.0 s; feedback typically lasts 0.2 to 0.5 s (Pattern)
       event-length t.ahap:1:100: warning: the event lasts 31.0 s; devices may cut it off at 30 s (Pattern[0].Event.EventDuration); split it into several events
       parameter-not-applicable t.ahap:1:140: warning: AudioPan has no effect on a HapticContinuous event (Pattern[0].Event.EventParameters[0].ParameterID)
     {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransient", "EventWaveformPath": "a.wav", "EventParameters": [{"ParameterID": "AttackTime", "ParameterValue": 0.5},{"ParameterID": "HapticIntensity", "ParameterValue": 1.5}]}}]}
@@ -67,7 +67,7 @@ import Testing
       curve-order t.ahap:1:221: warning: control points out of order: 0.0 s after 1.0 s; they are sorted (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1])
       out-of-range t.ahap:1:251: warning: HapticIntensityControl is 1.25, outside 0.0 to 1.0; 1.0 is used (Pattern[1].ParameterCurve.ParameterCurveControlPoints[1].ParameterValue)
       curve-overlap t.ahap:1:280: warning: overlaps another curve of HapticIntensityControl that ends at 1.0 s; this one takes precedence (Pattern[2].ParameterCurve)
-      curve-point-count t.ahap:1:366: warning: the curve has no control points and no effect (Pattern[2].ParameterCurve.ParameterCurveControlPoints)
+      curve-point-count t.ahap:1:366: warning: the curve has no control points; it has no effect (Pattern[2].ParameterCurve.ParameterCurveControlPoints)
     {"Version": 1, "Pattern": [⏎  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [⏎    {"ParameterID": "HapticIntensty", "ParameterValue": 1}]}}⏎]}
       unknown-parameter t.ahap:3:21: warning: unknown event parameter "HapticIntensty" is ignored (Pattern[0].Event.EventParameters[0].ParameterID); did you mean "HapticIntensity"?
     {"Version": 1, "Pattern": [⏎  {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [⏎    {"ParameterID": "HapticIntensityControl", "ParameterValue": 1}]}}⏎]}
@@ -221,8 +221,8 @@ import Testing
       #expect(
         found.map(\.description) == [
           """
-          t.ahap:1:1: warning: the text is \(name); save it as UTF-8; other readers may not \
-          support this encoding
+          t.ahap:1:1: warning: the text is encoded as \(name); save it as UTF-8; other readers may \
+          not support this encoding
           """
         ])
     }

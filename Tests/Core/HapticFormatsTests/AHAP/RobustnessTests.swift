@@ -74,7 +74,7 @@ import Testing
       deep += Array("{\"Event\":".utf8)
     }
     let error = #expect(throws: InputError.self) { try AHAPDocument(text: deep, name: "t") }
-    #expect(error?.finding.message == "objects and arrays are nested more than 256 deep")
+    #expect(error?.finding.message == "objects and arrays are nested more than 256 levels deep")
   }
 
   /// The maximum number of entries. A debug build is a hundred times slower than a release build.

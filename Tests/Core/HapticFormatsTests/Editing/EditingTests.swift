@@ -335,30 +335,34 @@ import Testing
       ),
       (
         .set("events[0].time.x", to: .number(1)),
-        "events[0].time.x: the path continues after a field; end it there"
+        "events[0].time.x: the path continues after a field; remove the rest of the path"
       ),
       (
         .remove("events[-1]"),
         """
-        events[-1]: invalid path; write events[3], parameters[0], curves[0].points[2] or a field \
-        of them
+        events[-1]: invalid path; use events[3], parameters[0], curves[0].points[2], or a field of \
+        one of these
         """
       ),
       (
         .remove("events"),
         """
-        events: invalid path; write events[3], parameters[0], curves[0].points[2] or a field of them
+        events: invalid path; use events[3], parameters[0], curves[0].points[2], or a field of one \
+        of these
         """
       ),
       (
         .remove(""),
-        ": invalid path; write events[3], parameters[0], curves[0].points[2] or a field of them"
+        """
+        : invalid path; use events[3], parameters[0], curves[0].points[2], or a field of one of \
+        these
+        """
       ),
       (
         .remove("events[9999999999]"),
         """
-        events[9999999999]: invalid path; write events[3], parameters[0], curves[0].points[2] or a \
-        field of them
+        events[9999999999]: invalid path; use events[3], parameters[0], curves[0].points[2], or a \
+        field of one of these
         """
       ),
       (.set("events[0].time", to: .number(.nan)), "events[0].time: the number must be finite"),
@@ -395,13 +399,13 @@ import Testing
       ),
       (
         .add(Array("{]".utf8)),
-        "Pattern: the entry is not JSON: expected a key in double quotes, found \"]\":1:2"
+        "Pattern: the entry is not valid JSON: expected a key in double quotes, found \"]\":1:2"
       ),
       (
         .add(Array(#"{"EventType": 1}"#.utf8)),
         """
-        Pattern: an entry must be an object with an Event, Parameter or ParameterCurve; write \
-        {\"Event\": {…}}
+        Pattern: an entry must be an object with an Event, Parameter, or ParameterCurve; write \
+        {"Event": {…}}
         """
       ),
       (

@@ -24,7 +24,7 @@ struct TransducerProtectionTests {
       testDescription: "a sine at resonance, equalised", rig: TransducerRig(), hertz: 40,
       level: 0.891),
     Loop(
-      testDescription: "a sine at resonance, not equalised", rig: TransducerRig(drive: raw),
+      testDescription: "a sine at resonance, not equalized", rig: TransducerRig(drive: raw),
       hertz: 40, level: 0.891),
     Loop(
       testDescription: "a square of four times full scale", rig: TransducerRig(drive: raw),

@@ -172,7 +172,7 @@ import Testing
       let own = V.examine(V.file("<primitive-effect name=\"\(name)\"/>"))
       #expect(
         own.losses.allSatisfy {
-          $0.message == "\(name) is a recording of the device; it is approximated"
+          $0.message == "\(name) is an effect of the device; it is approximated"
         })
       #expect(try own.get().duration > 0.07 && !own.losses.isEmpty)
     }
@@ -208,7 +208,10 @@ import Testing
         """)
     #expect(
       losses == [
-        "approximated: transients, 1 in all, are written as pulses of 1 ms rise and 12 ms fall",
+        """
+        approximated: transients (1 in total) are written as pulses with a rise time of 1 ms and a \
+        fall time of 12 ms
+        """,
         "approximated: jumps are written as ramps of 1 ms",
       ])
     let none = try trip(HapticComposition(HapticPattern()))

@@ -241,10 +241,10 @@ enum Vibration {
   @Test func refusesDeepAndWideTexts() {
     #expect(V.errors("") == ["v.xml:1:1: error: the text is not valid XML: no element found"])
     let deep = String(repeating: "<a>", count: 100_000)
-    #expect(V.errors(deep) == ["v.xml:1:97: error: elements are nested more than 32 deep"])
+    #expect(V.errors(deep) == ["v.xml:1:97: error: elements are nested more than 32 levels deep"])
     let large = String(repeating: " ", count: 10_000_001)
     #expect(
-      V.errors(large) == ["v.xml:1:1: error: the text has 10000001 bytes; at most 10 MB are read"])
+      V.errors(large) == ["v.xml:1:1: error: the text has 10000001 bytes; the limit is 10 MB"])
     let wide: [UInt8] = [0xFE, 0xFF] + V.file("").utf8.flatMap { [0, $0] }
     let examination = HapticFormat.androidXML.examine(
       SourceFile(wide, name: "w"), options: ReadingOptions())

@@ -47,12 +47,13 @@ import Testing
           + "rename \"bonds\" to \"bands\""))
     #expect(
       findings("{\"perceptions\": [").first
-        == "t:1:18: error: the text ends inside the array that begins at 1:17")
+        == "t:1:18: error: the text ends inside the array that starts at 1:17")
     let wavelet = Self.good.replacing("\"Transient\"", with: "\"WaveletWave\"").replacing(
       "\"keyframes\": [", with: "\"wavelet_stream\": \"ab=\", \"keyframes\": [")
     #expect(
       findings(wavelet).contains {
-        $0.contains("error: character 3 of the wavelet stream is not one of A–Z, a–z, 0–9, + and /")
+        $0.contains(
+          "error: character 3 of the wavelet stream is not one of A–Z, a–z, 0–9, +, and /")
       })
   }
 

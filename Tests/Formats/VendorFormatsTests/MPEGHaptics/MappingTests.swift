@@ -43,8 +43,8 @@ import Testing
     #expect(
       examination.losses.map { "\($0.kind) \($0.message)" } == [
         """
-        approximated amplitudes above that of intensity 1 are clamped by up to 0.286 of full \
-        scale
+        approximated amplitudes above the amplitude of intensity 1 are clamped by up to 0.286 of \
+        full scale
         """,
         "approximated frequencies outside 65 to 300 Hz are clamped by up to 40 Hz",
       ])
@@ -54,8 +54,8 @@ import Testing
     #expect(
       examination.findings.map(\.description) == [
         """
-        t:6:44: warning: amplitudes above that of intensity 1 are clamped by up to 0.286 of \
-        full scale 
+        t:6:44: warning: amplitudes above the amplitude of intensity 1 are clamped by up to 0.286 \
+        of full scale 
         """
           + "(perceptions[0].channels[0].bands[0].effects[0])",
         "t:6:44: warning: frequencies outside 65 to 300 Hz are clamped by up to 40 Hz "
@@ -173,7 +173,7 @@ import Testing
       MPEG.text(MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (2_000_000_000, 1, nil)])))
     #expect(
       long.findings.map(\.message) == [
-        "curves, wavelets and waves last too long to be played as samples"
+        "curves, wavelets, and waves are too long to play as samples"
       ])
   }
 }

@@ -56,11 +56,14 @@ import Testing
   @Test func eachRuleHasItsPlace() {
     #expect(
       findings(file(Self.plain, version: "2")) == [
-        "a.haptic:1:23: error: unsupported version 2; must be 1 (version.major) [haptic/version]"
+        """
+        a.haptic:1:23: error: unsupported version 2; expected version 1 (version.major) \
+        [haptic/version]
+        """
       ])
     #expect(
       findings(file(#"{"time": 0, "amplitude": 1}"#)) == [
-        "a.haptic:2:15: error: the amplitude envelope has one point; it needs two "
+        "a.haptic:2:15: error: the amplitude envelope has one point; at least two are required "
           + "(signals.continuous.envelopes.amplitude) [haptic/too-few-points]"
       ])
     func rule(_ amplitude: String, _ frequency: String? = nil) -> [String] {

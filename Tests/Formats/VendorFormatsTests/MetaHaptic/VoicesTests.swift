@@ -49,20 +49,20 @@ import Testing
         "\($0.rule.text)\($0.location.position): \($0.message)"
       }
     }
-    #expect(error(file("", "")) == "vij/structure:2:16: there must be an amplitude envelope")
+    #expect(error(file("", "")) == "vij/structure:2:16: the amplitude envelope is missing")
     #expect(error(file("[]", ""))?.hasPrefix("vij/structure:2:16") == true)
     #expect(
       error(file(Self.levels, "[]", duration: 1))
         == "vij/transient-pairs:2:100: transients must be two lists: amplitudes and frequencies")
     #expect(
       error(file(Self.levels, #"[{"time": 0, "amplitude": 1}], []"#, duration: 1))?.contains(
-        "1 amplitudes of transients have 0 frequencies") == true)
+        "1 amplitudes of transients do not match 0 frequencies") == true)
     #expect(
       error(
         file(
           Self.levels, #"[{"time": 0, "amplitude": 1}], [{"time": 0.1, "amplitude": 1}]"#,
           duration: 1))?
-        .contains("is at 0.1 s, its amplitude at 0.0 s") == true)
+        .contains("is at 0.1 s, but its amplitude is at 0.0 s") == true)
     #expect(
       error(file(Self.levels, "", duration: 0.25))?.hasPrefix("vij/out-of-range:2:50") == true)
     #expect(

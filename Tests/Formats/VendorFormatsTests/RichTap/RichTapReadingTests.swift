@@ -93,8 +93,8 @@ enum RichTap {
       examination.losses.map { "\($0.kind) \($0.element) \($0.message) \($0.size ?? 0)" } == [
         "approximated event(HapticModel.EventReference(layer: 0, event: 0)) "
           + """
-          frequencies outside 0 to 100 become the nearest sharpness, up to 0.2 of full scale \
-          away 0.2
+          frequencies outside 0 to 100 are clamped to the nearest sharpness, by up to 0.2 of \
+          full scale 0.2
           """
       ])
     let place = examination.sourceMap.location(of: .event(EventReference(layer: 2, event: 0)))
@@ -113,8 +113,8 @@ enum RichTap {
         \.description)
     #expect(
       overlaps == [
-        "f:1:372: note: an event starts while another plays on the same vibrator; both sound, but "
-          + "hardware may play one (Pattern[1].Event)"
+        "f:1:372: note: an event starts while another event plays on the same vibrator; both play, but "
+          + "hardware may play only one (Pattern[1].Event)"
       ])
   }
 
@@ -173,10 +173,13 @@ enum RichTap {
     let text = RichTap.he(bare)
     #expect(
       RichTap.complaints(text) == [
-        "he/no-event-wrapper: an event is not held by the key \"Event\"",
-        "he/curve-ends: Curve goes from Intensity 0.5 at 0 to 0.2 at 20; must go from 0 at 0 to 0 "
+        "he/no-event-wrapper: an event is not under the key \"Event\"",
+        "he/curve-ends: Curve runs from Intensity 0.5 at 0 to 0.2 at 20; it must run from 0 at 0 to 0 "
           + "at 20",
-        "he/percent-curve: intensities of curves are read as percent, since one is greater than 1",
+        """
+        he/percent-curve: curve intensities are read as percentages, because one of them is \
+        greater than 1
+        """,
       ])
     let curve = try RichTap.examine(text).get().layers[0].pattern.curves[0]
     #expect(curve.controlPoints.map(\.value) == [0.5, 1, 0.7, 0.2])
@@ -184,7 +187,7 @@ enum RichTap {
 
   static let refusals: [(String, String)] = [
     ("{}", "he/missing-key: the file must have the key \"Metadata\""),
-    (RichTap.he(version: "3"), "he/version: Version is 3, not 1 or 2"),
+    (RichTap.he(version: "3"), "he/version: Version is 3; expected 1 or 2"),
     (RichTap.he(), "he/event-count: Pattern is empty"),
     (RichTap.he("{}"), "he/missing-key: an entry of Pattern must have the key \"Event\""),
     (RichTap.he("[]"), "he/wrong-type: an entry of Pattern must be an object, not an array"),
@@ -213,7 +216,7 @@ enum RichTap {
     ),
     (
       RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 100 0 0")),
-      "he/curve-point-count: Curve has 3 points, not 4 to 16"
+      "he/curve-point-count: Curve has 3 points; expected 4 to 16"
     ),
     (
       RichTap.he(RichTap.hum(curve: "0 0 0, 5 1 0, 5 1 0, 100 0 0")),
@@ -225,7 +228,7 @@ enum RichTap {
     ),
     (
       RichTap.he(RichTap.hum(curve: "0 0.1 0, 5 1 0, 9 1 0, 100 0 0")),
-      "he/curve-ends: Curve goes from Intensity 0.1 at 0 to 0.0 at 100; must go from 0 at 0 to 0 "
+      "he/curve-ends: Curve runs from Intensity 0.1 at 0 to 0.0 at 100; it must run from 0 at 0 to 0 "
         + "at 100"
     ),
     (
@@ -241,15 +244,15 @@ enum RichTap {
       "{\"Metadata\": {\"Version\": 2}, \"PatternList\": ["
         + [3, 3].map { "{\"AbsoluteTime\": \($0), \"Pattern\": [\(RichTap.tap())]}" }.joined(
           separator: ", ") + "]}",
-      "he/absolute-time: AbsoluteTime is 3, not after the 3 of the pattern before"
+      "he/absolute-time: AbsoluteTime is 3, not after the previous pattern at 3"
     ),
     (
       RichTap.oh(RichTap.tap("\"StartTime\": 0"), metadata: "\"Version\": 2, \"ChannelNumber\": 1"),
-      "oh/version: Version is 2, not 1.0"
+      "oh/version: Version is 2; expected 1.0"
     ),
     (
       RichTap.oh(RichTap.tap("\"StartTime\": 0"), metadata: "\"Version\": 1, \"ChannelNumber\": 2"),
-      "oh/channel-count: ChannelNumber is 2; Channels has 1"
+      "oh/channel-count: ChannelNumber is 2, but Channels has 1"
     ),
     (
       RichTap.oh(RichTap.tap("\"StartTime\": 1800001")),
@@ -286,13 +289,13 @@ enum RichTap {
     #expect(RichTap.complaints(RichTap.he(taps(16, "RelativeTime"))) == [])
     #expect(
       RichTap.complaints(RichTap.he(taps(17, "RelativeTime"))) == [
-        "he/event-count: Pattern has 17 events; HarmonyOS refuses more than 16"
+        "he/event-count: Pattern has 17 events; HarmonyOS rejects more than 16"
       ])
     #expect(RichTap.examine(RichTap.he(taps(17, "RelativeTime"))).composition != nil)
     #expect(RichTap.complaints(RichTap.oh(taps(128, "StartTime"))) == [])
     #expect(
       RichTap.complaints(RichTap.oh(taps(129, "StartTime"))) == [
-        "oh/event-count: Pattern has 129 events; HarmonyOS refuses more than 128"
+        "oh/event-count: Pattern has 129 events; HarmonyOS rejects more than 128"
       ])
     let padding = String(repeating: " ", count: 65_536)
     #expect(

@@ -123,7 +123,7 @@ import Testing
     let (_, back, losses) = try write(HapticComposition(pattern), HapticFormat.he)
     #expect(back.layers[0].pattern.events.map(\.time).max() == 0.502)
     #expect(
-      losses == ["approximated: more than 16 events of one time are moved apart by up to 2 ms"])
+      losses == ["approximated: more than 16 events at the same time are spread by up to 2 ms"])
   }
 
   @Test func longEventsAreCutAndEnvelopesSampled() throws {
@@ -141,7 +141,7 @@ import Testing
       #expect(events.allSatisfy { ($0.duration ?? 0) <= 5 })
       #expect(
         writing.losses.contains {
-          $0.message == "an event of more than 5000 ms is split into 3 adjacent events"
+          $0.message == "an event longer than 5000 ms is split into 3 adjacent events"
             && $0.size == 3
         })
     }
@@ -161,7 +161,7 @@ import Testing
       ).get()
       let counts = back.layers.flatMap(\.pattern.curves).map(\.controlPoints.count)
       #expect(counts.allSatisfy { $0 <= most } && !counts.isEmpty)
-      let loss = writing.losses.first { $0.message.hasPrefix("a curve of more than 16") }
+      let loss = writing.losses.first { $0.message.hasPrefix("a curve with more than 16") }
       #expect((loss?.size ?? 0) > 0.4)
     }
   }
@@ -173,7 +173,7 @@ import Testing
     for format in [HapticFormat.he, .hapticClip, .androidXML, .androidArrays, .hjif, .haps] {
       let losses = try #require(try format.write(HapticComposition(pattern))).losses
       #expect(
-        losses.contains { $0.message == "the length beyond the last event, 10 s of controls alone" }
+        losses.contains { $0.message == "10 s of trailing controls without events are omitted" }
       )
     }
   }
@@ -217,7 +217,7 @@ import Testing
         "dropped: audio events cannot be written",
         "approximated: times are rounded to milliseconds, by up to 0.4 ms",
         "approximated: levels are rounded to percent, by up to 0.0049 of full scale",
-        "dropped: the title cannot be written beside the notes",
+        "dropped: only the notes are written, because the title and the notes share one field",
       ])
     pattern.events = (0..<130).map { tap(Double($0) * 20) }
     let late = try #require(try HapticFormat.oh.write(HapticComposition(pattern)))

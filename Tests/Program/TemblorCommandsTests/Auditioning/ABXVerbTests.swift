@@ -324,7 +324,7 @@ import Testing
     let error = #expect(throws: FileError.self) { try abx(["light", "medium"], on: stage) }
     #expect(
       error?.description
-        == "standard input: is not a terminal; run the test in a terminal or use '--simulate'")
+        == "standard input: is not a terminal; run the test in a terminal, or use '--simulate'")
     #expect(stage.engine == nil)
   }
 

@@ -29,7 +29,10 @@ import Testing
   @Test func afterHalfAYearTheCheckIsOffered() {
     #expect(
       note("2026-05-26", today: "2026-11-23")
-        == "mine: measured 2026-05-26, 6 months ago; 'temblor calibrate --quick' checks it in 5 s")
+        == """
+        mine: measured 2026-05-26, 6 months ago; run 'temblor calibrate --quick' to check it in \
+        5 s
+        """)
     // Over a leap day and a year's end.
     #expect(note("2023-12-31", today: "2024-06-28") == nil)
     #expect(note("2023-12-31", today: "2024-06-29") != nil)

@@ -52,11 +52,11 @@ import TransducerProfiles
   }
 
   @Test(arguments: [
-    (["take.wav"], "'--by-hand' plays tones and takes no RECORDING"),
+    (["take.wav"], "'--by-hand' cannot be used with RECORDING"),
     (["--plot", "a.svg"], "'--plot' cannot be used with '--by-hand'"),
     (["--quick"], "'--quick' cannot be used with '--by-hand'"),
     (["--capture", "hw:1"], "'--capture' cannot be used with '--by-hand'"),
-    (["--from", "20"], "'--from' cannot be used with '--by-hand'"),
+    (["--low", "20"], "'--low' cannot be used with '--by-hand'"),
   ]) func whatDoesNotBelongToAHandIsRefused(words: [String], message: String) throws {
     let stage = VirtualStage()
     let error = #expect(throws: UsageError.self) { try calibrate(words, on: stage) }
@@ -84,7 +84,7 @@ import TransducerProfiles
     for cue in [VirtualStage.Cue.key(.character("q")), .key(.control("d")), .event(.ended)] {
       let stage = VirtualStage([(0.5, .key(.enter)), (9, cue)], limit: 300)
       #expect(try calibrate(on: stage) == .failure)
-      #expect(stage.recorded.error.contains("Not all tones were played; no profile was written."))
+      #expect(stage.recorded.error.contains("Some tones were not played; no profile was written."))
     }
     #expect(!isWritten)
   }
@@ -164,9 +164,9 @@ import TransducerProfiles
     let profile = try SharedOptions.profile(named: output)
     let found = try #require(profile.hardware?.resonance)
     #expect(abs(found / hertz - 1) < 0.02)
-    #expect(profile.name == "mine" && profile.sources.last == "Resonance found by hand, today")
+    #expect(profile.name == "mine" && profile.sources.last == "Resonance measured by hand, today")
     #expect(profile.hardware?.uncertainty?.qualityFactor == 1.5)
-    #expect(stage.recorded.output.contains("All 6 presses agree.\n"))
+    #expect(stage.recorded.output.contains("All 6 key presses agree.\n"))
     #expect(stage.recorded.output.hasSuffix("\(output): written\n"))
     // Weak at first: 24 dB below full scale.
     #expect(stage.samples().allSatisfy { abs($0) < 0.0632 })

@@ -84,9 +84,9 @@ import Testing
             'paint:Paint a picture of each drawing'
             'compare:Compare two drawings'
             'completion:Print a completion script'
-            'help:Show help for the program or a verb'
+            'help:Show help for the program or for a command'
           )
-          _describe -t verbs verb verbs
+          _describe -t commands command verbs
         }
         _sketch_verb_paint_NAME() {
           _alternative 'words:NAME:(sky sea)' 'paths:file:_files -g "*.(png|svg)"'
@@ -117,7 +117,7 @@ import Testing
   @Test func writesForFish() {
     let fish = #"""
       # Completion of sketch for fish.
-      function __sketch_files -d 'Files with some endings, and folders'
+      function __sketch_files -d 'Files with these extensions, and folders'
         set -l word (string replace -r -- '^-[^=]*=' '' (commandline -ct))
         set -l endings (string join '|' $argv)
         __fish_complete_path $word | string match -r -- "^[^\t]*(?:/|\.(?:$endings))(?:\t.*)?\$"
@@ -128,7 +128,7 @@ import Testing
       complete -c sketch -n '__fish_use_subcommand' -a paint -d 'Paint a picture of each drawing'
       complete -c sketch -n '__fish_use_subcommand' -a compare -d 'Compare two drawings'
       complete -c sketch -n '__fish_use_subcommand' -a completion -d 'Print a completion script'
-      complete -c sketch -n '__fish_use_subcommand' -a help -d 'Show help for the program or a verb'
+      complete -c sketch -n '__fish_use_subcommand' -a help -d 'Show help for the program or for a command'
       complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -s o -l output -r -F -d 'Write the picture to FILE'
       complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -l tone -r -f -a 'dark bright' -d 'How the colours are mixed'
       complete -c sketch -n '__fish_seen_subcommand_from paint; and not __fish_seen_subcommand_from help' -s v -l verbose -d 'Tell more; twice, tell all'

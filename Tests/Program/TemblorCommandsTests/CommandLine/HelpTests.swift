@@ -16,15 +16,15 @@ import Testing
         Turn drawings into pictures.
 
         USAGE
-          sketch VERB [OPTIONS] [ARGUMENTS]
+          sketch COMMAND [OPTIONS] [ARGUMENTS]
 
         A drawing is a text file.
 
-        VERBS
+        COMMANDS
           paint       Paint a picture of each drawing.
           compare     Compare two drawings.
           completion  Print a completion script.
-          help        Show help for the program or a verb.
+          help        Show help for the program or for a command.
 
         OPTIONS
           -h, --help     Show this help.
@@ -34,7 +34,7 @@ import Testing
           Paint a tree.
               sketch paint tree.txt
 
-        'sketch help VERB' explains a verb.
+        Run 'sketch help COMMAND' for the options of a command.
 
         """#)
   }

@@ -12,7 +12,7 @@ import Testing
     .SH "NAME"
     sketch \- Turn drawings into pictures
     .SH "SYNOPSIS"
-    \fBsketch \fR\fIVERB\fR [OPTIONS] [ARGUMENTS]
+    \fBsketch \fR\fICOMMAND\fR [OPTIONS] [ARGUMENTS]
     .SH "DESCRIPTION"
     .PP
     A drawing is a text file.
@@ -23,7 +23,7 @@ import Testing
     .TP
     \fB\-\-version\fR
     Show the version.
-    .SH "VERBS"
+    .SH "COMMANDS"
     .SS "sketch paint [OPTIONS] DRAWING..."
     Paint a picture of each drawing.
     .PP
@@ -79,12 +79,12 @@ import Testing
     Print a completion script.
     .TP
     \fBSHELL\fR
-    The shell to teach. One of bash, zsh or fish.
-    .SS "sketch help [OPTIONS] [VERB]"
-    Show help for the program or a verb.
+    The shell to teach. One of bash, zsh, or fish.
+    .SS "sketch help [OPTIONS] [COMMAND]"
+    Show help for the program or for a command.
     .TP
-    \fB[VERB]\fR
-    The verb to show help for.
+    \fB[COMMAND]\fR
+    Command to show help for.
     .SH "EXIT STATUS"
     .TP
     \fB0\fR
@@ -94,7 +94,7 @@ import Testing
     The operation failed, for example because of a full disk, missing permission, or a device error.
     .TP
     \fB2\fR
-    Invalid input; messages name file, line and column.
+    Invalid input. Messages include the file, line, and column.
     .TP
     \fB3\fR
     A difference exceeds \-\-tolerance, or a measured value exceeds the uncertainty of the profile.
@@ -126,9 +126,11 @@ import Testing
     let verbs = [("draw", [paper, ink]), ("write", [paper])].map { name, groups in
       Command(name, abstract: "\(name).", groups: groups) { _, _ in .done }
     }
-    let page = Program("sketch", version: "1", abstract: "Draw.", commands: verbs.map { .init($0) })
-      .manualPage()
-    let start = try #require(page.range(of: ".SH \"VERBS\""))
+    let page = Program(
+      "sketch", version: "1", abstract: "Draw.",
+      groups: [CommandGroup("Commands", verbs.map { .init($0) })]
+    ).manualPage()
+    let start = try #require(page.range(of: ".SH \"COMMANDS\""))
     let end = try #require(page.range(of: ".SH \"EXIT STATUS\""))
     let verbsAndShared = String(page[start.upperBound..<end.lowerBound])
     #expect(
@@ -145,11 +147,11 @@ import Testing
         write.
         .PP
         Options for paper: see below.
-        .SS "sketch help [OPTIONS] [VERB]"
-        Show help for the program or a verb.
+        .SS "sketch help [OPTIONS] [COMMAND]"
+        Show help for the program or for a command.
         .TP
-        \fB[VERB]\fR
-        The verb to show help for.
+        \fB[COMMAND]\fR
+        Command to show help for.
         .SH "OPTIONS FOR PAPER"
         .TP
         \fB\-\-size\fR \fICOUNT\fR
@@ -160,7 +162,7 @@ import Testing
 
   @Test func letsNoTextBecomeARequest() {
     let program = Program(
-      "sketch", version: "1", abstract: "Draw.", discussion: ".TH \\fBx\n'so \u{e9}", commands: [])
+      "sketch", version: "1", abstract: "Draw.", discussion: ".TH \\fBx\n'so \u{e9}", groups: [])
     #expect(program.manualPage().contains("\n.PP\n\\&.TH \\(rsfBx \\(aqso \\[u00E9]\n"))
   }
 

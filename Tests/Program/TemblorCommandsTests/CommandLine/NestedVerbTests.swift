@@ -38,7 +38,8 @@ private enum Workshop {
   }
 
   static let program = Program(
-    "shop", version: "1", abstract: "A shop.", commands: [.init(cut), .init(tools)])
+    "shop", version: "1", abstract: "A shop.",
+    groups: [CommandGroup("Commands", [.init(cut), .init(tools)])])
 }
 
 @Suite struct NestedVerbTests {
@@ -57,12 +58,12 @@ private enum Workshop {
   }
 
   @Test(arguments: [
-    (["tools", "mned"], "unknown verb 'mned' after 'tools'; did you mean 'mend'?", "tools"),
-    (["tools", "sell"], "unknown verb 'sell' after 'tools'; it takes cut or mend", "tools"),
+    (["tools", "mned"], "unknown command 'mned' after 'tools'; did you mean 'mend'?", "tools"),
+    (["tools", "sell"], "unknown command 'sell' after 'tools'; expected cut or mend", "tools"),
     (["tools", "cut"], "missing TOOL", "tools cut"),
     (["tools", "mend", "--json"], "unknown option '--json'", "tools mend"),
     (["--depth", "1"], "'--depth' must follow a command", ""),
-    (["help", "tools", "mned"], "unknown verb 'mned' after 'tools'; did you mean 'mend'?", ""),
+    (["help", "tools", "mned"], "unknown command 'mned' after 'tools'; did you mean 'mend'?", ""),
     (["help", "cut", "mend"], "unexpected argument 'mend'", ""),
   ]) func mistypesAreToldWithTheRightHelp(words: [String], message: String, verb: String) {
     let line = verb.isEmpty ? "shop" : "shop \(verb)"
@@ -75,9 +76,9 @@ private enum Workshop {
 
       USAGE
         shop tools [OPTIONS]
-        shop tools VERB [OPTIONS] [ARGUMENTS]
+        shop tools COMMAND [OPTIONS] [ARGUMENTS]
 
-      VERBS
+      COMMANDS
         cut   Cut a tool.
         mend  Mend a tool.
 
@@ -85,14 +86,14 @@ private enum Workshop {
             --json  As JSON.
         -h, --help  Show this help.
 
-      'shop help tools VERB' explains a verb.
+      Run 'shop help tools COMMAND' for the options of a command.
 
       """
     #expect(run(["help", "tools"]) == (0, help, ""))
     #expect(run(["tools", "--help"]) == (0, help, ""))
     #expect(run(["help", "tools", "mend"]) == run(["tools", "mend", "-h"]))
     #expect(run(["tools", "mend", "-h"]).output.contains("USAGE\n  shop tools mend [OPTIONS]\n"))
-    #expect(run(["help", "help"]).output.contains("shop help [OPTIONS] [VERB...]\n"))
+    #expect(run(["help", "help"]).output.contains("shop help [OPTIONS] [COMMAND...]\n"))
   }
 
   @Test func theManualHasASectionForEach() {
@@ -102,7 +103,7 @@ private enum Workshop {
       sections == [
         #".SS "shop cut [OPTIONS] BOARD""#, #".SS "shop tools [OPTIONS]""#,
         #".SS "shop tools cut [OPTIONS] TOOL""#,
-        #".SS "shop tools mend [OPTIONS]""#, #".SS "shop help [OPTIONS] [VERB...]""#,
+        #".SS "shop tools mend [OPTIONS]""#, #".SS "shop help [OPTIONS] [COMMAND...]""#,
       ])
   }
 
@@ -155,7 +156,7 @@ private enum Workshop {
             'cut:Cut a tool'
             'mend:Mend a tool'
           )
-          _describe -t verbs verb verbs
+          _describe -t commands command verbs
         }
         _shop_verb_tools() {
           local curcontext=$curcontext state line ret=1
@@ -203,7 +204,7 @@ private enum Workshop {
       "'\(seen) help; and not \(seen) cut tools' -s h -l help -d 'Show this help'",
       "'\(seen) help; and \(seen) cut' -s h -l help -d 'Show this help'",
       "'\(seen) help; and \(seen) tools' -s h -l help -d 'Show this help'",
-      "'\(seen) help; and \(seen) tools' -f -a 'cut mend' -d 'VERB'",
+      "'\(seen) help; and \(seen) tools' -f -a 'cut mend' -d 'COMMAND'",
     ].map { "complete -c shop -n " + $0 }
     #expect(lines.map(String.init) == fish)
   }

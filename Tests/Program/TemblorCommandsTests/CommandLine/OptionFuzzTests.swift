@@ -86,7 +86,7 @@ import TransducerProfiles
 
   @Test func everyCommandLineIsTakenOrRefusedInOneLine() {
     let lines = [
-      "play heartbeat --loop 3 --device null", "render a -o b.wav --stems --container flac",
+      "play heartbeat --loop 3 --device null", "render a -o b.wav --stems --format flac",
       "check --only design --disable transient-gap a.ahap", "compare a b --tolerance 1dB -o r.html",
       "calibrate take.wav --profile phone --reference 2", "help profiles new",
     ]

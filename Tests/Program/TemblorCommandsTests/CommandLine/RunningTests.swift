@@ -11,7 +11,7 @@ import Testing
   private func program(_ body: @escaping Command.Action) -> Program {
     Program(
       "sketch", version: "1", abstract: "",
-      commands: [.init(Command("go", abstract: "Go.", run: body))])
+      groups: [CommandGroup("Commands", [.init(Command("go", abstract: "Go.", run: body))])])
   }
 
   @Test func everyVerbIsFoundByItsName() {

@@ -78,7 +78,7 @@ enum SampleProgram {
   static let program: Program = Program(
     "sketch", version: "1.2.3", date: "2025-01-31", abstract: "Turn drawings into pictures.",
     discussion: "A drawing is a text file.",
-    commands: [.init(paint), .init(compare), .init(completion)],
+    groups: [CommandGroup("Commands", [.init(paint), .init(compare), .init(completion)])],
     examples: [.init("sketch paint tree.txt", "Paint a tree.")],
     manualSections: [("Files", ".sketchrc is read first.")]
   )

@@ -6,16 +6,16 @@ import Testing
 @Suite struct UsageMessageTests {
   /// Command line, message, and the verb whose help is pointed to.
   static let refusals: [(line: [String], message: String, verb: String?)] = [
-    (["pant"], "unknown verb 'pant'; did you mean 'paint'?", nil),
-    (["apint"], "unknown verb 'apint'; did you mean 'paint'?", nil),
-    (["COMPARE"], "unknown verb 'COMPARE'; did you mean 'compare'?", nil),
-    (["comp"], "unknown verb 'comp'; did you mean 'compare'?", nil),
-    (["fly"], "unknown verb 'fly'", nil),
-    ([""], "unknown verb ''", nil), (["a\u{1B}[2J\n"], "unknown verb 'a\\u{1B}[2J\\n'", nil),
+    (["pant"], "unknown command 'pant'; did you mean 'paint'?", nil),
+    (["apint"], "unknown command 'apint'; did you mean 'paint'?", nil),
+    (["COMPARE"], "unknown command 'COMPARE'; did you mean 'compare'?", nil),
+    (["comp"], "unknown command 'comp'; did you mean 'compare'?", nil),
+    (["fly"], "unknown command 'fly'", nil),
+    ([""], "unknown command ''", nil), (["a\u{1B}[2J\n"], "unknown command 'a\\u{1B}[2J\\n'", nil),
     (["--versoin"], "unknown option '--versoin'; did you mean '--version'?", nil),
     (["--size=3", "paint"], "'--size' must follow a command", nil),
     (["--"], "unknown option '--'", nil),
-    (["help", "pant"], "unknown verb 'pant'; did you mean 'paint'?", nil),
+    (["help", "pant"], "unknown command 'pant'; did you mean 'paint'?", nil),
     (["paint"], "missing DRAWING", "paint"),
     (["compare", "a"], "missing SECOND", "compare"),
     (["compare", "a", "b", "c", "d e"], "unexpected argument 'd e'", "compare"),
@@ -54,7 +54,7 @@ import Testing
     (["paint", "d", "--tone="], "invalid value '' for '--tone': expected dark or bright", "paint"),
     (
       ["completion", "csh"],
-      "invalid value 'csh' for 'SHELL': expected bash, zsh or fish; did you mean 'zsh'?",
+      "invalid value 'csh' for 'SHELL': expected bash, zsh, or fish; did you mean 'zsh'?",
       "completion"
     ),
     (
@@ -81,7 +81,7 @@ import Testing
     #expect(SampleProgram.program.run([word], on: recorded.terminal) == .usage)
     #expect(
       recorded.error == """
-        sketch: unknown verb '\(word.prefix(80))…'
+        sketch: unknown command '\(word.prefix(80))…'
         See 'sketch --help'.
 
         """)

@@ -96,7 +96,7 @@ import Testing
     (
       "set attack 0",
       """
-      invalid-value: PARAMETER must be strength, intensity, sharpness, volume, pan, pitch or \
+      invalid-value: PARAMETER must be strength, intensity, sharpness, volume, pan, pitch, or \
       brightness,
       """
         + " not 'attack'"
@@ -111,10 +111,10 @@ import Testing
     ("set pan 2", "invalid-value: VALUE must be -1 to 1, not '2'"),
     ("loop x yes", "invalid-value: SWITCH must be on or off, not 'yes'"),
     ("quit now", "unexpected-argument: unexpected 'now'; usage: quit"),
-    ("play \"x", "unclosed-quote: missing closing quote"),
-    ("play \"x\\", "unclosed-quote: missing closing quote"),
-    ("play \"x\"y", "unclosed-quote: missing space after the closing quote"),
-    ("play x\"y\"", "unclosed-quote: a quote must start a word"),
+    ("play \"x", "unclosed-quote: missing closing quotation mark"),
+    ("play \"x\\", "unclosed-quote: missing closing quotation mark"),
+    ("play \"x\"y", "unclosed-quote: missing space after the closing quotation mark"),
+    ("play x\"y\"", "unclosed-quote: a quotation mark must start a word"),
     ("play \"\\x\"", #"unclosed-quote: invalid escape in quotes; use \", \\, \n or \t"#),
   ]) func refusesWithOneReason(line: String, reason: String) throws {
     let request = try #require(CommandGrammar.read("@a/1 " + line))
@@ -149,7 +149,8 @@ import Testing
           tag: nil,
           command: .failure(
             CommandError(
-              .invalidValue, "invalid tag: must be @ followed by 1 to 64 bytes without quotes"))))
+              .invalidValue,
+              "invalid tag: must be @ followed by 1 to 64 bytes without quotation marks"))))
   }
 
   @Test func aTagAloneIsNoCommand() {

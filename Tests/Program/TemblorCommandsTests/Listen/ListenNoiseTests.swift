@@ -74,7 +74,7 @@ import Testing
     }
     #expect(
       studio.ask("noise 0.1 0.5 1 9")
-        == "error busy: 16 noises play or wait; stop one, or wait for its end")
+        == "error busy: 16 noises are playing or waiting; stop one, or wait until it ends")
     // One in the place of another is none more.
     #expect(studio.ask("noise 0.1 0.5 1 9 as noise-3").hasPrefix("ok "))
     studio.ask("stop")

@@ -27,8 +27,8 @@ import Testing
     #expect(studio.ask("play \(path)") == "ok name=\"a b\" time=0.0 duration=0.25")
     scratch.remove("a b.ahap")
     #expect(
-      studio.ask("play \(path)") == "error invalid-pattern: \(scratch.path)/a b.ahap: no such file,"
-        + " and no shipped pattern has this name")
+      studio.ask("play \(path)")
+        == "error invalid-pattern: \(scratch.path)/a b.ahap: \(Sentence.unknownPattern)")
     #expect(studio.run(1) == ["event finished name=\"a b\" time=0.251"])
   }
 
@@ -42,11 +42,11 @@ import Testing
   }
 
   @Test func whatIsNoPatternIsRefused() {
-    let question = "file not found, and no shipped pattern has this name; did you mean 'heartbeat'?"
+    let question = "\(Sentence.unknownPattern); did you mean 'heartbeat'?"
     #expect(studio.ask("play hartbeat") == "error invalid-pattern: hartbeat: \(question)")
     #expect(
       studio.ask("play \(scratch.path)")
-        == "error invalid-pattern: \(scratch.path.inQuotes) is a folder; name one pattern")
+        == "error invalid-pattern: \(scratch.path.inQuotes) is a folder; specify a single pattern")
     #expect(
       studio.ask("play /dev/zero") == "error invalid-pattern: '/dev/zero' is not a regular file")
     #expect(

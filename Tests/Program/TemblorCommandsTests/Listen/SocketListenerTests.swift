@@ -164,7 +164,7 @@ import Testing
   @Test func aPlaceInUseIsRefused() throws {
     let path = scratch("s")
     let listener = try SocketListener(path)
-    #expect(throws: FileError(path, "is in use; another program listens there")) {
+    #expect(throws: FileError(path, "is in use by another program")) {
       _ = try SocketListener(path)
     }
     _ = try Connection(path)
@@ -189,7 +189,7 @@ import Testing
       _ = try SocketListener(scratch("x/s"))
     }
     let long = scratch(String(repeating: "x", count: 100))
-    #expect(throws: FileError(long, "is not a valid socket path; it must have 1 to 107 bytes")) {
+    #expect(throws: FileError(long, "is not a valid socket path; use 1 to 107 bytes")) {
       _ = try SocketListener(long)
     }
   }

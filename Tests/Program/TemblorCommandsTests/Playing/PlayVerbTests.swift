@@ -150,7 +150,7 @@ import Testing
     // The terminal is narrower than some of the messages.
     let told = stage.recorded.error.replacing("\n  ", with: " ")
     #expect(told.contains("hw:1: device disconnected; reconnect it\n"))
-    let advice = "the system ran the program late; use a larger '--buffer-size'\n"
+    let advice = "the system scheduled the program late; use a larger '--buffer-size'\n"
     #expect(told.contains("underrun: 10 ms of audio lost; \(advice)"))
     #expect(told.contains("2 underruns: 20 ms of audio lost; \(advice)"))
     #expect(
@@ -173,7 +173,7 @@ import Testing
     #expect(
       stage.recorded.error.replacing("\n  ", with: " ").contains(
         """
-        the system ran the program late; allow real-time priority, or use a larger \
+        the system scheduled the program late; allow real-time priority, or use a larger \
         '--buffer-size'\n
         """
       ))
@@ -234,6 +234,6 @@ import Testing
     let error = #expect(throws: UsageError.self) {
       try play([path, "--haptics", "1,4"], on: stage)
     }
-    #expect(error?.description == "channel 4 is routed, and 'default' has 2 channels")
+    #expect(error?.description == "channel 4 is in use, but 'default' has 2 channels")
   }
 }

@@ -88,7 +88,7 @@ import Testing
   @Test func aChannelNamesItsPlace() throws {
     #expect(try places(2, of: 2, "--channel", "2=haptics,source=right") == [nil, "right"])
     #expect(try places(0, of: 2, "--channel", "1=source=2", "--channel", "2=off") == ["2", nil])
-    #expect(throws: UsageError("channel 1 has a source but no haptics in '1=off,source=2'")) {
+    #expect(throws: UsageError("channel 1 has a source, but no haptics in '1=off,source=2'")) {
       try places(2, of: 2, "--channel", "1=off,source=2")
     }
   }
@@ -110,8 +110,8 @@ import Testing
     try options.checkFilters(rate: 48_000)
     let message =
       """
-      '--channel 2' has a filter at 4000 Hz, but the rate is 8000 Hz: choose a frequency below \
-      4000 Hz or a higher '--rate'
+      '--channel 2' has a filter at 4000 Hz, but the sample rate is 8000 Hz; use a frequency below \
+      4000 Hz, or a higher '--rate'
       """
     #expect(throws: UsageError(message)) { try options.checkFilters(rate: 8_000) }
     try self.options("--channel", "2=crossover=high:3999").checkFilters(rate: 8_000)
@@ -135,7 +135,7 @@ import Testing
     (
       ["--haptics", "1,"], "invalid value '' for '--haptics': expected channel numbers from 1 to 64"
     ),
-    (["--haptics", "1,1"], "'--haptics' names channel 1 twice"),
+    (["--haptics", "1,1"], "'--haptics' contains channel 1 twice"),
     (
       ["--audio", "1:loud"], "invalid value 'loud' for '--audio': expected gains from -120 to 24 dB"
     ),
@@ -150,8 +150,8 @@ import Testing
     (
       ["--channel", "1=loud"],
       """
-      '--channel' accepts the settings haptics, audio, left, right, off, source=PLACE, \
-      profile=NAME, gain=DB, delay=MSms, invert, eq=HZ:DB:Q, crossover=low:HZ or \
+      '--channel' accepts the settings haptics, audio, left, right, off, source=LOCATION, \
+      profile=NAME, gain=DB, delay=MSms, invert, eq=HZ:DB:Q, crossover=low:HZ, or \
       crossover=high:HZ, not 'loud'
       """
     ),
@@ -173,24 +173,24 @@ import Testing
     (
       ["--channel", "1=crossover=80"],
       """
-      invalid value 'crossover=80' for '--channel': expected crossover=low:HZ or crossover=high:HZ \
-      with 1 to 20000 Hz
+      invalid value 'crossover=80' for '--channel': expected crossover=low:HZ, or \
+      crossover=high:HZ with 1 to 20000 Hz
       """
     ),
     (
       ["--channel", "1=crossover=mid:80"],
       """
-      invalid value 'crossover=mid:80' for '--channel': expected crossover=low:HZ or \
+      invalid value 'crossover=mid:80' for '--channel': expected crossover=low:HZ, or \
       crossover=high:HZ with 1 to 20000 Hz
       """
     ),
     (
       ["--channel", "1=" + Array(repeating: "eq=40:1:1", count: 17).joined(separator: ",")],
-      "channel 1 has 17 filters; at most 16 are possible"
+      "channel 1 has 17 filters; the limit is 16"
     ), (["--channel", "1=off", "--channel", "1=off"], "'--channel' configures channel 1 twice"),
     (
       ["--channel", "1=audio,profile=speaker"],
-      "channel 1 has a profile but no haptics in '1=audio,profile=speaker'"
+      "channel 1 has a profile, but no haptics in '1=audio,profile=speaker'"
     ),
     (
       ["--channel", "1=profile=speeker"], "unknown profile 'speeker'; did you mean 'speaker'?"

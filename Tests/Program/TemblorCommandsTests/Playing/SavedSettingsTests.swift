@@ -136,7 +136,7 @@ import Testing
   ]
 
   private static let notice = "Using saved settings: device hw:9, profile dayton-bst-1"
-  private static let remedy = " ('--no-config' ignores them)\n"
+  private static let remedy = " (ignore with '--no-config')\n"
 
   @Test(
     "A verb that plays uses saved settings and names them, off a terminal and with --json",

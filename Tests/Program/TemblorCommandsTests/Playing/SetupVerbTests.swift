@@ -57,7 +57,7 @@ import TransducerProfiles
         error?.description
           == """
           setup is interactive; without a terminal, use '--save' with '--device', '--profile', \
-          '--haptics', '--channel' or '--strength'
+          '--haptics', '--channel', or '--strength'
           """
       )
       #expect(stage.engine == nil)
@@ -72,14 +72,15 @@ import TransducerProfiles
       try setup(
         on: stage, outputs: [OutputListing(name: "default", description: "", probeError: missing)])
     }
-    #expect(error?.message == "default: no sound card was found; connect one and run setup again")
+    #expect(
+      error?.message == "default: no sound card found; connect a sound card and run setup again")
     #expect(stage.recorded.error == "")
   }
 
   @Test(arguments: 0..<3) func theEndOfTheAnswersSavesNothing(count: Int) throws {
     let stage = VirtualStage()
     #expect(try setup(answers: ["2", "BST-1", ""].dropLast(3 - count), on: stage) == .done)
-    #expect(stage.recorded.error.hasSuffix("Nothing was saved.\n"))
+    #expect(stage.recorded.error.hasSuffix("No settings were saved.\n"))
     #expect(stage.engine == nil)
     #expect(try saved() == SavedSettings())
   }
@@ -87,7 +88,7 @@ import TransducerProfiles
   @Test func quittingTheTapsSavesNothing() throws {
     let stage = VirtualStage([(1, .key(.character("q")))], channelCount: 2)
     #expect(try setup(answers: ["2", "bst1", "", "y"], on: stage) == .done)
-    #expect(stage.recorded.error.hasSuffix("Nothing was saved.\n"))
+    #expect(stage.recorded.error.hasSuffix("No settings were saved.\n"))
     #expect(try saved() == SavedSettings())
   }
 
@@ -99,7 +100,8 @@ import TransducerProfiles
 
   @Test(arguments: [
     (
-      ["--save"], "'--save' needs '--device', '--profile', '--haptics', '--channel' or '--strength'"
+      ["--save"],
+      "'--save' requires '--device', '--profile', '--haptics', '--channel', or '--strength'"
     ),
     (
       ["--save", "--channel", "1=haptics", "--haptics", "2"],
@@ -107,7 +109,7 @@ import TransducerProfiles
     ),
     (
       ["--save", "--device", "hw:1", "--channel", "3=haptics"],
-      "channel 3 is routed, and 'hw:1' has 2 channels"
+      "channel 3 is in use, but 'hw:1' has 2 channels"
     ),
     (
       ["--save", "--haptics", "1:-6"],
@@ -119,12 +121,12 @@ import TransducerProfiles
     ),
     (
       ["--save", "--device", "hw:1", "--haptics", "3"],
-      "channel 3 is routed, and 'hw:1' has 2 channels"
+      "channel 3 is in use, but 'hw:1' has 2 channels"
     ),
     (
       ["--save", "--profile", "dayton"],
       """
-      unknown profile 'dayton'; did you mean 'dayton-bst-1', 'dayton-bst-300ex', 'dayton-tt25-16' \
+      unknown profile 'dayton'; did you mean 'dayton-bst-1', 'dayton-bst-300ex', 'dayton-tt25-16', \
       or 'dayton-tt25-8'?
       """
     ), (["--show", "--forget"], "'--show' and '--forget' cannot be used together"),
@@ -261,7 +263,7 @@ import TransducerProfiles
     #expect(
       stage.recorded.output.hasSuffix(
         """
-        \(path): removed\nNothing is saved.\nNo saved settings. Run 'temblor setup' to \
+        \(path): removed\nNo saved settings.\nNo saved settings. Run 'temblor setup' to \
         choose and save them.\n
         """
       ))
@@ -376,7 +378,7 @@ import TransducerProfiles
     }
     #expect(
       error?.description
-        == "TEMBLOR_PROFILE: unknown profile 'zither'; 'temblor profiles' lists them")
+        == "TEMBLOR_PROFILE: unknown profile 'zither'; run 'temblor profiles' to list profiles")
   }
 
   // MARK: - Cards

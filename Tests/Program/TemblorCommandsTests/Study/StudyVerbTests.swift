@@ -134,10 +134,10 @@ struct StudyVerbTests {
     ),
     (
       "id,file\na,nowhere.ahap\n",
-      "2:1: error: column 'file': nowhere.ahap: file not found, and no shipped pattern has this name"
+      "2:1: error: column 'file': nowhere.ahap: \(Sentence.unknownPattern)"
     ),
     ("id,profile\na,nobody\n", "2:1: error: column 'profile': "),
-    ("level\n-3\n", "1:1: error: a table has a column 'id' and a row for each stimulus"),
+    ("level\n-3\n", "1:1: error: the table must have a column 'id' and a row for each stimulus"),
   ]) func whatIsWrongWithATableHasAPlace(text: String, message: String) throws {
     let table = try write("t.csv", text)
     #expect { try study([table, "--simulate", "right"]) } throws: {
@@ -164,8 +164,8 @@ struct StudyVerbTests {
     } throws: {
       "\($0)"
         == """
-        \(place("r.csv")):2:1: error: has 'p1' as participant, and this study 'other'; save to \
-        another file
+        \(place("r.csv")):2:1: error: has 'p1' as participant, but this study has 'other'; save to \
+        a different file
         """
     }
   }
@@ -324,13 +324,13 @@ struct StudyVerbTests {
     let save = [table, "--save", place("r.csv")]
     try study(save, on: VirtualStage(keys("2!q")))
     for (words, column) in [
-      (["--strength", "0.5"], "'1' as strength, and this study '0.5'"),
-      (["--simulate", "right"], "'1' as strength, and this study ''"),
+      (["--strength", "0.5"], "'1' as strength, but this study has '0.5'"),
+      (["--simulate", "right"], "'1' as strength, but this study has ''"),
     ] {
       #expect {
         try study(save + words)
       } throws: {
-        "\($0)" == "\(place("r.csv")):2:1: error: has \(column); save to another file"
+        "\($0)" == "\(place("r.csv")):2:1: error: has \(column); save to a different file"
       }
     }
     try study([table, "--simulate", "right", "--save", place("s.csv")])
@@ -338,7 +338,7 @@ struct StudyVerbTests {
       try study([table, "--save", place("s.csv")])
     } throws: {
       "\($0)".hasSuffix(
-        "error: has 'true' as simulated, and this study 'false'; save to another file")
+        "error: has 'true' as simulated, but this study has 'false'; save to a different file")
     }
   }
 
@@ -356,7 +356,7 @@ struct StudyVerbTests {
     // The name of the folder is unique, so that no other test writes to this file.
     let name = FileSystem.name(of: FileSystem.folder(of: place("t.csv")))
     let table = try write("\(name).csv", Self.pair)
-    #expect(try study([table, "--simulate", "right"]) == "1 of 1 simulated trial, 1 right\n")
+    #expect(try study([table, "--simulate", "right"]) == "1 of 1 simulated trial, 1 correct\n")
     #expect(FileSystem.entry(at: "study-\(name)-p1.csv") == .missing)
   }
 
@@ -367,7 +367,7 @@ struct StudyVerbTests {
     let stage = VirtualStage([])
     let text = try study([table, "--save", place("r.csv")], on: stage)
     #expect(text.hasPrefix("\(place("r.csv")): 1 of 1 trial, "))
-    #expect(text.hasSuffix(" right; already complete, nothing was played\n"))
+    #expect(text.hasSuffix(" correct; already complete, nothing was played\n"))
     #expect(stage.engine == nil)
   }
 
@@ -379,7 +379,7 @@ struct StudyVerbTests {
     try study([table, "--simulate", "right", "--save", place("s.csv")])
     let former = try writeWithoutConditions("real.csv", to: "former.csv")
     let files = ["real.csv", "half.csv", "s.csv"].map { place($0) }
-    let simulated = "and '\(files[2])' has simulated answers"
+    let simulated = "but '\(files[2])' has simulated answers"
     for (pool, message) in [
       ([files[0], files[2]], "\(files[0]):2:1: error: has answers of a person, \(simulated)"),
       ([files[2], files[0]], "\(files[0]):2:1: error: has answers of a person, \(simulated)"),
@@ -388,7 +388,7 @@ struct StudyVerbTests {
       ),
       (
         [files[0], files[1]],
-        "\(files[1]):2:1: error: was played at strength 0.5, and '\(files[0])' at 1"
+        "\(files[1]):2:1: error: was played at strength 0.5, but '\(files[0])' at 1"
       ),
     ] {
       #expect {
@@ -408,10 +408,10 @@ struct StudyVerbTests {
     try study([table, "--save", place("r.csv")], on: VirtualStage(keys("2!q")))
     let former = try writeWithoutConditions("r.csv", to: "former.csv")
     let stage = VirtualStage([])
-    #expect(try study(["--report", former], on: stage).contains("of 1 right"))
+    #expect(try study(["--report", former], on: stage).contains("of 1 correct"))
     #expect(
       stage.recorded.error.replacing("\n  ", with: " ")
-        == "\(former): does not record strength, or whether its answers were simulated\n")
+        == "\(former): does not record the strength, or whether its answers were simulated\n")
     try study([table, "--save", former], on: VirtualStage(keys("2!")))
     #expect(try rows("former.csv").map { $0["simulated"] } == ["", "false"])
     #expect(throws: InputError.self) {
