@@ -10,6 +10,15 @@ public struct ReadingOptions: Equatable, Sendable {
     case automatic
   }
 
+  /// The treatment of frequencies that a file states in hertz.
+  public enum Pitch: String, CaseIterable, Sendable {
+    /// Frequencies stay in hertz, and a profile plays those that its transducer reproduces.
+    case hertz
+    /// Frequencies become sharpness on the scale of the default profile, 80–230 Hz, and every
+    /// profile maps them to its own band.
+    case sharpness
+  }
+
   /// The origin of the times of control points.
   public var curveTimes: CurveTimes
   /// The mapping from amplitude to intensity, for formats with amplitudes.
@@ -25,6 +34,8 @@ public struct ReadingOptions: Equatable, Sendable {
   /// A Boolean value that indicates whether an unknown parameter in AHAP is an error instead of a
   /// warning.
   public var rejectsUnknownParameters = false
+  /// The treatment of frequencies in hertz, for formats with frequencies.
+  public var pitch = Pitch.hertz
 
   /// Creates options. The defaults read a file as its format is documented.
   ///

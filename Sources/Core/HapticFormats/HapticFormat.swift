@@ -28,6 +28,9 @@ public struct HapticFormat: Sendable {
   public let rules: [Rule]
   /// The names of the format's dialects, the default first; empty if there is only one.
   public let dialects: [String]
+  /// A Boolean value that indicates whether the writer receives layers that state hertz; otherwise,
+  /// they are written with sharpness.
+  public let keepsHertz: Bool
   /// Recognizes a file of this format by its content alone, in time at most proportional to its
   /// length.
   public let recognize: @Sendable (Span<UInt8>) -> Recognition
@@ -52,6 +55,7 @@ public struct HapticFormat: Sendable {
   ///     slash. `rules`, and the findings of the functions, have none.
   ///   - rules: The rules of the format.
   ///   - dialects: The names of the dialects, the default first.
+  ///   - keepsHertz: True if the writer handles layers that state hertz.
   ///   - recognize: Recognizes a file by its content.
   ///   - read: Reads a file.
   ///   - write: Writes a composition.
@@ -62,7 +66,8 @@ public struct HapticFormat: Sendable {
     _ id: String, title: String, fileExtensions: [String],
     sharesFileExtensions: Bool = false,
     rulePrefix: String? = nil, rules: [Rule],
-    dialects: [String] = [], recognize: @escaping @Sendable (Span<UInt8>) -> Recognition,
+    dialects: [String] = [], keepsHertz: Bool = false,
+    recognize: @escaping @Sendable (Span<UInt8>) -> Recognition,
     read: @escaping Reader,
     write: Writer? = nil, canonicalize: Rewriter? = nil, correct: Rewriter? = nil
   ) {
@@ -74,6 +79,7 @@ public struct HapticFormat: Sendable {
     self.rulePrefix = rulePrefix
     self.rules = rules.map { $0.prefixed(by: rulePrefix) }
     self.dialects = dialects
+    self.keepsHertz = keepsHertz
     self.recognize = recognize
     reader = read
     writer = write
@@ -95,6 +101,9 @@ public struct HapticFormat: Sendable {
   {
     do {
       var result = try prefixingRules { () throws(InputError) in try reader(file, options) }
+      if options.pitch == .sharpness {
+        result.composition = result.composition?.voiced(on: .phone)
+      }
       for index in result.findings.indices {
         addRulePrefix(to: &result.findings[index])
       }
@@ -108,10 +117,20 @@ public struct HapticFormat: Sendable {
   public var isWritable: Bool { writer != nil }
 
   /// Writes a composition, or returns nil if the format can only be read.
+  ///
+  /// Frequencies in hertz become sharpness on the scale of the default profile if the format has
+  /// none, which is a loss where they are beyond this scale.
   public func write(_ composition: HapticComposition, options: WritingOptions = WritingOptions())
     throws(InputError) -> WrittenFiles?
   {
-    try prefixingRules { () throws(InputError) in try writer?(composition, options) }
+    if keepsHertz || !composition.statesHertz {
+      return try prefixingRules { () throws(InputError) in try writer?(composition, options) }
+    }
+    var losses = LossLog()
+    let voiced = composition.voiced(losses: &losses)
+    var files = try prefixingRules { () throws(InputError) in try writer?(voiced, options) }
+    files?.losses.insert(contentsOf: losses.finish(), at: 0)
+    return files
   }
 
   /// Returns the canonical text of a file, which is equal for files of equal content, or nil if the

@@ -30,7 +30,8 @@ extension HapticComposition {
     guard passes > 1 || loop.end != nil else { return composition }
     for index in layers.indices {
       composition.layers[index].pattern = layers[index].pattern.unrolled(
-        passCount: passes, from: start, to: end)
+        passCount: passes, from: start, to: end,
+        clampsSharpness: layers[index].sharpnessScale == nil)
     }
     return composition
   }
@@ -38,8 +39,17 @@ extension HapticComposition {
 
 extension HapticPattern {
   /// Returns the events and controls of all passes of a loop.
-  fileprivate func unrolled(passCount: Int, from start: Double, to end: Double) -> HapticPattern {
-    var unrolledControls = UnrolledControls(of: self)
+  ///
+  /// - Parameters:
+  ///   - passCount: The number of passes.
+  ///   - start: The start of each pass after the first, in seconds.
+  ///   - end: The end of a pass, in seconds.
+  ///   - clampsSharpness: Whether the sharpness control is limited to its range, because the layer
+  ///     states no hertz.
+  fileprivate func unrolled(
+    passCount: Int, from start: Double, to end: Double, clampsSharpness: Bool
+  ) -> HapticPattern {
+    var unrolledControls = UnrolledControls(of: self, clampsSharpness: clampsSharpness)
     var unrolledEvents: [HapticEvent] = []
     for pass in 0..<passCount {
       let passStart = pass == 0 ? 0 : start
@@ -82,11 +92,12 @@ private struct UnrolledControls {
   /// The timeline of each control, and its unrolled curve.
   private var tracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
 
-  init(of pattern: HapticPattern) {
+  init(of pattern: HapticPattern, clampsSharpness: Bool) {
     let usedControls = Set(pattern.parameters.map { $0.id } + pattern.curves.map { $0.id })
     for id in DynamicParameterID.allCases where usedControls.contains(id) {
-      tracks.append(
-        (ControlTimeline(of: id, in: pattern), ParameterCurve(id: id, time: 0, controlPoints: [])))
+      let timeline = ControlTimeline(
+        of: id, in: pattern, isClamped: clampsSharpness || id != .hapticSharpnessControl)
+      tracks.append((timeline, ParameterCurve(id: id, time: 0, controlPoints: [])))
     }
   }
 

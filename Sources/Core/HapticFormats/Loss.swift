@@ -175,6 +175,27 @@ package struct LossLog {
     return end
   }
 
+  /// Adds a loss for each layer whose frequencies are beyond the scale of the default profile.
+  package mutating func addHertzLosses(of composition: HapticComposition) {
+    let scale = SharpnessScale.phone
+    for (index, layer) in composition.layers.enumerated() {
+      guard let hertz = layer.statedHertz else { continue }
+      let excess = max(
+        scale.minimumHertz - hertz.lowerBound, hertz.upperBound - scale.maximumHertz)
+      guard excess > Self.hertzTolerance else { continue }
+      add(
+        .approximated, .layer(index),
+        """
+        frequencies outside \(Int(scale.minimumHertz)) to \(Int(scale.maximumHertz)) Hz become \
+        the nearest sharpness, off by up to # Hz
+        """,
+        size: excess)
+    }
+  }
+
+  /// The maximum distance of a frequency from the scale that is not a loss, in hertz.
+  private static let hertzTolerance = 1e-3
+
   /// Adds a loss for each layer with a body location.
   package mutating func addBodyLocationLosses(of composition: HapticComposition) {
     for (index, layer) in composition.layers.enumerated() {
@@ -185,5 +206,15 @@ package struct LossLog {
         the body location \(bodyLocation.displayName) cannot be written; the haptics play everywhere
         """)
     }
+  }
+}
+
+extension HapticComposition {
+  /// Returns the composition with sharpness on the scale of the default profile instead of hertz.
+  ///
+  /// - Parameter losses: Receives the frequencies beyond the scale.
+  package func voiced(losses: inout LossLog) -> HapticComposition {
+    losses.addHertzLosses(of: self)
+    return voiced(on: .phone)
   }
 }

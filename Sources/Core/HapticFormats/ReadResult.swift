@@ -52,6 +52,11 @@ public struct ReadResult: Sendable {
   /// Further information in the file, such as a version, in its order.
   public var details: [(name: String, value: String)]
 
+  /// A Boolean value that indicates whether the parameters and curves of the composition are those
+  /// that Apple documents, as the author of the file wrote them. In other formats, reading makes
+  /// them.
+  public var hasAppleParameters = false
+
   /// Creates a result. Without an error count, the errors among the findings are counted.
   public init(
     composition: HapticComposition?, findings: [Finding] = [], errorCount: Int? = nil,

@@ -69,13 +69,21 @@ public struct ControlTimeline: Equatable, Sendable {
   ///   - id: The control.
   ///   - pattern: The pattern that sets it.
   ///   - grid: The grid to which times are rounded.
+  ///   - isClamped: Whether values are clamped to the range of the control; false for the sharpness
+  ///     of a layer that states hertz.
   /// - Complexity: O(*n* log *n*) in the number of parameters and control points.
-  public init(of id: DynamicParameterID, in pattern: HapticPattern, grid: TimeGrid = .seconds) {
+  public init(
+    of id: DynamicParameterID, in pattern: HapticPattern, grid: TimeGrid = .seconds,
+    isClamped: Bool = true
+  ) {
+    func value(_ stated: Float) -> Double {
+      isClamped ? id.clamped(stated) : id.neutralIfNaN(stated)
+    }
     segments = [Segment(start: 0, value: Double(id.neutralValue))]
     var sources: [(time: Double, start: Double, curve: ParameterCurve?, value: Double)] = []
     for parameter in pattern.parameters where parameter.id == id {
       let start = max(0, grid.position(forSeconds: parameter.time))
-      sources.append((parameter.time, start, nil, id.clamped(parameter.value)))
+      sources.append((parameter.time, start, nil, value(parameter.value)))
     }
     for curve in pattern.curves
     where curve.id == id && curve.controlPoints.contains(where: { !$0.time.isNaN }) {
@@ -89,7 +97,10 @@ public struct ControlTimeline: Equatable, Sendable {
       let end = position + 1 < order.count ? sources[order[position + 1]].start : .infinity
       guard end > source.start else { continue }
       let sourceSegments =
-        source.curve.map { Self.segments(of: $0, from: source.start, to: end, grid: grid) } ?? [
+        source.curve.map {
+          Self.segments(
+            of: $0, from: source.start, to: end, grid: grid, isClamped: isClamped)
+        } ?? [
           Segment(start: source.start, value: source.value, sourceStart: source.start)
         ]
       for segment in sourceSegments {
@@ -149,9 +160,11 @@ public struct ControlTimeline: Equatable, Sendable {
   }
 
   private static func segments(
-    of curve: ParameterCurve, from start: Double, to end: Double, grid: TimeGrid
+    of curve: ParameterCurve, from start: Double, to end: Double, grid: TimeGrid, isClamped: Bool
   ) -> [Segment] {
-    let points = curve.linearizedPoints().map { (time: curve.time + $0.time, value: $0.value) }
+    let points = curve.linearizedPoints(isClamped: isClamped).map {
+      (time: curve.time + $0.time, value: $0.value)
+    }
     guard let first = points.first, let last = points.last else { return [] }
     var segments = [Segment(start: start, value: first.value, sourceStart: start)]
     func append(_ segment: Segment, until segmentEnd: Double) {
@@ -191,6 +204,11 @@ extension DynamicParameterID {
     guard !value.isNaN else { return Double(neutralValue) }
     return Double(min(max(value, range.lowerBound), range.upperBound))
   }
+
+  /// Returns a value without clamping; NaN becomes the neutral value.
+  fileprivate func neutralIfNaN(_ value: Float) -> Double {
+    Double(value.isNaN ? neutralValue : value)
+  }
 }
 
 extension ParameterCurve {
@@ -218,13 +236,20 @@ extension ParameterCurve {
 
   /// Returns the points of the linearized curve, sorted by time.
   ///
-  /// Times count from the start of the curve. Values are clamped to the range of the control, and
+  /// Times count from the start of the curve. Values are clamped to the range of the control, unless
+  /// `isClamped` is false, and
   /// points whose time is NaN are omitted.
-  func linearizedPoints(tolerance: Double = squareRootTolerance) -> [(time: Double, value: Double)]
-  {
+  func linearizedPoints(
+    tolerance: Double = squareRootTolerance, isClamped: Bool = true
+  ) -> [(time: Double, value: Double)] {
     let points = controlPoints.enumerated().filter { !$0.element.time.isNaN }.sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
-    }.map { (time: $0.element.time, value: id.clamped($0.element.value)) }
+    }.map { point in
+      let value = point.element.value
+      return (
+        time: point.element.time, value: isClamped ? id.clamped(value) : id.neutralIfNaN(value)
+      )
+    }
     guard interpolation == .squared, let first = points.first else { return points }
     let maximumCount = max(1, Self.maximumPointCount / points.count)
     var linearized = [(time: first.time, value: max(first.value, 0).squareRoot())]

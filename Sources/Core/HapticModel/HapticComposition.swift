@@ -13,6 +13,12 @@ public struct HapticComposition: Equatable, Sendable {
     public var name: String
     /// The body location at which the layer is felt; nil for every location.
     public var bodyLocation: BodyLocation?
+    /// The scale on which the sharpness of haptic events and its control denote frequencies in
+    /// hertz; nil if the profile of the transducer maps sharpness to frequency.
+    ///
+    /// With a scale, sharpness is not limited to 0…1, and a transducer plays every frequency that
+    /// it reproduces as it is.
+    public var sharpnessScale: SharpnessScale?
 
     /// Creates a layer.
     ///
@@ -21,14 +27,16 @@ public struct HapticComposition: Equatable, Sendable {
     ///   - signals: The sampled signals.
     ///   - name: The name in the file, or an empty string.
     ///   - bodyLocation: The location at which the layer is felt, or nil for every location.
+    ///   - sharpnessScale: The scale on which sharpness denotes hertz, or nil.
     public init(
       _ pattern: HapticPattern, signals: [SampledSignal] = [], name: String = "",
-      bodyLocation: BodyLocation? = nil
+      bodyLocation: BodyLocation? = nil, sharpnessScale: SharpnessScale? = nil
     ) {
       self.pattern = pattern
       self.signals = signals
       self.name = name
       self.bodyLocation = bodyLocation
+      self.sharpnessScale = sharpnessScale
     }
   }
 

@@ -48,6 +48,31 @@ public struct Signal: Equatable, Sendable {
     return samples
   }
 
+  /// The minimum level of a channel's difference from the mean that counts, relative to the loudest
+  /// channel: −40 dB.
+  private static let minimumDifference = 0.01
+
+  /// A Boolean value that indicates whether a channel differs noticeably from the mean of all.
+  public var hasDifferingChannels: Bool {
+    guard channels.count > 1 else { return false }
+    let mean = mono
+    var maximumEnergy = 0.0
+    var maximumDifference = 0.0
+    for channel in channels {
+      var energy = 0.0
+      var difference = 0.0
+      for (sample, meanSample) in zip(channel, mean)
+      where NonFiniteSamples.isValid(sample) && NonFiniteSamples.isValid(meanSample) {
+        let deviation = Double(sample - meanSample)
+        energy += Double(sample) * Double(sample)
+        difference += deviation * deviation
+      }
+      maximumEnergy = max(maximumEnergy, energy)
+      maximumDifference = max(maximumDifference, difference)
+    }
+    return maximumDifference > maximumEnergy * Self.minimumDifference * Self.minimumDifference
+  }
+
   /// The mean of the channels, for plots and comparisons of a single curve.
   public var mono: [Float] {
     guard let first = channels.first, channels.count > 1 else { return channels.first ?? [] }

@@ -27,6 +27,7 @@ extension HapticFormat {
   ///   - shape: Returns the order and layout of canonical texts, in which unknown keys are kept.
   static func json(
     _ id: String, title: String, endings: [String], rules: [Rule], dialects: [String] = [],
+    keepsHertz: Bool = false,
     matches isMarked: @escaping @Sendable (JSONOutline) -> Bool,
     read: @escaping @Sendable (JSONDocument, ReadingOptions) -> ReadResult, write: Writer? = nil,
     shape: (@Sendable () -> JSONSchema)? = nil
@@ -45,6 +46,7 @@ extension HapticFormat {
     }
     return HapticFormat(
       id, title: title, fileExtensions: endings, rules: rules, dialects: dialects,
+      keepsHertz: keepsHertz,
       recognize: { JSONOutline($0).map(isMarked) == true ? .certain : .unrecognized },
       read: { (file, options) throws(InputError) in read(try document(file), options) },
       write: write,

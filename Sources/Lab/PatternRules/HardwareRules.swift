@@ -19,7 +19,8 @@ extension PatternRules {
   ///     checked.
   ///   - plan: The compiled plan, with the samples of its sound files.
   ///   - location: Returns the location of a part.
-  /// - Returns: At most one finding for each rule of ``hardwareRules``.
+  /// - Returns: At most one finding for each rule of ``hardwareRules``, but two for frequencies if
+  ///   some layers state hertz.
   public static func hardwareFindings(
     in composition: HapticComposition, profile: TransducerProfile, plan: RenderPlan,
     location: (CompositionElement) -> FileLocation
@@ -33,6 +34,41 @@ extension PatternRules {
         violation.rule, severity: violation.severity, location: location(element),
         violation.message, suggestion: violation.suggestion)
     }
+  }
+}
+
+extension PatternRules {
+  /// Returns the finding that a profile does not reproduce frequencies that a composition states in
+  /// hertz, or nil.
+  ///
+  /// - Parameters:
+  ///   - composition: The composition.
+  ///   - profile: The profile.
+  ///   - rate: The sample rate, in hertz.
+  ///   - location: The location of the finding.
+  package static func movedFrequencies(
+    of composition: HapticComposition, on profile: TransducerProfile, rate: Double,
+    at location: FileLocation
+  ) -> Finding? {
+    movedFrequenciesText(of: composition, on: profile, rate: rate).map {
+      Finding(
+        .transducerBand, location: location, $0,
+        suggestion: "use '--pitch sharpness' to map them to its band")
+    }
+  }
+
+  /// Returns the message about frequencies that a profile does not reproduce, or nil.
+  fileprivate static func movedFrequenciesText(
+    of composition: HapticComposition, on profile: TransducerProfile, rate: Double
+  ) -> String? {
+    guard let stated = composition.statedHertz else { return nil }
+    let band = profile.reproducibleHertz(rate: rate)
+    guard stated.isNoticeablyDifferent(from: stated.clamped(to: band)) else { return nil }
+    let distance = max(band.lowerBound - stated.lowerBound, stated.upperBound - band.upperBound)
+    return """
+      \(stated.hertzText) reaches outside the band of \(profile.name), \(band.hertzText): \
+      frequencies are moved by up to \(NumberFormatting.rounded(distance, places: 1)) Hz
+      """
   }
 }
 
@@ -53,17 +89,33 @@ private struct HardwareCheck {
   let load: HardwareLoad
 
   var violations: [Violation] {
-    [bandViolation, excursionViolation, powerViolation, ceilingViolation].compactMap { $0 }
+    [bandViolation, hertzViolation, excursionViolation, powerViolation, ceilingViolation]
+      .compactMap { $0 }
   }
 
-  /// The violation by frequencies that the profile changes noticeably.
+  /// The violation by frequencies in hertz that the transducer does not reproduce.
+  private var hertzViolation: Violation? {
+    PatternRules.movedFrequenciesText(of: composition, on: profile, rate: rate).map {
+      let firstLayer = composition.layers.firstIndex { $0.sharpnessScale != nil }
+      let first = composition.referencedEvents.first {
+        $0.reference.layer == firstLayer && $0.event.kind.isHaptic
+      }
+      return Violation(rule: .transducerBand, event: first?.reference, message: $0)
+    }
+  }
+
+  /// The violation by frequencies of sharpness that the profile changes noticeably.
   private var bandViolation: Violation? {
+    var composition = composition
+    composition.layers.removeAll { $0.sharpnessScale != nil }
     let mapped = profile.bandMapped(rate: rate)
     guard let demanded = profile.frequencyRange(of: composition),
       let played = mapped.frequencyRange(of: composition),
       demanded.isNoticeablyDifferent(from: played)
     else { return nil }
-    let firstHaptic = composition.referencedEvents.first { $0.event.kind.isHaptic }
+    let firstHaptic = self.composition.referencedEvents.first {
+      $0.event.kind.isHaptic && self.composition.layers[$0.reference.layer].sharpnessScale == nil
+    }
     let publishedBand = profile.hardware?.band
     let isInPublishedBand = publishedBand.map {
       $0.lowerBound <= demanded.lowerBound && demanded.upperBound <= $0.upperBound
@@ -155,13 +207,32 @@ private struct HardwareCheck {
 extension TransducerProfile {
   /// Returns the range of frequencies of the haptic events, under the sharpness controls of their
   /// layers; nil without haptic events.
+  ///
+  /// Layers that state hertz count with these frequencies.
   public func frequencyRange(of composition: HapticComposition) -> ClosedRange<Double>? {
+    sharpnessFrequencyRange(of: composition).union(composition.statedHertz)
+  }
+
+  /// Returns the range of frequencies that the transducer plays; nil without haptic events.
+  ///
+  /// - Parameters:
+  ///   - composition: The composition.
+  ///   - rate: The sample rate, in hertz.
+  public func playedFrequencyRange(of composition: HapticComposition, rate: Double) -> ClosedRange<
+    Double
+  >? {
+    let stated = composition.statedHertz?.clamped(to: reproducibleHertz(rate: rate))
+    return bandMapped(rate: rate).sharpnessFrequencyRange(of: composition).union(stated)
+  }
+
+  /// Returns the range of frequencies of the haptic events whose frequencies the profile determines.
+  private func sharpnessFrequencyRange(of composition: HapticComposition) -> ClosedRange<Double>? {
     var minimum = Double.infinity
     var maximum = 0.0
     // After this number of segments, only the values at onsets count. No pattern from a person or a
     // tool has as many.
     var budget = 4_000_000
-    for layer in composition.layers {
+    for layer in composition.layers where layer.sharpnessScale == nil {
       let control = ControlTimeline(of: .hapticSharpnessControl, in: layer.pattern)
       for event in layer.pattern.events {
         guard event.kind.isHaptic, let duration = event.holdDuration else { continue }
@@ -194,6 +265,14 @@ extension HapticComposition {
 extension FrequencyMapping {
   /// The range of frequencies from sharpness 0 to 1.
   fileprivate var frequencyRange: ClosedRange<Double> { low...max(low, high) }
+}
+
+extension ClosedRange<Double>? {
+  /// Returns the range from the minimum to the maximum of two ranges, of which nil is empty.
+  fileprivate func union(_ other: ClosedRange<Double>?) -> ClosedRange<Double>? {
+    guard let range = self, let other else { return self ?? other }
+    return min(range.lowerBound, other.lowerBound)...max(range.upperBound, other.upperBound)
+  }
 }
 
 extension ClosedRange<Double> {

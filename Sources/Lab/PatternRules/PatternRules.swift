@@ -25,6 +25,29 @@ public enum PatternRules {
   /// The rules that need only a composition, in the order of lists.
   public static let compositionRules = checks.flatMap { $0.rules }
 
+  /// The rules about Apple's parameters and curves, which apply to files that consist of them.
+  public static let appleRules: [Rule] = [.curveOverlap, .noEffect, .defaultParameter]
+
+  /// Checks a composition that was read, by the rules for its format.
+  ///
+  /// - Parameters:
+  ///   - composition: The composition.
+  ///   - hasAppleParameters: Whether its parameters and curves are those of the file; otherwise, no
+  ///     rule of ``appleRules`` applies.
+  ///   - location: Returns the location of a part.
+  /// - Returns: The findings of ``compositionRules``, and of undocumented defaults.
+  public static func findings(
+    in composition: HapticComposition, hasAppleParameters: Bool,
+    location: (CompositionElement) -> FileLocation
+  ) -> [Finding] {
+    let all =
+      findings(in: composition, location: location)
+      + defaultFindings(in: composition, location: location)
+    guard !hasAppleParameters else { return all }
+    let excluded = Set(appleRules.map { $0.id })
+    return all.filter { !excluded.contains($0.rule) }
+  }
+
   /// Checks a composition against ``compositionRules``.
   ///
   /// - Parameters:

@@ -67,6 +67,17 @@ public struct LoadedPattern: Sendable {
       of: composition, at: sourceMap.location(of: .composition))
   }
 
+  /// Returns a finding for each distinct profile that does not reproduce frequencies that the
+  /// pattern states in hertz.
+  public func movedFrequencies(on profiles: [TransducerProfile], rate: Double) -> [Finding] {
+    let location = sourceMap.location(of: .composition)
+    let distinct = profiles.indices.filter { !profiles[..<$0].contains(profiles[$0]) }
+    return distinct.compactMap { index in
+      PatternRules.movedFrequencies(
+        of: composition, on: profiles[index], rate: rate, at: location)
+    }
+  }
+
   /// Compiles the pattern, once for each distinct profile.
   public func plans(for profiles: [TransducerProfile], rate: Double, isRaw: Bool = false) throws
     -> [RenderPlan]

@@ -162,6 +162,7 @@ public struct RenderBatch: Sendable {
       if let merged = pattern.mergedBodyLocations(on: profiles) {
         warnings.append(merged)
       }
+      warnings += pattern.movedFrequencies(on: profiles, rate: Double(job.rate))
       return .written(seconds: seconds, statistics: statistics, warnings: warnings)
     } catch {
       return .failed(error)

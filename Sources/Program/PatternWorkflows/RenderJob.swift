@@ -198,9 +198,14 @@ public struct RenderJob: Sendable {
       plans: plans, sendGains: routing.sendGains(rate: Double(rate)), settings: settings)
   }
 
-  /// The array or profile, for the comment in the file.
+  /// The array or the profiles, for the comment in the file.
   private var sourceDescription: String {
-    routing.array.map { "array \($0.name)" } ?? "profile \(profile.name)"
+    if let array = routing.array { return "array \(array.name)" }
+    var names: [String] = []
+    for profile in resolvedRouting().profiles where !names.contains(profile.name) {
+      names.append(profile.name)
+    }
+    return (names.count == 1 ? "profile " : "profiles ") + names.joined(separator: ", ")
   }
 
   /// Returns the gain that raises the peak to just below the ceiling.

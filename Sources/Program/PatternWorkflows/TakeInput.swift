@@ -110,8 +110,11 @@ public enum TakeInput: Equatable, Sendable {
     }
     let signal = Signal(
       interleaved: samples, channelCount: job.channelCount, rate: Double(job.rate))
+    // The events of a take have the frequencies that its profile plays.
+    let scale = job.profile.bandMapped(rate: Double(job.rate)).frequency.sharpnessScale
     var take = Take(
-      name: input.name, source: .pattern(composition), signal: signal, profile: job.profile,
+      name: input.name, source: .pattern(composition.voiced(on: scale)), signal: signal,
+      profile: job.profile,
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
     take.duration = plan.duration
     return take

@@ -67,7 +67,8 @@ final class Studio {
     var otherFindings = missingSoundFindings(for: readResult.sounds)
     if let composition = readResult.composition {
       otherFindings += ruleFindings(
-        in: composition, sourceMap: readResult.sourceMap, profile: profile)
+        in: composition, sourceMap: readResult.sourceMap, profile: profile,
+        hasAppleParameters: document.origin == nil || document.history.isChanged)
     }
     return readResult.findings(adding: otherFindings, rules: Self.rules)
   }
@@ -84,11 +85,12 @@ final class Studio {
 
   /// Returns the findings of the rules about compositions, playback, and hardware.
   private func ruleFindings(
-    in composition: HapticComposition, sourceMap: SourceMap, profile: Int
+    in composition: HapticComposition, sourceMap: SourceMap, profile: Int,
+    hasAppleParameters: Bool
   ) -> [Finding] {
     let location = sourceMap.location(of:)
-    var findings = PatternRules.findings(in: composition, location: location)
-    findings += PatternRules.defaultFindings(in: composition, location: location)
+    var findings = PatternRules.findings(
+      in: composition, hasAppleParameters: hasAppleParameters, location: location)
     do {
       let plan = try plan(of: composition, profile: profile, rate: Self.defaultRate)
       findings += PatternRules.polyphonyFindings(

@@ -46,6 +46,7 @@ enum ABXCommand {
       arguments: [firstTake, secondTake],
       options: ABXOptions.options + [
         AuditionCommand.loopRange, AuditionCommand.gap, SharedOptions.curveTimes,
+        SharedOptions.pitch,
         Option("--json", help: "Print the record as JSON instead of text."),
         LiveOptions.quiet,
       ] + SharedOptions.soundOptions,

@@ -228,8 +228,8 @@ enum CheckCommand {
     let sounds = input.soundLookup == .none ? [] : examination.sounds
     var findings = WaveformFiles.findings(sounds, from: input.folder)
     if let composition = examination.composition {
-      findings += PatternRules.findings(in: composition, location: location)
-      findings += PatternRules.defaultFindings(in: composition, location: location)
+      findings += PatternRules.findings(
+        in: composition, hasAppleParameters: examination.hasAppleParameters, location: location)
     }
     var playable = examination.composition
     if input.soundLookup == .none {

@@ -89,7 +89,7 @@ enum CompareCommand {
       options: [
         toleranceOption, align, match, search, output, PageOutput.openOption,
         PageOutput.studioOption, all, SharedOptions.profile, SharedOptions.rate,
-        SharedOptions.curveTimes, SharedOptions.json,
+        SharedOptions.curveTimes, SharedOptions.pitch, SharedOptions.json,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor compare old.ahap new.ahap", "Show what an edit changed."),

@@ -123,6 +123,10 @@ enum FollowCommand {
     let job = RenderJob(profile: options.live.profile)
     let file = isFile ? try TakeInput.readSound(name, job: job).signal : nil
     try options.live.checkOutputs(reading: file == nil ? [] : [name])
+    if let file, file.hasDifferingChannels {
+      terminal.report(
+        "\(name.printable): the mean of \(file.channels.count) channels that differ is followed")
+    }
     let source = file == nil ? try FollowedSource(name, on: servers) : nil
     let session = options.live.makeSession(in: environment, terminal)
     var activity: FollowActivity?

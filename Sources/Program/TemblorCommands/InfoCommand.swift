@@ -17,7 +17,7 @@ enum InfoCommand {
       discussion: SharedOptions.settingsUnusedText,
       arguments: [patternArgument(formats)],
       options: [
-        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, weighting,
+        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.pitch, weighting,
         SharedOptions.json, SharedOptions.csv, tracks,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -157,7 +157,7 @@ struct PatternSummary {
     statistics = rendering.statistics
     rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
     frequencies = profile.frequencyRange(of: pattern.composition)
-    playedFrequencies = profile.bandMapped(rate: plan.rate).frequencyRange(of: pattern.composition)
+    playedFrequencies = profile.playedFrequencyRange(of: pattern.composition, rate: plan.rate)
   }
 
   private typealias ItemCount = (noun: String, key: String, count: Int)
@@ -247,8 +247,11 @@ struct PatternSummary {
 
   /// The kind and the end of each haptic event, and the time, intensity, and sharpness of its
   /// control points.
+  ///
+  /// Frequencies in hertz become sharpness on the scale of the profile.
   fileprivate var trackFields: JSONObject {
-    let events = pattern.composition.layers.map(\.pattern).flatMap { pattern -> [JSONObject] in
+    let scale = profile.bandMapped(rate: plan.rate).frequency.sharpnessScale
+    let events = pattern.composition.voiced(on: scale).layers.map(\.pattern).flatMap { pattern -> [JSONObject] in
       let felt = EffectiveParameters(pattern)
       return pattern.events.filter(\.kind.isHaptic).map { event in
         let corners = felt.points(of: event).flatMap { [$0.time, $0.intensity, $0.sharpness] }

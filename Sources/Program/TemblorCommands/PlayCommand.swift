@@ -34,7 +34,7 @@ enum PlayCommand {
         file instead, use --device wav:FILE or 'temblor render'.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, LiveOptions.json,
+        loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.json,
         LiveOptions.quiet,
       ]
         + SharedOptions.soundOptions, groups: LiveOptions.groups,
@@ -135,6 +135,9 @@ struct LivePatterns {
       do {
         compiled.append(try CompiledPattern(name: pattern.input.name, pattern, for: engine))
         if let finding = pattern.mergedBodyLocations(on: engine.profiles) {
+          terminal.report(finding.description.printable)
+        }
+        for finding in pattern.movedFrequencies(on: engine.profiles, rate: engine.rate) {
           terminal.report(finding.description.printable)
         }
         playable.append(pattern)
@@ -242,7 +245,7 @@ enum WatchCommand {
         repeat. Press ? for a list of keys. Press q or Ctrl-C to quit.
         """,
       arguments: [fileArgument(formats)],
-      options: [loop, SharedOptions.curveTimes, LiveOptions.json, LiveOptions.quiet]
+      options: [loop, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.json, LiveOptions.quiet]
         + SharedOptions.soundOptions,
       groups: LiveOptions.groups,
       examples: [

@@ -43,7 +43,7 @@ enum PlotCommand {
       arguments: [fileArgument(formats)],
       options: [
         output, format, width, theme, show, overlay, SharedOptions.startTime,
-        SharedOptions.endTime, SharedOptions.profile, SharedOptions.curveTimes,
+        SharedOptions.endTime, SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.pitch,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor plot heartbeat", "Draw a pattern in the terminal."),

@@ -59,7 +59,7 @@ enum RenderCommand {
         OptionGroup(
           "Sound", SharedOptions.profile, SharedOptions.strength, normalize, acceleration, raw,
           RenderOutputs.stemsOption),
-        OptionGroup("Time", [loop, duration, tail, SharedOptions.curveTimes]),
+        OptionGroup("Time", [loop, duration, tail, SharedOptions.curveTimes, SharedOptions.pitch]),
         OptionGroup("Sound files", SharedOptions.soundOptions), RoutingOptions.group,
       ],
       examples: [
@@ -181,19 +181,11 @@ enum RenderCommand {
       )
     }
     let profiles = job.resolvedRouting().profiles
-    guard job.routing.array != nil || profiles.allSatisfy({ $0.name == profiles[0].name }) else {
-      throw UsageError(
-        """
-        'render' supports one profile per file; render each profile separately, or record them \
-        together with 'temblor play --record'
-        """
-      )
-    }
-    if job.rendersAcceleration, profiles[0].hardware?.model == nil {
+    if job.rendersAcceleration, let first = profiles.first(where: { $0.hardware?.model == nil }) {
       throw UsageError(
         """
         '--acceleration' requires a profile with resonance and Q factor; \
-        \(profiles[0].name.inQuotes) has none
+        \(first.name.inQuotes) has none
         """
       )
     }

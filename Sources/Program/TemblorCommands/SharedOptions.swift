@@ -56,6 +56,15 @@ enum SharedOptions {
       """
   ).choice(default: ReadingOptions.CurveTimes.automatic)
 
+  static let pitch = Option(
+    "--pitch", value: "PITCH",
+    help:
+      """
+      Frequencies that a file states in hertz: played as they are where the transducer reproduces \
+      them (hertz), or mapped to the band of the profile like sharpness (sharpness).
+      """
+  ).choice(default: ReadingOptions.Pitch.hertz)
+
   static let soundFolder = Option(
     "--sounds", value: "FOLDER", help: "Folder with the sound files that patterns play.",
     defaultText: "the folder of each pattern", completion: .folder
@@ -165,7 +174,9 @@ enum SharedOptions {
   }
 
   static func readingOptions(_ arguments: ParsedArguments) throws -> ReadingOptions {
-    ReadingOptions(curveTimes: try arguments[curveTimes])
+    var options = ReadingOptions(curveTimes: try arguments[curveTimes])
+    options.pitch = try arguments[pitch]
+    return options
   }
 }
 

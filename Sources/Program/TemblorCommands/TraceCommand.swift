@@ -41,7 +41,7 @@ enum TraceCommand {
   ).double(in: -80...(-6), default: TracingOptions.defaultThreshold)
   private static let channel = Option(
     "--channel", value: "N", help: "Channel to use, numbered from 1.",
-    defaultText: "the mean of all channels"
+    defaultText: "one body location per channel in formats that support them, otherwise the mean"
   ).int(in: 1...1_024)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
@@ -58,6 +58,10 @@ enum TraceCommand {
         overwritten. With --with-sound, the copy of the sound is printed. The copy never replaces \
         a file and never follows a link: if a different file with its name exists, nothing is \
         written and the exit status is 1.
+
+        If the channels of a sound differ, each becomes a body location in formats that support \
+        them, such as hjif. In other formats, the pattern follows the mean of the channels, which \
+        is reported as a loss.
 
         A sound can have at most 72 million samples: 12 minutes of stereo at 48 kHz.
 
@@ -124,7 +128,7 @@ enum TraceCommand {
     let tracing: TracingOptions
     let profile: TransducerProfile
     let timeRange: ClosedRange<Double>?
-    /// The channel to trace, from 1, or nil for the mean of all channels.
+    /// The channel to trace, from 1, or nil for all channels.
     let channel: Int?
     let copiesSounds: Bool
     let drawsPlots: Bool
@@ -278,6 +282,87 @@ struct TracedSoundCopies {
   }
 }
 
+/// The patterns of a sound: one of the mean of its channels, or one for each channel.
+struct ChannelTraces {
+  /// The traces: one, or one for each channel, which is then a place.
+  private(set) var traces: [SoundTrace] = []
+  /// The number of channels that differ and were averaged, or nil.
+  private(set) var averagedCount: Int?
+
+  /// The maximum number of channels that become places.
+  private static let maximumPlaceCount = 64
+
+  /// Traces a sound.
+  ///
+  /// - Parameters:
+  ///   - signal: The sound.
+  ///   - format: The format to write, which determines whether channels can be places.
+  ///   - profile: The profile of the vibration.
+  ///   - options: The options; the events of all channels together keep to their limit.
+  /// - Throws: An `AnalysisError` for a sound that cannot be traced.
+  init(
+    of signal: Signal, for format: HapticFormat, profile: TransducerProfile,
+    options: TracingOptions
+  ) throws(AnalysisError) {
+    let count = signal.channels.count
+    guard signal.hasDifferingChannels else {
+      traces = [try SoundTrace(of: signal, profile: profile, options: options)]
+      return
+    }
+    guard count <= Self.maximumPlaceCount, Self.hasPlaces(format) else {
+      averagedCount = count
+      traces = [try SoundTrace(of: signal, profile: profile, options: options)]
+      return
+    }
+    var channelOptions = options
+    channelOptions.eventLimit = options.eventLimit.map { max(1, $0 / count) }
+    for channel in signal.channels {
+      traces.append(
+        try SoundTrace(
+          of: Signal(channel, rate: signal.rate), profile: profile, options: channelOptions))
+    }
+  }
+
+  /// The layers of the traces, each at its place if there are several.
+  func layers(sharpnessScale: SharpnessScale?) -> [HapticComposition.Layer] {
+    traces.indices.map { index in
+      let location = HapticComposition.BodyLocation(index + 1, of: traces.count)
+      return HapticComposition.Layer(
+        traces[index].pattern, bodyLocation: traces.count > 1 ? location : nil,
+        sharpnessScale: sharpnessScale)
+    }
+  }
+
+  var transientCount: Int { traces.reduce(0) { $0 + $1.transientCount } }
+  var continuousCount: Int { traces.reduce(0) { $0 + $1.continuousCount } }
+  var pointCount: Int { traces.reduce(0) { $0 + $1.pointCount } }
+  var omittedCount: Int { traces.reduce(0) { $0 + $1.omittedCount } }
+
+  /// The kind of the sound: vibration if all channels are.
+  var kind: TracingOptions.Kind {
+    traces.allSatisfy { $0.kind == .vibration } ? .vibration : .sound
+  }
+
+  /// The worst agreement among the channels with events.
+  var agreement: SoundTrace.Agreement {
+    let audible = traces.filter { !$0.pattern.events.isEmpty }
+    return SoundTrace.Agreement(
+      correlation: audible.map(\.agreement.correlation).min() ?? traces[0].agreement.correlation,
+      decibels: audible.map(\.agreement.decibels).max() ?? traces[0].agreement.decibels)
+  }
+
+  /// Returns true if a format keeps the places of layers.
+  private static func hasPlaces(_ format: HapticFormat) -> Bool {
+    let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
+    let layers = (1...2).map { number in
+      HapticComposition.Layer(tap, bodyLocation: .init(number, of: 2))
+    }
+    let composition = HapticComposition(layers: layers)
+    let copy = FormatMatrix.roundTrip(composition, through: format)?.composition
+    return copy?.bodyLocationCount == 2
+  }
+}
+
 /// The tracing of several sounds.
 private struct TraceRun {
   let options: TraceCommand.Options
@@ -301,7 +386,8 @@ private struct TraceRun {
   mutating func trace(_ path: String, to output: String, _ willReport: () -> Void) throws {
     do {
       let signal = try signal(of: path)
-      let trace = try SoundTrace(of: signal, profile: options.profile, options: options.tracing)
+      let trace = try ChannelTraces(
+        of: signal, for: outputs.format, profile: options.profile, options: options.tracing)
       let composition = composition(of: trace, path)
       let isStream = output == OutputPaths.standardOutput
       let name = FileSystem.name(of: FileSystem.stem(of: isStream ? path : output))
@@ -310,9 +396,15 @@ private struct TraceRun {
       else { return }
       willReport()
       let files = try write(written, of: path, to: output)
-      let losses = written.losses.map { loss in
+      var losses = written.losses.map { loss in
         PatternConversion.LocatedLoss(
           loss: loss, location: loss.location ?? FileLocation(name: isStream ? path : output))
+      }
+      if let count = trace.averagedCount {
+        let loss = Loss(
+          .approximated, .composition,
+          "the mean of \(count) channels that differ; '--channel N' uses one")
+        losses.insert(.init(loss: loss, location: FileLocation(name: path)), at: 0)
       }
       for loss in losses {
         terminal.report(loss.text.printable)
@@ -332,14 +424,18 @@ private struct TraceRun {
   }
 
   /// Returns the traced pattern, which plays its sound if that was requested.
-  private func composition(of trace: SoundTrace, _ path: String) -> HapticComposition {
-    var pattern = trace.pattern
+  private func composition(of trace: ChannelTraces, _ path: String) -> HapticComposition {
+    // A format with frequencies gets those of the profile that the vibration was made with.
+    let format = outputs.format
+    let writesHertz = format.keepsHertz && format.dialects.isEmpty
+    let scale = options.profile.bandMapped(rate: Double(job.rate)).frequency.sharpnessScale
+    var layers = trace.layers(sharpnessScale: writesHertz ? scale : nil)
     if copies != nil {
-      pattern.events.append(
+      layers[0].pattern.events.append(
         HapticEvent(
           kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.name(of: path))))
     }
-    return HapticComposition(layers: [.init(pattern)], title: FileSystem.stem(of: path))
+    return HapticComposition(layers: layers, title: FileSystem.stem(of: path))
   }
 
   /// Writes a pattern and the copy of its sound, and returns the paths of the files.
@@ -369,12 +465,13 @@ private struct TraceRun {
   }
 
   private static func fields(
-    of trace: SoundTrace, _ path: String, files: [String],
+    of trace: ChannelTraces, _ path: String, files: [String],
     losses: [PatternConversion.LocatedLoss]
   ) -> JSONObject {
     [
       "input": path, "files": files, "kind": trace.kind.rawValue,
       "transients": trace.transientCount, "continuousEvents": trace.continuousCount,
+      "places": trace.traces.count > 1 ? trace.traces.count : nil,
       "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,
       "correlation": trace.agreement.correlation, "decibels": trace.agreement.decibels,
       "losses": losses.map(\.fields),
@@ -404,14 +501,16 @@ private struct TraceRun {
 
   /// Returns a sentence such as `vibration: 3 transients, 1 continuous event, 12 control points;
   /// levels of its rendering: correlation 0.998, …`.
-  private static func summary(of trace: SoundTrace) -> String {
+  private static func summary(of trace: ChannelTraces) -> String {
     guard trace.transientCount + trace.continuousCount > 0 else {
       return
         "\(trace.kind.rawValue): nothing found; try '--channel N' or a lower '--threshold'"
     }
     let omitted =
       trace.omittedCount > 0 ? "; omitted \(trace.omittedCount.counted("weaker event"))" : ""
-    return "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
+    let count = trace.traces.count
+    let channels = count > 1 ? "\(count) channels that differ, one body location each; " : ""
+    return channels + "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
       + "\(trace.continuousCount.counted("continuous event")), "
       + "\(trace.pointCount.counted("control point"))\(omitted); "
       + "level correlation \(trace.agreement.correlation.text(places: 3)), "

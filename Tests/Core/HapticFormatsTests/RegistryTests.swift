@@ -162,6 +162,13 @@ import Testing
       try HapticFormat.ahap.write(two, options: WritingOptions(split: .never))?.losses.map {
         "\($0.kind) \($0.element)"
       }
+        == ["dropped composition"])
+    // A control of another kind cannot be moved to the events of its layer.
+    two.layers[1].pattern.parameters[0].id = .hapticAttackTimeControl
+    #expect(
+      try HapticFormat.ahap.write(two, options: WritingOptions(split: .never))?.losses.map {
+        "\($0.kind) \($0.element)"
+      }
         == ["dropped composition", "approximated layer(1)"])
   }
 }

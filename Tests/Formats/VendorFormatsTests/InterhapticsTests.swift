@@ -40,20 +40,22 @@ import VendorFormats
     let examination = examine(
       text(Self.tap + "," + hum(at: 0.2, amplitude: Self.steady, frequency: Self.tone)))
     let composition = try examination.get()
-    #expect(composition.notes == "demo" && composition.layers.count == 1)
+    let tap = HapticEvent(
+      kind: .hapticTransient, time: 0.1,
+      parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5])
+    let hum = HapticEvent(
+      kind: .hapticContinuous, time: 0.2, duration: 0.5,
+      parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0])
+    #expect(composition.notes == "demo")
+    // A transient has no frequency; a note states hertz.
     #expect(
-      composition.layers[0].pattern
-        == HapticPattern(events: [
-          HapticEvent(
-            kind: .hapticTransient, time: 0.1,
-            parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5]),
-          HapticEvent(
-            kind: .hapticContinuous, time: 0.2, duration: 0.5,
-            parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0]),
-        ]))
+      composition.layers == [
+        HapticComposition.Layer(HapticPattern(events: [tap])),
+        HapticComposition.Layer(HapticPattern(events: [hum]), sharpnessScale: .phone),
+      ])
     #expect(examination.findings.isEmpty && examination.losses.isEmpty)
     #expect(
-      examination.sourceMap.location(of: .event(EventReference(event: 1))).path
+      examination.sourceMap.location(of: .event(EventReference(layer: 1, event: 0))).path
         == "m_vibration.m_melodies[0].m_notes[1]")
   }
 
@@ -88,7 +90,6 @@ import VendorFormats
     #expect(
       examination.losses.map { "\($0.kind) \($0.message)" } == [
         "approximated amplitudes above 1 are clamped by up to 0.5 of full scale",
-        "approximated frequencies outside 80 to 230 Hz are clamped by up to 70 Hz",
         "dropped texture is a spatial effect and does not play over time",
       ])
     let muted = examine(text(Self.tap, mute: 1))

@@ -112,7 +112,48 @@ import Testing
       ])
   }
 
+  @Test("Rules about Apple's parameters apply to files that have them")
+  func appleRules() {
+    let event = HapticEvent(kind: .hapticContinuous, time: 0, duration: 1)
+    let curves = [0, 0.2].map { curve(.hapticIntensityControl, $0, lasting: 1) }
+    let composition = HapticComposition(HapticPattern(events: [event], curves: curves))
+    func rules(_ hasAppleParameters: Bool) -> Set<String> {
+      let found = PatternRules.findings(
+        in: composition, hasAppleParameters: hasAppleParameters, location: Self.place)
+      return Set(found.map(\.rule.text))
+    }
+    #expect(rules(true).isSuperset(of: ["curve-overlap", "default-parameter"]))
+    #expect(rules(true).subtracting(rules(false)) == ["curve-overlap", "default-parameter"])
+  }
+
   // MARK: - Hardware
+
+  @Test("Stated frequencies beyond the band of the hardware are named with their distance")
+  func movedFrequencies() throws {
+    var profile = ring
+    profile.hardware?.band = 10...80
+    let event = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 0.2,
+      parameters: [.hapticIntensity: 0.1, .hapticSharpness: 1])
+    func findings(_ scale: SharpnessScale) throws -> [Finding] {
+      let layers = [
+        HapticComposition.Layer(HapticPattern(events: [event]), sharpnessScale: scale)
+      ]
+      let composition = HapticComposition(layers: layers)
+      let plan = try RenderPlan(compiling: composition, profile: profile, rate: 8_000)
+      return PatternRules.hardwareFindings(
+        in: composition, profile: profile, plan: plan, location: Self.place
+      ).filter { $0.rule == "transducer-band" }
+    }
+    let within = SharpnessScale(minimumHertz: 20, maximumHertz: 75, isLogarithmic: false)
+    #expect(try findings(within).isEmpty)
+    let moved = try findings(.phone)
+    #expect(
+      moved.map(\.message) == [
+        "230 Hz reaches outside the band of ring, 10–80 Hz: frequencies are moved by up to 150 Hz"
+      ])
+    #expect(moved.map(\.location) == [Self.place(.event(EventReference(event: 0)))])
+  }
 
   /// Hardware with a resonance and a small maximum excursion.
   private let ring = TransducerProfile(

@@ -65,6 +65,41 @@ import VendorFormats
     #expect(self.run("check", place("back.ahap")).error == "")
   }
 
+  /// Renders two channels that differ: the second is half a second later.
+  private func renderStereo() {
+    _ = run(
+      "render", place("two.ahap"), "--channels", "2", "--channel", "2=haptics,delay=500ms", "-q",
+      "-o", place("stereo.wav"))
+  }
+
+  @Test("Channels that differ become places in a format with places")
+  func channelsAsPlaces() throws {
+    renderStereo()
+    let run = run("trace", place("stereo.wav"), "-o", place("stereo.hjif"))
+    #expect(run.status == .done)
+    #expect(run.error.contains("stereo.wav: 2 channels that differ, one body location each; "), "\(run)")
+    let file = SourceFile(try FileSystem.read(place("stereo.hjif")), name: "stereo.hjif")
+    let composition = try FormatRegistry.standard.read(file)
+    #expect(composition.bodyLocationCount == 2)
+    for (number, onset) in [(1, 0.1), (2, 0.6)] {
+      let layers = composition.layers.filter { $0.bodyLocation?.number == number }
+      let times = layers.flatMap(\.pattern.events).map(\.time)
+      #expect(abs((times.min() ?? 0) - onset) < 0.003, "\(number): \(times)")
+    }
+  }
+
+  @Test("In other formats, the mean of channels that differ is a loss, unless one is chosen")
+  func channelsAsMean() throws {
+    renderStereo()
+    let loss = "stereo.wav: approximated: the mean of 2 channels that differ; '--channel N' uses one"
+    let mean = run("trace", place("stereo.wav"), "-o", place("mean.ahap"))
+    #expect(mean.error.hasPrefix(loss), "\(mean)")
+    let json = run("trace", place("stereo.wav"), "--json", "-o", place("mean.ahap"))
+    #expect(json.output.contains("the mean of 2 channels that differ"))
+    let one = run("trace", place("stereo.wav"), "--channel", "2", "-o", place("one.ahap"))
+    #expect(!one.error.contains("channels"), "\(one)")
+  }
+
   @Test func partsLimitsAndFormatsAreObeyed() throws {
     #expect(
       run("trace", place("two.wav"), "-q", "--taps-only", "-o", place("taps.ahap")).error == "")

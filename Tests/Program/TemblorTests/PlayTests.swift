@@ -175,11 +175,14 @@ import Testing
       #expect(channel == 2 ? peak > 0.001 : peak == 0)
     }
     #expect(
-      try place.temblor("render", "light", "--channel", "2=profile=speaker").error == """
-        temblor: 'render' supports one profile per file; render each profile separately, or record \
-        them together with 'temblor play --record'
-        See 'temblor render --help'.
-
-        """)
+      try place.temblor(
+        "render", "light", "--channel", "2=profile=speaker", "-o", "two.wav", "-q") == .init(0))
+    #expect(
+      try place.temblor("render", "light", "--profile", "speaker", "-o", "one.wav", "-q")
+        == .init(0))
+    let two = try self.sound("two.wav").interleaved
+    let one = try self.sound("one.wav").interleaved
+    #expect(stride(from: 1, to: two.count, by: 2).map { two[$0] }.starts(with: one))
+    #expect(stride(from: 0, to: two.count, by: 2).map { two[$0] } != one)
   }
 }

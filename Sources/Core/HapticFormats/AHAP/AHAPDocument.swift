@@ -73,6 +73,7 @@ package struct AHAPDocument: Sendable {
       .init(path: $0.string ?? "", location: $0.location)
     }
     result.suppressions = suppressions
+    result.hasAppleParameters = true
     return result
   }
 

@@ -46,19 +46,29 @@ struct AHAPWriter {
       }
     } else {
       losses.addBodyLocationLosses(of: composition)
-      if !composition.isFlatteningExact {
-        for (index, layer) in composition.layers.enumerated()
-        where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
-          losses.add(
-            .approximated, .layer(index),
-            "parameters and curves of a layer affect the events of all layers")
-        }
-      }
       let document = try AHAPDocument(
-        pattern: composition.flattened, metadata: composition.metadata)
+        pattern: mergedPattern(losses: &losses), metadata: composition.metadata)
       files.append(WrittenFiles.File(document.canonicalText()))
     }
     return WrittenFiles(files + soundFiles, losses: losses.finish())
+  }
+
+  /// Returns the events and controls of all layers as one pattern.
+  ///
+  /// - Parameter losses: Receives the effect of controls on the events of other layers.
+  private func mergedPattern(losses: inout LossLog) -> HapticPattern {
+    guard !composition.isFlatteningExact else { return composition.flattened }
+    if let merging = LayerMerging(composition) {
+      merging.addLosses(to: &losses)
+      return merging.pattern
+    }
+    for (index, layer) in composition.layers.enumerated()
+    where !layer.pattern.parameters.isEmpty || !layer.pattern.curves.isEmpty {
+      losses.add(
+        .approximated, .layer(index),
+        "the parameters and curves of one layer act on the events of all layers")
+    }
+    return composition.flattened
   }
 
   /// Returns the name suffix of each layer's file: the layer's name if it is one word and unique,

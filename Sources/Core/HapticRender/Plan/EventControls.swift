@@ -11,10 +11,21 @@ struct EventControls {
   private var liveValues: [Double]
   private var envelopeValues: [DynamicParameterID: Double] = [:]
 
-  init(of pattern: HapticPattern, rate: Double) {
+  /// Creates the controls of a pattern.
+  ///
+  /// - Parameters:
+  ///   - pattern: The pattern.
+  ///   - rate: The sample rate, in hertz.
+  ///   - clampsSharpness: Whether the sharpness control is limited to its range, because the layer
+  ///     states no hertz.
+  init(of pattern: HapticPattern, rate: Double, clampsSharpness: Bool = true) {
     let grid = ControlTimeline.TimeGrid.frames(rate: rate)
     let liveIDs = LiveControlID.allCases.map { $0.parameterID }
-    let liveTimelines = liveIDs.map { ControlTimeline(of: $0, in: pattern, grid: grid) }
+    let liveTimelines = liveIDs.map { id in
+      ControlTimeline(
+        of: id, in: pattern, grid: grid,
+        isClamped: clampsSharpness || id != .hapticSharpnessControl)
+    }
     self.liveTimelines = liveTimelines
     changingIndices = liveTimelines.indices.filter { liveTimelines[$0].segments.count > 1 }
     liveCursors = Array(repeating: 0, count: liveTimelines.count)

@@ -23,6 +23,23 @@ struct PlanView: BitwiseCopyable {
   /// The maximum length of a voice that isn't a burst, in frames.
   let maximumHoldLength: Int64
 
+  /// Returns the phase increment and the sharpness, 0…1, of a vibration.
+  ///
+  /// - Parameters:
+  ///   - voice: The voice.
+  ///   - pitch: The sum of the event's sharpness and its control.
+  @_noLocks @inline(__always) func tone(
+    of voice: PlannedVoice, pitch: Float
+  ) -> (increment: Float, sharpness: Float) {
+    let scale = layers[Int(voice.layer)].pitchScale
+    let clamped = scale.clamped(pitch)
+    guard scale.statesHertz else {
+      return (mappings.increment(sharpness: clamped), clamped)
+    }
+    let increment = scale.increment(sharpness: clamped)
+    return (increment, mappings.sharpness(ofIncrement: increment))
+  }
+
   /// Returns the first segments of the controls of a voice.
   @_noLocks func trackCursors(of voice: PlannedVoice) -> TrackCursors {
     let layer = layers[Int(voice.layer)]
@@ -63,9 +80,12 @@ struct TrackCursors: BitwiseCopyable, Sendable {
 struct LayerTracks: BitwiseCopyable, Sendable {
   var haptic: TrackCursors
   var audio: TrackCursors
+  /// The scale of the layer's sharpness.
+  var pitchScale: PitchScale
 
   /// Creates tracks from their first segments, in the order of `LiveControlID`.
-  init(starts: [Int32]) {
+  init(starts: [Int32], pitchScale: PitchScale = PitchScale()) {
+    self.pitchScale = pitchScale
     func start(_ id: LiveControlID) -> Int32 { starts[id.rawValue] }
     haptic = TrackCursors(
       intensityIndex: start(.hapticIntensity), pitchIndex: start(.hapticSharpness),
@@ -73,6 +93,57 @@ struct LayerTracks: BitwiseCopyable, Sendable {
     audio = TrackCursors(
       intensityIndex: start(.audioVolume), pitchIndex: start(.audioPitch),
       brightnessIndex: start(.audioBrightness), panIndex: start(.audioPan))
+  }
+}
+
+/// The scale of a layer's sharpness: 0…1 of the profile, or frequencies that the layer states.
+struct PitchScale: BitwiseCopyable, Sendable {
+  /// A Boolean value that indicates whether sharpness denotes the frequencies of this scale rather
+  /// than those of the profile.
+  private(set) var statesHertz = false
+  private(set) var isLogarithmic = true
+  /// The phase increment of sharpness 0.
+  private var lowIncrement: Float = 0
+  /// The octaves or the difference of the increments from sharpness 0 to 1.
+  private var range: Float = 0
+  /// The sharpness of the lowest frequency that the transducer reproduces.
+  private(set) var lowestSharpness: Float = 0
+  /// The sharpness of the highest frequency that the transducer reproduces.
+  private(set) var highestSharpness: Float = 1
+
+  /// Creates the scale of a layer whose frequencies the profile determines.
+  init() {}
+
+  /// Creates the scale of a layer that states hertz.
+  ///
+  /// - Parameters:
+  ///   - scale: The scale of the layer.
+  ///   - band: The frequencies that the transducer reproduces, in hertz.
+  ///   - rate: The sample rate, in hertz.
+  init(_ scale: SharpnessScale, band: ClosedRange<Double>, rate: Double) {
+    let incrementPerHertz = 4_294_967_296 / rate
+    statesHertz = true
+    isLogarithmic = scale.isLogarithmic
+    lowIncrement = Float(scale.minimumHertz * incrementPerHertz)
+    range =
+      scale.isLogarithmic
+      ? Float(logarithm2(scale.maximumHertz / scale.minimumHertz))
+      : Float((scale.maximumHertz - scale.minimumHertz) * incrementPerHertz)
+    lowestSharpness = Float(scale.sharpness(ofHertz: band.lowerBound))
+    highestSharpness = Float(scale.sharpness(ofHertz: band.upperBound))
+  }
+
+  /// Returns a sharpness, limited to the frequencies that the transducer reproduces.
+  @_noLocks @inline(__always) func clamped(_ sharpness: Float) -> Float {
+    if sharpness < lowestSharpness { return lowestSharpness }
+    return sharpness > highestSharpness ? highestSharpness : sharpness
+  }
+
+  /// Returns the phase increment of a sharpness of a layer that states hertz.
+  @_noLocks @inline(__always) func increment(sharpness: Float) -> Float {
+    isLogarithmic
+      ? lowIncrement * RealtimeMath.exp2(range * sharpness)
+      : lowIncrement + range * sharpness
   }
 }
 
@@ -383,6 +454,18 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     isLogarithmic
       ? lowIncrement * RealtimeMath.exp2(octaves * sharpness)
       : lowIncrement + incrementRange * sharpness
+  }
+
+  /// Returns the sharpness in 0…1 whose phase increment is nearest to a positive increment.
+  @_noLocks func sharpness(ofIncrement increment: Float) -> Float {
+    var sharpness: Float = 0
+    if isLogarithmic, octaves > 0 {
+      sharpness = RealtimeMath.log2(increment / lowIncrement) / octaves
+    } else if !isLogarithmic, incrementRange > 0 {
+      sharpness = (increment - lowIncrement) / incrementRange
+    }
+    if sharpness < 0 { return 0 }
+    return sharpness > 1 ? 1 : sharpness
   }
 
   /// Returns the phase increment of a pitch in −1…1, which is an octave each way.

@@ -225,8 +225,8 @@ public final class RenderPlan: @unchecked Sendable {
       builder.sortVoices()
     }
     // The tracks follow all voices, because bursts of every layer duck the intensity of all layers.
-    for tracks in tracks {
-      builder.add(tracks: tracks)
+    for (layer, tracks) in zip(layers, tracks) {
+      builder.add(tracks: tracks, sharpnessScale: layer.sharpnessScale)
     }
     builder.setLoopRange(composition.loop)
     self.init(builder)
@@ -255,7 +255,9 @@ extension RenderPlanBuilder {
   ) throws(RenderError) -> [ControlTimeline] {
     self.layer = UInt16(index)
     let isFelt = layer.isFelt(at: profile.bodyLocation)
-    var controls = EventControls(of: layer.pattern, rate: rate)
+    sharpnessScale = layer.sharpnessScale
+    var controls = EventControls(
+      of: layer.pattern, rate: rate, clampsSharpness: layer.sharpnessScale == nil)
     try add(
       eventsOf: layer.pattern, controls: &controls, samples: samples, omitsHaptics: !isFelt,
       namedLayer: isOnlyLayer ? nil : index)

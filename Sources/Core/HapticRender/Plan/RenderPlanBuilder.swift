@@ -23,6 +23,10 @@ struct RenderPlanBuilder: ~Copyable {
   var envelopes: [PlannedEnvelope] = []
   var segments: [ControlSegment] = []
   var layer: UInt16 = 0
+  /// The scale of frequencies that the current layer states in hertz, or nil.
+  var sharpnessScale: SharpnessScale?
+  /// The frequencies that the transducer reproduces, in hertz.
+  let reproducibleHertz: ClosedRange<Double>
   /// The first segments of each layer's control tracks.
   var layerTracks: [LayerTracks] = []
   var sounds: [AudioBuffer] = []
@@ -37,6 +41,7 @@ struct RenderPlanBuilder: ~Copyable {
     let profile = profile.bandMapped(settings: drive)
     self.profile = profile
     self.rate = rate
+    reproducibleHertz = profile.reproducibleHertz(rate: rate)
     minimumRampLength =
       isRaw
       ? 0 : max(1, FrameConversion.frame(seconds: EnvelopeTimes.minimumRampSeconds, rate: rate))
@@ -61,7 +66,11 @@ struct RenderPlanBuilder: ~Copyable {
   /// Appends the tracks of the next layer, with a ramp after every jump.
   ///
   /// All bursts must have been added before.
-  mutating func add(tracks: [ControlTimeline]) {
+  ///
+  /// - Parameters:
+  ///   - tracks: The control tracks, in the order of `LiveControlID`.
+  ///   - sharpnessScale: The scale of a layer that states hertz, or nil.
+  mutating func add(tracks: [ControlTimeline], sharpnessScale: SharpnessScale? = nil) {
     var starts: [Int32] = []
     for (id, track) in zip(LiveControlID.allCases, tracks) {
       starts.append(Int32(clamping: segments.count))
@@ -70,7 +79,8 @@ struct RenderPlanBuilder: ~Copyable {
       // A segment that is never reached ends the track.
       segments.append(ControlSegment(start: .max, value: 0, slope: 0))
     }
-    layerTracks.append(LayerTracks(starts: starts))
+    let pitchScale = sharpnessScale.map { PitchScale($0, band: reproducibleHertz, rate: rate) }
+    layerTracks.append(LayerTracks(starts: starts, pitchScale: pitchScale ?? PitchScale()))
   }
 
   /// Returns the intensity control, with the ducking of continuous events during transients.
@@ -208,18 +218,18 @@ struct RenderPlanBuilder: ~Copyable {
   private mutating func addBurst(_ event: HapticEvent, onset: Int64, controls: EventControls) {
     let intensity = clamped(
       Double(event.value(of: .hapticIntensity)) * controls.value(.hapticIntensity))
-    let sharpness = clamped(
-      Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
     let shape = profile.transient
+    let (hertz, sharpness) = burstTone(of: event, controls: controls)
     let amplitude = burstAmplitude(intensity: intensity, sharpness: sharpness)
-    let hertz = shape.frequency.hertz(atSharpness: sharpness)
     let squareness =
       shape.squareness.lowerBound
       + (shape.squareness.upperBound - shape.squareness.lowerBound) * sharpness
     hasHaptics = true
     for partial in shape.partials {
       let length = max(
-        4, frameCount(seconds: shape.seconds(atSharpness: sharpness) * partial.durationRatio))
+        4,
+        frameCount(
+          seconds: shape.seconds(atSharpness: sharpness, hertz: hertz) * partial.durationRatio))
       loopLength = max(loopLength, onset + length)
       soundEnd = max(soundEnd, onset + length)
       // A burst that a control of the pattern silences is also added: a live control may raise it.
@@ -235,6 +245,22 @@ struct RenderPlanBuilder: ~Copyable {
         add(voice)
       }
     }
+  }
+
+  /// Returns the frequency of a burst and its sharpness on the scale of the profile, 0…1.
+  private func burstTone(
+    of event: HapticEvent, controls: EventControls
+  ) -> (hertz: Double, sharpness: Double) {
+    let mapping = profile.transient.frequency
+    guard let sharpnessScale else {
+      let sharpness = clamped(
+        Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
+      return (mapping.hertz(atSharpness: sharpness), sharpness)
+    }
+    let stated = sharpnessScale.hertz(
+      ofSharpness: event.unclampedSharpness + controls.value(.hapticSharpness))
+    let hertz = min(max(stated, reproducibleHertz.lowerBound), reproducibleHertz.upperBound)
+    return (hertz, clamped(mapping.sharpnessScale.sharpness(ofHertz: hertz)))
   }
 
   /// Returns the amplitude of a burst at an intensity and a sharpness, each 0…1.
@@ -304,7 +330,10 @@ struct RenderPlanBuilder: ~Copyable {
   private func setParameters(of event: HapticEvent, on voice: inout PlannedVoice) {
     let isHaptic = voice.source.isHaptic
     voice.level = event.value(of: isHaptic ? .hapticIntensity : .audioVolume)
-    voice.pitch = event.value(of: isHaptic ? .hapticSharpness : .audioPitch)
+    voice.pitch =
+      isHaptic && sharpnessScale != nil
+      ? Float(event.unclampedSharpness)
+      : event.value(of: isHaptic ? .hapticSharpness : .audioPitch)
     if isHaptic { return }
     voice.brightness = event.value(of: .audioBrightness)
     voice.pan = event.value(of: .audioPan)

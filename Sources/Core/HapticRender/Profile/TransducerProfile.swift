@@ -1,4 +1,4 @@
-package import HapticModel
+public import HapticModel
 
 /// A transducer profile: the mapping of patterns to waveforms for a kind of transducer.
 ///
@@ -107,6 +107,23 @@ public struct TransducerProfile: Equatable, Sendable {
     self.sources = sources
   }
 
+  /// The frequencies that the transducer reproduces where a pattern states hertz.
+  ///
+  /// The published band of the hardware counts, or, without it, the frequencies that the profile
+  /// uses. A profile without hardware reproduces every frequency, as does one whose frequencies
+  /// are not mapped to its band.
+  ///
+  /// - Parameter rate: The sample rate, in hertz, which limits the frequencies.
+  public func reproducibleHertz(rate: Double) -> ClosedRange<Double> {
+    let supported = SharpnessScale.supportedHertz
+    let lower = supported.lowerBound
+    let upper = min(supported.upperBound, AudioTone.maximumRateFraction * rate)
+    guard let hardware, isBandMapped else { return lower...upper }
+    let band = hardware.band ?? frequency.low...max(frequency.low, frequency.high)
+    let bandLower = min(max(band.lowerBound, lower), upper)
+    return bandLower...min(max(band.upperBound, bandLower), upper)
+  }
+
   /// Returns the frequency mapping and the level of a kind of haptic event.
   package func frequencyAndLevel(
     of kind: HapticEvent.Kind
@@ -146,6 +163,11 @@ public struct FrequencyMapping: Equatable, Sendable {
     self.low = low
     self.high = high
     self.scale = scale
+  }
+
+  /// The mapping as a scale that isn't limited to sharpness 0…1.
+  public var sharpnessScale: SharpnessScale {
+    SharpnessScale(minimumHertz: low, maximumHertz: high, isLogarithmic: scale == .logarithmic)
   }
 
   /// Returns the frequency of a sharpness, clamped to 0…1, in hertz.
@@ -255,9 +277,14 @@ public struct TransientShape: Equatable, Sendable {
 
   /// Returns the duration of the burst at a sharpness, in seconds.
   public func seconds(atSharpness sharpness: Double) -> Double {
+    seconds(atSharpness: sharpness, hertz: frequency.hertz(atSharpness: sharpness))
+  }
+
+  /// Returns the duration of the burst at a sharpness and a frequency, in seconds.
+  func seconds(atSharpness sharpness: Double, hertz: Double) -> Double {
     switch length {
     case .cycles(let count, let range):
-      let unclamped = count / frequency.hertz(atSharpness: sharpness)
+      let unclamped = count / hertz
       return min(max(unclamped, range.lowerBound), range.upperBound)
     case .seconds(let low, let high):
       return low + (high - low) * min(max(sharpness, 0), 1)

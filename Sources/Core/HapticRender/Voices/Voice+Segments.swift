@@ -166,7 +166,10 @@ extension Voice {
   ) {
     switch voice.source {
     case .vibration:
-      let isExponential = context.plan.value.mappings.isLogarithmic
+      let scale = context.plan.value.layers[Int(voice.layer)].pitchScale
+      let isExponential =
+        scale.statesHertz
+        ? scale.isLogarithmic : context.plan.value.mappings.isLogarithmic
       setFrequency(
         voice, from: incrementStart, length: length, isExponential: isExponential, in: context)
     case .tone:
@@ -219,11 +222,12 @@ extension Voice {
     let envelopeLevel = envelope.level(at: position) * voice.gain
     switch voice.source {
     case .vibration:
-      let sharpness = Self.clamp(voice.pitch + controls.pitch, 0, 1)
-      incrementEnd = context.plan.value.mappings.increment(sharpness: sharpness)
+      let tone = context.plan.value.tone(of: voice, pitch: voice.pitch + controls.pitch)
+      incrementEnd = tone.increment
       leftLevelEnd =
         envelopeLevel
-        * context.plan.value.mappings.amplitude(intensity: controlLevel, sharpness: sharpness)
+        * context.plan.value.mappings.amplitude(
+          intensity: controlLevel, sharpness: tone.sharpness)
     case .signal:
       incrementEnd = 1
       leftLevelEnd =
@@ -279,13 +283,23 @@ extension Voice {
     let planned = controls(at: voice.onset, outputFrame: startFrame, isHaptic: true, in: context)
     liveMask = mask
     let live = controls(at: voice.onset, outputFrame: startFrame, isHaptic: true, in: context)
-    let sharpness = Self.clamp(voice.pitch + live.pitch, 0, 1)
+    let scale = context.plan.value.layers[Int(voice.layer)].pitchScale
+    let pitch = scale.clamped(voice.pitch + live.pitch)
+    let plannedPitch = scale.clamped(voice.pitch + planned.pitch)
+    let sharpness: Float
+    let ratio: Float
+    if scale.statesHertz {
+      let increment = scale.increment(sharpness: pitch)
+      sharpness = context.plan.value.mappings.sharpness(ofIncrement: increment)
+      ratio = increment / scale.increment(sharpness: plannedPitch)
+    } else {
+      sharpness = pitch
+      ratio = context.plan.value.mappings.burstRatio(from: plannedPitch, to: pitch)
+    }
     let intensity = Self.clamp(voice.level * live.level, 0, 1)
     gain =
       voice.fullIntensityGain
       * context.plan.value.mappings.burstAmplitude(intensity: intensity, sharpness: sharpness)
-    let ratio = context.plan.value.mappings.burstRatio(
-      from: Self.clamp(voice.pitch + planned.pitch, 0, 1), to: sharpness)
     guard ratio != 1 else { return }
     let increment = context.plan.value.mappings.clampedIncrement(Float(sine.increment) * ratio)
     let glide = Float(Int32(bitPattern: sine.glide)) * ratio
@@ -334,9 +348,11 @@ extension Voice {
     let pitchID: LiveControlID = isHaptic ? .hapticSharpness : .audioPitch
     let pitchFrames = framesPerUnit(pitchID, in: context)
     if pitchFrames > 0 {
+      let scale = context.plan.value.layers[Int(voice.layer)].pitchScale
       let bound = SegmentLength.untilBound(
         voice.pitch + controls.pitch, isRising: isRising(pitchID, in: context),
-        framesPerUnit: pitchFrames, low: isHaptic ? 0 : -1, high: 1)
+        framesPerUnit: pitchFrames, low: isHaptic ? scale.lowestSharpness : -1,
+        high: isHaptic ? scale.highestSharpness : 1)
       length = min(length, min(SegmentLength.forPitch(framesPerUnit: pitchFrames), bound))
     }
     if isHaptic { return length }

@@ -16,7 +16,7 @@ extension HapticFormat {
     sharesFileExtensions: true,
     rulePrefix: "android/",
     rules: Rule.androidXML,
-    dialects: ["basic-envelope", "waveform-envelope", "waveform", "primitives"],
+    dialects: ["basic-envelope", "waveform-envelope", "waveform", "primitives"], keepsHertz: true,
     recognize: { bytes in
       guard let root = XMLTree.rootName(of: bytes) else { return .unrecognized }
       return ["vibration-effect", "vibration", "vibration-select"].contains(root)
@@ -45,6 +45,10 @@ extension HapticFormat {
       try composition.checkFinite(.androidValue)
       let effect: VibrationEffect
       var losses: LossLog
+      var hertzLosses = LossLog()
+      let composition =
+        options.dialect == "waveform-envelope"
+        ? composition : composition.voiced(losses: &hertzLosses)
       if options.dialect == "waveform" {
         let steps = VibrationSteps(composition, options: options, isContinuous: false)
         effect = .waveform(steps.steps, repeatIndex: steps.repeatIndex)
@@ -61,7 +65,8 @@ extension HapticFormat {
       }
       losses.addTextLosses(of: composition)
       return WrittenFiles(
-        [WrittenFiles.File(VibrationWriter.text(effect))], losses: losses.finish())
+        [WrittenFiles.File(VibrationWriter.text(effect))],
+        losses: hertzLosses.finish() + losses.finish())
     },
     // Comments are kept.
     canonicalize: { (file) throws(InputError) in

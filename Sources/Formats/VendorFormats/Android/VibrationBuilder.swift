@@ -41,7 +41,7 @@ struct VibrationBuilder {
           time: point.time, level: point.level,
           sharpness: scale.hertz(ofSharpness: point.sharpness) / scale.maximumHertz))
     }
-    for point in mergedPoints(.amplitude) {
+    for point in mergedPoints(.amplitude, frequencies: scale) {
       if let last = points.last, last.time < point.time {
         let from = EnvelopePoint(
           time: last.time, level: last.level,
@@ -92,8 +92,15 @@ struct VibrationBuilder {
   }
 
   /// Returns everything as one line of levels and sharpness.
-  private mutating func mergedPoints(_ quantity: EnvelopeScale.Quantity) -> [EnvelopePoint] {
-    let sampler = EnvelopeSampler(quantity, mapping: mapping, tolerance: tolerance)
+  ///
+  /// - Parameters:
+  ///   - quantity: The quantity of the levels.
+  ///   - frequencies: The scale of a dialect with frequencies, or nil for sharpness.
+  private mutating func mergedPoints(
+    _ quantity: EnvelopeScale.Quantity, frequencies: SharpnessScale? = nil
+  ) -> [EnvelopePoint] {
+    let sampler = EnvelopeSampler(
+      quantity, mapping: mapping, tolerance: tolerance, frequencies: frequencies)
     var pulses = 0
     let envelopes = sampler.envelopes(of: composition).map { envelope in
       guard envelope.kind == .hapticTransient else { return envelope }

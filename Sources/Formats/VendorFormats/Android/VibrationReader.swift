@@ -11,7 +11,7 @@ struct VibrationReader {
   private let mapping: AmplitudeMapping
   private let intensitiesByAmplitude: [Float]
   private let scale = SharpnessScale.phone
-  private var builder = LayerBuilder()
+  private var builder = ScaledLayerBuilder(scale: .phone)
   /// The losses of events, by their indices in the builder.
   private var eventLosses: [(event: Int, message: String, size: Double?)] = []
   private let wantsLosses: Bool
@@ -198,20 +198,22 @@ struct VibrationReader {
 
   private mutating func add(_ points: [VibrationEffect.ControlPoint], hertz: Float?) {
     var gains = [Self.controlPoint(milliseconds: 0, value: 0)]
-    var hertz = Double(hertz ?? points.first?.tone ?? 1)
+    let supported = SharpnessScale.supportedHertz
     var excess = 0.0
-    func tone(_ hertz: Double) -> Float {
-      excess = max(excess, scale.minimumHertz - hertz, hertz - scale.maximumHertz)
-      return Float(min(max(scale.sharpness(ofHertz: hertz), 0), 1))
+    func limited(_ stated: Float) -> Double {
+      let hertz = min(max(Double(stated), supported.lowerBound), supported.upperBound)
+      excess = max(excess, abs(Double(stated) - hertz))
+      return hertz
     }
+    func tone(_ hertz: Double) -> Float { Float(scale.sharpness(ofHertz: hertz)) }
+    var hertz = limited(hertz ?? points.first?.tone ?? 1)
     var tones = [Self.controlPoint(milliseconds: 0, value: tone(hertz))]
     var position = 0
     for point in points {
-      let next = Double(point.tone)
+      let next = limited(point.tone)
       // The error of a chord of the natural logarithm is at most an eighth of the squared relative
       // step. The scale divides by ln(230/80) > 1, so the error of the sharpness is smaller still.
-      let bend =
-        abs(next - hertz) / min(max(min(next, hertz), scale.minimumHertz), scale.maximumHertz)
+      let bend = abs(next - hertz) / min(next, hertz)
       let idealCount = (bend / (8 * Self.sharpnessTolerance).squareRoot()).rounded(.up)
       let count = FrameConversion.integer(idealCount.rounded(.down), in: 1...64)
       for step in 1...count {
@@ -227,14 +229,14 @@ struct VibrationReader {
     }
     let index = add(
       duration: position, intensity: 1, sharpness: 0, gains: gains, tones: tones,
-      interpolation: mapping == .root ? .squared : .linear)
+      interpolation: mapping == .root ? .squared : .linear, statesHertz: true)
     if excess > 0 {
       eventLosses.append(
         (
           index,
           """
-          frequencies up to # Hz outside \(Int(scale.minimumHertz)) to \(Int(scale.maximumHertz)) \
-          Hz are clamped to the nearest sharpness
+          frequencies outside \(Int(supported.lowerBound)) to \(Int(supported.upperBound)) Hz are \
+          limited, by up to # Hz
           """,
           excess
         ))
@@ -248,7 +250,7 @@ struct VibrationReader {
 
   @discardableResult private mutating func add(
     duration: Int, intensity: Float, sharpness: Float?, gains: Points, tones: Points = [],
-    interpolation: ParameterCurve.Interpolation = .linear
+    interpolation: ParameterCurve.Interpolation = .linear, statesHertz: Bool = false
   ) -> Int {
     let start = Double(elapsedMilliseconds) / 1000
     var parameters: EventParameters = [.hapticIntensity: intensity]
@@ -269,7 +271,8 @@ struct VibrationReader {
       HapticEvent(
         kind: .hapticContinuous, time: start, duration: Double(duration) / 1000,
         parameters: parameters),
-      curves: curves, until: Double(elapsedMilliseconds + duration) / 1000)
+      curves: curves, until: Double(elapsedMilliseconds + duration) / 1000,
+      statesHertz: statesHertz)
   }
 }
 

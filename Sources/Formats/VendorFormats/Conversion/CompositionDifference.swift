@@ -35,8 +35,8 @@ package struct CompositionDifference: Equatable, Sendable {
   /// Compares two compositions, with amplitude as the square of intensity.
   package init(_ one: HapticComposition, _ other: HapticComposition) {
     let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-4)
-    let firstEnvelopes = sampler.envelopes(of: one)
-    let secondEnvelopes = sampler.envelopes(of: other)
+    let firstEnvelopes = sampler.envelopes(of: one.voiced(on: .phone))
+    let secondEnvelopes = sampler.envelopes(of: other.voiced(on: .phone))
     compareEnvelopes(
       MergedEnvelope(firstEnvelopes, sampler: sampler).points,
       MergedEnvelope(secondEnvelopes, sampler: sampler).points)

@@ -9,7 +9,7 @@ struct EnvelopePoint: Equatable {
   var time: Double
   /// The level, 0…1: an intensity or an amplitude.
   var level: Double
-  /// The sharpness, 0…1.
+  /// The sharpness: 0…1, or unlimited on the scale of a writer with frequencies.
   var sharpness: Double
 
   static func interpolated(from: EnvelopePoint, to: EnvelopePoint, at time: Double) -> EnvelopePoint
@@ -92,6 +92,45 @@ struct EnvelopeScale: Equatable {
   var isLinearInGain: Bool { quantity == .amplitude || mapping == .linear }
 }
 
+/// The conversion of a layer's sharpness to the scale of a writer.
+private struct PitchConversion {
+  /// The scale of the layer.
+  private let source: SharpnessScale
+  /// The scale of the writer.
+  private let target: SharpnessScale
+  /// A Boolean value that indicates whether the sharpness of the layer is limited to 0…1.
+  let isClamped: Bool
+
+  /// Creates a conversion.
+  ///
+  /// - Parameters:
+  ///   - source: The scale of a layer that states hertz, or nil for sharpness, which has the
+  ///     frequencies of the default profile.
+  ///   - target: The scale of a writer with frequencies, or nil for sharpness.
+  init(from source: SharpnessScale?, to target: SharpnessScale?) {
+    self.source = source ?? .phone
+    self.target = target ?? source ?? .phone
+    isClamped = source == nil || target == nil
+  }
+
+  /// A Boolean value that indicates whether the conversion maps lines to lines.
+  var isLinear: Bool { source.isLogarithmic == target.isLogarithmic }
+
+  /// Returns the sharpness of an event on the scale of the layer.
+  func sharpness(of event: HapticEvent) -> Double {
+    isClamped ? Double(event.value(of: .hapticSharpness)) : event.unclampedSharpness
+  }
+
+  /// Returns the sharpness on the scale of the writer.
+  ///
+  /// - Parameter sum: The sum of an event's sharpness and its control.
+  func sharpness(_ sum: Double) -> Double {
+    let limited = isClamped ? min(max(sum, 0), 1) : sum
+    if source == target { return limited }
+    return target.sharpness(ofHertz: source.hertz(ofSharpness: limited))
+  }
+}
+
 /// Converts the haptic events of a composition into piecewise linear envelopes.
 ///
 /// 1. Collect the breakpoints of the envelope times and controls that act on an event.
@@ -101,14 +140,17 @@ struct EnvelopeScale: Equatable {
 struct EnvelopeSampler {
   let scale: EnvelopeScale
   let tolerance: Double
+  /// The scale of the writer's frequencies, on which sharpness is not limited; nil for sharpness.
+  let frequencies: SharpnessScale?
 
   /// The maximum number of bisections between two breakpoints.
   private static let maximumDepth = 14
 
   init(
     _ quantity: EnvelopeScale.Quantity, mapping: AmplitudeMapping = .root,
-    tolerance: Double = WritingOptions.defaultTolerance
+    tolerance: Double = WritingOptions.defaultTolerance, frequencies: SharpnessScale? = nil
   ) {
+    self.frequencies = frequencies
     scale = EnvelopeScale(quantity: quantity, mapping: mapping)
     self.tolerance = max(tolerance, 1e-6)
   }
@@ -120,7 +162,8 @@ struct EnvelopeSampler {
   func envelopes(of composition: HapticComposition) -> [EventEnvelope] {
     var envelopes: [EventEnvelope] = []
     for (layerIndex, layer) in composition.layers.enumerated() {
-      let controls = Controls(of: layer.pattern)
+      let controls = Controls(
+        of: layer.pattern, pitch: PitchConversion(from: layer.sharpnessScale, to: frequencies))
       for (index, event) in layer.pattern.events.enumerated() where event.kind.isHaptic {
         let points = points(of: event, controls: controls)
         guard !points.isEmpty else { continue }
@@ -156,13 +199,16 @@ struct EnvelopeSampler {
     let attack: ControlTimeline
     let decay: ControlTimeline
     let release: ControlTimeline
+    let pitch: PitchConversion
 
-    init(of pattern: HapticPattern) {
+    init(of pattern: HapticPattern, pitch: PitchConversion) {
+      self.pitch = pitch
       func control(_ id: DynamicParameterID) -> ControlTimeline {
         ControlTimeline(of: id, in: pattern)
       }
       intensity = control(.hapticIntensityControl)
-      sharpness = control(.hapticSharpnessControl)
+      sharpness = ControlTimeline(
+        of: .hapticSharpnessControl, in: pattern, isClamped: pitch.isClamped)
       attack = control(.hapticAttackTimeControl)
       decay = control(.hapticDecayTimeControl)
       release = control(.hapticReleaseTimeControl)
@@ -172,7 +218,7 @@ struct EnvelopeSampler {
   private func points(of event: HapticEvent, controls: Controls) -> [EnvelopePoint] {
     guard event.kind.isVibration else { return [transientPoint(of: event, controls: controls)] }
     let intensity = Double(event.value(of: .hapticIntensity))
-    let sharpness = Double(event.value(of: .hapticSharpness))
+    let sharpness = controls.pitch.sharpness(of: event)
     let hold = event.duration ?? HapticEvent.defaultDuration
     guard hold > 0, (event.time + hold).isFinite else { return [] }
     let shape = Self.shape(of: event, hold: hold, controls: controls)
@@ -204,15 +250,17 @@ struct EnvelopeSampler {
         let level = min(max(intensitySegment.value(at: time), 0), 1) * intensity
         return EnvelopePoint(
           time: time, level: scale.level(intensity: level, gain: gain),
-          sharpness: min(max(sharpnessSegment.value(at: time) + sharpness, 0), 1))
+          sharpness: controls.pitch.sharpness(sharpnessSegment.value(at: time) + sharpness))
       }
       let first = point(at: from)
       let last = point(at: to)
       append(first)
-      let isStraight =
+      let isLevelStraight =
         gains.0 == gains.1
         ? scale.isLinearInIntensity || intensitySegment.slope == 0
         : intensitySegment.slope == 0 && scale.isLinearInGain
+      let isStraight =
+        isLevelStraight && (controls.pitch.isLinear || sharpnessSegment.slope == 0)
       if !isStraight {
         subdivide(from: first, to: last, point, append: append)
       }
@@ -223,11 +271,11 @@ struct EnvelopeSampler {
 
   private func transientPoint(of event: HapticEvent, controls: Controls) -> EnvelopePoint {
     let intensity = Double(event.value(of: .hapticIntensity))
-    let sharpness = Double(event.value(of: .hapticSharpness))
     let level = intensity * controls.intensity.value(at: event.time)
-    let clampedSharpness = min(max(sharpness + controls.sharpness.value(at: event.time), 0), 1)
+    let sharpness = controls.pitch.sharpness(of: event)
     return EnvelopePoint(
-      time: event.time, level: scale.level(intensity: level, gain: 1), sharpness: clampedSharpness)
+      time: event.time, level: scale.level(intensity: level, gain: 1),
+      sharpness: controls.pitch.sharpness(sharpness + controls.sharpness.value(at: event.time)))
   }
 
   /// Returns the envelope of an event, with the envelope times of the controls at its start.
@@ -260,8 +308,10 @@ struct EnvelopeSampler {
         index += 1
       }
     }
-    let sharpness = Double(event.value(of: .hapticSharpness))
-    times.append(contentsOf: clampingTimes(of: controls.sharpness, offset: sharpness, in: range))
+    if controls.pitch.isClamped {
+      let sharpness = controls.pitch.sharpness(of: event)
+      times.append(contentsOf: clampingTimes(of: controls.sharpness, offset: sharpness, in: range))
+    }
     times.sort()
     return times
   }

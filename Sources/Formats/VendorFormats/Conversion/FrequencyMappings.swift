@@ -1,39 +1,11 @@
-internal import CMath
 internal import HapticFormats
-internal import HapticModel
+public import HapticModel
 
-/// A mapping between sharpness and frequency, for formats that store frequencies in hertz.
-public struct SharpnessScale: Equatable, Sendable {
-  /// The frequency of sharpness 0, in hertz.
-  public var minimumHertz: Double
-  /// The frequency of sharpness 1, in hertz.
-  public var maximumHertz: Double
-  /// A Boolean value that indicates whether equal steps of sharpness are equal frequency ratios
-  /// instead of equal frequency differences.
-  public var isLogarithmic: Bool
-
-  /// The scale of the profile `phone`, 80–230 Hz in equal ratios. The default for formats without a
-  /// scale of their own.
-  public static let phone = SharpnessScale(minimumHertz: 80, maximumHertz: 230, isLogarithmic: true)
+extension SharpnessScale {
   /// The scale of MPEG-I haptics, 65–300 Hz in equal differences.
   ///
   /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
   public static let mpeg = SharpnessScale(minimumHertz: 65, maximumHertz: 300, isLogarithmic: false)
-
-  /// Returns the frequency of a sharpness, in hertz, without clamping.
-  public func hertz(ofSharpness sharpness: Double) -> Double {
-    isLogarithmic
-      ? minimumHertz * pow(maximumHertz / minimumHertz, sharpness)
-      : minimumHertz + (maximumHertz - minimumHertz) * sharpness
-  }
-
-  /// Returns the sharpness of a positive frequency, without clamping: values outside 0…1 are beyond
-  /// the scale.
-  public func sharpness(ofHertz hertz: Double) -> Double {
-    isLogarithmic
-      ? log(hertz / minimumHertz) / log(maximumHertz / minimumHertz)
-      : (hertz - minimumHertz) / (maximumHertz - minimumHertz)
-  }
 }
 
 /// The mapping between sharpness and the frequency envelope of `.haptic` files: sharpness is the

@@ -1,6 +1,60 @@
 internal import HapticFormats
 internal import HapticModel
 
+/// Distributes events among layers, apart for those with sharpness and those that state hertz.
+struct ScaledLayerBuilder {
+  /// The scale of events that state hertz.
+  private let scale: SharpnessScale
+  private var sharpnessBuilder = LayerBuilder()
+  private var hertzBuilder = LayerBuilder()
+  /// For each added event: layer 0 or 1 for sharpness or hertz, and its index in that builder.
+  private var references: [EventReference] = []
+
+  /// Creates a builder for events that state hertz on a scale.
+  init(scale: SharpnessScale) { self.scale = scale }
+
+  /// Adds an event with the curves that act only on it. Each curve must start no later than the
+  /// event.
+  ///
+  /// - Parameters:
+  ///   - event: The event.
+  ///   - curves: The curves of the event.
+  ///   - end: The end of the event's release, in seconds.
+  ///   - statesHertz: Whether the sharpness denotes frequencies on the scale of the builder.
+  /// - Returns: The index of the event in the order of addition.
+  @discardableResult mutating func add(
+    _ event: HapticEvent, curves: [ParameterCurve] = [], until end: Double = 0,
+    statesHertz: Bool = false
+  ) -> Int {
+    let index =
+      statesHertz
+      ? hertzBuilder.add(event, curves: curves, until: end)
+      : sharpnessBuilder.add(event, curves: curves, until: end)
+    references.append(EventReference(layer: statesHertz ? 1 : 0, event: index))
+    return references.count - 1
+  }
+
+  /// Returns the layers, at least one, and the position of each added event in them.
+  func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
+    let (plainLayers, plainReferences) = sharpnessBuilder.build()
+    guard references.contains(where: { $0.layer == 1 }) else {
+      return (plainLayers, plainReferences)
+    }
+    var (layers, hertzReferences) = hertzBuilder.build()
+    for index in layers.indices {
+      layers[index].sharpnessScale = scale
+    }
+    let firstLayer = plainReferences.isEmpty ? 0 : plainLayers.count
+    for index in hertzReferences.indices {
+      hertzReferences[index].layer += firstLayer
+    }
+    return (
+      plainReferences.isEmpty ? layers : plainLayers + layers,
+      references.map { $0.layer == 0 ? plainReferences[$0.event] : hertzReferences[$0.event] }
+    )
+  }
+}
+
 /// Distributes events among as few layers as possible, so that no curve acts on an event that it
 /// doesn't belong to.
 ///

@@ -10,7 +10,7 @@ extension HapticFormat {
   /// of public files and the headers of the engine (Interhaptics/InterhapticsEngine_CoreSDK), of
   /// which no code is used.
   public static let haps = json(
-    "haps", title: "Interhaptics", endings: ["haps"], rules: Rule.haps,
+    "haps", title: "Interhaptics", endings: ["haps"], rules: Rule.haps, keepsHertz: true,
     matches: { $0.hasRootKey("m_vibration") },
     read: { json, options in
       var decoder = HapsDecoder()
@@ -258,7 +258,8 @@ extension HapsDocument {
     var transientMelody = Melody()
     var lanes: [(end: Double, melody: Melody)] = []
     let sampler = EnvelopeSampler(
-      .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance)
+      .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance,
+      frequencies: .phone)
     func hertz(_ point: EnvelopePoint) -> Double {
       SharpnessScale.phone.hertz(ofSharpness: point.sharpness)
     }
@@ -283,7 +284,7 @@ extension HapsDocument {
         note.amplitude.append(Keyframe(time: time, value: point.level))
         if index > 0 {
           let last = envelope.points[index - 1]
-          let steps = HapsReader.stepCount(from: point.sharpness, to: last.sharpness)
+          let steps = SharpnessScale.lineCount(from: last.sharpness, to: point.sharpness)
           for intermediate in last.subdivided(to: point, count: steps) {
             note.frequency.append(
               Keyframe(time: intermediate.time - envelope.start, value: hertz(intermediate)))

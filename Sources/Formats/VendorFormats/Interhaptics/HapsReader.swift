@@ -5,17 +5,10 @@ internal import HapticModel
 struct HapsReader {
   private typealias Breakpoints = [(time: Double, value: Double)]
 
-  /// The maximum change in sharpness along a line of hertz.
-  static let maximumSharpnessStep = 0.02
   private static let cubicStepCount = 16
 
-  /// Returns the number of lines of hertz between two sharpnesses.
-  static func stepCount(from first: Double, to second: Double) -> Int {
-    max(1, FrameConversion.integer((abs(first - second) / maximumSharpnessStep).rounded(.up)))
-  }
-
   let amplitudeMapping: AmplitudeMapping
-  private(set) var builder = LayerBuilder()
+  private(set) var builder = ScaledLayerBuilder(scale: .phone)
   private(set) var valueIndices: [Int] = []
   var losses = LossLog()
 
@@ -56,7 +49,8 @@ struct HapsReader {
       levels = [(0, clamped(gain))]
     }
     var sharpnesses = sharpnessBreakpoints(of: Self.breakpoints(of: note.frequency, until: length))
-    if sharpnesses.isEmpty {
+    let statesHertz = !sharpnesses.isEmpty
+    if !statesHertz {
       sharpnesses = [(0, 0.5)]
     }
     var event = HapticEvent(
@@ -80,7 +74,7 @@ struct HapsReader {
       ]
     }
     valueIndices.append(note.valueIndex)
-    builder.add(event, curves: curves, until: note.start + length)
+    builder.add(event, curves: curves, until: note.start + length, statesHertz: statesHertz)
   }
 
   private mutating func clamped(_ amplitude: Double) -> Double {
@@ -162,33 +156,40 @@ struct HapsReader {
     return Array(breakpoints[..<max(cut, 1)])
   }
 
-  /// Returns breakpoints of sharpness for breakpoints of frequency in hertz.
+  /// Returns breakpoints of sharpness on the scale of the layer for breakpoints of hertz.
   private mutating func sharpnessBreakpoints(of breakpoints: Breakpoints) -> Breakpoints {
-    func sharpness(_ hertz: Double) -> Double {
-      SharpnessScale.phone.sharpness(ofHertz: max(hertz, 1))
-    }
+    let scale = SharpnessScale.phone
     var sharpnesses: Breakpoints = []
-    for (index, point) in breakpoints.enumerated() {
-      let exact = sharpness(point.value)
-      if exact < -1e-6 || exact > 1 + 1e-6 {
-        losses.add(
-          .approximated, .composition, "frequencies outside 80 to 230 Hz are clamped by up to # Hz",
-          size: exact < 0
-            ? SharpnessScale.phone.minimumHertz - point.value
-            : point.value - SharpnessScale.phone.maximumHertz)
-      }
-      if index > 0 {
-        let from = breakpoints[index - 1]
-        let steps = Self.stepCount(from: sharpness(from.value), to: exact)
-        for step in 1..<steps {
-          let fraction = Double(step) / Double(steps)
-          let hertz = from.value + (point.value - from.value) * fraction
+    var last: (time: Double, hertz: Double, sharpness: Double)?
+    for point in breakpoints {
+      let hertz = supported(point.value)
+      let sharpness = scale.sharpness(ofHertz: hertz)
+      if let last {
+        let count = SharpnessScale.lineCount(from: last.sharpness, to: sharpness)
+        for step in 1..<count {
+          let fraction = Double(step) / Double(count)
           sharpnesses.append(
-            (from.time + (point.time - from.time) * fraction, min(max(sharpness(hertz), 0), 1)))
+            (
+              last.time + (point.time - last.time) * fraction,
+              scale.sharpness(ofHertz: last.hertz + (hertz - last.hertz) * fraction)
+            ))
         }
       }
-      sharpnesses.append((point.time, min(max(exact, 0), 1)))
+      sharpnesses.append((point.time, sharpness))
+      last = (point.time, hertz, sharpness)
     }
     return sharpnesses
+  }
+
+  /// Returns a frequency, limited to those that a pattern can state.
+  private mutating func supported(_ hertz: Double) -> Double {
+    let range = SharpnessScale.supportedHertz
+    let limited = min(max(hertz, range.lowerBound), range.upperBound)
+    if limited != hertz {
+      losses.add(
+        .approximated, .composition,
+        "frequencies outside 1 to 20000 Hz are limited, by up to # Hz", size: abs(limited - hertz))
+    }
+    return limited
   }
 }

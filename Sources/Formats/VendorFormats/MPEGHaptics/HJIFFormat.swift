@@ -13,6 +13,7 @@ extension HapticFormat {
   /// linear curves. Audio events are dropped, and frequencies are rounded to whole hertz.
   public static let hjif = json(
     "hjif", title: "MPEG haptics interchange format", endings: ["hjif"], rules: Rule.hjif,
+    keepsHertz: true,
     matches: { $0.hasRootKey("perceptions") },
     read: { json, options in
       var reader = HJIFReader(wantsFindings: options.wantsFindings)

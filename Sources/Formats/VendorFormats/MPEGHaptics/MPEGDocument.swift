@@ -54,6 +54,13 @@ struct MPEGDocument: Equatable, Sendable {
     var sampleCount = 0
     var bands: [Band] = []
     var sourceIndex = 0
+
+    /// The length of the recording that the channel was made from, in seconds, or nil if the file
+    /// does not state it.
+    var seconds: Double? {
+      guard samplingRate > 0, sampleCount > 0 else { return nil }
+      return Double(sampleCount) / Double(samplingRate)
+    }
   }
 
   /// Effects with the same kind of synthesis.

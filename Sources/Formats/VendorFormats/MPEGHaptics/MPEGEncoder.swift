@@ -33,7 +33,8 @@ struct MPEGEncoder {
     document.date = "2023-01-01T00:00:00Z"
     document.description = [composition.title, composition.notes].compactMap { $0 }.joined(
       separator: ": ")
-    let sampler = EnvelopeSampler(.amplitude, mapping: .linear, tolerance: options.tolerance)
+    let sampler = EnvelopeSampler(
+      .amplitude, mapping: .linear, tolerance: options.tolerance, frequencies: .mpeg)
     let envelopes = sampler.envelopes(of: composition, losses: &self.losses)
     var perception = MPEGDocument.Perception()
     perception.modality = .vibrotactile
@@ -58,7 +59,7 @@ struct MPEGEncoder {
       }
       var channel = MPEGDocument.Channel(id: channelNumber - 1)
       channel.description = layerIndices.first.map { composition.layers[$0].name } ?? ""
-      channel.bands = bands.filter { !$0.effects.isEmpty }
+      channel.bands = bands.filter { !$0.effects.isEmpty }.map(Self.widened)
       if channel.bands.isEmpty {
         channel.bands = [Self.band(.transient)]
       }
@@ -74,6 +75,17 @@ struct MPEGEncoder {
     (band.lowerHertz, band.upperHertz) = kind == .curve ? (0, 1_000) : (65, 300)
     if kind == .curve {
       band.curveKind = .linear
+    }
+    return band
+  }
+
+  /// Returns a band that contains the frequencies of its key frames.
+  private static func widened(_ band: MPEGDocument.Band) -> MPEGDocument.Band {
+    guard band.kind != .curve else { return band }
+    var band = band
+    for keyframe in band.effects.lazy.flatMap({ $0.keyframes }) where !keyframe.frequency.isNaN {
+      band.lowerHertz = min(band.lowerHertz, Double(keyframe.frequency))
+      band.upperHertz = max(band.upperHertz, Double(keyframe.frequency))
     }
     return band
   }

@@ -17,7 +17,8 @@ extension ReadResult {
     offset: @escaping (Int) -> Int,
     location: @escaping @Sendable (_ part: Int, _ offset: Int?) -> FileLocation
   ) {
-    let resolver = MPEGResolver(document, log: log, offset: offset)
+    let resolver = MPEGResolver(
+      document, log: log, clampsFrequencies: options.signalRate == nil, offset: offset)
     var mapping = MPEGReader(
       document: document, resolver: resolver, sourceLocation: { location($0, nil) },
       signalRate: options.signalRate)
@@ -138,7 +139,7 @@ struct MPEGReader {
           of: band, gain: channel.gain, to: &builder, sourceIndices: &sourceIndices)
       }
       if band.description.kind == .wavelet,
-        let signal = sampledSignal(ofBlocks: band, gain: channel.gain)
+        let signal = sampledSignal(ofBlocks: band, of: channel)
       {
         signals.append(signal)
       }
@@ -157,6 +158,7 @@ struct MPEGReader {
     for (var layer, indices) in zip(builtLayers, eventIndices) where !layer.isEmpty {
       layer.name = channel.name
       layer.bodyLocation = bodyLocation
+      layer.sharpnessScale = layer.pattern.events.isEmpty ? nil : .mpeg
       layers.append(layer)
       layerSourceIndices.append(channel.sourceIndex)
       eventSourceIndices.append(indices)
@@ -205,12 +207,11 @@ struct MPEGReader {
       let intensity = amplitude / Self.transientAmplitude
       // A transient without a frequency has the constant frequency of the burst.
       let hertz = keyframe.frequency.isNaN ? 2 / Self.transientDuration : Double(keyframe.frequency)
-      let sharpness = SharpnessScale.mpeg.sharpness(ofHertz: hertz)
-      reportClamping(
-        intensity: intensity, sharpness: sharpness, amplitude: amplitude, hertz: hertz, of: effect)
+      let sharpness = SharpnessScale.mpeg.sharpness(ofHertz: Self.supported(hertz: hertz))
+      reportClamping(intensity: intensity, amplitude: amplitude, of: effect)
       var parameters = EventParameters()
       parameters[.hapticIntensity] = Float(min(intensity, 1))
-      parameters[.hapticSharpness] = Float(min(max(sharpness, 0), 1))
+      parameters[.hapticSharpness] = Float(sharpness)
       builder.add(
         HapticEvent(
           kind: .hapticTransient, time: seconds(ofTicks: effect.position + Int(keyframe.position)),
@@ -224,13 +225,7 @@ struct MPEGReader {
   private mutating func event(of wave: WaveEvent, effect: MPEGDocument.Effect) -> HapticEvent? {
     if let amplitude = wave.maximumAmplitude, amplitude > Self.continuousAmplitude {
       reportClamping(
-        intensity: amplitude / Self.continuousAmplitude, sharpness: 0.5, amplitude: amplitude,
-        hertz: 0, of: effect)
-    }
-    for hertz in wave.frequencyExtremes {
-      reportClamping(
-        intensity: 0, sharpness: SharpnessScale.mpeg.sharpness(ofHertz: hertz), amplitude: 0,
-        hertz: hertz, of: effect)
+        intensity: amplitude / Self.continuousAmplitude, amplitude: amplitude, of: effect)
     }
     if wave.event == nil {
       reportLoss(.dropped, at: effect.sourceIndex, "waves with zero duration are silent")
@@ -239,8 +234,7 @@ struct MPEGReader {
   }
 
   private mutating func reportClamping(
-    intensity: Double, sharpness: Double, amplitude: Double, hertz: Double,
-    of effect: MPEGDocument.Effect
+    intensity: Double, amplitude: Double, of effect: MPEGDocument.Effect
   ) {
     if intensity > 1 + 1e-6 {
       reportLoss(
@@ -248,12 +242,12 @@ struct MPEGReader {
         "amplitudes above the amplitude of intensity 1 are clamped by up to # of full scale",
         size: amplitude - amplitude / intensity)
     }
-    if sharpness < -1e-6 || sharpness > 1 + 1e-6 {
-      reportLoss(
-        .approximated, at: effect.sourceIndex,
-        "frequencies outside 65 to 300 Hz are clamped by up to # Hz",
-        size: sharpness < 0 ? 65 - hertz : hertz - 300)
-    }
+  }
+
+  /// Returns a frequency, limited to those that a pattern can state.
+  static func supported(hertz: Double) -> Double {
+    let range = SharpnessScale.supportedHertz
+    return min(max(hertz, range.lowerBound), range.upperBound)
   }
 
   // MARK: - Signals
@@ -340,7 +334,8 @@ struct MPEGReader {
   {
     let perTick = rate / Double(document.timescale)
     let burst = Self.transientDuration * Double(document.timescale)
-    let end = Self.endTick(of: channel, burst: burst)
+    let recordedTicks = channel.seconds.map { $0 * Double(document.timescale) } ?? .infinity
+    let end = min(Self.endTick(of: channel, burst: burst), recordedTicks)
     let count = FrameConversion.integer((end * perTick).rounded())
     guard count > 0, resolver.log.errorCount == 0,
       reserveSamples(seconds: end * perTick / rate, rate: rate, at: channel.sourceIndex)
@@ -392,9 +387,11 @@ struct MPEGReader {
     return SampledSignal(time: 0, rate: rate, samples: samples)
   }
 
-  private mutating func sampledSignal(ofBlocks band: MPEGResolver.Band, gain: Double)
-    -> SampledSignal?
-  {
+  /// Returns the samples of a band of wavelets, without those of its last block that are beyond the
+  /// recording.
+  private mutating func sampledSignal(
+    ofBlocks band: MPEGResolver.Band, of channel: MPEGResolver.Channel
+  ) -> SampledSignal? {
     let rate = band.description.upperHertz
     guard !band.effects.isEmpty,
       let count = WaveletBlock(band.description, timescale: document.timescale).sampleCount
@@ -416,8 +413,12 @@ struct MPEGReader {
     samples.reserveCapacity(count * band.effects.count)
     for effect in band.effects {
       for sample in WaveletDecoder.samples(of: effect.waveletStream, count: count) {
-        samples.append(Float(sample * gain / Self.continuousAmplitude))
+        samples.append(Float(sample * channel.gain / Self.continuousAmplitude))
       }
+    }
+    if let seconds = channel.seconds {
+      let recordedCount = FrameConversion.integer(seconds * rate, in: 0...samples.count)
+      samples.removeLast(samples.count - recordedCount)
     }
     return SampledSignal(time: 0, rate: rate, samples: samples)
   }

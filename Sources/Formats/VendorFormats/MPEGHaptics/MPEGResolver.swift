@@ -12,6 +12,8 @@ struct MPEGResolver {
     var modality: MPEGModality
     var gain: Double
     var bands: [Band]
+    /// The length of the recording that the channel was made from, in seconds, or nil.
+    var seconds: Double?
     var sourceIndex: Int
   }
 
@@ -30,13 +32,26 @@ struct MPEGResolver {
 
   /// Returns the location of an element in the file, for the order of findings.
   let offset: (Int) -> Int
+  /// A Boolean value that indicates whether frequencies are limited to those of their band.
+  private let clampsFrequencies: Bool
   var log: FindingLog
   private(set) var channels: [Channel] = []
   private var keyframeCount = 0
   private var effectCount = 0
 
-  init(_ document: MPEGDocument, log: FindingLog, offset: @escaping (Int) -> Int) {
+  /// Resolves the channels of a document.
+  ///
+  /// - Parameters:
+  ///   - document: The document.
+  ///   - log: The findings so far.
+  ///   - clampsFrequencies: Whether key frames are limited to the frequencies of their band.
+  ///   - offset: Returns the location of an element in the file, for the order of findings.
+  init(
+    _ document: MPEGDocument, log: FindingLog, clampsFrequencies: Bool = true,
+    offset: @escaping (Int) -> Int
+  ) {
     self.log = log
+    self.clampsFrequencies = clampsFrequencies
     self.offset = offset
     for perception in document.perceptions {
       var library: [Int: MPEGDocument.Effect] = [:]
@@ -58,7 +73,7 @@ struct MPEGResolver {
             bands: channel.bands.map {
               resolved($0, timescale: document.timescale, library: library)
             },
-            sourceIndex: channel.sourceIndex))
+            seconds: channel.seconds, sourceIndex: channel.sourceIndex))
       }
     }
   }
@@ -195,6 +210,7 @@ struct MPEGResolver {
         \(outside.frequency) Hz is outside the band from \(band.lowerHertz) to \
         \(band.upperHertz) Hz
         """)
+      guard clampsFrequencies else { return effect }
       for index in effect.keyframes.indices where !effect.keyframes[index].frequency.isNaN {
         effect.keyframes[index].frequency = min(
           max(effect.keyframes[index].frequency, Float(band.lowerHertz)), Float(band.upperHertz))

@@ -9,7 +9,6 @@ struct WaveEvent {
   private(set) var event: HapticEvent?
   private(set) var curves: [ParameterCurve] = []
   private(set) var maximumAmplitude: Double?
-  private(set) var frequencyExtremes: [Double] = []
 
   private typealias Breakpoints = [(time: Double, value: Double)]
 
@@ -34,23 +33,25 @@ struct WaveEvent {
       (seconds($0.position), Double($0.frequency))
     }
     maximumAmplitude = amplitudes.map { $0.value }.max()
-    frequencyExtremes = [hertz.map { $0.value }.min(), hertz.map { $0.value }.max()].compactMap {
-      $0
-    }
     guard duration > 0 else { return }
     let intensity = Self.clamped(
       amplitudes.map { ($0.time, $0.value / MPEGReader.continuousAmplitude) })
-    let sharpness = Self.clamped(
-      hertz.map { ($0.time, SharpnessScale.mpeg.sharpness(ofHertz: $0.value)) })
+    let sharpness: Breakpoints = hertz.map {
+      ($0.time, SharpnessScale.mpeg.sharpness(ofHertz: MPEGReader.supported(hertz: $0.value)))
+    }
     let peak = intensity.map { $0.value }.max() ?? 0
-    let initialSharpness = sharpness.first?.value ?? 0
+    var initialSharpness = sharpness.first?.value ?? 0
     let time = (Double(effect.position) + Double(start)) / Double(timescale)
-    event = HapticEvent(
-      kind: .hapticContinuous, time: time, duration: duration,
-      parameters: [.hapticIntensity: Float(peak), .hapticSharpness: Float(initialSharpness)])
     let isMoving =
       intensity.contains { abs($0.value - peak) > 1e-6 }
       || sharpness.contains { abs($0.value - initialSharpness) > 1e-6 }
+    if isMoving {
+      // The curve, not the event, is beyond the scale.
+      initialSharpness = min(max(initialSharpness, 0), 1)
+    }
+    event = HapticEvent(
+      kind: .hapticContinuous, time: time, duration: duration,
+      parameters: [.hapticIntensity: Float(peak), .hapticSharpness: Float(initialSharpness)])
     guard isMoving else { return }
     curves = [
       Self.curve(

@@ -75,6 +75,21 @@ import Testing
     }
   }
 
+  @Test("The last block of wavelets ends with the recording")
+  func recordingLength() throws {
+    let text = MPEG.text(
+      "\"band_type\": \"WaveletWave\", \"block_length\": 128",
+      effects: """
+        {"effect_type": "Basis", "position": 0, "wavelet_stream": "\(Self.block)"}
+        """
+    ).replacing("\"upper_frequency_limit\": 1000", with: "\"upper_frequency_limit\": 8000")
+    let recorded = text.replacing(
+      "\"gain\": 1.0", with: "\"gain\": 1.0, \"frequency_sampling\": 4000, \"sample_count\": 450")
+    let samples = try MPEG.signal(recorded).samples
+    #expect(samples.count == 900)
+    #expect(try MPEG.signal(text).samples.starts(with: samples))
+  }
+
   @Test func faultsOfTheReferenceAreNotReproduced() throws {
     let two = MPEG.text(MPEG.curve("Linear"), effects: MPEG.effect([(0, 0, nil), (100, 0.9, nil)]))
     #expect(try quantised(two).allSatisfy { $0 == 0 })

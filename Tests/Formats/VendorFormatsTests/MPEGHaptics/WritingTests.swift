@@ -65,7 +65,7 @@ import Testing
         controlPoints: [.init(time: 0, value: -0.2), .init(time: 1, value: 0.4)])
     ]
     let composition = HapticComposition(pattern)
-    let sampler = EnvelopeSampler(.amplitude, mapping: .linear)
+    let sampler = EnvelopeSampler(.amplitude, mapping: .linear, frequencies: .phone)
     let given = sampler.envelopes(of: composition).filter { $0.kind == .hapticContinuous }
     let read = sampler.envelopes(of: try again(composition)).filter { $0.kind == .hapticContinuous }
     #expect(given.count == read.count)

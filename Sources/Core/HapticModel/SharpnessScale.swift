@@ -1,0 +1,253 @@
+internal import CMath
+
+/// A mapping between sharpness and frequency, for formats that store frequencies in hertz.
+///
+/// The mapping is not limited to sharpness 0…1: values outside are frequencies beyond the scale.
+public struct SharpnessScale: Equatable, Sendable {
+  /// The frequency of sharpness 0, in hertz.
+  public var minimumHertz: Double
+  /// The frequency of sharpness 1, in hertz.
+  public var maximumHertz: Double
+  /// A Boolean value that indicates whether equal steps of sharpness are equal frequency ratios
+  /// instead of equal frequency differences.
+  public var isLogarithmic: Bool
+
+  /// Creates a scale between two positive frequencies.
+  public init(minimumHertz: Double, maximumHertz: Double, isLogarithmic: Bool) {
+    self.minimumHertz = minimumHertz
+    self.maximumHertz = maximumHertz
+    self.isLogarithmic = isLogarithmic
+  }
+
+  /// The scale of the profile `phone`, 80–230 Hz in equal ratios. The default for formats without a
+  /// scale of their own.
+  public static let phone = SharpnessScale(minimumHertz: 80, maximumHertz: 230, isLogarithmic: true)
+
+  /// The minimum and maximum frequencies that a pattern can state, in hertz.
+  public static let supportedHertz: ClosedRange<Double> = 1...20_000
+
+  /// Returns the frequency of a sharpness, in hertz, without clamping.
+  public func hertz(ofSharpness sharpness: Double) -> Double {
+    isLogarithmic
+      ? minimumHertz * pow(maximumHertz / minimumHertz, sharpness)
+      : minimumHertz + (maximumHertz - minimumHertz) * sharpness
+  }
+
+  /// Returns the sharpness of a positive frequency, without clamping: values outside 0…1 are beyond
+  /// the scale.
+  ///
+  /// A scale of a single frequency has the sharpness 0.
+  public func sharpness(ofHertz hertz: Double) -> Double {
+    guard maximumHertz != minimumHertz else { return 0 }
+    return isLogarithmic
+      ? log(hertz / minimumHertz) / log(maximumHertz / minimumHertz)
+      : (hertz - minimumHertz) / (maximumHertz - minimumHertz)
+  }
+
+  /// The maximum change of a logarithmic sharpness along a line of hertz.
+  ///
+  /// The relative error of a frequency on such a line is below 10⁻⁴.
+  private static let maximumStep = 0.02
+
+  /// The maximum number of lines that represent a single line.
+  private static let maximumLineCount = 512
+
+  /// Returns the number of lines between two values that are close to a line of hertz.
+  ///
+  /// - Parameters:
+  ///   - first: The sharpness at the start, on the logarithmic scale.
+  ///   - second: The sharpness at the end.
+  public static func lineCount(from first: Double, to second: Double) -> Int {
+    let count = (abs(first - second) / maximumStep).rounded(.up)
+    return FrameConversion.integer(count, in: 1...maximumLineCount)
+  }
+}
+
+// MARK: - Layers that state hertz
+
+extension HapticComposition {
+  /// A Boolean value that indicates whether a layer states frequencies in hertz.
+  public var statesHertz: Bool { layers.contains { $0.sharpnessScale != nil } }
+
+  /// Returns the composition with the sharpness of its layers on the scale of a device, which
+  /// determines the frequencies again.
+  ///
+  /// - Parameter scale: The scale of the device. A frequency beyond it becomes the nearest end.
+  public func voiced(on scale: SharpnessScale) -> HapticComposition {
+    guard statesHertz else { return self }
+    var composition = self
+    composition.layers = layers.map { $0.voiced(on: scale) }
+    return composition
+  }
+
+  /// Returns the minimum and maximum frequency that the haptic events of the layers that state
+  /// hertz reach; nil if no layer does.
+  public var statedHertz: ClosedRange<Double>? {
+    var range: ClosedRange<Double>?
+    for hertz in layers.compactMap({ $0.statedHertz }) {
+      let lower = min(hertz.lowerBound, range?.lowerBound ?? hertz.lowerBound)
+      range = lower...max(hertz.upperBound, range?.upperBound ?? hertz.upperBound)
+    }
+    return range
+  }
+}
+
+extension HapticComposition.Layer {
+  /// Returns the layer with its sharpness on the scale of a device, clamped to 0…1.
+  ///
+  /// A layer that states no frequencies is returned unchanged. A line stays a line if both scales
+  /// have equal steps; otherwise, it becomes several.
+  public func voiced(on target: SharpnessScale) -> HapticComposition.Layer {
+    guard let source = sharpnessScale else { return self }
+    let conversion = SharpnessConversion(from: source, to: target)
+    let bases = SharpnessBases(pattern)
+    var layer = self
+    layer.sharpnessScale = nil
+    for index in pattern.events.indices where pattern.events[index].kind.isHaptic {
+      let sharpness = conversion.clamped(pattern.events[index].unclampedSharpness)
+      layer.pattern.events[index].parameters[.hapticSharpness] = Float(sharpness)
+    }
+    for index in pattern.parameters.indices
+    where pattern.parameters[index].id == .hapticSharpnessControl {
+      let parameter = pattern.parameters[index]
+      let base = bases.base(at: parameter.time)
+      let value = conversion.clamped(base + Double(parameter.value)) - conversion.clamped(base)
+      layer.pattern.parameters[index].value = Float(value)
+    }
+    for index in pattern.curves.indices where pattern.curves[index].id == .hapticSharpnessControl {
+      let curve = pattern.curves[index]
+      layer.pattern.curves[index].controlPoints = conversion.controlPoints(
+        of: curve, base: bases.base(at: curve.time))
+    }
+    return layer
+  }
+
+  /// The minimum and maximum frequency of the haptic events and their control, in hertz.
+  ///
+  /// The result is nil if the layer states no hertz. Points of a control between which no event
+  /// plays also count.
+  public var statedHertz: ClosedRange<Double>? {
+    guard let sharpnessScale else { return nil }
+    let bases = SharpnessBases(pattern)
+    var values: [Double] = []
+    for parameter in pattern.parameters where parameter.id == .hapticSharpnessControl {
+      values.append(bases.base(at: parameter.time) + Double(parameter.value))
+    }
+    var controlledTimes: Set<Double> = []
+    for curve in pattern.curves where curve.id == .hapticSharpnessControl {
+      let base = bases.base(at: curve.time)
+      values += curve.controlPoints.map { base + Double($0.value) }
+      controlledTimes.insert(curve.time)
+    }
+    // A curve that starts with an event replaces the sharpness of the event.
+    for (time, value) in zip(bases.times, bases.values) where !controlledTimes.contains(time) {
+      values.append(value)
+    }
+    let hertz = values.filter { $0.isFinite }.map { sharpnessScale.hertz(ofSharpness: $0) }
+    guard let minimum = hertz.min(), let maximum = hertz.max() else { return nil }
+    return minimum...maximum
+  }
+}
+
+extension HapticEvent {
+  /// The sharpness of the event without clamping; the default if it is absent or NaN.
+  public var unclampedSharpness: Double {
+    let stated = parameters[.hapticSharpness] ?? .nan
+    return Double(stated.isNaN ? EventParameterID.hapticSharpness.defaultValue(for: kind) : stated)
+  }
+}
+
+/// The sharpness of the event that a control acts on, by time.
+private struct SharpnessBases {
+  /// The onsets of the haptic events, in ascending order.
+  let times: [Double]
+  /// The sharpness of each event.
+  let values: [Double]
+
+  init(_ pattern: HapticPattern) {
+    let events = pattern.events.filter { $0.kind.isHaptic }
+    let order = events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
+    times = order.map { events[$0].time }
+    values = order.map { events[$0].unclampedSharpness }
+  }
+
+  /// Returns the sharpness of the last event that starts at a time or before, or of the first.
+  func base(at time: Double) -> Double {
+    var low = 0
+    var high = times.count
+    while low < high {
+      let middle = (low + high) / 2
+      if times[middle] <= time {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    guard !values.isEmpty else { return 0 }
+    return values[max(low - 1, 0)]
+  }
+}
+
+/// The conversion of sharpness from a scale of frequencies to another, clamped to 0…1 there.
+private struct SharpnessConversion {
+  let source: SharpnessScale
+  let target: SharpnessScale
+
+  init(from source: SharpnessScale, to target: SharpnessScale) {
+    self.source = source
+    self.target = target
+  }
+
+  /// Returns the sharpness on the target scale, without clamping.
+  private func converted(_ sharpness: Double) -> Double {
+    if source == target { return sharpness }
+    let supported = SharpnessScale.supportedHertz
+    let hertz = source.hertz(ofSharpness: sharpness)
+    return target.sharpness(
+      ofHertz: min(max(hertz, supported.lowerBound), supported.upperBound))
+  }
+
+  /// Returns the sharpness on the target scale, clamped to 0…1.
+  func clamped(_ sharpness: Double) -> Double { min(max(converted(sharpness), 0), 1) }
+
+  /// Returns the control points of a curve on the target scale, relative to the converted base.
+  ///
+  /// - Parameters:
+  ///   - curve: The curve, whose values are added to a sharpness.
+  ///   - base: The sharpness on the source scale.
+  func controlPoints(of curve: ParameterCurve, base: Double) -> [ParameterCurve.ControlPoint] {
+    let points = curve.controlPoints.filter { !$0.time.isNaN && !$0.value.isNaN }
+    let convertedBase = clamped(base)
+    var converted: [ParameterCurve.ControlPoint] = []
+    func append(_ time: Double, _ sharpness: Double) {
+      converted.append(.init(time: time, value: Float(clamped(sharpness) - convertedBase)))
+    }
+    for (index, point) in points.enumerated() {
+      let end = base + Double(point.value)
+      if index > 0 {
+        let start = base + Double(points[index - 1].value)
+        let startTime = points[index - 1].time
+        for fraction in innerFractions(from: start, to: end) where point.time > startTime {
+          append(
+            startTime + (point.time - startTime) * fraction, start + (end - start) * fraction)
+        }
+      }
+      append(point.time, end)
+    }
+    return converted
+  }
+
+  /// Returns the fractions of a line at which its image bends, in ascending order.
+  private func innerFractions(from start: Double, to end: Double) -> [Double] {
+    guard start != end else { return [] }
+    var fractions: [Double] = []
+    for hertz in [target.minimumHertz, target.maximumHertz] {
+      fractions.append((source.sharpness(ofHertz: hertz) - start) / (end - start))
+    }
+    if source.isLogarithmic != target.isLogarithmic {
+      let count = SharpnessScale.lineCount(from: converted(start), to: converted(end))
+      fractions += (1..<max(count, 1)).map { Double($0) / Double(count) }
+    }
+    return fractions.filter { $0 > 0 && $0 < 1 }.sorted()
+  }
+}

@@ -1,0 +1,101 @@
+import HapticFormats
+import HapticModel
+import Testing
+
+/// Compositions of several layers, written as one AHAP file.
+@Suite struct LayerMergingTests {
+  /// A continuous event with curves, and transients without, as in a clip.
+  private func clip(
+    level: [(Double, Float)], sharpness: [(Double, Float)], taps: [(Double, Float, Float)]
+  ) -> HapticComposition {
+    func curve(_ id: DynamicParameterID, _ points: [(Double, Float)]) -> ParameterCurve {
+      ParameterCurve(
+        id: id, time: 0, controlPoints: points.map { .init(time: $0.0, value: $0.1) })
+    }
+    let hum = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 1,
+      parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
+    let taps = taps.map { time, intensity, sharpness in
+      HapticEvent(
+        kind: .hapticTransient, time: time,
+        parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
+    }
+    return HapticComposition(layers: [
+      .init(
+        HapticPattern(
+          events: [hum],
+          curves: [
+            curve(.hapticIntensityControl, level), curve(.hapticSharpnessControl, sharpness),
+          ])),
+      .init(HapticPattern(events: taps)),
+    ])
+  }
+
+  /// Writes a composition as one file and reads it again.
+  private func merged(_ composition: HapticComposition) throws -> (HapticPattern, [String]) {
+    let options = WritingOptions(split: .never)
+    let written = try #require(try HapticFormat.ahap.write(composition, options: options))
+    #expect(written.files.count == 1)
+    let file = SourceFile(written.files[0].bytes, name: "t.ahap")
+    let pattern = try HapticFormat.ahap.examine(file).get().layers[0].pattern
+    return (pattern, written.losses.map(\.message))
+  }
+
+  /// Returns the effective intensity and sharpness of an event at its onset.
+  private func felt(_ event: HapticEvent, in pattern: HapticPattern) -> (Double, Double) {
+    let point = EffectiveParameters(pattern).points(of: event)[0]
+    return (point.intensity, point.sharpness)
+  }
+
+  @Test("A tap keeps its sharpness and intensity under steady curves")
+  func steadyCurves() throws {
+    let (pattern, losses) = try merged(
+      clip(level: [(0, 0.5), (1, 0.5)], sharpness: [(0, 0.77), (1, 0.77)], taps: [(0.1, 0.9, 0.5)]))
+    #expect(losses.isEmpty)
+    let hum = try #require(pattern.events.first { $0.kind == .hapticContinuous })
+    let tap = try #require(pattern.events.first { $0.kind == .hapticTransient })
+    #expect(abs(hum.value(of: .hapticSharpness) - 0.77) < 1e-6)
+    #expect(abs(hum.value(of: .hapticIntensity) - 0.5) < 1e-6)
+    for (event, expected) in [(hum, (0.5, 0.77)), (tap, (0.9, 0.5))] {
+      let values = felt(event, in: pattern)
+      #expect(abs(values.0 - expected.0) < 1e-5 && abs(values.1 - expected.1) < 1e-5)
+    }
+  }
+
+  @Test("A tap compensates for a moving curve, which keeps its own course")
+  func movingCurves() throws {
+    let composition = clip(
+      level: [(0, 1), (1, 0.6)], sharpness: [(0, 0.2), (1, 0.8)],
+      taps: [(0.2, 0.7, 0.7), (0.8, 0.5, 0.3)])
+    let (pattern, losses) = try merged(composition)
+    #expect(losses.isEmpty, "\(losses)")
+    let taps = pattern.events.filter { $0.kind == .hapticTransient }
+    for (tap, expected) in zip(taps, [(0.7, 0.7), (0.5, 0.3)]) {
+      let values = felt(tap, in: pattern)
+      #expect(abs(values.0 - expected.0) < 1e-5 && abs(values.1 - expected.1) < 1e-5)
+    }
+    let hum = try #require(pattern.events.first { $0.kind == .hapticContinuous })
+    let points = EffectiveParameters(pattern).points(of: hum)
+    #expect(abs(points[0].sharpness - 0.2) < 1e-5)
+    #expect(abs((points.last?.sharpness ?? 0) - 0.8) < 1e-5)
+  }
+
+  @Test("A difference that remains is told in hertz and decibels")
+  func remainingDifferences() throws {
+    let (_, losses) = try merged(
+      clip(
+        level: [(0, 1), (0.5, 0.5), (1, 0.5)], sharpness: [(0, 1), (0.4, 0), (1, 0)],
+        taps: [(0, 1, 0), (0.6, 1, 1)]))
+    #expect(
+      losses.contains("the curves of one layer weaken the events of others by up to 12 dB"),
+      "\(losses)")
+    #expect(!losses.contains { $0.contains("act on the events of all layers") })
+  }
+
+  @Test("A tap that the envelope silences is a loss")
+  func silencedTap() throws {
+    let (_, losses) = try merged(
+      clip(level: [(0, 0), (1, 1)], sharpness: [(0, 0.5), (1, 0.5)], taps: [(0, 1, 0.5)]))
+    #expect(losses == ["the curves of one layer silence 1 events of others"])
+  }
+}

@@ -1,0 +1,81 @@
+import HapticModel
+import Testing
+
+@Suite struct SharpnessScaleTests {
+  private let linear = SharpnessScale(minimumHertz: 60, maximumHertz: 260, isLogarithmic: false)
+
+  private func vibration(_ sharpness: Float, at time: Double = 0) -> HapticEvent {
+    HapticEvent(
+      kind: .hapticContinuous, time: time, duration: 1,
+      parameters: [.hapticIntensity: 1, .hapticSharpness: sharpness])
+  }
+
+  private func layer(
+    _ events: [HapticEvent], points: [(Double, Float)] = [], scale: SharpnessScale? = nil
+  ) -> HapticComposition.Layer {
+    var pattern = HapticPattern(events: events)
+    if !points.isEmpty {
+      pattern.curves = [
+        ParameterCurve(
+          id: .hapticSharpnessControl, time: 0,
+          controlPoints: points.map { .init(time: $0.0, value: $0.1) })
+      ]
+    }
+    return HapticComposition.Layer(pattern, sharpnessScale: scale ?? linear)
+  }
+
+  @Test("A scale continues beyond sharpness 0 and 1")
+  func scaleContinues() {
+    #expect(linear.hertz(ofSharpness: -0.1) == 40 && linear.sharpness(ofHertz: 360) == 1.5)
+    #expect(abs(SharpnessScale.phone.hertz(ofSharpness: -1) - 80 * 80 / 230) < 1e-9)
+    #expect(abs(SharpnessScale.phone.sharpness(ofHertz: 230 * 230 / 80) - 2) < 1e-9)
+  }
+
+  @Test("A scale of one frequency has sharpness 0")
+  func singleFrequency() {
+    let scale = SharpnessScale(minimumHertz: 175, maximumHertz: 175, isLogarithmic: true)
+    #expect(scale.sharpness(ofHertz: 60) == 0 && scale.hertz(ofSharpness: 1) == 175)
+  }
+
+  @Test("The stated frequencies are those of events and controls together")
+  func statedHertz() {
+    let composition = HapticComposition(layers: [
+      layer([vibration(0.5)], points: [(0, -0.5), (1, 0.5)]),
+      layer([vibration(1.5, at: 2)]),
+      HapticComposition.Layer(HapticPattern(events: [vibration(0)])),
+    ])
+    #expect(composition.statesHertz && composition.statedHertz == 60...360)
+    #expect(HapticComposition(HapticPattern(events: [vibration(0)])).statedHertz == nil)
+  }
+
+  @Test("A voiced layer has the same frequencies within the scale, and its ends beyond")
+  func voicing() throws {
+    let source = layer([vibration(0)], points: [(0, -0.1), (1, 1.5)])
+    let voiced = source.voiced(on: .phone)
+    #expect(voiced.sharpnessScale == nil)
+    let control = ControlTimeline(of: .hapticSharpnessControl, in: voiced.pattern)
+    let base = Double(voiced.pattern.events[0].value(of: .hapticSharpness))
+    for time in stride(from: 0.0, through: 1, by: 0.05) {
+      let stated = 40 + 320 * time
+      let played = SharpnessScale.phone.hertz(
+        ofSharpness: min(max(base + control.value(at: time), 0), 1))
+      #expect(abs(played / min(max(stated, 80), 230) - 1) < 2e-3, "\(time)")
+    }
+    #expect(voiced.pattern.curves[0].controlPoints.allSatisfy { abs($0.value) <= 1 })
+  }
+
+  @Test("A layer without frequencies is not voiced")
+  func plainLayer() {
+    let plain = HapticComposition.Layer(HapticPattern(events: [vibration(2)]))
+    #expect(plain.voiced(on: .phone) == plain)
+  }
+
+  @Test("An unclamped control keeps its values")
+  func unclampedControl() {
+    let pattern = layer([vibration(0)], points: [(0, -3), (1, 2)]).pattern
+    let free = ControlTimeline(of: .hapticSharpnessControl, in: pattern, isClamped: false)
+    let limited = ControlTimeline(of: .hapticSharpnessControl, in: pattern)
+    #expect(free.value(at: 0) == -3 && abs(free.value(at: 0.5) + 0.5) < 1e-9)
+    #expect(limited.value(at: 0) == -1 && limited.value(at: 1) == 1)
+  }
+}

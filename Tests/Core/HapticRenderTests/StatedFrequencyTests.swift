@@ -1,0 +1,125 @@
+import HapticModel
+import RealtimeMemory
+@testable import HapticRender
+import Testing
+
+/// Layers that state frequencies in hertz.
+@Suite struct StatedFrequencyTests {
+  private static let linear = SharpnessScale(
+    minimumHertz: 65, maximumHertz: 300, isLogarithmic: false)
+
+  /// A bass shaker with a published band and a narrower scale of sharpness.
+  private static let shaker = TransducerProfile(
+    name: "shaker", summary: "", frequency: FrequencyMapping(low: 20, high: 60),
+    hardware: TransducerHardware(product: "A", band: 10...80, resonance: 30, qualityFactor: 3))
+
+  private func composition(_ pattern: HapticPattern, _ scale: SharpnessScale?) -> HapticComposition
+  {
+    HapticComposition(layers: [HapticComposition.Layer(pattern, sharpnessScale: scale)])
+  }
+
+  /// Renders a steady vibration of a frequency and returns its measured frequency.
+  private func measured(
+    _ hertz: Double, on profile: TransducerProfile, scale: SharpnessScale
+  ) throws -> Double {
+    let event = hum(0, 1, sharpness: Float(scale.sharpness(ofHertz: hertz)))
+    let plan = try RenderPlan(
+      compiling: composition(HapticPattern(events: [event]), scale), profile: profile, rate: 8_000)
+    return frequency(of: rendered(plan), rate: 8_000, from: 0.2, to: 0.9)
+  }
+
+  @Test(
+    "A transducer plays the frequencies of its band as they are",
+    arguments: [SharpnessScale.phone, linear])
+  func inBand(scale: SharpnessScale) throws {
+    for hertz in [30.0, 45, 60, 75] {
+      let played = try measured(hertz, on: Self.shaker, scale: scale)
+      #expect(abs(played / hertz - 1) < 0.005, "\(hertz): \(played)")
+    }
+  }
+
+  @Test("A frequency beyond the band becomes its end")
+  func beyondBand() throws {
+    let played = try measured(300, on: Self.shaker, scale: .phone)
+    #expect(abs(played / 80 - 1) < 0.005)
+    #expect(Self.shaker.reproducibleHertz(rate: 8_000) == 10...80)
+  }
+
+  @Test("A profile without hardware plays every frequency", arguments: [30.0, 400])
+  func withoutHardware(hertz: Double) throws {
+    let played = try measured(hertz, on: .phone, scale: Self.linear)
+    #expect(abs(played / hertz - 1) < 0.005)
+  }
+
+  @Test("Hardware without a published band plays the frequencies of its profile")
+  func withoutPublishedBand() {
+    var profile = Self.shaker
+    profile.hardware?.band = nil
+    #expect(profile.reproducibleHertz(rate: 48_000) == 20...60)
+    profile.drive.isBandMapped = false
+    #expect(profile.reproducibleHertz(rate: 48_000) == 1...20_000)
+    #expect(profile.reproducibleHertz(rate: 8_000) == 1...3_600)
+  }
+
+  @Test("A line of hertz is rendered as a line")
+  func glide() throws {
+    let pattern = HapticPattern(
+      events: [hum(0, 1, sharpness: 0)],
+      curves: [curve(.hapticSharpnessControl, [(0, -0.1), (1, 0.4)])])
+    let plan = try RenderPlan(compiling: composition(pattern, Self.linear), rate: 8_000)
+    let samples = rendered(plan)
+    // The scale is linear: 41.5 Hz at the start, 159 Hz at the end.
+    for time in [0.3, 0.5, 0.7] {
+      let expected = 65 + 235 * (-0.1 + 0.5 * time)
+      let played = frequency(of: samples, rate: 8_000, from: time - 0.1, to: time + 0.1)
+      #expect(abs(played / expected - 1) < 0.02, "\(time): \(played)")
+    }
+  }
+
+  @Test("A burst has the frequency of its layer")
+  func burst() throws {
+    for hertz in [40.0, 120, 400] {
+      let sharpness = Float(SharpnessScale.phone.sharpness(ofHertz: hertz))
+      let plan = try RenderPlan(
+        compiling: composition(HapticPattern(events: [tap(0, sharpness: sharpness)]), .phone),
+        rate: 48_000)
+      let voice = plan.view.value.voices[0]
+      #expect(abs(Double(voice.sine.increment) / 4_294_967_296 * 48_000 / hertz - 1) < 1e-4)
+      // Two cycles, within 8 to 40 ms.
+      let seconds = min(max(2 / hertz, 0.008), 0.04)
+      #expect(abs(Double(voice.envelope.end) - seconds * 48_000) <= 1)
+    }
+  }
+
+  @Test("On the scale of the profile, hertz and sharpness give identical samples")
+  func equalScales() throws {
+    let pattern = HapticPattern(
+      events: [hum(0, 0.5, sharpness: 0.2), tap(0.3, sharpness: 0.7)],
+      curves: [curve(.hapticSharpnessControl, [(0, 0), (0.5, 0.5)])])
+    let stated = try RenderPlan(compiling: composition(pattern, .phone), rate: 8_000)
+    let plain = try RenderPlan(compiling: composition(pattern, nil), rate: 8_000)
+    #expect(greatestDifference(rendered(stated), rendered(plain)) < 1e-4)
+  }
+
+  @Test("The block length does not change the samples", arguments: [1, 37])
+  func blockInvariance(length: Int) throws {
+    let pattern = HapticPattern(
+      events: [hum(0, 0.2, sharpness: 0)],
+      curves: [curve(.hapticSharpnessControl, [(0, -2), (0.2, 3)])])
+    let plan = try RenderPlan(
+      compiling: composition(pattern, .phone), profile: Self.shaker, rate: 8_000)
+    #expect(rendered(plan, blockLength: length) == rendered(plan))
+  }
+
+  @Test("A stored plan keeps the scale of its layers")
+  func storedPlan() throws {
+    let event = hum(0, 0.2, sharpness: -1)
+    let plan = try RenderPlan(
+      compiling: composition(HapticPattern(events: [event]), .phone), rate: 8_000)
+    let bytes = plan.serialized()
+    let count = bytes.count
+    let deserialized = RenderPlan.deserialized(from: bytes, count: count)
+    let stored = try #require(deserialized)
+    #expect(rendered(stored) == rendered(plan))
+  }
+}

@@ -1,0 +1,82 @@
+@testable import CommandLineKit
+import PatternWorkflows
+import SignalAnalysis
+import TestSupport
+import Testing
+
+@testable import TemblorCommands
+
+/// Files that state frequencies in hertz, on a bass shaker.
+@Suite struct StatedFrequencyTests {
+  private let folder: Scratch
+
+  init() throws { folder = try Scratch() }
+
+  private func run(_ words: String...) -> (
+    status: CommandLineKit.ExitStatus, output: String, error: String
+  ) {
+    let recorded = RecordedTerminal()
+    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    return (status, recorded.output, recorded.error)
+  }
+
+  /// Writes a vibration of 0.9 s and returns its path.
+  private func vibration(hertz: Int) throws -> String {
+    try folder.write(
+      """
+      <vibration-effect><waveform-envelope-effect>
+      <control-point amplitude="0.8" frequencyHz="\(hertz)" durationMs="900"/>
+      <control-point amplitude="0" frequencyHz="\(hertz)" durationMs="20"/>
+      </waveform-envelope-effect></vibration-effect>
+      """, to: "\(hertz).xml")
+    return folder("\(hertz).xml")
+  }
+
+  /// Renders a file and returns the frequency of its samples from 0.3 to 0.8 s.
+  private func rendered(_ path: String, _ words: String...) throws -> Double {
+    let recorded = RecordedTerminal()
+    let status = TemblorProgram.program().run(
+      ["render", path, "--profile", "dayton-bst-1", "-o", folder("a.wav"), "--quiet"]
+        + words,
+      on: recorded.terminal)
+    try #require(status == .done, "\(recorded.error)")
+    let sound = try TakeInput.readSound(folder("a.wav"), job: RenderJob()).signal
+    let samples = sound.channels[0]
+    var crossings: [Double] = []
+    for index in Int(0.3 * sound.rate)..<Int(0.8 * sound.rate)
+    where samples[index] < 0 && samples[index + 1] >= 0 {
+      let start = Double(samples[index])
+      crossings.append(Double(index) - start / (Double(samples[index + 1]) - start))
+    }
+    let first = try #require(crossings.first)
+    let last = try #require(crossings.last)
+    return Double(crossings.count - 1) * sound.rate / (last - first)
+  }
+
+  @Test("A shaker plays the frequencies of its band within 0.5 %", arguments: [30, 45, 60, 75])
+  func frequenciesInBand(hertz: Int) throws {
+    let played = try rendered(try vibration(hertz: hertz))
+    #expect(abs(played / Double(hertz) - 1) < 0.005, "\(played)")
+  }
+
+  @Test("As sharpness, frequencies are mapped to the band of the profile")
+  func pitchAsSharpness() throws {
+    let played = try rendered(try vibration(hertz: 45), "--pitch", "sharpness")
+    #expect(abs(played / 20 - 1) < 0.005, "\(played)")
+  }
+
+  @Test("Rendering, playing, and checking name frequencies that are moved, in one line")
+  func movedFrequencies() throws {
+    let path = try vibration(hertz: 300)
+    let message =
+      "300 Hz reaches outside the band of dayton-bst-1, 10–80 Hz: frequencies are moved by up to "
+      + "220 Hz"
+    let render = run(
+      "render", path, "--profile", "dayton-bst-1", "-o", folder("a.wav"))
+    #expect(render.error.split(separator: "\n").count { $0.contains(message) } == 1, "\(render)")
+    let check = run("check", path, "--profile", "dayton-bst-1")
+    #expect(check.output.split(separator: "\n").count { $0.contains(message) } == 1, "\(check)")
+    let within = run("check", try vibration(hertz: 75), "--profile", "dayton-bst-1")
+    #expect(!within.output.contains("transducer-band"), "\(within)")
+  }
+}
