@@ -186,8 +186,8 @@ package struct LossLog {
       add(
         .approximated, .layer(index),
         """
-        frequencies outside \(Int(scale.minimumHertz)) to \(Int(scale.maximumHertz)) Hz become \
-        the nearest sharpness, off by up to # Hz
+        frequencies outside \(Int(scale.minimumHertz)) to \(Int(scale.maximumHertz)) Hz are \
+        clamped to the nearest sharpness, by up to # Hz
         """,
         size: excess)
     }

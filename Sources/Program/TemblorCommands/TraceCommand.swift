@@ -284,19 +284,19 @@ struct TracedSoundCopies {
 
 /// The patterns of a sound: one of the mean of its channels, or one for each channel.
 struct ChannelTraces {
-  /// The traces: one, or one for each channel, which is then a place.
+  /// The traces: one, or one for each channel, which is then a body location.
   private(set) var traces: [SoundTrace] = []
   /// The number of channels that differ and were averaged, or nil.
   private(set) var averagedCount: Int?
 
-  /// The maximum number of channels that become places.
-  private static let maximumPlaceCount = 64
+  /// The maximum number of channels that become body locations.
+  private static let maximumLocationCount = 64
 
   /// Traces a sound.
   ///
   /// - Parameters:
   ///   - signal: The sound.
-  ///   - format: The format to write, which determines whether channels can be places.
+  ///   - format: The format to write, which determines whether channels can be body locations.
   ///   - profile: The profile of the vibration.
   ///   - options: The options; the events of all channels together keep to their limit.
   /// - Throws: An `AnalysisError` for a sound that cannot be traced.
@@ -309,7 +309,7 @@ struct ChannelTraces {
       traces = [try SoundTrace(of: signal, profile: profile, options: options)]
       return
     }
-    guard count <= Self.maximumPlaceCount, Self.hasPlaces(format) else {
+    guard count <= Self.maximumLocationCount, Self.supportsBodyLocations(format) else {
       averagedCount = count
       traces = [try SoundTrace(of: signal, profile: profile, options: options)]
       return
@@ -323,7 +323,7 @@ struct ChannelTraces {
     }
   }
 
-  /// The layers of the traces, each at its place if there are several.
+  /// The layers of the traces, each at its body location if there are several.
   func layers(sharpnessScale: SharpnessScale?) -> [HapticComposition.Layer] {
     traces.indices.map { index in
       let location = HapticComposition.BodyLocation(index + 1, of: traces.count)
@@ -351,8 +351,8 @@ struct ChannelTraces {
       decibels: audible.map(\.agreement.decibels).max() ?? traces[0].agreement.decibels)
   }
 
-  /// Returns true if a format keeps the places of layers.
-  private static func hasPlaces(_ format: HapticFormat) -> Bool {
+  /// Returns true if a format keeps the body locations of layers.
+  private static func supportsBodyLocations(_ format: HapticFormat) -> Bool {
     let tap = HapticPattern(events: [HapticEvent(kind: .hapticTransient, time: 0)])
     let layers = (1...2).map { number in
       HapticComposition.Layer(tap, bodyLocation: .init(number, of: 2))
@@ -471,7 +471,7 @@ private struct TraceRun {
     [
       "input": path, "files": files, "kind": trace.kind.rawValue,
       "transients": trace.transientCount, "continuousEvents": trace.continuousCount,
-      "places": trace.traces.count > 1 ? trace.traces.count : nil,
+      "bodyLocations": trace.traces.count > 1 ? trace.traces.count : nil,
       "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,
       "correlation": trace.agreement.correlation, "decibels": trace.agreement.decibels,
       "losses": losses.map(\.fields),

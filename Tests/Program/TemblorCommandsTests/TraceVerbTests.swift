@@ -72,8 +72,8 @@ import VendorFormats
       "-o", place("stereo.wav"))
   }
 
-  @Test("Channels that differ become places in a format with places")
-  func channelsAsPlaces() throws {
+  @Test("Channels that differ become body locations in a format that supports them")
+  func channelsAsBodyLocations() throws {
     renderStereo()
     let run = run("trace", place("stereo.wav"), "-o", place("stereo.hjif"))
     #expect(run.status == .done)

@@ -236,7 +236,7 @@ struct VibrationReader {
           index,
           """
           frequencies outside \(Int(supported.lowerBound)) to \(Int(supported.upperBound)) Hz are \
-          limited, by up to # Hz
+          clamped by up to # Hz
           """,
           excess
         ))

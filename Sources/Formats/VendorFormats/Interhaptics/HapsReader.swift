@@ -188,7 +188,7 @@ struct HapsReader {
     if limited != hertz {
       losses.add(
         .approximated, .composition,
-        "frequencies outside 1 to 20000 Hz are limited, by up to # Hz", size: abs(limited - hertz))
+        "frequencies outside 1 to 20000 Hz are clamped by up to # Hz", size: abs(limited - hertz))
     }
     return limited
   }

@@ -73,7 +73,7 @@ import VendorFormats
         let messages = written.losses.map(\.message)
         #expect(
           messages.contains(
-            "frequencies outside 80 to 230 Hz become the nearest sharpness, off by up to 20 Hz"),
+            "frequencies outside 80 to 230 Hz are clamped to the nearest sharpness, by up to 20 Hz"),
           "\(name) \(format.id): \(messages)")
       }
     }
@@ -126,7 +126,7 @@ import VendorFormats
     let result = examine(text, name)
     #expect(
       result.losses.map(\.message) == [
-        "frequencies outside 1 to 20000 Hz are limited, by up to 30000 Hz"
+        "frequencies outside 1 to 20000 Hz are clamped by up to 30000 Hz"
       ])
     let stated = try range(try result.get())
     #expect(abs(stated.lowerBound - 1) < 1e-3 && abs(stated.upperBound / 20_000 - 1) < 1e-4)
@@ -143,7 +143,7 @@ import VendorFormats
     #expect(abs(stated.lowerBound - 30) < 0.1 && abs(stated.upperBound - 52.5) < 0.5)
   }
 
-  @Test("With samples, key frames keep frequencies beyond their band")
+  @Test("With samples, keyframes keep frequencies beyond their band")
   func rawFrequencies() throws {
     let text = MPEG.text(MPEG.wave, effects: MPEG.effect([(0, 0.5, 40), (500, 0.5, 200)]))
       .replacing("\"lower_frequency_limit\": 0", with: "\"lower_frequency_limit\": 65")
