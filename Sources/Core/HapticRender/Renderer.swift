@@ -49,7 +49,6 @@ public struct Renderer: ~Copyable {
   private(set) var position: Int64 = 0
   private var gate: GainRamp
   /// The number of frames that fill the limiters and the delays of channels.
-  /// Frames that fill the limiters and the delays of channels.
   private let primingLength: Int
   private let frameGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
   private let hapticGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)

@@ -127,10 +127,10 @@ package final class FileWatch {
         }
         return
       }
-      let isThere = try folderWatches.add(gap.folder, .arrivals)
+      let isWatched = try folderWatches.add(gap.folder, .arrivals)
       // The folder may have appeared before it was watched.
       let next = FileSystem.join(gap.folder, gap.name)
-      if isThere && FileSystem.entry(at: next) != .folder {
+      if isWatched && FileSystem.entry(at: next) != .folder {
         missingFolders.append(gap)
         return
       }

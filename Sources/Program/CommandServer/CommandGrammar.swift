@@ -99,7 +99,7 @@ package enum CommandGrammar {
   ]
 
   static func syntax(of verb: String) throws(CommandError) -> CommandSyntax {
-    if let form = commands.first(where: { $0.verb == verb }) { return form }
+    if let syntax = commands.first(where: { $0.verb == verb }) { return syntax }
     throw CommandError(
       .unknownKeyword,
       "unknown command \(verb.inQuotes)"
@@ -109,8 +109,8 @@ package enum CommandGrammar {
   /// Returns the fields of the reply to `help`: all commands, or the usage and help of one.
   static func help(_ verb: String?) throws(CommandError) -> [CommandReply.Field] {
     guard let verb else { return commands.map { .text($0.verb) } }
-    let form = try syntax(of: verb)
-    return [.text(form.usage), .text(form.help)]
+    let syntax = try syntax(of: verb)
+    return [.text(syntax.usage), .text(syntax.help)]
   }
 
   package static let discussion: String = {
@@ -121,9 +121,9 @@ package enum CommandGrammar {
       \(LineReader.maximumLineLength) bytes.
 
       """
-    for form in commands {
-      let usage = TextLayout.wrap(form.usage, width: 70)
-      let help = TextLayout.wrap(form.help, width: 66)
+    for syntax in commands {
+      let usage = TextLayout.wrap(syntax.usage, width: 70)
+      let help = TextLayout.wrap(syntax.help, width: 66)
       text += "\n  " + usage.joined(separator: "\n      ") + "\n"
       text += help.map { "      " + $0 + "\n" }.joined()
     }
@@ -386,8 +386,8 @@ extension CommandGrammar {
       guard let verb = words.popFirst() else {
         throw CommandError(.missingArgument, "missing command after the tag")
       }
-      let form = try syntax(of: verb.text)
-      return CommandRequest(tag: tag, command: .success(try form.read(words)))
+      let syntax = try syntax(of: verb.text)
+      return CommandRequest(tag: tag, command: .success(try syntax.read(words)))
     } catch {
       return CommandRequest(tag: tag, command: .failure(error))
     }

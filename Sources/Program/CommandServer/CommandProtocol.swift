@@ -73,9 +73,9 @@ package struct CommandReply: Equatable, Sendable {
   static func event(_ name: String, _ fields: [Field] = []) -> CommandReply {
     CommandReply(nil, "event " + name, fields)
   }
-  private init(line: String, errorKind refusal: CommandError.Kind) {
+  private init(line: String, errorKind: CommandError.Kind) {
     self.line = line
-    self.errorKind = refusal
+    self.errorKind = errorKind
   }
 
   private init(_ tag: String?, _ start: String, _ fields: [Field]) {
@@ -129,8 +129,7 @@ struct CommandWord: Equatable {
   func isKeyword(_ keyword: String) -> Bool { !isQuoted && text == keyword }
 
   /// Splits a line into words, which are separated by blanks or enclosed `"in quotes"` with `\"`,
-  /// `\\`, `
-  /// `, and `\t`.
+  /// `\\`, `\n`, and `\t`.
   static func split(_ line: String) throws(CommandError) -> [CommandWord] {
     var words: [CommandWord] = []
     var rest = line.unicodeScalars[...]

@@ -12,7 +12,7 @@ package struct CommandQueue {
   private var loadingRequest: (request: CommandRequest, job: PatternLoader.Job)?
   /// The request that failed with `busy`, which is repeated once.
   private var deferredRequest:
-    (request: CommandRequest, piece: Result<CompiledPattern, CommandError>?, since: Duration)?
+    (request: CommandRequest, pattern: Result<CompiledPattern, CommandError>?, since: Duration)?
 
   package init() {}
   package var isEmpty: Bool { lines.isEmpty && deferredRequest == nil && loadingRequest == nil }

@@ -76,7 +76,7 @@ package final class CommandSession {
   /// - Parameters:
   ///   - request: The request.
   ///   - client: The ID of the client.
-  ///   - piece: The result of loading its pattern; nil to load it here.
+  ///   - pattern: The result of loading its pattern; nil to load it here.
   func reply(
     to request: CommandRequest, clientID client: Int = 0,
     with pattern: Result<CompiledPattern, CommandError>? = nil
@@ -225,7 +225,7 @@ package final class CommandSession {
     if ended.isEmpty { return }
     defer { adjustDucking() }
     sounds.removeAll { sound in ended.contains { $0 === sound } }
-    // `sorted` is stable in practice, so sounds that ended together keep their order.
+    // The sort is stable: sounds that ended together keep their order.
     for sound in ended.sorted(by: { $0.player.endFrame < $1.player.endFrame }) {
       let frame = sound.player.endFrame
       // Scheduled commands would keep the player loaded. If there are too many commands now, they
@@ -234,7 +234,7 @@ package final class CommandSession {
         try? sound.player.cancel()
       }
       endFrame = max(endFrame, frame)
-      if let succession = sound.replacementFrame, frame >= succession {
+      if let replacementFrame = sound.replacementFrame, frame >= replacementFrame {
         continue
       }
       let isStopped = sound.stopFrame.map { frame >= $0 } ?? false
@@ -569,7 +569,7 @@ package final class CommandSession {
   }
 
   /// Ends a sound at a time; a sound that would start later never starts.
-  func end(_ sound: ServerSound, at moment: ScheduledTime, isReplacement isSuccession: Bool = false)
+  func end(_ sound: ServerSound, at moment: ScheduledTime, isReplacement: Bool = false)
     throws(PlaybackError)
   {
     let isToCome = !sound.hasStarted && sound.startFrame >= moment.frame
@@ -579,7 +579,7 @@ package final class CommandSession {
       try sound.player.stop(at: moment.time)
     }
     sound.recordScheduled(moment.frame)
-    if isSuccession {
+    if isReplacement {
       sound.replacementFrame = min(sound.replacementFrame ?? .max, moment.frame)
     } else {
       sound.stopFrame = min(sound.stopFrame ?? .max, moment.frame)

@@ -147,17 +147,17 @@ struct SendBuffer {
 
   /// Sends the pending bytes. Returns false if the reader is gone.
   mutating func flush(_ send: (UnsafeRawBufferPointer) -> Int) -> Bool {
-    var isThere = true
-    while count > 0 && isThere {
-      let taken = unsafe bytes.withUnsafeBytes { all in
+    var isConnected = true
+    while self.count > 0 && isConnected {
+      let count = unsafe bytes.withUnsafeBytes { all in
         unsafe send(UnsafeRawBufferPointer(rebasing: all[sentCount...]))
       }
-      if taken >= 0 {
-        sentCount += taken
+      if count >= 0 {
+        sentCount += count
       } else if errno == EAGAIN {
         break
       } else if errno != EINTR {
-        isThere = false
+        isConnected = false
       }
     }
     // Moving the rest forward each time would cost more than it frees.
@@ -165,6 +165,6 @@ struct SendBuffer {
       bytes.removeFirst(sentCount)
       sentCount = 0
     }
-    return isThere
+    return isConnected
   }
 }

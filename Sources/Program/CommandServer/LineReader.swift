@@ -13,13 +13,14 @@ package struct LineReader {
   private var pending: [UInt8] = []
   private var isTooLong = false
 
-  mutating func lines(in bytes: some Collection<UInt8>) -> [Line] {
+  /// Returns the lines that the bytes complete.
+  mutating func lines(in bytes: ArraySlice<UInt8>) -> [Line] {
     var lines: [Line] = []
-    var rest = bytes[...]
+    var rest = bytes
     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
       append(rest[..<end])
       lines.append(popLine())
-      rest = rest[rest.index(after: end)...]
+      rest = rest[(end + 1)...]
     }
     append(rest)
     return lines
@@ -27,7 +28,7 @@ package struct LineReader {
 
   mutating func finish() -> Line? { pending.isEmpty && !isTooLong ? nil : popLine() }
 
-  private mutating func append(_ bytes: some Collection<UInt8>) {
+  private mutating func append(_ bytes: ArraySlice<UInt8>) {
     // One additional byte may be the carriage return.
     isTooLong = isTooLong || pending.count + bytes.count > Self.maximumLineLength + 1
     if isTooLong {

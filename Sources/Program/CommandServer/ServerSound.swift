@@ -44,15 +44,15 @@ final class ServerSound {
   }
 
   init(
-    name: String?, player: PatternPlayer, startFrame start: Int64, clientID client: Int = 0,
+    name: String?, player: PatternPlayer, startFrame: Int64, clientID: Int = 0,
     priority: Int = 0
   ) {
     self.name = name
-    self.clientID = client
+    self.clientID = clientID
     self.priority = priority
     self.player = player
-    self.startFrame = start
-    lastScheduledFrame = start
+    self.startFrame = startFrame
+    lastScheduledFrame = startFrame
   }
 
   func recordScheduled(_ frame: Int64) { lastScheduledFrame = max(lastScheduledFrame, frame) }

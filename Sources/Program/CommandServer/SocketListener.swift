@@ -74,8 +74,9 @@ package final class SocketListener {
     }
   }
 
-  package func setPaused(_ client: Client, _ isHeld: Bool) {
-    connections.first { $0.client == client }?.connection.isPaused = isHeld
+  /// Pauses or resumes reading from a client.
+  package func setPaused(_ client: Client, _ isPaused: Bool) {
+    connections.first { $0.client == client }?.connection.isPaused = isPaused
   }
 
   /// Ends reading from a client, and disconnects it when it has received its replies.

@@ -80,15 +80,15 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   /// Advances the model by a step and returns the gain for the next.
   ///
   /// - Parameters:
-  ///   - outputPower: The mean square of the output.
-  ///   - requestedPower: The mean square of the output without gain reduction.
-  @_noLocks mutating func advance(outputPower: Double, requestedPower: Double) -> Double {
-    let power = outputPower * fullScalePower
+  ///   - outputMeanSquare: The mean square of the output.
+  ///   - requestedMeanSquare: The mean square of the output without gain reduction.
+  @_noLocks mutating func advance(outputMeanSquare: Double, requestedMeanSquare: Double) -> Double {
+    let power = outputMeanSquare * fullScalePower
     temperatureRise.coil += (coilFraction * power - temperatureRise.coil) * coilSmoothing
     temperatureRise.magnet +=
       ((1 - coilFraction) * power - temperatureRise.magnet) * magnetSmoothing
-    self.requestedPower +=
-      (requestedPower * fullScalePower - self.requestedPower) * requestSmoothing
+    requestedPower +=
+      (requestedMeanSquare * fullScalePower - requestedPower) * requestSmoothing
     return gain
   }
 

@@ -122,8 +122,8 @@ struct TransducerLimiter: ~Copyable {
     let meanSquareGain = (previousGain * previousGain + previousGain * gain + gain * gain) / 3
     thermalGain = Float(
       thermal.advance(
-        outputPower: Double(outputMoments.meanSquare * meanSquareGain),
-        requestedPower: Double(outputMoments.meanSquare)))
+        outputMeanSquare: Double(outputMoments.meanSquare * meanSquareGain),
+        requestedMeanSquare: Double(outputMoments.meanSquare)))
     let temperatureRise = Float(thermal.temperatureRise.total)
     if temperatureRise > statistics.peakTemperatureRise {
       statistics.peakTemperatureRise = temperatureRise
@@ -171,8 +171,6 @@ struct StepMoments: BitwiseCopyable, Sendable {
 
 /// The weights of the frames of a step for the computation of its moments.
 struct StepWeights: ~Copyable {
-  /// The length of a step, in frames.
-  let stepLength: Int
   /// The number of frames that are read; those after the step have a weight of 0.
   let paddedLength: Int
   /// A row of weights, 1 or 0, followed by a row of positions.
@@ -180,7 +178,6 @@ struct StepWeights: ~Copyable {
   private let inverseStepLength: Float
 
   init(stepLength: Int) {
-    self.stepLength = stepLength
     let length = (stepLength + 3) / 4 * 4
     paddedLength = length
     inverseStepLength = 1 / Float(stepLength)

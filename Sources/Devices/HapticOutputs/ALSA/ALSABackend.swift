@@ -38,12 +38,8 @@ public struct ALSABackend: OutputBackend {
     if probing {
       devices = devices.map(probed)
     }
-    // `sorted` is not guaranteed to be stable.
-    return devices.enumerated().sorted {
-      (Self.sortRank(of: $0.element.name), $0.offset) < (
-        Self.sortRank(of: $1.element.name), $1.offset
-      )
-    }.map(\.element)
+    // The sort is stable: devices of a rank keep their order.
+    return devices.sorted { Self.sortRank(of: $0.name) < Self.sortRank(of: $1.name) }
   }
 
   /// Returns the entry with its capabilities, which are read on a separate thread. The thread is

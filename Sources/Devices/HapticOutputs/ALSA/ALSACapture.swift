@@ -233,8 +233,8 @@ public final class LiveCapture: CaptureSource {
   ///   - interception: The results to force in tests.
   /// - Throws: The error for the first rate if no combination is supported.
   package init(
-    _ device: String, rates: [Int], periodSeconds period: Double,
-    clock time: any TimeSource = SystemTimeSource(),
+    _ device: String, rates: [Int], periodSeconds: Double,
+    clock: any TimeSource = SystemTimeSource(),
     interception: PCMInterception? = nil
   ) throws(OutputError) {
     var refusal: OutputError?
@@ -242,9 +242,9 @@ public final class LiveCapture: CaptureSource {
       do throws(OutputError) {
         let open = { () throws(OutputError) in
           let capture = try ALSACapture(
-            device, rate: rate, channelCount: channelCount, periodSeconds: period,
+            device, rate: rate, channelCount: channelCount, periodSeconds: periodSeconds,
             bufferSeconds: Self.bufferSeconds,
-            clock: time,
+            clock: clock,
             interception: interception)
           try capture.start()
           return capture
@@ -252,7 +252,7 @@ public final class LiveCapture: CaptureSource {
         capture = try open()
         self.rate = Double(rate)
         self.channelCount = channelCount
-        self.clock = time
+        self.clock = clock
         reopen = open
         return
       } catch {

@@ -26,7 +26,7 @@ struct MissedFrames {
   ///
   /// - Parameters:
   ///   - count: The number of frames.
-  ///   - kind: The discontinuity. An interruption is not mitigated by a later one.
+  ///   - kind: The discontinuity. A late device does not replace an unreported interruption.
   mutating func record(_ count: Int, as kind: Discontinuity) {
     unreportedCount += count
     discontinuity = kind == .late && discontinuity != .interrupted ? .late : .interrupted

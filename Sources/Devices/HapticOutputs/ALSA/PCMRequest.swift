@@ -136,14 +136,16 @@ struct PCMNegotiation {
     }
     try pcm.setSoftwareParameters(periodSize: periodSize, bufferSize: bufferSize)
     try pcm.prepare()
-    let anatomy = pcm.dumpText()
+    let description = pcm.dumpText()
     return PCMConfiguration(
       rate: rate, channelCount: channelCount, encoding: encoding, access: access,
       periodSize: periodSize,
-      bufferSize: bufferSize, isHardware: pcm.isSoundCard || anatomy.mentions("Hardware PCM card"),
-      isFasterThanRealTime: anatomy.mentions("Null PCM"),
-      isServerStream: anatomy.mentions("PulseAudio PCM") || anatomy.mentions("PipeWire PCM"),
-      isJACKClient: anatomy.mentions("JACK"))
+      bufferSize: bufferSize,
+      isHardware: pcm.isSoundCard || description.mentions("Hardware PCM card"),
+      isFasterThanRealTime: description.mentions("Null PCM"),
+      isServerStream: description.mentions("PulseAudio PCM")
+        || description.mentions("PipeWire PCM"),
+      isJACKClient: description.mentions("JACK"))
   }
 
   /// Chooses memory mapping, except for external plug-ins, where the library only emulates it.

@@ -26,7 +26,8 @@ struct WaitTimes {
     workStart = now
   }
 
-  /// Records that the sink returns to the render loop.
+  /// Records that the sink returns to the render loop, which ends its calls of the device like a
+  /// wait.
   mutating func leave(now: Duration) {
     beginWait(now: now)
     lastReturn = now
@@ -35,7 +36,8 @@ struct WaitTimes {
   /// Forgets the last return, after which the thread may be elsewhere for any time.
   mutating func restart() { lastReturn = nil }
 
-  /// Measures how long calls of the device have blocked the thread since the last wait.
+  /// Records the start of a wait. Since the end of the last wait, calls of the device have blocked
+  /// the thread.
   mutating func beginWait(now: Duration) {
     maximumCallDuration = max(maximumCallDuration, now - workStart)
   }

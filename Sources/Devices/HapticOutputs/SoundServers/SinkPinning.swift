@@ -104,9 +104,9 @@ package enum SinkPinning {
     return true
   }
 
-  /// Makes certain that a stream on a sink stays there.
+  /// Pins the streams of this process to a sink.
   ///
-  /// - Throws: `other` if that cannot be had in this process.
+  /// - Throws: `other` if the variables of the environment cannot be set.
   static func require(for sink: NamedSink, device: String) throws(OutputError) {
     try sink.validate()
     temblor_pin_pulse_streams()

@@ -7,7 +7,7 @@ import Testing
 @Suite struct LineReaderTests {
   private func lines(_ pieces: String...) -> [LineReader.Line] {
     var reader = LineReader()
-    let lines = pieces.flatMap { reader.lines(in: Array($0.utf8)) }
+    let lines = pieces.flatMap { reader.lines(in: Array($0.utf8)[...]) }
     return lines + (reader.finish().map { [$0] } ?? [])
   }
 
@@ -22,8 +22,8 @@ import Testing
 
   @Test func charactersMayBeCut() {
     var reader = LineReader()
-    #expect(reader.lines(in: [0xC3]) == [])
-    #expect(reader.lines(in: [0xA9, 0x0A]) == [.text("é")])
+    #expect(reader.lines(in: [0xC3][...]) == [])
+    #expect(reader.lines(in: [0xA9, 0x0A][...]) == [.text("é")])
   }
 
   @Test(
@@ -33,7 +33,9 @@ import Testing
   func bytesThatAreNoTextSpoilOneLine(bytes: [UInt8]) {
     var reader = LineReader()
     #expect(
-      reader.lines(in: bytes + [0x0A] + Array("a\tb\n".utf8)) == [.invalidUTF8, .text("a\tb")])
+      reader.lines(in: (bytes + [0x0A] + Array("a\tb\n".utf8))[...]) == [
+        .invalidUTF8, .text("a\tb"),
+      ])
   }
 
   @Test func theLongestLineIsReadAndLongerOnesAreToldOnce() {
