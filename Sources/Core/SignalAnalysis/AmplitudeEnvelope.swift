@@ -93,10 +93,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
       maxima[position] = max(maxima[position], abs(sample))
     }
     let halfWidth = Int((peakHalfWindow / step).rounded(.up))
-    return (0..<count).map { index in
-      let range = max(0, index - halfWidth)...min(count, index + halfWidth)
-      return (maxima[range].max() ?? 0) * 1.02
-    }
+    return SlidingExtremum.maximum(of: maxima, radius: halfWidth).dropLast().map { $0 * 1.02 }
   }
 }
 
@@ -143,7 +140,7 @@ public struct FrequencyTrack: Equatable, Sendable {
   ///   - signal: The signal to measure.
   ///   - step: The interval between points, in seconds; positive, and at least half a millisecond.
   public init(of signal: Signal, step: Double = 0.005) {
-    precondition(step > 0, "an analytic envelope needs a positive step")
+    precondition(step > 0, "a track needs a positive step")
     let band = TactileBandSignal(of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
     var analytic = [ComplexNumber](repeating: ComplexNumber(), count: band.samples.count)
     if !analytic.isEmpty {

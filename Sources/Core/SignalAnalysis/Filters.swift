@@ -139,7 +139,7 @@ package struct TactileBandSignal {
     let source = padded.span
     let kernel = taps.span
     for index in 0..<count {
-      output[index] = DotProduct.of(source, from: index * factor, kernel)
+      output[index] = Vector.dot(source, from: index * factor, kernel)
     }
     samples = output
   }
@@ -196,37 +196,6 @@ enum KaiserWindow {
     while term > sum * 1e-12 {
       term *= (argument / 2 / index) * (argument / 2 / index)
       sum += term
-      index += 1
-    }
-    return sum
-  }
-}
-
-/// Sums of products, computed eight at a time.
-package enum DotProduct {
-  /// Returns the product of taps and as many samples.
-  ///
-  /// - Parameters:
-  ///   - samples: The samples.
-  ///   - start: The index of the first sample.
-  ///   - taps: The taps.
-  package static func of(_ samples: Span<Float>, from start: Int, _ taps: Span<Float>) -> Float {
-    precondition(start >= 0 && start + taps.count <= samples.count, "the taps must fit")
-    var sums = SIMD8<Float>.zero
-    var index = 0
-    while index + 8 <= taps.count {
-      var sampleLanes = SIMD8<Float>.zero
-      var tapLanes = SIMD8<Float>.zero
-      for lane in 0..<8 {
-        sampleLanes[lane] = unsafe samples[unchecked: start + index + lane]
-        tapLanes[lane] = unsafe taps[unchecked: index + lane]
-      }
-      sums += sampleLanes * tapLanes
-      index += 8
-    }
-    var sum = sums.sum()
-    while index < taps.count {
-      sum += samples[start + index] * taps[index]
       index += 1
     }
     return sum

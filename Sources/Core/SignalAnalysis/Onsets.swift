@@ -218,7 +218,7 @@ private struct OnsetSearch {
   private func medianResidual(before index: Int) -> Double {
     let range = (index - frames(0.05)..<index - 1).clamped(to: residual.indices)
     guard range.count > 8 else { return 0 }
-    return residual[range].sorted()[range.count / 2]
+    return Statistics.median(of: Array(residual[range]))
   }
 
   /// Returns the time at which the residual rises to a twentieth of its height, interpolated

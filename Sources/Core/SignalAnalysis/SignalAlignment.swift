@@ -33,7 +33,7 @@ public enum SignalAlignment {
     precondition(rate > 0 && maximumLag >= 0, "an alignment needs a positive rate")
     let first = NonFiniteSamples.replaced(in: first)
     let second = NonFiniteSamples.replaced(in: second)
-    let scale = (energy(first) * energy(second)).squareRoot()
+    let scale = (Statistics.energy(of: first) * Statistics.energy(of: second)).squareRoot()
     guard scale > 0 else { return nil }
     let maximumFrames = max(1, Int((maximumLag * rate).rounded()))
     let products = CrossCorrelation.of(first, second, maximumLag: maximumFrames)
@@ -44,22 +44,14 @@ public enum SignalAlignment {
     var offset = 0.0
     var peak = Double(products[best])
     if best > 0, best < products.count - 1 {
-      let before = Double(products[best - 1])
-      let middle = peak
-      let after = Double(products[best + 1])
-      let curvature = before - 2 * middle + after
-      if curvature < 0 {
-        offset = 0.5 * (before - after) / curvature
-        peak = middle - 0.25 * (before - after) * offset
-      }
+      let vertex = ParabolicPeak(
+        Double(products[best - 1]), Double(products[best]), Double(products[best + 1]))
+      offset = vertex.offset
+      peak = vertex.height
     }
     return Match(
       lag: (Double(best - maximumFrames) + offset) / rate,
       correlation: max(-1, min(1, peak / scale)))
-  }
-
-  private static func energy(_ samples: [Float]) -> Double {
-    samples.reduce(0) { $0 + Double($1) * Double($1) }
   }
 }
 

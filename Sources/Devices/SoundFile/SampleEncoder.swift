@@ -1,4 +1,5 @@
 internal import CSampleKernels
+internal import SystemSupport
 
 /// Converts samples in −1…1 to the bytes of files and devices.
 ///
@@ -102,10 +103,10 @@ public enum SampleEncoding: String, CaseIterable, Sendable {
 /// the signal (Lipshitz, Wannamaker, and Vanderkooy, "Quantization and dither: a theoretical
 /// survey", 1992). Digital silence stays silent. Equal seeds give equal results.
 public struct Dither: Sendable {
-  private var state: UInt64
+  private var generator: SplitMix64
 
   /// Creates a generator at the beginning of a seed's sequence.
-  public init(seed: UInt64 = 0x7e3b_10f5) { state = seed }
+  public init(seed: UInt64 = 0x7e3b_10f5) { generator = SplitMix64(seed: seed) }
 
   /// Returns a sample in −1…1 as a 16-bit integer; NaN is silent.
   public mutating func quantize(_ sample: Float) -> Int16 {
@@ -121,16 +122,10 @@ public struct Dither: Sendable {
   @unsafe mutating func quantize(_ samples: Span<Float>, to bytes: UnsafeMutableRawPointer) {
     unsafe samples.withUnsafeBufferPointer { samples in
       guard let first = samples.baseAddress else { return }
-      state = unsafe temblor_dither(state, first, bytes, samples.count)
+      generator.state = unsafe temblor_dither(generator.state, first, bytes, samples.count)
     }
   }
 
-  /// Returns the upper half of a number of SplitMix64 (Steele, Lea, and Flood, 2014).
-  private mutating func next() -> UInt32 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ (z &>> 30)) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ (z &>> 27)) &* 0x94d0_49bb_1331_11eb
-    return UInt32(truncatingIfNeeded: (z ^ (z &>> 31)) &>> 32)
-  }
+  /// Returns the upper half of the next random number.
+  private mutating func next() -> UInt32 { UInt32(generator.next() >> 32) }
 }

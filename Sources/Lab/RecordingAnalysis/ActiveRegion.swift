@@ -1,4 +1,5 @@
 import HapticModel
+import SignalAnalysis
 
 /// A time range in which a signal is louder than its threshold.
 package struct ActiveRegion {

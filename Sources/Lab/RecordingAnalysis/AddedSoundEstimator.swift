@@ -40,12 +40,12 @@ struct AddedSoundEstimator {
     var range = burst
     // A much weaker block is part of the residual of nearby events.
     let overlap = range.clamped(to: samples.indices)
-    let power = Samples.energy(samples, overlap) / Double(range.count)
+    let power = Vector.energy(samples, overlap) / Double(range.count)
     let minimumPower = max(6 * residual.sigma * residual.sigma, 0.03 * power)
     let minimumEnergy = minimumPower * Double(block)
     func isLoud(_ candidate: Range<Int>) -> Bool {
       let candidate = candidate.clamped(to: samples.indices)
-      return candidate.count == block && Samples.energy(samples, candidate) > minimumEnergy
+      return candidate.count == block && Vector.energy(samples, candidate) > minimumEnergy
     }
     while isLoud(range.upperBound..<range.upperBound + block) {
       range = range.lowerBound..<range.upperBound + block
@@ -59,7 +59,7 @@ struct AddedSoundEstimator {
   /// Returns whether most of an event's energy lies in a range of samples.
   func isMasked(_ index: Int, by range: Range<Int>) -> Bool {
     let column = residual.columns[index]
-    return column.energy(in: range) > 0.5 * Samples.energy(column.samples)
+    return column.energy(in: range) > 0.5 * Vector.energy(column.samples)
   }
 
   /// Returns the cost of the doubt about an added sound.
@@ -69,7 +69,7 @@ struct AddedSoundEstimator {
         $0 + residual.gain * residual.gain * $1.energy(in: range)
       }
     }
-    let energy = Samples.energy(samples, range)
+    let energy = Vector.energy(samples, range)
     var penalty = 0.0
     // The sound begins during an event.
     if eventEnergy(in: range) > 0.01 * energy {
@@ -101,9 +101,7 @@ struct AddedSoundEstimator {
     let peaks = stride(from: 0, to: levels.count, by: block).map {
       Statistics.peak(of: levels[$0..<min(levels.count, $0 + block)])
     }
-    let nearbyPeaks = peaks.indices.map { index in
-      peaks[max(0, index - 4)...min(peaks.count - 1, index + 4)].max() ?? 0
-    }
+    let nearbyPeaks = SlidingExtremum.maximum(of: peaks, radius: 4)
     let minimum = Float(0.02 * referencePeak)
     let maskingRatio = Float(0.1)
     return levels.indices.map { index in

@@ -66,15 +66,15 @@ struct BurstDetector {
     let threshold = zScore * zScore + 8
     var best: Burst?
     for (inPhase, quadrature) in templates {
-      let filtered = Samples.filtered(inPhase, by: whitener, tail: whitener.count - 1)
+      let filtered = Vector.filtered(inPhase, by: whitener, tail: whitener.count - 1)
       let filteredQuadrature = quadrature.map {
-        Samples.filtered($0, by: whitener, tail: whitener.count - 1)
+        Vector.filtered($0, by: whitener, tail: whitener.count - 1)
       }
       let products = transform.correlation(bins, filtered)
       let quadratureProducts = filteredQuadrature.map { transform.correlation(bins, $0) }
-      let filteredEnergy = Samples.energy(filtered)
+      let filteredEnergy = Vector.energy(filtered)
       let energy =
-        filteredQuadrature.map { (filteredEnergy + Samples.energy($0)) / 2 } ?? filteredEnergy
+        filteredQuadrature.map { (filteredEnergy + Vector.energy($0)) / 2 } ?? filteredEnergy
       let scale = Float(1 / (energy * sigma * sigma))
       let amplitude = Float(1 / energy)
       let minimumScore = max(Float(threshold), Float(best.map { $0.score + threshold } ?? 0))

@@ -146,12 +146,12 @@ struct ChangedEventSearch: ~Copyable {
     let changed = alignment.noiseWeighted(samples)
     let leadCount = Int(Self.leadSeconds * alignment.rate)
     let correlations = transform.correlation(recordingSpectrum, changed)
-    let energy = Samples.energy(others.samples) + Samples.energy(changed)
+    let energy = Vector.energy(others.samples) + Vector.energy(changed)
     var hypotheses: [Hypothesis] = []
     for shift in -maximumShift...maximumShift {
       let offset = shift - leadCount
       let start = max(0, offset)
-      let product = Samples.dot(
+      let product = Vector.dot(
         others.samples, from: start, changed, from: start - offset,
         count: min(others.samples.count - start, changed.count - (start - offset)))
       let totalEnergy = energy + 2 * product

@@ -72,7 +72,7 @@ struct EnvelopeCorrelation {
     var powers: [Double] = []
     for center in stride(from: 0, to: samples.count, by: hopLength) {
       let range = max(0, center - 20)..<min(samples.count, center + 20)
-      powers.append(Samples.energy(samples, range) / 40)
+      powers.append(Vector.energy(samples, range) / 40)
     }
     let sorted = powers.sorted()
     guard let maximum = sorted.last, maximum > 0 else { return [] }

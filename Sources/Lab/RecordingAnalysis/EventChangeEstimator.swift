@@ -46,16 +46,18 @@ struct EventChangeEstimator {
     return EventNeighborhood(
       waveformIndex: index, column: column,
       samples: DesignColumn(start: window.lowerBound, samples: samples),
-      energy: Samples.energy(samples), residualEnergy: Samples.energy(residual.samples, window))
+      energy: Vector.energy(samples), residualEnergy: Vector.energy(residual.samples, window))
+  }
+
+  /// Returns the neighborhood of an event with a significant residual, or nil.
+  func significantNeighborhood(of index: Int) -> EventNeighborhood? {
+    let column = residual.columns[index]
+    guard column.samples.count > 20, hasSignificantResidual(column) else { return nil }
+    return neighborhood(of: index)
   }
 
   /// Returns the changes of an event that explain enough of the residual.
-  ///
-  /// - Parameter index: The index of the event's waveform.
-  func candidateChanges(for index: Int) -> [RecordingChange] {
-    let column = residual.columns[index]
-    guard column.samples.count > 20, hasSignificantResidual(column) else { return [] }
-    let neighborhood = neighborhood(of: index)
+  func candidateChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
     let parametric =
       levelChanges(in: neighborhood) + timeChanges(in: neighborhood)
       + frequencyChanges(in: neighborhood)
@@ -69,13 +71,13 @@ struct EventChangeEstimator {
   /// its derivative.
   private func hasSignificantResidual(_ column: DesignColumn) -> Bool {
     let count = Double(column.samples.count)
-    let power = Samples.energy(residual.samples, column.range) / (sigma * sigma)
+    let power = Vector.energy(residual.samples, column.range) / (sigma * sigma)
     let excess = (power - count) / (2 * count).squareRoot()
     let derivative = timeDerivative(of: column)
     let level = column.dot(residual.samples)
     let time = derivative.column.dot(residual.samples)
     let explained = max(
-      level * level / Samples.energy(column.samples), time * time / max(derivative.energy, 1e-30))
+      level * level / Vector.energy(column.samples), time * time / max(derivative.energy, 1e-30))
     let threshold = 0.8 * RecordingThreshold.zScore * RecordingThreshold.zScore
     return max(explained / (sigma * sigma), 4 * excess) > threshold
   }
@@ -88,7 +90,7 @@ struct EventChangeEstimator {
 
   /// Returns the derivative of a column with respect to time, without its change of level.
   private func timeDerivative(of column: DesignColumn) -> TimeDerivative {
-    let energy = max(Samples.energy(column.samples), 1e-30)
+    let energy = max(Vector.energy(column.samples), 1e-30)
     let samples = column.samples
     guard samples.count > 2 else { return TimeDerivative(column: column, energy: 0) }
     var derivative = column
@@ -97,9 +99,9 @@ struct EventChangeEstimator {
     }
     derivative.samples[0] = 0
     derivative.samples[samples.count - 1] = 0
-    Samples.add(
+    Vector.add(
       samples, times: -derivative.dot(column) / energy, to: &derivative.samples, at: 0)
-    return TimeDerivative(column: derivative, energy: Samples.energy(derivative.samples))
+    return TimeDerivative(column: derivative, energy: Vector.energy(derivative.samples))
   }
 
   // MARK: - Rating
@@ -134,7 +136,7 @@ struct EventChangeEstimator {
     change.improvement = (neighborhood.residualEnergy - residualEnergy) / (sigma * sigma)
     change.score =
       change.improvement - parameterCount * RecordingThreshold.zScore * RecordingThreshold.zScore
-    let energy = Samples.energy(neighborhood.column.samples) * gain * gain
+    let energy = Vector.energy(neighborhood.column.samples) * gain * gain
     let explained = neighborhood.residualEnergy - residualEnergy
     let isReportable = explained > RecordingThreshold.energyFraction * energy
     return change.score > 0 && isReportable ? [change] : []
@@ -153,7 +155,7 @@ struct EventChangeEstimator {
     keepsLevel: Bool = false, waveform: EventWaveform
   ) -> [RecordingChange] {
     let column = residual.whitened(waveform)
-    let energy = Samples.energy(column.samples)
+    let energy = Vector.energy(column.samples)
     let product = column.dot(neighborhood.samples)
     let atCommonGain = rated(
       change, in: neighborhood,
@@ -173,8 +175,8 @@ struct EventChangeEstimator {
   /// Returns a change of waveform, if a large fraction of the event remains unexplained.
   private func waveformChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
     let noiseEnergy = sigma * sigma * Double(neighborhood.column.samples.count)
-    let unexplained = Samples.energy(residual.samples, neighborhood.column.range) - noiseEnergy
-    let energy = gain * gain * Samples.energy(neighborhood.column.samples)
+    let unexplained = Vector.energy(residual.samples, neighborhood.column.range) - noiseEnergy
+    let energy = gain * gain * Vector.energy(neighborhood.column.samples)
     guard unexplained > 0.2 * energy else { return [] }
     let change = change(.spectrum, of: neighborhood, amount: 10 * log10(unexplained / energy))
     var rated = rated(
@@ -189,7 +191,7 @@ struct EventChangeEstimator {
   /// Returns a change of level, or the absence of the event.
   private func levelChanges(in neighborhood: EventNeighborhood) -> [RecordingChange] {
     let column = neighborhood.column
-    let energy = Samples.energy(column.samples)
+    let energy = Vector.energy(column.samples)
     let ownGain = column.dot(neighborhood.samples) / energy
     let waveform = residual.fit.reference.waveforms[neighborhood.waveformIndex]
     if ownGain < RecordingThreshold.missingGain * gain {
@@ -249,12 +251,8 @@ struct EventChangeEstimator {
     // shift.
     let hasControls = originalReference.renderer?.hasControls == true
     return peaks.prefix(hasControls ? 5 : 1).map { peak in
-      // A parabola through three values interpolates the peak.
-      let previous = products[peak - 1]
-      let middle = products[peak]
-      let next = products[peak + 1]
-      let fraction = 0.5 * (previous - next) / (previous - 2 * middle + next)
-      return (Double(peak - reach) + fraction) / rate / (1 + residual.fit.placement.tempo)
+      let vertex = ParabolicPeak(products[peak - 1], products[peak], products[peak + 1])
+      return (Double(peak - reach) + vertex.offset) / rate / (1 + residual.fit.placement.tempo)
     }
   }
 
@@ -266,7 +264,7 @@ struct EventChangeEstimator {
   ) -> RecordingChange? {
     let column = neighborhood.column
     let derivative = timeDerivative(of: column)
-    let ownGain = column.dot(neighborhood.samples) / max(Samples.energy(column.samples), 1e-30)
+    let ownGain = column.dot(neighborhood.samples) / max(Vector.energy(column.samples), 1e-30)
     guard ownGain > 0.1 * gain, derivative.energy > 0 else { return nil }
     let product = derivative.column.dot(neighborhood.samples)
     let step = -product / (ownGain * derivative.energy) / rate
@@ -283,7 +281,7 @@ struct EventChangeEstimator {
     let whitened = residual.whitened(waveform)
     let residualEnergy =
       neighborhood.energy - 2 * gain * whitened.dot(neighborhood.samples) + gain * gain
-      * Samples.energy(whitened.samples)
+      * Vector.energy(whitened.samples)
     guard residualEnergy < 0.99 * neighborhood.residualEnergy else { return nil }
     var refined = change
     refined.waveform = waveform
@@ -434,7 +432,7 @@ struct EventChangeEstimator {
           continue
         }
         let column = residual.whitened(retuned.waveform)
-        let energy = max(Samples.energy(column.samples), 1e-30)
+        let energy = max(Vector.energy(column.samples), 1e-30)
         let ownGain = max(0, column.dot(neighborhood.samples)) / energy
         let residualEnergy =
           neighborhood.energy - ownGain * ownGain * energy - energyExplainedByShift(column)

@@ -59,7 +59,7 @@ struct EventRenderer {
     var renderings: [(samples: [Float], events: [(event: IndexedEvent, range: Range<Int>)])] = []
     for list in lists {
       guard let low = render(keeping: Set(list.map(\.index)), frames: count) else { return nil }
-      // A tenth of the gap belongs to the later event because filters reach a few samples back.
+      // The last 6 ms before an event belong to it because filters reach a few samples back.
       let starts = list.map { max(0, Int((($0.time - 0.006) * low.rate).rounded())) }
       let ends = starts.dropFirst() + [low.samples.count]
       let events = zip(list, zip(starts, ends)).map { ($0, min($1.0, $1.1)..<$1.1) }

@@ -101,9 +101,9 @@ struct EventVariants {
     let count = max(waveform.samples.count, changed.samples.samples.count + shift, 1)
     let lead = max(0, -shift)
     var samples = [Float](repeating: 0, count: lead + count)
-    Samples.add(waveform.samples, times: 1, to: &samples, at: lead)
-    Samples.add(changed.samples.samples, times: 1, to: &samples, at: lead + shift)
-    Samples.add(plain.samples.samples, times: -1, to: &samples, at: lead + shift)
+    Vector.add(waveform.samples, times: 1, to: &samples, at: lead)
+    Vector.add(changed.samples.samples, times: 1, to: &samples, at: lead + shift)
+    Vector.add(plain.samples.samples, times: -1, to: &samples, at: lead + shift)
     return waveform.replacing(
       samples: samples, sampleOffset: waveform.sampleOffset - Double(lead) / waveform.rate)
   }

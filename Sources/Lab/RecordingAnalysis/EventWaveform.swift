@@ -27,7 +27,7 @@ package struct EventWaveform {
     self.sampleOffset = sampleOffset
     self.samples = samples
     self.rate = rate
-    energy = Samples.energy(samples)
+    energy = Vector.energy(samples)
     let silence = [Float](repeating: 0, count: Self.paddingCount)
     splineCoefficients = Self.splineCoefficients(of: silence + samples + silence)
   }
@@ -63,8 +63,7 @@ package struct EventWaveform {
   /// Returns the coefficients of the cubic B-spline that interpolates samples.
   ///
   /// A causal and an anticausal recursive filter of first order (M. Unser, "Splines: a perfect fit
-  /// for
-  /// signal and image processing", IEEE Signal Processing Magazine 16, 1999).
+  /// for signal and image processing", IEEE Signal Processing Magazine 16, 1999).
   private static func splineCoefficients(of samples: [Float]) -> [Float] {
     let pole = Float(3.0.squareRoot() - 2)
     var c = samples
@@ -134,7 +133,7 @@ struct DesignColumn {
   func whitened(by taps: [Float], count: Int) -> DesignColumn {
     guard !samples.isEmpty else { return self }
     let tail = min(taps.count - 1, max(0, count - start - samples.count))
-    var output = Samples.filtered(samples, by: taps, tail: tail)
+    var output = Vector.filtered(samples, by: taps, tail: tail)
     if start < taps.count, taps.count > 1 {
       for index in 0..<min(taps.count - start, output.count) {
         output[index] = 0
@@ -145,7 +144,7 @@ struct DesignColumn {
 
   /// Adds a multiple of the column to samples whose first index is `first`.
   func add(to sum: inout [Float], from first: Int = 0, times factor: Double) {
-    Samples.add(samples, times: factor, to: &sum, at: start - first)
+    Vector.add(samples, times: factor, to: &sum, at: start - first)
   }
 
   /// Sets the samples in ranges of the recording to zero.
@@ -153,7 +152,7 @@ struct DesignColumn {
     for range in ranges {
       let overlap = range.clamped(to: self.range)
       guard !overlap.isEmpty else { continue }
-      Samples.silence(&samples, in: overlap.lowerBound - start..<overlap.upperBound - start)
+      Vector.silence(&samples, in: overlap.lowerBound - start..<overlap.upperBound - start)
     }
   }
 
@@ -161,20 +160,20 @@ struct DesignColumn {
   func energy(in range: Range<Int>) -> Double {
     let overlap = range.clamped(to: self.range)
     return overlap.isEmpty
-      ? 0 : Samples.energy(samples, overlap.lowerBound - start..<overlap.upperBound - start)
+      ? 0 : Vector.energy(samples, overlap.lowerBound - start..<overlap.upperBound - start)
   }
 
   /// Returns the inner product with another column.
   func dot(_ other: DesignColumn) -> Double {
     let first = max(start, other.start)
     let last = min(start + samples.count, other.start + other.samples.count)
-    return Samples.dot(
+    return Vector.dot(
       samples, from: first - start, other.samples, from: first - other.start, count: last - first)
   }
 
   /// Returns the inner product with a recording.
   func dot(_ recording: [Float]) -> Double {
-    Samples.dot(
+    Vector.dot(
       samples, from: 0, recording, from: start, count: min(samples.count, recording.count - start))
   }
 }

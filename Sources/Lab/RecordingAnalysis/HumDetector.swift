@@ -71,12 +71,9 @@ enum HumDetector {
     let median = Statistics.median(
       of: Array(powers[max(1, peak - neighborhood)..<min(powers.count, peak + neighborhood)]))
     guard powers[peak] > prominence * median, median >= 0, powers[peak] > 0 else { return nil }
-    let a = log(powers[peak - 1] + 1e-30)
-    let b = log(powers[peak])
-    let c = log(powers[peak + 1] + 1e-30)
-    let curvature = a - 2 * b + c
-    let offset = curvature < 0 ? 0.5 * (a - c) / curvature : 0
-    return (Double(peak) + offset) * binWidth
+    let vertex = ParabolicPeak(
+      log(powers[peak - 1] + 1e-30), log(powers[peak]), log(powers[peak + 1] + 1e-30))
+    return (Double(peak) + vertex.offset) * binWidth
   }
 
   /// Returns the mean square of one tone, and the number of samples used.

@@ -131,7 +131,7 @@ struct RecordingAlignment {
     let size = Int(Self.blockDuration * rate)
     var blocks = stride(from: 0, to: reference.count, by: size).map { start in
       let end = min(reference.count, start + size)
-      return (start: start, energy: Samples.energy(reference, start..<end))
+      return (start: start, energy: Vector.energy(reference, start..<end))
     }
     let maximumEnergy = blocks.map(\.energy).max() ?? 0
     blocks = blocks.filter { $0.energy > 1e-3 * maximumEnergy && $0.energy > 0 }

@@ -103,7 +103,7 @@ struct RecordingFit {
       RecordingFit.commonGain(gains, standardErrors: standardErrors, sigma: sigma)
     }
     /// The energy of the residual relative to that of the recording.
-    var residualRatio: Double { Samples.energy(residual) / max(energy, 1e-30) }
+    var residualRatio: Double { Vector.energy(residual) / max(energy, 1e-30) }
   }
 
   /// Adds steady tones to the fit: a cosine and a sine each, constant and with a linear slope.
@@ -185,10 +185,10 @@ struct RecordingFit {
   /// - Parameter isWhitened: Pass false to leave out the whitening filter.
   func solve(isWhitened: Bool = true) -> Solution {
     let taps = isWhitened ? whitener : [1]
-    var observed = Samples.filtered(recording, by: taps)
-    Samples.silence(&observed, in: 0..<Self.whitenerLength)
+    var observed = Vector.filtered(recording, by: taps)
+    Vector.silence(&observed, in: 0..<Self.whitenerLength)
     for range in excludedRanges {
-      Samples.silence(&observed, in: range)
+      Vector.silence(&observed, in: range)
     }
     let columns = groupColumns().map { column in
       var column = column.whitened(by: taps, count: recording.count)
@@ -200,8 +200,8 @@ struct RecordingFit {
     matrix.factorize()
     let gains = matrix.solution(of: equations.rightSide)
 
-    let energy = Samples.energy(observed)
-    let energies = columns.map { Samples.energy($0.samples) }
+    let energy = Vector.energy(observed)
+    let energies = columns.map { Vector.energy($0.samples) }
     let minimumEnergy = Self.minimumEnergyRatio * (energies.max() ?? 0)
     for (column, gain) in zip(nuisanceColumns, gains[columns.count...]) {
       column.add(to: &observed, times: -gain)
@@ -278,7 +278,7 @@ struct RecordingFit {
   /// power of blocks of 25 ms.
   static func noiseSigma(of residual: [Float]) -> Double {
     let powers = stride(from: 0, to: residual.count - 99, by: 100).map {
-      Samples.energy(residual, $0..<$0 + 100) / 100
+      Vector.energy(residual, $0..<$0 + 100) / 100
     }
     return max(1e-12, (Statistics.median(of: powers) * 1.007).squareRoot())
   }
@@ -352,7 +352,7 @@ struct RecordingFit {
         let samples = 1 + block * blockLength..<1 + (block + 1) * blockLength
         let overlap = samples.clamped(to: column.range)
         guard !overlap.isEmpty else { continue }
-        let energy = Samples.energy(
+        let energy = Vector.energy(
           column.samples, overlap.lowerBound - column.start..<overlap.upperBound - column.start)
         if energy > dominant[block].energy {
           dominant[block] = (energy, index)

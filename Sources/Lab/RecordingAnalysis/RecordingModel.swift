@@ -1,9 +1,9 @@
 internal import CMath
 import SignalAnalysis
 
-/// A hypothesis about how a recording was made: the delay of the reference, the linear response of
-/// the playback and recording
-/// chain, an optional automatic gain control, and changes to individual events.
+/// A hypothesis about the making of a recording: the delay of the reference, the linear response of
+/// the playback and recording chain, an optional automatic gain control, and changes to individual
+/// events.
 struct RecordingModel {
   /// A changed event, or an added transient.
   struct Change {
@@ -44,6 +44,12 @@ struct RecordingModel {
   /// The score by which models are compared: the log evidence minus the minimum gain of each
   /// change.
   var score: Double { logEvidence - Self.minimumEvidenceGain * Double(changes.count) }
+  /// Returns whether a model is more probable than the best model so far. A score that is not a
+  /// number is never better.
+  func isBetter(than best: RecordingModel?) -> Bool {
+    guard let best else { return true }
+    return score > best.score || best.score.isNaN && !score.isNaN
+  }
   /// The energy of the residual, in decibels relative to the recording.
   var residualDecibels: Double { 10 * log10(max(1e-9, fit.residualEnergy / max(energy, 1e-30))) }
 }

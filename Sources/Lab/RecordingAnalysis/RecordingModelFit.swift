@@ -125,7 +125,7 @@ struct RecordingModelFit {
         let slope = Double(pair.0 - pair.1) * rate / 2
         return sum + slope * slope
       }
-      signalToNoise.append(Samples.energy(samples).squareRoot() * gain / residual.sigma)
+      signalToNoise.append(Vector.energy(samples).squareRoot() * gain / residual.sigma)
       timeErrors.append(
         derivativeEnergy > 0 ? residual.sigma / (gain * derivativeEnergy.squareRoot()) : .infinity)
     }
@@ -181,10 +181,9 @@ struct RecordingModelFit {
   private func independentChanges(
     for index: Int, _ estimator: EventChangeEstimator
   ) -> [RecordingChange] {
-    let changes = estimator.candidateChanges(for: index)
-    guard !changes.isEmpty else { return [] }
-    let residualEnergy = max(estimator.neighborhood(of: index).residualEnergy, 1e-30)
-    return changes.filter { change in
+    guard let neighborhood = estimator.significantNeighborhood(of: index) else { return [] }
+    let residualEnergy = max(neighborhood.residualEnergy, 1e-30)
+    return estimator.candidateChanges(in: neighborhood).filter { change in
       // Another waveform explains any residual, so its fraction does not count.
       var fraction = 0.0
       if change.kind != .spectrum {
@@ -195,13 +194,13 @@ struct RecordingModelFit {
     }
   }
 
-  /// Returns whether a residual is more than what earlier changes left unexplained.
+  /// Returns whether a residual exceeds the residuals of earlier changes nearby.
   ///
   /// - Parameters:
   ///   - range: The samples of the residual.
   ///   - score: The score of the change that explains it.
-  ///   - explainedFraction: The explained fraction of the residual. What a change leaves is not
-  ///     explained well by another one.
+  ///   - explainedFraction: The fraction of the residual that the change explains. No change
+  ///     explains much of the residual of another change.
   private func isIndependent(
     _ range: Range<Int>, score: Double, explainedFraction: Double = 0
   ) -> Bool {
@@ -302,10 +301,10 @@ struct RecordingModelFit {
   ///
   /// - Parameters:
   ///   - position: The index of the change.
-  ///   - simplify: Simplifies the change.
+  ///   - change: A closure that simplifies the change.
   /// - Returns: True if the change was simplified.
   @discardableResult private mutating func simplify(
-    at position: Int, by simplify: (inout Self) -> Void
+    at position: Int, by change: (inout Self) -> Void
   ) -> Bool {
     let excludedCount = Double(changes[position].excludedRange?.count ?? 0)
     let tolerance =
@@ -313,7 +312,7 @@ struct RecordingModelFit {
       + 3 * (2 * excludedCount).squareRoot()
       + RecordingThreshold.energyFraction * changes[position].improvement
     var simplified = self
-    simplify(&simplified)
+    change(&simplified)
     let sigma = residual.sigma
     let increase = simplified.excessEnergy(sigma: sigma) - excessEnergy(sigma: sigma)
     guard increase < tolerance else { return false }

@@ -111,8 +111,9 @@ package struct RecordingModelSelection {
   }
 
   private mutating func consider(_ model: RecordingModel) {
-    if let best, best.score >= model.score { return }
-    best = model
+    if model.isBetter(than: best) {
+      best = model
+    }
   }
 
   /// Returns whether the best model has a small residual and at most one change.
@@ -159,7 +160,7 @@ package struct RecordingModelSelection {
   private func candidateDelays(searchSeconds: Double) -> [Int] {
     let signal = Array(predictedSignal([], tempo: 0)[observation.leadLength...])
     let response = RecordingResponse(
-      kind: .unconstrained, priorScale: 1_000 / max(Samples.energy(signal), 1e-30))
+      kind: .unconstrained, priorScale: 1_000 / max(Vector.energy(signal), 1e-30))
     let regression = RecordingResponse.Regression(response, of: signal, rate: rate)
     let first = -Int(0.5 * rate)
     let end = max(
@@ -238,7 +239,7 @@ package struct RecordingModelSelection {
 
   private func fitResponse(of model: inout RecordingModel, to signal: [Double]) {
     let recorded = whitenedExcerpt(of: model)
-    model.energy = Samples.energy(recorded)
+    model.energy = Vector.energy(recorded)
     let best = model.response.mostProbable(for: signal, recorded: recorded, rate: rate)
     model.response = best.response
     model.fit = best.fit
@@ -272,6 +273,9 @@ package struct RecordingModelSelection {
     var evidence: Double
     /// The log evidence minus the cost of the parameters.
     var score: Double
+    /// The log evidence with the noise estimate of the changed model, minus the cost of the
+    /// parameters.
+    var logEvidence = -Double.infinity
   }
 
   /// Adds the best change repeatedly, for as long as it gains enough evidence.
@@ -284,15 +288,15 @@ package struct RecordingModelSelection {
       model.residualDecibels > SufficientResidual.change
     {
       guard
-        let (added, logEvidence) = bestChange(of: model, evidence: evidence, recorded: recorded),
-        logEvidence - model.logEvidence >= RecordingModel.minimumEvidenceGain,
+        let added = bestChange(of: model, evidence: evidence, recorded: recorded),
+        added.logEvidence - model.logEvidence >= RecordingModel.minimumEvidenceGain,
         1 - exp(-2 * (added.evidence - evidence) / Double(sampleCount))
           >= Self.minimumExplainedFraction
       else { break }
       var change = added.change
-      change.evidenceGain = logEvidence - model.logEvidence
+      change.evidenceGain = added.logEvidence - model.logEvidence
       model.changes.append(change)
-      model.logEvidence = logEvidence
+      model.logEvidence = added.logEvidence
       fitResponse(
         of: &model,
         to: whitened(predictedSignal(model.changes, tempo: model.tempo), by: model.whitener))
@@ -302,10 +306,10 @@ package struct RecordingModelSelection {
     return model
   }
 
-  /// Returns the best further change, and the log evidence of the model that includes it.
-  private func bestChange(of model: RecordingModel, evidence: Double, recorded: [Double]) -> (
-    RatedChange, Double
-  )? {
+  /// Returns the best further change, with the log evidence of the model that includes it.
+  private func bestChange(
+    of model: RecordingModel, evidence: Double, recorded: [Double]
+  ) -> RatedChange? {
     let rated = ratedChanges(of: model, evidence: evidence, recorded: recorded)
     guard let first = rated.max(by: { $0.score < $1.score }) else { return nil }
     // Decide between near-equal candidates with the refined noise estimate.
@@ -313,12 +317,14 @@ package struct RecordingModelSelection {
     let close = rated.sorted { $0.score > $1.score }.prefix(4).filter {
       $0.score > first.score - tolerance
     }
-    let withNoise = close.map { rated in
-      let logEvidence = evidenceWithResidualNoise(
-        of: model, changes: model.changes + [rated.change], recorded: recorded)
-      return (rated, logEvidence - cost(of: rated.change))
+    let scored = close.map { candidate in
+      var candidate = candidate
+      let evidence = evidenceWithResidualNoise(
+        of: model, changes: model.changes + [candidate.change], recorded: recorded)
+      candidate.logEvidence = evidence - cost(of: candidate.change)
+      return candidate
     }
-    return withNoise.max { $0.1 < $1.1 }
+    return scored.max { $0.logEvidence < $1.logEvidence }
   }
 
   /// Returns the eight most promising changes with refined amounts.
@@ -432,12 +438,13 @@ package struct RecordingModelSelection {
     ofEvent index: Int, in model: RecordingModel, residual: [Double]
   ) -> [RecordingModel.Change] {
     let maximumCount = model.response.kind.withoutParameters == .anyRoom ? 2 : 4
+    let original = waveform(of: reference.waveforms[index], tempo: model.tempo)
     func best(_ kind: RecordingChange.Kind, _ amounts: [Double], _ count: Int) -> [RecordingModel
       .Change]
     {
       let rated = amounts.compactMap { amount -> (RecordingModel.Change, Double)? in
         let change = RecordingModel.Change(kind: kind, waveformIndex: index, amount: amount)
-        return explainedEnergy(by: change, of: index, in: model, residual: residual).map {
+        return explainedEnergy(by: change, of: original, in: model, residual: residual).map {
           (change, $0)
         }
       }
@@ -454,24 +461,30 @@ package struct RecordingModelSelection {
   }
 
   /// Returns the residual energy that a change explains, or nil if the change is impossible.
+  ///
+  /// - Parameters:
+  ///   - change: The change.
+  ///   - original: The waveform of the unchanged event.
+  ///   - model: The model.
+  ///   - residual: The residual of the model.
   private func explainedEnergy(
-    by change: RecordingModel.Change, of index: Int, in model: RecordingModel, residual: [Double]
+    by change: RecordingModel.Change, of original: RecordingResponse.OffsetSignal,
+    in model: RecordingModel, residual: [Double]
   ) -> Double? {
     guard let changed = waveform(of: change, tempo: model.tempo) else { return nil }
-    let original = waveform(of: reference.waveforms[index], tempo: model.tempo)
     let start = min(original.start, changed.start)
     let end = max(original.start + original.samples.count, changed.start + changed.samples.count)
     var difference = RecordingResponse.OffsetSignal(start: start)
     difference.samples = [Double](repeating: 0, count: max(0, end - start))
-    Samples.add(changed.samples, times: 1, to: &difference.samples, at: changed.start - start)
-    Samples.add(original.samples, times: -1, to: &difference.samples, at: original.start - start)
+    Vector.add(changed.samples, times: 1, to: &difference.samples, at: changed.start - start)
+    Vector.add(original.samples, times: -1, to: &difference.samples, at: original.start - start)
 
     let recorded = recordedWaveform(of: difference, in: model)
     let first = max(0, -recorded.start)
     let length = min(recorded.samples.count - first, residual.count - recorded.start - first)
-    let product = Samples.dot(
+    let product = Vector.dot(
       recorded.samples, from: first, residual, from: recorded.start + first, count: length)
-    return 2 * product - Samples.energy(recorded.samples)
+    return 2 * product - Vector.energy(recorded.samples)
   }
 
   /// Returns the two added transients that explain most of the residual.
@@ -482,9 +495,9 @@ package struct RecordingModelSelection {
     let waveform = recordedWaveform(
       of: waveform(of: unit, tempo: 0) ?? RecordingResponse.OffsetSignal(), in: model)
     let burst = Array(waveform.samples.prefix(Int(0.2 * rate)))
-    let energy = max(1e-30, Samples.energy(burst))
+    let energy = max(1e-30, Vector.energy(burst))
     let lags = 0..<max(1, residual.count - burst.count / 2)
-    var scores = Samples.crossCorrelation(burst, residual, lags: lags).map { product in
+    var scores = Vector.crossCorrelation(burst, residual, lags: lags).map { product in
       // Require the polarity of the events and at least 6 % of full intensity.
       product > 0.06 * energy ? product * product : 0
     }
@@ -609,7 +622,7 @@ package struct RecordingModelSelection {
         rate: rate, count: sampleCount)
       var residual = excerpt
       explained.add(to: &residual, times: -1)
-      let whitener = residualWhitener(residual, excerptEnergy: Samples.energy(excerpt))
+      let whitener = residualWhitener(residual, excerptEnergy: Vector.energy(excerpt))
       let signal = whitened(predicted, by: whitener)
       let recorded = whitened(excerpt, by: whitener)
       for _ in 0..<2 {
@@ -694,17 +707,16 @@ package struct RecordingModelSelection {
 
   /// Returns the level of the recording under a model, in decibels relative to the reference.
   func level(of model: RecordingModel) -> Double {
-    let recorded = Samples.energy(observation.excerpt(at: model.delay))
-    let predicted = Samples.energy(predictedSignal([], tempo: 0))
+    let recorded = Vector.energy(observation.excerpt(at: model.delay))
+    let predicted = Vector.energy(predictedSignal([], tempo: 0))
     return 10 * log10(max(1e-30, recorded) / max(1e-30, predicted))
   }
 
   /// Returns the changes to report for a model.
   ///
   /// If one of two events is missing, neither the delay nor the sound of the other can be
-  /// determined, so nothing else is
-  /// reported. An added transient within 60 ms of another change is part of that change's residual
-  /// and is dropped.
+  /// determined, so nothing else is reported. An added transient within 60 ms of another change is
+  /// part of that change's residual and is dropped.
   func changes(of model: RecordingModel) -> [RecordingChange] {
     let isPair = reference.waveforms.count == 2
     let missing = model.changes.first { $0.kind == .missing }

@@ -35,7 +35,7 @@ package struct RecordingPair {
     let lowRatePattern = LowRateSignal(of: pattern.signal.mono, rate: pattern.signal.rate)
     let samples = lowRatePattern.samples
     let powers = stride(from: 0, to: samples.count - 79, by: 80).map {
-      Samples.energy(samples, $0..<$0 + 80) / 80
+      Vector.energy(samples, $0..<$0 + 80) / 80
     }.sorted()
     let floor = powers.isEmpty ? 0 : powers[powers.count / 10]
     let maximum = powers.last ?? 0

@@ -49,10 +49,10 @@ package struct RecordingReference {
     var columns: [DesignColumn] = []
     for (index, waveform) in self.waveforms.enumerated() {
       let column = waveform.column(onset: waveform.time, timeScale: 1, count: mixedSignal.count)
-      let energy = Samples.energy(column.samples)
+      let energy = Vector.energy(column.samples)
       let similarGroup = indistinguishableWaveforms.indices.suffix(12).first {
         column.dot(columns[$0]) > Self.minimumSimilarity
-          * (energy * Samples.energy(columns[$0].samples)).squareRoot()
+          * (energy * Vector.energy(columns[$0].samples)).squareRoot()
       }
       if let similarGroup {
         indistinguishableWaveforms[similarGroup].append(index)
@@ -158,7 +158,7 @@ extension RecordingReference {
     }
     var residual = signal.samples
     for rendering in renderings {
-      Samples.add(rendering.samples, times: -1, to: &residual, at: 0)
+      Vector.add(rendering.samples, times: -1, to: &residual, at: 0)
     }
     let minimumThreshold = Statistics.peak(of: signal.samples) * 1e-4
     var waveforms: [EventWaveform] = []
@@ -175,7 +175,7 @@ extension RecordingReference {
     let hasSounds = composition.layers.contains {
       !$0.signals.isEmpty || $0.pattern.events.contains { $0.kind.playsFile }
     }
-    let residualRatio = Samples.energy(residual) / max(Samples.energy(signal.samples), 1e-30)
+    let residualRatio = Vector.energy(residual) / max(Vector.energy(signal.samples), 1e-30)
     if residualRatio > 0.1, !hasSounds { return nil }
     if residualRatio > 1e-8 {
       Self.distributeResidual(residual, over: &waveforms, rate: signal.rate, hasSounds: hasSounds)
@@ -202,19 +202,19 @@ extension RecordingReference {
     var remaining = residual
     for first in stride(from: 0, to: residual.count, by: block) {
       let range = first..<min(residual.count, first + block)
-      guard Samples.energy(residual, range) > 0 else { continue }
+      guard Vector.energy(residual, range) > 0 else { continue }
       var loudest = (energy: 0.0, index: -1)
       for index in samples.indices
       where starts[index] <= range.lowerBound
         && starts[index] + samples[index].count >= range.upperBound
       {
-        let energy = Samples.energy(
+        let energy = Vector.energy(
           samples[index], range.lowerBound - starts[index]..<range.upperBound - starts[index])
         if energy > loudest.energy {
           loudest = (energy, index)
         }
       }
-      guard loudest.index >= 0, Samples.energy(residual, range) < loudest.energy || !hasSounds
+      guard loudest.index >= 0, Vector.energy(residual, range) < loudest.energy || !hasSounds
       else {
         continue
       }

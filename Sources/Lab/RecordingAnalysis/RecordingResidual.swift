@@ -30,7 +30,7 @@ struct RecordingResidual {
       column.add(to: &samples, times: -gain)
     }
     for range in excludedRanges {
-      Samples.silence(&samples, in: range)
+      Vector.silence(&samples, in: range)
     }
     columns = fit.reference.waveforms.map(whitened)
   }
@@ -54,7 +54,7 @@ struct RecordingResidual {
     var remaining = 0.0
     var isCounted = [Bool](repeating: false, count: samples.count)
     for column in columns {
-      explained += gain * gain * Samples.energy(column.samples)
+      explained += gain * gain * Vector.energy(column.samples)
       for sample in column.range.clamped(to: samples.indices) where !isCounted[sample] {
         isCounted[sample] = true
         remaining += Double(samples[sample] * samples[sample]) - sigma * sigma
@@ -66,7 +66,7 @@ struct RecordingResidual {
   /// Half the decimal logarithm of the residual's power relative to the noise; at least 0.
   var misfit: Double {
     let noiseEnergy = sigma * sigma * Double(max(1, samples.count))
-    return 0.5 * log10(max(1, Samples.energy(samples) / noiseEnergy))
+    return 0.5 * log10(max(1, Vector.energy(samples) / noiseEnergy))
   }
 
   /// Returns the energy of the residual minus that of the noise, in multiples of the noise power.
@@ -81,6 +81,6 @@ struct RecordingResidual {
         isExcluded[index] = true
       }
     }
-    return Samples.energy(samples) / (sigma * sigma) - Double(isExcluded.count { !$0 })
+    return Vector.energy(samples) / (sigma * sigma) - Double(isExcluded.count { !$0 })
   }
 }

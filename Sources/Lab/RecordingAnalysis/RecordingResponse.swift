@@ -122,7 +122,7 @@ struct RecordingResponse: Equatable, Sendable {
 
     /// Adds a multiple of the signal to samples that start at 0.
     func add(to sum: inout [Double], times factor: Double = 1) {
-      Samples.add(samples, times: factor, to: &sum, at: start)
+      Vector.add(samples, times: factor, to: &sum, at: start)
     }
 
     /// Returns the convolution with an impulse response.
@@ -130,7 +130,7 @@ struct RecordingResponse: Equatable, Sendable {
       guard !samples.isEmpty else { return self }
       var output = [Double](repeating: 0, count: samples.count + taps.count - 1)
       for (index, tap) in taps.enumerated() {
-        Samples.add(samples, times: tap, to: &output, at: index)
+        Vector.add(samples, times: tap, to: &output, at: index)
       }
       return OffsetSignal(start: start, samples: output)
     }
@@ -185,7 +185,7 @@ struct RecordingResponse: Equatable, Sendable {
     output.samples += [Double](repeating: 0, count: max(0, length - first - output.samples.count))
     let resonances = resonatorOutputs(of: padded, rate: rate)
     for (resonance, coefficient) in zip(resonances, coefficients.dropFirst(tapCount)) {
-      Samples.add(resonance, times: coefficient, to: &output.samples, at: -first)
+      Vector.add(resonance, times: coefficient, to: &output.samples, at: -first)
     }
     return output
   }
@@ -224,14 +224,14 @@ struct RecordingResponse: Equatable, Sendable {
       resonatorOutputs = response.resonatorOutputs(of: input, rate: rate)
       let variances = prior.variances + resonatorOutputs.map { _ in response.priorScale }
       priorDeviations = variances.map { $0.squareRoot() }
-      let autocorrelation = Samples.crossCorrelation(input, input, lags: 0..<lags.count)
+      let autocorrelation = Vector.crossCorrelation(input, input, lags: 0..<lags.count)
       for row in 0..<lags.count {
         append((0...row).map { autocorrelation[row - $0] }, to: row)
       }
       for (number, resonance) in resonatorOutputs.enumerated() {
         let products =
-          Samples.crossCorrelation(input, resonance, lags: lags)
-          + resonatorOutputs[...number].map { Samples.dot(resonance, $0) }
+          Vector.crossCorrelation(input, resonance, lags: lags)
+          + resonatorOutputs[...number].map { Vector.dot(resonance, $0) }
         append(products, to: lags.count + number)
       }
       matrix.factorize(regularization: 0)
@@ -250,19 +250,19 @@ struct RecordingResponse: Equatable, Sendable {
     /// - Parameter products: The inner products of the basis functions with the recording.
     func explainedEnergy(_ products: [Double]) -> Double {
       let scaled = zip(products, priorDeviations).map { $0 * $1 }
-      return Samples.energy(matrix.forwardSubstitution(of: scaled))
+      return Vector.energy(matrix.forwardSubstitution(of: scaled))
     }
 
     /// Fits a recording.
     func fit(_ recorded: [Double]) -> Fit {
       let products =
-        Samples.crossCorrelation(input, recorded, lags: lags)
-        + resonatorOutputs.map { Samples.dot($0, recorded) }
+        Vector.crossCorrelation(input, recorded, lags: lags)
+        + resonatorOutputs.map { Vector.dot($0, recorded) }
       let rightSide = zip(products, priorDeviations).map { $0 * $1 }
       let solution = matrix.solution(of: rightSide)
-      let energy = Samples.energy(recorded)
+      let energy = Vector.energy(recorded)
       let residualEnergy = max(
-        1e-12 * energy, energy - Samples.dot(rightSide, solution), 1e-300)
+        1e-12 * energy, energy - Vector.dot(rightSide, solution), 1e-300)
       let count = Double(recorded.count)
       let evidence =
         -count / 2 * log(residualEnergy / count) - matrix.logDeterminantRoot
@@ -291,7 +291,7 @@ struct RecordingResponse: Equatable, Sendable {
     _ input: [Double], to recorded: [Double], rate: Double, rounds: Int
   ) -> MostProbable {
     var response = self
-    let minimumPower = 0.1 * Samples.energy(recorded) / max(1e-30, Samples.energy(input))
+    let minimumPower = 0.1 * Vector.energy(recorded) / max(1e-30, Vector.energy(input))
     for _ in 0..<rounds {
       let fit = response.fit(input, to: recorded, rate: rate)
       let strongestPower = fit.coefficients.map { $0 * $0 }.max() ?? 0
@@ -327,9 +327,9 @@ struct RecordingResponse: Equatable, Sendable {
     var start = self
     if isNew {
       // Assume that a hundredth of the recording is noise.
-      let hasSignal = Samples.energy(recorded) > 0
+      let hasSignal = Vector.energy(recorded) > 0
       start.priorScale =
-        100 * Double(recorded.count) / max(1e-30, Samples.energy(input)) * (hasSignal ? 1 : 0)
+        100 * Double(recorded.count) / max(1e-30, Vector.energy(input)) * (hasSignal ? 1 : 0)
     }
     switch kind {
     case .filter, .unconstrained:

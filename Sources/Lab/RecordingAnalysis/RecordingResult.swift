@@ -55,10 +55,9 @@ public struct RecordingMatch: Equatable, Sendable {
 /// The best explanation of a recording by a reference: a placement and a list of changes.
 ///
 /// Two kinds of explanation exist. The first assumes that the recording contains the reference's
-/// own
-/// samples, resampled, scaled, and with noise and hum (`RecordingModelFit`). The second models the
-/// playback and recording chain as a linear response (`RecordingModelSelection`). The initializers
-/// compute one kind each; `isBetter(than:)` decides between the results.
+/// own samples, resampled, scaled, and with noise and hum (`RecordingModelFit`). The second models
+/// the playback and recording chain as a linear response (`RecordingModelSelection`). The
+/// initializers compute one kind each; `isBetter(than:)` decides between the results.
 package struct RecordingResult {
   package private(set) var match: RecordingMatch
   /// All changes that the explanation needs.

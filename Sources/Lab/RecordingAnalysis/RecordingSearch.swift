@@ -158,7 +158,7 @@ struct RecordingSearch {
     return FittedPlacement(
       fit: fit, firstSample: first, polarity: candidate.polarity,
       residualRatio: solution.residualRatio,
-      noiseExcess: Samples.energy(solution.residual) / noiseEnergy,
+      noiseExcess: Vector.energy(solution.residual) / noiseEnergy,
       isEnvelopeBased: candidate.isEnvelopeBased)
   }
 

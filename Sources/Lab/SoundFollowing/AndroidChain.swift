@@ -1,4 +1,5 @@
 internal import CMath
+import SignalAnalysis
 
 /// The signal chain of HapticGenerator in Android's open source (frameworks/av,
 /// media/libeffects/hapticgenerator), with its constants.

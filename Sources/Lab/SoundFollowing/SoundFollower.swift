@@ -1,4 +1,5 @@
 internal import CMath
+import SignalAnalysis
 
 /// Converts sound to vibration in real time.
 ///

@@ -1,4 +1,5 @@
 internal import CMath
+import SignalAnalysis
 
 /// A gate that suppresses speech and passes low-frequency effects.
 ///

@@ -1,3 +1,5 @@
+import SignalAnalysis
+
 /// Detects transients: the level within 1 ms is twice that of the preceding 40 ms.
 struct TransientDetector {
   /// The minimum ratio of the level to the preceding average.

@@ -67,7 +67,7 @@ struct AnalysisSignal {
 
   /// Returns the high-pass below the lowest frequency. A corner above a fifth of it would make the
   /// filter ring before onsets.
-  static func highPass(minimumHertz: Double, rate: Double) -> Biquad {
-    Biquad(hertz: max(6, 0.2 * minimumHertz), isHighPass: true, rate: rate)
+  static func highPass(minimumHertz: Double, rate: Double) -> Biquad<Float> {
+    Biquad<Float>(.highPass, hertz: max(6, 0.2 * minimumHertz), rate: rate)
   }
 }

@@ -49,8 +49,6 @@ struct BurstTrainSearch {
   private static let minimumNeighborRatio = Float(0.03)
   /// The distance at which a burst is a neighbor of another, in seconds.
   private static let neighborDistance = 0.05
-  /// The interval within which two bursts are felt as one, in seconds.
-  private static let fusionInterval = 0.006
 
   // MARK: - Comparison of interpretations
 
@@ -309,7 +307,7 @@ struct BurstTrainSearch {
   /// Returns the bursts that are neither masked nor felt as one with a stronger burst, by time.
   private func merged(_ bursts: [FoundBurst]) -> [FoundBurst] {
     let bursts = bursts.sorted { $0.start < $1.start }
-    let fusionLength = Self.fusionInterval * dictionary.rate
+    let fusionLength = VibrationTrace.fusionInterval * dictionary.rate
     var merged: [FoundBurst] = []
     for (index, burst) in bursts.enumerated() {
       let minimumEnergy = Self.minimumNeighborRatio * neighborEnergy(of: index, in: bursts)

@@ -59,7 +59,7 @@ struct PursuitResidual {
   ///   - reach: The maximum distance of the start from its center.
   ///   - center: A function that returns the center of starts in `samples` for an atom's length.
   func bestBurst(
-    atoms: some Sequence<Int>, within reach: Int, of center: (_ count: Int) -> Int
+    atoms: StrideTo<Int>, within reach: Int, of center: (_ count: Int) -> Int
   ) -> FoundBurst {
     var best = FoundBurst(
       atomIndex: 0, start: 0, fractionalShift: 0, inPhase: 0, quadrature: 0, energy: -1)
@@ -86,7 +86,7 @@ struct PursuitResidual {
     let center = burst.start + dictionary.atoms[burst.atomIndex].count / 2
     let first = max(0, burst.atomIndex - 4)
     let end = min(dictionary.atoms.count, burst.atomIndex + 5)
-    return bestBurst(atoms: first..<end, within: 2) { center - $0 / 2 }
+    return bestBurst(atoms: stride(from: first, to: end, by: 1), within: 2) { center - $0 / 2 }
   }
 
   /// Projections of the residual onto atoms.
@@ -112,8 +112,8 @@ struct PursuitResidual {
       inPhase: Float, quadrature: Float
     ) {
       (
-        DotProduct.of(samples, from: start, inPhase.extracting(range)),
-        hasFixedPhase ? 0 : DotProduct.of(samples, from: start, quadrature.extracting(range))
+        Vector.dot(samples, from: start, inPhase.extracting(range)),
+        hasFixedPhase ? 0 : Vector.dot(samples, from: start, quadrature.extracting(range))
       )
     }
   }
@@ -127,8 +127,9 @@ struct PursuitResidual {
   mutating func subtract(_ burst: FoundBurst) -> FoundBurst {
     var burst = burst
     let lastStart = samples.count - dictionary.maximumAtomLength
+    let atoms = stride(from: burst.atomIndex, to: burst.atomIndex + 1, by: 1)
     let neighbors = [-1, 1].map { offset in
-      bestBurst(atoms: [burst.atomIndex], within: 0) { _ in
+      bestBurst(atoms: atoms, within: 0) { _ in
         min(lastStart, max(0, burst.start + offset))
       }.energy
     }

@@ -1,3 +1,5 @@
+import SignalAnalysis
+
 /// Operations on arrays of samples.
 enum SampleMath {
   /// Returns the sum of squares of a range, which is clamped to the samples.
@@ -93,38 +95,11 @@ enum SampleMath {
     return low
   }
 
-  /// Returns the minimum or maximum of a window centered on each sample, by a monotonic queue.
-  ///
-  /// - Parameters:
-  ///   - samples: The samples.
-  ///   - count: The length of the window.
-  ///   - isBetter: The order: `<` for the minimum, `>` for the maximum.
-  /// - Complexity: O(n).
-  static func slidingExtreme(
-    of samples: [Float], over count: Int, by isBetter: (Float, Float) -> Bool
-  ) -> [Float] {
-    let half = count / 2
-    var queue: [Int] = []
-    var head = 0
-    var next = 0
-    return samples.indices.map { index in
-      while next < min(samples.count, index + half + 1) {
-        while queue.count > head, let last = queue.last, !isBetter(samples[last], samples[next]) {
-          queue.removeLast()
-        }
-        queue.append(next)
-        next += 1
-      }
-      while queue[head] < index - half {
-        head += 1
-      }
-      return samples[queue[head]]
-    }
-  }
-
   /// Returns the morphological opening of a level, which removes peaks narrower than a window.
   static func opening(of samples: [Float], over count: Int) -> [Float] {
-    slidingExtreme(of: slidingExtreme(of: samples, over: count, by: <), over: count, by: >)
+    let radius = count / 2
+    let minima = SlidingExtremum.minimum(of: samples, radius: radius)
+    return SlidingExtremum.maximum(of: minima, radius: radius)
   }
 
   // MARK: - Segments and peaks
@@ -168,7 +143,7 @@ enum SampleMath {
   static func peaks(
     of samples: [Float], minimumDistance: Int, where condition: (Int) -> Bool
   ) -> [Int] {
-    let maxima = slidingExtreme(of: samples, over: 2 * minimumDistance - 1, by: >)
+    let maxima = SlidingExtremum.maximum(of: samples, radius: minimumDistance - 1)
     var last = -minimumDistance
     return samples.indices.filter { index in
       guard samples[index] == maxima[index], samples[index] > 0, index - last >= minimumDistance,
@@ -179,17 +154,10 @@ enum SampleMath {
     }
   }
 
-  /// Returns the value below which a fraction of all values are.
-  static func quantile(of values: [Float], _ fraction: Double) -> Float {
-    guard !values.isEmpty else { return 0 }
-    return values.sorted()[min(values.count - 1, Int(fraction * Double(values.count)))]
-  }
-
   /// Returns the offset of the peak of a parabola through three equidistant values from the middle
   /// one, −½…½.
   static func parabolicPeakOffset(_ before: Float, _ middle: Float, _ after: Float) -> Double {
-    let curvature = Double(before) - 2 * Double(middle) + Double(after)
-    guard curvature < 0 else { return 0 }
-    return min(0.5, max(-0.5, 0.5 * (Double(before) - Double(after)) / curvature))
+    let peak = ParabolicPeak(Double(before), Double(middle), Double(after))
+    return min(0.5, max(-0.5, peak.offset))
   }
 }

@@ -292,7 +292,7 @@ extension SoundTrace.Agreement {
 
   /// Returns the RMS levels of a signal above 20 Hz.
   private static func levels(_ samples: [Float], rate: Double, over seconds: Double) -> [Double] {
-    let highPass = Biquad(hertz: 20, isHighPass: true, rate: rate)
+    let highPass = Biquad<Float>(.highPass, hertz: 20, rate: rate)
     let silence = [Float](repeating: 0, count: Int(0.05 * rate))
     let powers = SampleMath.movingMean(
       of: highPass.filtered(samples + silence).map { $0 * $0 }, over: Int(seconds * rate))

@@ -1,4 +1,5 @@
 internal import CMath
+import SignalAnalysis
 
 /// The test whether a step of the sustained tone explains the samples as well as a burst does.
 ///
@@ -49,8 +50,7 @@ struct ToneStepTest {
   }
 
   private func medianHertz(in range: Range<Int>) -> Double {
-    let sorted = toneHertz[range].sorted()
-    return sorted[sorted.count / 2]
+    Statistics.median(of: Array(toneHertz[range]))
   }
 
   /// Returns the residual energy of the best step.

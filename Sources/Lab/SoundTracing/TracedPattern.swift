@@ -1,13 +1,14 @@
 internal import CMath
 internal import HapticModel
+import SignalAnalysis
 
 /// A pattern of traced transients and continuous events.
 ///
-/// 1. Each traced tone becomes one continuous event. Where its intensity or sharpness moves, a
-///    curve follows it, simplified to a tolerance.
+/// 1. Each traced tone becomes one continuous event. If its intensity or sharpness varies, a curve
+///    follows it, simplified to a tolerance.
 /// 2. Curves act on transients as well. The intensity of each transient is divided by the control
-///    at its onset, and the control is subtracted from its sharpness. Where that leaves the range
-///    of the parameters, the control passes through the required value for ±1 ms.
+///    at its onset, and the control is subtracted from its sharpness. If the result is outside the
+///    range of the parameter, the control passes through the required value for ±1 ms.
 struct TracedPattern {
   private(set) var pattern = HapticPattern()
   private var intensityControl = ControlTrack(neutralValue: 1)
@@ -112,9 +113,8 @@ struct TracedPattern {
   private func baseIntensity(
     of levels: [Double]
   ) -> (value: Double, peak: Double, isConstant: Bool) {
-    let sorted = levels.sorted()
-    let peak = sorted[min(sorted.count - 1, Int(0.995 * Double(sorted.count)))]
-    let median = sorted[sorted.count / 2]
+    let peak = Statistics.quantile(of: levels, 0.995)
+    let median = Statistics.median(of: levels)
     let isNearlyConstant = levels.allSatisfy {
       abs($0 - median) < 1.6 * tolerance(ofIntensity: $0)
     }
@@ -133,7 +133,7 @@ struct TracedPattern {
     let levels = event.intensities
     let sharpnesses = event.sharpnesses
     let loud = levels.indices.filter { levels[$0] > 0.35 * peak }
-    let median = loud.map { sharpnesses[$0] }.sorted()[loud.count / 2]
+    let median = Statistics.median(of: loud.map { sharpnesses[$0] })
     let constantCount = loud.count { abs(sharpnesses[$0] - median) < sharpnessTolerance }
     if Self.fraction(constantCount, of: loud.count) > Self.minimumConstantFraction {
       return (median, true)

@@ -26,7 +26,7 @@ struct VibrationTrace {
   /// The minimum level of a continuous event relative to the strongest, in decibels.
   private static let toneRangeDecibels = -36.0
   /// The interval within which two transients are felt as one, in seconds.
-  private static let fusionInterval = 0.006
+  static let fusionInterval = 0.006
   /// The maximum gap within a continuous event, in seconds.
   private static let maximumGap = 0.012
   /// The minimum duration of a continuous event, in seconds.

@@ -72,7 +72,7 @@ struct WidebandTrace {
   ) {
     let padding = [Float](repeating: 0, count: Int(Self.leadDuration * rate))
     // DC offset and rumble below all octaves are not felt.
-    let highPass = Biquad(hertz: 20, isHighPass: true, rate: rate)
+    let highPass = Biquad<Float>(.highPass, hertz: 20, rate: rate)
     let samples = padding + highPass.filtered(sound) + padding
     let octaves = Self.octaves(of: samples, rate: rate)
     guard let count = octaves.levels.first?.count, count > 64 else { return }
@@ -83,7 +83,7 @@ struct WidebandTrace {
     // Silence does not count: a bang in a long silence is as loud as the bang alone.
     let audible = total.filter { $0 > 0.01 * maximum }
     let reference = Reference(
-      level: SampleMath.quantile(of: audible, Self.fullIntensityQuantile), threshold: threshold)
+      level: Statistics.quantile(of: audible, Self.fullIntensityQuantile), threshold: threshold)
     let opened = SampleMath.opening(of: total, over: 25)
     let continuousLevel = SampleMath.movingMean(of: opened, over: 15)
     let baseLevel = continuousLevel.map { $0 * weights.continuousGain }
@@ -140,13 +140,13 @@ struct WidebandTrace {
     let unweighted = totalLevel(of: octaves, weights: octaves.map { _ in 1 })
     let floor =
       Float(Decibels.factor(gateDecibels))
-      * SampleMath.quantile(of: unweighted, fullIntensityQuantile)
+      * Statistics.quantile(of: unweighted, fullIntensityQuantile)
     var novelty = [Float](repeating: 0, count: count)
     let weightSum = max(weights.prefix(octaves.count).reduce(0, +), 1e-9)
     let scale = Float(Double(octaves.count).squareRoot()) / weightSum
     for (octave, weight) in zip(octaves, weights) {
       let decibels = octave.map { Float(20 * log10(Double($0 + floor) + 1e-12)) }
-      let past = SampleMath.slidingExtreme(of: decibels, over: 25, by: >)
+      let past = SlidingExtremum.maximum(of: decibels, radius: 12)
       for index in 20..<count {
         novelty[index] += weight * scale * max(0, decibels[index] - past[index - 20])
       }
@@ -248,8 +248,8 @@ struct WidebandTrace {
         signal = decimated.samples
         signalRate = decimated.rate
       }
-      let highPassed = Biquad(hertz: bottom, isHighPass: true, rate: signalRate).filtered(signal)
-      let band = Biquad(hertz: top, isHighPass: false, rate: signalRate).filtered(highPassed)
+      let highPassed = Biquad<Float>(.highPass, hertz: bottom, rate: signalRate).filtered(signal)
+      let band = Biquad<Float>(.lowPass, hertz: top, rate: signalRate).filtered(highPassed)
       levels.append(Self.levels(of: band, rate: signalRate, bottom: bottom, count: count))
       centers.append((bottom * top).squareRoot())
     }
@@ -270,7 +270,7 @@ struct WidebandTrace {
     let powers = padding + band.map { $0 * $0 } + padding
     return (0..<count).map { index in
       let center = min(Int(Double(index) / levelRate * rate), band.count) + width
-      let product = DotProduct.of(powers.span, from: center - width / 2 - 1, window.span)
+      let product = Vector.dot(powers.span, from: center - width / 2 - 1, window.span)
       return max(0, product / sum).squareRoot()
     }
   }

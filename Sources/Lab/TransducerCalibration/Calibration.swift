@@ -118,7 +118,7 @@ public struct Calibration: Equatable, Sendable {
   /// The minimum uncertainty of the quality factor, as a factor.
   private static let minimumQualityUncertainty = 1.05
   /// The minimum residual in a profile, in decibels.
-  private static let minimumProfileResidual = -120.0
+  static let minimumProfileResidual = -120.0
 
   // MARK: - Measurement
 
@@ -373,6 +373,7 @@ public struct Calibration: Equatable, Sendable {
       qualityFactor: rounded(max(1 + qualityFactor, minimumQualityUncertainty), places: 3))
   }
 
+  /// Rounds a value to a number of decimal places.
   static func rounded(_ value: Double, places: Int) -> Double {
     let scale = pow(10, Double(places))
     return (value * scale).rounded() / scale

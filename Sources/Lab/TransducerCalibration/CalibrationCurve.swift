@@ -114,11 +114,13 @@ public struct CalibrationCurve: Equatable, Sendable {
       let power = inside.reduce(0) { $0 + pow(10, $1.measured / 10) } / Double(inside.count)
       response.append(
         ResponsePoint(
-          hertz: Self.rounded((low * high).squareRoot()), decibels: Decibels.of(power: power)))
+          hertz: Calibration.rounded((low * high).squareRoot(), places: 1),
+          decibels: Decibels.of(power: power)))
     }
     let maximum = response.map(\.decibels).max() ?? 0
     return response.map {
-      ResponsePoint(hertz: $0.hertz, decibels: Self.rounded($0.decibels - maximum))
+      ResponsePoint(
+        hertz: $0.hertz, decibels: Calibration.rounded($0.decibels - maximum, places: 1))
     }
   }
 
@@ -146,6 +148,4 @@ public struct CalibrationCurve: Equatable, Sendable {
     }
     return power / Double(last - first + 1)
   }
-
-  private static func rounded(_ value: Double) -> Double { (value * 10).rounded() / 10 }
 }

@@ -97,6 +97,15 @@ struct HumPhase {
     return phases
   }
 
+  /// Returns the energy that a least-squares solution explains.
+  ///
+  /// - Parameters:
+  ///   - coefficients: The solution.
+  ///   - rows: The normal equations, each with its right side at the end.
+  static func explainedEnergy(by coefficients: [Double], of rows: [[Double]]) -> Double {
+    zip(coefficients, rows).reduce(0) { $0 + $1.0 * ($1.1.last ?? 0) }
+  }
+
   /// Returns the phase shift with which two systems of equations explain the most together, and
   /// their sum.
   private static func bestPhase(
@@ -107,7 +116,7 @@ struct HumPhase {
     func consider(_ phase: Double) {
       let sum = sum(combined, phaseShifted(rows, by: phase))
       guard let coefficients = LevenbergMarquardt.solve(sum) else { return }
-      let explainedEnergy = zip(coefficients, sum).reduce(0) { $0 + $1.0 * ($1.1.last ?? 0) }
+      let explainedEnergy = explainedEnergy(by: coefficients, of: sum)
       if explainedEnergy > best.explainedEnergy {
         best = (explainedEnergy, phase, sum)
       }

@@ -65,10 +65,6 @@ struct ImpedanceFit {
 
   /// The bandwidth of the fit to each side of the resonance, in octaves.
   private static let fittedOctaves = 2.0
-  /// The minimum distance of the resonance from the edges of the band, in octaves.
-  private static let minimumEdgeDistance = 1.0 / 6
-  /// The unit of the delay in seconds, chosen so that its steps resemble those of logarithms.
-  private static let delayUnit = 1.0 / 48_000
   /// The maximum ratio of costs at which a high-pass of a higher order is accepted.
   private static let maximumCostRatio = 0.6
   /// The initial corner of a high-pass, in hertz.
@@ -94,7 +90,7 @@ struct ImpedanceFit {
       return response.limited(to: model.resonance / ratio...model.resonance * ratio)
     }
 
-    let edge = pow(2, minimumEdgeDistance)
+    let edge = pow(2, ResonanceFit.minimumEdgeDistance)
     let resonances = band.lowerBound * edge...band.upperBound / edge
     let coarseOrders = 0...min(1, highPassOrders.upperBound)
     let starts = startingModels(for: response, band: band, highPassOrders: highPassOrders)
@@ -170,7 +166,7 @@ struct ImpedanceFit {
   private static func parameters(of model: AdmittanceModel) -> [Double] {
     var parameters = [
       log(model.resonance), log(model.loadedQuality), log(model.relativeRise),
-      log(model.coilTimeConstant), model.delay / delayUnit,
+      log(model.coilTimeConstant), model.delay / ResonanceFit.delayUnit,
     ]
     if model.inputFilter.highPassOrder > 0 {
       parameters.append(log(model.inputFilter.highPassCorner))
@@ -181,7 +177,7 @@ struct ImpedanceFit {
   private static func model(at point: [Double], highPassOrder: Int) -> AdmittanceModel {
     var model = AdmittanceModel(
       resonance: exp(point[0]), loadedQuality: exp(point[1]), relativeRise: exp(point[2]),
-      coilTimeConstant: exp(point[3]), delay: point[4] * delayUnit)
+      coilTimeConstant: exp(point[3]), delay: point[4] * ResonanceFit.delayUnit)
     if highPassOrder > 0 {
       model.inputFilter.highPassCorner = exp(point[5])
       model.inputFilter.highPassOrder = highPassOrder

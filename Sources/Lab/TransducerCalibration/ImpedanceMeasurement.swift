@@ -181,7 +181,10 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     profile.hardware?.qualityFactor = Calibration.rounded(qualityFactor, places: 2)
     profile.hardware?.estimated.removeAll { $0 == "qualityFactor" }
     profile.hardware?.measured = TransducerMeasurement(
-      date: date, residual: max(-120, Calibration.rounded(residual, places: 1)), sensor: .velocity)
+      date: date,
+      residual: max(
+        Calibration.minimumProfileResidual, Calibration.rounded(residual, places: 1)),
+      sensor: .velocity)
     return profile
   }
 }

@@ -221,8 +221,9 @@ struct MainsHum {
 
   private static func fit(solving rows: [[Double]], hertz: Double) -> Fit? {
     guard let coefficients = LevenbergMarquardt.solve(rows) else { return nil }
-    let explainedEnergy = zip(coefficients, rows).reduce(0) { $0 + $1.0 * ($1.1.last ?? 0) }
-    return Fit(hertz: hertz, explainedEnergy: explainedEnergy, coefficients: coefficients)
+    return Fit(
+      hertz: hertz, explainedEnergy: HumPhase.explainedEnergy(by: coefficients, of: rows),
+      coefficients: coefficients)
   }
 }
 

@@ -169,8 +169,8 @@ public struct ManualMeasurement: Equatable, Sendable {
     }
     let rising = agreeing.filter(\.isRising).map(octaves)
     let falling = agreeing.filter { !$0.isRising }.map(octaves)
-    let risingMean = Self.mean(rising)
-    let fallingMean = Self.mean(falling)
+    let risingMean = Statistics.mean(of: rising)
+    let fallingMean = Statistics.mean(of: falling)
     uncertainty = Self.uncertainty(rising: rising, falling: falling)
     guard rising.count > 1, falling.count > 1,
       distances(agreeing).allSatisfy({ $0 <= Self.maximumSpread }),
@@ -197,7 +197,9 @@ public struct ManualMeasurement: Equatable, Sendable {
   ///   - falling: The offsets of presses in falling tones, in octaves.
   private static func uncertainty(rising: [Double], falling: [Double]) -> Double {
     let squares = [rising, falling].reduce(0) { sum, values in
-      values.reduce(sum) { $0 + ($1 - mean(values)) * ($1 - mean(values)) }
+      values.reduce(sum) {
+        $0 + ($1 - Statistics.mean(of: values)) * ($1 - Statistics.mean(of: values))
+      }
     }
     let degreesOfFreedom = Double(rising.count + falling.count - 2)
     let inverseCounts = 1 / Double(rising.count) + 1 / Double(falling.count)
@@ -209,10 +211,6 @@ public struct ManualMeasurement: Equatable, Sendable {
     let sorted = values.sorted()
     guard !sorted.isEmpty else { return 0 }
     return (sorted[sorted.count / 2] + sorted[(sorted.count - 1) / 2]) / 2
-  }
-
-  private static func mean(_ values: [Double]) -> Double {
-    values.reduce(0, +) / Double(values.count)
   }
 
   private static func disagreementError(_ presses: [Press]) -> CalibrationError {

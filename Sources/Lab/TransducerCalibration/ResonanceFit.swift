@@ -56,8 +56,10 @@ struct ResonanceFit {
   private static let minimumModeQualityFactor = 1.0
   /// The minimum gain of the main resonance relative to the strongest.
   private static let minimumMainModeGain = 0.5
-  /// The distance of the main resonance from the edges of the band, in octaves.
-  private static let minimumEdgeDistance = 1.0 / 6
+  /// The minimum distance of the main resonance from the edges of the band, in octaves.
+  static let minimumEdgeDistance = 1.0 / 6
+  /// The unit of the delay in seconds, chosen so that its steps resemble those of logarithms.
+  static let delayUnit = 1.0 / 48_000
 
   /// Fits resonances to a response.
   ///
@@ -420,16 +422,13 @@ private struct ResonanceParameters {
   /// The ranges of the parameters.
   private(set) var bounds = [ClosedRange<Double>]()
 
-  /// The unit of the delay in seconds, chosen so that its steps resemble those of the logarithms.
-  private static let delayUnit = 1.0 / 48_000
-
   init(_ start: TransferFunction, band: ClosedRange<Double> = 1e-3...1e6) {
     self.start = start
     for mode in start.modes {
       add(mode.resonance, step: 1e-5, within: band.lowerBound / 2...band.upperBound * 2)
       add(mode.qualityFactor, step: 1e-4, within: ResonanceFit.qualityFactorRange)
     }
-    point.append(start.delay / Self.delayUnit)
+    point.append(start.delay / ResonanceFit.delayUnit)
     steps.append(1e-3)
     bounds.append(-1e7...1e7)
     if start.coilTimeConstant > 0 {
@@ -454,7 +453,7 @@ private struct ResonanceParameters {
         resonance: exp(point[2 * index]), qualityFactor: exp(point[2 * index + 1]))
     }
     let delayIndex = 2 * model.modes.count
-    model.delay = point[delayIndex] * Self.delayUnit
+    model.delay = point[delayIndex] * ResonanceFit.delayUnit
     if start.coilTimeConstant > 0 {
       model.coilTimeConstant = exp(point[delayIndex + 1])
     }

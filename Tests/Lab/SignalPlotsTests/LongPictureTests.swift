@@ -152,11 +152,4 @@ struct LongPictureTests {
     #expect(LineSimplification.clipped(line, to: 30...40) == [])
     #expect(LineSimplification.clipped(line, to: 0...20) == line)
   }
-
-  @Test("A sliding maximum is the maximum of the neighbors")
-  func slidingMaximumIsExact() {
-    #expect(SlidingMaximum.of([1, 5, 2, 0, 0, 3], radius: 1) == [5, 5, 5, 2, 3, 3])
-    #expect(SlidingMaximum.of([1, 5, 2], radius: 9) == [5, 5, 5])
-    #expect(SlidingMaximum.of([], radius: 3) == [])
-  }
 }

@@ -1,4 +1,4 @@
-import RecordingAnalysis
+import SignalAnalysis
 
 /// Runs of clipped samples.
 ///

@@ -1,5 +1,5 @@
 internal import CMath
-import RecordingAnalysis
+import SignalAnalysis
 
 /// A time range in which two levels differ.
 struct LevelSegment {

@@ -76,33 +76,6 @@ struct SampleColumns {
   }
 }
 
-/// The maximum in a window that moves over values, computed with a monotonic queue in linear time.
-enum SlidingMaximum {
-  /// Returns, for each value, the maximum of the values at most `radius` indices away.
-  static func of(_ values: [Double], radius: Int) -> [Double] {
-    guard radius > 0 else { return values }
-    // The indices of descending values. The value at the first index is the maximum of the window.
-    var queue = [Int]()
-    var head = 0
-    var result: [Double] = []
-    for index in 0..<(values.count + radius) {
-      if index < values.count {
-        while queue.count > head, values[queue[queue.count - 1]] <= values[index] {
-          queue.removeLast()
-        }
-        queue.append(index)
-      }
-      let center = index - radius
-      guard center >= 0 else { continue }
-      while queue[head] < center - radius {
-        head += 1
-      }
-      result.append(values[queue[head]])
-    }
-    return result
-  }
-}
-
 /// The strongest event in each column of pixels or characters.
 enum EventColumns {
   /// Returns the strongest point of each column, with an intensity of 0 in a column without events.

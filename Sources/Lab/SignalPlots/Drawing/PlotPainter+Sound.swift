@@ -58,7 +58,7 @@ extension PlotPainter {
       return drawing.fill([upperLine + lowerLine.reversed()], .role(role))
     }
     let radius = Int((Self.peakWindowSeconds / 2 * trace.rate / step).rounded())
-    let peaks = SlidingMaximum.of(columns.peaks, radius: radius)
+    let peaks = SlidingExtremum.maximum(of: columns.peaks, radius: radius)
     // The minimum height makes silence a visible line.
     let minimumHeight = 0.35 * scale
     let outlines = [1.0, -1].map { sign in
@@ -79,7 +79,7 @@ extension PlotPainter {
     let columns = SampleColumns(
       trace.samples, rate: trace.rate, samplesPerColumn: max(1, 0.001 * trace.rate))
     let radius = Int(Self.peakWindowSeconds / 2 * 1_000)
-    let peaks = SlidingMaximum.of(columns.peaks, radius: radius)
+    let peaks = SlidingExtremum.maximum(of: columns.peaks, radius: radius)
     return (0..<columnCount).map { column in
       let start = (plot.timeRange.lowerBound + Double(column) * step - trace.start) * 1_000
       let first = max(0, Int(start.rounded()))

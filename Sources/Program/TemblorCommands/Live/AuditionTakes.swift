@@ -133,7 +133,7 @@ struct PreparedTakes: Sendable {
     }
     let gains = gains.map(Float.init)
     return zip(signals[0].channels, signals[1].channels).allSatisfy { first, second in
-      let peaks = [Self.peak(of: first) * gains[0], Self.peak(of: second) * gains[1]]
+      let peaks = [Statistics.peak(of: first) * gains[0], Statistics.peak(of: second) * gains[1]]
       let tolerance = Self.rounding * max(peaks[0], peaks[1])
       let count = min(first.count, second.count)
       let isShared = (0..<count).allSatisfy {
@@ -144,8 +144,6 @@ struct PreparedTakes: Sendable {
         && second.dropFirst(count).allSatisfy { abs($0 * gains[1]) <= tolerance }
     }
   }
-
-  private static func peak(of samples: [Float]) -> Float { samples.reduce(0) { max($0, abs($1)) } }
 
   /// Returns the gains that attenuate all takes to the level of the weakest.
   func matchedLevels(by match: LevelMatch) -> MatchedLevels {

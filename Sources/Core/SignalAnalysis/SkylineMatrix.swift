@@ -3,41 +3,43 @@ internal import CMath
 /// A symmetric positive-definite matrix in skyline storage, and its Cholesky factor.
 ///
 /// Each row begins at its first nonzero element. The factor L has the same skyline.
-struct SkylineMatrix {
+package struct SkylineMatrix {
   /// The column of the first stored element of each row.
-  private(set) var starts: [Int] = []
+  private var starts: [Int] = []
   /// The elements of each row, up to the diagonal.
-  private(set) var rows: [[Double]] = []
+  private var rows: [[Double]] = []
+
+  package init() {}
 
   /// The number of rows.
-  var count: Int { rows.count }
+  package var count: Int { rows.count }
 
   /// Appends a row.
   ///
   /// - Parameters:
   ///   - values: The elements up to the diagonal.
   ///   - start: The column of the first element.
-  mutating func append(_ values: [Double], from start: Int) {
+  package mutating func append(_ values: [Double], from start: Int) {
     starts.append(start)
     rows.append(values)
   }
 
   /// The logarithm of the root of the determinant. Call `factorize(regularization:)` first.
-  var logDeterminantRoot: Double {
+  package var logDeterminantRoot: Double {
     rows.indices.reduce(0) { sum, row in sum + log(rows[row][row - starts[row]]) }
   }
 
   /// Replaces the matrix by its Cholesky factor.
   ///
   /// - Parameter regularization: The fraction by which diagonal elements are increased first.
-  mutating func factorize(regularization: Double = 1e-6) {
+  package mutating func factorize(regularization: Double = 1e-6) {
     for row in rows.indices {
       let start = starts[row]
       var values = rows[row]
       for column in start...row {
         let columnStart = starts[column]
         let first = max(start, columnStart)
-        let product = Samples.dot(
+        let product = Vector.dot(
           values, from: first - start, column == row ? values : rows[column],
           from: first - columnStart,
           count: column - first
@@ -56,23 +58,23 @@ struct SkylineMatrix {
 
   /// Returns the solution x of the equation A x = right side. Call `factorize(regularization:)`
   /// first.
-  func solution(of rightSide: [Double]) -> [Double] {
+  package func solution(of rightSide: [Double]) -> [Double] {
     var x = forwardSubstitution(of: rightSide)
     for row in rows.indices.reversed() {
       let start = starts[row]
       x[row] /= rows[row][row - start]
-      Samples.add(rows[row], times: -x[row], to: &x, at: start, count: row - start)
+      Vector.add(rows[row], times: -x[row], to: &x, at: start, count: row - start)
     }
     return x
   }
 
   /// Returns the solution x of the equation L x = right side. Call `factorize(regularization:)`
   /// first.
-  func forwardSubstitution(of rightSide: [Double]) -> [Double] {
+  package func forwardSubstitution(of rightSide: [Double]) -> [Double] {
     var x = rightSide
     for row in rows.indices {
       let start = starts[row]
-      x[row] -= Samples.dot(rows[row], from: 0, x, from: start, count: row - start)
+      x[row] -= Vector.dot(rows[row], from: 0, x, from: start, count: row - start)
       x[row] /= rows[row][row - start]
     }
     return x
@@ -82,7 +84,7 @@ struct SkylineMatrix {
   /// first.
   ///
   /// The inverse is L⁻ᵀ L⁻¹, so the element is the energy of a column of L⁻¹.
-  func inverseDiagonalRoot(at index: Int) -> Double {
+  package func inverseDiagonalRoot(at index: Int) -> Double {
     var z = [Double](repeating: 0, count: count - index)
     var sum = 0.0
     for row in index..<count {

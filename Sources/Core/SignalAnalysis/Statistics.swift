@@ -16,9 +16,25 @@ package enum Statistics {
   /// Returns the mean, or 0 for an empty array.
   package static func mean(of samples: [Float]) -> Double { mean(of: samples[...]) }
 
+  /// Returns the mean, or 0 for an empty array.
+  package static func mean(of values: [Double]) -> Double {
+    values.reduce(0, +) / Double(max(1, values.count))
+  }
+
+  /// Returns the sum of the squares.
+  ///
+  /// The products are added one by one in double precision. `Vector.energy` is faster and less
+  /// accurate.
+  package static func energy(of samples: ArraySlice<Float>) -> Double {
+    samples.reduce(0.0) { $0 + Double($1) * Double($1) }
+  }
+
+  /// Returns the sum of the squares.
+  package static func energy(of samples: [Float]) -> Double { energy(of: samples[...]) }
+
   /// Returns the mean of the squares, or 0 for an empty array.
   package static func meanSquare(of samples: ArraySlice<Float>) -> Double {
-    samples.reduce(0.0) { $0 + Double($1) * Double($1) } / Double(max(1, samples.count))
+    energy(of: samples) / Double(max(1, samples.count))
   }
 
   /// Returns the mean of the squares, or 0 for an empty array.
@@ -30,10 +46,9 @@ package enum Statistics {
     return max(0, meanSquare(of: samples) - mean * mean)
   }
 
-  /// Returns the median, or 0 for an empty array.
-  package static func median(of values: [Double]) -> Double {
-    values.isEmpty ? 0 : values.sorted()[values.count / 2]
-  }
+  /// Returns the median, or 0 for an empty array. Of an even number of values, the median is the
+  /// upper one of the two in the middle.
+  package static func median(of values: [Double]) -> Double { quantile(of: values, 0.5) }
 
   /// Returns the weighted median: the smallest value below which at least half of the weight lies.
   /// Returns 0 for an empty array.
@@ -46,5 +61,21 @@ package enum Statistics {
       if sum >= half { return values[index] }
     }
     return 0
+  }
+
+  /// Returns the value below which a fraction of all values are, or 0 for an empty array.
+  package static func quantile(of values: [Double], _ fraction: Double) -> Double {
+    guard !values.isEmpty else { return 0 }
+    return values.sorted()[index(ofQuantile: fraction, count: values.count)]
+  }
+
+  /// Returns the value below which a fraction of all values are, or 0 for an empty array.
+  package static func quantile(of values: [Float], _ fraction: Double) -> Float {
+    guard !values.isEmpty else { return 0 }
+    return values.sorted()[index(ofQuantile: fraction, count: values.count)]
+  }
+
+  private static func index(ofQuantile fraction: Double, count: Int) -> Int {
+    min(count - 1, Int(fraction * Double(count)))
   }
 }

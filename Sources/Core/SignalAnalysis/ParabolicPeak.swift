@@ -1,0 +1,26 @@
+/// The vertex of the parabola through three equidistant values, the middle one of which is the
+/// maximum.
+///
+/// With the values a, b, and c, the vertex is (a − c) / (2 (a − 2b + c)) steps from the middle
+/// value. Its height is b − (a − c) / 4 times that offset.
+///
+/// Source: J. O. Smith, "Spectral Audio Signal Processing", Quadratic Interpolation of Spectral
+/// Peaks.
+package struct ParabolicPeak: Equatable, Sendable {
+  /// The distance of the vertex from the middle value, in steps.
+  package let offset: Double
+  /// The height of the vertex.
+  package let height: Double
+
+  /// Interpolates a peak. If the values have no maximum, the peak is the middle value.
+  package init(_ before: Double, _ middle: Double, _ after: Double) {
+    let curvature = before - 2 * middle + after
+    guard curvature < 0 else {
+      offset = 0
+      height = middle
+      return
+    }
+    offset = 0.5 * (before - after) / curvature
+    height = middle - 0.25 * (before - after) * offset
+  }
+}

@@ -1,0 +1,46 @@
+/// The minimum or maximum in a window that moves over values.
+///
+/// A monotonic queue contains the candidates for the current and for later windows. Each value
+/// enters and leaves it once, so the time is O(n) for any window. The queue is that of D. Lemire,
+/// "Streaming maximum-minimum filter using no more than three comparisons per element", Nordic
+/// Journal of Computing 13, 2006.
+package enum SlidingExtremum {
+  /// Returns, for each value, the maximum of the values at most `radius` indices away.
+  package static func maximum(of values: [Float], radius: Int) -> [Float] {
+    extremum(of: values, radius: radius) { $0 > $1 }
+  }
+
+  /// Returns, for each value, the maximum of the values at most `radius` indices away.
+  package static func maximum(of values: [Double], radius: Int) -> [Double] {
+    extremum(of: values, radius: radius) { $0 > $1 }
+  }
+
+  /// Returns, for each value, the minimum of the values at most `radius` indices away.
+  package static func minimum(of values: [Float], radius: Int) -> [Float] {
+    extremum(of: values, radius: radius) { $0 < $1 }
+  }
+
+  /// - Parameter isBetter: The order: `<` for the minimum, `>` for the maximum.
+  @inline(__always) private static func extremum<Value>(
+    of values: [Value], radius: Int, by isBetter: (Value, Value) -> Bool
+  ) -> [Value] {
+    guard radius > 0 else { return values }
+    // The indices of the candidates, the best first.
+    var queue: [Int] = []
+    var head = 0
+    var next = 0
+    return values.indices.map { index in
+      while next < min(values.count, index + radius + 1) {
+        while queue.count > head, let last = queue.last, !isBetter(values[last], values[next]) {
+          queue.removeLast()
+        }
+        queue.append(next)
+        next += 1
+      }
+      while queue[head] < index - radius {
+        head += 1
+      }
+      return values[queue[head]]
+    }
+  }
+}

@@ -1,0 +1,29 @@
+import SignalAnalysis
+import Testing
+
+struct SkylineMatrixTests {
+  /// The matrix 4 1 0, 1 3 1, 0 1 2, with its factor.
+  private func factorized() -> SkylineMatrix {
+    var matrix = SkylineMatrix()
+    matrix.append([4], from: 0)
+    matrix.append([1, 3], from: 0)
+    matrix.append([1, 2], from: 1)
+    matrix.factorize(regularization: 0)
+    return matrix
+  }
+
+  @Test("The solution of an equation satisfies it")
+  func solutionSatisfiesTheEquation() {
+    let x = factorized().solution(of: [6, 10, 8])
+    #expect(abs(4 * x[0] + x[1] - 6) < 1e-9)
+    #expect(abs(x[0] + 3 * x[1] + x[2] - 10) < 1e-9)
+    #expect(abs(x[1] + 2 * x[2] - 8) < 1e-9)
+  }
+
+  @Test("The factor has the root of the determinant, and yields the inverse")
+  func factorYieldsDeterminantAndInverse() {
+    // The determinant is 4 · (6 − 1) − 1 · 2 = 18, and the first cofactor 5.
+    #expect(abs(factorized().logDeterminantRoot - 1.445_185_878_9) < 1e-9)
+    #expect(abs(factorized().inverseDiagonalRoot(at: 0) - 0.527_046_276_7) < 1e-9)
+  }
+}
