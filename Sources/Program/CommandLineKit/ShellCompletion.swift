@@ -18,7 +18,9 @@ extension Program {
         command.name, abstract: command.abstract,
         arguments: command.subcommands.isEmpty
           ? []
-          : [Argument("VERB", help: "", completion: .candidates(command.subcommands.map(\.name)))]
+          : [
+            Argument("COMMAND", help: "", completion: .candidates(command.subcommands.map(\.name)))
+          ]
       ) { _, _ in .done }
     }
     return commands.map { command in

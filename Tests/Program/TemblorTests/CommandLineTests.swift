@@ -56,10 +56,9 @@ import Testing
     (
       ["abx", "light", "medium", "--simulate", "abc"],
       """
-      invalid value  for '--simulate': expected right, wrong or random, or one letter per trial, \
-      such as 'abba'
-      """
-        + "'abc'", "abx"
+      invalid value 'abc' for '--simulate': expected right, wrong, or random, or one letter per \
+      trial, such as 'abba'
+      """, "abx"
     ), (["completion"], "missing SHELL", "completion"),
     (
       ["completion", "tcsh"], "invalid value 'tcsh' for 'SHELL': expected bash, zsh, or fish",

@@ -66,7 +66,7 @@ import Testing
       #expect(try place.temblor(["render", "swipe-up", "-o", "golden.wav"] + words).status == 0)
       let run = try place.temblor("compare", "--tolerance", "0", "golden.wav", "swipe-up")
       #expect(run.status == 0, "\(run.output)")
-      #expect(run.output.contains("\nB is equal to A except for a residual at −"))
+      #expect(run.output.contains("\nB is identical to A except for a residual at −"))
     }
   }
 

@@ -126,7 +126,7 @@ import Testing
     #expect(try place.temblor("--help", "play").output == long)
     #expect(
       try place.temblor("help", "nothere")
-        == .init(64, error: "temblor: unknown verb 'nothere'\nSee 'temblor --help'.\n"))
+        == .init(64, error: "temblor: unknown command 'nothere'\nSee 'temblor --help'.\n"))
   }
 
   @Test func namesAreCompleted() throws {
@@ -231,7 +231,8 @@ import Testing
     #expect(try place.bash("LC_ALL=C $TEMBLOR compare light medium").output.contains("B - A"))
     #expect(try place.bash("LC_ALL=C $TEMBLOR profiles").output.contains("  20-80 Hz  "))
     #expect(
-      try place.bash("LC_ALL=C $TEMBLOR check höre.ahap").error.hasPrefix("höre.ahap: no such file")
+      try place.bash("LC_ALL=C $TEMBLOR check höre.ahap").error.hasPrefix(
+        "höre.ahap: file not found")
     )
   }
 

@@ -1,5 +1,6 @@
 import Glibc
 import SoundFile
+import TestSupport
 import Testing
 
 @Suite struct ListenTests {
@@ -27,8 +28,7 @@ import Testing
     #expect(lines[0].hasPrefix("@1 ok name=score time=0.5 duration="))
     #expect(lines[1] == "@2 error unknown-keyword: unknown command 'paly'; did you mean 'play'?")
     #expect(
-      lines[2] == "@3 error invalid-pattern: nowhere.ahap: no such file, and no shipped pattern has"
-        + " this name")
+      lines[2] == "@3 error invalid-pattern: nowhere.ahap: \(Sentence.unknownPattern)")
     #expect(lines[3] == "@4 ok time=0.4")
     #expect(lines[4] == "@5 ok score")
     #expect(lines[5].hasPrefix("event finished name=score time=0."))

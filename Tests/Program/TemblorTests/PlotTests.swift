@@ -93,7 +93,7 @@ import Testing
         "out/deep/", "out/deep/tap.svg", "out/light.svg", "out/soft.svg",
       ])
     let sound = place.text("out/light.svg") ?? ""
-    #expect(sound.contains("Level, frequency, waveform and spectrogram of light.wav"))
+    #expect(sound.contains("Level, frequency, waveform, and spectrogram of light.wav"))
   }
 
   @Test func standardInputIsReadOnce() throws {
@@ -101,7 +101,7 @@ import Testing
     #expect(run == .init(0))
     #expect(
       place.text("a.svg")?.contains(
-        "Intensity, sharpness, waveform and spectrogram of standard input") == true)
+        "Intensity, sharpness, waveform, and spectrogram of standard input") == true)
   }
 
   @Test func whatMadeASoundIsShownWhereItIsKnown() throws {

@@ -171,10 +171,10 @@ import Testing
                            (estimated)
 
             HARDWARE
-              product         A B
-              band            20–90 Hz
+              product   A B
+              band      20–90 Hz
               Q factor  3.5 (estimated)
-              power           25 W
+              power     25 W
 
             SOURCES
               A sheet.
@@ -208,20 +208,20 @@ import Testing
           high-pass    12.5 Hz
           resonance    from 40 Hz, Q 10 to 28.3 Hz, Q 2; gain 0.819 far above resonance
           levels       equal sensation at every sharpness, attenuated by up to 6 dB
-          excursion    limited to 0.06 × that of a full-scale sine at resonance (from
-                       hardware.excursion)
+          excursion    limited to 0.06 × the excursion of a full-scale sine at resonance
+                       (from hardware.excursion)
           power        full scale delivers 40 W, limited to 10 W continuous
           temperature  time constants: coil 4 s, magnet 300 s; coil fraction 60 %
         HARDWARE
-          product         A B
-          resonance       40 Hz
-          Q factor  10
-          power           10 W
-          acceleration    8 g (estimated)
-          excursion       0.14 mm
-          thermal         time constants: coil 4 s, magnet 300 s; coil fraction 60 %
-          uncertainty     resonance ±0 %, Q factor within a factor of 1
-          measured        1 May, residual by velocity, -31.5 dB
+          product       A B
+          resonance     40 Hz
+          Q factor      10
+          power         10 W
+          acceleration  8 g (estimated)
+          excursion     0.14 mm
+          thermal       time constants: coil 4 s, magnet 300 s; coil fraction 60 %
+          uncertainty   resonance ±0 %, Q factor within a factor of 1
+          measured      1 May, by velocity, residual -31.5 dB
         SOURCES
           A sheet.
         """.split(separator: "\n").map(String.init))

@@ -171,8 +171,8 @@ struct LiveOptions {
         if isListened, !isProfileExplicit {
           session.console.hint(
             """
-            \(profile.frequency.text): requires a shaker or good headphones; for a laptop, use \
-            '--profile \(ReviewTake.speakerProfile)'
+            \(profile.frequency.text): for a shaker or headphones; on a laptop, use '--profile \
+            \(ReviewTake.speakerProfile)'
             """
           )
         }

@@ -275,7 +275,7 @@ final class LiveSession {
 
   private func showKeys(of activity: any PlaybackActivity) {
     let levels: [KeyHelp] = activity.hasFixedLevel ? [] : [("+ -", "strength"), ("m", "mute")]
-    let sessionKeys = levels + [("q", "quit"), ("?", "these keys")]
+    let sessionKeys = levels + [("q", "quit"), ("?", "help")]
     console.showKeys(
       activity.keys + sessionKeys.filter { key in !activity.keys.contains { $0.key == key.key } })
   }

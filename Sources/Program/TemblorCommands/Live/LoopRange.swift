@@ -46,7 +46,7 @@ struct LoopRange: Equatable {
 
 extension TakeSwitcher {
   static let keys = [
-    ("space", "pause"), ("left right", "move"), ("home", "beginning"),
+    ("space", "pause"), ("left right", "move"), ("home", "start"),
     ("[ ]", "set loop start, end"),
     ("backspace", "loop everything"), ("l", "loop on or off"),
   ]

@@ -114,7 +114,7 @@ final class Playlist: PlaybackActivity {
 }
 
 extension SingleTrackPlayer {
-  static let keys = [("space", "pause"), ("r", "again")]
+  static let keys = [("space", "pause"), ("r", "replay")]
 }
 
 extension CompiledPattern {

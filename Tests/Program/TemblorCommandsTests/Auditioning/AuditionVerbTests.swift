@@ -265,9 +265,9 @@ import Testing
     #expect(
       stage.recorded.error.contains(
         """
-        Keys: 1-2 or a-b choose, tab next take, space pause, left right move, home beginning,
+        Keys: 1-2 or a-b choose, tab next take, space pause, left right move, home start,
               [ ] set loop start, end, backspace loop everything, l loop on or off,
-              g match levels: none, loudness, felt, + - strength, m mute, q quit, ? these keys
+              g match levels: none, loudness, felt, + - strength, m mute, q quit, ? help
 
         """))
   }

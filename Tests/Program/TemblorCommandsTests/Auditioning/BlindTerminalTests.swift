@@ -14,7 +14,7 @@ struct BlindTerminalTests {
 
   private func start(_ words: String) throws -> Pseudoterminal {
     let terminal = try Pseudoterminal("$TEMBLOR \(words) --device null; " + Pseudoterminal.verdict)
-    try terminal.wait(for: "these keys\n")
+    try terminal.wait(for: "? help\n")
     try terminal.wait(for: "> A ")
     return terminal
   }

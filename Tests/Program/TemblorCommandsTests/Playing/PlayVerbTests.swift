@@ -223,7 +223,7 @@ import Testing
   @Test func questionMarkShowsTheKeys() throws {
     let stage = VirtualStage([(0.01, .key(.character("?")))])
     #expect(try play([try hum("a.ahap", 0.1)], on: stage) == .done)
-    let line = "Keys: space pause, r again, + - strength, m mute, q quit, ? these keys\n"
+    let line = "Keys: space pause, r replay, + - strength, m mute, q quit, ? help\n"
     // They are shown at the start, and not again while nothing else is.
     #expect(stage.recorded.error.split(separator: line).count == 2)
   }

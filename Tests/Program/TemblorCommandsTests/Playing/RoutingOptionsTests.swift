@@ -173,14 +173,14 @@ import Testing
     (
       ["--channel", "1=crossover=80"],
       """
-      invalid value 'crossover=80' for '--channel': expected crossover=low:HZ, or \
+      invalid value 'crossover=80' for '--channel': expected crossover=low:HZ or \
       crossover=high:HZ with 1 to 20000 Hz
       """
     ),
     (
       ["--channel", "1=crossover=mid:80"],
       """
-      invalid value 'crossover=mid:80' for '--channel': expected crossover=low:HZ, or \
+      invalid value 'crossover=mid:80' for '--channel': expected crossover=low:HZ or \
       crossover=high:HZ with 1 to 20000 Hz
       """
     ),
