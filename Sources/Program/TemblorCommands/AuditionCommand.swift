@@ -50,7 +50,8 @@ enum AuditionCommand {
         Without a terminal, each take plays once, one after the other.
         """, arguments: [takeArgument],
       options: [
-        match, loopRange, gap, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.json, LiveOptions.quiet,
+        match, loopRange, gap, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.json,
+        LiveOptions.quiet,
       ]
         + SharedOptions.soundOptions, groups: LiveOptions.groups,
       examples: [

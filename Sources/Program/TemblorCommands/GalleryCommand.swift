@@ -36,7 +36,8 @@ enum GalleryCommand {
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         PageOutput.outputOption(default: defaultOutput), title, SharedOptions.profile,
-        PageOutput.openOption, PageOutput.studioOption, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.quiet,
+        PageOutput.openOption, PageOutput.studioOption, SharedOptions.curveTimes,
+        SharedOptions.pitch, LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       examples: [
         .init(

@@ -17,7 +17,8 @@ enum InfoCommand {
       discussion: SharedOptions.settingsUnusedText,
       arguments: [patternArgument(formats)],
       options: [
-        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.pitch, weighting,
+        SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.pitch,
+        weighting,
         SharedOptions.json, SharedOptions.csv, tracks,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -251,7 +252,8 @@ struct PatternSummary {
   /// Frequencies in hertz become sharpness on the scale of the profile.
   fileprivate var trackFields: JSONObject {
     let scale = profile.bandMapped(rate: plan.rate).frequency.sharpnessScale
-    let events = pattern.composition.voiced(on: scale).layers.map(\.pattern).flatMap { pattern -> [JSONObject] in
+    let events = pattern.composition.voiced(on: scale).layers.map(\.pattern).flatMap {
+      pattern -> [JSONObject] in
       let felt = EffectiveParameters(pattern)
       return pattern.events.filter(\.kind.isHaptic).map { event in
         let corners = felt.points(of: event).flatMap { [$0.time, $0.intensity, $0.sharpness] }

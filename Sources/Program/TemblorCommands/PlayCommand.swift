@@ -34,7 +34,8 @@ enum PlayCommand {
         file instead, use --device wav:FILE or 'temblor render'.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.json,
+        loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, SharedOptions.pitch,
+        LiveOptions.json,
         LiveOptions.quiet,
       ]
         + SharedOptions.soundOptions, groups: LiveOptions.groups,
@@ -245,7 +246,9 @@ enum WatchCommand {
         repeat. Press ? for a list of keys. Press q or Ctrl-C to quit.
         """,
       arguments: [fileArgument(formats)],
-      options: [loop, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.json, LiveOptions.quiet]
+      options: [
+        loop, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.json, LiveOptions.quiet,
+      ]
         + SharedOptions.soundOptions,
       groups: LiveOptions.groups,
       examples: [

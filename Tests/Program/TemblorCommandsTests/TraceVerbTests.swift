@@ -77,7 +77,8 @@ import VendorFormats
     renderStereo()
     let run = run("trace", place("stereo.wav"), "-o", place("stereo.hjif"))
     #expect(run.status == .done)
-    #expect(run.error.contains("stereo.wav: 2 channels that differ, one body location each; "), "\(run)")
+    #expect(
+      run.error.contains("stereo.wav: 2 channels that differ, one body location each; "), "\(run)")
     let file = SourceFile(try FileSystem.read(place("stereo.hjif")), name: "stereo.hjif")
     let composition = try FormatRegistry.standard.read(file)
     #expect(composition.bodyLocationCount == 2)
@@ -91,7 +92,8 @@ import VendorFormats
   @Test("In other formats, the mean of channels that differ is a loss, unless one is chosen")
   func channelsAsMean() throws {
     renderStereo()
-    let loss = "stereo.wav: approximated: the mean of 2 channels that differ; '--channel N' uses one"
+    let loss =
+      "stereo.wav: approximated: the mean of 2 channels that differ; '--channel N' uses one"
     let mean = run("trace", place("stereo.wav"), "-o", place("mean.ahap"))
     #expect(mean.error.hasPrefix(loss), "\(mean)")
     let json = run("trace", place("stereo.wav"), "--json", "-o", place("mean.ahap"))

@@ -50,7 +50,8 @@ import Testing
   @Test("A tap keeps its sharpness and intensity under steady curves")
   func steadyCurves() throws {
     let (pattern, losses) = try merged(
-      clip(level: [(0, 0.5), (1, 0.5)], sharpness: [(0, 0.77), (1, 0.77)], taps: [(0.1, 0.9, 0.5)]))
+      clip(
+        level: [(0, 0.5), (1, 0.5)], sharpness: [(0, 0.77), (1, 0.77)], taps: [(0.1, 0.9, 0.5)]))
     #expect(losses.isEmpty)
     let hum = try #require(pattern.events.first { $0.kind == .hapticContinuous })
     let tap = try #require(pattern.events.first { $0.kind == .hapticTransient })

@@ -10,7 +10,8 @@ import VendorFormats
   ) -> ReadResult {
     var options = ReadingOptions()
     options.pitch = pitch
-    return FormatRegistry.standard.examine(SourceFile(Array(text.utf8), name: name), options: options)
+    return FormatRegistry.standard.examine(
+      SourceFile(Array(text.utf8), name: name), options: options)
   }
 
   /// A text of each format with a vibration between two frequencies.
