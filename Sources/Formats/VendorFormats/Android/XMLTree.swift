@@ -4,8 +4,9 @@ internal import HapticFormats
   internal import CExpat
 #endif
 
-/// The elements of an XML text, read by libexpat without opening other files. Document type
-/// declarations are rejected, so there are only the predefined entities.
+/// The elements of an XML text, read by libexpat without opening other files, or by ``XMLReader``
+/// in builds without it. Document type declarations are rejected, so there are only the predefined
+/// entities.
 struct XMLTree: Sendable {
   /// An element. The name of a comment, if comments are kept, is its text including the delimiters.
   struct Element: Sendable {
@@ -26,7 +27,7 @@ struct XMLTree: Sendable {
   }
 
   /// The maximum size of a text in bytes, and the maximum nesting depth of elements.
-  private static let limits = (bytes: 10_000_000, depth: 32)
+  static let limits = (bytes: 10_000_000, depth: 32)
 
   let text: [UInt8]
   /// The root, with the comments before and after it.
@@ -48,12 +49,9 @@ struct XMLTree: Sendable {
       var reader = ExpatReader(text: text)
       topLevel = try unsafe reader.read(keepsComments: keepsComments)
     #else
-      throw ParseError(
-        offset: 0,
-        message: """
-          Android XML is not supported in this build; convert the file with 'temblor convert FILE \
-          --format ahap'
-          """)
+      var reader = XMLReader(
+        text: text, keepsComments: keepsComments, maximumDepth: Self.limits.depth)
+      topLevel = try reader.read()
     #endif
   }
 

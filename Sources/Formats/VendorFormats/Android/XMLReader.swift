@@ -1,0 +1,333 @@
+/// Reads an XML text of elements and attributes into a tree, without libexpat.
+///
+/// Accepts the documents that ``XMLTree`` accepts: UTF-8 without document type declaration, and
+/// without text between elements. Names may have all characters outside of ASCII.
+///
+/// Source: Extensible Markup Language 1.0, 5th edition. Numbers in brackets are its productions.
+struct XMLReader {
+  typealias Element = XMLTree.Element
+  typealias ParseError = XMLTree.ParseError
+
+  private let text: [UInt8]
+  private let keepsComments: Bool
+  private let maximumDepth: Int
+  private var position = 0
+  /// The open elements, after a placeholder that contains the root.
+  private var openElements = [Element(name: "", offset: 0)]
+  private var hasRoot = false
+
+  init(text: [UInt8], keepsComments: Bool, maximumDepth: Int) {
+    self.text = text
+    self.keepsComments = keepsComments
+    self.maximumDepth = maximumDepth
+  }
+
+  /// Returns the root, with the comments before and after it.
+  mutating func read() throws(ParseError) -> [Element] {
+    if let offset = Self.invalidUTF8Offset(in: text) {
+      throw invalidToken(at: offset)
+    }
+    if starts(with: "\u{FEFF}") {
+      position = 3
+    }
+    if starts(with: "<?xml"), let next = byte(at: 5), XMLTree.isWhitespace(next) {
+      try skipInstruction()
+    }
+    while position < text.count {
+      try readItem()
+    }
+    guard openElements.count == 1, hasRoot else {
+      throw invalid("no element found", at: position)
+    }
+    return openElements[0].children
+  }
+
+  // MARK: - Markup
+
+  /// Reads markup, or whitespace between markup.
+  private mutating func readItem() throws(ParseError) {
+    guard text[position] == UInt8(ascii: "<") else { return try skipWhitespaceText() }
+    if starts(with: "<!--") { return try readComment() }
+    if starts(with: "<![CDATA[") { return try skipCharacterData() }
+    if starts(with: "<!DOCTYPE") {
+      throw ParseError(
+        offset: position, message: "a document type declaration is not accepted",
+        suggestion: "remove it")
+    }
+    if starts(with: "<?") { return try skipInstruction() }
+    if starts(with: "</") { return try readEndTag() }
+    try readStartTag()
+  }
+
+  /// Skips whitespace. Other text is an error.
+  private mutating func skipWhitespaceText() throws(ParseError) {
+    let isInElement = openElements.count > 1
+    while let byte = byte(at: position), byte != UInt8(ascii: "<") {
+      guard XMLTree.isWhitespace(byte) else {
+        throw isInElement ? textError(at: position) : invalid("syntax error", at: position)
+      }
+      position += 1
+    }
+  }
+
+  /// Reads a comment [15].
+  private mutating func readComment() throws(ParseError) {
+    let start = position
+    position += 4
+    while position < text.count, !starts(with: "--") {
+      try checkCharacter()
+      position += 1
+    }
+    guard starts(with: "-->") else { throw invalidToken(at: position) }
+    position += 3
+    guard keepsComments else { return }
+    append(Element(name: String(decoding: text[start..<position], as: UTF8.self), offset: start))
+  }
+
+  /// Skips a CDATA section [18], which may have only whitespace.
+  private mutating func skipCharacterData() throws(ParseError) {
+    let start = position
+    guard openElements.count > 1 else { throw invalidToken(at: start) }
+    position += 9
+    while position < text.count, !starts(with: "]]>") {
+      guard XMLTree.isWhitespace(text[position]) else { throw textError(at: start) }
+      position += 1
+    }
+    guard position < text.count else { throw invalid("unclosed CDATA section", at: start) }
+    position += 3
+  }
+
+  /// Skips a processing instruction [16].
+  private mutating func skipInstruction() throws(ParseError) {
+    let start = position
+    position += 2
+    let target = try readName()
+    let isDeclaration = target.lowercased() == "xml"
+    if isDeclaration, !(start == 0 || (start == 3 && text[0] == 0xEF)) || target != "xml" {
+      throw invalid("XML or text declaration not at start of entity", at: start)
+    }
+    guard starts(with: "?>") || byte(at: position).map(XMLTree.isWhitespace) == true else {
+      throw invalidToken(at: position)
+    }
+    while position < text.count, !starts(with: "?>") {
+      try checkCharacter()
+      position += 1
+    }
+    guard position < text.count else { throw invalid("unclosed token", at: start) }
+    position += 2
+  }
+
+  /// Reads a start tag [40] or an empty-element tag [44].
+  private mutating func readStartTag() throws(ParseError) {
+    let start = position
+    if openElements.count == 1, hasRoot {
+      throw invalid("junk after document element", at: start)
+    }
+    position += 1
+    var element = Element(name: try readName(), offset: start)
+    while true {
+      let hasSpace = skipWhitespace()
+      if starts(with: "/>") || starts(with: ">") { break }
+      guard hasSpace, position < text.count else {
+        throw invalid(
+          position < text.count ? "not well-formed (invalid token)" : "unclosed token",
+          at: position < text.count ? position : start)
+      }
+      let nameOffset = position
+      let name = try readName()
+      let isDuplicate = element.attributes.contains { $0.name.utf8.elementsEqual(name.utf8) }
+      guard !isDuplicate else { throw invalid("duplicate attribute", at: nameOffset) }
+      skipWhitespace()
+      try skip("=")
+      skipWhitespace()
+      element.attributes.append((name, try readAttributeValue()))
+    }
+    guard openElements.count <= maximumDepth else {
+      throw ParseError(
+        offset: start, message: "elements are nested more than \(maximumDepth) deep")
+    }
+    hasRoot = true
+    if starts(with: "/>") {
+      position += 2
+      append(element)
+    } else {
+      position += 1
+      openElements.append(element)
+    }
+  }
+
+  /// Reads an end tag [42].
+  private mutating func readEndTag() throws(ParseError) {
+    let start = position
+    position += 2
+    let name = try readName()
+    skipWhitespace()
+    try skip(">")
+    guard openElements.count > 1, let element = openElements.popLast(),
+      element.name.utf8.elementsEqual(name.utf8)
+    else { throw invalid("mismatched tag", at: start + 2) }
+    append(element)
+  }
+
+  private mutating func append(_ element: Element) {
+    openElements[openElements.count - 1].children.append(element)
+  }
+
+  // MARK: - Tokens
+
+  /// Reads a name [5].
+  private mutating func readName() throws(ParseError) -> String {
+    let start = position
+    while let byte = byte(at: position), Self.isNameByte(byte, isFirst: position == start) {
+      position += 1
+    }
+    guard position > start else { throw invalidToken(at: position) }
+    return String(decoding: text[start..<position], as: UTF8.self)
+  }
+
+  private static func isNameByte(_ byte: UInt8, isFirst: Bool) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "_"), UInt8(ascii: ":"), 0x80...:
+      true
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
+      !isFirst
+    default:
+      false
+    }
+  }
+
+  /// Reads a quoted attribute value [10], with its references replaced and its whitespace
+  /// normalized.
+  private mutating func readAttributeValue() throws(ParseError) -> String {
+    guard let quote = byte(at: position), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
+    else { throw invalidToken(at: position) }
+    position += 1
+    var value: [UInt8] = []
+    while let byte = byte(at: position), byte != quote {
+      switch byte {
+      case UInt8(ascii: "<"):
+        throw invalidToken(at: position)
+      case UInt8(ascii: "&"):
+        value += Array(String(try readReference()).utf8)
+      case 0x0D where self.byte(at: position + 1) == 0x0A:
+        position += 1
+      default:
+        try checkCharacter()
+        value.append(XMLTree.isWhitespace(byte) ? 0x20 : byte)
+        position += 1
+      }
+    }
+    guard position < text.count else { throw invalid("unclosed token", at: position) }
+    position += 1
+    return String(decoding: value, as: UTF8.self)
+  }
+
+  /// Reads a reference to a character [66] or a predefined entity.
+  private mutating func readReference() throws(ParseError) -> Character {
+    let start = position
+    position += 1
+    var name: [UInt8] = []
+    while let byte = byte(at: position), byte != UInt8(ascii: ";"), name.count < 10 {
+      name.append(byte)
+      position += 1
+    }
+    try skip(";")
+    let names: [(name: StaticString, character: Character)] = [
+      ("lt", "<"), ("gt", ">"), ("amp", "&"), ("quot", "\""), ("apos", "'"),
+    ]
+    if let entity = names.first(where: { Self.isEqual(name[...], $0.name) }) {
+      return entity.character
+    }
+    guard name.first == UInt8(ascii: "#") else { throw invalid("undefined entity", at: start) }
+    let isHexadecimal = name.dropFirst().first == UInt8(ascii: "x")
+    let digits = String(decoding: name.dropFirst(isHexadecimal ? 2 : 1), as: UTF8.self)
+    guard let first = digits.utf8.first, first != UInt8(ascii: "+"), first != UInt8(ascii: "-"),
+      let number = UInt32(digits, radix: isHexadecimal ? 16 : 10),
+      let scalar = Unicode.Scalar(number), Self.isAllowed(number)
+    else { throw invalid("reference to invalid character number", at: start) }
+    return Character(scalar)
+  }
+
+  /// Returns true for the characters of XML [2].
+  private static func isAllowed(_ number: UInt32) -> Bool {
+    switch number {
+    case 0x09, 0x0A, 0x0D: true
+    case 0..<0x20, 0xFFFE, 0xFFFF: false
+    default: true
+    }
+  }
+
+  /// Throws an error for a control character, which XML does not allow.
+  private func checkCharacter() throws(ParseError) {
+    let byte = text[position]
+    guard byte >= 0x20 || XMLTree.isWhitespace(byte) else {
+      throw invalidToken(at: position)
+    }
+  }
+
+  /// Skips whitespace [3]. Returns true if there was any.
+  @discardableResult private mutating func skipWhitespace() -> Bool {
+    let start = position
+    while let byte = byte(at: position), XMLTree.isWhitespace(byte) {
+      position += 1
+    }
+    return position > start
+  }
+
+  /// Skips an expected ASCII character.
+  private mutating func skip(_ character: StaticString) throws(ParseError) {
+    guard starts(with: character) else {
+      throw invalidToken(at: position)
+    }
+    position += 1
+  }
+
+  // MARK: - Bytes
+
+  private func byte(at index: Int) -> UInt8? { index < text.count ? text[index] : nil }
+
+  private func starts(with prefix: StaticString) -> Bool {
+    let end = min(position + prefix.utf8CodeUnitCount, text.count)
+    return Self.isEqual(text[min(position, end)..<end], prefix)
+  }
+
+  private static func isEqual(_ bytes: ArraySlice<UInt8>, _ text: StaticString) -> Bool {
+    unsafe text.withUTF8Buffer { unsafe bytes.elementsEqual($0) }
+  }
+
+  private func invalid(_ reason: String, at offset: Int) -> ParseError {
+    ParseError(
+      offset: min(offset, text.count), message: "the text is not valid XML: \(reason)",
+      suggestion: text.prefix(2).contains(0) ? "save it as UTF-8" : nil)
+  }
+
+  private func invalidToken(at offset: Int) -> ParseError {
+    invalid("not well-formed (invalid token)", at: offset)
+  }
+
+  private func textError(at offset: Int) -> ParseError {
+    ParseError(
+      offset: offset, message: "text is not accepted",
+      suggestion: "use attributes and elements alone")
+  }
+
+  /// Returns the offset of the first byte that is not UTF-8, or nil.
+  private static func invalidUTF8Offset(in text: [UInt8]) -> Int? {
+    var position = 0
+    while position < text.count {
+      guard text[position] >= 0x80 else {
+        position += 1
+        continue
+      }
+      // A sequence has at most 4 bytes.
+      let end = min(position + 4, text.count)
+      var iterator = text[position..<end].makeIterator()
+      var decoder = UTF8()
+      guard case .scalarValue(let scalar) = decoder.decode(&iterator), isAllowed(scalar.value)
+      else { return position }
+      position += UTF8.width(scalar)
+    }
+    return nil
+  }
+}
