@@ -47,6 +47,12 @@ static const struct temblor_file files[] = {
     {"keys.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/keys.js" suffix(, 0)
      }},
+    {"latency.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/latency.js" suffix(, 0)
+     }},
+    {"lzma.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/lzma.js" suffix(, 0)
+     }},
     {"marks.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/marks.js" suffix(, 0)
      }},
@@ -100,6 +106,12 @@ static const struct temblor_file files[] = {
      }},
     {"studio-files.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/studio-files.js" suffix(, 0)
+     }},
+    {"studio-save.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/studio-save.js" suffix(, 0)
+     }},
+    {"studio-session.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/studio-session.js" suffix(, 0)
      }},
     {"studio-sound.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/studio-sound.js" suffix(, 0)

@@ -59,16 +59,17 @@ enum PageResource {
   static let studioStyle = styleSheet(from: contents(ofFiles: "page.css studio.css"))
   static let studioScript = scriptBlock(
     from: contents(
-      ofFiles: "text.js keys.js studio-core.js studio-state.js studio-draw.js studio-edit.js"
-        + " studio-sound.js studio-files.js studio-text.js studio-fields.js studio.js"))
+      ofFiles: "text.js lzma.js latency.js keys.js studio-core.js studio-state.js studio-draw.js"
+        + " studio-edit.js studio-sound.js studio-files.js studio-save.js studio-session.js"
+        + " studio-text.js studio-fields.js studio.js"))
   static let studioWorklet = scriptBlock(
     from: contents(ofFiles: "studio-core.js studio-worklet.js"))
   static let studioWorker = scriptBlock(from: contents(ofFiles: "studio-core.js studio-worker.js"))
-  /// The renderer as WebAssembly: the Base64 text of its gzip-compressed module.
-  static let studioModule = Base64.encoded(contents(ofFiles: "studio.module"))
+  /// The renderer as WebAssembly: the text of its LZMA-compressed module.
+  static let studioModule = DenseText.encoded(contents(ofFiles: "studio.module"))
   /// The scripts of reports and galleries: text, sound, patterns, drawing, player, keys.
   private static let sharedScriptFiles =
-    "text.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
+    "text.js latency.js sound.js pattern.js drawing.js envelope.js overlay.js player.js keys.js"
 
   /// Returns the concatenated contents of files, whose names are separated by spaces.
   private static func contents(ofFiles names: String) -> [UInt8] {
@@ -105,6 +106,46 @@ enum PageResource {
       return rule.isEmpty || rule.hasPrefix("/*") ? nil : String(rule)
     }
     return Array(rules.joined(separator: "\n").utf8)
+  }
+}
+
+/// Bytes as text in a script element: two characters for 13 bits, where Base64 has 12.
+///
+/// The characters are ASCII from `!` without `<`, which could end the element. Two of 91 characters
+/// have 8,281 values, and 13 bits have 8,192. `lzma.js` decodes the text.
+enum DenseText {
+  private static let radix: UInt32 = 91
+  private static let bitCount = 13
+  private static let firstCode = UInt8(ascii: "!")
+
+  /// Returns the text. The bits of the bytes follow each other from the least significant bit, and
+  /// zero bits fill the last two characters.
+  static func encoded(_ bytes: [UInt8]) -> [UInt8] {
+    var text: [UInt8] = []
+    text.reserveCapacity(bytes.count * 16 / bitCount + 2)
+    var bits: UInt32 = 0
+    var count = 0
+    func append(_ value: UInt32) {
+      text.append(character(value % radix))
+      text.append(character(value / radix))
+    }
+    for byte in bytes {
+      bits |= UInt32(byte) << UInt32(count)
+      count += 8
+      guard count >= bitCount else { continue }
+      append(bits & 0x1FFF)
+      bits >>= UInt32(bitCount)
+      count -= bitCount
+    }
+    if count > 0 {
+      append(bits)
+    }
+    return text
+  }
+
+  private static func character(_ digit: UInt32) -> UInt8 {
+    let code = firstCode + UInt8(digit)
+    return code < UInt8(ascii: "<") ? code : code + 1
   }
 }
 

@@ -30,8 +30,8 @@ public struct StudioPage: Sendable {
 
   /// The program that generates the page, with its version.
   public var generator: String
-  /// The name of the initial profile.
-  public var profileName: String
+  /// The name of the initial profile, or nil for the default of the page, small speakers.
+  public var profileName: String?
   /// The bytes of the profile's file, or nil for a shipped profile, which the page contains.
   public var profileData: [UInt8]?
 
@@ -39,9 +39,9 @@ public struct StudioPage: Sendable {
   ///
   /// - Parameters:
   ///   - generator: The program that generates the page, with its version.
-  ///   - profileName: The name of the initial profile.
+  ///   - profileName: The name of the initial profile, or nil for small speakers.
   ///   - profileData: The bytes of the profile's file, or nil for a shipped profile.
-  public init(generator: String, profileName: String, profileData: [UInt8]? = nil) {
+  public init(generator: String, profileName: String? = nil, profileData: [UInt8]? = nil) {
     self.generator = generator
     self.profileName = profileName
     self.profileData = profileData

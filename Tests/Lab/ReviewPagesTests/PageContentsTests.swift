@@ -32,6 +32,24 @@ import Testing
     }
   }
 
+  @Test("Dense text has two characters for 13 bits, and none that ends an element")
+  func denseTextHasSafeCharacters() {
+    #expect(DenseText.encoded([]) == [])
+    #expect(text(DenseText.encoded([0])) == "!!")
+    #expect(text(DenseText.encoded([0xFF, 0x1F])) == text([0x21 + 1, 0x21 + 90 + 1, 0x21, 0x21]))
+    let bytes = (0..<4_096).map { UInt8(truncatingIfNeeded: $0 &* 73 &+ $0 / 256) }
+    let characters = DenseText.encoded(bytes)
+    #expect(characters.count == (4_096 * 8 + 12) / 13 * 2)
+    #expect(characters.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "<") })
+  }
+
+  @Test("The studio is smaller than its limit")
+  func studioIsSmallerThanItsLimit() throws {
+    let page = try StudioPage(generator: "Temblor").html([])
+    #expect(page.count < 1_060_000, "\(page.count) bytes")
+    #expect(PageResource.studioModule.count < 900_000, "\(PageResource.studioModule.count) bytes")
+  }
+
   @Test("Differences are rows of the markup")
   func differencesAreRows() throws {
     let page = text(try Pages.twoTakeReport())

@@ -6,7 +6,7 @@ extension InBrowser {
   /// The studio in a real browser: display, edits, sound and files.
   @Suite struct StudioInBrowserTests {
     /// A pattern with an unusual layout and unknown keys.
-    private static let text = """
+    static let text = """
       {
         "Version" : 1.0, "Metadata": { "Project": "Test", "Own": [1, 2.50e0] },
         "Pattern": [
@@ -24,7 +24,7 @@ extension InBrowser {
       }
 
       """
-    private static let short = """
+    static let short = """
       {"Version": 1, "Pattern": [{"Event": {"Time": 0, "EventType": "HapticTransi\
       ent", "EventParameters": []}}]}
       """
@@ -52,16 +52,24 @@ extension InBrowser {
       _ texts: [String] = [text], query: String = "", width: Int = 1_280, address: String? = nil,
       preparation: String = ""
     ) throws -> BrowserPage {
+      try Self.open(
+        texts, query: query, width: width, address: address, preparation: preparation)
+    }
+
+    static func open(
+      _ texts: [String] = [text], query: String = "", width: Int = 1_280, address: String? = nil,
+      preparation: String = "", beside neighbor: BrowserPage? = nil
+    ) throws -> BrowserPage {
       let page = try BrowserPage(
         Self.html(texts, address: address), query: query, width: width,
-        preparation: Self.preparation + preparation)
+        preparation: Self.preparation + preparation, beside: neighbor)
       try page.wait(for: Self.isReady)
       return page
     }
 
-    private static let source = "document.getElementById('source').value"
+    static let source = "document.getElementById('source').value"
     private static let cursor = "document.getElementById('cursor').getAttribute('aria-label')"
-    private static let isReady = "document.body.dataset.state === 'ready'"
+    static let isReady = "document.body.dataset.state === 'ready'"
     private static let canUndo = "!document.getElementById('undo').disabled"
 
     /// Returns the lines of the source that differ from the opened text.
@@ -169,8 +177,7 @@ extension InBrowser {
       try page.press("a", control: true)
       #expect(try page.string("document.getElementById('kind').textContent") == "4 parts")
       try page.press("ArrowRight")
-      #expect(
-        try page.string("document.getElementById('undo').title") == "Undo: Move 4 parts (Ctrl Z)")
+      try page.wait(for: "document.getElementById('undo').title === 'Undo: Move 4 parts (Ctrl Z)'")
       let box = try page.box(of: "#stage")
       try page.press("Escape")
       try page.drag(
@@ -226,23 +233,6 @@ extension InBrowser {
       try page.press("z", control: true)
       try page.wait(for: "document.getElementById('source-more').textContent === 'as opened'")
       #expect(page.complaints == [])
-    }
-
-    @Test("Unsaved text is offered at the next visit")
-    func unsavedTextIsOffered() throws {
-      let page = try open()
-      try select("Transient", in: page)
-      try page.press("ArrowUp")
-      try page.wait(for: "localStorage.getItem('temblor-studio') !== null && \(Self.isReady)")
-      let changed = try page.string(Self.source)
-      try page.evaluate("window.kept = localStorage.getItem('temblor-studio')")
-      let kept = try #require(try page.string("btoa(window.kept)"))
-      let next = try open(preparation: "localStorage.setItem('temblor-studio', atob('\(kept)'));")
-      try next.click("#restore-yes")
-      try next.wait(for: "\(Self.source) !== `\(Self.text)`")
-      #expect(try next.string(Self.source) == changed)
-      try next.press("z", control: true)
-      try next.wait(for: "\(Self.source) === `\(Self.text)`")
     }
 
     @Test("The URL contains a time and a pattern")
@@ -348,19 +338,75 @@ extension InBrowser {
       try page.wait(for: "document.getElementById('note').textContent.startsWith('Saved to')")
     }
 
-    /// A drag moves the selection immediately, and the text is updated when the pointer rests.
-    @Test("Five thousand events can be dragged")
-    func fiveThousandEventsCanBeDragged() throws {
+    /// A pattern of 5,000 events.
+    private static var longText: String {
       let events = (0..<5_000).map {
         #"{"Event":{"Time":\#(Double($0) / 200),"EventType":"HapticTransient","EventParameters":[]}}"#
       }
-      let text = "{\"Version\":1,\"Pattern\":[\n" + events.joined(separator: ",\n") + "\n]}\n"
-      let page = try open([text])
+      return "{\"Version\":1,\"Pattern\":[\n" + events.joined(separator: ",\n") + "\n]}\n"
+    }
+
+    /// Returns a script that drops a file on the left half of the page.
+    static func drop(_ name: String, _ text: String) -> String {
+      """
+      (() => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([`\(text)`], `\(name)`));
+        dispatchEvent(new DragEvent("drop", { dataTransfer, clientX: 9 }));
+      })()
+      """
+    }
+
+    /// A drag moves the selection immediately, and the text is updated when the pointer rests.
+    @Test("Five thousand events can be dragged")
+    func fiveThousandEventsCanBeDragged() throws {
+      let page = try open([Self.longText])
       try select("Transient at 0.02", in: page)
       try drag(page, byX: 300)
       try page.wait(for: "document.getElementById('undo').title.startsWith('Undo: Move event')")
       try page.wait(for: "document.getElementById('source-more').textContent === '1 line changed'")
       #expect(page.complaints == [])
+    }
+
+    /// Repeated keys change the figure immediately, and the text once when the keys rest.
+    @Test("Repeated keys in five thousand events become one change")
+    func repeatedKeysBecomeOneChange() throws {
+      let page = try open([Self.longText])
+      try select("Transient at 0.02", in: page)
+      for _ in 0..<20 {
+        try page.press("ArrowRight")
+      }
+      try page.wait(for: "document.getElementById('source-more').textContent === '1 line changed'")
+      #expect(try page.string(Self.cursor)?.hasPrefix("Transient at 0.22 seconds") == true)
+      let undo = "document.getElementById('undo').title"
+      #expect(try page.string(undo) == "Undo: Move event (Ctrl Z)")
+      try page.press("ArrowUp")
+      try page.press("z", control: true)
+      #expect(try page.string(undo) == "Undo: Move event (Ctrl Z)")
+      try page.press("z", control: true)
+      try page.wait(for: "document.getElementById('source-more').textContent === 'as opened'")
+      #expect(page.complaints == [])
+    }
+
+    @Test("A file that is opened while a spectrogram is computed makes no error")
+    func openingDuringASpectrogramMakesNoError() throws {
+      let page = try open([Self.longText])
+      try page.evaluate("document.querySelector('[data-view=spectrogram]').click()")
+      try page.evaluate(Self.drop("next.ahap", Self.short))
+      try page.wait(for: "document.title.startsWith('next')")
+      try page.wait(for: Self.isReady)
+      #expect(page.complaints == [])
+    }
+
+    @Test("The page opens with the profile of the command")
+    func pageOpensWithTheProfile() throws {
+      let profile = "document.getElementById('profile').selectedOptions[0].textContent"
+      for (name, title) in [("phone", "Phone"), (nil, "Small speakers")] {
+        let html = try StudioPage(generator: "Temblor test", profileName: name).html([])
+        let page = try BrowserPage(html)
+        try page.wait(for: Self.isReady)
+        #expect(try page.string(profile) == title)
+      }
     }
 
     @Test("The studio is accessible")

@@ -51,7 +51,7 @@ struct XMLReader {
     if starts(with: "<![CDATA[") { return try skipCharacterData() }
     if starts(with: "<!DOCTYPE") {
       throw ParseError(
-        offset: position, message: "a document type declaration is not accepted",
+        offset: position, message: "document type declarations are not allowed",
         suggestion: "remove it")
     }
     if starts(with: "<?") { return try skipInstruction() }
@@ -144,7 +144,7 @@ struct XMLReader {
     }
     guard openElements.count <= maximumDepth else {
       throw ParseError(
-        offset: start, message: "elements are nested more than \(maximumDepth) deep")
+        offset: start, message: "elements are nested more than \(maximumDepth) levels deep")
     }
     hasRoot = true
     if starts(with: "/>") {
@@ -308,8 +308,8 @@ struct XMLReader {
 
   private func textError(at offset: Int) -> ParseError {
     ParseError(
-      offset: offset, message: "text is not accepted",
-      suggestion: "use attributes and elements alone")
+      offset: offset, message: "text content is not allowed",
+      suggestion: "use only elements and attributes")
   }
 
   /// Returns the offset of the first byte that is not UTF-8, or nil.

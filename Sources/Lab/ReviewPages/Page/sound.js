@@ -144,7 +144,11 @@ class Deck {
   async play(position = this.pausedPosition) {
     const turn = ++this.turn;
     const context = audioContext();
+    const timer = setTimeout(() => {
+      if (turn === this.turn) showNote(silenceWords);
+    }, silenceTimeout);
     await context.resume();
+    clearTimeout(timer);
     // A later command has replaced this one.
     if (turn !== this.turn) return;
     if (!this.master) {
@@ -182,7 +186,7 @@ class Deck {
 
   /** The pass that is playing. */
   get current() {
-    const now = audio.currentTime - (audio.outputLatency || 0);
+    const now = audio.currentTime - outputLatency(audio);
     return this.passes.findLast((pass) => pass.start <= now) ?? this.passes[0];
   }
 
@@ -190,7 +194,7 @@ class Deck {
   get position() {
     if (!this.isPlaying || this.passes.length === 0) return this.pausedPosition;
     const pass = this.current;
-    const now = audio.currentTime - (audio.outputLatency || 0);
+    const now = audio.currentTime - outputLatency(audio);
     return clamp(pass.from + now - pass.start, pass.from, pass.to);
   }
 
@@ -234,7 +238,7 @@ class Deck {
     while (isMore() && endOf(last) + this.gap < now + ahead) {
       last = this.schedulePass(endOf(last) + this.gap, this.from, this.to);
     }
-    if (!isMore() && now - (audio.outputLatency || 0) >= endOf(last)) {
+    if (!isMore() && now - outputLatency(audio) >= endOf(last)) {
       this.pause();
       this.pausedPosition = this.from;
       this.changed();

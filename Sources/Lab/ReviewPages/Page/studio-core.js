@@ -13,8 +13,11 @@ const utf8 = typeof TextEncoder === "undefined" ? null
  *   attack?: number, decay?: number, release?: number, sustained?: number, file?: string, felt: number[]}} ScoreEvent
  */
 
+/** The slot for files that are only examined. */
+const trialSlot = 3;
+
 /**
- * An instance of the module. Slots are 0 (A), 1 (B) and 2 (the clipboard). Profiles and formats are
+ * An instance of the module. Slots are 0 (A), 1 (B), 2 (the clipboard) and `trialSlot`. Profiles and formats are
  * indices.
  */
 class Core {
@@ -59,11 +62,25 @@ class Core {
   open(slot, name, bytes) {
     return this.calls.open(slot, ...this.writeInput(utf8.bytes(name), bytes)) === 1;
   }
+  /** Returns the error of the last call as text, with its line if there is one. */
+  failure() {
+    const { place, line, message, hint } = this.parsed(
+      this.readOutput(this.calls.outputLength())
+    ) ?? { message: "it is empty" };
+    const location = line ? `line ${line}: ` : place ? `${place}: ` : "";
+    return location + message + (hint ? `; ${hint}` : "");
+  }
+  /** Returns the reason that a file cannot be read, or null if it can. */
+  problem(name, bytes) {
+    const words = this.open(trialSlot, name, bytes) ? null : this.failure();
+    this.open(trialSlot, "", new Uint8Array(0));
+    return words;
+  }
   /**
    * Replaces the text of a slot. Returns false for an invalid text, while the last valid text keeps
    * playing.
    */
-  replace(slot, text) { return this.calls.replace(slot, ...this.writeInputText(text)) === 1; }
+  replace(slot, bytes) { return this.calls.replace(slot, ...this.writeInput(bytes)) === 1; }
   /**
    * Applies all changes or none. Returns an error message, or null. An `entry` is added byte for
    * byte.
@@ -73,8 +90,7 @@ class Core {
       (each) => (each.entry ? `{"add":${each.entry}}` : JSON.stringify(each))
     );
     if (this.calls.change(slot, ...this.writeInputText(`[${texts}]`)) === 1) return null;
-    const { place, message, hint } = this.parsed(this.readOutput(this.calls.outputLength()));
-    return (place ? `${place}: ` : "") + message + (hint ? `; ${hint}` : "");
+    return this.failure();
   }
   begin(slot, label) { this.calls.begin(slot, ...this.writeInputText(label)); }
   undo(slot) { return this.calls.step(slot, 0) === 1; }

@@ -189,7 +189,7 @@ function drawBack() {
   title("sound", state.picture === "waveform" ? "Waveform" : "Spectrogram", soundLaneText());
   if (box.lanes.felt) {
     title(
-      "felt", "Felt", box.width >= 560 ? "acceleration, 1 at full-scale resonance" : "acceleration"
+      "felt", "Felt", box.width >= 560 ? "vibration, 1 is the strongest steady tone" : "vibration"
     );
   }
   clipped(context, () => {
@@ -548,7 +548,7 @@ function drawFelt(context) {
   const [top, bottom] = box.lanes.felt;
   strokeLine(context, colours.edge, 1, [[box.left, bottom], [box.width - box.right, bottom]]);
   if (!slot?.felt?.length) {
-    if (slot?.felt) write(context, "not known for this actuator", box.left + 7, top + 14);
+    if (slot?.felt) write(context, "no data for this actuator", box.left + 7, top + 14);
     return;
   }
   const count = slot.felt.length / 2;

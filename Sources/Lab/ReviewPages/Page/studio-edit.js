@@ -155,6 +155,7 @@ let lastPress = { time: 0, x: 0, y: 0 };
 
 function pressed(event) {
   if (event.button || !score()) return;
+  commitNudge();
   const [x, y] = pointIn(event);
   const isSecond = event.timeStamp - lastPress.time < 400
     && Math.hypot(x - lastPress.x, y - lastPress.y) < 8;
@@ -406,36 +407,84 @@ function dragText({ item, part }) {
 }
 
 // Keys.
+/**
+ * A change by keys that is shown, but not yet in the text: its label and its values by path. A change
+ * of a long text would not keep up with repeated keys.
+ */
+let pendingNudge = null;
+let nudgeTimer = 0;
+
+/** Writes the change by keys to the text. Every other action does this first. */
+function commitNudge() {
+  clearTimeout(nudgeTimer);
+  if (!pendingNudge) return;
+  const { label, values } = pendingNudge;
+  pendingNudge = null;
+  for (const path of values.keys()) preview.delete(path);
+  change(label, [...values].flatMap(([path, fields]) =>
+    Object.entries(fields).map(([field, value]) => assign(path, field, value))));
+}
+
 /** Moves or changes the selection by a step. Successive key presses form one undo step. */
 function nudge(event) {
   const list = selected();
-  if (!list.length) return false;
-  const small = event.shiftKey ? 0.2 : 1;
-  const changes = [];
-  const sign = event.key === "ArrowLeft" || event.key === "ArrowDown" || event.key === "[" ? -1 : 1;
+  if (!list.length) return;
+  if (!current().isGood) {
+    reportUnchangeable();
+    return;
+  }
+  const values = nudgedValues(list, event);
+  if (!values.size) return;
+  const [name] = Object.keys(values.values().next().value);
+  const label = labelFor(name === "time" ? "Move" : `Change ${name} of`, list);
+  if (pendingNudge && pendingNudge.label !== label) {
+    commitNudge();
+    nudge(event);
+    return;
+  }
+  const isSame = event.repeat && current().history.undo === label;
+  pendingNudge ??= { label: isSame ? null : label, values };
+  pendingNudge.values = values;
+  if (changeCost <= longChange) {
+    commitNudge();
+  } else {
+    for (const [path, fields] of values) preview.set(path, fields);
+    drawTop();
+    clearTimeout(nudgeTimer);
+    nudgeTimer = setTimeout(commitNudge, 150 + 4 * changeCost);
+  }
+  announce(descriptionOf(selected().at(-1)));
+}
+
+/** Returns the values of each selected part after a step by a key, in the file's own terms. */
+function nudgedValues(list, event) {
+  const factor = event.shiftKey ? 0.2 : 1;
+  const sign = ["ArrowLeft", "ArrowDown", "["].includes(event.key) ? -1 : 1;
   const step = sign * (event.shiftKey ? 0.001 : gridStep() || 0.01);
+  const shown = (item) => ({ ...valuesOf(item), ...preview.get(item.path) });
+  const values = new Map();
   if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
     const [low, high] = timeRange(list);
-    const shift = clamp(step, low, high);
-    for (const item of list) changes.push(assign(item.path, "time", valuesOf(item).time + shift));
-  } else if (event.key === "[" || event.key === "]") {
-    for (const item of list.filter((each) => each.event?.duration)) {
-      changes.push(assign(item.path, "duration", Math.max(0.01, item.event.duration + step)));
-    }
-  } else {
-    const field = event.altKey ? "sharpness" : "intensity";
-    for (const item of list.filter((each) => each.type !== "audio")) {
-      const values = valuesOf(item);
-      const name = item.event ? field : "value";
-      const minimum = isSharpness(item.id) ? -1 : 0;
-      changes.push(assign(item.path, name, clamp(values[name] + sign * 0.05 * small, minimum, 1)));
-    }
+    const earlier = shown(list[0]).time - valuesOf(list[0]).time;
+    const shift = clamp(earlier + step, low, high);
+    for (const item of list) values.set(item.path, { time: valuesOf(item).time + shift });
+    return values;
   }
-  const name = changes[0]?.set.split(".").at(-1);
-  const label = labelFor(name === "time" ? "Move" : `Change ${name ?? ""} of`, list);
-  const isSame = event.repeat && current().history.undo === label;
-  if (change(isSame ? null : label, changes)) announce(descriptionOf(selected().at(-1)));
-  return true;
+  if (event.key === "[" || event.key === "]") {
+    for (const item of list.filter((each) => each.event?.duration)) {
+      values.set(item.path, { duration: Math.max(0.01, shown(item).duration + step) });
+    }
+    return values;
+  }
+  const field = event.altKey ? "sharpness" : "intensity";
+  for (const item of list.filter((each) => each.type !== "audio")) {
+    const name = item.event ? field : "value";
+    const minimum = isSharpness(item.id) ? -1 : 0;
+    values.set(
+      item.path, { [name]: clamp(shown(item)[name] + sign * 0.05 * factor, minimum, 1) }
+    );
+  }
+  return values;
 }
 
 /** @type {Key[]} */
@@ -504,7 +553,7 @@ const keyTable = [
   { keys: ["-"], act: () => zoom(1.4) },
   { keys: ["0"], act: () => { showAll(); drawAll(); } },
   { keys: ["Escape"], act: () => select([]) },
-  { keys: ["?"], shown: "?", words: "This list", act: () => find("#keys-dialog").showModal() },
+  { keys: ["?"], shown: "?", words: "This list", isAlwaysActive: true, act: () => find("#keys-dialog").showModal() },
 ];
 
 /** The keys with Ctrl or Command, outside text fields. */
@@ -533,11 +582,10 @@ function keyPressed(event) {
   if (stepRadio(event)) { event.preventDefault(); return; }
   if (belongsToControl(event) && event.target.id !== "cursor") return;
   const key = keyTable.find((each) => each.keys.includes(event.key));
-  if (!key || !score() || (event.altKey && key.act !== nudge) || (event.repeat && !key.repeats)) {
-    return;
-  }
+  if (!key || (event.altKey && key.act !== nudge) || (event.repeat && !key.repeats)) return;
   event.preventDefault();
-  key.act(event);
+  if (score() || key.isAlwaysActive) key.act(event);
+  else reportUnchangeable();
 }
 
 function connectEditing() {

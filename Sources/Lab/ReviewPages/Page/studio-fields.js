@@ -24,6 +24,7 @@ function showHeader() {
   find("#title").textContent = slot?.name ?? "No pattern";
   document.title = slot ? `${slot.name} · Temblor Studio` : "Temblor Studio";
   for (const id of ["#save", "#save-as", "#play"]) find(id).disabled = !slot;
+  showEditability(slot);
   const read = score();
   if (!read) {
     find("#facts").textContent = slot ? "This file cannot be played; the findings say why." : "";
@@ -39,6 +40,16 @@ function showHeader() {
   find("#facts").textContent = words.length ? [spanText(read.duration), ...words].join(" · ")
     : "empty: add an event, or drop a file here";
   find("#duration").textContent = `/ ${clockText(wholeLength(), wholeLength())} s`;
+}
+
+/** Marks the buttons that change the pattern as disabled, with the reason, if its text has an error. */
+function showEditability(slot) {
+  const reason = slot && !slot.isGood ? `The text cannot be read: ${textProblem(slot)}` : "";
+  for (const button of findAll(".tools > .btn, #duplicate, #delete")) {
+    button.dataset.title ??= button.title;
+    button.setAttribute("aria-disabled", Boolean(reason));
+    button.title = reason || button.dataset.title;
+  }
 }
 
 /** Returns the fields of a part: name, label, value and range, as the module accepts them. */
@@ -226,7 +237,14 @@ function makeFields(fields) {
 
 // Profiles.
 const kindNames = { mapping: "Phones and speakers", transducer: "Shakers and actuators" };
-const plainTitles = { phone: "Phone", speaker: "Small speakers" };
+const plainTitles = {
+  phone: "Phone",
+  speaker: "Small speakers",
+  android: "Android phone",
+  "meta-quest": "Meta Quest controllers",
+  mpeg: "MPEG reference software",
+  pulsar: "Pulsar audio simulator",
+};
 /** Returns the title of a profile: its product, or its name. */
 const profileTitle = ({ title, name }) => plainTitles[name] ?? title;
 
@@ -261,10 +279,10 @@ function chooseProfile(index) {
   updateLists();
   const { name, low, high, hasHardware } = profiles[index];
   const title = profileTitle(profiles[index]);
-  const band = `${Math.round(low)}–${Math.round(high)} Hz`;
-  showNote(name === "speaker" ? `${title}: ${band} with harmonics, heard on laptops and phones.`
-    : `${title}: ${band} as sent to the actuator${hasHardware ? ", and what it makes of it" : ""}; `
-      + "needs a shaker or good headphones.");
+  const band = `plays ${Math.round(low)}–${Math.round(high)} Hz`;
+  showNote(name === "speaker" ? `${title}: ${band} with harmonics, audible on laptops and phones.`
+    : `${title}: ${band}, as sent to the actuator. Listen with a shaker or good headphones.`
+      + (hasHardware ? " The lane Felt shows the vibration of the actuator." : ""));
 }
 
 function choosePicture(picture) {

@@ -71,6 +71,7 @@ function hear(message) {
   if (message.heardAt !== undefined) find(".dock").dataset.heard = message.heardAt.toFixed(3);
   if (message.frame === undefined) return;
   lastReport = message;
+  silenceTimer.stop();
   if (message.hasEnded && state.isPlaying) {
     setPlaying(false);
     state.position = 0;
@@ -78,8 +79,27 @@ function hear(message) {
   }
 }
 
+/** Reports a second without a frame after the start, until frames arrive or playback ends. */
+const silenceTimer = {
+  handle: 0,
+  isReported: false,
+  start() {
+    this.stop();
+    this.handle = setTimeout(() => {
+      this.isReported = true;
+      showNote(silenceWords);
+    }, silenceTimeout);
+  },
+  stop() {
+    clearTimeout(this.handle);
+    if (this.isReported) find("#note").hidden = true;
+    this.isReported = false;
+  },
+};
+
 function setPlaying(isPlaying) {
   state.isPlaying = isPlaying;
+  if (!isPlaying) silenceTimer.stop();
   document.body.classList.toggle("playing", isPlaying);
   find("#play").setAttribute("aria-label", isPlaying ? "Pause" : "Play");
 }
@@ -88,6 +108,7 @@ function setPlaying(isPlaying) {
 async function play(position = null) {
   if (!score()) return;
   const ready = startSound();
+  if (!state.isPlaying) silenceTimer.start();
   setPlaying(true);
   // Browsers allow the start only during a user gesture. Playback begins when the context runs.
   await Promise.all([ready, audio.resume()]);
@@ -121,7 +142,7 @@ let nextFrame = 0;
 function advance() {
   if (!state.isPlaying) return;
   const [first, last] = state.loop ?? [0, wholeLength()];
-  const passed = clamp(audio.currentTime - lastReport.time - (audio.outputLatency || 0), -0.2, 0.2);
+  const passed = clamp(audio.currentTime - lastReport.time - outputLatency(audio), -0.2, 0.2);
   let position = lastReport.frame / rate + passed;
   if (position > last) position = state.isLooping ? first + (position - last) : last;
   state.position = Math.max(0, position);
@@ -170,15 +191,17 @@ function sendNow(slotIndex) {
   if (!worklet || !slot?.score) return;
   const text = slot.isGood ? core.text(slotIndex) : slot.lastGood;
   if (!text) return;
-  if (text.length > minimumLongTextLength && "plan" in core.calls) ask("plan", slotIndex, { text });
+  const isLong = slot.isGood && text.length > minimumLongTextLength && "plan" in core.calls;
+  if (isLong) ask("plan", slotIndex);
   else tell({ do: "load", slot: slotIndex, text, profile: state.profile });
 }
 
 // Background work.
 let worker = null;
-/** The number of the last job. Results of previous jobs are ignored. */
+/** The number of the last job. */
 let jobNumber = 0;
-const lastJob = {};
+/** The last job of each kind and slot. Results of previous jobs and documents are ignored. */
+const lastJobs = new Map();
 
 function startWorker() {
   worker = new Worker(scriptAddress("#studio-worker"));
@@ -189,12 +212,19 @@ function startWorker() {
   });
 }
 
-/** Sends a job about a slot to the worker. */
+/** Sends a job about a slot to the worker, and its text if it has changed. */
 function ask(kind, slotIndex, more = {}) {
   if (!worker) return;
-  lastJob[`${kind} ${slotIndex}`] = ++jobNumber;
-  worker.postMessage({ kind, slot: slotIndex, number: jobNumber, profile: state.profile, rate, name: slots[slotIndex].file,
-    text: core.text(slotIndex), ...more });
+  const slot = slots[slotIndex];
+  if (slot.sentVersion !== slot.version) {
+    slot.sentVersion = slot.version;
+    worker.postMessage(
+      { kind: "text", slot: slotIndex, name: slot.file, bytes: core.text(slotIndex) }
+    );
+  }
+  const job = { kind, slot: slotIndex, number: ++jobNumber, profile: state.profile, rate, ...more };
+  lastJobs.set(`${kind} ${slotIndex}`, { job, document: slot.document });
+  worker.postMessage(job);
 }
 
 /** Requests the figure of a slot's sound if it has changed. */
@@ -215,13 +245,13 @@ function requestSpectrum() {
   const [columns, rows] = [
     Math.min(500, Math.round(plotWidth())), Math.round(box.lanes.sound[1] - box.lanes.sound[0])
   ];
-  slot.spectrumWanted = { from, to, columns, rows };
-  ask("spectrum", state.slot, slot.spectrumWanted);
+  ask("spectrum", state.slot, { from, to, columns, rows });
 }
 
 function finished({ kind, slot: slotIndex, number, samples, felt, decibels, plan, findings }) {
   const slot = slots[slotIndex];
-  if (!slot || lastJob[`${kind} ${slotIndex}`] !== number) return;
+  const last = lastJobs.get(`${kind} ${slotIndex}`);
+  if (!slot || last?.job.number !== number || last.document !== slot.document) return;
   if (kind === "check") {
     slot.findings = findings;
     if (slotIndex === state.slot) showFindings();
@@ -235,7 +265,7 @@ function finished({ kind, slot: slotIndex, number, samples, felt, decibels, plan
     );
   }
   if (kind === "spectrum" && decibels) {
-    const { from, to, columns, rows } = slot.spectrumWanted;
+    const { from, to, columns, rows } = last.job;
     const canvas = spectrumPicture(decibels, columns, rows, maximumSpectrumHertz());
     slot.spectrum = { from, to, canvas };
   }

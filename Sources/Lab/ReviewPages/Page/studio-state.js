@@ -103,13 +103,19 @@ function refresh(slotIndex = state.slot) {
   if (slotIndex === state.slot) setSelection(selection.filter((path) => slot.byPath.has(path)));
 }
 
-/** Opens a file in a slot and shows it. */
+/**
+ * Opens a file in a slot and shows it, also if it cannot be read. The previous document of the slot
+ * is closed.
+ */
 function openSlot(slotIndex, name, bytes, more = {}) {
+  settle();
   const start = performance.now();
+  if (slots[slotIndex]) dropDraft(slots[slotIndex]);
   const isGood = core.open(slotIndex, name, bytes);
   slots[slotIndex] = {
     name: name.replace(/\.[^.]+$/, ""), file: name, isGood, score: null, items: [], byPath: new Map(), findings: [],
-    save: null, handle: null, sounds: new Set(), samples: null, felt: null, version: 0, ...more,
+    save: null, handle: null, sounds: new Set(), samples: null, felt: null, version: 0, opened: bytes,
+    document: more.document ?? claimDocument(), draftKey: "none", ...more,
   };
   setSelection([]);
   refresh(slotIndex);
@@ -125,6 +131,7 @@ function openSlot(slotIndex, name, bytes, more = {}) {
 /** Shows, edits and plays A or B. */
 function showSlot(slotIndex) {
   if (!slots[slotIndex]) return;
+  settle();
   state.slot = slotIndex;
   setSelection([]);
   tell({ do: "hear", slot: slotIndex });
@@ -147,7 +154,12 @@ const labelFor = (verb, list = selected()) => {
 
 /** Applies changes to the current text. Without a label, they belong to the previous undo step. */
 function change(label, changes) {
-  if (!changes.length || !current()?.isGood) return false;
+  commitNudge();
+  if (!changes.length || !current()) return false;
+  if (!current().isGood) {
+    reportUnchangeable();
+    return false;
+  }
   const start = performance.now();
   if (label !== null) core.begin(state.slot, label);
   const refusal = core.change(state.slot, changes);
@@ -165,6 +177,28 @@ function change(label, changes) {
   return true;
 }
 
+/** Returns the error of a slot's text, with its line. */
+function textProblem(slot) {
+  const finding = core.check(slots.indexOf(slot), state.profile).find(
+    ({ severity }) => severity === "error"
+  );
+  if (!finding) return "it has an error.";
+  return `${finding.line ? `line ${finding.line}: ` : ""}${finding.message}.`;
+}
+
+/** Reports the reason that the current text cannot be changed except by typing. */
+function reportUnchangeable() {
+  const slot = current();
+  if (slot) showNote(`${slot.name} cannot be changed here: ${textProblem(slot)} Correct the source.`);
+}
+
+/** Passes pending changes to the module: the typed text, and a change by keys. */
+function settle() {
+  if (!current()) return;
+  takeTyping();
+  commitNudge();
+}
+
 let listTimer = 0;
 
 /** Shows and plays a change. The lists are updated after a pause. */
@@ -175,7 +209,7 @@ function afterChange(onlyTop = false) {
   showHeader();
   send(state.slot);
   clearTimeout(listTimer);
-  listTimer = setTimeout(updateLists, 120);
+  listTimer = setTimeout(updateLists, 120 + (changeCost > longChange ? 8 * changeCost : 0));
 }
 
 /** Updates findings, source, sound figure and stored session of the current slot. */
@@ -188,7 +222,7 @@ function updateLists() {
   showFindings();
   showSource();
   for (const slotIndex of [0, 1]) requestPicture(slotIndex);
-  keepSession();
+  keepDrafts();
   if (worker) document.body.dataset.state = "ready";
 }
 
@@ -196,7 +230,7 @@ const assign = (path, field, value) => ({ set: `${path}.${field}`, to: rounded(v
 
 /** Undoes or redoes a step. */
 function step(isBack) {
-  takeTyping();
+  settle();
   const slot = current();
   if (!slot) return;
   const label = isBack ? slot.history.undo : slot.history.redo;
@@ -300,6 +334,7 @@ const numberIn = (path) => Number(path.match(/\d+/)[0]);
 // Selection.
 /** Selects parts. The last part is shown and has the keyboard focus. */
 function select(paths) {
+  commitNudge();
   setSelection([...new Set(paths)].filter((path) => itemAt(path)));
   drawAll();
   showSelection();

@@ -75,7 +75,7 @@ function showSource() {
     : "not usable: the last good text sounds";
   find("#source-more").classList.toggle("bad", !slot.isGood);
   if (!find("#source-fold").open) return;
-  const text = utf8.text(core.text(state.slot));
+  const text = fieldText(core.text(state.slot));
   if (field.value !== text) {
     const [top, start] = [field.scrollTop, field.selectionStart];
     field.value = text;
@@ -115,6 +115,17 @@ function showLines() {
   }
 }
 
+/** Returns a text as a field has it: without a byte order mark, and with LF at the end of lines. */
+const fieldText = (bytes) => utf8.text(bytes).replaceAll("\r\n", "\n");
+
+/** Returns the typed text as bytes, with the byte order mark and line ends of the current text. */
+function typedBytes(typed) {
+  const bytes = core.text(state.slot);
+  const hasMark = bytes[0] === 0xEF && bytes[1] === 0xBB && bytes[2] === 0xBF;
+  const hasReturns = bytes[bytes.indexOf(0x0A) - 1] === 0x0D;
+  return utf8.bytes((hasMark ? "\uFEFF" : "") + (hasReturns ? typed.replaceAll("\n", "\r\n") : typed));
+}
+
 let typingTimer = 0;
 
 /** Passes the typed text to the module. An invalid text does not change the sound. */
@@ -125,9 +136,10 @@ function takeTyping() {
   const slot = current();
   if (slot.isGood) slot.lastGood = core.text(state.slot);
   core.begin(state.slot, "Edit text");
-  slot.isGood = core.replace(state.slot, find("#source").value);
+  slot.isGood = core.replace(state.slot, typedBytes(find("#source").value));
   refresh();
   if (slot.isGood) afterChange();
+  else showHeader();
   updateLists();
 }
 

@@ -4,23 +4,33 @@ let core = null;
 /** The pending jobs: the latest of each kind and slot. */
 const jobs = new Map();
 
+/** The texts of the slots, each opened once before the first job that needs it. */
+const texts = [];
+
+/** Opens the text of a slot. Returns false if it cannot be read. */
+function openText(slot) {
+  const text = texts[slot];
+  text.isReadable ??= core.open(slot, text.name, text.bytes);
+  return text.isReadable;
+}
+
 /** The functions that answer each kind of job. The buffers of the answer are transferred. */
 const kinds = {
   /** Returns the sound of a slot and the acceleration of the hardware. */
-  picture({ slot, text, profile, rate, name, columns }) {
-    if (!core.open(slot, name, text)) return {};
+  picture({ slot, profile, rate, columns }) {
+    if (!openText(slot)) return {};
     const samples = core.render(slot, profile, rate);
     return { samples, felt: columns ? core.felt(slot, profile, columns) : new Float32Array(0) };
   },
   /** Returns the spectrogram of a time range in decibels. */
-  spectrum({ slot, text, profile, rate, name, columns, rows, from, to }) {
-    if (!core.open(slot, name, text)) return {};
+  spectrum({ slot, profile, rate, columns, rows, from, to }) {
+    if (!openText(slot)) return {};
     core.render(slot, profile, rate);
     return { decibels: core.spectrogram(columns, rows, from, to) };
   },
   /** Returns the findings of a text. */
-  check({ slot, text, profile, name }) {
-    core.open(slot, name, text);
+  check({ slot, profile }) {
+    openText(slot);
     return { findings: core.check(slot, profile) };
   },
   /** Returns the text of a pattern traced from a sound. */
@@ -28,8 +38,8 @@ const kinds = {
     return core.trace(slot, sound, profile) ? { text: core.text(slot) } : {};
   },
   /** Returns the compiled pattern. */
-  plan({ slot, text, profile, rate, name }) {
-    return core.open(slot, name, text) ? { plan: core.plan(slot, profile, rate) } : {};
+  plan({ slot, profile, rate }) {
+    return openText(slot) ? { plan: core.plan(slot, profile, rate) } : {};
   },
 };
 
@@ -50,6 +60,8 @@ onmessage = async ({ data }) => {
     if (jobs.size) work();
   } else if (data.kind === "sound") {
     core.sound(data);
+  } else if (data.kind === "text") {
+    texts[data.slot] = data;
   } else {
     if (core && !jobs.size) setTimeout(work);
     jobs.set(`${data.kind} ${data.slot}`, data);

@@ -18,6 +18,7 @@ function connectControls() {
   for (const [id, act] of Object.entries(onClick)) {
     find(id).addEventListener("click", () => {
       if (score() || ["#open", "#save", "#undo", "#redo"].includes(id)) act();
+      else reportUnchangeable();
     });
   }
   for (const slotIndex of [0, 1]) {
@@ -48,9 +49,7 @@ function connectControls() {
 async function start() {
   readColours();
   try {
-    moduleBytes = await streamed(
-      bytesOf(find("#studio-module").textContent.trim()), new DecompressionStream("gzip")
-    );
+    moduleBytes = unpackedLZMA(bytesOfDense(find("#studio-module").textContent));
     core = await Core.make(moduleBytes);
   } catch (error) {
     find("#facts").textContent = `This browser cannot run the studio: ${error.message}`;
@@ -64,12 +63,14 @@ async function start() {
   formats = core.formats();
   find("#file").accept = [...formats.filter(({ reads }) => reads)
     .flatMap(({ extensions }) => extensions.map(fileEnding)), "audio/*"].join();
-  // The initial profile: one for laptop speakers, unless the page was generated for another output.
-  const wanted = data.profile === profiles[0].name ? "speaker" : data.profile;
-  state.profile = Math.max(0, profiles.findIndex(({ name }) => name === wanted));
+  // The initial profile is that of the page, or one for laptop speakers.
+  const wanted = data.profile ?? "speaker";
+  state.profile = Math.max(0, profiles.findLastIndex(({ name }) => name === wanted));
   fillProfiles();
   connectEditing();
   connectFiles();
+  connectSaving();
+  connectSession();
   connectText();
   connectControls();
   find("#views").hidden = !("spectrogram" in core.calls);
@@ -84,7 +85,7 @@ async function start() {
   }
   if (slots[1]) showSlot(0);
   followAddress();
-  offerSession();
+  await offerDrafts();
   await startWorker();
   updateLists();
 }

@@ -77,14 +77,18 @@ function announce(text) {
 
 let noteTimer = 0;
 
-/** Shows a message for a few seconds. */
+/** The minimum duration of a message, and the reading time of a character, in milliseconds. */
+const noteDuration = { minimum: 4500, perCharacter: 70 };
+
+/** Shows a message long enough to read it. */
 function showNote(text) {
   const line = find("#note");
   (find("dialog[open]") ?? document.body).append(line);
   line.textContent = text;
   line.hidden = false;
   clearTimeout(noteTimer);
-  noteTimer = setTimeout(() => { line.hidden = true; }, 4500);
+  const duration = Math.max(noteDuration.minimum, text.length * noteDuration.perCharacter);
+  noteTimer = setTimeout(() => { line.hidden = true; }, duration);
 }
 
 /** Downloads a file. */

@@ -30,7 +30,7 @@ enum StudioCommand {
       arguments: [patternArgument(formats)],
       options: [
         PageOutput.outputOption(default: defaultOutput),
-        serve, port, SharedOptions.profile, PageOutput.openOption, LiveOptions.quiet,
+        serve, port, profile, PageOutput.openOption, LiveOptions.quiet,
       ],
       examples: [
         .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and open it."),
@@ -53,8 +53,13 @@ enum StudioCommand {
     "--serve", help: "Serve the page on this computer, and save to the files."
   ).flag()
   private static let port = Option(
-    "--port", value: "N", help: "Port to serve on. Default: a free port."
+    "--port", value: "N",
+    help: "Port to serve on. Default: a port that depends on the file, if it is free."
   ).int(in: 1...65_535)
+  private static let profile = Option(
+    "--profile", value: "PROFILE",
+    help: "Profile that the page opens with: a name from 'temblor profiles', or a file.",
+    defaultText: "speaker", completion: SharedOptions.profileCompletion)
 
   struct Options {
     let patterns: [String]
@@ -67,7 +72,7 @@ enum StudioCommand {
       patterns = arguments[patternArgument(formats)]
       try SharedOptions.refuseBoth("--serve", "--output", in: arguments)
       page = try PageOptions(arguments, default: defaultOutput)
-      profile = try arguments[SharedOptions.profile.text()]
+      profile = try arguments[StudioCommand.profile.text()]
       serves = try arguments[serve]
       port = try arguments[StudioCommand.port]
     }
@@ -104,7 +109,7 @@ enum StudioCommand {
   private static func page(_ options: Options) throws -> StudioPage {
     let generator = "Temblor \(temblorVersion)"
     guard let name = options.profile else {
-      return StudioPage(generator: generator, profileName: "phone")
+      return StudioPage(generator: generator)
     }
     let input = try ProfileInput.find(name)
     let profile = try input.profile()
@@ -137,7 +142,7 @@ enum StudioCommand {
       return path
     }
     let interruption = InterruptSignal()
-    let server = try StudioServer(port: UInt16(clamping: options.port ?? 0))
+    let server = try server(for: paths, port: options.port)
     let site = StudioSite(page: page, paths: paths, secret: makeSecret(), port: server.port)
     // A program that starts this command reads the address here.
     try terminal.output.writeLine(site.address)
@@ -148,6 +153,17 @@ enum StudioCommand {
       try work.attempt { _ in try PageOutput.openInBrowser(site.address, state: "is being served") }
     }
     server.run(site, until: interruption.descriptor, time: SystemTimeSource())
+  }
+
+  /// Listens on a given port, or on the port of the files. Browsers keep unsaved changes by host
+  /// and port, so the page offers those of the last time.
+  private static func server(for paths: [String], port: Int?) throws(FileError) -> StudioServer {
+    if let port { return try StudioServer(port: UInt16(clamping: port)) }
+    let key = paths.map { FileSystem.realPath($0) ?? $0 }
+    for port in StudioServer.preferredPorts(forKey: key.joined(separator: "\n")) {
+      if let server = try? StudioServer(port: port) { return server }
+    }
+    return try StudioServer()
   }
 
   /// Returns 128 random bits of the system as hexadecimal digits.

@@ -25,6 +25,20 @@ final class StudioServer {
   private var connections: [Connection] = []
   private var acceptRetryTime = Duration.zero
 
+  /// The ports above the default range of Linux for outgoing connections, which ends at 60,999.
+  private static let preferredPortRange: ClosedRange<UInt16> = 61_000...65_535
+  /// The number of successive ports to try.
+  private static let preferredPortCount: UInt16 = 8
+
+  /// Returns the ports for a key in order of preference. Equal keys have equal ports.
+  static func preferredPorts(forKey key: String) -> [UInt16] {
+    let digits = SHA256.hash(of: Array(key.utf8)).prefix(8)
+    let number = UInt32(digits, radix: 16) ?? 0
+    let startCount = UInt32(preferredPortRange.count) - UInt32(preferredPortCount) + 1
+    let first = preferredPortRange.lowerBound + UInt16(number % startCount)
+    return Array(first..<first + preferredPortCount)
+  }
+
   /// Listens on the loopback address only. The system chooses a free port for port 0.
   init(port: UInt16 = 0) throws(FileError) {
     let kind =

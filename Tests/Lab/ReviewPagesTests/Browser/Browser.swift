@@ -26,10 +26,10 @@ final class Browser: Sendable {
   /// The timeout of all operations, in milliseconds. It is long for busy machines.
   static let patience = 180_000
 
-  /// The shared browser.
+  /// The shared browser, without sound output.
   static let shared = Result { try Browser() }
   /// The resources to release when the process exits.
-  private static let running = Mutex<(process: pid_t, folder: String)?>(nil)
+  private static let running = Mutex<[(process: pid_t, folder: String)]>([])
 
   /// The received bytes that are not yet parsed.
   private struct State {
@@ -44,7 +44,11 @@ final class Browser: Sendable {
   private let replies: Int32
   private let state = Mutex(State())
 
-  private init() throws {
+  /// Starts a browser.
+  ///
+  /// - Parameter soundEnvironment: The environment variables of a sound server, or nil for a browser
+  ///   without sound output.
+  init(soundEnvironment: [String]? = nil) throws {
     guard let program = Self.path else { throw BrowserError(description: Self.remedy) }
     var template = Array("/tmp/temblor-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw BrowserError(description: "no folder") }
@@ -53,13 +57,15 @@ final class Browser: Sendable {
     let process = try ProcessRunner.start(
       [
         program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-        "--disable-audio-output",
+        soundEnvironment == nil ? "--disable-audio-output" : "--enable-audio-output",
         "--autoplay-policy=no-user-gesture-required", "--no-first-run",
         "--disable-background-networking",
         "--disable-component-update", "--disable-crash-reporter", "--hide-scrollbars",
         "--remote-debugging-pipe",
         "--user-data-dir=\(folder)/profile", "about:blank",
-      ], environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=\(folder)"],
+      ],
+      environment: ["PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", "HOME=\(folder)"]
+        + (soundEnvironment ?? []),
       streams: [
         (0, .file("/dev/null", flags: O_RDONLY)), (1, .file("/dev/null", flags: O_WRONLY)),
         (2, .file("/dev/null", flags: O_WRONLY)), (3, .descriptor(toBrowser.read)),
@@ -70,16 +76,22 @@ final class Browser: Sendable {
     commands = toBrowser.write
     replies = fromBrowser.read
     let folder = folder
-    Self.running.withLock { $0 = (process, folder) }
-    atexit { Browser.end() }
+    let isFirst = Self.running.withLock {
+      $0.append((process, folder))
+      return $0.count == 1
+    }
+    if isFirst {
+      atexit { Browser.end() }
+    }
   }
 
-  /// Ends the process with its children, and removes its folder.
+  /// Ends the processes with their children, and removes their folders.
   private static func end() {
-    guard let (process, folder) = running.withLock({ $0 }) else { return }
-    kill(-process, SIGKILL)
-    _ = ProcessRunner.waitForEnd(of: process)
-    remove(folder)
+    for (process, folder) in running.withLock({ $0 }) {
+      kill(-process, SIGKILL)
+      _ = ProcessRunner.waitForEnd(of: process)
+      remove(folder)
+    }
   }
 
   /// The events of pages, oldest first.

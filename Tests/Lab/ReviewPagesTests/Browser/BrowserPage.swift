@@ -6,6 +6,8 @@ final class BrowserPage {
   private let browser: Browser
   private let context: String
   private let session: String
+  /// The page whose storage this page shares, or nil for a storage of its own.
+  private let neighbor: BrowserPage?
 
   /// Writes a page to a file and opens it.
   ///
@@ -14,13 +16,20 @@ final class BrowserPage {
   ///   - width: The width in CSS pixels. A width below 600 emulates a phone.
   ///   - hasScript: True to run the scripts of the page.
   ///   - preparation: A script that runs before those of the page.
+  ///   - neighbor: A page whose storage the page shares, like another tab of one user.
+  ///   - browser: The browser, or nil for the shared one.
   init(
     _ html: [UInt8], query: String = "", width: Int = 1_280, height: Int = 900,
     isDark: Bool = false,
-    hasScript: Bool = true, preparation: String = ""
+    hasScript: Bool = true, preparation: String = "", beside neighbor: BrowserPage? = nil,
+    in browser: Browser? = nil
   ) throws {
-    browser = try Browser.shared.get()
-    let made = try browser.call("Target.createBrowserContext")["browserContextId"]?.string ?? ""
+    self.browser = try browser ?? Browser.shared.get()
+    self.neighbor = neighbor
+    let browser = self.browser
+    let made =
+      try neighbor?.context ?? browser.call("Target.createBrowserContext")["browserContextId"]?
+      .string ?? ""
     context = made
     let target = try browser.call("Target.createTarget") {
       $0.member("url", "about:blank")
@@ -60,6 +69,7 @@ final class BrowserPage {
   }
 
   deinit {
+    guard neighbor == nil else { return }
     _ = try? browser.call("Target.disposeBrowserContext") { $0.member("browserContextId", context) }
   }
 
@@ -68,6 +78,21 @@ final class BrowserPage {
   )
     throws -> JSONValue
   { try browser.call(method, session: session, parameters) }
+
+  /// Opens the page again, in front of its neighbors. A page in the background draws no frames.
+  func reload() throws {
+    try call("Page.bringToFront")
+    try evaluate("document.documentElement.dataset.old = 'true'")
+    try call("Page.reload")
+    // The page that ends answers with an error.
+    let end = ContinuousClock.now + .milliseconds(Browser.patience)
+    let isNew = "document.readyState === 'complete' && !document.documentElement.dataset.old"
+    while (try? bool(isNew)) != true {
+      guard ContinuousClock.now < end else {
+        throw BrowserError(description: "the page was not loaded again in time")
+      }
+    }
+  }
 
   /// Sets the width of the screen.
   func resize(width: Int, height: Int) throws {
@@ -133,7 +158,8 @@ final class BrowserPage {
   /// Presses and releases a key.
   func press(_ key: String, shift: Bool = false, control: Bool = false) throws {
     let codes = [
-      "Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9, "Home": 36,
+      "Enter": 13, "Escape": 27, " ": 32, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39,
+      "ArrowDown": 40, "Tab": 9, "Home": 36,
     ]
     let text = key == "Enter" ? "\r" : (key.count == 1 && !control ? key : "")
     for type in [text.isEmpty ? "rawKeyDown" : "keyDown", "keyUp"] {

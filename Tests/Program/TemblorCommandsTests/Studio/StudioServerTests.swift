@@ -80,6 +80,17 @@ import Testing
     #expect(addresses == ["0100007F" + ending])
   }
 
+  @Test("Equal files have equal ports, outside of the ports for outgoing connections")
+  func equalFilesHaveEqualPorts() {
+    let ports = StudioServer.preferredPorts(forKey: "/home/a/mine.ahap")
+    #expect(ports == StudioServer.preferredPorts(forKey: "/home/a/mine.ahap"))
+    #expect(ports.count == 8 && ports != StudioServer.preferredPorts(forKey: "/home/a/other.ahap"))
+    for index in 0..<2_000 {
+      let ports = StudioServer.preferredPorts(forKey: "\(index)")
+      #expect(ports.allSatisfy { $0 >= 61_000 })
+    }
+  }
+
   @Test func aPortInUseIsNamed() throws {
     let server = try StudioServer()
     #expect(

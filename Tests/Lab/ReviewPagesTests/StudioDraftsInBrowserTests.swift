@@ -1,0 +1,218 @@
+import Testing
+
+@testable import ReviewPages
+
+extension InBrowser {
+  /// Unsaved work in the studio: it outlives the page, under its own name, and nothing replaces it.
+  @Suite struct StudioDraftsInBrowserTests {
+    private typealias Studio = StudioInBrowserTests
+
+    /// A script that leaves the page without asking.
+    private static let leavesSilently = """
+      addEventListener("beforeunload", (event) => event.stopImmediatePropagation(), true);
+      """
+    private static let title = "document.getElementById('title').textContent"
+    private static let offers = """
+      [...document.querySelectorAll("#restore-list b")].map((each) => each.textContent).join()
+      """
+    private static let draftCount = "Number(document.body.dataset.drafts ?? 0)"
+
+    private func open(_ texts: [String] = [Studio.text], beside neighbor: BrowserPage? = nil)
+      throws -> BrowserPage
+    {
+      try Studio.open(texts, preparation: Self.leavesSilently, beside: neighbor)
+    }
+
+    /// Replaces a part of the source by typing, and waits until the change is stored.
+    private func type(_ old: String, _ new: String, in page: BrowserPage) throws {
+      let count = try page.number(Self.draftCount) ?? 0
+      try page.evaluate(
+        """
+        (() => {
+          const field = document.getElementById("source");
+          field.value = field.value.replace(`\(old)`, `\(new)`);
+          field.dispatchEvent(new Event("input"));
+        })()
+        """)
+      try page.wait(for: "\(Self.draftCount) > \(count)")
+      try page.wait(for: Studio.isReady)
+    }
+
+    private func drop(_ name: String, _ text: String = Studio.short, on page: BrowserPage) throws {
+      try page.evaluate(Studio.drop(name, text))
+      try page.wait(for: "\(Self.title) === `\(name)`.replace('.ahap', '')")
+      try page.wait(for: Studio.isReady)
+    }
+
+    private func reload(_ page: BrowserPage) throws {
+      try page.reload()
+      try page.wait(for: Studio.isReady)
+    }
+
+    @Test("Two pages of one file keep both changes")
+    func twoPagesKeepBothChanges() throws {
+      let first = try open()
+      try type("0.80", "0.11", in: first)
+      let second = try open(beside: first)
+      #expect(try second.string(Self.offers) == "", "the first page is still open")
+      try type("0.80", "0.22", in: second)
+      try reload(first)
+      #expect(try first.string(Self.offers) == "first.ahap")
+      try first.evaluate("document.querySelector('#restore-list .btn').click()")
+      try first.wait(for: "\(Studio.source).includes('0.11')")
+      #expect(try first.bool("document.getElementById('restore').hidden"))
+      try reload(second)
+      #expect(try second.string(Self.offers) == "first.ahap")
+      try second.evaluate("document.querySelector('#restore-list .btn').click()")
+      try second.wait(for: "\(Studio.source).includes('0.22')")
+      #expect(first.complaints == [] && second.complaints == [])
+    }
+
+    @Test("Changes under an open offer replace nothing")
+    func changesUnderAnOfferReplaceNothing() throws {
+      let page = try open()
+      try type("0.80", "0.11", in: page)
+      try reload(page)
+      try type("0.80", "0.33", in: page)
+      try reload(page)
+      #expect(try page.string(Self.offers) == "first.ahap,first.ahap")
+      try page.evaluate("document.querySelector('#restore-list .btn.quiet').click()")
+      #expect(try page.string(Self.offers) == "first.ahap")
+      try reload(page)
+      #expect(try page.string(Self.offers) == "first.ahap")
+      try page.evaluate("document.querySelector('#restore-list .btn').click()")
+      try page.wait(for: "\(Studio.source).includes('0.11')")
+    }
+
+    @Test("A restored file has its own name, and is changed from its own original")
+    func restoredFileHasItsOwnName() throws {
+      let page = try open()
+      try drop("mine.ahap", on: page)
+      try type("\"Time\": 0", "\"Time\": 0.75", in: page)
+      try reload(page)
+      #expect(try page.string(Self.title) == "first")
+      try page.evaluate("document.querySelector('#restore-list .btn').click()")
+      try page.wait(for: "\(Self.title) === 'mine'")
+      try page.wait(for: "document.getElementById('source-more').textContent === '1 line changed'")
+      let slots = "[...document.querySelectorAll('.slot .nm')].map((e) => e.textContent).join()"
+      #expect(try page.string(slots) == "first,mine")
+      try page.evaluate("document.getElementById('save').click()")
+      try page.wait(for: "window.saved['mine.ahap'] !== undefined")
+      try page.press("z", control: true)
+      try page.wait(for: "\(Studio.source) === `\(Studio.short)`")
+      #expect(page.complaints == [])
+    }
+
+    @Test("A saved file is not offered")
+    func savedFileIsNotOffered() throws {
+      let page = try open()
+      try type("0.80", "0.11", in: page)
+      let count = try page.number(Self.draftCount) ?? 0
+      try page.click("#save")
+      try page.wait(for: "\(Self.draftCount) > \(count)")
+      try reload(page)
+      #expect(try page.string(Self.offers) == "")
+    }
+
+    @Test("Text that is typed just before the page closes is kept")
+    func lastKeystrokesAreKept() throws {
+      let page = try open()
+      try page.evaluate(
+        """
+        (() => {
+          const field = document.getElementById("source");
+          field.value = field.value.replace("0.80", "0.44");
+          field.dispatchEvent(new Event("input"));
+        })()
+        """)
+      try reload(page)
+      #expect(try page.string(Self.offers) == "first.ahap")
+    }
+
+    @Test("A file that cannot be read replaces nothing", arguments: ["x.txt", "x.ahap", "x.xml"])
+    func unreadableFileReplacesNothing(_ name: String) throws {
+      let page = try open()
+      try page.evaluate(Studio.drop(name, "hello"))
+      let note = "document.getElementById('note').textContent"
+      try page.wait(for: "\(note).startsWith(`\(name) was not opened: `)")
+      #expect(try page.string(Self.title) == "first")
+      #expect(try page.string(Studio.source) == Studio.text)
+      #expect(page.complaints == [])
+    }
+
+    @Test("Buttons of an unreadable text say the reason")
+    func buttonsSayTheReason() throws {
+      let page = try open()
+      try type("\"Version\" :", "\"Version\" ", in: page)
+      #expect(
+        try page.string("document.getElementById('add-transient').getAttribute('aria-disabled')")
+          == "true")
+      let title = try page.string("document.getElementById('add-transient').title") ?? ""
+      #expect(title.hasPrefix("The text cannot be read: line 2: "), "\(title)")
+      try page.click("#add-transient")
+      let note = try page.string("document.getElementById('note').textContent") ?? ""
+      #expect(note.hasPrefix("first cannot be changed here: line 2: "), "\(note)")
+    }
+
+    @Test("Saving an unreadable text asks once")
+    func savingUnreadableTextAsksOnce() throws {
+      let page = try open()
+      try page.evaluate("window.asked = []; window.confirm = (text) => asked.push(text) > 1;")
+      try type("\"Version\" :", "\"Version\" ", in: page)
+      try page.click("#save")
+      let question = try page.string("window.asked[0]") ?? ""
+      #expect(question.hasPrefix("The text cannot be read: line 2: "), "\(question)")
+      #expect(try page.string("Object.keys(window.saved).join()") == "")
+      for _ in 0..<2 {
+        try page.click("#save")
+        try page.wait(for: "window.saved['first.ahap'] !== undefined")
+      }
+      #expect(try page.number("window.asked.length") == 2)
+    }
+
+    /// A clip of Meta Haptics Studio with an unusual layout.
+    private static let clip = """
+      {"version":{"major":1,"minor":0,"patch":0},  "metadata":{"editor":"x","source":"","project":"","tags":[],"description":""},
+        "signals":{"continuous":{"envelopes":{"amplitude":[{"time":0.0,"amplitude":0.50},{"time":1.0,"amplitude":0.1}],
+        "frequency":[{"time":0.0,"frequency":0.5},{"time":1.0,"frequency":0.5}]}}}}
+      """
+
+    @Test("A file of another format is saved in its own format, unchanged byte for byte")
+    func otherFormatsAreSavedInTheirOwn() throws {
+      let page = try open()
+      try page.evaluate(Studio.drop("clip.haptic", Self.clip))
+      try page.wait(for: "\(Self.title) === 'clip'")
+      try page.wait(for: Studio.isReady)
+      try page.evaluate("document.getElementById('opened-dialog').close()")
+      try page.click("#save")
+      try page.wait(for: "window.saved['clip.haptic'] !== undefined")
+      #expect(try page.string("window.saved['clip.haptic'].text()") == Self.clip)
+      try page.evaluate("delete window.saved['clip.haptic']; window.confirm = () => true;")
+      try page.press("t")
+      try page.wait(for: "!document.querySelector('#slot-0 .changed').hidden")
+      try page.click("#save-as")
+      #expect(try page.string("document.getElementById('format').value") == "haptic")
+      try page.click("#save-now")
+      try page.wait(for: "window.saved['clip.haptic'] !== undefined")
+      #expect(try page.string("window.saved['clip.haptic'].text()") != Self.clip)
+      #expect(try page.bool("document.querySelector('#slot-0 .changed').hidden"))
+      #expect(
+        try page.string("document.getElementById('note').textContent") == "Saved as clip.haptic.")
+      #expect(page.complaints == [])
+    }
+
+    @Test("Typing keeps the line ends of the file")
+    func typingKeepsLineEnds() throws {
+      let page = try open()
+      let text = Studio.short.replacing(", ", with: ",\\r\\n")
+      try page.evaluate(Studio.drop("lines.ahap", text))
+      try page.wait(for: "\(Self.title) === 'lines'")
+      try type("\"Time\": 0", "\"Time\": 0.5", in: page)
+      try page.click("#save")
+      try page.wait(for: "window.saved['lines.ahap'] !== undefined")
+      let saved = try page.string("window.saved['lines.ahap'].text()") ?? ""
+      #expect(saved.contains("\r\n") && saved.contains("0.5"))
+      #expect(!saved.replacing("\r\n", with: "").contains("\n"))
+    }
+  }
+}
