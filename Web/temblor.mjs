@@ -1,0 +1,375 @@
+// Temblor for web pages and node: reads, checks, renders, plays, converts, and compares haptic
+// patterns. `Tools/web` puts `studio-core.js`, the interface of the WebAssembly module, before this
+// text.
+
+/** The sample rate of playback and the default of rendering, in hertz. */
+const defaultRate = 48000;
+/** The document of the module that the functions use. It has the last used pattern. */
+const slot = 0;
+/** The interval between commands to an actuator without samples, in seconds. */
+const actuatorInterval = 0.03;
+/** The intensity below which a device that is only on or off is off. */
+const minimumVibration = 0.1;
+/** The minimum duration of a vibration, in seconds. Motors do not respond to shorter ones. */
+const minimumPulse = 0.02;
+
+/** A file that cannot be read, or an argument that is not valid. */
+export class TemblorError extends Error {
+  constructor({ message, hint, line, column, rule }) {
+    super((line ? `line ${line}: ` : "") + message + (hint ? `; ${hint}` : ""));
+    this.name = "TemblorError";
+    Object.assign(this, { line, column, rule });
+  }
+}
+
+/** Returns the bytes of a file next to this one. */
+async function bytesBeside(name) {
+  const address = new URL(name, import.meta.url);
+  if (address.protocol === "file:" && globalThis.process?.versions?.node) {
+    const { readFile } = await import("node:fs/promises");
+    return new Uint8Array(await readFile(address));
+  }
+  const answer = await fetch(address);
+  if (!answer.ok) throw new TemblorError({ message: `${name} cannot be loaded: ${answer.status}` });
+  return new Uint8Array(await answer.arrayBuffer());
+}
+
+let starting = null;
+/** @type {Core} */
+let core = null;
+let moduleBytes = null;
+let profiles = [];
+let formats = [];
+/** The indices of profiles in JSON by their text. */
+const ownProfiles = new Map();
+/** The pattern in the document of the module. */
+let openPattern = null;
+
+/** Loads the WebAssembly module once. */
+function start() {
+  starting ??= (async () => {
+    moduleBytes = await bytesBeside("./temblor.wasm");
+    core = await Core.make(moduleBytes);
+    profiles = core.profiles();
+    formats = core.formats();
+  })();
+  return starting;
+}
+
+const failure = () => core.parsed(core.readOutput(core.calls.outputLength()))
+  ?? { message: "the file is empty" };
+
+/** A pattern that was read. */
+export class Pattern {
+  #bytes;
+  #score = null;
+
+  constructor(name, bytes) {
+    this.name = name;
+    this.#bytes = bytes;
+  }
+  /** Opens the pattern in the document of the module. */
+  open() {
+    if (openPattern === this) return;
+    openPattern = null;
+    if (!core.open(slot, this.name, this.#bytes)) throw new TemblorError(failure());
+    openPattern = this;
+  }
+  #readScore() {
+    this.open();
+    this.#score ??= core.score(slot);
+    return this.#score;
+  }
+  get duration() { return this.#readScore().duration; }
+  get format() { return this.#readScore().format; }
+  get events() {
+    return this.#readScore().events.map(
+      ({ kind, time, duration, intensity, sharpness, file, felt = [] }) => ({
+        kind, time, duration: kind === "HapticTransient" ? 0 : duration ?? Math.max(0, felt.at(-3) - time || 0),
+        intensity, sharpness, file, corners: felt,
+      })
+    );
+  }
+}
+
+/** Returns the index of a profile: a name, or its JSON as object or text. */
+function profileIndex(profile = "phone") {
+  const isName = typeof profile === "string" && !profile.trimStart().startsWith("{");
+  if (isName) {
+    const index = profiles.findIndex(({ name }) => name === profile);
+    if (index >= 0) return index;
+    const names = profiles.map(({ name }) => name).join(", ");
+    throw new TemblorError({ message: `unknown profile "${profile}"`, hint: `the profiles are ${names}` });
+  }
+  const text = typeof profile === "string" ? profile : JSON.stringify(profile);
+  if (!ownProfiles.has(text)) {
+    const index = core.addProfile(utf8.bytes(text));
+    if (index < 0) throw new TemblorError(failure());
+    ownProfiles.set(text, index);
+  }
+  return ownProfiles.get(text);
+}
+
+function checkRate(rate) {
+  if (rate >= 8000 && rate <= 192000) return;
+  throw new TemblorError({ message: `sample rate ${rate}`, hint: "8,000 to 192,000 are rendered" });
+}
+
+export async function load(source, { name = "pattern.ahap" } = {}) {
+  await start();
+  let bytes;
+  if (source instanceof Uint8Array) bytes = source;
+  else if (source instanceof ArrayBuffer) bytes = new Uint8Array(source);
+  else if (typeof source?.arrayBuffer === "function") bytes = new Uint8Array(await source.arrayBuffer());
+  else bytes = utf8.bytes(typeof source === "string" ? source : JSON.stringify(source));
+  const pattern = new Pattern(source?.name ?? name, bytes.slice());
+  pattern.open();
+  return pattern;
+}
+
+export function check(pattern, { profile } = {}) {
+  const index = profileIndex(profile);
+  pattern.open();
+  return core.check(slot, index).map(({ severity, rule, message, hint, line, column, place }) => (
+    { severity, rule, message, hint, line, column, place }
+  ));
+}
+
+export function render(pattern, { profile, rate = defaultRate } = {}) {
+  checkRate(rate);
+  const index = profileIndex(profile);
+  pattern.open();
+  const samples = core.render(slot, index, rate);
+  if (!samples.length && core.calls.outputLength()) throw new TemblorError(failure());
+  return samples;
+}
+
+export function convert(pattern, format) {
+  const known = formats.find(({ id }) => id === format);
+  if (!known?.writes) {
+    const names = formats.filter(({ writes }) => writes).map(({ id }) => id).join(", ");
+    throw new TemblorError({ message: `"${format}" cannot be written`, hint: `the formats are ${names}` });
+  }
+  pattern.open();
+  const bytes = format === "ahap" ? core.text(slot) : core.save(slot, format);
+  if (!bytes.length) {
+    throw new TemblorError({ message: `${known.title} cannot have ${pattern.name}` });
+  }
+  const losses = format === "ahap" ? core.origin(slot).losses : core.losses();
+  return { bytes, losses: losses.map(({ message, line }) => ({ message, line })) };
+}
+
+export function compare(first, second, { profile, rate = defaultRate } = {}) {
+  const [one, other] = [first, second].map((pattern) => render(pattern, { profile, rate }));
+  const length = Math.max(one.length, other.length);
+  let [peak, energy, reference, firstFrame] = [0, 0, 0, null];
+  for (let frame = 0; frame < length; frame++) {
+    const difference = (other[frame] ?? 0) - (one[frame] ?? 0);
+    if (difference !== 0) firstFrame ??= frame;
+    peak = Math.max(peak, Math.abs(difference));
+    energy += difference ** 2;
+    reference += (one[frame] ?? 0) ** 2;
+  }
+  return {
+    isIdentical: firstFrame === null, peak,
+    level: energy === 0 ? -Infinity : 10 * Math.log10(energy / reference),
+    time: firstFrame === null ? null : firstFrame / rate,
+  };
+}
+
+// Playback.
+
+let audio = null;
+let workletLoad = null;
+/** The nodes of plays that have ended. Each has an instance of the module. */
+const idleNodes = [];
+
+/** Returns a node of the audio thread that is ready to load a pattern. */
+async function node() {
+  audio ??= new AudioContext({ sampleRate: defaultRate, latencyHint: "interactive" });
+  // A browser starts sound only during a gesture of the user.
+  const running = audio.resume();
+  workletLoad ??= audio.audioWorklet.addModule(new URL("./temblor-worklet.js", import.meta.url));
+  await Promise.all([workletLoad, running]);
+  const idle = idleNodes.pop();
+  if (idle) return idle;
+  const made = new AudioWorkletNode(audio, "temblor-studio", {
+    numberOfInputs: 0, outputChannelCount: [2], processorOptions: { module: moduleBytes },
+  });
+  await new Promise((resolve) => {
+    made.port.onmessage = ({ data }) => { if (data.isReady) resolve(); };
+  });
+  made.connect(audio.destination);
+  return made;
+}
+
+/** A pattern that is playing. `ended` resolves at its end. */
+class Play {
+  constructor() {
+    this.controls = { intensity: 1, sharpness: 0 };
+    this.isPlaying = true;
+    this.ended = new Promise((resolve) => { this.resolve = resolve; });
+  }
+  /** Applies controls that have changed. */
+  apply() {}
+  /** Ends the sound or vibration. */
+  silence() {}
+  finish() {
+    if (!this.isPlaying) return;
+    this.isPlaying = false;
+    this.silence();
+    this.resolve();
+  }
+}
+
+/** A play on the audio output. */
+class SoundPlay extends Play {
+  async start(text, profile, { at = 0, loop = false, duration }) {
+    this.node = await node();
+    const send = (message) => this.node.port.postMessage(message);
+    this.send = send;
+    this.node.port.onmessage = ({ data }) => { if (data.hasEnded) this.finish(); };
+    // A shipped profile has the same index in every instance.
+    send({ do: "load", slot: 0, text, profile });
+    send({ do: "hear", slot: 0 });
+    send({ do: "loop", isOn: loop, start: 0, end: loop ? Math.round(duration * defaultRate) : 0 });
+    this.apply();
+    send({ do: "play", frame: Math.round(at * defaultRate) });
+  }
+  apply() {
+    this.send?.({ do: "control", which: 0, value: this.controls.intensity });
+    this.send?.({ do: "control", which: 1, value: this.controls.sharpness });
+  }
+  silence() {
+    if (!this.node) return;
+    this.send({ do: "stop" });
+    this.node.port.onmessage = null;
+    idleNodes.push(this.node);
+  }
+}
+
+/** Returns the maximum intensity of all events in a time range, and its sharpness. */
+function strongest(events, from, to) {
+  let best = { intensity: 0, sharpness: 0 };
+  for (const { time, duration, corners } of events) {
+    if (time >= to || Math.max(time + duration, time + minimumPulse) <= from) continue;
+    for (let index = 0; index < corners.length; index += 3) {
+      const [start, intensity, sharpness] = corners.slice(index, index + 3);
+      const next = corners[index + 3] ?? Math.max(start, time + duration) + minimumPulse;
+      if (start < to && next > from && intensity > best.intensity) best = { intensity, sharpness };
+    }
+  }
+  return best;
+}
+
+/** Returns the on and off durations of a pattern in milliseconds, as `navigator.vibrate` takes them. */
+export function vibrationOf(pattern, { intensity = 1 } = {}) {
+  const { events, duration } = pattern;
+  const step = minimumPulse / 2;
+  const count = Math.ceil((duration + minimumPulse) / step);
+  const durations = [0];
+  let isOn = true;
+  for (let index = 0; index < count; index++) {
+    const level = intensity * strongest(events, index * step, (index + 1) * step).intensity;
+    if (level >= minimumVibration !== isOn) {
+      isOn = !isOn;
+      durations.push(0);
+    }
+    durations[durations.length - 1] += step * 1000;
+  }
+  return durations.map(Math.round);
+}
+
+/** A play on a phone that vibrates, on or off. */
+class VibrationPlay extends Play {
+  async start(pattern) {
+    const durations = vibrationOf(pattern, this.controls);
+    if (!navigator.vibrate(durations)) {
+      throw new TemblorError({ message: "the browser refuses to vibrate", hint: "play at a touch of the user" });
+    }
+    const total = durations.reduce((sum, each) => sum + each, 0);
+    this.timer = setTimeout(() => this.finish(), total);
+  }
+  silence() {
+    clearTimeout(this.timer);
+    navigator.vibrate(0);
+  }
+}
+
+/** A play on the motors of a gamepad: dull vibration on the strong motor, sharp on the weak one. */
+class GamepadPlay extends Play {
+  async start(pattern, actuator, { at = 0, loop = false }) {
+    const { events, duration } = pattern;
+    this.actuator = actuator;
+    let last = performance.now() / 1000;
+    let position = at;
+    this.timer = setInterval(() => {
+      const now = performance.now() / 1000;
+      position += now - last;
+      last = now;
+      if (position > duration + minimumPulse) {
+        if (!loop) { this.finish(); return; }
+        position %= duration || 1;
+      }
+      const level = strongest(events, position, position + actuatorInterval);
+      const intensity = Math.min(1, level.intensity * this.controls.intensity);
+      const sharpness = Math.min(1, Math.max(0, level.sharpness + this.controls.sharpness));
+      actuator.playEffect("dual-rumble", {
+        duration: 2000 * actuatorInterval,
+        strongMagnitude: intensity * (1 - sharpness), weakMagnitude: intensity * sharpness,
+      })?.catch?.(() => this.finish());
+    }, 1000 * actuatorInterval);
+  }
+  silence() {
+    clearInterval(this.timer);
+    this.actuator?.reset?.();
+  }
+}
+
+export async function play(
+  pattern, { profile, at = 0, loop = false, output = "sound", intensity = 1, sharpness = 0 } = {}
+) {
+  const index = profileIndex(profile);
+  let made;
+  if (output === "sound") {
+    if (index >= profiles.length) {
+      throw new TemblorError({ message: "a profile in JSON is not played", hint: "render it, or name a shipped one" });
+    }
+    pattern.open();
+    const [text, { duration }] = [core.text(slot), pattern];
+    made = new SoundPlay();
+    set(made, { intensity, sharpness });
+    await made.start(text, index, { at, loop, duration });
+  } else if (output === "vibration") {
+    if (!globalThis.navigator?.vibrate) {
+      throw new TemblorError({ message: "this browser cannot vibrate", hint: "Chromium on Android can" });
+    }
+    made = new VibrationPlay();
+    set(made, { intensity, sharpness });
+    await made.start(pattern);
+  } else {
+    const actuator = output?.vibrationActuator ?? output;
+    if (typeof actuator?.playEffect !== "function") {
+      throw new TemblorError({ message: "this output has no actuator", hint: 'use "sound", "vibration", or a Gamepad' });
+    }
+    made = new GamepadPlay();
+    set(made, { intensity, sharpness });
+    await made.start(pattern, actuator, { at, loop });
+  }
+  return made;
+}
+
+export function stop(play) { play.finish(); }
+
+export function set(play, { intensity, sharpness }) {
+  const check = (name, value, minimum) => {
+    if (value === undefined) return;
+    if (!(value >= minimum && value <= 1)) {
+      throw new TemblorError({ message: `${name} ${value}`, hint: `it is ${minimum} to 1` });
+    }
+    play.controls[name] = value;
+  };
+  check("intensity", intensity, 0);
+  check("sharpness", sharpness, -1);
+  play.apply();
+}

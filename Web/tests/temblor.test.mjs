@@ -1,0 +1,126 @@
+// The functions of the package in node: TEMBLOR_PACKAGE names its folder.
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+const folder = process.env.TEMBLOR_PACKAGE;
+const temblor = await import(join(folder, "temblor.mjs"));
+const {
+  load, check, render, play, stop, set, convert, compare, vibrationOf, TemblorError,
+} = temblor;
+
+const tap = (Time, intensity = 1) => ({ Event: {
+  Time, EventType: "HapticTransient", EventParameters: [
+    { ParameterID: "HapticIntensity", ParameterValue: intensity },
+    { ParameterID: "HapticSharpness", ParameterValue: 0.5 },
+  ],
+} });
+const hum = (Time, EventDuration, sharpness) => ({ Event: {
+  Time, EventDuration, EventType: "HapticContinuous", EventParameters: [
+    { ParameterID: "HapticIntensity", ParameterValue: 0.5 },
+    { ParameterID: "HapticSharpness", ParameterValue: sharpness },
+  ],
+} });
+const pattern = (...events) => load({ Version: 1, Pattern: events });
+
+test("All shipped patterns are read, checked, and rendered", async () => {
+  for (const name of readdirSync("Patterns").filter((each) => each.endsWith(".ahap"))) {
+    const bytes = new Uint8Array(readFileSync(join("Patterns", name)));
+    const one = await load(bytes, { name });
+    assert.equal(one.name, name);
+    assert.deepEqual(check(one).filter(({ severity }) => severity === "error"), []);
+    assert.ok(render(one).length >= one.duration * 48000);
+    assert.deepEqual(convert(one, "ahap").bytes, bytes);
+  }
+});
+
+test("A file that cannot be read is an error with its line", async () => {
+  await assert.rejects(load("{\n  \"Version\": 1,\n  x"), (error) => (
+    error instanceof TemblorError && error.line === 3 && error.message.startsWith("line 3: ")
+  ));
+  await assert.rejects(load(""), TemblorError);
+});
+
+test("Events have their values after curves", async () => {
+  const one = await pattern(hum(0, 1, 0.3), { ParameterCurve: {
+    ParameterID: "HapticIntensityControl", Time: 0,
+    ParameterCurveControlPoints: [{ Time: 0, ParameterValue: 0 }, { Time: 1, ParameterValue: 1 }],
+  } });
+  const [{ kind, duration, corners }] = one.events;
+  assert.deepEqual([kind, duration, one.duration, one.format], ["HapticContinuous", 1, 1, "ahap"]);
+  assert.deepEqual(corners.map((each) => Math.round(each * 100) / 100), [0, 0, 0.3, 1, 0.5, 0.3]);
+});
+
+test("Patterns are independent of the order of calls", async () => {
+  const [one, other] = [await pattern(tap(0)), await pattern(tap(0.5))];
+  const before = render(one);
+  render(other);
+  assert.deepEqual(render(one), before);
+  assert.equal(compare(one, one).isIdentical, true);
+  const { isIdentical, time, peak } = compare(one, other);
+  assert.ok(!isIdentical && time < 0.01 && peak > 0.1);
+});
+
+test("Profiles are names or JSON", async () => {
+  const one = await pattern(hum(0, 0.5, 0.5));
+  const profile = {
+    name: "mine", summary: "Mine.", frequency: { low: 100, high: 100, scale: "linear" },
+    intensity: { law: "power", exponent: 1 }, level: 0.5,
+  };
+  const samples = render(one, { profile });
+  assert.ok(Math.abs(Math.max(...samples.slice(4800, 9600)) - 0.25) < 0.01);
+  assert.throws(() => render(one, { profile: "none" }), /unknown profile "none"/);
+  assert.throws(() => render(one, { profile: { name: "x" } }), TemblorError);
+  assert.throws(() => render(one, { rate: NaN }), TemblorError);
+});
+
+test("A conversion lists its losses", async () => {
+  const one = await pattern(tap(0), hum(0.2, 0.5, 0.4));
+  const clip = convert(one, "haptic");
+  assert.ok(JSON.parse(new TextDecoder().decode(clip.bytes)).signals);
+  const back = await load(clip.bytes, { name: "clip.haptic" });
+  assert.equal(back.format, "haptic");
+  assert.ok(back.duration > 0.6);
+  assert.throws(() => convert(one, "gif"), /"gif" cannot be written/);
+});
+
+test("A vibration is on where the intensity is at least 0.1", async () => {
+  const one = await pattern(hum(0, 0.1, 0.5), tap(0.3));
+  assert.deepEqual(vibrationOf(one), [100, 200, 20]);
+  assert.deepEqual(vibrationOf(one, { intensity: 0.1 }), [0, 300, 20]);
+});
+
+test("A gamepad gets dull vibration on its strong motor", async (context) => {
+  context.mock.timers.enable({ apis: ["setInterval"] });
+  let now = 0;
+  context.mock.method(performance, "now", () => now);
+  const calls = [];
+  const actuator = { playEffect: async (kind, effect) => { calls.push({ kind, ...effect }); }, reset() { calls.push("reset"); } };
+  const one = await pattern(hum(0, 0.2, 0));
+  const made = await play(one, { output: { vibrationActuator: actuator } });
+  const step = () => { now += 30; context.mock.timers.tick(30); };
+  step();
+  assert.equal(calls[0].kind, "dual-rumble");
+  assert.ok(Math.abs(calls[0].strongMagnitude - 0.5) < 0.01 && calls[0].weakMagnitude === 0);
+  set(made, { intensity: 0.5, sharpness: 1 });
+  step();
+  assert.ok(calls[1].strongMagnitude === 0 && Math.abs(calls[1].weakMagnitude - 0.25) < 0.01);
+  assert.throws(() => set(made, { intensity: 2 }), TemblorError);
+  for (let count = 0; count < 10; count++) step();
+  await made.ended;
+  assert.equal(made.isPlaying, false);
+  assert.equal(calls.at(-1), "reset");
+  stop(made);
+});
+
+test("An output without actuator is an error", async () => {
+  const one = await pattern(tap(0));
+  await assert.rejects(play(one, { output: "vibration" }), /cannot vibrate/);
+  await assert.rejects(play(one, { output: {} }), /no actuator/);
+});
+
+test("The package is smaller than its limits", () => {
+  assert.ok(statSync(join(folder, "temblor.wasm")).size < 2_750_000);
+  assert.ok(statSync(join(folder, "temblor.mjs")).size < 30_000);
+});
