@@ -60,7 +60,7 @@ const failure = () => core.parsed(core.readOutput(core.calls.outputLength()))
   ?? { message: "the file is empty" };
 
 /** A pattern that was read. */
-export class Pattern {
+class Pattern {
   #bytes;
   #score = null;
 
@@ -263,7 +263,7 @@ function strongest(events, from, to) {
 }
 
 /** Returns the on and off durations of a pattern in milliseconds, as `navigator.vibrate` takes them. */
-export function vibrationOf(pattern, { intensity = 1 } = {}) {
+function vibrationOf(pattern, { intensity = 1 } = {}) {
   const { events, duration } = pattern;
   const step = minimumPulse / 2;
   const count = Math.ceil((duration + minimumPulse) / step);

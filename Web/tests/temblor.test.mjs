@@ -6,9 +6,7 @@ import { test } from "node:test";
 
 const folder = process.env.TEMBLOR_PACKAGE;
 const temblor = await import(join(folder, "temblor.mjs"));
-const {
-  load, check, render, play, stop, set, convert, compare, vibrationOf, TemblorError,
-} = temblor;
+const { load, check, render, play, stop, set, convert, compare, TemblorError } = temblor;
 
 const tap = (Time, intensity = 1) => ({ Event: {
   Time, EventType: "HapticTransient", EventParameters: [
@@ -86,9 +84,21 @@ test("A conversion lists its losses", async () => {
 });
 
 test("A vibration is on where the intensity is at least 0.1", async () => {
+  const calls = [];
+  const navigator = { vibrate(durations) { calls.push(durations); return true; } };
+  Object.defineProperty(globalThis, "navigator", { value: navigator, configurable: true });
   const one = await pattern(hum(0, 0.1, 0.5), tap(0.3));
-  assert.deepEqual(vibrationOf(one), [100, 200, 20]);
-  assert.deepEqual(vibrationOf(one, { intensity: 0.1 }), [0, 300, 20]);
+  stop(await play(one, { output: "vibration" }));
+  stop(await play(one, { output: "vibration", intensity: 0.1 }));
+  assert.deepEqual(calls, [[100, 200, 20], 0, [0, 300, 20], 0]);
+  navigator.vibrate = () => false;
+  await assert.rejects(play(one, { output: "vibration" }), /refuses to vibrate/);
+  delete globalThis.navigator;
+});
+
+test("Eight functions and one error are exported", () => {
+  const names = ["TemblorError", "check", "compare", "convert", "load", "play", "render", "set", "stop"];
+  assert.deepEqual(Object.keys(temblor).sort(), names);
 });
 
 test("A gamepad gets dull vibration on its strong motor", async (context) => {
