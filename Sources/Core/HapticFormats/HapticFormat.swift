@@ -31,6 +31,8 @@ public struct HapticFormat: Sendable {
   /// A Boolean value that indicates whether the writer receives layers that state hertz; otherwise,
   /// they are written with sharpness.
   public let keepsHertz: Bool
+  /// The rounding of values in files of this format.
+  public let resolution: FormatResolution
   /// Recognizes a file of this format by its content alone, in time at most proportional to its
   /// length.
   public let recognize: @Sendable (Span<UInt8>) -> Recognition
@@ -56,6 +58,7 @@ public struct HapticFormat: Sendable {
   ///   - rules: The rules of the format.
   ///   - dialects: The names of the dialects, the default first.
   ///   - keepsHertz: True if the writer handles layers that state hertz.
+  ///   - resolution: The rounding of values in files.
   ///   - recognize: Recognizes a file by its content.
   ///   - read: Reads a file.
   ///   - write: Writes a composition.
@@ -67,6 +70,7 @@ public struct HapticFormat: Sendable {
     sharesFileExtensions: Bool = false,
     rulePrefix: String? = nil, rules: [Rule],
     dialects: [String] = [], keepsHertz: Bool = false,
+    resolution: FormatResolution = .exact,
     recognize: @escaping @Sendable (Span<UInt8>) -> Recognition,
     read: @escaping Reader,
     write: Writer? = nil, canonicalize: Rewriter? = nil, correct: Rewriter? = nil
@@ -80,6 +84,7 @@ public struct HapticFormat: Sendable {
     self.rules = rules.map { $0.prefixed(by: rulePrefix) }
     self.dialects = dialects
     self.keepsHertz = keepsHertz
+    self.resolution = resolution
     self.recognize = recognize
     reader = read
     writer = write

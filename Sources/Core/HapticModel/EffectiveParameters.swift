@@ -6,19 +6,25 @@ public struct EffectiveParameters: Sendable {
     public let time: Double
     /// The intensity of the event multiplied by its control, 0…1.
     public let intensity: Double
-    /// The sharpness of the event plus its control, 0…1.
+    /// The sharpness of the event plus its control, 0…1 unless it is not clamped.
     public let sharpness: Double
   }
 
   private let intensity: ControlTimeline
   private let sharpness: ControlTimeline
+  private let clampsSharpness: Bool
 
   /// Creates the effective parameters of a pattern's events.
   ///
+  /// - Parameters:
+  ///   - pattern: The pattern.
+  ///   - clampsSharpness: Whether sharpness is limited to 0…1; false for a layer that states hertz.
   /// - Complexity: O(*n* log *n*) in the number of parameters and control points.
-  public init(_ pattern: HapticPattern) {
+  public init(_ pattern: HapticPattern, clampsSharpness: Bool = true) {
     intensity = ControlTimeline(of: .hapticIntensityControl, in: pattern)
-    sharpness = ControlTimeline(of: .hapticSharpnessControl, in: pattern)
+    sharpness = ControlTimeline(
+      of: .hapticSharpnessControl, in: pattern, isClamped: clampsSharpness)
+    self.clampsSharpness = clampsSharpness
   }
 
   /// Returns the corners of an event's effective intensity and sharpness, which are linear between
@@ -29,13 +35,15 @@ public struct EffectiveParameters: Sendable {
   public func points(of event: HapticEvent) -> [Point] {
     let end = event.time + (event.holdDuration ?? 0)
     let eventIntensity = Double(event.value(of: .hapticIntensity))
-    let eventSharpness = Double(event.value(of: .hapticSharpness))
+    let eventSharpness =
+      clampsSharpness ? Double(event.value(of: .hapticSharpness)) : event.unclampedSharpness
     func point(
       _ time: Double, _ intensity: ControlTimeline.Segment, _ sharpness: ControlTimeline.Segment
     ) -> Point {
-      Point(
+      let sum = eventSharpness + sharpness.value(at: time)
+      return Point(
         time: time, intensity: eventIntensity * intensity.value(at: time),
-        sharpness: min(max(eventSharpness + sharpness.value(at: time), 0), 1))
+        sharpness: clampsSharpness ? min(max(sum, 0), 1) : sum)
     }
     var intensityIndex = intensity.index(at: event.time)
     var sharpnessIndex = sharpness.index(at: event.time)

@@ -21,6 +21,7 @@ extension HapticFormat {
   ///   - endings: The filename extensions.
   ///   - rules: The rules, in listing order.
   ///   - dialects: The dialects that can be written.
+  ///   - resolution: The rounding of values in files.
   ///   - matches: Returns whether an outline is that of a file of this format.
   ///   - read: Reads a parsed text.
   ///   - write: Writes a composition; nil if the format is only read.
@@ -28,6 +29,7 @@ extension HapticFormat {
   static func json(
     _ id: String, title: String, endings: [String], rules: [Rule], dialects: [String] = [],
     keepsHertz: Bool = false,
+    resolution: FormatResolution = .exact,
     matches isMarked: @escaping @Sendable (JSONOutline) -> Bool,
     read: @escaping @Sendable (JSONDocument, ReadingOptions) -> ReadResult, write: Writer? = nil,
     shape: (@Sendable () -> JSONSchema)? = nil
@@ -47,6 +49,7 @@ extension HapticFormat {
     return HapticFormat(
       id, title: title, fileExtensions: endings, rules: rules, dialects: dialects,
       keepsHertz: keepsHertz,
+      resolution: resolution,
       recognize: { JSONOutline($0).map(isMarked) == true ? .certain : .unrecognized },
       read: { (file, options) throws(InputError) in read(try document(file), options) },
       write: write,

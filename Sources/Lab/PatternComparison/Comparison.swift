@@ -5,8 +5,8 @@ internal import SignalAnalysis
 
 /// The differences between a reference and a candidate, as sentences and figures.
 ///
-/// Two patterns are compared event by event. If events cannot explain a difference, and for all
-/// other takes, the signals are aligned, matched in level, and compared sound by sound.
+/// Two patterns are compared by what is felt: level and frequency over time, and transients. For
+/// all other takes, the signals are aligned, matched in level, and compared sound by sound.
 public struct Comparison: Sendable {
   /// The take that the candidate is compared with.
   public let reference: Take
@@ -26,6 +26,9 @@ public struct Comparison: Sendable {
   public internal(set) var equality = Equality.different
   /// The differences: those of the whole take first, then the others by descending significance.
   public internal(set) var differences: [Difference] = []
+  /// The differences of notation between two patterns that feel alike, as sentences. They have no
+  /// levels and frequencies, and never count against a tolerance.
+  public internal(set) var spelling: [String] = []
   /// The reference in the recording, if a recording was compared event by event.
   public internal(set) var recordingMatch: RecordingMatch?
   /// A Boolean value that indicates whether levels and times of single sounds are relative to the
@@ -73,8 +76,11 @@ public struct Comparison: Sendable {
 
   private mutating func compare() {
     let isIdentical = reference.signal == candidate.signal
-    if let eventDifferences = eventDifferences(), isIdentical || !eventDifferences.isEmpty {
-      differences = eventDifferences
+    if let patterns = PatternDifferences(
+      reference, candidate, options: options, isIdentical: isIdentical)
+    {
+      differences = patterns.differences
+      spelling = patterns.spelling
       if options.alignment == .start, let delay = removeOverallDifference(of: .time) {
         alignment.seconds = delay
       }
@@ -118,22 +124,6 @@ public struct Comparison: Sendable {
     candidateGain = levelMatchGain
   }
 
-  /// Compares two patterns event by event, or returns nil if they have too few events in common.
-  private func eventDifferences() -> [Difference]? {
-    guard let composition = reference.composition,
-      let candidateComposition = candidate.composition,
-      reference.profile == candidate.profile
-    else { return nil }
-    let match = EventMatch(composition, candidateComposition)
-    let minimumCount = min(match.reference.count, match.candidate.count)
-    guard match.pairs.count * 2 >= minimumCount else { return nil }
-    let events = EventDifferences(
-      match, of: composition, profile: reference.profile, options: options)
-    let controls = ControlDifferences(
-      composition, candidateComposition, match: match, profile: reference.profile, options: options)
-    return events.list.differences + controls.differences
-  }
-
   /// The maximum number of differences with a sentence of their own.
   public static let maximumSentenceCount = 12
 
@@ -142,7 +132,7 @@ public struct Comparison: Sendable {
     let reference = options.referenceLabel
     let candidate = options.candidateLabel
     switch equality {
-    case .identical where differences.isEmpty:
+    case .identical where differences.isEmpty && spelling.isEmpty:
       return "\(candidate) is identical to \(reference), sample for sample."
     case .identical:
       return "\(candidate) renders identically to \(reference), but its file is different."
@@ -155,7 +145,11 @@ public struct Comparison: Sendable {
         let level = SentenceFormatting.number(residualDecibels, places: 0)
         exceptions.append("a residual at \(level) dBFS")
       }
-      if exceptions.isEmpty { return "\(candidate) is identical to \(reference)." }
+      if exceptions.isEmpty {
+        return spelling.isEmpty
+          ? "\(candidate) is identical to \(reference)."
+          : "\(candidate) feels like \(reference), but its file is different."
+      }
       let list = exceptions.joined(separator: " and ")
       return "\(candidate) is identical to \(reference) except for \(list)."
     case .different:

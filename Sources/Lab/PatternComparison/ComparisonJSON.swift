@@ -33,6 +33,7 @@ extension Comparison {
     ]
     let resultFields: JSONObject = [
       "sentences": notes + sentences + limitations,
+      "spelling": spelling,
       "recording": recordingMatch?.fields.json ?? JSONElement.null,
       "alignment": alignmentFields, "match": options.levelMatch?.rawValue ?? "shared",
       "referenceGain": JSONElement.finiteNumber(referenceGain),
@@ -55,7 +56,8 @@ extension Difference {
       "significance": JSONElement.finiteNumber(significance),
       "largestShiftSeconds": JSONElement.finiteNumber(maximumShift),
       "confidence": JSONElement.finiteNumber(confidence),
-      "standardError": JSONElement.finiteNumber(standardError), "sentence": sentence,
+      "standardError": JSONElement.finiteNumber(standardError),
+      "slack": JSONElement.finiteNumber(slack), "sentence": sentence,
     ]
   }
 }

@@ -1,4 +1,5 @@
 internal import CMath
+public import HapticFormats
 public import HapticModel
 public import HapticRender
 public import SignalAnalysis
@@ -29,6 +30,22 @@ public struct Take: Sendable {
   public var sourceText: String?
   /// The description in the pattern's file of the way it feels.
   public var feeling: String?
+  /// The format of the pattern's file, or nil if it is unknown or the take is a sound.
+  public var format: Format?
+
+  /// The format of a pattern's file.
+  public struct Format: Equatable, Sendable {
+    /// The name of the format in messages.
+    public var title: String
+    /// The rounding of values in its files.
+    public var resolution: FormatResolution
+
+    /// Creates a format.
+    public init(title: String, resolution: FormatResolution = .exact) {
+      self.title = title
+      self.resolution = resolution
+    }
+  }
 
   /// Creates a take.
   ///

@@ -53,7 +53,8 @@ public struct Tolerance: Equatable, Sendable {
   /// Returns the limits that a difference exceeds.
   ///
   /// Noise counts by the change of level that it can cause in the reference's loudest sound. A
-  /// difference of waveforms counts by the change of level that it can cause in the sound. Another
+  /// difference of waveforms counts by the change of level that it can cause in the sound. The part
+  /// of an amount that rounding in the files can explain does not count. Another
   /// tempo counts by its percentage and by the maximum shift of an event. Missing and added events,
   /// and differences without an amount, exceed every limit.
   ///
@@ -72,14 +73,15 @@ public struct Tolerance: Equatable, Sendable {
       guard abs(value) > limit * roundingFactor else { return [] }
       return [ExceededLimit(value: value, limit: limit, unit: unit)]
     }
-    let amount = difference.amount
+    let amount = difference.amountBeyondSlack
     switch (difference.kind, difference.unit) {
     case (.missing, _), (.added, _), (_, .count), (_, .none):
       return [withoutLimit]
     case (.spectrum, .decibels):
       return check(Self.levelChange(addingRelativeLevel: amount), decibels, .decibels)
     case (.tempo, _):
-      let shiftLimits = difference.maximumShift.map { check($0, seconds, .seconds) } ?? []
+      let shift = difference.maximumShift.map { $0.reducedMagnitude(by: difference.slack) }
+      let shiftLimits = shift.map { check($0, seconds, .seconds) } ?? []
       return check(amount, percent, .percent) + shiftLimits
     case (_, .decibels):
       return check(amount, decibels, .decibels)
@@ -216,5 +218,21 @@ extension Comparison {
         "\(undetectableCount) of \(eventCount) events are masked by noise")
     }
     return excesses
+  }
+}
+
+extension Difference {
+  /// The amount without the part that rounding in the files can explain.
+  ///
+  /// The slack of another tempo is a time, so the percentage counts as a whole.
+  fileprivate var amountBeyondSlack: Double {
+    kind == .tempo ? amount : amount.reducedMagnitude(by: slack)
+  }
+}
+
+extension Double {
+  /// Returns the number with a smaller magnitude, down to 0.
+  fileprivate func reducedMagnitude(by amount: Double) -> Double {
+    self < 0 ? min(0, self + amount) : max(0, self - amount)
   }
 }

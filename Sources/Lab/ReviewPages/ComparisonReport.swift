@@ -180,6 +180,8 @@ struct ReportPair {
   let summary: String
   /// The lines about differences beyond the tolerance, or nil without a tolerance.
   let excesses: [String]?
+  /// The differences of notation, as sentences.
+  let spelling: [String]
   /// The differences by descending significance.
   let findings: [Finding]
 
@@ -199,6 +201,7 @@ struct ReportPair {
     verdict = comparison.verdict
     summary = ComparisonSummary.text(of: comparison)
     excesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
+    spelling = comparison.spelling
     let differences = comparison.differences.sorted { $0.significance > $1.significance }
     findings = differences.map { difference in
       Finding(
@@ -222,7 +225,7 @@ struct ReportPair {
   var fields: JSONObject {
     [
       "shift": roundedForPage(candidateDelay), "summary": summary, "verdict": verdict,
-      "excesses": excesses,
+      "excesses": excesses, "spelling": spelling,
       "findings": findings.map { finding -> JSONObject in
         [
           "kind": finding.kind, "start": roundedForPage(finding.timeRange.lowerBound),

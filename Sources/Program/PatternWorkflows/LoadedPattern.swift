@@ -16,6 +16,8 @@ public struct LoadedPattern: Sendable {
   public let composition: HapticComposition
   /// Further information in the file.
   public let details: [(name: String, value: String)]
+  /// The format of the file, or nil if it cannot be recognized.
+  let format: HapticFormat?
   private let sourceMap: SourceMap
   private let soundReferences: [ReadResult.SoundReference]
   private let findings: [Finding]
@@ -34,6 +36,7 @@ public struct LoadedPattern: Sendable {
     }
     self.input = input
     self.composition = composition
+    format = try? input.formats.format(of: file)
     details = readResult.details
     sourceMap = readResult.sourceMap
     findings = readResult.findings

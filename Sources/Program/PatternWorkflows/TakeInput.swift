@@ -117,6 +117,9 @@ public enum TakeInput: Equatable, Sendable {
       profile: job.profile,
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
     take.duration = plan.duration
+    take.format = pattern.format.map {
+      Take.Format(title: $0.title, resolution: $0.resolution)
+    }
     return take
   }
 

@@ -54,10 +54,12 @@ enum CompareCommand {
         are sorted by how clearly they can be felt. Differences below published perceptual \
         thresholds are listed separately.
 
-        Two patterns are compared event by event. Sound files are aligned with the reference, \
-        matched in level, and compared sound by sound.
+        Two patterns are compared by what is felt: level and frequency over time, and transients. \
+        Differences of notation are listed under "Written differently" and never count against a \
+        tolerance. Nor does what rounding in a file format can explain. Sound files are aligned \
+        with the reference, matched in level, and compared sound by sound.
 
-        A pattern and a recording of it are also compared event by event. Delay, level, polarity, \
+        A pattern and a recording of it are compared event by event. Delay, level, polarity, \
         tempo, noise, and hum are reported for the recording as a whole. Events are reported as \
         missing, added, moved, stronger, weaker, sharper, or duller. Differences that noise masks \
         are listed as undetermined.
@@ -272,6 +274,10 @@ struct ComparisonText {
     let more = comparison.differences.count - listed.count
     if more > 0 {
       lines.append("\(more) more; use --all to list them.")
+    }
+    if !comparison.spelling.isEmpty {
+      lines.append(output.styled("Written differently:", .dim))
+      lines += comparison.spelling.map { "  " + $0.printable }
     }
     lines += comparison.limitations.map { output.styled($0, .dim) }
     return lines.map { $0 + "\n" }.joined()

@@ -281,7 +281,7 @@ public struct TransientShape: Equatable, Sendable {
   }
 
   /// Returns the duration of the burst at a sharpness and a frequency, in seconds.
-  func seconds(atSharpness sharpness: Double, hertz: Double) -> Double {
+  package func seconds(atSharpness sharpness: Double, hertz: Double) -> Double {
     switch length {
     case .cycles(let count, let range):
       let unclamped = count / hertz

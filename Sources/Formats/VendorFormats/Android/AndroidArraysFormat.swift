@@ -33,6 +33,8 @@ extension HapticFormat {
   {
     json(
       id, title: title, endings: endings, rules: Rule.timingArrays, dialects: dialects,
+      resolution: FormatResolution(
+        amplitude: 1.0 / 255, seconds: 0.001, hertz: 1, samplingSeconds: 0.01),
       matches: { $0.hasRootKey(keys.timings) },
       read: { json, options in
         var decoder = TimingArraysDecoder(json: json, keys: keys)
@@ -75,6 +77,7 @@ extension HapticFormat {
   public static let vibrate = HapticFormat(
     "vibrate", title: "Web Vibration API", fileExtensions: ["vibrate.json"],
     rules: Rule.webVibration,
+    resolution: FormatResolution(seconds: 0.001, samplingSeconds: 0.01),
     recognize: { _ in .unrecognized },
     read: { (file, options) throws(InputError) in
       let isArray = file.bytes.first { !XMLTree.isWhitespace($0) } == UInt8(ascii: "[")

@@ -17,6 +17,7 @@ extension HapticFormat {
     rulePrefix: "android/",
     rules: Rule.androidXML,
     dialects: ["basic-envelope", "waveform-envelope", "waveform", "primitives"], keepsHertz: true,
+    resolution: FormatResolution(intensity: 0.002, seconds: 0.001, hertz: 1),
     recognize: { bytes in
       guard let root = XMLTree.rootName(of: bytes) else { return .unrecognized }
       return ["vibration-effect", "vibration", "vibration-select"].contains(root)

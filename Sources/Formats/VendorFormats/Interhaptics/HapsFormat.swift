@@ -11,6 +11,7 @@ extension HapticFormat {
   /// which no code is used.
   public static let haps = json(
     "haps", title: "Interhaptics", endings: ["haps"], rules: Rule.haps, keepsHertz: true,
+    resolution: FormatResolution(amplitude: 0.005, seconds: 0.001, hertz: 1),
     matches: { $0.hasRootKey("m_vibration") },
     read: { json, options in
       var decoder = HapsDecoder()

@@ -14,6 +14,7 @@ extension HapticFormat {
   public static let hjif = json(
     "hjif", title: "MPEG haptics interchange format", endings: ["hjif"], rules: Rule.hjif,
     keepsHertz: true,
+    resolution: FormatResolution(intensity: 0.002, seconds: 0.001, hertz: 1),
     matches: { $0.hasRootKey("perceptions") },
     read: { json, options in
       var reader = HJIFReader(wantsFindings: options.wantsFindings)

@@ -7,6 +7,7 @@ extension HapticFormat {
   /// It becomes the same layers as the text, ``hjif``, and is only read.
   public static let hmpg = HapticFormat(
     "hmpg", title: "MPEG haptics binary stream", fileExtensions: ["hmpg"], rules: Rule.hmpg,
+    resolution: FormatResolution(intensity: 1.0 / 127, seconds: 0.001, hertz: 1),
     recognize: { bytes in
       // The file starts with an initialization unit, and the unit with its timing packet of 113
       // bits.

@@ -18,6 +18,7 @@ extension HapticFormat {
   /// placed on envelope points.
   public static let hapticClip = json(
     "haptic", title: "Haptic clip (Meta, Lofelt)", endings: ["haptic"], rules: Rule.hapticClip,
+    resolution: FormatResolution(amplitude: 0.005, seconds: 1e-4, sharpness: 0.01),
     matches: { $0.hasRootKey("signals") },
     read: { json, options in
       var decoder = HapticClipDecoder()
@@ -339,6 +340,7 @@ extension HapticFormat {
   /// Source: Lofelt/NiceVibrations, 5e58663, `core/datamodel`.
   public static let lofeltVoices = json(
     "vij", title: "Lofelt voices 0.2", endings: ["vij"], rules: Rule.lofeltVoices,
+    resolution: FormatResolution(amplitude: 0.005, seconds: 1e-4, sharpness: 0.01),
     matches: { $0.hasRootKey("voices") },
     read: { json, options in
       var decoder = LofeltVoicesDecoder(json: json)

@@ -36,6 +36,7 @@ extension HapticFormat {
   ) -> HapticFormat {
     json(
       id, title: title, endings: endings, rules: dialect.rules, dialects: dialects,
+      resolution: FormatResolution(intensity: 0.01, seconds: 0.001, sharpness: 0.01),
       matches: isMarked,
       read: { json, options in
         var decoder = RichTapDecoder.decode(json, dialect: dialect)

@@ -12,9 +12,18 @@ struct ControlDifferences {
   private let timeMapping: EventMatch.TimeMapping
   private(set) var differences: [Difference] = []
 
+  /// Finds the differences of haptic or of audio controls.
+  ///
+  /// - Parameters:
+  ///   - reference: The reference.
+  ///   - candidate: The candidate.
+  ///   - areHaptic: Pass true for haptic controls, and false for audio controls.
+  ///   - match: The pairs of events.
+  ///   - profile: The profile of both patterns.
+  ///   - options: The options of the comparison.
   init(
-    _ reference: HapticComposition, _ candidate: HapticComposition, match: EventMatch,
-    profile: TransducerProfile, options: ComparisonOptions
+    _ reference: HapticComposition, _ candidate: HapticComposition, areHaptic: Bool,
+    match: EventMatch, profile: TransducerProfile, options: ComparisonOptions
   ) {
     self.profile = profile
     self.options = options
@@ -30,7 +39,7 @@ struct ControlDifferences {
       let ranges = [true, false].map { isHaptic in
         Self.soundingRanges(of: events.filter { $0.isHaptic == isHaptic })
       }
-      for id in DynamicParameterID.allCases {
+      for id in DynamicParameterID.allCases where id.isHaptic == areHaptic {
         let patterns = (reference.layers[layers[0]].pattern, candidate.layers[layers[1]].pattern)
         findDifference(
           of: id, in: patterns, layerName: hasLayers ? "layer \(layers[1] + 1) " : "",

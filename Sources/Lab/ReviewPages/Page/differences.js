@@ -56,6 +56,7 @@ function drawVerdict() {
     : "No difference";
   find("#summary").textContent = pair().summary;
   drawTolerance();
+  drawSpelling();
   const parts = [];
   if (hiddenCount) parts.push(`${hiddenCount} more below the perceptual threshold`);
   const { shift } = pair();
@@ -85,6 +86,14 @@ function drawTolerance() {
     : "no limit exceeded";
   find("#excesses").innerHTML = excesses.map((line) => `<li>${escaped(line)}</li>`).join("")
     || `<li>Everything is within ${escaped(data.tolerance)}.</li>`;
+}
+
+/** Shows the differences of notation, which cannot be felt. */
+function drawSpelling() {
+  const { spelling } = pair();
+  find("#spelling-fold").hidden = !spelling.length;
+  find("#spelling-more").textContent = "not felt";
+  find("#spelling").innerHTML = spelling.map((line) => `<li>${escaped(line)}</li>`).join("");
 }
 
 /** Returns the percentage of the time in which two patterns are equal. */

@@ -1,0 +1,196 @@
+/// An onset or an end within one vibration.
+///
+/// A vibration is divided at silences, and at jumps of its level. A clip with one long event and a
+/// pattern with ten short events therefore have the same anchors.
+struct FeltAnchor {
+  /// The index of the track.
+  let track: Int
+  /// The times at which the level crosses a tenth, a quarter, and half of the peak, in seconds.
+  let times: [Double]
+  /// The amplitude of the peak, or the height of a jump.
+  let strength: Double
+
+  /// The time, in seconds.
+  var time: Double { times.sorted()[1] }
+
+  /// Returns the error of a crossing on a slope by an error of the amplitude, in seconds.
+  func uncertainty(amplitudeError: Double) -> Double {
+    amplitudeError / (0.4 * strength) * abs(times[2] - times[0])
+  }
+
+  /// Returns the shifts of the crossings to those of another anchor.
+  func shifts(to other: FeltAnchor) -> [Double] { zip(times, other.times).map { $1 - $0 } }
+}
+
+/// The onsets and ends of all vibrations of a pattern, each sorted by time.
+struct FeltAnchors {
+  private(set) var onsets: [FeltAnchor] = []
+  private(set) var ends: [FeltAnchor] = []
+
+  /// The fractions of the peak at which slopes are measured.
+  private static let crossingFractions = [0.1, 0.25, 0.5]
+  /// The duration of a jump, in seconds.
+  private static let jumpSeconds = 0.0025
+  /// The minimum height of a jump as a fraction of the peak.
+  private static let jumpFraction = 0.2
+
+  init(_ side: FeltSide, context: FeltContext) {
+    for (index, track) in side.tracks.enumerated() where track.peak > context.floor {
+      find(in: track, index: index, context: context)
+    }
+    onsets.sort { $0.time < $1.time }
+    ends.sort { $0.time < $1.time }
+  }
+
+  private mutating func find(in track: FeltTrack, index: Int, context: FeltContext) {
+    let amplitudes = track.amplitudes
+    let threshold = max(context.floor, FeltTrack.silentFraction * track.peak)
+    let count = amplitudes.count
+    var position = 0
+    while position < count {
+      guard amplitudes[position] > threshold else {
+        position += 1
+        continue
+      }
+      var last = position
+      while last < count, amplitudes[last] > threshold {
+        last += 1
+      }
+      add(part: position..<last, of: track, index: index, context: context)
+      position = last
+    }
+  }
+
+  /// Adds the anchors of a part of a track between two silences.
+  private mutating func add(
+    part: Range<Int>, of track: FeltTrack, index: Int, context: FeltContext
+  ) {
+    let amplitudes = track.amplitudes
+    let peak = amplitudes[part].max() ?? 0
+    guard part.count >= 3 else { return }
+    // A slow ramp is measured down to where it begins, not to the threshold.
+    var start = part.lowerBound
+    while start > 0, amplitudes[start - 1] > 0, amplitudes[start - 1] < amplitudes[start] {
+      start -= 1
+    }
+    var end = part.upperBound
+    while end < amplitudes.count, amplitudes[end] > 0, amplitudes[end] < amplitudes[end - 1] {
+      end += 1
+    }
+    let slice = amplitudes[start..<end]
+    var risingTimes: [Double] = []
+    var fallingTimes: [Double] = []
+    for fraction in Self.crossingFractions {
+      let level = fraction * peak
+      let first = slice.firstIndex { $0 >= level } ?? start
+      let last = slice.lastIndex { $0 >= level } ?? end - 1
+      risingTimes.append(context.grid.time(track.start + first))
+      fallingTimes.append(context.grid.time(track.start + last + 1))
+    }
+    onsets.append(FeltAnchor(track: index, times: risingTimes, strength: peak))
+    ends.append(FeltAnchor(track: index, times: fallingTimes, strength: peak))
+    addJumps(in: part, peak: peak, of: track, index: index, grid: context.grid)
+  }
+
+  /// Adds an anchor for each jump of the level within a part of a track.
+  private mutating func addJumps(
+    in part: Range<Int>, peak: Double, of track: FeltTrack, index: Int, grid: FeltGrid
+  ) {
+    let amplitudes = track.amplitudes
+    let reach = grid.pointCount(Self.jumpSeconds)
+    let minimum = Self.jumpFraction * peak
+    func change(_ position: Int) -> Double { amplitudes[position] - amplitudes[position - reach] }
+    var position = part.lowerBound + 2 * reach
+    let end = part.upperBound - reach
+    while position < end {
+      guard abs(change(position)) > minimum else {
+        position += 1
+        continue
+      }
+      let groupEnd = min(end, position + 2 * reach)
+      let best = (position..<groupEnd).max { abs(change($0)) < abs(change($1)) } ?? position
+      var moment = 0.0
+      var total = 0.0
+      for step in (best - reach)..<best {
+        let slope = abs(amplitudes[step + 1] - amplitudes[step])
+        moment += (Double(step) + 0.5) * slope
+        total += slope
+      }
+      let center = total > 0 ? moment / total : Double(best)
+      let time = (Double(track.start) + center) * grid.step
+      let anchor = FeltAnchor(
+        track: index, times: [time, time, time], strength: abs(change(best)))
+      if change(best) > 0 {
+        onsets.append(anchor)
+      } else {
+        ends.append(anchor)
+      }
+      position = groupEnd
+    }
+  }
+}
+
+/// An onset or end of the reference, and its counterpart.
+struct FeltAnchorPair {
+  let anchor: FeltAnchor
+  let counterpart: FeltAnchor
+  let isEnd: Bool
+
+  /// The spread of the shifts of the crossings, in seconds.
+  var shiftSpread: Double {
+    let shifts = anchor.shifts(to: counterpart)
+    return (shifts.max() ?? 0) - (shifts.min() ?? 0)
+  }
+
+  /// The median shift of the crossings, in seconds.
+  var shift: Double { anchor.shifts(to: counterpart).sorted()[1] }
+}
+
+/// The pairs of transients and anchors of two patterns, by minimum total cost.
+enum FeltPairing {
+  /// The maximum distance of a pair, in seconds.
+  private static let maximumSeconds = 0.25
+  /// The distance that costs as much as an element without a counterpart, in seconds.
+  private static let unitSeconds = 0.08
+
+  /// Returns pairs of indices of transients.
+  static func pairs(_ transients: [FeltTransient], _ candidates: [FeltTransient]) -> [(Int, Int)] {
+    SequenceAlignment.pairs(transients.map(\.time), candidates.map(\.time)) { index, other in
+      let transient = transients[index]
+      let candidate = candidates[other]
+      let distance = abs(transient.time - candidate.time)
+      if distance > maximumSeconds { return .infinity }
+      let decibels = abs(
+        FeltContext.decibels(transient.amplitude) - FeltContext.decibels(candidate.amplitude))
+      let octaves = abs(transient.octaves - candidate.octaves)
+      let cost = distance / unitSeconds + min(decibels, 24) / 24 + 0.3 * octaves
+      return cost * SequenceAlignment.gapCost
+    }
+  }
+
+  /// Returns the pairs of onsets and of ends.
+  static func anchorPairs(
+    _ anchors: FeltAnchors, _ candidates: FeltAnchors
+  ) -> [FeltAnchorPair] {
+    pairs(anchors.onsets, candidates.onsets, areEnds: false)
+      + pairs(anchors.ends, candidates.ends, areEnds: true)
+  }
+
+  private static func pairs(
+    _ anchors: [FeltAnchor], _ candidates: [FeltAnchor], areEnds: Bool
+  ) -> [FeltAnchorPair] {
+    let times = anchors.map(\.time)
+    let candidateTimes = candidates.map(\.time)
+    let levels = anchors.map { FeltContext.decibels($0.strength) }
+    let candidateLevels = candidates.map { FeltContext.decibels($0.strength) }
+    let pairs = SequenceAlignment.pairs(times, candidateTimes) { index, other in
+      let distance = abs(times[index] - candidateTimes[other])
+      if distance > maximumSeconds { return .infinity }
+      let decibels = abs(levels[index] - candidateLevels[other])
+      return (distance / unitSeconds + min(decibels, 12) / 12) * SequenceAlignment.gapCost
+    }
+    return pairs.map {
+      FeltAnchorPair(anchor: anchors[$0.0], counterpart: candidates[$0.1], isEnd: areEnds)
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import SignalAnalysis
+
+/// A delay or another tempo of the whole candidate, with which all paired times agree.
+struct FeltClock {
+  /// The duration of a second of the reference, in seconds.
+  private let scale: Double
+  /// The candidate's time for time 0 of the reference, in seconds.
+  private let delay: Double
+  /// The difference that describes the delay or the tempo.
+  private(set) var difference: FeltDifference
+
+  /// The minimum fraction of anchors and transients that must be paired.
+  private static let minimumPairedFraction = 0.9
+  /// The maximum distance of a pair from the delay, in seconds.
+  private static let maximumResidual = 0.0015
+
+  /// Finds the clock, or returns nil if times do not agree or do not differ.
+  ///
+  /// Times are paired as they are. If they do not agree, they are paired with the first sounds
+  /// aligned, and then with the first and the last sounds aligned.
+  init?(_ side: FeltSide, _ candidate: FeltSide, context: FeltContext) {
+    let anchors = FeltAnchors(side, context: context)
+    let candidateAnchors = FeltAnchors(candidate, context: context)
+    var warps = [TimeWarp(sources: [], targets: [])]
+    if let times = Self.extremeTimes(side, anchors),
+      let candidateTimes = Self.extremeTimes(candidate, candidateAnchors)
+    {
+      warps.append(TimeWarp(sources: [times[0]], targets: [candidateTimes[0]]))
+      if times[1] > times[0], candidateTimes[1] > candidateTimes[0] {
+        warps.append(TimeWarp(sources: times, targets: candidateTimes, extrapolating: true))
+      }
+    }
+    for warp in warps {
+      let times = PairedTimes(
+        side, candidate, candidateAnchors: candidateAnchors, warp: warp, context: context)
+      if let clock = FeltClock(times, context: context) {
+        self = clock
+        return
+      }
+    }
+    return nil
+  }
+
+  /// Returns the onsets of the first and of the last sound, or nil for silence.
+  private static func extremeTimes(_ side: FeltSide, _ anchors: FeltAnchors) -> [Double]? {
+    let times = side.transients.map(\.time) + anchors.onsets.map(\.time)
+    guard let first = times.min(), let last = times.max() else { return nil }
+    return [first, last]
+  }
+
+  private init?(_ paired: PairedTimes, context: FeltContext) {
+    let times = paired.times
+    guard times.count >= 2,
+      Double(2 * times.count) >= Self.minimumPairedFraction * Double(paired.elementCount)
+    else { return nil }
+    let slack = context.resolution.timeSlack
+    let shifts = times.map(\.shift)
+    let largest = shifts.max { abs($0) < abs($1) } ?? 0
+    guard abs(largest) > context.minimumShift else { return nil }
+    let range = times[0].before...times[times.count - 1].before
+    let median = Statistics.median(of: shifts)
+    if shifts.allSatisfy({ abs($0 - median) <= Self.maximumResidual + slack }) {
+      delay = paired.transientShift ?? median
+      scale = 1
+      difference = FeltDifference(
+        kind: .time, subject: .whole, range: range, amount: delay, slack: slack)
+      return
+    }
+    guard times.count >= 3, range.upperBound > range.lowerBound else { return nil }
+    let line = paired.regressionLine
+    let margin = min(Self.maximumResidual + slack, 0.2 * abs(largest))
+    // Another tempo moves most times; one event that is longer moves one.
+    let movedCount = shifts.count { abs($0) > FeltDifference.Minimum.seconds }
+    guard abs(line.scale - 1) >= 0.002, movedCount * 2 > times.count,
+      times.allSatisfy({ abs($0.after - line.scale * $0.before - line.delay) <= margin })
+    else { return nil }
+    scale = line.scale
+    delay = line.delay
+    difference = FeltDifference(
+      kind: .tempo, subject: .whole, range: range, amount: largest, slack: slack)
+    difference.tempoPercent = 100 * (scale - 1)
+  }
+
+  /// Returns the reference with the clock of the candidate.
+  func applied(to side: FeltSide, grid: FeltGrid) -> FeltSide {
+    let last = grid.time(grid.count)
+    let warp = TimeWarp(sources: [0, last], targets: [delay, last * scale + delay])
+    return side.warped(by: warp, grid: grid)
+  }
+}
+
+/// The times of a reference and their counterparts.
+private struct PairedTimes {
+  struct Pair {
+    var before: Double
+    var after: Double
+
+    var shift: Double { after - before }
+  }
+
+  /// The pairs, sorted by the time in the reference.
+  private(set) var times: [Pair]
+  /// The number of transients and anchors that should be paired.
+  private(set) var elementCount: Int
+  /// The median shift of the transients, which have exact times, or nil.
+  private(set) var transientShift: Double?
+
+  /// The maximum spread of the crossings of an anchor, in seconds.
+  private static let maximumSpread = 0.004
+
+  /// Pairs transients and anchors after mapping the times of the reference.
+  init(
+    _ side: FeltSide, _ candidate: FeltSide, candidateAnchors: FeltAnchors, warp: TimeWarp,
+    context: FeltContext
+  ) {
+    let moved = side.warped(by: warp, grid: context.grid)
+    let pairs = FeltPairing.pairs(moved.transients, candidate.transients)
+    times = pairs.map {
+      Pair(before: side.transients[$0.0].time, after: candidate.transients[$0.1].time)
+    }
+    if !times.isEmpty {
+      transientShift = Statistics.median(of: times.map(\.shift))
+    }
+    let anchorPairs = FeltPairing.anchorPairs(
+      FeltAnchors(moved, context: context), candidateAnchors)
+    elementCount =
+      side.transients.count + candidate.transients.count + 2 * anchorPairs.count
+    times += anchorPairs.filter { $0.shiftSpread <= Self.maximumSpread }.map {
+      Pair(before: warp.source(of: $0.anchor.time), after: $0.counterpart.time)
+    }
+    times.sort { $0.before < $1.before }
+  }
+
+  /// The line through all pairs by least squares.
+  var regressionLine: (scale: Double, delay: Double) {
+    let count = Double(times.count)
+    let meanBefore = times.reduce(0) { $0 + $1.before } / count
+    let meanAfter = times.reduce(0) { $0 + $1.after } / count
+    var covariance = 0.0
+    var variance = 0.0
+    for pair in times {
+      covariance += (pair.before - meanBefore) * (pair.after - meanAfter)
+      variance += (pair.before - meanBefore) * (pair.before - meanBefore)
+    }
+    let scale = variance > 0 ? covariance / variance : 1
+    return (scale, meanAfter - scale * meanBefore)
+  }
+}

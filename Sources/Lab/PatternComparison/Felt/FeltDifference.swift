@@ -1,0 +1,145 @@
+internal import CMath
+import SignalAnalysis
+
+/// A difference of what is felt, before it has a sentence.
+struct FeltDifference {
+  /// The smallest differences that the search names if rounding explains nothing.
+  enum Minimum {
+    /// The smallest difference of levels, in decibels.
+    static let decibels = 0.5
+    /// The smallest difference of times, in seconds.
+    static let seconds = 0.003
+    /// The smallest difference of frequencies, in octaves: 2.5 %.
+    static let octaves = 0.035_624
+  }
+
+  /// The part of a pattern that differs.
+  enum Subject {
+    /// A continuous event, or a part of the summed vibration.
+    case vibration
+    /// A transient.
+    case transient
+    /// Everything.
+    case whole
+  }
+
+  /// The kind: a level, time, tempo, duration, or frequency, or a missing or added sound.
+  var kind: Difference.Kind
+  var subject = Subject.vibration
+  /// The time range, in seconds.
+  var range: ClosedRange<Double>
+  /// The difference in decibels, seconds, or octaves. For another tempo, the maximum shift. For a
+  /// missing or added sound, its level in dBFS.
+  var amount: Double
+  /// The part of the amount that rounding explains.
+  var slack = 0.0
+  /// The change of duration by another tempo, in percent.
+  var tempoPercent = 0.0
+  /// The indices of the reference's events. The array is empty for a part of a vibration.
+  var events: [Int] = []
+  /// The indices of the candidate's events.
+  var candidateEvents: [Int] = []
+  /// The minimum and maximum amounts of joined differences.
+  var spread: ClosedRange<Double>?
+  /// The number of joined differences.
+  var count = 1
+
+  /// A Boolean value that indicates whether only one pattern has the sound.
+  var isPresence: Bool { kind == .missing || kind == .added }
+
+  /// The difference with the patterns exchanged.
+  var mirrored: FeltDifference {
+    var mirrored = self
+    switch kind {
+    case .missing: mirrored.kind = .added
+    case .added: mirrored.kind = .missing
+    default: mirrored.amount = -amount
+    }
+    mirrored.tempoPercent = -tempoPercent
+    mirrored.events = candidateEvents
+    mirrored.candidateEvents = events
+    return mirrored
+  }
+}
+
+extension [FeltDifference] {
+  /// The relative difference of amounts that are joined.
+  private static var joiningTolerance: Double { 0.1 }
+
+  /// Returns the differences with those of one kind and with nearly equal amounts joined, sorted by
+  /// time.
+  func joined() -> [FeltDifference] {
+    // Missing and added sounds, and ranges without an event, keep their own sentences.
+    var joined = filter { $0.isPresence || $0.events.isEmpty }
+    let events = filter { !$0.isPresence && !$0.events.isEmpty }
+    let kinds = Dictionary(grouping: events) { Key(kind: $0.kind, subject: $0.subject) }
+    for differences in kinds.values {
+      let groups = differences.grouped(by: \.amount) {
+        Self.joiningTolerance * abs($0) + 1e-9
+      }
+      joined += groups.map(Self.summary)
+    }
+    return joined.sorted { first, second in
+      if first.range.lowerBound != second.range.lowerBound {
+        return first.range.lowerBound < second.range.lowerBound
+      }
+      return (first.kind.rawValue, first.amount) < (second.kind.rawValue, second.amount)
+    }
+  }
+
+  private struct Key: Hashable {
+    var kind: Difference.Kind
+    var subject: FeltDifference.Subject
+  }
+
+  private static func summary(_ unsorted: [FeltDifference]) -> FeltDifference {
+    let group = unsorted.sorted { $0.range.lowerBound < $1.range.lowerBound }
+    guard group.count > 1 else { return group[0] }
+    var summary = group[0]
+    let amounts = group.map(\.amount).sorted()
+    summary.amount = Statistics.median(of: amounts)
+    summary.spread = amounts[0]...amounts[amounts.count - 1]
+    summary.slack = group.map(\.slack).max() ?? 0
+    summary.events = group.flatMap(\.events)
+    let hasAllCounterparts = group.allSatisfy { !$0.candidateEvents.isEmpty }
+    summary.candidateEvents = hasAllCounterparts ? group.flatMap(\.candidateEvents) : []
+    let end = group.map(\.range.upperBound).max() ?? summary.range.upperBound
+    summary.range = summary.range.lowerBound...end
+    summary.count = group.count
+    return summary
+  }
+}
+
+/// The values that all steps of a comparison share.
+struct FeltContext {
+  let grid: FeltGrid
+  let resolution: FeltResolution
+  /// The amplitude below which nothing is judged.
+  let floor: Double
+
+  /// The level of the floor relative to the loudest sound, in decibels.
+  private static let floorDecibels = -35.0
+
+  init(grid: FeltGrid, resolution: FeltResolution, peak: Double) {
+    self.grid = grid
+    self.resolution = resolution
+    // An amplitude below half a rounding step reads as silence.
+    floor = max(
+      peak * pow(10, Self.floorDecibels / 20), 2 * resolution.amplitudeError(at: 0), 1e-9)
+  }
+
+  /// The smallest shift that is named, in seconds.
+  var minimumShift: Double { FeltDifference.Minimum.seconds + resolution.timeSlack }
+  /// The smallest change of frequency that is named, in octaves.
+  var minimumOctaves: Double { FeltDifference.Minimum.octaves + resolution.frequencySlack }
+  /// The distance within which a jump may move by rounding, in points of the grid.
+  var shiftReach: Int { grid.pointCount(resolution.timeSlack + 0.002) }
+
+  /// Returns the difference of levels that rounding explains at an amplitude, in decibels.
+  func levelSlack(at amplitude: Double) -> Double {
+    resolution.levelSlack(atDecibels: Self.decibels(amplitude))
+  }
+
+  /// Returns an amplitude in decibels, at least -120.
+  static func decibels(_ amplitude: Double) -> Double { 20 * log10(max(amplitude, 1e-6)) }
+}

@@ -1,0 +1,227 @@
+internal import CMath
+import HapticModel
+import HapticRender
+
+/// The vibrations and transients of a composition as a profile plays them, after parameters,
+/// curves, envelopes, and the mappings of the profile.
+struct FeltPattern {
+  /// The vibrations, in the order of the composition.
+  private(set) var vibrations: [FeltVibration] = []
+  /// The transients, sorted by time.
+  private(set) var transients: [FeltTransient] = []
+  let mapping: FeltMapping
+
+  /// Reads the haptic events of a composition.
+  init(_ composition: HapticComposition, mapping: FeltMapping) {
+    self.mapping = mapping
+    var eventIndex = 0
+    for layer in composition.layers {
+      let scale = layer.sharpnessScale
+      let parameters = EffectiveParameters(layer.pattern, clampsSharpness: scale == nil)
+      let envelopes = EnvelopeControls(layer.pattern)
+      for event in layer.pattern.events {
+        if event.kind.isHaptic, event.time.isFinite {
+          let points = mapping.points(parameters.points(of: event), of: event.kind, scale: scale)
+          add(event, index: eventIndex, points: points, envelopes)
+        }
+        eventIndex += 1
+      }
+    }
+    // The order of events in a file does not matter.
+    transients.sort { first, second in
+      (first.time, first.amplitude, first.octaves)
+        < (second.time, second.amplitude, second.octaves)
+    }
+  }
+
+  private mutating func add(
+    _ event: HapticEvent, index: Int, points: [FeltPoint], _ envelopes: EnvelopeControls
+  ) {
+    if event.kind.isTransient {
+      guard let point = points.first, point.intensity > 0 else { return }
+      transients.append(mapping.transient(at: point, event: index))
+      return
+    }
+    guard let hold = event.holdDuration, hold > 0, hold.isFinite else { return }
+    vibrations.append(
+      FeltVibration(
+        event: index, start: event.time, points: points,
+        envelope: envelopes.shape(of: event, hold: hold)))
+  }
+
+  /// The time after which nothing is felt, in seconds.
+  var duration: Double {
+    let ends = vibrations.map(\.end) + transients.map(\.end)
+    return max(0, ends.max() ?? 0)
+  }
+}
+
+/// The intensity and the frequency of an event at a time.
+struct FeltPoint {
+  /// The time, in seconds from the start of the pattern.
+  let time: Double
+  /// The intensity, 0…1.
+  let intensity: Double
+  /// The sharpness, 0…1.
+  let sharpness: Double
+  /// The base-2 logarithm of the frequency in hertz.
+  let octaves: Double
+}
+
+/// A continuous event after its controls, with its envelope.
+struct FeltVibration {
+  /// The index of the event in the composition, counted layer by layer.
+  let event: Int
+  /// The start, in seconds.
+  let start: Double
+  /// The corners of intensity and frequency, which are linear between them.
+  let points: [FeltPoint]
+  /// The envelope, in seconds from the start.
+  let envelope: EnvelopeShape
+
+  /// The time at which the release has ended, in seconds.
+  var end: Double { start + envelope.end }
+}
+
+/// A transient after its controls.
+struct FeltTransient {
+  /// The index of the event in the composition, counted layer by layer.
+  let event: Int
+  /// The time, in seconds.
+  var time: Double
+  /// The amplitude of the burst, of full scale.
+  let amplitude: Double
+  /// The base-2 logarithm of the frequency in hertz.
+  let octaves: Double
+  /// The duration of the burst, in seconds.
+  let length: Double
+
+  /// The end of the burst, in seconds.
+  var end: Double { time + length }
+  var range: ClosedRange<Double> { time...(time + length) }
+  /// The integral of the squared envelope, which rises and falls within an eighth of the burst.
+  var energy: Double { amplitude * amplitude * length * (1 - 2.0 / 8 * 2 / 3) }
+}
+
+/// The envelope times of the events of a pattern after their controls.
+private struct EnvelopeControls {
+  private let attack: ControlTimeline
+  private let decay: ControlTimeline
+  private let release: ControlTimeline
+
+  init(_ pattern: HapticPattern) {
+    attack = ControlTimeline(of: .hapticAttackTimeControl, in: pattern)
+    decay = ControlTimeline(of: .hapticDecayTimeControl, in: pattern)
+    release = ControlTimeline(of: .hapticReleaseTimeControl, in: pattern)
+  }
+
+  func shape(of event: HapticEvent, hold: Double) -> EnvelopeShape {
+    func seconds(_ id: EventParameterID, _ control: ControlTimeline) -> Double {
+      let normalized = event.value(of: id) + Float(control.value(at: max(0, event.time)))
+      return max(EnvelopeTimes.minimumRampSeconds, EnvelopeTimes.seconds(normalized: normalized))
+    }
+    return EnvelopeShape(
+      hold: hold, attack: seconds(.attackTime, attack), decay: seconds(.decayTime, decay),
+      release: seconds(.releaseTime, release), isSustained: event.value(of: .sustained) >= 0.5)
+  }
+}
+
+extension EnvelopeShape {
+  /// Returns the level at a time from the onset.
+  func level(at time: Double) -> Double {
+    if time < 0 || time >= end { return 0 }
+    if time < riseEnd { return riseLevel * time / riseEnd }
+    if time < releaseStart {
+      let fraction = (time - riseEnd) / (releaseStart - riseEnd)
+      return riseLevel + (releaseLevel - riseLevel) * fraction
+    }
+    return releaseLevel * (end - time) / (end - releaseStart)
+  }
+}
+
+/// The mappings of intensity to amplitude and of sharpness to frequency.
+///
+/// Amplitudes are those before the equalizer of the hardware, which makes equal intensity feel
+/// equal at each frequency. Frequencies are those of the useful band.
+struct FeltMapping {
+  /// The profile, with frequency mappings limited to the useful band of its hardware.
+  let profile: TransducerProfile
+  /// The frequencies that the transducer reproduces where a pattern states hertz.
+  private let reproducibleHertz: ClosedRange<Double>
+
+  init(_ profile: TransducerProfile, rate: Double) {
+    self.profile = profile.bandMapped(rate: rate)
+    reproducibleHertz = profile.reproducibleHertz(rate: rate)
+  }
+
+  /// Returns the amplitude of a vibration at an intensity.
+  func amplitude(atIntensity intensity: Double) -> Double {
+    profile.level * profile.intensity.amplitude(atIntensity: intensity)
+  }
+
+  /// Returns the intensity of a vibration with an amplitude.
+  func intensity(ofAmplitude amplitude: Double) -> Double {
+    let fraction = amplitude / max(profile.level, 1e-9)
+    guard fraction > 0 else { return 0 }
+    switch profile.intensity {
+    case .power(let exponent): return min(1, pow(fraction, 1 / exponent))
+    case .sensation(let decibels): return min(max(0, 1 + 20 * log10(fraction) / decibels), 1)
+    }
+  }
+
+  /// Returns the points of an event with their frequencies.
+  ///
+  /// - Parameters:
+  ///   - points: The points of the event.
+  ///   - kind: The kind of the event.
+  ///   - scale: The scale on which sharpness denotes hertz, or nil for the mapping of the profile.
+  func points(
+    _ points: [EffectiveParameters.Point], of kind: HapticEvent.Kind, scale: SharpnessScale?
+  ) -> [FeltPoint] {
+    let frequency = profile.frequencyAndLevel(of: kind).frequency
+    func converted(_ time: Double, _ intensity: Double, _ sharpness: Double) -> FeltPoint {
+      let hertz =
+        scale.map { reproduced($0.hertz(ofSharpness: sharpness)) }
+        ?? frequency.hertz(atSharpness: sharpness)
+      return FeltPoint(
+        time: time, intensity: intensity, sharpness: min(max(sharpness, 0), 1),
+        octaves: log2(hertz))
+    }
+    let isLogarithmic = scale?.isLogarithmic ?? (frequency.scale == .logarithmic)
+    var convertedPoints: [FeltPoint] = []
+    for (index, point) in points.enumerated() {
+      let next = converted(point.time, point.intensity, point.sharpness)
+      if !isLogarithmic, index > 0, let last = convertedPoints.last {
+        // A line of hertz is not a line of octaves.
+        let previous = points[index - 1]
+        let count = SharpnessScale.lineCount(from: last.octaves, to: next.octaves)
+        for step in 1..<max(count, 1) {
+          let fraction = Double(step) / Double(count)
+          convertedPoints.append(
+            converted(
+              previous.time + (point.time - previous.time) * fraction,
+              previous.intensity + (point.intensity - previous.intensity) * fraction,
+              previous.sharpness + (point.sharpness - previous.sharpness) * fraction))
+        }
+      }
+      convertedPoints.append(next)
+    }
+    return convertedPoints
+  }
+
+  /// Returns a frequency that a pattern states, limited to those that the transducer reproduces.
+  private func reproduced(_ hertz: Double) -> Double {
+    min(max(hertz, reproducibleHertz.lowerBound), reproducibleHertz.upperBound)
+  }
+
+  /// Returns the transient at a point of an event.
+  func transient(at point: FeltPoint, event: Int) -> FeltTransient {
+    let shape = profile.transient
+    let mapped = profile.intensity.amplitude(atIntensity: point.intensity)
+    let amplitude = shape.level * (shape.floor + (1 - shape.floor) * mapped)
+    return FeltTransient(
+      event: event, time: point.time, amplitude: amplitude,
+      octaves: point.octaves,
+      length: shape.seconds(atSharpness: point.sharpness, hertz: exp2(point.octaves)))
+  }
+}

@@ -1,0 +1,82 @@
+internal import CMath
+import HapticFormats
+import HapticRender
+
+/// The differences that rounding in the files of two patterns explains.
+struct FeltResolution {
+  private let formats: [FormatResolution]
+  /// The mapping of the profile.
+  let mapping: FeltMapping
+  /// The maximum difference of times, in seconds.
+  let timeSlack: Double
+  /// The maximum difference of frequencies, in octaves.
+  let frequencySlack: Double
+  /// The maximum differences of levels at amplitudes in steps of `tableStep` from 0 dBFS down.
+  private let levelSlacks: [Double]
+
+  private static let tableStep = 0.5
+  private static let minimumTableDecibels = -120.0
+
+  /// Determines the slack of two formats.
+  ///
+  /// - Parameters:
+  ///   - formats: The resolutions of both files; empty if nothing is rounded.
+  ///   - mapping: The mapping of the profile.
+  init(_ formats: [FormatResolution], mapping: FeltMapping) {
+    self.formats = formats
+    self.mapping = mapping
+    timeSlack = formats.reduce(0) { $0 + $1.timeError }
+    let frequency = mapping.profile.frequency
+    let octavesPerSharpness = log2(max(1, frequency.high / frequency.low))
+    frequencySlack = formats.reduce(0) { sum, format in
+      let hertzError = log2(1 + format.hertz / 2 / frequency.low)
+      return sum + format.sharpness / 2 * octavesPerSharpness + hertzError
+    }
+    let count = Int(-Self.minimumTableDecibels / Self.tableStep) + 1
+    levelSlacks = (0..<count).map { index in
+      let amplitude = pow(10, -Double(index) * Self.tableStep / 20)
+      let error = Self.amplitudeError(at: amplitude, formats: formats, mapping: mapping)
+      return 20 * log10(1 + error / amplitude)
+    }
+  }
+
+  /// A Boolean value that indicates whether the files state exact values.
+  var isExact: Bool { formats.allSatisfy { $0 == .exact } }
+
+  /// Returns the maximum error of an amplitude by rounding in both files.
+  func amplitudeError(at amplitude: Double) -> Double {
+    Self.amplitudeError(at: amplitude, formats: formats, mapping: mapping)
+  }
+
+  private static func amplitudeError(
+    at amplitude: Double, formats: [FormatResolution], mapping: FeltMapping
+  ) -> Double {
+    let intensity = mapping.intensity(ofAmplitude: amplitude)
+    let exact = mapping.amplitude(atIntensity: intensity)
+    return formats.reduce(0) { sum, format in
+      let rounded = mapping.amplitude(atIntensity: intensity + format.intensity / 2)
+      // A stored amplitude is read as the square of the intensity.
+      let square = intensity * intensity + format.amplitude / 2
+      let read = mapping.amplitude(atIntensity: square.squareRoot())
+      // At full scale, rounding only lowers a value.
+      return sum + max(rounded - exact, lowered(intensity, by: format.intensity / 2, mapping))
+        + max(read - exact, 0)
+    }
+  }
+
+  private static func lowered(
+    _ intensity: Double, by error: Double, _ mapping: FeltMapping
+  ) -> Double {
+    guard intensity + error > 1 else { return 0 }
+    return mapping.amplitude(atIntensity: intensity)
+      - mapping.amplitude(atIntensity: max(0, intensity - error))
+  }
+
+  /// Returns the maximum difference of levels at a level, both in decibels.
+  func levelSlack(atDecibels decibels: Double) -> Double {
+    let position = min(max(0, -decibels / Self.tableStep), Double(levelSlacks.count - 1))
+    let index = min(Int(position), levelSlacks.count - 2)
+    let fraction = position - Double(index)
+    return levelSlacks[index] + (levelSlacks[index + 1] - levelSlacks[index]) * fraction
+  }
+}

@@ -1,0 +1,156 @@
+internal import CMath
+import HapticModel
+import RecordingAnalysis
+
+/// The sentences for differences of what is felt.
+struct FeltSentences {
+  private let events: [Int: IndexedEvent]
+  private let candidateEvents: [Int: IndexedEvent]
+  private let options: ComparisonOptions
+  private let emptyList: DifferenceList
+
+  /// The maximum distance between the onsets or ends of counterparts, in seconds.
+  private static let counterpartSeconds = 0.01
+
+  /// Prepares the names of events.
+  ///
+  /// - Parameters:
+  ///   - composition: The reference.
+  ///   - candidate: The candidate.
+  ///   - options: The options of the comparison, with the labels of the takes.
+  ///   - range: The time range of the reference.
+  init(
+    _ composition: HapticComposition, _ candidate: HapticComposition, options: ComparisonOptions,
+    range: ClosedRange<Double>
+  ) {
+    let events = IndexedEvent.events(of: composition)
+    let candidateEvents = IndexedEvent.events(of: candidate)
+    self.events = Dictionary(uniqueKeysWithValues: events.map { ($0.index, $0) })
+    self.candidateEvents = Dictionary(uniqueKeysWithValues: candidateEvents.map { ($0.index, $0) })
+    self.options = options
+    emptyList = DifferenceList(
+      candidateNames: EventNames(candidateEvents, owner: options.candidateLabel),
+      referenceNames: EventNames(events, owner: options.referenceLabel), overallRange: range)
+  }
+
+  /// Returns the differences with their sentences.
+  func differences(for feltDifferences: [FeltDifference]) -> [Difference] {
+    var list = emptyList
+    let delays = feltDifferences.filter { $0.subject == .whole && $0.kind == .time }
+    let delay = delays.first?.amount ?? 0
+    for felt in feltDifferences {
+      add(withCounterparts(felt, delay: delay), to: &list)
+    }
+    return list.differences
+  }
+
+  // MARK: - Events
+
+  /// Returns a difference with the candidate's events that are the counterparts of the reference's
+  /// events.
+  private func withCounterparts(_ felt: FeltDifference, delay: Double) -> FeltDifference {
+    guard !felt.isPresence, felt.candidateEvents.isEmpty, !felt.events.isEmpty else { return felt }
+    var shift = delay
+    var lengthening = 0.0
+    if felt.kind == .time {
+      shift += felt.amount
+    } else if felt.kind == .duration {
+      lengthening = felt.amount
+    }
+    let counterparts = felt.events.compactMap { index -> Int? in
+      guard let event = events[index] else { return nil }
+      let matching = candidateEvents.values.filter { other in
+        other.kind == event.kind
+          && abs(other.time - event.time - shift) <= Self.counterpartSeconds
+          && abs(other.end - event.end - shift - lengthening) <= Self.counterpartSeconds
+      }
+      return matching.count == 1 ? matching[0].index : nil
+    }
+    var felt = felt
+    if counterparts.count == felt.events.count {
+      felt.candidateEvents = counterparts
+    }
+    return felt
+  }
+
+  // MARK: - Sentences
+
+  private func add(_ felt: FeltDifference, to list: inout DifferenceList) {
+    let difference = difference(for: felt)
+    let named = felt.candidateEvents.compactMap { candidateEvents[$0] }
+    let original = felt.events.compactMap { events[$0] }
+    if felt.isPresence {
+      let present = felt.kind == .missing ? original : named
+      if present.isEmpty {
+        list.add(difference, sentence: presenceSentence(for: felt))
+      } else {
+        list.add(difference, of: present)
+      }
+    } else if felt.subject == .whole {
+      list.add(difference)
+    } else if !named.isEmpty {
+      list.add(difference, of: named)
+    } else {
+      list.add(difference, sentence: sentence(for: felt, difference, original))
+    }
+  }
+
+  private func difference(for felt: FeltDifference) -> Difference {
+    let isFrequency = felt.kind == .frequency
+    func value(_ amount: Double) -> Double {
+      isFrequency ? 100 * (exp2(amount) - 1) : amount
+    }
+    var difference = Difference(
+      felt.kind, in: felt.range, isOverall: felt.subject == .whole,
+      amount: felt.kind == .tempo ? felt.tempoPercent : value(felt.amount),
+      referenceEvents: felt.events, candidateEvents: felt.candidateEvents)
+    difference.slack = isFrequency ? abs(value(felt.slack)) : felt.slack
+    if let spread = felt.spread {
+      difference.spread = value(spread.lowerBound)...value(spread.upperBound)
+    }
+    if felt.kind == .tempo {
+      difference.setMaximumShift(felt.amount)
+    }
+    if felt.kind == .time, felt.events.count == 1, felt.candidateEvents.count == 1 {
+      difference.before = events[felt.events[0]]?.time
+      difference.after = candidateEvents[felt.candidateEvents[0]]?.time
+    }
+    return difference
+  }
+
+  private func presenceSentence(for felt: FeltDifference) -> String {
+    let range = SentenceFormatting.range(felt.range)
+    let candidate = options.candidateLabel
+    return felt.kind == .missing
+      ? "\(candidate) is missing a vibration of \(options.referenceLabel) between \(range)"
+      : "\(candidate) has an extra vibration between \(range)"
+  }
+
+  /// Returns the sentence for events without counterparts, or for a part of a vibration.
+  private func sentence(
+    for felt: FeltDifference, _ difference: Difference, _ original: [IndexedEvent]
+  ) -> String {
+    let candidate = options.candidateLabel
+    let isTransient = felt.subject == .transient
+    let change = felt.kind.changeText(difference.amount, isTransient: isTransient)
+    guard let first = original.first else {
+      let start = SentenceFormatting.time(felt.range.lowerBound)
+      switch felt.kind {
+      case .time: return "\(candidate)'s vibration at \(start) starts \(change)"
+      case .duration: return "\(candidate)'s vibration from \(start) is \(change)"
+      default:
+        return "\(candidate) is \(change) between \(SentenceFormatting.range(felt.range))"
+      }
+    }
+    let names = emptyList.referenceNames
+    if original.count == 1, felt.kind == .time {
+      let start = SentenceFormatting.time(first.time)
+      return "\(names.possessiveName(of: first)), at \(start), starts \(change) in \(candidate)"
+    }
+    let subject = names.subject(for: original)
+    let verb =
+      felt.kind == .time
+      ? subject.withVerb("starts", plural: "start") : subject.withVerb("is", plural: "are")
+    return "\(verb) \(change) in \(candidate)"
+  }
+}

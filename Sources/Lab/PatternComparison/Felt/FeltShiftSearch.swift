@@ -1,0 +1,158 @@
+import SignalAnalysis
+
+/// A search for vibrations that begin or end at other times.
+///
+/// 1. Pairs of anchors whose crossings moved alike propose shifts.
+/// 2. Each vibration with proposals is warped through its anchors: through all, or through one.
+/// 3. The warp that lowers the squared difference of the summed amplitudes most is accepted if it
+///    removes enough of the difference near the anchors that moved.
+struct FeltShiftSearch {
+  private(set) var side: FeltSide
+  private(set) var differences: [FeltDifference] = []
+  private let candidate: FeltSide
+  private let context: FeltContext
+
+  /// The maximum difference of shifts that count as one, in seconds.
+  private static let maximumShiftSpread = 0.0035
+  /// The minimum fraction of the residual near moved anchors that a warp removes.
+  private static let minimumExplainedFraction = 0.4
+  /// The number of moved anchors of a vibration up to which each is also tried alone.
+  private static let maximumSingleCount = 24
+
+  /// A moved or an unmoved anchor of a vibration.
+  private struct Proposal {
+    var time: Double
+    var shift: Double
+    var isEnd: Bool
+  }
+
+  init(_ side: FeltSide, _ candidate: FeltSide, context: FeltContext) {
+    self.side = side
+    self.candidate = candidate
+    self.context = context
+    for (track, proposals) in proposals() {
+      moveTrack(track, proposals: proposals.sorted { $0.time < $1.time })
+    }
+  }
+
+  /// Returns the proposals of each track with at least one moved anchor, in the order of tracks.
+  private func proposals() -> [(track: Int, proposals: [Proposal])] {
+    let pairs = FeltPairing.anchorPairs(
+      FeltAnchors(side, context: context), FeltAnchors(candidate, context: context))
+    var proposals: [Int: [Proposal]] = [:]
+    for pair in pairs {
+      var shift = pair.shift
+      guard pair.shiftSpread <= max(0.004, 0.25 * abs(shift)) else { continue }
+      let error = context.resolution.amplitudeError(at: 0.25 * pair.anchor.strength)
+      let uncertainty = pair.anchor.uncertainty(amplitudeError: error)
+      if abs(shift) <= context.minimumShift + uncertainty {
+        shift = 0
+      }
+      proposals[pair.anchor.track, default: []].append(
+        Proposal(time: pair.anchor.time, shift: shift, isEnd: pair.isEnd))
+    }
+    return proposals.filter { $0.value.contains { $0.shift != 0 } }.sorted { $0.key < $1.key }
+      .map { ($0.key, $0.value) }
+  }
+
+  /// Warps a track by the proposals that explain most of its difference, if they explain enough.
+  private mutating func moveTrack(_ index: Int, proposals: [Proposal]) {
+    let track = side.tracks[index]
+    let moved = proposals.indices.filter { proposals[$0].shift != 0 }
+    let shifts = moved.map { proposals[$0].shift }
+    let spread = (shifts.max() ?? 0) - (shifts.min() ?? 0)
+    let isMove = moved.count == proposals.count && spread <= Self.maximumShiftSpread
+    var options = [proposals]
+    if !isMove, moved.count <= Self.maximumSingleCount {
+      options += moved.map { single in
+        proposals.indices.map { position in
+          var proposal = proposals[position]
+          proposal.shift = position == single ? proposal.shift : 0
+          return proposal
+        }
+      }
+    }
+    var best: (option: [Proposal], track: FeltTrack, gain: Double)?
+    for option in options {
+      let targets = option.map { $0.time + $0.shift }
+      guard zip(targets, targets.dropFirst()).allSatisfy({ $0 <= $1 + 1e-9 }) else { continue }
+      let warp = TimeWarp(sources: option.map(\.time), targets: targets)
+      let warped = track.warped(by: warp, grid: context.grid)
+      let gain = residualReduction(replacing: track, by: warped)
+      if gain > (best?.gain ?? 0) * 1.02, gain > 0 {
+        best = (option, warped, gain)
+      }
+    }
+    guard let best else { return }
+    let residual = residual(near: best.option)
+    guard residual > 0, best.gain >= Self.minimumExplainedFraction * residual else { return }
+    side.replaceTrack(at: index, by: best.track)
+    addDifferences(best.option, isMove: isMove, event: track.event)
+  }
+
+  /// Returns the decrease of the squared difference by replacing a track.
+  private func residualReduction(replacing track: FeltTrack, by other: FeltTrack) -> Double {
+    let lower = min(track.range.lowerBound, other.range.lowerBound)
+    let upper = max(track.range.upperBound, other.range.upperBound)
+    var reduction = 0.0
+    for index in lower..<max(lower, upper) {
+      let before = side.amplitudes[index] - candidate.amplitudes[index]
+      let after = before - track.amplitude(at: index) + other.amplitude(at: index)
+      reduction += before * before - after * after
+    }
+    return reduction
+  }
+
+  /// Returns the squared difference of the sums near moved anchors.
+  private func residual(near proposals: [Proposal]) -> Double {
+    var touched = Set<Int>()
+    for proposal in proposals where proposal.shift != 0 {
+      let times = [proposal.time, proposal.time + proposal.shift].sorted()
+      let first = context.grid.index(before: times[0] - 0.005)
+      let last = context.grid.index(before: times[1] + 0.005)
+      touched.formUnion(first..<max(first, last))
+    }
+    return touched.reduce(0) { sum, index in
+      let difference = side.amplitudes[index] - candidate.amplitudes[index]
+      return sum + difference * difference
+    }
+  }
+
+  private mutating func addDifferences(_ option: [Proposal], isMove: Bool, event: Int) {
+    let moved = option.filter { $0.shift != 0 }
+    func add(_ kind: Difference.Kind, _ group: [Proposal], isWholeEvent: Bool) {
+      guard let first = group.first, let last = group.last else { return }
+      differences.append(
+        FeltDifference(
+          kind: kind, range: first.time...last.time,
+          amount: Statistics.median(of: group.map(\.shift)),
+          slack: context.resolution.timeSlack, events: isWholeEvent ? [event] : []))
+    }
+    if isMove {
+      add(.time, option, isWholeEvent: true)
+      return
+    }
+    // Neighboring anchors with one shift are one change.
+    var group: [Proposal] = []
+    var groups: [[Proposal]] = []
+    for proposal in moved {
+      if let last = group.last, abs(proposal.shift - last.shift) > Self.maximumShiftSpread {
+        groups.append(group)
+        group = []
+      }
+      group.append(proposal)
+    }
+    groups.append(group)
+    for group in groups {
+      let isEnd = group.count == 1 && group[0].isEnd
+      let isLast = group.last.map { $0.time == option.last?.time } ?? false
+      let isFirst = group.first.map { $0.time == option.first?.time } ?? false
+      add(isEnd ? .duration : .time, group, isWholeEvent: isEnd ? isLast : isFirst)
+      if isEnd {
+        let index = differences.count - 1
+        let start = option[0].time
+        differences[index].range = start...max(start, differences[index].range.upperBound)
+      }
+    }
+  }
+}

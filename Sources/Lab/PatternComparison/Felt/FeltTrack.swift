@@ -1,0 +1,264 @@
+internal import CMath
+import HapticModel
+
+/// The grid on which tracks are compared.
+struct FeltGrid {
+  /// The usual interval, in seconds.
+  private static let usualStep = 0.0005
+  /// The maximum number of points of the whole pattern.
+  private static let maximumPointCount = 1_200_000.0
+  /// The maximum number of points of all vibrations.
+  private static let maximumTrackPointCount = 4_000_000.0
+  /// The time after the last sound, in seconds.
+  private static let trailingSeconds = 0.1
+
+  /// The interval, in seconds.
+  let step: Double
+  /// The number of points.
+  let count: Int
+
+  init(_ patterns: [FeltPattern]) {
+    let duration = (patterns.map(\.duration).max() ?? 0) + Self.trailingSeconds
+    let total = patterns.flatMap(\.vibrations).reduce(0) { $0 + $1.envelope.end }
+    step = max(
+      Self.usualStep, duration / Self.maximumPointCount, total / Self.maximumTrackPointCount)
+    count = Int((duration / step).rounded(.up)) + 1
+  }
+
+  /// The indices of all points.
+  var indices: Range<Int> { 0..<count }
+
+  /// Returns the time of a point, in seconds.
+  func time(_ index: Int) -> Double { Double(index) * step }
+
+  /// Returns the number of points in a time, rounded down, but at least one.
+  func pointCount(_ seconds: Double) -> Int { max(1, Int(seconds / step + 1e-6)) }
+
+  /// Returns the index of the point before a time, limited to the grid.
+  func index(before seconds: Double) -> Int {
+    min(max(0, Int((seconds / step).rounded(.down))), count)
+  }
+}
+
+/// The amplitude and the frequency of a vibration over its own range of the grid.
+struct FeltTrack {
+  /// The index of the event in the composition.
+  let event: Int
+  /// The index of the first point.
+  let start: Int
+  /// The amplitudes, of full scale.
+  let amplitudes: [Double]
+  /// The base-2 logarithms of the frequencies in hertz.
+  let octaves: [Double]
+  /// The maximum amplitude.
+  let peak: Double
+
+  /// The fraction of the peak below which a vibration counts as silent.
+  static let silentFraction = 0.02
+
+  init(event: Int, start: Int, amplitudes: [Double], octaves: [Double]) {
+    self.event = event
+    self.start = start
+    self.amplitudes = amplitudes
+    self.octaves = octaves
+    peak = amplitudes.max() ?? 0
+  }
+
+  /// Samples a vibration.
+  init(_ vibration: FeltVibration, mapping: FeltMapping, grid: FeltGrid) {
+    let first = max(0, Int((vibration.start / grid.step).rounded(.up)))
+    let end = min(grid.count, max(first, Int((vibration.end / grid.step).rounded(.up))))
+    var amplitudes: [Double] = []
+    var octaves: [Double] = []
+    amplitudes.reserveCapacity(end - first)
+    octaves.reserveCapacity(end - first)
+    let points = vibration.points
+    var next = 1
+    for index in first..<max(first, end) {
+      let time = grid.time(index)
+      while next < points.count, points[next].time <= time {
+        next += 1
+      }
+      let previous = points[next - 1]
+      var intensity = previous.intensity
+      var logarithm = previous.octaves
+      if next < points.count, points[next].time > previous.time {
+        let fraction = max(0, time - previous.time) / (points[next].time - previous.time)
+        intensity += (points[next].intensity - previous.intensity) * fraction
+        logarithm += (points[next].octaves - previous.octaves) * fraction
+      }
+      let level = vibration.envelope.level(at: time - vibration.start)
+      amplitudes.append(mapping.amplitude(atIntensity: intensity) * level)
+      octaves.append(logarithm)
+    }
+    self.init(event: vibration.event, start: first, amplitudes: amplitudes, octaves: octaves)
+  }
+
+  /// The range of the grid.
+  var range: Range<Int> { start..<(start + amplitudes.count) }
+
+  /// Returns the amplitude at a point of the grid.
+  func amplitude(at index: Int) -> Double {
+    range.contains(index) ? amplitudes[index - start] : 0
+  }
+
+  /// The range in which the vibration is not silent.
+  var soundingRange: Range<Int> {
+    let threshold = Self.silentFraction * peak
+    guard let first = amplitudes.firstIndex(where: { $0 > threshold }),
+      let last = amplitudes.lastIndex(where: { $0 > threshold })
+    else { return start..<start }
+    return (start + first)..<(start + last + 1)
+  }
+
+  /// Returns the track with another gain.
+  func scaled(by gain: Double) -> FeltTrack {
+    FeltTrack(
+      event: event, start: start, amplitudes: amplitudes.map { $0 * gain }, octaves: octaves)
+  }
+
+  /// Returns the track with its times mapped.
+  func warped(by warp: TimeWarp, grid: FeltGrid) -> FeltTrack {
+    guard !amplitudes.isEmpty else { return self }
+    let first = max(0, Int((warp.target(of: grid.time(start)) / grid.step).rounded(.down)))
+    let endTime = warp.target(of: grid.time(range.upperBound))
+    let end = min(grid.count, max(first, Int((endTime / grid.step).rounded(.up))))
+    var warpedAmplitudes: [Double] = []
+    var warpedOctaves: [Double] = []
+    for index in first..<max(first, end) {
+      let position = warp.source(of: grid.time(index)) / grid.step - Double(start)
+      let lower = Int(position.rounded(.down))
+      let fraction = position - Double(lower)
+      let isInside = lower >= 0 && lower < amplitudes.count
+      let low = min(max(0, lower), amplitudes.count - 1)
+      let high = min(max(0, lower + 1), amplitudes.count - 1)
+      let next = lower + 1 < amplitudes.count ? amplitudes[high] : 0
+      warpedAmplitudes.append(
+        isInside ? amplitudes[low] + (next - amplitudes[low]) * fraction : 0)
+      warpedOctaves.append(octaves[low] + (octaves[high] - octaves[low]) * fraction)
+    }
+    return FeltTrack(
+      event: event, start: first, amplitudes: warpedAmplitudes, octaves: warpedOctaves)
+  }
+}
+
+/// A piecewise linear mapping of times. Outside its points, the shift is constant.
+struct TimeWarp {
+  private var sources: [Double]
+  private var targets: [Double]
+
+  /// The time by which a mapping is extrapolated, in seconds.
+  private static let extrapolationSeconds = 100_000.0
+
+  /// Creates a mapping from points, sorted by time; without points, times do not change.
+  ///
+  /// - Parameters:
+  ///   - sources: The times.
+  ///   - targets: The times to which they are mapped.
+  ///   - extrapolating: Pass true to continue the line of two points on both sides.
+  init(sources: [Double], targets: [Double], extrapolating: Bool = false) {
+    self.sources = sources
+    self.targets = targets
+    guard extrapolating, sources.count == 2, sources[1] > sources[0] else { return }
+    let scale = (targets[1] - targets[0]) / (sources[1] - sources[0])
+    let distances = [-Self.extrapolationSeconds, Self.extrapolationSeconds]
+    self.sources = distances.map { sources[0] + $0 }
+    self.targets = distances.map { targets[0] + $0 * scale }
+  }
+
+  /// A Boolean value that indicates whether no time changes.
+  var isIdentity: Bool { sources == targets }
+
+  /// Returns the time to which a time is mapped.
+  func target(of source: Double) -> Double { Self.map(source, from: sources, to: targets) }
+
+  /// Returns the time that is mapped to a time.
+  func source(of target: Double) -> Double { Self.map(target, from: targets, to: sources) }
+
+  private static func map(_ time: Double, from: [Double], to: [Double]) -> Double {
+    guard let first = from.first, let last = from.last else { return time }
+    if time <= first { return time + to[0] - first }
+    if time >= last { return time + to[to.count - 1] - last }
+    var index = 1
+    while index < from.count - 1, from[index] < time {
+      index += 1
+    }
+    let span = from[index] - from[index - 1]
+    guard span > 0 else { return to[index] }
+    return to[index - 1] + (to[index] - to[index - 1]) * (time - from[index - 1]) / span
+  }
+}
+
+/// The tracks and transients of a pattern, and their sums over the grid.
+struct FeltSide {
+  private(set) var tracks: [FeltTrack]
+  var transients: [FeltTransient]
+  /// The sums of the amplitudes.
+  private(set) var amplitudes: [Double]
+  /// The sums of the frequencies, weighted by amplitude.
+  private var weightedOctaves: [Double]
+
+  init(_ pattern: FeltPattern, grid: FeltGrid) {
+    tracks = pattern.vibrations.map { FeltTrack($0, mapping: pattern.mapping, grid: grid) }
+    transients = pattern.transients
+    amplitudes = [Double](repeating: 0, count: grid.count)
+    weightedOctaves = amplitudes
+    for track in tracks {
+      add(track, sign: 1)
+    }
+  }
+
+  private mutating func add(_ track: FeltTrack, sign: Double) {
+    for (offset, amplitude) in track.amplitudes.enumerated() {
+      let index = track.start + offset
+      amplitudes[index] = max(0, amplitudes[index] + sign * amplitude)
+      weightedOctaves[index] += sign * amplitude * track.octaves[offset]
+    }
+  }
+
+  /// Replaces a track.
+  mutating func replaceTrack(at index: Int, by track: FeltTrack) {
+    add(tracks[index], sign: -1)
+    tracks[index] = track
+    add(track, sign: 1)
+  }
+
+  /// Returns the side with its times mapped.
+  func warped(by warp: TimeWarp, grid: FeltGrid) -> FeltSide {
+    if warp.isIdentity { return self }
+    var moved = self
+    for (index, track) in tracks.enumerated() {
+      moved.replaceTrack(at: index, by: track.warped(by: warp, grid: grid))
+    }
+    for index in moved.transients.indices {
+      moved.transients[index].time = warp.target(of: moved.transients[index].time)
+    }
+    return moved
+  }
+
+  /// Returns the mean frequency at a point, weighted by amplitude, as a base-2 logarithm.
+  func octaves(at index: Int) -> Double { weightedOctaves[index] / max(amplitudes[index], 1e-12) }
+
+  /// The maximum of the summed amplitudes and of the transients.
+  var peak: Double {
+    max(amplitudes.max() ?? 0, transients.map(\.amplitude).max() ?? 0)
+  }
+
+  /// Returns the event that has at least the given fraction of the energy in a range, or nil.
+  func dominantEvent(in range: Range<Int>, fraction: Double = 0.6) -> Int? {
+    var total = 0.0
+    var best: (event: Int, energy: Double)?
+    for track in tracks where track.range.overlaps(range) {
+      let energy = track.range.clamped(to: range).reduce(0.0) { sum, index in
+        let amplitude = track.amplitudes[index - track.start]
+        return sum + amplitude * amplitude
+      }
+      total += energy
+      if energy > best?.energy ?? 0 {
+        best = (track.event, energy)
+      }
+    }
+    guard let best, best.energy >= fraction * total else { return nil }
+    return best.event
+  }
+}

@@ -1,0 +1,349 @@
+internal import CMath
+import HapticFormats
+import HapticModel
+import HapticRender
+import RecordingAnalysis
+import SignalAnalysis
+
+/// The differences between two patterns.
+///
+/// 1. `FeltComparison` finds the differences of what is felt, whatever events make it.
+/// 2. `EventDifferences` and `ControlDifferences` find the differences of the values in the files.
+/// 3. If the values explain what is felt, and nothing else, they are reported, because they have
+///    exact amounts and the names of parameters. Otherwise, the differences of what is felt are
+///    reported, and the values are a matter of notation.
+///
+/// Audio events and body locations are always compared by the values in the files.
+struct PatternDifferences {
+  /// The differences.
+  private(set) var differences: [Difference] = []
+  /// The differences of notation, as sentences.
+  private(set) var spelling: [String] = []
+
+  /// Compares two patterns, or returns nil if their sounds must be compared: for a recording, for
+  /// two profiles, and for different sampled signals.
+  ///
+  /// - Parameters:
+  ///   - reference: The reference.
+  ///   - candidate: The take to compare with the reference.
+  ///   - options: The options of the comparison.
+  ///   - isIdentical: Pass true if both takes have the same samples.
+  init?(_ reference: Take, _ candidate: Take, options: ComparisonOptions, isIdentical: Bool) {
+    guard let composition = reference.composition,
+      let candidateComposition = candidate.composition,
+      reference.profile == candidate.profile,
+      isIdentical || composition.signals == candidateComposition.signals
+    else { return nil }
+    let mapping = FeltMapping(reference.profile, rate: reference.signal.rate)
+    let areRounded = reference.format != candidate.format
+    let formats = areRounded ? [reference, candidate].compactMap { $0.format?.resolution } : []
+    let felt = FeltComparison(
+      FeltPattern(composition, mapping: mapping),
+      FeltPattern(candidateComposition, mapping: mapping), formats: formats)
+    let written = WrittenDifferences(
+      composition, candidateComposition, profile: mapping.profile, options: options)
+    let hasEqualHaptics = isIdentical || felt.isExactlyEqual
+    let feltDifferences = hasEqualHaptics ? [] : felt.differences
+    let explanation = WrittenExplanation(
+      written, of: feltDifferences, areEqual: hasEqualHaptics,
+      namesControls: !areRounded && (reference.format?.resolution ?? .exact) == .exact,
+      context: felt.context)
+    differences = written.always
+    if let explained = explanation.differences {
+      differences += explained
+    } else {
+      let builder = FeltSentences(
+        composition, candidateComposition, options: options, range: written.list.overallRange)
+      differences += builder.differences(for: feltDifferences)
+      differences += written.haptic.filter { written.alsoConcernsAudio($0) }
+    }
+    let notation = SpellingDifferences(
+      reference, candidate, composition, candidateComposition, options: options)
+    if explanation.differences == nil || differences.isEmpty {
+      spelling = notation.sentences(
+        pulses: hasEqualHaptics ? [] : felt.pulses, written: explanation.unexplained,
+        list: written.list)
+    }
+  }
+}
+
+extension HapticComposition {
+  /// The sampled signals of all layers.
+  fileprivate var signals: [SampledSignal] { layers.flatMap(\.signals) }
+}
+
+/// The differences between the values in the files of two patterns.
+struct WrittenDifferences {
+  /// The differences of haptic events and their controls.
+  private(set) var haptic: [Difference] = []
+  /// The differences of audio events, their controls, and body locations, which have no tracks.
+  private(set) var always: [Difference] = []
+  /// A Boolean value that indicates whether the patterns have enough events in common.
+  let isApplicable: Bool
+  /// A Boolean value that indicates whether a pattern states hertz, so that its sharpness is not
+  /// that of the profile.
+  let statesHertz: Bool
+  /// The names of events, and the range of the whole.
+  let list: DifferenceList
+  private let events: [IndexedEvent]
+  private let candidateEvents: [IndexedEvent]
+
+  init(
+    _ composition: HapticComposition, _ candidate: HapticComposition, profile: TransducerProfile,
+    options: ComparisonOptions
+  ) {
+    let match = EventMatch(composition, candidate)
+    statesHertz = composition.statesHertz || candidate.statesHertz
+    events = match.reference
+    candidateEvents = match.candidate
+    isApplicable = match.pairs.count * 2 >= min(events.count, candidateEvents.count)
+    let eventDifferences = EventDifferences(
+      match, of: composition, profile: profile, options: options)
+    list = eventDifferences.list
+    for difference in eventDifferences.list.differences {
+      if difference.kind == .channels || !concernsHaptics(difference) {
+        always.append(difference)
+      } else {
+        haptic.append(difference)
+      }
+    }
+    for areHaptic in [true, false] {
+      let controls = ControlDifferences(
+        composition, candidate, areHaptic: areHaptic, match: match, profile: profile,
+        options: options)
+      if areHaptic {
+        haptic += controls.differences
+      } else {
+        always += controls.differences
+      }
+    }
+  }
+
+  private func concernsHaptics(_ difference: Difference) -> Bool {
+    !hapticEvents(of: difference).isEmpty
+  }
+
+  /// Returns whether a difference of haptic events is also one of audio events, which are not felt.
+  func alsoConcernsAudio(_ difference: Difference) -> Bool {
+    let indices = Set(difference.referenceEvents)
+    let candidateIndices = Set(difference.candidateEvents)
+    return !difference.isOverall
+      && (events.contains { !$0.isHaptic && indices.contains($0.index) }
+        || candidateEvents.contains { !$0.isHaptic && candidateIndices.contains($0.index) })
+  }
+
+  /// Returns the haptic events of both patterns that a difference concerns.
+  func hapticEvents(of difference: Difference) -> [IndexedEvent] {
+    let indices = Set(difference.referenceEvents)
+    let candidateIndices = Set(difference.candidateEvents)
+    return events.filter { $0.isHaptic && indices.contains($0.index) }
+      + candidateEvents.filter { $0.isHaptic && candidateIndices.contains($0.index) }
+  }
+}
+
+/// The differences of values that explain what is felt.
+struct WrittenExplanation {
+  /// The differences, or nil if they do not explain what is felt.
+  private(set) var differences: [Difference]?
+  /// The differences that have no effect, or another effect.
+  private(set) var unexplained: [Difference] = []
+
+  private let written: WrittenDifferences
+  private let namesControls: Bool
+  private let context: FeltContext
+
+  /// The time by which the ranges of two descriptions of one difference may be apart, in seconds.
+  private static let marginSeconds = 0.07
+  /// The ratio of lengths from which the values are the better explanation.
+  private static let minimumLengthRatio = 4
+
+  /// Verifies the differences of values.
+  ///
+  /// - Parameters:
+  ///   - written: The differences of values.
+  ///   - felt: The differences of what is felt.
+  ///   - areEqual: Pass true if both patterns feel exactly equal.
+  ///   - namesControls: Pass true if the author wrote the curves and parameters. In other formats,
+  ///     they are part of the events.
+  ///   - context: The context of the comparison.
+  init(
+    _ written: WrittenDifferences, of felt: [FeltDifference], areEqual: Bool,
+    namesControls: Bool, context: FeltContext
+  ) {
+    self.written = written
+    self.namesControls = namesControls
+    self.context = context
+    if areEqual {
+      differences = []
+      unexplained = written.haptic
+      return
+    }
+    var explained: [Difference] = []
+    for difference in written.haptic {
+      let causes = felt.filter { agrees(difference, $0) }
+      if causes.isEmpty, !isBelowDetection(difference) {
+        unexplained.append(difference)
+        continue
+      }
+      var difference = difference
+      difference.slack = causes.map { slack($0, unit: difference.unit) }.max() ?? 0
+      explained.append(difference)
+    }
+    let isComplete = felt.allSatisfy { cause in explained.contains { agrees($0, cause) } }
+    // The values of one format are a complete explanation, although pairs of events may differ.
+    let isMuchShorter =
+      context.resolution.isExact && !written.haptic.isEmpty
+      && written.haptic.count * Self.minimumLengthRatio <= felt.count
+    if written.isApplicable, unexplained.isEmpty && isComplete || isMuchShorter {
+      differences = isMuchShorter ? written.haptic : explained
+      unexplained = []
+    } else {
+      unexplained = written.haptic
+    }
+  }
+
+  private func slack(_ difference: FeltDifference, unit: Difference.Unit) -> Double {
+    switch (difference.kind, unit) {
+    case (.level, .decibels): difference.slack
+    case (.frequency, .percent): 100 * (exp2(difference.slack) - 1)
+    case (.time, .seconds), (.duration, .seconds), (.tempo, .percent): difference.slack
+    default: 0
+    }
+  }
+
+  // MARK: - Agreement
+
+  /// Returns whether a difference of values and a difference of what is felt are the same.
+  private func agrees(_ difference: Difference, _ felt: FeltDifference) -> Bool {
+    let isWhole = difference.isOverall || felt.subject == .whole
+    let margin = Self.marginSeconds + (difference.unit == .seconds ? abs(difference.amount) : 0)
+    guard
+      isWhole
+        || felt.range.lowerBound <= difference.range.upperBound + margin
+          && felt.range.upperBound >= difference.range.lowerBound - margin
+    else { return false }
+    switch difference.kind {
+    case .level:
+      return agreesInLevel(difference, felt)
+    case .frequency:
+      return felt.kind == .frequency && !written.statesHertz
+        && hasAmount(felt.percent, difference, minimum: 3)
+    case .time:
+      return agreesInTime(difference, felt)
+    case .duration:
+      return agreesInDuration(difference, felt)
+    case .tempo:
+      let shift = abs(difference.maximumShift ?? 0)
+      return felt.kind == .tempo
+        || [.time, .duration].contains(felt.kind) && abs(felt.amount) <= 1.2 * shift + 0.001
+    case .missing:
+      return felt.kind == .missing || felt.kind == .level && felt.amount < 0
+    case .added:
+      return felt.kind == .added || felt.kind == .level && felt.amount > 0
+    case .order:
+      return true
+    case .curve, .parameter:
+      return agreesInControl(difference, felt)
+    default:
+      // An envelope changes levels, and the times at which they are reached.
+      return felt.kind != .frequency && felt.kind != .tempo
+    }
+  }
+
+  private func agreesInLevel(_ difference: Difference, _ felt: FeltDifference) -> Bool {
+    let minimum = difference.spread?.lowerBound ?? difference.amount
+    let maximum = difference.spread?.upperBound ?? difference.amount
+    return switch felt.kind {
+    case .missing: minimum <= -context.presenceDecibels
+    case .added: maximum >= context.presenceDecibels
+    case .level: hasAmount(felt.amount, difference, minimum: 0.6)
+    default: false
+    }
+  }
+
+  private func agreesInDuration(_ difference: Difference, _ felt: FeltDifference) -> Bool {
+    let tolerance = max(0.005, 0.15 * abs(difference.amount))
+    switch felt.kind {
+    case .duration, .time:
+      return abs(abs(felt.amount) - abs(difference.amount)) <= tolerance
+    case .level:
+      // The tail of a release hides the new end.
+      let end = difference.range.upperBound + min(0, difference.amount)
+      return felt.amount * difference.amount > 0
+        && abs(felt.range.lowerBound - end) <= Self.marginSeconds
+    default:
+      return false
+    }
+  }
+
+  private func agreesInTime(_ difference: Difference, _ felt: FeltDifference) -> Bool {
+    switch felt.kind {
+    case .time, .duration: hasAmount(felt.amount, difference, minimum: 0.004)
+    case .tempo: difference.isOverall
+    // A sound that moved far is missing at one time and added at another.
+    case .missing, .added: abs(difference.amount) > 0.2
+    default: false
+    }
+  }
+
+  private func agreesInControl(_ difference: Difference, _ felt: FeltDifference) -> Bool {
+    guard namesControls else { return false }
+    return switch difference.unit {
+    case .percent: felt.kind == .frequency && felt.amount * difference.amount > 0
+    case .decibels where felt.kind == .level: felt.amount * difference.amount > 0
+    case .decibels: felt.kind != .frequency && felt.kind != .tempo
+    default: felt.kind != .tempo
+    }
+  }
+
+  /// Returns whether an amount is that of a difference, or within its spread.
+  private func hasAmount(_ amount: Double, _ difference: Difference, minimum: Double) -> Bool {
+    let spread = difference.spread ?? difference.amount...difference.amount
+    let tolerance = max(minimum, 0.15 * abs(difference.amount))
+    guard amount >= spread.lowerBound - tolerance, amount <= spread.upperBound + tolerance else {
+      return false
+    }
+    return spread.lowerBound * spread.upperBound <= 0 || amount * difference.amount > 0
+  }
+
+  // MARK: - Small differences
+
+  /// Returns whether a difference of exact values is too small, too weak, or too short to be found
+  /// in what is felt.
+  private func isBelowDetection(_ difference: Difference) -> Bool {
+    guard context.resolution.isExact, written.isApplicable else { return false }
+    let events = written.hapticEvents(of: difference)
+    let mapping = context.resolution.mapping
+    if !events.isEmpty,
+      events.allSatisfy({ mapping.amplitude(atIntensity: $0.strength) < 1.2 * context.floor })
+    {
+      return true
+    }
+    switch difference.unit {
+    case .decibels:
+      return abs(difference.amount) < FeltDifference.Minimum.decibels + 0.1
+    case .percent:
+      let isShort = !events.isEmpty && events.allSatisfy { !$0.kind.isTransient && $0.isShort }
+      return isShort || abs(difference.amount) < 3
+    case .seconds:
+      return abs(difference.amount) < 0.005
+    default:
+      return false
+    }
+  }
+}
+
+extension IndexedEvent {
+  /// A Boolean value that indicates whether the event is too short for a frequency.
+  fileprivate var isShort: Bool { (duration ?? 0) + tailDuration < 0.015 }
+}
+
+extension FeltDifference {
+  /// The change of frequency, in percent.
+  var percent: Double { 100 * (exp2(amount) - 1) }
+}
+
+extension FeltContext {
+  /// The change of level from which a sound is missing or added, in decibels.
+  fileprivate var presenceDecibels: Double { 15 }
+}

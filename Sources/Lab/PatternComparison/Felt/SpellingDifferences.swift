@@ -1,0 +1,132 @@
+import HapticModel
+import RecordingAnalysis
+
+/// The differences of notation between two patterns, as sentences without levels and frequencies.
+struct SpellingDifferences {
+  private let reference: Take
+  private let candidate: Take
+  private let composition: HapticComposition
+  private let candidateComposition: HapticComposition
+  private let options: ComparisonOptions
+
+  /// The maximum number of sentences of one kind.
+  private static let maximumCount = 6
+
+  init(
+    _ reference: Take, _ candidate: Take, _ composition: HapticComposition,
+    _ candidateComposition: HapticComposition, options: ComparisonOptions
+  ) {
+    self.reference = reference
+    self.candidate = candidate
+    self.composition = composition
+    self.candidateComposition = candidateComposition
+    self.options = options
+  }
+
+  /// Returns the sentences.
+  ///
+  /// - Parameters:
+  ///   - pulses: The transients that only one pattern has as transients.
+  ///   - written: The differences of values without an effect.
+  ///   - list: The names of events.
+  func sentences(
+    pulses: [FeltPulse], written: [Difference], list: DifferenceList
+  ) -> [String] {
+    var sentences: [String] = []
+    if let format = reference.format, let other = candidate.format, format.title != other.title {
+      sentences.append(
+        "\(options.candidateLabel) is \(other.title); \(options.referenceLabel) is \(format.title)."
+      )
+    }
+    sentences += countSentences()
+    sentences += Self.limited(pulses.map(sentence(for:)))
+    // Between two formats, nearly every value is written in another way.
+    if reference.format == candidate.format {
+      sentences += Self.limited(written.compactMap { sentence(for: $0, list: list) })
+    }
+    return sentences
+  }
+
+  private static func limited(_ sentences: [String]) -> [String] {
+    let more = sentences.count - maximumCount
+    return sentences.prefix(maximumCount) + (more > 0 ? ["And \(more) more."] : [])
+  }
+
+  // MARK: - Counts
+
+  private func countSentences() -> [String] {
+    let counts = Self.counts(of: composition)
+    let candidateCounts = Self.counts(of: candidateComposition)
+    return zip(counts, candidateCounts).compactMap { count, candidateCount in
+      guard count.number != candidateCount.number else { return nil }
+      let noun = candidateCount.number == 1 ? candidateCount.noun : candidateCount.noun + "s"
+      return "\(options.candidateLabel) has \(candidateCount.number) \(noun), "
+        + "\(options.referenceLabel) has \(count.number)."
+    }
+  }
+
+  private static func counts(of composition: HapticComposition) -> [(noun: String, number: Int)] {
+    let patterns = composition.layers.map(\.pattern)
+    let events = patterns.flatMap(\.events)
+    let curves = patterns.flatMap(\.curves)
+    let parameters = patterns.flatMap(\.parameters)
+    return [
+      ("transient", events.count { $0.kind == .hapticTransient }),
+      ("continuous event", events.count { $0.kind == .hapticContinuous }),
+      ("intensity curve", curves.count { $0.id == .hapticIntensityControl }),
+      ("sharpness curve", curves.count { $0.id == .hapticSharpnessControl }),
+      ("dynamic parameter", parameters.count),
+    ]
+  }
+
+  // MARK: - Pulses
+
+  private func sentence(for pulse: FeltPulse) -> String {
+    let owner = pulse.isInReference ? composition : candidateComposition
+    let labels = [options.referenceLabel, options.candidateLabel]
+    let ownerLabel = pulse.isInReference ? labels[0] : labels[1]
+    let otherLabel = pulse.isInReference ? labels[1] : labels[0]
+    let events = IndexedEvent.events(of: owner)
+    let names = EventNames(events, owner: ownerLabel)
+    let event = events.first { $0.index == pulse.transient.event }
+    let name = event.map { names.possessiveName(of: $0) } ?? "\(ownerLabel)'s transient"
+    let time = SentenceFormatting.time(event?.time ?? pulse.transient.time)
+    return "\(name), at \(time), is a short vibration in \(otherLabel)."
+  }
+
+  // MARK: - Values
+
+  /// Returns the sentence for a difference of values, or nil if it has only an amount.
+  private func sentence(for difference: Difference, list: DifferenceList) -> String? {
+    switch difference.kind {
+    case .missing, .added, .order:
+      return difference.sentence
+    case .curve, .parameter:
+      // The effect follows a colon.
+      let words = difference.sentence.split(separator: ":", maxSplits: 1)[0]
+      return words.hasSuffix(".") ? String(words) : words + "."
+    default:
+      return valueSentence(for: difference, list: list)
+    }
+  }
+
+  private func valueSentence(for difference: Difference, list: DifferenceList) -> String? {
+    let events = IndexedEvent.events(of: candidateComposition)
+    let indices = Set(difference.candidateEvents)
+    let differing = events.filter { indices.contains($0.index) }
+    guard let first = differing.first, let before = difference.before,
+      let after = difference.after
+    else { return nil }
+    let subject = list.candidateNames.subject(for: differing)
+    let values = SentenceFormatting.values(after, insteadOf: before)
+    switch difference.kind {
+    case .time:
+      return subject.withVerb("starts", plural: "start") + " at \(values) s."
+    case .duration:
+      return subject.withVerb("lasts", plural: "last") + " \(values) s."
+    default:
+      let name = difference.kind.valueName(of: first.kind)
+      return subject.withVerb("has", plural: "have") + " \(name) \(values)."
+    }
+  }
+}
