@@ -15,7 +15,7 @@ enum Checkout {
 
   /// The folders with documents.
   static let documentFolders = [
-    "Conformance", "Documentation", "Examples", "Patterns", "Profiles", "Python", "Sources",
+    "Conformance", "Documentation", "Examples", "Patterns", "Profiles", "Python", "Sources", "Web",
     ".github",
   ]
 
