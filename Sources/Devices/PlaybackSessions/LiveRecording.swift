@@ -5,7 +5,8 @@ internal import HapticRender
 internal import SoundFile
 package import SystemSupport
 
-/// A sound file that records the output and gets its name when it is complete.
+/// A sound file that records the output. It has its name and a valid header from the start, so that
+/// a killed process or a power failure loses at most a second.
 package final class LiveRecording {
   package struct Result: Equatable, Sendable {
     package var path: String
@@ -65,7 +66,9 @@ package final class LiveRecording {
     /// A duplicate descriptor, so that a hanging disk never writes to a descriptor that another
     /// file reuses.
     private(set) var descriptor: Int32 = -1
-    private var isEmpty = true
+    private var isNamed = false
+    /// The path of the current file.
+    private var currentPath = ""
 
     init(_ path: String, _ rotation: Rotation?) throws(FileError) {
       self.path = path
@@ -74,9 +77,18 @@ package final class LiveRecording {
     }
 
     private func open() throws(FileError) {
-      let next = try AtomicFileWriter(rotation?.nextPath(after: path) ?? path)
+      currentPath = rotation?.nextPath(after: path) ?? path
+      let next = try AtomicFileWriter(currentPath)
       descriptor = fcntl(next.descriptor, F_DUPFD_CLOEXEC, 0)
       file = consume next
+      isNamed = false
+    }
+
+    /// Gives the current file its name, once its header is written.
+    func nameFile() throws(FileError) {
+      guard !isNamed else { return }
+      try file?.commit()
+      isNamed = true
     }
 
     func rotate(isDue: Bool) throws(SoundFileError) -> Int32 {
@@ -92,7 +104,7 @@ package final class LiveRecording {
         if isDue {
           try open()
         } else {
-          isEmpty = false
+          try nameFile()
         }
         return descriptor
       } catch {
@@ -100,8 +112,8 @@ package final class LiveRecording {
       }
     }
 
-    /// Names and closes the file, so that deleting it frees its space. With rotation, an empty file
-    /// is omitted.
+    /// Closes the file, so that deleting it frees its space. With rotation, an empty file has no
+    /// name and is omitted.
     func finish(isKept: Bool = true) throws(FileError) {
       defer {
         file = nil
@@ -109,10 +121,10 @@ package final class LiveRecording {
           close(descriptor)
         }
         descriptor = -1
-        isEmpty = true
+        isNamed = false
       }
-      if isKept, !isEmpty || rotation == nil {
-        try file?.commit()
+      if isNamed, !isKept {
+        unsafe unlink(try FileSystem.destination(of: currentPath))
       }
     }
   }
@@ -163,6 +175,9 @@ package final class LiveRecording {
         failureHandler(SinkEvent(.degraded, text: "\(path): \($0.description); \(ending)"))
       },
       rotateFile: rotation == nil ? nil : change)
+    if rotation == nil {
+      try files.nameFile()
+    }
   }
 
   /// Returns whether a path is free or leads to a file of this program, which the tags at its start
@@ -185,7 +200,7 @@ package final class LiveRecording {
     guard let outcome = writer.finish(within: limit) else {
       return (
         Result(path: path, isComplete: false, frameCount: 0, droppedFrameCount: 0),
-        "\(path.printable): nothing was written because the disk does not respond"
+        "\(path.printable): the end may be missing; the disk does not respond"
       )
     }
     var result = Result(

@@ -56,6 +56,12 @@
       _ = unsafe sf_command(handle, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
     }
 
+    /// Calls `sf_command` with `SFC_UPDATE_HEADER_NOW`, which writes the header with the current
+    /// length.
+    static func updateHeader(of handle: OpaquePointer) {
+      _ = unsafe sf_command(handle, Int32(SFC_UPDATE_HEADER_NOW), nil, 0)
+    }
+
     /// Calls `sf_command` with `SFC_SET_COMPRESSION_LEVEL` for the smallest FLAC with the same
     /// samples.
     static func setMaximumCompression(_ handle: OpaquePointer) {

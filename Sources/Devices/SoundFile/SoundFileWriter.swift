@@ -121,6 +121,15 @@
       }
     }
 
+    /// Updates the header, so that the file is valid with the samples until now.
+    ///
+    /// FLAC and Ogg are streams, whose headers need no update.
+    public mutating func updateHeader() throws(SoundFileError) {
+      try plainWAV?.finish()
+      guard let handle = unsafe handle, ![.flac, .ogg].contains(format.container) else { return }
+      unsafe SndFileBindings.updateHeader(of: handle)
+    }
+
     /// Completes the header and closes the file; no samples can be written afterward.
     public mutating func close() throws(SoundFileError) {
       try plainWAV?.finish()

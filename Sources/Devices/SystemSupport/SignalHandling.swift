@@ -4,8 +4,9 @@ internal import Synchronization
 /// Lets the program end in good order on Ctrl-C, termination, and hang-up.
 ///
 /// Without an unfinished file or a listener, a signal ends the program as usual, even while it
-/// waits for standard input. Otherwise, the program finishes its work first. A second signal always
-/// ends it, and removes unfinished files.
+/// waits for standard input. Otherwise, the program finishes its work first. A later signal ends it
+/// at once, and removes unfinished files. Signals within half a second of the first are the same
+/// request: `timeout` and terminals signal a process and its group.
 package enum SignalHandling {
   package static var isInterruptRequested: Bool { interruptRequest.load(ordering: .relaxed) }
 
@@ -16,6 +17,7 @@ package enum SignalHandling {
     _ = unfinishedFileCount.load(ordering: .relaxed)
     _ = listenerCount.load(ordering: .relaxed)
     _ = recordedSignal.load(ordering: .relaxed)
+    _ = firstSignalTime.load(ordering: .relaxed)
     _ = unfinishedPaths[0].load(ordering: .relaxed)
     TerminalMode.initializeState()
     // A file beyond the shell's limit becomes an error of the write, which can be reported and
@@ -98,7 +100,11 @@ package enum SignalHandling {
   private static let handleSignal: @convention(c) (Int32) -> Void = { number in
     let code = errno
     defer { errno = code }
+    let now = nanoseconds()
     let isFirst = !interruptRequest.exchange(true, ordering: .sequentiallyConsistent)
+    if isFirst {
+      firstSignalTime.store(now, ordering: .sequentiallyConsistent)
+    }
     if listenerCount.load(ordering: .sequentiallyConsistent) > 0 {
       if isFirst {
         recordedSignal.store(number, ordering: .sequentiallyConsistent)
@@ -111,10 +117,33 @@ package enum SignalHandling {
     }
     // A closing terminal and its shell both send a hang-up, so the second one does not come from an
     // impatient user.
-    if !isFirst && number == SIGHUP { return }
+    if !isFirst,
+      number == SIGHUP || isRepeat(now, of: firstSignalTime.load(ordering: .sequentiallyConsistent))
+    {
+      return
+    }
     removeUnfinished()
     TerminalMode.restore()
     terminate(by: number)
+  }
+
+  /// The time after the first signal, in nanoseconds, within which signals repeat its request.
+  private static let repeatNanoseconds: Int64 = 500_000_000
+
+  /// Returns whether a signal repeats the request of the first: [also a signal handler].
+  ///
+  /// - Parameters:
+  ///   - time: The time of the signal, in nanoseconds.
+  ///   - first: The time of the first signal; 0 while its handler has not stored it.
+  static func isRepeat(_ time: Int64, of first: Int64) -> Bool {
+    first == 0 || time - first < repeatNanoseconds
+  }
+
+  /// Returns the time of the monotonic clock: [also a signal handler].
+  private static func nanoseconds() -> Int64 {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
   }
 
   /// Ends the process by a signal's default action: [also a signal handler].
@@ -138,6 +167,7 @@ private let interruptRequest = Atomic(false)
 private let unfinishedFileCount = Atomic(0)
 private let listenerCount = Atomic(0)
 private let recordedSignal = Atomic<Int32>(0)
+private let firstSignalTime = Atomic<Int64>(0)
 private let listenerSignal = SignalFlag()
 
 /// Reports the first signal that requests an end, so that a command can fade out and end; a second

@@ -1,4 +1,5 @@
 import Glibc
+import SoundFile
 import Testing
 
 @Suite struct InterruptionTests {
@@ -33,6 +34,48 @@ import Testing
     #expect(try place.finish(process) == .init(-signal))
     #expect(place.names().filter { !$0.hasPrefix("core") } == ["a.wav"])
     #expect(place.text("a.wav") == "old")
+  }
+
+  /// `timeout` signals a process and its group, so the same request comes twice.
+  @Test(arguments: ["0", "0.001", "0.01", "0.1", "0.3"]) func twoSignalsKeepARecording(
+    pause: String
+  ) throws {
+    for signal in ["INT", "TERM"] {
+      let run = try place.bash(
+        """
+        set -m
+        $TEMBLOR play heartbeat --loop 0 -d null: --record \(signal).wav 2> /dev/null &
+        while ! test -s \(signal).wav; do sleep 0.05; done
+        kill -\(signal) $!
+        sleep \(pause)
+        kill -\(signal) $! 2> /dev/null
+        wait $!
+        """)
+      #expect(run.status == 128 + (signal == "INT" ? SIGINT : SIGTERM))
+      #expect(try Sound(reading: place, signal + ".wav").truncation == nil)
+    }
+  }
+
+  /// A recording has its name and a valid header while it grows, so that a killed program loses at
+  /// most a second of it.
+  @Test(arguments: ["wav", "flac", "w64"]) func aKilledProgramKeepsItsRecording(ending: String)
+    throws
+  {
+    let run = try place.bash(
+      """
+      set -m
+      $TEMBLOR play heartbeat --loop 0 -d null: --record heard.\(ending) --json > /dev/null 2>&1 &
+      while ! test -s heard.\(ending); do sleep 0.05; done
+      sleep 4
+      kill -KILL $!
+      wait $!
+      $TEMBLOR info heard.\(ending) --json
+      """)
+    let range = try #require(run.output.firstRange(of: "\"duration\": "), "\(run)")
+    let seconds = try #require(
+      Double(run.output[range.upperBound...].prefix { $0.isNumber || $0 == "." }))
+    // A busy machine is late by a part of the four seconds.
+    #expect(seconds >= 2.5, "\(run.output)")
   }
 
   /// `nohup` starts programs with SIGHUP ignored.

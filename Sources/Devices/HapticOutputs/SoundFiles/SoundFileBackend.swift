@@ -1,3 +1,4 @@
+internal import Glibc
 public import HapticPlayback
 public import SoundFile
 internal import Synchronization
@@ -86,7 +87,6 @@ public final class SoundFileSink: AudioSink {
   private var pacer: SinkPacer
   private var writer: SoundFileWriter?
   private var events: [SinkEvent] = []
-  private let silence: [Float]
 
   /// Creates a file at a path, which replaces an existing file; `finish(draining:)` closes it.
   public init(
@@ -97,27 +97,16 @@ public final class SoundFileSink: AudioSink {
       path: path, format: fileFormat, rate: Int(format.rate), channelCount: format.channelCount)
     self.format = format
     self.path = path
-    pacer = SinkPacer(format, time: time)
-    silence = Array(repeating: 0, count: format.periodSize * format.channelCount)
+    pacer = SinkPacer(format, time: time, losesLateFrames: false)
   }
 
   /// The number of frames that the clock has not reached.
   public var delay: Int { pacer.delay }
 
-  /// Waits for the clock; missed frames are written as silence.
+  /// Waits for the clock. The file's own time is what was written, so no frame is ever missed.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     guard writer != nil else { return .ended }
-    let readiness = pacer.wait(wake)
-    if case .missed(let frameCount) = readiness {
-      let silence = silence
-      var remaining = frameCount
-      while remaining > 0 {
-        let count = min(remaining, format.periodSize)
-        writeToFile(silence.span.extracting(first: count * format.channelCount))
-        remaining -= count
-      }
-    }
-    return readiness
+    return pacer.wait(wake)
   }
 
   /// Writes frames to the file, and counts them for the pace.
@@ -185,6 +174,9 @@ public final class RecordingWriter: Sendable {
 
   /// The interval between two reads of the recording: a small part of its capacity.
   static let pollInterval = Duration.milliseconds(200)
+  /// The interval between updates of the header, which are also written to the disk. With a read,
+  /// it is less than a second, the maximum that a killed process or a power failure loses.
+  static let flushInterval = Duration.milliseconds(700)
   /// The maximum size of a WAVE in bytes, minus a mebibyte for headers and tags.
   static let maximumByteCount: Int64 = 0xFFFF_FFFF - 0x10_0000
 
@@ -208,6 +200,9 @@ public final class RecordingWriter: Sendable {
     /// The number of frames since the file was due, written or not.
     var framesInFile: Int64 = 0
     var isStopped = false
+    private let synchronizer = FileSynchronizer()
+    private var descriptor: Int32
+    private var lastFlush = Duration.zero
     /// The error that stopped this file, or the previous file before the first frame of this one.
     var failure: SoundFileError?
 
@@ -223,13 +218,16 @@ public final class RecordingWriter: Sendable {
       self.openWriter = openWriter
       self.rotateFile = rotateFile
       self.failureHandler = failureHandler
+      self.descriptor = descriptor
       writer = try openWriter(descriptor)
+      try writer.updateHeader()
       samples = Array(repeating: 0, count: 16_384 * recording.channelCount)
     }
 
     func run() {
       while !isFinishing.load(ordering: .acquiring) {
         drainRecording()
+        flushIfDue()
         var watched = [PollDescriptor(wake.descriptor)]
         SystemTimeSource().wait(for: &watched, timeout: RecordingWriter.pollInterval)
       }
@@ -239,6 +237,19 @@ public final class RecordingWriter: Sendable {
       } catch {
         fail(error)
       }
+    }
+
+    /// Makes the file valid with the frames until now, and starts to write it to the disk.
+    private func flushIfDue() {
+      let now = SystemTimeSource().now
+      guard !isStopped, now - lastFlush >= RecordingWriter.flushInterval else { return }
+      lastFlush = now
+      do {
+        try writer.updateHeader()
+      } catch {
+        return fail(error)
+      }
+      synchronizer.synchronize(descriptor)
     }
 
     private func drainRecording() {
@@ -268,7 +279,9 @@ public final class RecordingWriter: Sendable {
       }
       isStopped = false
       do {
-        writer = try openWriter(try rotateFile(true))
+        descriptor = try rotateFile(true)
+        writer = try openWriter(descriptor)
+        try writer.updateHeader()
       } catch {
         fail(error)
       }
@@ -373,5 +386,26 @@ public final class RecordingWriter: Sendable {
     outcome.droppedFrameCount = Int64(
       shared.recording.droppedSampleCount / shared.recording.channelCount)
     return outcome
+  }
+}
+
+/// Writes files to the disk on a thread of its own, since a slow disk may take seconds.
+private final class FileSynchronizer: Sendable {
+  private let isBusy = Atomic<Bool>(false)
+
+  /// Starts to write a file to the disk, unless the previous request has not ended.
+  func synchronize(_ descriptor: Int32) {
+    guard !isBusy.exchange(true, ordering: .acquiring) else { return }
+    // The file may be closed in the meantime.
+    let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    guard duplicate >= 0 else { return isBusy.store(false, ordering: .releasing) }
+    let thread = try? BackgroundThread { [self] in
+      fdatasync(duplicate)
+      close(duplicate)
+      isBusy.store(false, ordering: .releasing)
+    }
+    guard thread == nil else { return }
+    close(duplicate)
+    isBusy.store(false, ordering: .releasing)
   }
 }
