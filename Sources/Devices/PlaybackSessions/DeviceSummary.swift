@@ -10,6 +10,8 @@ package struct DeviceSummary: Equatable, Sendable {
   package var isHardware = false
   /// A Boolean value that indicates whether PulseAudio or PipeWire plays the frames.
   package var isServerStream = false
+  /// A Boolean value that indicates whether the device was present when it was opened.
+  package var isPresent = true
 
   package init(_ output: OpenedOutput) {
     name = output.name
@@ -17,6 +19,7 @@ package struct DeviceSummary: Equatable, Sendable {
     encoding = output.encoding
     isHardware = output.isHardware
     isServerStream = output.isServerStream
+    isPresent = output.isPresent
   }
 
   package var fields: JSONObject {

@@ -29,6 +29,12 @@ package enum FileSystem {
     return Double(status.f_bavail) / Double(status.f_blocks)
   }
 
+  /// Returns the size of a file, following links; nil if there is none.
+  package static func byteCount(of path: String) -> Int? {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 ? Int(status.st_size) : nil
+  }
+
   package static func isLink(_ path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK

@@ -33,6 +33,7 @@ import Testing
     }
     sink.finish(draining: true)
     #expect(sink.drainEvents() == [])
+    sink.close()
     return try #require(Self.bytes(of: path))
   }
 

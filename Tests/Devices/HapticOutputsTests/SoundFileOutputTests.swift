@@ -47,7 +47,8 @@ import Testing
     #expect(try sink.wait(WakeSignal()) == .ended)
   }
 
-  @Test func missedTimeIsSilenceInTheFile() throws {
+  /// The time of a file is that of its frames, however late they come.
+  @Test func aLateFrameIsNotMissedInAFile() throws {
     let time = VirtualTimeSource()
     let file = ScratchFile()
     let sink = try SoundFileSink(format, path: file.path, storedAs: floats, time: time)
@@ -55,10 +56,32 @@ import Testing
     #expect(sink.wait(wake) == .ready(frameCount: 480))
     sink.write([Float](repeating: 0.5, count: 960).span)
     time.advance(by: .milliseconds(20))
-    #expect(sink.wait(wake) == .missed(frameCount: 480))
+    #expect(sink.wait(wake) == .ready(frameCount: 480))
+    sink.write([Float](repeating: 0.25, count: 960).span)
     sink.finish(draining: true)
+    #expect(sink.drainEvents() == [])
     let half = [Float](repeating: 0.5, count: 960)
-    #expect(try file.sound().interleaved == half + [Float](repeating: 0, count: 960))
+    #expect(try file.sound().interleaved == half + [Float](repeating: 0.25, count: 960))
+  }
+
+  /// Outputs without a device count what they lose like a device.
+  @Test func lateFramesOfOtherOutputsAreCounted() throws {
+    let time = VirtualTimeSource()
+    let sinks: [any AudioSink] = [
+      NullSink(format, time: time), MemorySink(format, time: time),
+    ]
+    let wake = try WakeSignal()
+    for sink in sinks {
+      #expect(sink.wait(wake) == .ready(frameCount: 480))
+      sink.write([Float](repeating: 0.5, count: 960).span)
+      time.advance(by: .milliseconds(20))
+      #expect(sink.wait(wake) == .missed(frameCount: 480))
+      #expect(
+        sink.drainEvents() == [
+          SinkEvent(
+            .underrun, cause: .lateDelivery, missedFrameCount: 480, text: "buffer underrun")
+        ])
+    }
   }
 
   @Test func aFullDiskEndsTheSinkWithANotice() throws {

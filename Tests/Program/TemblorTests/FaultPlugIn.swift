@@ -34,13 +34,15 @@ final class FaultPlugIn: Sendable {
   ///   - sign: A file that is made when the fault is first met.
   ///   - start: Milliseconds after the device's first start.
   ///   - length: Milliseconds; nil for ever.
-  func environment(_ fault: String, sign: String? = nil, start: Int = 300, length: Int? = nil)
-    -> [String]
-  {
+  ///   - then: A hang that begins with the fault.
+  func environment(
+    _ fault: String, sign: String? = nil, start: Int = 300, length: Int? = nil,
+    then: String? = nil
+  ) -> [String] {
     [
       "ALSA_CONFIG_PATH=\(place.path)/asound.conf", "FAULT=\(fault)", "FAULT_AT=\(start)",
       "FAULT_FOR=\(length ?? -1)",
     ]
-      + (sign.map { ["FAULT_SIGN=\($0)"] } ?? [])
+      + (sign.map { ["FAULT_SIGN=\($0)"] } ?? []) + (then.map { ["FAULT_THEN=\($0)"] } ?? [])
   }
 }

@@ -20,11 +20,12 @@ struct FaultTests {
   ]
 
   /// Starts a verb, with a limit on how long it may last whatever happens.
-  private func start(_ words: [String], _ fault: String, length: Int? = nil, input: String? = nil)
-    throws -> Running
-  {
+  private func start(
+    _ words: [String], _ fault: String, length: Int? = nil, input: String? = nil,
+    then: String? = nil
+  ) throws -> Running {
     let environment = try #require(FaultPlugIn.shared).environment(
-      fault, sign: signs.path + "/met", length: length)
+      fault, sign: signs.path + "/met", length: length, then: then)
     return try Running(
       "/usr/bin/timeout", ["--foreground", "-s", "KILL", "40", Workplace.program] + words,
       in: place.path, input: input,
@@ -75,13 +76,50 @@ struct FaultTests {
     #expect(try interrupt(words, fault, signal: signal).status == -signal)
   }
 
+  /// A call that returns after the program went on without it, and a device that then cannot be
+  /// closed.
+  @Test(arguments: ["hangback", "hangunplug", "sleepoften"], ["hangdrop", "hangclose"])
+  func oneSignalEndsTwoFaults(fault: String, then: String) throws {
+    for (verb, signal) in [(Self.verbs[0], SIGINT), (["listen", "--socket", "s"], SIGTERM)] {
+      let running = try start(verb + ["--device", "fault"], fault, then: then)
+      #expect(try signs.appears("met"))
+      kill(running.process, signal)
+      // A second signal or the limit of 40 s would be another status.
+      #expect(try place.finish(running).status == -signal)
+      unsafe unlink(signs.path + "/met")
+    }
+  }
+
+  /// A service is ready without its device, and plays once the device is there.
+  @Test func aServiceWaitsForItsDevice() throws {
+    let running = try start(
+      ["listen", "--socket", "s", "--device", "fault", "--until-idle", "1"], "absent",
+      length: 1_500,
+      input: "status\nhum 1 0.5 4\n")
+    let result = try place.finish(running)
+    #expect(result.status == 0)
+    #expect(result.error.contains("; waiting for the device\n"))
+    #expect(result.output.contains(" device=fault present=no "))
+    #expect(result.output.contains("event reconnected time="))
+    #expect(result.output.contains("event finished name=hum-1 "))
+  }
+
+  /// Without a socket, a script is told at once.
+  @Test func aScriptDoesNotWaitForADevice() throws {
+    let result = try place.finish(
+      try start(["listen", "--device", "fault"], "absent", length: 60_000, input: "tap\n"))
+    #expect(result.status == 1)
+  }
+
   @Test(arguments: ["hangdrop", "hangclose"]) func aNormalEndDoesNotWaitForADeviceThatIsNotClosed(
     fault: String
   ) throws {
     let running = try start(
-      ["play", "light", "heartbeat", "--device", "fault", "--record", "heard.wav"], fault)
+      ["play", "light", "heartbeat", "--device", "fault", "--record", "heard.wav", "--json"], fault)
     let result = try place.finish(running)
-    #expect(result.status == 1)
+    // Everything was heard before the device failed to stop.
+    #expect(result.status == 0)
+    #expect(result.output.contains(#""heardToTheEnd": true"#))
     // On a busy machine underruns are reported before it.
     let messages = result.error.split(separator: "\n")
     #expect(messages.contains { $0.hasPrefix("the device does not respond") }, "\(messages)")

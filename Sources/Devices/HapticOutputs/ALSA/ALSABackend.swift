@@ -71,6 +71,7 @@ public struct ALSABackend: OutputBackend {
   private static func probe(_ device: inout OutputListing) {
     do throws(PCMFailure) {
       let pcm = try PCM(opening: device.name, interception: nil)
+      defer { pcm.close() }
       try pcm.startNegotiation()
       device.capabilities = OutputListing.Capabilities(
         rates: try PCMNegotiation.rates(of: pcm),
@@ -96,7 +97,9 @@ public struct ALSABackend: OutputBackend {
 
   /// Returns whether the device can be opened, by opening it.
   public func isAvailable(_ name: String) -> Bool {
-    (try? ALSASink(PCMRequest(device: name))) != nil
+    guard let sink = try? ALSASink(PCMRequest(device: name)) else { return false }
+    sink.close()
+    return true
   }
 
   /// The silence before the first frame: several times the amount that PulseAudio was observed to
@@ -116,25 +119,13 @@ public struct ALSABackend: OutputBackend {
     guard temblor_has_asound() else {
       throw OutputError(.other, output: name, "requires ALSA; install the package libasound2")
     }
-    let encoding: SampleEncoding? = try request.encoding.map { word throws(OutputError) in
-      if let encoding = SampleEncoding(rawValue: word) { return encoding }
-      throw OutputError(
-        .unsupportedFormat, output: name,
-        "unknown sample format '\(word)'; use "
-          + SampleEncoding.allCases.map(\.rawValue).joined(separator: ", "))
-    }
+    let pcmRequest = try Self.pcmRequest(name, request)
     let namedSink = NamedSink(device: name)
     if let namedSink {
       try SinkPinning.require(for: namedSink, device: name)
     }
     let pinnedStreamCount = SinkPinning.pinnedStreamCount
-    let sink = try ALSASink(
-      PCMRequest(
-        device: name, rate: request.rate, allowsOtherRate: request.allowsOtherRate,
-        channels: request.channels,
-        encoding: encoding, periodSize: request.periodSize, bufferSize: request.bufferSize,
-        warmUpDuration: Self.warmUpDuration),
-      clock: time)
+    let sink = try ALSASink(pcmRequest, clock: time)
     if let namedSink {
       try SinkPinning.checkPinned(namedSink, since: pinnedStreamCount, device: name)
     }
@@ -142,6 +133,42 @@ public struct ALSABackend: OutputBackend {
       sink: sink, name: name, encoding: sink.configuration.encoding.rawValue,
       isHardware: sink.configuration.isHardware,
       isServerStream: sink.configuration.isServerStream)
+  }
+}
+
+extension ALSABackend {
+  /// Returns an output that opens a device as soon as it is present.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the device.
+  ///   - request: The requested properties.
+  ///   - time: The clock for the times that the device does not measure.
+  public func openAbsent(_ name: String, _ request: OutputRequest, time: any TimeSource)
+    -> sending OpenedOutput?
+  {
+    guard temblor_has_asound(), let pcmRequest = try? Self.pcmRequest(name, request) else {
+      return nil
+    }
+    let sink = ALSASink(waitingFor: pcmRequest, clock: time)
+    return OpenedOutput(
+      sink: sink, name: name, encoding: sink.configuration.encoding.rawValue, isPresent: false)
+  }
+
+  private static func pcmRequest(_ name: String, _ request: OutputRequest) throws(OutputError)
+    -> PCMRequest
+  {
+    let encoding: SampleEncoding? = try request.encoding.map { word throws(OutputError) in
+      if let encoding = SampleEncoding(rawValue: word) { return encoding }
+      throw OutputError(
+        .unsupportedFormat, output: name,
+        "unknown sample format '\(word)'; use "
+          + SampleEncoding.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+    return PCMRequest(
+      device: name, rate: request.rate, allowsOtherRate: request.allowsOtherRate,
+      channels: request.channels,
+      encoding: encoding, periodSize: request.periodSize, bufferSize: request.bufferSize,
+      warmUpDuration: warmUpDuration)
   }
 }
 

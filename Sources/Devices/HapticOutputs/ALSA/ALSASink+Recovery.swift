@@ -107,11 +107,18 @@ extension ALSASink {
     } catch {
       return handleDisconnection(error, now: now)
     }
-    let cause = hasDroppedBuffer(now: now) ? SinkEvent.Cause.droppedBuffer : lateCause(now: now)
+    let cause = underrunCause(now: now)
     reportMissed(
       kind, cause: kind == .underrun ? cause : nil, queuedCount: nil, now: now,
       Self.message(kind, cause))
     resetDevice()
+  }
+
+  /// Returns the cause of an underrun. A sound server that reads a stream late also ends it early,
+  /// so a lost buffer of a stream has no other cause.
+  private func underrunCause(now: Duration) -> SinkEvent.Cause {
+    guard hasDroppedBuffer(now: now) else { return lateCause(now: now) }
+    return configuration.isServerStream ? .lateDevice : .droppedBuffer
   }
 
   /// Returns whether the device lost frames without playing them; an underrun would have left less
@@ -138,7 +145,7 @@ extension ALSASink {
     let text = "the device was suspended"
     do throws(PCMFailure) {
       try pcm.resume()
-      try restartIfPrepared(pcm)
+      try restartIfPrepared(pcm, now: now)
       recovery.phase = .open
       timeline.recordProgress(now: now)
       let queuedCount =
@@ -159,10 +166,13 @@ extension ALSASink {
     }
   }
 
-  private func restartIfPrepared(_ pcm: PCM) throws(PCMFailure) {
+  private func restartIfPrepared(_ pcm: PCM, now: Duration) throws(PCMFailure) {
     switch pcm.state {
     case .running:
-      break
+      // A plug-in may run after a suspension before it was started.
+      if !timeline.isStarted {
+        timeline.start(now: now)
+      }
     case .prepared:
       if timeline.isStarted {
         try pcm.start()
@@ -216,7 +226,9 @@ extension ALSASink {
       recovery.beginAttempt(now: now)
       reconnector.beginOpening()
     }
-    if let result = reconnector.popResult(), acceptReopened(result) { return nil }
+    if let result = reconnector.popResult(), acceptReopened(result) || recovery.phase == .ended {
+      return nil
+    }
     now = clock.now
     let reportedUntil = timeline.playbackEnd ?? now
     if now - reportedUntil >= Self.missedReportInterval {
@@ -237,6 +249,9 @@ extension ALSASink {
       // The comparison uses the sink's own format, not that of devices in between.
       guard Double(granted.rate) == format.rate, granted.channelCount == format.channelCount else {
         reconnector.close(opened.pcm)
+        if recovery.isWaitingForFirstDevice {
+          recovery.phase = .ended
+        }
         throw OutputError(
           .unsupportedFormat, output: request.device,
           """
@@ -257,6 +272,7 @@ extension ALSASink {
 
   private func install(_ pcm: PCM, _ configuration: PCMConfiguration) {
     self.pcm = pcm
+    recovery.isWaitingForFirstDevice = false
     timeline.configuration = configuration
     encoder = encoder.continued(as: configuration.encoding)
     // Pending frames in the old encoding become silence.

@@ -65,6 +65,9 @@ extension ALSASink {
     timeline.continueWarmUp(available: available, now: now)
     if timeline.pendingSilence > 0 || pendingFrames.count > 0 {
       available -= try writePending(to: pcm)
+    } else if timeline.isFilled {
+      // An earlier attempt to start the device failed.
+      try start(pcm)
     }
     if let readiness = readiness(available: available) { return readiness }
 
@@ -98,16 +101,18 @@ extension ALSASink {
   private func waitLimit(now: Duration) throws(PCMFailure) -> Duration {
     let limit = stallTimeout - (now - timeline.lastProgress)
     guard limit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
-    guard timeline.isStarted, let playbackEnd = timeline.playbackEnd, playbackEnd > now else {
-      return limit
-    }
+    guard timeline.isStarted, let playbackEnd = timeline.playbackEnd else { return limit }
     // Polls once more with half a period left: if there is still no space, the device is late, not
     // this thread.
-    let halfPeriod = timeline.frameTime.duration(of: configuration.periodSize / 2)
-    let remaining = playbackEnd - now - halfPeriod
+    let period = timeline.frameTime.duration(of: configuration.periodSize)
+    let remaining = playbackEnd - now - period / 2
     if remaining > .zero { return min(limit, remaining) }
-    timeline.markDeviceLate()
-    return limit
+    if playbackEnd > now {
+      timeline.markDeviceLate()
+    }
+    // While a device is late, every period shows whether it still has its frames, so that they are
+    // counted if it drops them.
+    return min(limit, period)
   }
 
   /// Checks that a device that signals readiness makes progress.

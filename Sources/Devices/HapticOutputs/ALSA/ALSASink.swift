@@ -100,6 +100,32 @@ public final class ALSASink: AudioSink {
     recovery.startDisconnected(now: now)
   }
 
+  /// Creates a sink for a device that is absent: it is opened as soon as possible, with the
+  /// requested rate and channels. A device with another rate or other channels ends the sink, so
+  /// that its caller can open it again.
+  ///
+  /// - Parameters:
+  ///   - request: The requested properties.
+  ///   - clock: The clock.
+  ///   - interception: The results to force in tests.
+  package convenience init(
+    waitingFor request: PCMRequest, clock: any TimeSource = SystemTimeSource(),
+    interception: PCMInterception? = nil
+  ) {
+    let configuration = PCMConfiguration(
+      rate: request.rate, channelCount: request.channels.count,
+      encoding: request.encoding ?? .float, access: .readWrite, periodSize: request.periodSize,
+      bufferSize: request.bufferSize, isHardware: false, isFasterThanRealTime: false,
+      isServerStream: false, isJACKClient: false)
+    let format = SinkFormat(
+      rate: Double(request.rate), channelCount: request.channels.count,
+      periodSize: request.periodSize, bufferSize: request.bufferSize)
+    self.init(
+      replacing: request, configuration: configuration, format: format, clock: clock,
+      due: clock.now, lostFrameCount: 0, interception: interception)
+    recovery.isWaitingForFirstDevice = true
+  }
+
   /// Creates a replacement that reopens the same device.
   public var makeReplacement: SinkReplacement? {
     let request = request
@@ -194,7 +220,7 @@ public final class ALSASink: AudioSink {
     return total
   }
 
-  private func start(_ pcm: PCM) throws(PCMFailure) {
+  func start(_ pcm: PCM) throws(PCMFailure) {
     try pcm.start()
     timeline.start(now: clock.now)
   }
@@ -251,13 +277,23 @@ public final class ALSASink: AudioSink {
     case .idle, .ended:
       break
     }
-    pcm = nil
     recovery.phase = .ended
   }
 
+  /// Stops and closes the device. Either call may hang; all events precede it.
+  public func close() {
+    recovery.phase = .ended
+    guard let pcm else { return }
+    self.pcm = nil
+    if !configuration.isFasterThanRealTime {
+      pcm.drop()
+    }
+    pcm.close()
+  }
+
   private func finishOpenDevice(draining: Bool, now: Duration) {
-    let isStalled =
-      (timeline.isSteady || draining) && now - timeline.lastProgress > stallTolerance
+    let mustProgress = timeline.isSteady || draining || recovery.hasJustReconnected
+    let isStalled = mustProgress && now - timeline.lastProgress > stallTolerance
     let overdueCount = timeline.overdueFrameCount(now: now)
     var unheardCount = timeline.droppedFrameCount(now: now) + pendingFrames.count
     // A failing device is not waited for.
@@ -272,9 +308,6 @@ public final class ALSASink: AudioSink {
       eventQueue.add(
         .failed, missedFrameCount: unheardCount + overdueCount,
         text: "\(request.device): the device \(problem)")
-    }
-    if !configuration.isFasterThanRealTime {
-      pcm?.drop()
     }
   }
 

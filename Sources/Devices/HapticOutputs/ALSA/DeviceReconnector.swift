@@ -83,7 +83,8 @@ final class DeviceReconnector: Sendable {
     }
     if let interception { return interception.callReturns(.close) ? close() : () }
     if (try? BackgroundThread(close)) == nil {
-      close()
+      unsafe pcm.abandon()
+      closingCount.subtract(1, ordering: .releasing)
     }
   }
 }

@@ -39,12 +39,34 @@ internal import Synchronization
     self.interception = interception
   }
 
-  deinit { close() }
+  /// Closes the device on a separate thread if nobody has closed it, since a call of the device may
+  /// never return, and the thread that releases the last reference may be one that is waited for.
+  deinit {
+    guard !isClosed.load(ordering: .acquiring) else { return }
+    nonisolated(unsafe) let handle = unsafe self.handle
+    nonisolated(unsafe) let parameters = unsafe hardwareParameters
+    let close: @Sendable () -> Void = { unsafe Self.close(handle, parameters) }
+    if let interception {
+      if interception.callReturns(.close) {
+        close()
+      }
+      return
+    }
+    // Without a thread, the device stays open until the process ends.
+    _ = try? BackgroundThread(close)
+  }
 
   /// Calls `snd_pcm_close`, and returns when the device is closed, even if other references exist.
   /// Later calls have no effect.
   func close() {
     guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    unsafe Self.close(handle, hardwareParameters)
+  }
+
+  /// Leaves the device open until the process ends, because no thread can wait for its close.
+  func abandon() { isClosed.store(true, ordering: .releasing) }
+
+  private static func close(_ handle: OpaquePointer, _ hardwareParameters: OpaquePointer) {
     unsafe snd_pcm_hw_params_free(hardwareParameters)
     unsafe snd_pcm_close(handle)
   }

@@ -91,7 +91,13 @@ struct PCMNegotiation {
       // A server that lost the sink may accept the stream and play nothing.
       try NamedSink(device: name)?.find(on: .system)
       let pcm = try PCM(opening: name, interception: interception)
-      return (pcm, try negotiate(pcm))
+      do {
+        return (pcm, try negotiate(pcm))
+      } catch {
+        // The next attempt would find an open device busy.
+        pcm.close()
+        throw error
+      }
     } catch let failure as PCMFailure {
       throw error(for: failure)
     } catch let error as OutputError {

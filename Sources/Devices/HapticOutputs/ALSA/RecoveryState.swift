@@ -21,6 +21,8 @@ struct RecoveryState {
   /// A Boolean value that indicates whether the device was reopened and has not yet played a
   /// period.
   var hasJustReconnected = false
+  /// A Boolean value that indicates whether the device has never been open.
+  var isWaitingForFirstDevice = false
   /// The number of consecutive recoveries without success.
   private var recoveryCount = 0
   private var recoveryWindowStart = Duration.zero

@@ -120,21 +120,25 @@ public final class LivePlayback: Sendable {
   ///
   /// - Parameter limit: The maximum wait for the sink by the machine's clock; nil for the duration
   ///   of two buffers and two seconds.
-  /// - Returns: True if the sink has ended; otherwise, its thread is abandoned.
+  /// - Returns: True if the output has ended; otherwise, it hangs, and its thread is abandoned. A
+  ///   device that only fails to close is abandoned, too, but was heard to the end.
   @discardableResult public func stop(within limit: Duration? = nil) -> Bool {
     // Both steps happen under one lock, so that no other thread replaces the one to wait for.
     let (isFirst, thread) = shared.renderThread.withLock { thread in
       let isFirst = !shared.isStopping.exchange(true, ordering: .acquiringAndReleasing)
       return (isFirst, thread)
     }
+    let requestTime = time.now
     shared.loop.stop()
     let defaultLimit = Duration.seconds(2 * Double(format.bufferSize) / format.rate + 2)
-    let hasEnded = thread?.wait(within: isFirst ? limit ?? defaultLimit : .zero) ?? true
+    let threadHasEnded = thread?.wait(within: isFirst ? limit ?? defaultLimit : .zero) ?? true
+    let hasEnded = threadHasEnded || shared.loop.hasFinished.load(ordering: .acquiring)
     guard isFirst else { return hasEnded }
-    if !hasEnded {
+    if !threadHasEnded {
       shared.report(
         SinkEvent(
-          .failed, missedFrameCount: overdueFrameCount,
+          hasEnded ? .degraded : .failed,
+          missedFrameCount: hasEnded ? 0 : overdueFrameCount(at: requestTime),
           text: "the device does not respond; Temblor exits without closing it"))
       shared.hasEnded.store(true, ordering: .releasing)
       shared.changeSignal.raise()
@@ -145,11 +149,13 @@ public final class LivePlayback: Sendable {
     return hasEnded
   }
 
-  /// The number of frames that became due since the device last accepted frames.
-  private var overdueFrameCount: Int {
+  /// Returns the number of frames that became due between the time at which the device last
+  /// accepted frames and another time. After the request to stop, no frames become due.
+  private func overdueFrameCount(at moment: Duration) -> Int {
     let reading = shared.loop.clock.reading
     guard reading.moment != .zero else { return 0 }
-    return max(0, Int((time.now - reading.moment) / .seconds(1) * engine.rate) - reading.delay)
+    let delay = min(reading.delay, format.bufferSize)
+    return max(0, Int((moment - reading.moment) / .seconds(1) * engine.rate) - delay)
   }
 
   /// The clock of the frame that is heard.
@@ -241,7 +247,7 @@ public final class LivePlayback: Sendable {
       shared.report(
         SinkEvent(
           .unresponsive,
-          text: shared.makeReplacement == nil
+          text: shared.makeReplacement == nil || shared.isStopping.load(ordering: .acquiring)
             ? "the device does not respond" : "the device does not respond; it will be reopened"))
     }
     guard let successor = shared.makeReplacement else { return }

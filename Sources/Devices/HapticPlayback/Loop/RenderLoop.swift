@@ -45,12 +45,19 @@ public final class RenderLoop {
   private var block: [Float]
   private var isGateOpen = false
   private var remainingClosingFrames: Int?
+  /// The way in which the next iteration ends the sink; nil before the end.
+  private var ending: Ending?
   private var closingDeadline = Duration.zero
   private var reportedChangeCount = 0
   let stopRequest = Atomic<Bool>(false)
+  /// A Boolean value that indicates whether the output has ended and all its events were reported,
+  /// so that only the device remains to be closed: [any thread].
+  let hasFinished = Atomic<Bool>(false)
   let timings: RingQueue<BlockTiming>
   private var sinkEvents: [SinkEvent] = []
   var idleState: IdleState
+
+  private enum Ending { case draining, discarding }
 
   /// Creates a loop of an engine and a sink with the same sample rate and channels.
   public init(engine: PlaybackEngine, sink: any AudioSink, time: any TimeSource) {
@@ -92,6 +99,11 @@ public final class RenderLoop {
   ///   call of it; then this thread must not use the loop any more.
   public func runIteration() -> Bool {
     engine.iterations.wrappingAdd(1, ordering: .relaxed)
+    if hasFinished.load(ordering: .relaxed) {
+      _ = call(sink) { $0.close() }
+      return false
+    }
+    if let ending { return finish(ending) }
     if isIdle.load(ordering: .relaxed) { return continueIdle() }
     if remainingClosingFrames == nil, stopRequest.load(ordering: .acquiring) {
       beginClosing()
@@ -108,6 +120,8 @@ public final class RenderLoop {
     case .missed(let frameCount):
       skipMissed(frameCount)
     case .late(let frameCount):
+      // The sink may be replaced while it plays the fade.
+      sinkEvents += sink.drainEvents()
       isOurs = fadeOut()
       if isOurs {
         skipMissed(frameCount)
@@ -118,10 +132,7 @@ public final class RenderLoop {
     }
     guard isOurs else { return false }
     if let remaining = remainingClosingFrames, remaining <= 0 || time.now > closingDeadline {
-      if call(sink, { $0.finish(draining: remaining <= 0) }) != nil {
-        reportChanges(always: true)
-      }
-      return false
+      return prepareToFinish(remaining <= 0 ? .draining : .discarding)
     }
     switch readiness {
     case .missed, .late:
@@ -132,6 +143,23 @@ public final class RenderLoop {
       reportChanges(always: false)
     }
     return idleIfSilent()
+  }
+
+  /// Lets the next iteration end the sink, so that the driver first receives the events until now:
+  /// a call of a device may hang. Returns true.
+  private func prepareToFinish(_ ending: Ending) -> Bool {
+    self.ending = ending
+    reportChanges(always: true)
+    return true
+  }
+
+  /// Ends the sink. The next iteration closes its device, so that the driver first receives all
+  /// events. Returns whether this thread still owns the loop.
+  private func finish(_ ending: Ending) -> Bool {
+    guard call(sink, { $0.finish(draining: ending == .draining) }) != nil else { return false }
+    reportChanges(always: true)
+    hasFinished.store(true, ordering: .releasing)
+    return true
   }
 
   /// Closes the gate, so that only the fade and the limiter's look-ahead follow.
@@ -159,7 +187,10 @@ public final class RenderLoop {
       let ownershipBefore = beginCall()
       sink.write(block.span.extracting(first: count * renderer.channelCount))
       let delay = sink.delay
-      guard endCall(ownershipBefore) else { return false }
+      guard endCall(ownershipBefore) else {
+        abandon(sink)
+        return false
+      }
       recording?.write(block.span.extracting(first: count * renderer.channelCount))
       let timing = BlockTiming(
         position: position, frameCount: count, renderStart: renderStart, renderEnd: renderEnd,
@@ -276,10 +307,7 @@ public final class RenderLoop {
       return true
     }
     // The output is silent, so no fade is necessary.
-    if call(sink, { $0.finish(draining: false) }) != nil {
-      reportChanges(always: true)
-    }
-    return false
+    return prepareToFinish(.discarding)
   }
 
   /// Calls the sink. Returns nil if the sink was replaced in the meantime; then this thread must
@@ -289,7 +317,16 @@ public final class RenderLoop {
   ) -> Result? {
     let ownershipBefore = beginCall()
     let result = body(sink)
-    return endCall(ownershipBefore) ? result : nil
+    if endCall(ownershipBefore) { return result }
+    abandon(sink)
+    return nil
+  }
+
+  /// Closes a sink that was replaced during a call, on the thread of that call. Nobody waits for
+  /// this thread, and its device may be busy until it is closed.
+  private func abandon(_ sink: any AudioSink) {
+    sink.finish(draining: false)
+    sink.close()
   }
 
   private func beginCall() -> Int {
@@ -333,7 +370,9 @@ public final class RenderLoop {
     guard isOurs else { return false }
     let reading = clock.reading
     let lostFrameCount = Int(engine.port.position - reading.position)
-    let ahead = Double(reading.delay + lostFrameCount) / engine.rate
+    // Latency after the device's buffer does not change the time at which frames are due.
+    let delay = min(reading.delay, sink.format.bufferSize)
+    let ahead = Double(delay + lostFrameCount) / engine.rate
     let start = reading.moment == .zero ? time.now : reading.moment
     abandonedBlocks.append(block)
     block = [Float](repeating: 0, count: block.count)

@@ -66,17 +66,21 @@ public struct OpenedOutput {
   public let isHardware: Bool
   /// A Boolean value that indicates whether PulseAudio or PipeWire plays the frames.
   public let isServerStream: Bool
+  /// A Boolean value that indicates whether the output's device is present; otherwise, the sink
+  /// waits for it.
+  public let isPresent: Bool
 
   /// Creates an open output.
   public init(
     sink: any AudioSink, name: String, encoding: String = "float", isHardware: Bool = false,
-    isServerStream: Bool = false
+    isServerStream: Bool = false, isPresent: Bool = true
   ) {
     self.sink = sink
     self.name = name
     self.encoding = encoding
     self.isHardware = isHardware
     self.isServerStream = isServerStream
+    self.isPresent = isPresent
   }
 
   /// The granted format.
@@ -112,6 +116,17 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
     case cannotWrite
     /// The system refused for another reason, which the description states.
     case other
+
+    /// A Boolean value that indicates whether the output may be available later without a change of
+    /// its name or request.
+    public var isTemporary: Bool {
+      switch self {
+      case .notFound, .busy, .disconnected, .serverUnavailable, .unresponsive: true
+      case .invalidName, .permissionDenied, .notPlayback, .unsupportedFormat, .overrun,
+        .cannotWrite, .other:
+        false
+      }
+    }
   }
 
   /// The kind, which determines the remedy.
@@ -209,9 +224,23 @@ public protocol OutputBackend: Sendable {
   ///   - time: The clock of a sink that has no clock of its own.
   func open(_ name: String, _ request: OutputRequest, time: any TimeSource) throws(OutputError)
     -> sending OpenedOutput
+
+  /// Returns an output that opens its device as soon as it is present; by default, nil.
+  ///
+  /// - Parameters:
+  ///   - name: The part of its name after the colon.
+  ///   - request: The requested properties.
+  ///   - time: The clock.
+  func openAbsent(_ name: String, _ request: OutputRequest, time: any TimeSource)
+    -> sending OpenedOutput?
 }
 
 extension OutputBackend {
+  /// Returns nil, because the output has no device to wait for.
+  public func openAbsent(_ name: String, _ request: OutputRequest, time: any TimeSource)
+    -> sending OpenedOutput?
+  { nil }
+
   /// Returns the entry itself, because there is nothing to probe.
   public func probed(_ listing: OutputListing) -> OutputListing { listing }
 
@@ -314,6 +343,20 @@ public struct OutputRegistry: Sendable {
         .invalidName, output: "\(name.scheme):\(name.address)", "invalid output name; use \(form)")
     }
     return try backend.open(name.address, request, time: time)
+  }
+
+  /// Returns an output that opens its device as soon as it is present; nil if outputs of this kind
+  /// have no device to wait for.
+  ///
+  /// - Parameters:
+  ///   - name: The name, in the form that `parseName(_:)` accepts.
+  ///   - request: The requested properties.
+  ///   - time: The clock.
+  public func openAbsent(
+    _ name: String, _ request: OutputRequest, time: any TimeSource = SystemTimeSource()
+  ) -> sending OpenedOutput? {
+    let name = parseName(name)
+    return backend(forScheme: name.scheme)?.openAbsent(name.address, request, time: time)
   }
 
   /// Returns whether the output could be opened now.

@@ -26,10 +26,16 @@ public protocol AudioSink: AnyObject {
   /// start, and the time in between does not count as missed.
   func beginIdle() -> Bool
 
-  /// Ends the sink; no call follows.
+  /// Ends the output; only `drainEvents()` and `close()` follow.
   ///
   /// - Parameter draining: True to play the written frames, with a timeout; false to discard them.
   func finish(draining: Bool)
+
+  /// Releases the device after the end; no call follows.
+  ///
+  /// It may take any time or never return, so it reports no events, and nobody waits for it without
+  /// a timeout.
+  func close()
 
   /// Returns the events since the last call, oldest first.
   func drainEvents() -> [SinkEvent]
@@ -59,6 +65,9 @@ extension AudioSink {
 
   /// False: this sink needs every frame.
   public func beginIdle() -> Bool { false }
+
+  /// Does nothing: this sink has no device.
+  public func close() {}
 }
 
 /// Creates a sink of the same format for a device that must be reopened.
@@ -108,7 +117,7 @@ public struct SinkFormat: Equatable, Sendable {
 /// An event of a sink, which the control thread reports.
 public struct SinkEvent: Equatable, Sendable {
   /// The type of an event.
-  public enum Kind: Equatable, Sendable {
+  public enum Kind: CaseIterable, Equatable, Sendable {
     /// An underrun: the device had no frames to play.
     case underrun
     /// The system slept, or the device was suspended.
@@ -160,19 +169,40 @@ public struct SinkEvent: Equatable, Sendable {
   }
 }
 
+extension SinkEvent {
+  /// The duration in seconds of missed frames from which the process counts as stopped.
+  private static let stopThresholdSeconds = 0.25
+
+  /// Creates the event for frames that the render thread did not deliver in time.
+  fileprivate init(lateFrameCount: Int, rate: Double) {
+    let isStopped = Double(lateFrameCount) > Self.stopThresholdSeconds * rate
+    self.init(
+      .underrun, cause: isStopped ? .stoppedProcess : .lateDelivery,
+      missedFrameCount: lateFrameCount, text: "buffer underrun")
+  }
+}
+
 /// Paces a sink that could accept frames faster than real time: at most one buffer ahead of the
 /// clock.
 public struct SinkPacer {
   private let format: SinkFormat
   private let time: any TimeSource
+  private let losesLateFrames: Bool
   private var startTime: Duration?
   private var writtenFrameCount: Int64 = 0
   private var watchedDescriptors: [PollDescriptor] = []
 
   /// Creates a pacer that starts with the first wait.
-  public init(_ format: SinkFormat, time: any TimeSource) {
+  ///
+  /// - Parameters:
+  ///   - format: The format of the sink.
+  ///   - time: The clock.
+  ///   - losesLateFrames: True if frames that are not written in time are missed, as on a device;
+  ///     false if they are only written later, as to a file.
+  public init(_ format: SinkFormat, time: any TimeSource, losesLateFrames: Bool = true) {
     self.format = format
     self.time = time
+    self.losesLateFrames = losesLateFrames
   }
 
   /// The number of written frames that the clock has not reached.
@@ -201,7 +231,12 @@ public struct SinkPacer {
       startTime = now
       watchedDescriptors = [PollDescriptor(wake.descriptor)]
     }
-    let ahead = writtenFrameCount - frameCount(in: now - start)
+    var ahead = writtenFrameCount - frameCount(in: now - start)
+    if ahead < 0, !losesLateFrames {
+      restart()
+      startTime = now
+      ahead = 0
+    }
     if ahead < 0 {
       writtenFrameCount -= ahead
       return .missed(frameCount: Int(-ahead))
@@ -212,7 +247,7 @@ public struct SinkPacer {
     }
     // The time counts from the start, so that rounding errors do not accumulate.
     let due = writtenFrameCount + Int64(format.periodSize - format.bufferSize)
-    let moment = start + time(ofFrame: due)
+    let moment = (startTime ?? start) + time(ofFrame: due)
     time.wait(for: &watchedDescriptors, timeout: max(.nanoseconds(1), moment - now))
     return watchedDescriptors[0].receivedEvents != 0 ? .interrupted : .ready(frameCount: 0)
   }
@@ -235,6 +270,7 @@ public final class NullSink: AudioSink {
   /// The granted format.
   public let format: SinkFormat
   private var pacer: SinkPacer
+  private var events: [SinkEvent] = []
 
   /// Creates a sink that follows a clock.
   public init(_ format: SinkFormat, time: any TimeSource = SystemTimeSource()) {
@@ -246,7 +282,16 @@ public final class NullSink: AudioSink {
   public var delay: Int { pacer.delay }
 
   /// Waits for the clock.
-  public func wait(_ wake: WakeSignal) -> SinkReadiness { pacer.wait(wake) }
+  public func wait(_ wake: WakeSignal) -> SinkReadiness {
+    let readiness = pacer.wait(wake)
+    if case .missed(let frameCount) = readiness {
+      events.append(SinkEvent(lateFrameCount: frameCount, rate: format.rate))
+    }
+    return readiness
+  }
+
+  /// Returns the missed frames as events.
+  public func drainEvents() -> [SinkEvent] { exchange(&events, with: []) }
 
   /// Discards frames.
   public func write(_ frames: Span<Float>) {
@@ -272,6 +317,7 @@ public final class MemorySink: AudioSink {
   /// A Boolean value that indicates whether `finish(draining:)` was called.
   public private(set) var isFinished = false
   private var pacer: SinkPacer
+  private var events: [SinkEvent] = []
 
   /// Creates a sink that follows a clock; by default, a virtual clock that advances only during
   /// waits.
@@ -288,9 +334,13 @@ public final class MemorySink: AudioSink {
     let readiness = pacer.wait(wake)
     if case .missed(let frameCount) = readiness {
       samples += Array(repeating: 0, count: frameCount * format.channelCount)
+      events.append(SinkEvent(lateFrameCount: frameCount, rate: format.rate))
     }
     return readiness
   }
+
+  /// Returns the missed frames as events.
+  public func drainEvents() -> [SinkEvent] { exchange(&events, with: []) }
 
   /// Stores frames.
   public func write(_ frames: Span<Float>) {

@@ -331,7 +331,7 @@ struct SweepPlayer {
     var hasEnded = false
     defer {
       if !hasEnded {
-        sink.finish(draining: false)
+        end(sink, draining: false)
       }
     }
     while true {
@@ -358,7 +358,17 @@ struct SweepPlayer {
       if written >= count || (isDone && count == .max) { break }
     }
     hasEnded = true
-    sink.finish(draining: count != .max)
+    end(sink, draining: count != .max)
+  }
+
+  /// The maximum time for a device to close.
+  private static let closeTimeout = Duration.seconds(1)
+
+  private func end(_ sink: any AudioSink, draining: Bool) {
+    sink.finish(draining: draining)
+    nonisolated(unsafe) let sink = sink
+    let thread = try? BackgroundThread { unsafe sink.close() }
+    thread?.wait(within: Self.closeTimeout)
   }
 
   private func failure(_ text: String) -> OutputError { OutputError(.other, output: device, text) }

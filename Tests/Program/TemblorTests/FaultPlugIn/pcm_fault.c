@@ -3,7 +3,9 @@
  * FAULT_SIGN names a file that is made when the fault is first met; the same with ".over" is made when the
  * device plays again after it. FAULT names the fault, FAULT_AT the milliseconds after the first start at which it begins, FAULT_FOR the
  * milliseconds it lasts (below zero for ever). Hangs are for ever: hangopen, hangwrite, hangpointer,
- * hangdelay, hangdrop, hangclose. Others: sleepoften (a transfer sleeps for 1.5 s
+ * hangdelay, hangdrop, hangclose. FAULT_THEN names another hang, which begins with the fault. Others: hangback (one
+ * transfer sleeps for 1.5 s and returns as if nothing had been), absent (opening fails until FAULT_FOR milliseconds
+ * after the first attempt), hangunplug (the same, then the device is gone for good), sleepoften (a transfer sleeps for 1.5 s
  * every half second), eagainstart (no transfer ever takes a frame), gone (calls fail, opening too), other-rate (gone, and back with
  * 44,100 Hz only), frozen (no progress), storm (suspended at every look), short (one frame at a time),
  * skip (660 frames are passed over, as when a pointer leaps back by 300 in 960), back (the pointer stands
@@ -87,8 +89,11 @@ static void sign_end(void) {
   close(open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 }
 
+/* Hangs for ever where the fault is this hang, or the one that comes with another fault. */
 static void hang(const char *name) {
-  if (is_due(name))
+  const char *then = getenv("FAULT_THEN");
+  int isThen = then && !strcmp(then, name) && since_fault() >= 0;
+  if (is_due(name) || isThen)
     for (;;) pause();
 }
 
@@ -150,6 +155,11 @@ static snd_pcm_sframes_t on_transfer(
     nanosleep(&time, NULL);
     rested = now();
   }
+  if (comes("hangback") || comes("hangunplug")) {
+    struct timespec time = {1, 500000000};
+    nanosleep(&time, NULL);
+    if (is_fault("hangunplug")) return -ENODEV;
+  }
   device->taken += (long long)count;
   return (snd_pcm_sframes_t)count;
 }
@@ -207,6 +217,12 @@ SND_PCM_PLUGIN_DEFINE_FUNC(fault) {
     for (;;) pause();
   }
   if (is_due("gone")) return -ENODEV;
+  static long long attempted;
+  if (!attempted) attempted = now();
+  if (is_fault("absent") && (now() - attempted) / 1000000 < number("FAULT_FOR", 0)) {
+    sign();
+    return -ENODEV;
+  }
   struct device *device = calloc(1, sizeof *device);
   if (!device) return -ENOMEM;
   device->io = (snd_pcm_ioplug_t){

@@ -1,0 +1,132 @@
+import FaultyPCM
+import Glibc
+import HapticOutputs
+import HapticPlayback
+import Synchronization
+import Testing
+
+/// Two faults in a row, and a failure of any single call: every due frame is heard or counted as
+/// missed, and one request ends playback.
+@Suite struct FaultPairTests {
+  /// A kind of fault, with the faults that a device has from a moment on.
+  struct FaultKind: CustomTestStringConvertible {
+    let name: String
+    /// The faults and their times after the moment, in milliseconds.
+    let faults: [(fault: Fault, after: Int)]
+    /// A Boolean value that indicates whether the device reports its true position.
+    var isTrue = true
+    var testDescription: String { name }
+
+    init(_ name: String, isTrue: Bool = true, _ faults: (fault: Fault, after: Int)...) {
+      self.name = name
+      self.faults = faults
+      self.isTrue = isTrue
+    }
+
+    init(_ name: String, every step: Int, _ fault: Fault) {
+      self.name = name
+      faults = stride(from: 0, to: 4_000, by: step).map { (fault, $0) }
+    }
+  }
+
+  private static func hang(_ call: Fault.Call) -> Fault {
+    .hang(call, duration: .milliseconds(1_250))
+  }
+
+  static let kinds: [FaultKind] = [
+    FaultKind("hangback", (hang(.transfer), 0)),
+    FaultKind(
+      "hangunplug", (hang(.transfer), 0), (.disconnect(duration: .zero, code: ENODEV), 1_200)),
+    FaultKind("sleepoften", every: 1_600, hang(.transfer)),
+    FaultKind("hangwrite", (hang(.transfer), 0), (hang(.transfer), 1_500)),
+    FaultKind("hangpointer", (hang(.pointer), 0), (hang(.pointer), 1_500)),
+    FaultKind("hangdelay", (hang(.delay), 0)),
+    FaultKind("hangstart", (hang(.start), 0), (.underrun, 10)),
+    FaultKind("hangprepare", (hang(.prepare), 0), (.underrun, 10)),
+    FaultKind("hangstop", (hang(.stop), 0)),
+    FaultKind("suspend", (.suspend(canResume: true), 0)),
+    FaultKind("suspended", (.suspend(canResume: false), 0)),
+    FaultKind("estrpipe", (.failTransfers(code: ESTRPIPE, count: 1), 0)),
+    FaultKind("epipe", (.failTransfers(code: EPIPE, count: 1), 0)),
+    FaultKind("eio", (.failTransfers(code: EIO, count: 1), 0)),
+    FaultKind("flap", every: 50, .disconnect(duration: .zero, code: ENODEV)),
+    FaultKind("gone", (.disconnect(duration: .seconds(1), code: ENODEV), 0)),
+    FaultKind("busy", (.disconnect(duration: .seconds(1), code: EBUSY), 0)),
+    FaultKind("stall", (.stall(duration: .milliseconds(600)), 0)),
+    FaultKind("frozen", (.stall(duration: .milliseconds(1_500)), 0)),
+    FaultKind("skip", (.skip(frameCount: 110), 2)),
+    FaultKind("swallow", (.swallow(frameCount: 110), 2)),
+    FaultKind("short", (.shortTransfers(frameCount: 1, count: 500), 0)),
+    FaultKind("underruns", every: 100, .underrun),
+    FaultKind("unset", (.unset, 0)),
+    FaultKind("startfails", (.failStarts(code: EPIPE, count: 3), 0), (.underrun, 2)),
+    FaultKind("preparefails", (.failPreparations(code: EIO, count: 1), 0), (.underrun, 2)),
+    FaultKind("wolf", (.cryWolf(duration: .milliseconds(500)), 0)),
+    FaultKind("delay", (.addDelay(frameCount: 100_000), 0)),
+    FaultKind("availstep", isTrue: false, (.lie(.steps(400)), 0)),
+    FaultKind("availrand", isTrue: false, (.lie(.random), 0)),
+  ]
+
+  /// Returns the reason that a run does not account for every frame, or does not end; nil if it
+  /// does.
+  private func problem(of rig: FaultRig, until end: Duration, isTrue: Bool) throws -> String? {
+    try rig.startHum()
+    guard rig.run(until: end) else { return "time does not advance" }
+    guard let duration = rig.stop() else { return "does not end" }
+    if duration > .milliseconds(750) { return "ends after \(duration)" }
+    guard let start = rig.firstHeard else { return "nothing was heard" }
+    let due = Int((rig.stopTime - start) / .seconds(1) * Double(FaultRig.rate))
+    // A buffer may be lost before the first sound and remain at the end, and a device that hung may
+    // have played its buffer.
+    let tolerance = (2 + rig.hangCount) * FaultRig.bufferSize + FaultRig.rate / 100
+    let sum = rig.heardCount + rig.missedCount
+    if rig.missedCount > due + tolerance { return "\(rig.missedCount) missed of \(due)" }
+    guard isTrue, abs(sum - due) > tolerance else { return nil }
+    return "\(rig.heardCount) heard, \(rig.missedCount) missed, \(due) due"
+  }
+
+  @Test(arguments: kinds) func everyPairOfFaultsIsAccountedForAndEnds(first: FaultKind) throws {
+    for second in Self.kinds {
+      let rig = try FaultRig()
+      for (kind, start) in [(first, 700), (second, 3_300)] {
+        for (fault, after) in kind.faults {
+          rig.device.plan(fault, at: .milliseconds(start + after))
+        }
+      }
+      let problem = try problem(
+        of: rig, until: .seconds(5), isTrue: first.isTrue && second.isTrue)
+      #expect(problem == nil, "\(first.name), then \(second.name)")
+    }
+  }
+
+  /// The n-th call of the device fails, for every n of a second of playback.
+  @Test(arguments: [EIO, EPIPE, ESTRPIPE, EAGAIN, ENODEV, EINVAL, EBADFD])
+  func theFailureOfAnyCallIsAccountedFor(code: Int32) throws {
+    let total = try countCalls()
+    for number in 1...total {
+      let counter = Atomic(0)
+      // The calls of the initial opening report their failure to the person.
+      let isOpen = Atomic(false)
+      let rig = try FaultRig(results: { _ in
+        guard isOpen.load(ordering: .relaxed) else { return nil }
+        return counter.add(1, ordering: .relaxed).newValue == number ? -Int(code) : nil
+      })
+      isOpen.store(true, ordering: .relaxed)
+      let problem = try problem(of: rig, until: .milliseconds(1_200), isTrue: true)
+      #expect(problem == nil, "call \(number) of \(total)")
+    }
+  }
+
+  /// The number of calls in the beginning of playback.
+  private func countCalls() throws -> Int {
+    let counter = Atomic(0)
+    let rig = try FaultRig(results: { _ in
+      counter.add(1, ordering: .relaxed)
+      return nil
+    })
+    counter.store(0, ordering: .relaxed)
+    try rig.startHum()
+    #expect(rig.run(until: .milliseconds(250)))
+    return counter.load(ordering: .relaxed)
+  }
+}

@@ -1,0 +1,124 @@
+import FaultyPCM
+import HapticModel
+import HapticRender
+import Synchronization
+
+@testable import HapticOutputs
+@testable import HapticPlayback
+
+/// A loop on a device that fails, at 8,000 Hz with a buffer of 20 ms. Whenever a call of the device
+/// hangs, another sink takes over, as in live playback.
+final class FaultRig {
+  static let rate = 8_000
+  static let bufferSize = 160
+
+  let device = FaultyDevice()
+  let time: DeviceTime
+  let engine: PlaybackEngine
+  let loop: RenderLoop
+  private let request: PCMRequest
+  private(set) var notices: [SinkEvent] = []
+  private(set) var heardCount = 0
+  private(set) var hangCount = 0
+  private var isStopping = false
+  /// The time of the request to stop.
+  private(set) var stopTime = Duration.zero
+  /// The time of the first frame that was heard.
+  private(set) var firstHeard: Duration?
+
+  /// Opens a device.
+  ///
+  /// - Parameter results: The results of calls that are forced.
+  init(results: @escaping @Sendable (PCMCall) -> Int? = { _ in nil }) throws {
+    device.abilities.rates = [Self.rate]
+    time = DeviceTime(device)
+    engine = PlaybackEngine(rate: Double(Self.rate), routing: OutputRouting(channelCount: 2))
+    request = PCMRequest(
+      device: "faulty", rate: Self.rate, access: .readWrite, periodSize: Self.bufferSize / 4,
+      bufferSize: Self.bufferSize)
+    let sink = try ALSASink(
+      request, clock: time, interception: device.interception(results: results))
+    let granted = sink.configuration
+    let format = sink.format
+    loop = RenderLoop(engine: engine, sink: sink, time: time)
+    device.listener = { [unowned self] moment, samples, channelCount in
+      for frame in 0..<(samples.count / channelCount) where samples[frame * channelCount] != 0 {
+        heardCount += 1
+        firstHeard = firstHeard ?? moment
+      }
+    }
+    device.hangHandler = { [unowned self] in
+      hangCount += 1
+      // Live playback opens a device on another thread, and replaces no sink during its end.
+      if case .disconnected = (loop.sink as? ALSASink)?.recovery.phase { return }
+      guard !isStopping else { return }
+      let time = time
+      let request = request
+      nonisolated(unsafe) let loop = loop
+      let interception = device.interception(results: results)
+      let watch = try? BackgroundThread {
+        _ = unsafe loop.replaceSink { due, lost in
+          ALSASink(
+            replacing: request, configuration: granted, format: format, clock: time, due: due,
+            lostFrameCount: lost, interception: interception)
+        }
+      }
+      watch?.wait(within: nil)
+    }
+  }
+
+  /// The number of frames that were missed.
+  var missedCount: Int { notices.map(\.missedFrameCount).reduce(lostCount, +) }
+  private var lostCount = 0
+
+  /// Starts a steady sound without an end.
+  func startHum() throws {
+    let event = HapticEvent(
+      kind: .hapticContinuous, time: 0, duration: 60,
+      parameters: [.hapticIntensity: 0.8, .hapticSharpness: 0.5])
+    try engine.player(for: HapticPattern(events: [event])).start()
+  }
+
+  /// Runs until a moment. Returns false if time does not advance.
+  func run(until end: Duration) -> Bool {
+    var still = 0
+    var last = time.now
+    while time.now < end {
+      // After a call that hung, the loop belongs to the replacement.
+      _ = loop.runIteration()
+      notices += loop.drainEvents()
+      still = time.now > last ? 0 : still + 1
+      last = time.now
+      if still > 10_000 { return false }
+    }
+    return true
+  }
+
+  /// Ends the loop, as live playback does. Returns the time until all events were reported; nil if
+  /// it does not end.
+  func stop() -> Duration? {
+    let start = time.now
+    stopTime = start
+    isStopping = true
+    let hangs = hangCount
+    loop.stop()
+    for _ in 0..<100_000 {
+      let mayContinue = loop.runIteration()
+      notices += loop.drainEvents()
+      // Live playback leaves a call that hangs during the end, and counts what was due.
+      if hangCount > hangs {
+        let reading = loop.clock.reading
+        let overdue = (start - reading.moment) / .seconds(1) * Double(Self.rate)
+        lostCount = max(0, Int(overdue) - min(reading.delay, Self.bufferSize))
+        return .zero
+      }
+      if loop.hasFinished.load(ordering: .relaxed) {
+        let duration = time.now - start
+        _ = loop.runIteration()
+        return duration
+      }
+      if !mayContinue { return time.now - start }
+    }
+    return nil
+  }
+}
