@@ -1,25 +1,27 @@
 internal import CMath
 
-/// Estimates the ratio of two clocks from the number of frames that wait between them.
+/// Sets the ratio of two clocks so that a number of frames waits between them.
 ///
-/// A proportional-integral controller keeps the number of waiting frames at a target. With the
-/// angular bandwidth ω and the smoothed error e, in frames, its output is
+/// The ratio is that of the clocks, as estimated from counts of frames, and a correction that keeps
+/// the number of waiting frames at a target. With the angular bandwidth ω and the smoothed error e,
+/// in frames:
 ///
-/// ratio = 1 + 2 ω e / rate + ∫ ω² e / rate dt
+/// ratio = 1 + estimate + 2 ω e / rate
 ///
-/// which is critically damped: after a disturbance, it returns without overshoot.
+/// Bursts and gaps of a source move e for seconds, but neither the estimate nor, beyond a limit,
+/// the ratio.
 public struct DriftLoop: Sendable {
-  /// The frames of the source for each frame of the output: 1 ± 0.001.
+  /// The frames of the source for each frame of the output.
   public private(set) var ratio = 1.0
-  /// The deviation of the source's clock in parts per million; positive if it is faster.
-  public var partsPerMillion: Double { (ratio - 1) * 1e6 }
 
-  /// The bandwidth of the loop, in hertz.
+  /// The bandwidth of the correction, in hertz.
   private static let bandwidthHertz = 0.02
-  /// The maximum deviation of the ratio from 1.
+  /// The maximum deviation of the clocks.
   private static let maximumDeviation = 1e-3
-  /// The maximum change of the ratio in one update. Larger changes would be audible.
-  private static let maximumStep = 2e-6
+  /// The maximum correction.
+  private static let maximumCorrection = 3e-4
+  /// The maximum change of the ratio in a second. Faster changes would be audible.
+  private static let maximumSlope = 1e-4
   /// The time constant of each of two smoothing stages, in seconds.
   private static let smoothingTime = 0.5
 
@@ -31,7 +33,6 @@ public struct DriftLoop: Sendable {
 
   private let rate: Double
   private var smoothedFrames: SmoothedFrames?
-  private var integral = 0.0
 
   /// Creates a loop with a ratio of 1.
   ///
@@ -45,22 +46,27 @@ public struct DriftLoop: Sendable {
   ///     periods: equal phases would beat with the drift.
   ///   - target: The desired number of waiting frames.
   ///   - elapsedSeconds: The time since the previous update.
-  public mutating func update(waitingFrames: Double, target: Double, elapsedSeconds: Double) {
+  ///   - estimate: The estimated deviation of the source's clock from that of the output, as a
+  ///     fraction; nil while it is unknown.
+  public mutating func update(
+    waitingFrames: Double, target: Double, elapsedSeconds: Double, estimate: Double? = nil
+  ) {
     var smoothed =
       smoothedFrames ?? SmoothedFrames(once: waitingFrames, twice: waitingFrames)
     let coefficient = 1 - exp(-elapsedSeconds / Self.smoothingTime)
     smoothed.once += (waitingFrames - smoothed.once) * coefficient
     smoothed.twice += (smoothed.once - smoothed.twice) * coefficient
     smoothedFrames = smoothed
-    let error = smoothed.twice - target
     let omega = 2 * .pi * Self.bandwidthHertz
-    integral = Self.clamped(integral + omega * omega / rate * error * elapsedSeconds)
-    let targetRatio = 1 + Self.clamped(2 * omega / rate * error + integral)
-    ratio += max(-Self.maximumStep, min(Self.maximumStep, targetRatio - ratio))
+    let correction = 2 * omega / rate * (smoothed.twice - target)
+    let targetRatio =
+      1 + Self.clamped(estimate ?? 0, to: Self.maximumDeviation)
+      + Self.clamped(correction, to: Self.maximumCorrection)
+    ratio += Self.clamped(targetRatio - ratio, to: Self.maximumSlope * elapsedSeconds)
   }
 
-  private static func clamped(_ deviation: Double) -> Double {
-    min(maximumDeviation, max(-maximumDeviation, deviation))
+  private static func clamped(_ value: Double, to limit: Double) -> Double {
+    min(limit, max(-limit, value))
   }
 
   /// Discards the measurements and keeps the ratio. Call it after a gap.

@@ -60,8 +60,9 @@ enum FollowCommand {
 
       Source and output may run on different clocks. Temblor compensates for the drift and \
       reconnects to a source that drops frames or disappears. On a terminal, a status line shows \
-      input and output levels, the state of the gate, the total buffer latency, and the clock \
-      difference in parts per million.
+      input and output levels, the state of the gate, the total buffer latency, and, once it is \
+      known, the clock difference in parts per million. With wav:FILE as the output, a sound file \
+      is processed as fast as possible.
       """,
     options: [
       source, style, minimumFrequency, maximumFrequency, keepVoices, noRide, delay,
@@ -128,6 +129,11 @@ enum FollowCommand {
         "\(name.printable): the mean of \(file.channels.count) channels that differ is followed")
     }
     let source = file == nil ? try FollowedSource(name, on: servers) : nil
+    // Nobody waits for a device between two files.
+    let isOffline =
+      file != nil && options.live.device.file != nil && !options.live.isRecorded
+    let environment: any PlaybackEnvironment =
+      isOffline ? SimulatedEnvironment(outputs: .standard) : environment
     let session = options.live.makeSession(in: environment, terminal)
     var activity: FollowActivity?
     defer { activity?.stopThread() }
@@ -160,7 +166,8 @@ enum FollowCommand {
     do {
       let source = try capture(device, [Int(engine.rate), 48_000, 44_100], period)
       let feed = SoundFeed(
-        source, options.following, outputRate: engine.rate, period: period, delay: options.delay)
+        source, options.following, outputRate: engine.rate, period: period, delay: options.delay
+      ) { engine.position }
       return try FollowActivity(feed, on: engine, session: session, named: options.source)
     } catch let error as OutputError {
       guard options.source == FollowedSource.monitor else {
@@ -196,12 +203,20 @@ final class FollowActivity: PlaybackActivity {
   private var peakLevel = 0.0
   private var interruptionCount = 0
   private var currentSilence: (since: Duration, isReported: Bool)?
+  /// The last delivery of the source.
+  private var lastDelivery: (frameCount: Int64, time: Duration)?
+  /// A Boolean value that indicates whether the source was reported to deliver nothing.
+  private var isStalled = false
+  /// A Boolean value that indicates whether the source is interrupted and tries to continue.
+  private var isInterrupted = false
 
   private static let updateInterval = Duration.milliseconds(100)
   /// The level below which a source is silent.
   private static let silenceThreshold = 1e-4
   /// The duration of silence after which it is reported.
   private static let silenceReportDelay = Duration.seconds(5)
+  /// The duration without any frame after which a source is reported.
+  private static let stallThreshold = Duration.seconds(1)
 
   /// Follows live sound on a separate thread.
   init(_ feed: SoundFeed, on engine: PlaybackEngine, session: LiveSession, named name: String)
@@ -266,8 +281,8 @@ final class FollowActivity: PlaybackActivity {
       long: "\(level), gate \(gate)", short: level,
       remarks: [
         "\((Double(status.queuedFrameCount) / engine.rate * 1_000).text(places: 0)) ms",
-        "\(status.drift.text(places: 0)) ppm",
-      ])
+        status.drift.map { "\($0.text(places: 0)) ppm" },
+      ].compactMap(\.self))
   }
 
   func update(at now: Duration) throws -> ActivityStep {
@@ -288,18 +303,40 @@ final class FollowActivity: PlaybackActivity {
       switch event {
       case .interrupted(let reason):
         interruptionCount += 1
+        isInterrupted = true
         console.error("\(name.printable): \(reason)")
       case .resumed(let after):
-        console.error("\(name.printable): reconnected after \(after.inSeconds.text(places: 1)) s")
+          isInterrupted = false
+          console.error("\(name.printable): reconnected after \(after.inSeconds.text(places: 1)) s")
       }
     }
+    checkDelivery(frameCount: status.sourceFrameCount, at: now)
     checkSilence(level: status.level, at: now)
     return .wait(Self.updateInterval)
   }
 
+  /// Reports that the source delivers nothing, as when its sound server hangs, and that it delivers
+  /// again.
+  private func checkDelivery(frameCount: Int64, at now: Duration) {
+    guard let last = lastDelivery, last.frameCount == frameCount, !isInterrupted else {
+      if isStalled, let last = lastDelivery {
+        let seconds = (now - last.time).inSeconds.text(places: 1)
+        console.error("\(name.printable): follows again after \(seconds) s")
+      }
+      isStalled = false
+      lastDelivery = (frameCount, now)
+      return
+    }
+    guard !isStalled, frameCount > 0, now - last.time > Self.stallThreshold else { return }
+    isStalled = true
+    interruptionCount += 1
+    console.error(
+      "\(name.printable): delivers nothing; its device or sound server does not respond")
+  }
+
   /// Reports that the source is silent, once per silence.
   private func checkSilence(level: Double, at now: Duration) {
-    guard level < Self.silenceThreshold else {
+    guard level < Self.silenceThreshold, !isStalled else {
       currentSilence = nil
       return
     }

@@ -58,7 +58,8 @@ struct SoundFeedTests {
     let options = FollowingOptions(style: .bass, keepsVoices: true, keepsLevel: true)
     let feed = SoundFeed(
       source, options, outputRate: engine.rate, period: Double(period) / engine.rate, delay: delay,
-      time: clock)
+      time: clock
+    ) { engine.position }
     try engine.attach(feed.voice)
     while clock.now.inSeconds < seconds {
       _ = feed.runIteration()
@@ -90,9 +91,28 @@ struct SoundFeedTests {
     }
     #expect(feed.voice.underrunFrameCount == 0)
     #expect(feed.status.droppedFrameCount == 0)
-    #expect(abs(feed.status.drift - partsPerMillion) < 60)
+    #expect(abs(try #require(feed.status.drift) - partsPerMillion) < 20)
     #expect(Self.bend(samples[48_000...]) <= 1.1)
     #expect(samples[48_000...].reduce(0) { max($0, $1) } > 0.22)
+  }
+
+  /// A busy machine reads both clocks late, and the source comes in bursts.
+  @Test func equalClocksAreFoundEqualWithinHalfAMinute() throws {
+    var chance = SeededGenerator(seed: 3)
+    let delays = (0..<4_000).map { _ in
+      min(0.08, -0.008 * log(Double.random(in: 1e-6...1, using: &chance)))
+    }
+    let (_, feed) = try Self.follow(30) { time in
+      let source = ScriptedSource(time)
+      source.lateness = { delays[Int($0 * 100) % delays.count] }
+      return source
+    }
+    #expect(abs(try #require(feed.status.drift)) <= 20)
+  }
+
+  @Test func theDriftOfAYoungSourceIsUnknown() throws {
+    let (_, feed) = try Self.follow(5) { ScriptedSource($0) }
+    #expect(feed.status.drift == nil)
   }
 
   @Test func aDelayIsFelt() throws {
@@ -132,7 +152,8 @@ struct SoundFeedTests {
     let source = ScriptedSource(time)
     source.events = [.interrupted("gone"), .resumed(.seconds(2))]
     let feed = SoundFeed(
-      source, FollowingOptions(), outputRate: 48_000, period: 0.005, delay: 0, time: time)
+      source, FollowingOptions(), outputRate: 48_000, period: 0.005, delay: 0, time: time
+    ) { 0 }
     #expect(feed.runIteration() == .interrupted("gone"))
     #expect(feed.runIteration() == .resumed(.seconds(2)))
     #expect(feed.runIteration() == nil)

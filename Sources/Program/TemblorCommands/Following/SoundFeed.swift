@@ -8,8 +8,9 @@ import SystemSupport
 /// Each iteration reads the source, follows its sound, resamples it to the output's rate, and
 /// appends it to the voice's queue:
 ///
-/// 1. The frames that wait in the queue show how the clocks of source and output drift apart. A
-///    control loop adjusts the resampling ratio so that their number stays near the reserve.
+/// 1. Counts of frames over tens of seconds show how the clocks of source and output differ. A
+///    control loop adds a small correction to that ratio, so that the number of waiting frames
+///    stays near the reserve.
 /// 2. An underrun enlarges the reserve, since the source delivers in bursts.
 /// 3. A queue that never fell to its reserve during a second has too many frames. They are
 ///    discarded within a short fade.
@@ -20,8 +21,10 @@ final class SoundFeed: @unchecked Sendable {
     /// The peak level of the last iteration; 1 is full scale.
     var level = 0.0
     var gateGain = 1.0
-    /// The drift in ppm by which the source runs faster than the output.
-    var drift = 0.0
+    /// The drift in ppm by which the source runs faster than the output; nil until it is known.
+    var drift: Double?
+    /// The number of frames that the source has delivered.
+    var sourceFrameCount: Int64 = 0
     /// The number of frames in the queue.
     var queuedFrameCount = 0
     /// The number of frames that were discarded because too many were queued, or the queue was
@@ -37,6 +40,9 @@ final class SoundFeed: @unchecked Sendable {
   private var follower: SoundFollower
   private var resampler = VariableRateResampler()
   private var driftLoop: DriftLoop
+  private var sourceClock: ClockRateEstimator
+  private var outputClock: ClockRateEstimator
+  private let outputPosition: @Sendable () -> Int64
   private var lastIterationTime: Duration
   private var samples: [Float] = []
 
@@ -75,10 +81,11 @@ final class SoundFeed: @unchecked Sendable {
   ///   - period: The period of the devices in seconds.
   ///   - delay: The additional delay in seconds.
   ///   - time: The clock.
+  ///   - outputPosition: A closure that returns the number of frames that the output has played.
   init(
     _ source: any CaptureSource, _ options: FollowingOptions, outputRate: Double, period: Double,
     delay: Double,
-    time: any TimeSource = SystemTimeSource()
+    time: any TimeSource = SystemTimeSource(), outputPosition: @escaping @Sendable () -> Int64
   ) {
     self.source = source
     self.outputRate = outputRate
@@ -91,6 +98,9 @@ final class SoundFeed: @unchecked Sendable {
       reserve: self.delayFrameCount + reserve)
     follower = SoundFollower(options, rate: source.rate)
     driftLoop = DriftLoop(rate: outputRate)
+    sourceClock = ClockRateEstimator(rate: source.rate)
+    outputClock = ClockRateEstimator(rate: outputRate)
+    self.outputPosition = outputPosition
     iterationSeconds = Self.iterationFraction * period
     lastIterationTime = time.now
   }
@@ -100,7 +110,12 @@ final class SoundFeed: @unchecked Sendable {
     let event = source.read(into: &samples)
     if event != nil {
       driftLoop.holdRatio()
+      sourceClock.restart()
     }
+    let readTime = time.now.inSeconds
+    status.sourceFrameCount += Int64(samples.count / source.channelCount)
+    sourceClock.record(frameCount: status.sourceFrameCount, at: readTime)
+    outputClock.record(frameCount: outputPosition(), at: readTime)
     let followed = follower.follow(interleaved: samples, channelCount: source.channelCount)
     status.level = Double(follower.peak)
     var output = resampler.resample(followed, step: source.rate / outputRate * driftLoop.ratio)
@@ -112,13 +127,19 @@ final class SoundFeed: @unchecked Sendable {
     let now = time.now
     adjustDrift(at: now)
     lastIterationTime = now
-    status.drift = driftLoop.partsPerMillion
+    status.drift = drift.map { $0 * 1e6 }
     status.gateGain = follower.gateGain
     return event
   }
 
-  /// Follows the drift of the clocks by the number of queued frames. Their mean over irregular
-  /// times is independent of the periods.
+  /// The deviation of the source's clock from that of the output, as a fraction.
+  private var drift: Double? {
+    guard let source = sourceClock.deviation, let output = outputClock.deviation else { return nil }
+    return (1 + source) / (1 + output) - 1
+  }
+
+  /// Follows the drift of the clocks, and corrects the number of queued frames. Their mean over
+  /// irregular times is independent of the periods.
   private func adjustDrift(at now: Duration) {
     let isGap = voice.underrunFrameCount != underrunFrameCount
     underrunFrameCount = voice.underrunFrameCount
@@ -153,7 +174,7 @@ final class SoundFeed: @unchecked Sendable {
     }
     driftLoop.update(
       waitingFrames: Double(status.queuedFrameCount), target: Double(voice.reserve),
-      elapsedSeconds: (now - lastIterationTime).inSeconds)
+      elapsedSeconds: (now - lastIterationTime).inSeconds, estimate: drift)
   }
 
   /// Discards excess frames between a fade-out and a fade-in.

@@ -64,6 +64,10 @@ struct LiveOptions {
   let strength: Double
   private let keepsAwake: Bool
   private let recordPath: String?
+  /// A Boolean value that indicates whether the output is also recorded.
+  var isRecorded: Bool { recordPath != nil }
+  /// A Boolean value that indicates whether a recording is divided into files.
+  var rotatesRecording: Bool { rotation != nil }
   private let replacesAnyFile: Bool
   /// The maximum duration of a recording in seconds.
   private let recordingLimitSeconds: Double?
@@ -192,6 +196,11 @@ struct LiveOptions {
     return outcome.status
   }
 
+  /// Refuses a device that cannot play with these options.
+  func check(_ granted: DeviceSummary) throws(UsageError) {
+    _ = try engine(for: granted, bodyLocationCount: 0, recordingChannelCounts: [])
+  }
+
   private func engine(
     for granted: DeviceSummary, bodyLocationCount: Int, recordingChannelCounts: [Int]
   ) throws(UsageError) -> PlaybackEngine {
@@ -252,6 +261,8 @@ struct DeviceOptions: Sendable {
   ).int(in: 32...262_144)
 
   let device: String
+  /// The name of the output without its scheme, as an open output has it.
+  var name: String { OutputRegistry.standard.parseName(device).address }
   let request: OutputRequest
   let isExplicit: Bool
   /// The source of the name; nil for the command line.

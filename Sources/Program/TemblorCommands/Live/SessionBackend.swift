@@ -12,6 +12,9 @@ protocol PlaybackEnvironment: Sendable {
   func keyboard() -> (any Keyboard)?
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
 
+  /// Returns an output that opens its device as soon as it is present; nil without support.
+  func openAbsent(_ output: String, _ request: OutputRequest) -> sending OpenedOutput?
+
   /// Plays an engine through an output.
   ///
   /// - Parameters:
@@ -23,6 +26,11 @@ protocol PlaybackEnvironment: Sendable {
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
   ) throws(PlaybackError) -> any EngineDriver
+}
+
+extension PlaybackEnvironment {
+  /// Nil: outputs are present or refused.
+  func openAbsent(_ output: String, _ request: OutputRequest) -> sending OpenedOutput? { nil }
 }
 
 struct SystemEnvironment: PlaybackEnvironment {
@@ -67,6 +75,10 @@ struct SystemEnvironment: PlaybackEnvironment {
     return unsafe opened
   }
 
+  func openAbsent(_ output: String, _ request: OutputRequest) -> sending OpenedOutput? {
+    outputs.openAbsent(output, request, time: time)
+  }
+
   func play(
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
@@ -92,8 +104,8 @@ protocol EngineDriver: AnyObject {
 
 extension LivePlayback: EngineDriver {}
 
-/// A simulation without a device, with a clock that runs as fast as the machine can and keys at
-/// regular times. It belongs to one thread.
+/// An environment whose clock runs as fast as the machine can: a simulation without a device and
+/// with keys at regular times, or an output to a file. It belongs to one thread.
 final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @unchecked Sendable {
   static let keyInterval = Duration.milliseconds(100)
   private static let periodSize = 480
@@ -102,11 +114,24 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
   private var nextKeyTime = keyInterval
   private let clock = VirtualTimeSource()
   private var driver: Driver?
+  /// The outputs; nil for a simulation.
+  private let outputs: OutputRegistry?
 
-  init(keys: [KeyPress]) { self.keys = keys + [.character("q")] }
+  /// Creates a simulation.
+  init(keys: [KeyPress]) {
+    self.keys = keys + [.character("q")]
+    outputs = nil
+  }
+
+  /// Creates an environment without keys that writes to files.
+  init(outputs: OutputRegistry) {
+    keys = []
+    self.outputs = outputs
+  }
+
   var time: any TimeSource { self }
   var now: Duration { clock.now }
-  func keyboard() -> (any Keyboard)? { self }
+  func keyboard() -> (any Keyboard)? { outputs == nil ? self : nil }
   var watchedDescriptors: [PollDescriptor] { [] }
   var isClosed: Bool { false }
   func timeout(at now: Duration) -> Duration? { nil }
@@ -116,6 +141,9 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
     var request = request
     request.periodSize = Self.periodSize
     request.bufferSize = Self.periodSize
+    if let outputs {
+      return try outputs.open(output, request, time: clock)
+    }
     return OpenedOutput(sink: NullSink(request.requestedFormat, time: clock), name: "simulation")
   }
 
@@ -123,7 +151,7 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
     _ engine: PlaybackEngine, through output: sending OpenedOutput, recording: RecordingBuffer?,
     eventHandler: @escaping LivePlayback.EventHandler
   ) -> any EngineDriver {
-    let newDriver = Driver(engine, output.sink, clock)
+    let newDriver = Driver(engine, output.sink, clock, eventHandler)
     driver = newDriver
     return newDriver
   }
@@ -148,10 +176,15 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
   private final class Driver: EngineDriver {
     private let loop: RenderLoop
     private let engine: PlaybackEngine
+    private let eventHandler: LivePlayback.EventHandler
     private var isOver = false
 
-    init(_ engine: PlaybackEngine, _ sink: any AudioSink, _ clock: VirtualTimeSource) {
+    init(
+      _ engine: PlaybackEngine, _ sink: any AudioSink, _ clock: VirtualTimeSource,
+      _ eventHandler: @escaping LivePlayback.EventHandler
+    ) {
       self.engine = engine
+      self.eventHandler = eventHandler
       loop = RenderLoop(engine: engine, sink: sink, time: clock)
     }
 
@@ -160,6 +193,12 @@ final class SimulatedEnvironment: PlaybackEnvironment, TimeSource, Keyboard, @un
       guard !isOver else { return false }
       isOver = !loop.runIteration()
       engine.update()
+      for event in loop.drainEvents() {
+        eventHandler(.sinkEvent(event))
+      }
+      if isOver {
+        eventHandler(.ended)
+      }
       return !isOver
     }
 
