@@ -22,6 +22,16 @@ package struct ParsedArguments: Sendable {
     origins[key(for: name)] = origin
   }
 
+  /// The arguments of the command line itself.
+  package var withoutDefaults: ParsedArguments {
+    var arguments = self
+    for key in origins.keys {
+      arguments.valuesByName[key] = nil
+    }
+    arguments.origins = [:]
+    return arguments
+  }
+
   package func flag(_ name: String) -> Bool { !values(name).isEmpty }
   package func value(_ name: String) -> String? { values(name).last }
   package func values(_ name: String) -> [String] { valuesByName[key(for: name)] ?? [] }

@@ -93,6 +93,13 @@ package enum CommandGrammar {
     .init(
       "help [COMMAND]", "List the commands, or show the syntax of a command.", CommandSession.help),
     .init(
+      "reload",
+      """
+      Read the settings, profiles, and array again, and continue with them; the time of the \
+      session starts again, and loops start again at their beginning. Invalid settings are refused.
+      """,
+      CommandSession.reload),
+    .init(
       "quit", "Close the connection; on standard input, exit immediately.",
       CommandSession.noAction),
     .init("shutdown", "End the program for all clients, with a fade-out.", CommandSession.noAction),
@@ -157,8 +164,9 @@ package enum CommandGrammar {
       half of them if it is the only client. \(CommandSession.maximumNoiseCount) noises. \
       \(TapSchedule.maximumCount) waiting taps per client, which do not count as sounds until they \
       are about to play. Patterns load in the background, so only the client that named a pattern \
-      waits for it. A client that leaves \(LineConnection.maximumQueueSize >> 20) MiB of replies \
-      unread is disconnected.
+      waits for it. The file of a pattern has at most \(PatternLoader.maximumByteCount >> 20) MiB. \
+      A client that leaves \(LineConnection.maximumQueueSize >> 20) MiB of replies unread is \
+      disconnected.
       """
   }()
 }

@@ -26,6 +26,16 @@ package struct CommandQueue {
 
   package mutating func add(_ new: [LineReader.Line]) { lines += new }
 
+  /// Prepares the queue for another session: patterns are loaded again for its profiles.
+  package mutating func restartLoading() {
+    if let (request, _) = loadingRequest {
+      deferredRequest = (request, nil, .zero)
+      loadingRequest = nil
+    } else if let (request, _, since) = deferredRequest {
+      deferredRequest = (request, nil, since)
+    }
+  }
+
   /// Performs lines and passes on their replies, until a line requests an end, fails with `busy`,
   /// or waits for its pattern.
   ///

@@ -27,6 +27,19 @@ package final class CommandSession {
   private var endFrame: Int64 = 0
   var sinkEvents = SinkEventAggregator()
   let startTime: Int
+  /// A Boolean value that indicates whether the device is open and responds.
+  private(set) var isDevicePresent: Bool
+  /// The number of connected clients, for the metrics.
+  package var clientCount = 0
+  /// The number of requests, after each of which the state may have changed.
+  package private(set) var requestCount = 0
+  /// Checks and stores changed settings; an error refuses them. Nil if they cannot be reloaded.
+  package var reloadHandler: (() throws -> Void)?
+  /// A Boolean value that indicates whether the session must end and continue with new settings.
+  package private(set) var isReloading = false
+  private let message: @Sendable (any Error) -> String
+  /// A Boolean value that indicates whether a client has set the strength of all sounds.
+  var hasSetStrength = false
   /// The peak magnitude since the start.
   private var maximumPeak: Float = 0
   /// The peak magnitude since `status` last reported it.
@@ -49,8 +62,10 @@ package final class CommandSession {
   ///   - folder: The real path of the only folder from which files are read; nil for all folders.
   ///   - loadsInBackground: True to load each pattern on its own thread.
   ///   - message: A closure that returns the message for an error.
+  ///   - isDevicePresent: False if the device is awaited.
   package init(
-    _ engine: PlaybackEngine, device: String, array: TransducerArray? = nil,
+    _ engine: PlaybackEngine, device: String, isDevicePresent: Bool = true,
+    array: TransducerArray? = nil,
     startTime: Int = 0, wake: WakeSignal? = nil,
     formats: FormatRegistry = .standard, folder: String? = nil,
     loadsInBackground: Bool = false,
@@ -61,6 +76,8 @@ package final class CommandSession {
     self.array = array
     self.startTime = startTime
     self.wake = wake
+    self.isDevicePresent = isDevicePresent
+    self.message = message
     loader = PatternLoader(
       profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder,
       loadsInBackground: loadsInBackground, message: message)
@@ -82,6 +99,7 @@ package final class CommandSession {
     with pattern: Result<CompiledPattern, CommandError>? = nil
   ) -> CommandReply {
     removeEndedSounds()
+    requestCount += 1
     self.currentClientID = client
     loadedPattern = pattern
     isCommandLate = false
@@ -153,6 +171,27 @@ package final class CommandSession {
 
   func noAction(_: ServerCommand) -> [CommandReply.Field] { [] }
 
+  func reload(_: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    guard let reloadHandler else {
+      throw CommandError(.failed, "this session has no settings to reload")
+    }
+    do {
+      try reloadHandler()
+    } catch {
+      throw CommandError(.failed, message(error))
+    }
+    isReloading = true
+    return []
+  }
+
+  /// Continues the counts of a session that ended to reload its settings.
+  package func continueCounts(of previous: CommandSession) {
+    sinkEvents = previous.sinkEvents
+    maximumPeak = previous.maximumPeak
+    lateCommandCount = previous.lateCommandCount
+    clientCount = previous.clientCount
+  }
+
   func status(_: ServerCommand) -> [CommandReply.Field] {
     let unstarted = sounds.count { !$0.isPaused && !$0.hasStarted }
     let paused = sounds.count { $0.isPaused }
@@ -167,7 +206,8 @@ package final class CommandSession {
       .number("limited", Double(engine.limitedFrameCount) / engine.rate),
       .count("underruns", sinkEvents.underrunCount),
       .number("missed", Double(sinkEvents.missedFrameCount) / engine.rate),
-      .pair("device", device), .count("rate", Int(engine.rate)),
+      .pair("device", device), .pair("present", isDevicePresent ? "yes" : "no"),
+      .count("rate", Int(engine.rate)),
     ]
   }
 
@@ -253,6 +293,11 @@ package final class CommandSession {
   }
 
   package func record(_ event: SinkEvent, at now: Duration) {
+    switch event.kind {
+    case .disconnected, .unresponsive, .failed: isDevicePresent = false
+    case .reconnected, .underrun: isDevicePresent = true
+    case .suspended, .degraded: break
+    }
     for report in sinkEvents.add(event, at: now) {
       self.report(report)
     }
@@ -295,10 +340,16 @@ package final class CommandSession {
         try player.loop(passCount: nil)
       }
       let position = command.number("from")
-      return try start(
+      let fields = try start(
         player, as: command.text("as") ?? pattern.name, at: scheduledTime(command.time),
         from: position > 0 ? position : nil,
         gain: command.number("strength", default: 1), priority: command.priority)
+      if let sound = sounds.last {
+        sound.patternName = command.text("PATTERN")
+        sound.playbackRate = rate
+        sound.isLooping = command.flag("loop")
+      }
+      return fields
     }
   }
 
@@ -466,6 +517,7 @@ package final class CommandSession {
     let name = command.text("of")
     switch parameter {
     case .strength where name == nil:
+      hasSetStrength = true
       try translatingErrors { () throws(PlaybackError) in
         try engine.setStrength(
           Float(value), over: max(ramp, PlaybackEngine.strengthRamp), at: moment.time)
@@ -525,12 +577,15 @@ package final class CommandSession {
     guard isOn || end == nil else { throw CommandError(.unexpectedArgument, "'end' requires 'on'") }
     return try changeEach(command.name) { sound throws(PlaybackError) in
       try sound.player.loop(passCount: isOn ? nil : 1, end: end)
+      sound.isLooping = isOn
+      sound.loopEnd = end
     }
   }
 
   func rate(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     try changeEach(command.name) { sound throws(PlaybackError) in
       try sound.player.setPlaybackRate(command.number("RATE"))
+      sound.playbackRate = command.number("RATE")
     }
   }
 
@@ -550,6 +605,7 @@ package final class CommandSession {
       try sound.pan(
         to: position, over: command.number("over"), on: array, now: engine.position,
         rate: engine.rate)
+      sound.panText = text
     }
   }
 

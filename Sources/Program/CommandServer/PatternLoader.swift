@@ -17,6 +17,10 @@ final class PatternLoader: Sendable {
   /// The maximum number of requests that may load at the same time; further requests are refused.
   static let maximumJobCount = 128
 
+  /// The maximum size of a pattern's file in bytes. Reading takes about ten times the memory, and a
+  /// service has little.
+  static let maximumByteCount = 8 << 20
+
   /// The result of loading; nil while it is in progress.
   typealias Job = Locked<Result<CompiledPattern, CommandError>?>
 
@@ -126,7 +130,13 @@ final class PatternLoader: Sendable {
       throw CommandError(.invalidPattern, "\(word.inQuotes) is a folder; specify a single pattern")
     case .other:
       throw CommandError(.invalidPattern, "\(word.inQuotes) is not a regular file")
-    case .file, .missing:
+    case .file:
+      guard FileSystem.byteCount(of: path) ?? 0 <= Self.maximumByteCount else {
+        throw CommandError(
+          .invalidPattern,
+          "\(word.inQuotes) has more than \(Self.maximumByteCount >> 20) MiB; divide the pattern")
+      }
+    case .missing:
       break
     }
     let (inputs, problems) = PatternInput.find([path], formats: formats)

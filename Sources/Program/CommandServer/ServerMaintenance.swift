@@ -16,6 +16,7 @@ package final class ServerMaintenance {
   private var nextWatchdogTime = Duration.zero
   private var nextFileTime = Duration.zero
   private var iterationCount: Int?
+  private var wasDevicePresent: Bool?
   private var isFileFailing = false
 
   /// - Parameters:
@@ -37,6 +38,10 @@ package final class ServerMaintenance {
 
   /// Performs the tasks that are due, and returns the time until the next; nil if there is none.
   package func perform(at now: Duration, on session: CommandSession) -> Duration? {
+    if let wasDevicePresent, wasDevicePresent != session.isDevicePresent {
+      notify("STATUS=" + session.summary)
+    }
+    wasDevicePresent = session.isDevicePresent
     if let watchdogInterval, now >= nextWatchdogTime {
       let count = session.engine.iterationCount
       // No notification is sent if the render thread has not run since the last one.
@@ -74,13 +79,16 @@ extension CommandSession {
   private var missedSeconds: Double { Double(sinkEvents.missedFrameCount) / engine.rate }
   private var limitedSeconds: Double { Double(engine.limitedFrameCount) / engine.rate }
 
-  var summary: String {
-    "\(device.printable) at \(Int(engine.rate)) Hz; \(missedSeconds.text(places: 1)) s lost"
+  package var summary: String {
+    let prefix = isDevicePresent || device == "none" ? "" : "waiting for "
+    let lost = "\(missedSeconds.text(places: 1)) s lost"
+    return prefix + "\(device.printable) at \(Int(engine.rate)) Hz; \(lost)"
   }
 
   var fields: JSONObject {
     [
       "formatVersion": 1, "since": startTime, "seconds": engine.seconds, "device": device,
+      "devicePresent": isDevicePresent, "clients": clientCount,
       "rate": Int(engine.rate),
       "missedSeconds": missedSeconds,
       "events": .array(
@@ -100,9 +108,14 @@ extension CommandSession {
     let labels = sinkEvents.groups.map { event in
       "{kind=\"\(event.kind.name)\"" + (event.cause.map { ",cause=\"\($0.name)\"" } ?? "") + "}"
     }
-    let missed = zip(labels, sinkEvents.groups).map {
-      ($0, Double($1.missedFrameCount) / engine.rate)
+    // A series that does not exist yet cannot raise an alert.
+    let absentKinds = SinkEvent.Kind.allCases.filter { kind in
+      !sinkEvents.groups.contains { $0.kind == kind }
     }
+    let absent = absentKinds.map { ("{kind=\"\($0.name)\"}", 0.0) }
+    let missed =
+      zip(labels, sinkEvents.groups).map { ($0, Double($1.missedFrameCount) / engine.rate) }
+      + absent
     return [
       Self.metricFamily(
         "start_time_seconds", "gauge", "Time at which the session began.", [("", Double(startTime))]
@@ -111,7 +124,11 @@ extension CommandSession {
         "session_seconds", "gauge", "Length of the session.", [("", engine.seconds)]),
       Self.metricFamily(
         "events", "counter", "Device events.",
-        zip(labels, sinkEvents.groups).map { ($0, Double($1.count)) }),
+        zip(labels, sinkEvents.groups).map { ($0, Double($1.count)) } + absent),
+      Self.metricFamily(
+        "device_present", "gauge", "1 if the device is open and responds, otherwise 0.",
+        [("", isDevicePresent ? 1 : 0)]),
+      Self.metricFamily("clients", "gauge", "Connected clients.", [("", Double(clientCount))]),
       Self.metricFamily("missed_seconds", "counter", "Lost audio.", missed),
       Self.metricFamily(
         "longest_call_seconds", "gauge", "Longest device call.",

@@ -14,6 +14,14 @@ final class ServerSound {
   /// The priority; sounds of lower priorities are ducked.
   let priority: Int
   var isNoise = false
+  /// The pattern as its client named it; nil for sounds that are not patterns.
+  var patternName: String?
+  var playbackRate = 1.0
+  var isLooping = false
+  /// The end of the loop in seconds; nil for the end of the pattern.
+  var loopEnd: Double?
+  /// The position in the array as its client named it; nil before the first `pan`.
+  var panText: String?
   var gain = 1.0
   /// The gain because of sounds of higher priorities.
   var duckGain = 1.0
@@ -53,6 +61,11 @@ final class ServerSound {
     self.player = player
     self.startFrame = startFrame
     lastScheduledFrame = startFrame
+  }
+
+  /// The values of dynamic parameters that were last requested.
+  var controlValues: [(id: DynamicParameterID, value: Double)] {
+    controlRamps.map { (id: $0.key, value: $0.value.to) }
   }
 
   func recordScheduled(_ frame: Int64) { lastScheduledFrame = max(lastScheduledFrame, frame) }

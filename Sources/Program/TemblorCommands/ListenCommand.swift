@@ -18,7 +18,9 @@ enum ListenCommand {
       """
   ).double(in: 0...86_400)
 
-  static func definition(_ formats: FormatRegistry = .standard) -> Command {
+  static func definition(_ formats: FormatRegistry = .standard, _ settings: Settings = .none)
+    -> Command
+  {
     Command(
       "listen", abstract: "Play patterns on request from scripts and other programs.",
       discussion: """
@@ -37,12 +39,17 @@ enum ListenCommand {
         --keep-awake and --record prevent the stop. A JACK client never stops.
 
         If the default device cannot be opened, commands run without output, so that scripts \
-        continue to work.
+        continue to work. With a socket, the program waits for a device that is absent at the \
+        start: it is ready, the session time continues, and sound starts when the device appears.
+
+        With --state, loops continue after a restart, with their names, strengths, and \
+        priorities, as do the strength, muting, and ducking of all sounds. The command reload \
+        applies changed settings, profiles, and arrays without a restart.
 
 
         """ + CommandGrammar.discussion,
       options: [
-        socket, folder, metrics,
+        socket, folder, metrics, state,
         untilIdle, LiveOptions.recordLimit, LiveOptions.recordRotate, LiveOptions.recordReserve,
         LiveOptions.quiet,
       ], groups: LiveOptions.groups,
@@ -56,7 +63,8 @@ enum ListenCommand {
       ]
     ) { arguments, terminal in
       try run(
-        arguments, terminal, on: SystemEnvironment(), standard: LineConnection(), formats: formats)
+        arguments, terminal, on: SystemEnvironment(), standard: LineConnection(), formats: formats,
+        settings: settings)
     }
   }
 
@@ -83,6 +91,12 @@ enum ListenCommand {
       """, completion: .file, writes: []
   ).text()
 
+  private static let state = Option(
+    "--state", value: "FILE",
+    help: "Keep loops and settings of sounds in a file, and continue with them after a restart.",
+    completion: .file, writes: []
+  ).text()
+
   struct Options {
     let live: LiveOptions
     let socketPath: String?
@@ -90,6 +104,7 @@ enum ListenCommand {
     /// The folder to which pattern files are restricted.
     let folder: String?
     let metricsPath: String?
+    let statePath: String?
     let isQuiet: Bool
 
     init(_ arguments: ParsedArguments) throws {
@@ -103,13 +118,14 @@ enum ListenCommand {
         return real
       }
       metricsPath = try arguments[metrics]
+      statePath = try arguments[state]
       isQuiet = try arguments[LiveOptions.quiet.flag()]
     }
   }
 
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
-    standard: LineConnection, formats: FormatRegistry = .standard
+    standard: LineConnection, formats: FormatRegistry = .standard, settings: Settings = .none
   ) throws -> ExitStatus {
     let options = try Options(arguments)
     try options.live.checkOutputs(reading: [])
@@ -121,36 +137,143 @@ enum ListenCommand {
       notify: ServiceManager.notify
     ) { terminal.report($0) }
     let environment = FallbackEnvironment(
-      environment, needsDevice: options.live.device.isExplicit
+      environment, needsDevice: options.live.device.isExplicit, waitsForDevice: listener != nil
     ) { terminal.report($0) }
+    let state = options.statePath.map { path in StateFile(path) { terminal.report($0) } }
+    let run = ServerRun(
+      terminal: terminal, environment: environment, standard: standard, listener: listener,
+      upkeep: upkeep, formats: formats, state: state)
+    // A signal between two sessions ends the next one.
+    let interruption = InterruptSignal()
+    defer { _ = interruption.descriptor }
+    return try run.run(options) {
+      var reloaded = arguments.withoutDefaults
+      try settings.applyDefaults(to: &reloaded, on: terminal)
+      return try Options(reloaded)
+    }
+  }
+}
+
+/// The sessions of a command server, one after the other: each reload of the settings, and a device
+/// that appears with another format than requested, begins another one.
+private final class ServerRun {
+  private let terminal: Terminal
+  private let environment: FallbackEnvironment
+  private let standard: LineConnection
+  private let listener: SocketListener?
+  private let upkeep: ServerMaintenance
+  private let formats: FormatRegistry
+  private let state: StateFile?
+  private let startTime = time(nil)
+  /// The settings of the next session.
+  private var nextOptions: ListenCommand.Options?
+
+  init(
+    terminal: Terminal, environment: FallbackEnvironment, standard: LineConnection,
+    listener: SocketListener?, upkeep: ServerMaintenance, formats: FormatRegistry,
+    state: StateFile?
+  ) {
+    self.terminal = terminal
+    self.environment = environment
+    self.standard = standard
+    self.listener = listener
+    self.upkeep = upkeep
+    self.formats = formats
+    self.state = state
+  }
+
+  /// Runs sessions until one ends for good.
+  ///
+  /// - Parameters:
+  ///   - options: The settings of the first session.
+  ///   - readOptions: A closure that reads the settings again.
+  func run(
+    _ options: ListenCommand.Options,
+    readOptions: @escaping () throws -> ListenCommand.Options
+  ) throws -> ExitStatus {
+    var options = options
+    var previous: ServerActivity?
+    let initialState = try state?.read() ?? ""
+    while true {
+      let (outcome, activity) = try play(
+        options, after: previous, restoring: previous?.session.stateText ?? initialState
+      ) { [self] in
+        nextOptions = try check(try readOptions(), isRecording: options.live.isRecorded)
+      }
+      // A device that was awaited has another format than requested.
+      let hasOtherFormat = outcome.ending == .deviceEnded && environment.isWaiting
+      guard activity.session.isReloading || hasOtherFormat else {
+        ServiceManager.notify("STOPPING=1")
+        state?.finish(from: activity.session, within: .milliseconds(200))
+        activity.finish()
+        return outcome.status
+      }
+      if activity.session.isReloading {
+        // The old session has ended, so a device that fails now is awaited.
+        environment.waitForDevices()
+        options = nextOptions ?? options
+      }
+      previous = activity
+    }
+  }
+
+  private func play(
+    _ options: ListenCommand.Options, after previous: ServerActivity?, restoring state: String,
+    reload: @escaping () throws -> Void
+  ) throws -> (outcome: LiveOutcome, task: ServerActivity) {
     let session = LiveSession(
       in: environment, terminal: terminal,
       // Status lines would interfere with typed commands.
       isQuiet: options.isQuiet || standard.isTerminal, wantsBlockTimings: false)
-    let (outcome, activity) = try options.live.play(in: session, isListened: false) { engine in
-      engine.idleDelay = idleDelay
+    return try options.live.play(in: session, isListened: false) { engine in
+      engine.idleDelay = ListenCommand.idleDelay
       let device = environment.device
       // A command that just missed a period is executed in the next period.
       let period = Double(2 * (device?.format.periodSize ?? 0)) / engine.rate
-      ServiceManager.notify("READY=1")
+      let isPresent = device.map { $0.isPresent && $0.name != "none" }
       let server = CommandSession(
-        engine, device: device?.name ?? "none", array: options.live.routing.array,
-        startTime: time(nil), wake: session.wake, formats: formats, folder: options.folder,
+        engine, device: device?.name ?? "none", isDevicePresent: isPresent ?? false,
+        array: options.live.routing.array,
+        startTime: startTime, wake: session.wake, formats: formats, folder: options.folder,
         loadsInBackground: true, message: Failure.message(_:))
+      server.reloadHandler = reload
+      if let previous {
+        server.continueCounts(of: previous.session)
+      }
+      for problem in server.restore(state) {
+        terminal.report("the saved state is incomplete: \(problem)")
+      }
+      ServiceManager.notify("READY=1\nSTATUS=" + server.summary)
       return ServerActivity(
         server, standard: standard, listener: listener, inbox: environment.inbox,
         time: environment.time, period: .nanosecondRounded(seconds: period),
-        idleLimit: options.idleLimit, upkeep: upkeep)
+        idleLimit: options.idleLimit, upkeep: upkeep, state: self.state, continuing: previous)
     }
-    ServiceManager.notify("STOPPING=1")
-    activity.finish()
-    return outcome.status
+  }
+
+  /// Returns the settings if a session can run with them.
+  private func check(_ options: ListenCommand.Options, isRecording: Bool) throws
+    -> ListenCommand.Options
+  {
+    if isRecording, !options.live.rotatesRecording {
+      throw UsageError("a recording without '--record-rotate' cannot continue after 'reload'")
+    }
+    let current = environment.device
+    if let current, current.name == options.live.device.name {
+      try options.live.check(current)
+      return options
+    }
+    // Another device can be opened while the current one plays.
+    let opened = try environment.openNow(options.live.device.device, options.live.device.request)
+    defer { opened.sink.close() }
+    try options.live.check(DeviceSummary(opened))
+    return options
   }
 }
 
 /// The command server as an activity of a live session.
 final class ServerActivity: PlaybackActivity {
-  private let session: CommandSession
+  let session: CommandSession
   private let standard: LineConnection
   private let listener: SocketListener?
   private let inbox: EventInbox
@@ -158,6 +281,7 @@ final class ServerActivity: PlaybackActivity {
   private let period: Duration
   private let idleLimit: Duration?
   private let upkeep: ServerMaintenance
+  private let stateFile: StateFile?
   /// The time since which no client is connected and nothing plays.
   private var idleSince: Duration?
   private var standardQueue = CommandQueue()
@@ -176,11 +300,14 @@ final class ServerActivity: PlaybackActivity {
   ///   - idleLimit: The time without clients and sound after which the activity ends, or nil for no
   ///     limit.
   ///   - upkeep: The periodic tasks.
+  ///   - state: The file of the session's state; nil without one.
+  ///   - previous: The activity whose clients continue; nil for the first.
   init(
     _ session: CommandSession, standard: LineConnection, listener: SocketListener?,
     inbox: EventInbox,
     time: any TimeSource, period: Duration, idleLimit: Duration? = nil,
-    upkeep: ServerMaintenance = ServerMaintenance()
+    upkeep: ServerMaintenance = ServerMaintenance(), state: StateFile? = nil,
+    continuing previous: ServerActivity? = nil
   ) {
     self.session = session
     self.standard = standard
@@ -190,6 +317,14 @@ final class ServerActivity: PlaybackActivity {
     self.period = period
     self.idleLimit = idleLimit
     self.upkeep = upkeep
+    stateFile = state
+    guard let previous else { return }
+    standardQueue = previous.standardQueue
+    queues = previous.queues
+    standardQueue.restartLoading()
+    for client in queues.keys {
+      queues[client]?.restartLoading()
+    }
   }
 
   var watchedDescriptors: [PollDescriptor] {
@@ -212,11 +347,17 @@ final class ServerActivity: PlaybackActivity {
     if executeClientCommands(at: now) {
       isOver = true
     }
+    session.clientCount = listener?.clients.count ?? 0
+    if session.isReloading {
+      reportEvents()
+      return .finished
+    }
     let due = ([standardQueue] + queues.values).compactMap { $0.nextTime(period: period) }.map {
       max(.zero, $0 - now)
     }
     let next = [
       due.min(), session.heldEventsTimeout(at: now), upkeep.perform(at: now, on: session),
+      stateFile?.update(from: session, at: now),
     ]
     .compactMap(\.self).min()
     let step = isOver ? ActivityStep.finished : step(at: now, next: next)
@@ -325,21 +466,33 @@ final class FallbackEnvironment: PlaybackEnvironment {
   let inbox = EventInbox()
   private let environment: any PlaybackEnvironment
   private let needsDevice: Bool
+  private let waitsForDevice: Atomic<Bool>
   private let report: @Sendable (String) -> Void
   private let openedDevice = Mutex<DeviceSummary?>(nil)
 
   init(
-    _ environment: any PlaybackEnvironment, needsDevice: Bool,
+    _ environment: any PlaybackEnvironment, needsDevice: Bool, waitsForDevice: Bool = false,
     report: @escaping @Sendable (String) -> Void
   ) {
     self.environment = environment
     self.needsDevice = needsDevice
+    self.waitsForDevice = Atomic(waitsForDevice)
     self.report = report
   }
 
   var time: any TimeSource { environment.time }
   var device: DeviceSummary? { openedDevice.withLock { $0 } }
+  /// A Boolean value that indicates whether the device was absent when it was opened last.
+  var isWaiting: Bool { device?.isPresent == false }
   func keyboard() -> (any Keyboard)? { nil }
+
+  /// Lets later openings wait for a device that is absent.
+  func waitForDevices() { waitsForDevice.store(true, ordering: .relaxed) }
+
+  /// Opens a device without a fallback.
+  func openNow(_ output: String, _ request: OutputRequest) throws(OutputError)
+    -> sending OpenedOutput
+  { try environment.open(output, request) }
 
   func open(_ output: String, _ request: OutputRequest) throws(OutputError) -> sending OpenedOutput
   {
@@ -347,9 +500,17 @@ final class FallbackEnvironment: PlaybackEnvironment {
     do throws(OutputError) {
       opened = try environment.open(output, request)
     } catch {
-      guard !needsDevice else { throw error }
-      report("\(error.message); continuing without sound")
-      opened = OpenedOutput(sink: NullSink(request.requestedFormat, time: time), name: "none")
+      if waitsForDevice.load(ordering: .relaxed), error.kind.isTemporary,
+        let absent = environment.openAbsent(output, request)
+      {
+        report("\(error.message); waiting for the device")
+        opened = absent
+      } else {
+        guard !needsDevice else { throw error }
+        report("\(error.message); continuing without sound")
+        opened = OpenedOutput(
+          sink: NullSink(request.requestedFormat, time: time), name: "none")
+      }
     }
     let device = DeviceSummary(opened)
     openedDevice.withLock { $0 = device }

@@ -33,7 +33,7 @@ public enum TemblorProgram {
             .init("play", PlayCommand.definition(formats)),
             .init("watch", WatchCommand.definition(formats)),
             .init("tap", TapCommand.definition),
-            .init("listen", ListenCommand.definition(formats)),
+            .init("listen", ListenCommand.definition(formats, settings)),
             .init("follow", FollowCommand.definition),
             .init("rumble", RumbleCommand.definition),
           ]),

@@ -1,4 +1,5 @@
 import CommandLineKit
+import Glibc
 import HapticFormats
 import HapticPlayback
 import HapticRender
@@ -149,8 +150,12 @@ enum StudioCommand {
     if !options.page.isQuiet {
       terminal.report("Serving on this computer only. Press Ctrl-C to stop.")
     }
-    if options.page.opensInBrowser {
-      try work.attempt { _ in try PageOutput.openInBrowser(site.address, state: "is being served") }
+    // The arguments of other programs are public, so the browser reads the address from a file.
+    let redirect = options.page.opensInBrowser ? RedirectPage(to: site.address) : nil
+    if let redirect {
+      try work.attempt { _ in
+        try PageOutput.openInBrowser(redirect.path, state: "is being served")
+      }
     }
     server.run(site, until: interruption.descriptor, time: SystemTimeSource())
   }
@@ -173,5 +178,31 @@ enum StudioCommand {
       let digits = String(generator.next() as UInt64, radix: 16)
       return String(repeating: "0", count: 16 - digits.count) + digits
     }.joined()
+  }
+}
+
+/// A page that leads a browser to an address, in a folder that only this user can read. It is
+/// removed with its last reference.
+private final class RedirectPage {
+  let path: String
+  private let folder: String
+
+  /// Creates the page; nil if there is no folder for it.
+  init?(to address: String) {
+    let base = unsafe getenv("XDG_RUNTIME_DIR").map { unsafe String(cString: $0) } ?? "/tmp"
+    var template = Array("\(base)/temblor-XXXXXX".utf8CString)
+    guard let made = unsafe mkdtemp(&template) else { return nil }
+    folder = unsafe String(cString: made)
+    path = FileSystem.join(folder, "studio.html")
+    let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=\(address)\">\n"
+    guard (try? AtomicFileWriter.write(Array(page.utf8), to: path)) != nil else {
+      unsafe rmdir(folder)
+      return nil
+    }
+  }
+
+  deinit {
+    unsafe unlink(path)
+    unsafe rmdir(folder)
   }
 }
