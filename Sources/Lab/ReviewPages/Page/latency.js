@@ -1,19 +1,28 @@
 // The delay between the clock of an audio context and the loudspeaker.
 
 /**
- * The minimum time of the clock at which the delay is read, in seconds. Firefox on PulseAudio never
- * returns from a read while the stream is starting.
+ * The minimum time of the clock at which the delay is read, in seconds. Before, the stream may be
+ * starting, and a read waits for it.
  */
 const minimumLatencyTime = 0.2;
 /** The interval between reads of the delay, in seconds. A read waits for the audio thread. */
 const latencyInterval = 1;
+/**
+ * A Boolean value that indicates whether a read may never return. In Firefox on PulseAudio, it does
+ * not while the stream is starting, and the clock already advances then.
+ */
+const isLatencyUnsafe = /Linux.*Firefox\//.test(navigator.userAgent);
 /** The last delay of each context, and the time of its read. */
 const latencies = new WeakMap();
 
-/** Returns the output latency of an audio context in seconds, or 0 until its clock advances. */
+/**
+ * Returns the output latency of an audio context in seconds, or 0 if it is unknown. Without it, the
+ * play head is ahead of the sound by a few hundredths of a second.
+ */
 function outputLatency(context) {
   const { currentTime } = context;
-  if (context.state !== "running" || currentTime < minimumLatencyTime) return 0;
+  const isStarting = context.state !== "running" || currentTime < minimumLatencyTime;
+  if (isLatencyUnsafe || isStarting) return 0;
   const last = latencies.get(context);
   if (last && currentTime - last.time < latencyInterval) return last.seconds;
   const seconds = context.outputLatency || 0;

@@ -507,7 +507,7 @@ function drawWaveform(context) {
 /** Returns the text next to the title of the sound lane. */
 function soundLaneText() {
   const [slot, name] = [current(), profileTitle(profiles[state.profile])];
-  if (!slot?.samples) return name;
+  if (!slot?.samples) return slot?.isGood ? `${name}, rendering …` : name;
   return `${name}, ${slot.peak > 1e-5 ? `peak ${numberText(20 * Math.log10(slot.peak), 1)} dBFS` : "silent"}`;
 }
 
