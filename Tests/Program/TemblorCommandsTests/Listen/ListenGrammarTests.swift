@@ -219,7 +219,7 @@ import Testing
         ok play tap hum noise set stop pause resume seek loop rate pan mute unmute duck preload \
         status stats list
         """
-        + " help quit shutdown")
+        + " help reload quit shutdown")
     #expect(
       CommandReply.ok(try CommandGrammar.help("loop")).line
         == "ok \"loop NAME on|off [end SECONDS]\""

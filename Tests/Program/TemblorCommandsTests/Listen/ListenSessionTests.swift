@@ -194,7 +194,7 @@ import Testing
     #expect(
       studio.ask("status")
         == "ok time=0.0 playing=0 waiting=0 paused=0 voices=0 strength=1.0 muted=no peak=0.0"
-        + " limited=0.0 underruns=0 missed=0.0 device=virtual rate=48000")
+        + " limited=0.0 underruns=0 missed=0.0 device=virtual present=yes rate=48000")
     studio.ask("hum 1 0.5 1 as a")
     studio.ask("hum 1 0.5 1 as b")
     studio.ask("hum 1 0.5 1 at 0.5 as c")
@@ -205,7 +205,7 @@ import Testing
     let status = studio.ask("status")
     #expect(status.hasPrefix("ok time=0.1 playing=1 waiting=1 paused=1 voices=2"))
     #expect(status.contains("muted=yes"))
-    #expect(status.hasSuffix("underruns=1 missed=0.01 device=virtual rate=48000"))
+    #expect(status.hasSuffix("underruns=1 missed=0.01 device=virtual present=yes rate=48000"))
   }
 
   @Test func whatHappensAtTheDeviceIsTold() {

@@ -63,6 +63,10 @@ import Testing
 
         """))
     #expect(text.contains("temblor_events_total{kind=\"reconnected\"} 1.0\n"))
+    // A kind that has not happened is a series, too.
+    #expect(text.contains("temblor_events_total{kind=\"suspended\"} 0.0\n"))
+    #expect(text.contains("temblor_device_present 1.0\n"))
+    #expect(text.contains("temblor_clients 0.0\n"))
     #expect(reports == [])
   }
 
@@ -83,7 +87,8 @@ import Testing
     let stats = studio.ask("@1 stats")
     #expect(
       stats.hasPrefix(
-        #"@1 ok {"formatVersion":1,"since":0,"seconds":0.504,"device":"virtual","rate":8000,"missedSeconds":0.01,"#
+        #"@1 ok {"formatVersion":1,"since":0,"seconds":0.504,"device":"virtual","#
+          + #""devicePresent":true,"clients":0,"rate":8000,"missedSeconds":0.01,"#
           + #""events":[{"kind":"underrun","cause":"stopped-process","count":1,"missedSeconds":0.01}],"longestCallSeconds":0.0,"lateCommands":1,"#
           + #""peak":0."#))
     #expect(!stats.contains("\n") && !stats.contains(#""peak":0,"#))
