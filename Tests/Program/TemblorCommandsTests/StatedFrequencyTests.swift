@@ -1,9 +1,10 @@
-@testable import CommandLineKit
+import PatternComparison
 import PatternWorkflows
 import SignalAnalysis
 import TestSupport
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// Files that state frequencies in hertz, on a bass shaker.

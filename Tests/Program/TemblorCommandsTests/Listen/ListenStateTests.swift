@@ -1,3 +1,4 @@
+import CommandLineKit
 import HapticPlayback
 import SystemSupport
 import TestSupport
