@@ -306,8 +306,8 @@ final class FollowActivity: PlaybackActivity {
         isInterrupted = true
         console.error("\(name.printable): \(reason)")
       case .resumed(let after):
-          isInterrupted = false
-          console.error("\(name.printable): reconnected after \(after.inSeconds.text(places: 1)) s")
+        isInterrupted = false
+        console.error("\(name.printable): reconnected after \(after.inSeconds.text(places: 1)) s")
       }
     }
     checkDelivery(frameCount: status.sourceFrameCount, at: now)
@@ -321,7 +321,7 @@ final class FollowActivity: PlaybackActivity {
     guard let last = lastDelivery, last.frameCount == frameCount, !isInterrupted else {
       if isStalled, let last = lastDelivery {
         let seconds = (now - last.time).inSeconds.text(places: 1)
-        console.error("\(name.printable): follows again after \(seconds) s")
+        console.error("\(name.printable): delivers again after \(seconds) s")
       }
       isStalled = false
       lastDelivery = (frameCount, now)
