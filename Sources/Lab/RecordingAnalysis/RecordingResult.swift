@@ -107,52 +107,8 @@ package struct RecordingResult {
     match.searchSeconds = searchSeconds
     match.eventCount = reference.waveforms.count
     guard !reference.waveforms.isEmpty, low.samples.count > Int(0.1 * low.rate) else { return }
-    var best: RecordingModelFit?
-    func consider(_ modelFit: RecordingModelFit) {
-      if modelFit.isBetter(than: best) {
-        best = modelFit
-      }
-    }
-    let search = RecordingSearch(reference: reference, recording: low.samples)
-    let alignment = RecordingAlignment(reference, low.samples, searchSeconds: searchSeconds)
-    let placements = search.placements(in: alignment)
-    var currentLimit: Double {
-      best.map { $0.isFound ? min(costLimit, $0.penalty) : costLimit } ?? costLimit
-    }
-    for placement in placements.flatMap(\.tempoAlternatives) {
-      let modelFit = RecordingModelFit(placement, original: reference, limit: currentLimit)
-      if let shift = modelFit.commonTimeShift {
-        // If most events share a shift, it belongs to the placement; another event moved instead.
-        var shifted = placement
-        shifted.fit.placement.delay += shift
-        consider(RecordingModelFit(shifted, original: reference, limit: currentLimit))
-      }
-      consider(modelFit)
-      // An explanation without changes needs no alternative.
-      if modelFit.isFound, modelFit.changes.isEmpty { break }
-    }
-    if best?.isFound != true || best?.cost ?? 0 > 1.3 {
-      // If the event with most of the energy changed, the remaining events cannot determine the
-      // placement.
-      var eventSearch = ChangedEventSearch(reference, alignment)
-      for hypothesis in eventSearch.bestHypotheses() {
-        var waveforms = reference.waveforms
-        waveforms[hypothesis.waveformIndex] = hypothesis.waveform
-        let variant = RecordingReference(
-          waveforms: waveforms, rate: reference.rate, renderer: reference.renderer)
-        let variantSearch = RecordingSearch(reference: variant, recording: low.samples)
-        guard
-          let placement = variantSearch.fittedPlacement(for: hypothesis.candidate)?
-            .tempoAlternatives.first
-        else {
-          continue
-        }
-        consider(
-          RecordingModelFit(
-            placement, original: reference, hypothesis: hypothesis, limit: currentLimit))
-      }
-    }
-    guard let best, best.gain > 0 else { return }
+    let search = RecordingFitSearch(pair, searchSeconds: searchSeconds, costLimit: costLimit)
+    guard let best = search.best, best.gain > 0 else { return }
     preservesPitch = best.fittedPlacement.stretchFactor != 1
     match.detectableEventCount = best.detectableEvents.count
     guard best.isFound else {

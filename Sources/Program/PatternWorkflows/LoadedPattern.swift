@@ -24,12 +24,15 @@ public struct LoadedPattern: Sendable {
 
   /// Reads a pattern of any format.
   ///
+  /// - Parameters:
+  ///   - input: The origin of the pattern.
+  ///   - options: The options of the format. Findings are never wanted.
   /// - Throws: The first error, an `InputError` or `FileError`.
-  public init(_ input: PatternInput, reading: ReadingOptions = ReadingOptions()) throws {
-    var reading = reading
-    reading.wantsFindings = false
+  public init(_ input: PatternInput, options: ReadingOptions = ReadingOptions()) throws {
+    var options = options
+    options.wantsFindings = false
     file = try input.readFile()
-    let readResult = input.formats.examine(file, options: reading)
+    let readResult = input.formats.examine(file, options: options)
     var composition = try readResult.get().linearized()
     if input.soundLookup == .none {
       composition.removeSoundFiles()

@@ -66,7 +66,7 @@ public struct RenderJob: Sendable {
     if isRaw, resolvedRouting().profiles.allSatisfy({ $0.name == "mpeg" }) {
       options.signalRate = Double(rate)
     }
-    let pattern = try LoadedPattern(input, reading: options)
+    let pattern = try LoadedPattern(input, options: options)
     let bodyLocationCount = pattern.composition.bodyLocationCount
     let plans = try pattern.plans(
       for: profiles ?? resolvedRouting(bodyLocationCount: bodyLocationCount).profiles,

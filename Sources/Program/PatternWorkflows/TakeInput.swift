@@ -82,7 +82,7 @@ public enum TakeInput: Equatable, Sendable {
   public func load(_ job: RenderJob) throws -> Take {
     switch self {
     case .pattern(let input):
-      try Self.render(LoadedPattern(input, reading: job.readingOptions), job: job)
+      try Self.render(LoadedPattern(input, options: job.readingOptions), job: job)
     case .sound(let path): try Self.readSound(path, job: job)
     }
   }
@@ -172,7 +172,7 @@ public enum TakeInput: Equatable, Sendable {
     let soundRates = takes.compactMap { $0?.signal.rate }
     let patterns = try inputs.map { input -> LoadedPattern? in
       if case .pattern(let input) = input {
-        try LoadedPattern(input, reading: job.readingOptions)
+        try LoadedPattern(input, options: job.readingOptions)
       } else {
         nil
       }

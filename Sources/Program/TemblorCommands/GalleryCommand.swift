@@ -114,7 +114,7 @@ struct ReviewTake: Sendable {
 
   init(_ input: PatternInput, job: RenderJob) throws {
     var job = job
-    let pattern = try LoadedPattern(input, reading: job.readingOptions)
+    let pattern = try LoadedPattern(input, options: job.readingOptions)
     // Sound files of a pattern can exceed the band of haptics.
     if pattern.composition.layers.flatMap(\.pattern.events).contains(where: { !$0.kind.isHaptic }) {
       job.rate = Self.fullBandRate

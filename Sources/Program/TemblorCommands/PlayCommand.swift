@@ -110,7 +110,7 @@ struct LivePatterns {
     }
     for input in inputs {
       do {
-        let pattern = try LoadedPattern(input, reading: reading)
+        let pattern = try LoadedPattern(input, options: reading)
         loaded.append(pattern)
         for warning in FindingGrouping.grouped(pattern.warnings()) {
           terminal.report(warning.description.printable)
@@ -297,7 +297,7 @@ enum WatchCommand {
     let options = try Options(arguments, formats)
     try options.live.checkOutputs(reading: options.input.sourcePaths)
     let session = options.live.makeSession(in: environment, terminal)
-    let pattern = try? LoadedPattern(options.input, reading: options.reading)
+    let pattern = try? LoadedPattern(options.input, options: options.reading)
     let placeCount = pattern?.composition.bodyLocationCount ?? 0
     let (outcome, activity) = try options.live.play(in: session, placeCount: placeCount) {
       engine in
@@ -372,7 +372,7 @@ final class WatchActivity: PlaybackActivity {
   private func reload(startingAt time: PlaybackTime) throws {
     let compiled: CompiledPattern
     do {
-      let pattern = try LoadedPattern(input, reading: reading)
+      let pattern = try LoadedPattern(input, options: reading)
       try fileWatch.watch([path] + pattern.sourcePaths.filter(isBelowFolder))
       compiled = try CompiledPattern(name: path, pattern, for: engine)
       for warning in FindingGrouping.grouped(pattern.warnings()) {

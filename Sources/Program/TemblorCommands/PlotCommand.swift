@@ -253,7 +253,7 @@ extension TakeInput {
       return PlotSubject(
         name: take.name, signal: take.signal, profile: hasProfile ? take.profile : nil)
     case .pattern(let input):
-      let pattern = try LoadedPattern(input, reading: job.readingOptions)
+      let pattern = try LoadedPattern(input, options: job.readingOptions)
       var subject = PlotSubject(
         name: input.name, composition: pattern.composition, profile: job.profile)
       subject.samples = try pattern.soundSamples(rate: Double(job.rate))

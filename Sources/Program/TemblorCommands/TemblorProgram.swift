@@ -69,8 +69,8 @@ public enum TemblorProgram {
             .init("setup", SetupCommand.definition(settings)),
             .init("devices", DevicesCommand.definition),
             .init("profiles", ProfilesCommand.definition),
-            .init("sweep", SweepCommand.description),
-            .init("calibrate", CalibrateCommand.description),
+            .init("sweep", SweepCommand.definition),
+            .init("calibrate", CalibrateCommand.definition),
             .init("latency", LatencyCommand.definition),
           ]),
         CommandGroup(

@@ -11,7 +11,7 @@ enum CalibrateCommand {
     defaultText: "the best fit"
   ).choice(of: TransducerMeasurement.Sensor.self)
 
-  static let description = Command(
+  static let definition = Command(
     "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
     discussion: """
       The command fits a resonance to a recording of the sweeps of 'temblor sweep', and updates \
@@ -112,6 +112,37 @@ enum CalibrateCommand {
   /// The plausible latencies, in seconds. Those of sound servers and networks are up to 3.
   private static let plausibleLatencies = 0.0...3.1
 
+  /// Returns the latency of the signal path, in seconds, or nil without a reference.
+  ///
+  /// - Parameters:
+  ///   - calibration: The calibration.
+  ///   - signal: The measurement signal.
+  ///   - input: The recording with its reference.
+  /// - Throws: `unsuitableRecording` for an implausible latency.
+  private static func latency(
+    of calibration: Calibration, signal: SweepSignal, in input: CalibrationInput
+  ) throws(CalibrationError) -> Double? {
+    let start: Double
+    if let reference = input.reference {
+      start = try ReferenceDelay(measuring: reference, of: signal).offset
+    } else if let origin = input.origin {
+      start = origin
+    } else {
+      return nil
+    }
+    let latency = calibration.offset - start
+    guard plausibleLatencies.contains(latency) else {
+      let milliseconds = (abs(latency) * 1_000).text(places: 2)
+      throw CalibrationError(
+        .unsuitableRecording,
+        """
+        the movement starts \(milliseconds) ms \(latency < 0 ? "before" : "after") the signal; \
+        check '--channel' and '--reference'
+        """)
+    }
+    return latency
+  }
+
   /// Runs the command: by hand with the outputs of an environment, or else only with its clock.
   ///
   /// - Parameters:
@@ -147,30 +178,14 @@ enum CalibrateCommand {
     let fullScale = try arguments.double("--full-scale", in: 0.001...10_000)
     let input = try CalibrationInput(arguments, options: options, time: environment.time)
     let calibration: Calibration
-    var latency: Double?
+    let latency: Double?
     do {
       calibration = try Calibration(
         measuring: input.sensor, of: options.signal, sensors: sensors,
         acceptsPoorFit: arguments.flag("--accept-poor"))
-      if let reference = input.reference {
-        let delay = try ReferenceDelay(measuring: reference, of: options.signal)
-        latency = calibration.offset - delay.offset
-      } else if let origin = input.origin {
-        latency = calibration.offset - origin
-      }
+      latency = try Self.latency(of: calibration, signal: options.signal, in: input)
     } catch {
       throw CalibrationFailure(name: input.name, error: error)
-    }
-    if let latency, !plausibleLatencies.contains(latency) {
-      let milliseconds = (abs(latency) * 1_000).text(places: 2)
-      throw CalibrationFailure(
-        name: input.name,
-        error: CalibrationError(
-          .unsuitableRecording,
-          """
-          the movement starts \(milliseconds) ms \(latency < 0 ? "before" : "after") the signal; \
-          check '--channel' and '--reference'
-          """))
     }
     let old = options.profile
     if options.isQuick, let drift = CalibrationDrift(calibration, from: old) {

@@ -24,8 +24,8 @@ enum ManualCalibrationCommand {
     on environment: any PlaybackEnvironment
   ) throws -> ExitStatus {
     let options =
-      CalibrateCommand.description.options
-      + CalibrateCommand.description.groups[0..<3].flatMap(\.options)
+      CalibrateCommand.definition.options
+      + CalibrateCommand.definition.groups[0..<3].flatMap(\.options)
     try SharedOptions.refuse(
       options.compactMap(\.names.last).filter { !usableOptions.contains($0) }, with: "--by-hand",
       in: arguments)
@@ -68,32 +68,53 @@ enum ManualCalibrationCommand {
       terminal.report("Some tones were not played; no profile was written.")
       return .failure
     }
-    let presses = calibration.presses
     let measurement: ManualMeasurement
-    do throws(CalibrationError) {
-      guard !calibration.wentUnanswered else {
-        throw CalibrationError(
-          .pressesDisagree,
-          """
-          no key was pressed in \(ManualCalibration.maximumUnansweredCount) tones; raise the level \
-          with + until you feel the tones
-          """)
-      }
-      measurement = try ManualMeasurement(presses: presses, around: stated)
+    do {
+      measurement = try self.measurement(from: calibration, around: stated)
     } catch {
       throw CalibrationFailure(name: old.name, error: error)
     }
+    let change = ProfileChange(old, measurement.applied(to: old, date: date), arguments)
+    try report(
+      measurement, pressCount: calibration.presses.count, as: change,
+      qualityFactor: old.hardware?.qualityFactor, arguments, terminal)
+    return .done
+  }
+
+  /// Returns the resonance by the key presses.
+  ///
+  /// - Parameters:
+  ///   - calibration: The key presses.
+  ///   - resonance: The resonance of the profile, in hertz.
+  private static func measurement(
+    from calibration: ManualCalibration, around resonance: Double
+  ) throws(CalibrationError) -> ManualMeasurement {
+    guard !calibration.wentUnanswered else {
+      throw CalibrationError(
+        .pressesDisagree,
+        """
+        no key was pressed in \(ManualCalibration.maximumUnansweredCount) tones; raise the level \
+        with + until you feel the tones
+        """)
+    }
+    return try ManualMeasurement(presses: calibration.presses, around: resonance)
+  }
+
+  /// Writes the report and the profile.
+  private static func report(
+    _ measurement: ManualMeasurement, pressCount: Int, as change: ProfileChange,
+    qualityFactor: Double?, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws {
     func fields(_ press: ManualMeasurement.Press) -> JSONElement {
       .inlineObject(["hertz": press.hertz, "rising": press.isRising])
     }
     let verdict =
       measurement.excludedPress.map {
         """
-        \(measurement.presses.count) of \(presses.count) key presses agree; the press at \
+        \(measurement.presses.count) of \(pressCount) key presses agree; the press at \
         \($0.hertz.text(places: 1)) Hz was ignored.
         """
-      } ?? "All \(presses.count) key presses agree."
-    let change = ProfileChange(old, measurement.applied(to: old, date: date), arguments)
+      } ?? "All \(pressCount) key presses agree."
     try change.writeReport(
       heading: "by hand",
       entries: [
@@ -102,13 +123,12 @@ enum ManualCalibrationCommand {
           row: change.row("resonance", \.resonance, " Hz", interval: measurement.uncertainty)),
         .init("resonanceUncertainty", measurement.uncertainty),
         .init(
-          "qualityFactor", old.hardware?.qualityFactor,
+          "qualityFactor", qualityFactor,
           row: change.row("quality", \.qualityFactor, "")),
         .init("presses", measurement.presses.map(fields)),
         .init("leftOut", (measurement.excludedPress.map { [$0] } ?? []).map(fields)),
       ], sentences: [verdict, "The Q factor was not measured."], arguments: arguments,
       terminal: terminal)
-    return .done
   }
 }
 

@@ -10,7 +10,7 @@ import TransducerCalibration
 import TransducerProfiles
 
 enum SweepCommand {
-  static let description = Command(
+  static let definition = Command(
     "sweep", abstract: "Write or play the measurement signal for a transducer.",
     discussion: """
       The signal consists of two rising sweeps, the first of which is 6 dB weaker, followed by six \

@@ -28,7 +28,7 @@ struct AuditionTake: Sendable {
     outputStem = FileSystem.stem(of: input.outputStem)
     switch input {
     case .pattern(let input):
-      let loaded = try LoadedPattern(input, reading: reading)
+      let loaded = try LoadedPattern(input, options: reading)
       pattern = loaded
       recording = nil
       sha256 = SHA256.hash(of: loaded.file.bytes)

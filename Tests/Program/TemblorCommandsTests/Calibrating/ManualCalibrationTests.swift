@@ -25,7 +25,7 @@ import TransducerProfiles
         "today",
       ] + words
     return try CalibrateCommand.run(
-      CalibrateCommand.description.parse(words), stage.recorded.terminal, on: stage)
+      CalibrateCommand.definition.parse(words), stage.recorded.terminal, on: stage)
   }
 
   private var isWritten: Bool { FileSystem.entry(at: output) != .missing }

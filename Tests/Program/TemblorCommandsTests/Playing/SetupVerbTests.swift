@@ -287,7 +287,7 @@ import TransducerProfiles
     #expect(try used(["light", "--haptics", "1"], PlayCommand.definition()) == [])
     #expect(try used(["light", "--device", "hw:2"], PlayCommand.definition()) == [])
     // The channel of a sensor is another thing.
-    #expect(try used(["--profile", "phone"], CalibrateCommand.description) == [])
+    #expect(try used(["--profile", "phone"], CalibrateCommand.definition) == [])
     #expect(try setup(["--save", "--haptics", "1"], on: stage) == .done)
     #expect(try saved().channelSettings == [])
   }

@@ -1,0 +1,81 @@
+import SignalAnalysis
+
+/// Finds the best explanation of a recording by the reference's own samples.
+///
+/// 1. Explain the recording at each placement at which it may contain the reference.
+/// 2. If every explanation needs many changes, the event with most of the energy may have changed,
+///    so that the other events cannot determine the placement. Suppose a change of one event, and
+///    explain the recording at the placement of the changed reference.
+struct RecordingFitSearch {
+  /// The best explanation, or nil if no placement is possible.
+  private(set) var best: RecordingModelFit?
+  private let reference: RecordingReference
+  /// The samples of the recording at the rate of the reference.
+  private let recording: [Float]
+  /// The cost from which explanations are abandoned.
+  private let costLimit: Double
+
+  /// The cost from which changed events are supposed.
+  private static let maximumCost = 1.3
+
+  /// Explains a recording.
+  ///
+  /// - Parameters:
+  ///   - pair: The reference and its recording.
+  ///   - searchSeconds: The maximum time from the start of the recording to that of the reference.
+  ///   - costLimit: The cost from which explanations are abandoned.
+  init(_ pair: RecordingPair, searchSeconds: Double, costLimit: Double) {
+    reference = pair.reference
+    recording = pair.lowRateRecording.samples
+    self.costLimit = costLimit
+    let alignment = RecordingAlignment(reference, recording, searchSeconds: searchSeconds)
+    explainAtPlacements(in: alignment)
+    if best?.isFound != true || best?.cost ?? 0 > Self.maximumCost {
+      explainWithChangedEvents(in: alignment)
+    }
+  }
+
+  /// The cost that a better explanation does not exceed.
+  private var currentLimit: Double {
+    best.map { $0.isFound ? min(costLimit, $0.penalty) : costLimit } ?? costLimit
+  }
+
+  private mutating func consider(_ modelFit: RecordingModelFit) {
+    if modelFit.isBetter(than: best) {
+      best = modelFit
+    }
+  }
+
+  private mutating func explainAtPlacements(in alignment: RecordingAlignment) {
+    let search = RecordingSearch(reference: reference, recording: recording)
+    for placement in search.placements(in: alignment).flatMap(\.tempoAlternatives) {
+      let modelFit = RecordingModelFit(placement, original: reference, limit: currentLimit)
+      if let shift = modelFit.commonTimeShift {
+        // If most events share a shift, it belongs to the placement; another event moved instead.
+        var shifted = placement
+        shifted.fit.placement.delay += shift
+        consider(RecordingModelFit(shifted, original: reference, limit: currentLimit))
+      }
+      consider(modelFit)
+      // An explanation without changes needs no alternative.
+      if modelFit.isFound, modelFit.changes.isEmpty { break }
+    }
+  }
+
+  private mutating func explainWithChangedEvents(in alignment: RecordingAlignment) {
+    var eventSearch = ChangedEventSearch(reference, alignment)
+    for hypothesis in eventSearch.bestHypotheses() {
+      var waveforms = reference.waveforms
+      waveforms[hypothesis.waveformIndex] = hypothesis.waveform
+      let variant = RecordingReference(
+        waveforms: waveforms, rate: reference.rate, renderer: reference.renderer)
+      let search = RecordingSearch(reference: variant, recording: recording)
+      guard
+        let placement = search.fittedPlacement(for: hypothesis.candidate)?.tempoAlternatives.first
+      else { continue }
+      consider(
+        RecordingModelFit(
+          placement, original: reference, hypothesis: hypothesis, limit: currentLimit))
+    }
+  }
+}

@@ -1,0 +1,170 @@
+internal import CMath
+import SignalAnalysis
+
+/// Predicts a recording by the reference, a response, and changes, and computes the evidence.
+///
+/// 1. The predicted signal is the sum of the events' waveforms at their positions in an excerpt of
+///    the recording, before the response. Changed events replace the original ones.
+/// 2. A whitener, which makes noise and model errors white, filters the signal and the excerpt.
+/// 3. `RecordingResponse` integrates the coefficients of the response out. The result is the log
+///    evidence of the model.
+struct RecordingPredictor {
+  let reference: RecordingReference
+  var observation: RecordingObservation
+  /// The candidates for added transients.
+  let transientBank: [EventWaveform]
+
+  var rate: Double { observation.rate }
+  var sampleCount: Int { observation.excerptLength }
+  var logSampleCount: Double { log(Double(sampleCount)) }
+
+  // MARK: - Signals
+
+  /// Returns the changed reference, aligned to the excerpt, before the response is applied.
+  func predictedSignal(_ changes: [RecordingModel.Change], tempo: Double) -> [Double] {
+    var sum = [Double](repeating: 0, count: sampleCount)
+    let changedWaveforms = Set(changes.compactMap(\.waveformIndex))
+    for (index, source) in reference.waveforms.enumerated() where !changedWaveforms.contains(index)
+    {
+      waveform(of: source, tempo: tempo).add(to: &sum)
+    }
+    for change in changes {
+      waveform(of: change, tempo: tempo)?.add(to: &sum)
+    }
+    return sum
+  }
+
+  /// Returns the whitened signal that a model with changes predicts, before the response.
+  func whitenedSignal(
+    of model: RecordingModel, changes: [RecordingModel.Change] = []
+  ) -> [Double] {
+    whitened(predictedSignal(changes, tempo: model.tempo), by: model.whitener)
+  }
+
+  /// Returns an event's waveform at its position in the excerpt.
+  func waveform(of source: EventWaveform, tempo: Double) -> RecordingResponse.OffsetSignal {
+    let onset = Double(observation.leadLength) / rate + source.time * (1 + tempo)
+    let column = source.column(onset: onset, timeScale: 1 + tempo, count: sampleCount)
+    return RecordingResponse.OffsetSignal(
+      start: column.start, samples: column.samples.map(Double.init))
+  }
+
+  /// Returns the waveform of a changed event or an added transient, or nil if the change is
+  /// impossible.
+  func waveform(
+    of change: RecordingModel.Change, tempo: Double
+  ) -> RecordingResponse.OffsetSignal? {
+    guard let index = change.waveformIndex else {
+      var transient = transientBank[change.bankIndex].scaled(by: change.amount)
+      transient.time = change.time
+      return waveform(of: transient, tempo: tempo)
+    }
+    let variants = EventVariants(reference: reference)
+    let changed: EventWaveform?
+    switch change.kind {
+    case .missing:
+      changed = reference.waveforms[index].scaled(by: 0)
+    case .level:
+      changed = reference.waveforms[index].scaled(by: pow(10, change.amount / 20))
+    case .time:
+      changed = variants.shifted(index, by: (change.amount * 1_000).rounded() / 1_000)
+    default:
+      changed = variants.retuned(index, by: exp(change.amount))?.waveform
+    }
+    return changed.map { waveform(of: $0, tempo: tempo) }
+  }
+
+  /// Returns a waveform filtered by a model's response and whitener.
+  func recordedWaveform(
+    of part: RecordingResponse.OffsetSignal, in model: RecordingModel
+  ) -> RecordingResponse.OffsetSignal {
+    model.response.output(
+      for: part.filtered(by: model.whitener), coefficients: model.fit.coefficients, rate: rate,
+      count: sampleCount)
+  }
+
+  /// Returns filtered samples without the tail of the filter.
+  func whitened(_ samples: [Double], by whitener: [Double]) -> [Double] {
+    Array(
+      RecordingResponse.OffsetSignal(samples: samples).filtered(by: whitener).samples.prefix(
+        samples.count))
+  }
+
+  /// Returns the whitened excerpt of the recording at the delay of a model.
+  func whitenedExcerpt(of model: RecordingModel) -> [Double] {
+    whitened(observation.excerpt(at: model.delay), by: model.whitener)
+  }
+
+  // MARK: - Evidence
+
+  /// Returns the log evidence of a model with different changes, using the model's whitener.
+  ///
+  /// - Parameter refitsResonance: Pass true to refit the parameters of the resonance.
+  func evidence(
+    of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double],
+    refitsResonance: Bool = false
+  ) -> Double {
+    let signal = whitenedSignal(of: model, changes: changes)
+    if refitsResonance, model.response.kind.withoutParameters == .anyResonance {
+      return model.response.mostProbable(for: signal, recorded: recorded, rate: rate).fit.evidence
+    }
+    return model.response.fit(signal, to: recorded, rate: rate).evidence
+  }
+
+  /// Returns the log evidence with the noise spectrum estimated from the model's residual.
+  func evidenceWithResidualNoise(
+    of model: RecordingModel, changes: [RecordingModel.Change], recorded: [Double]
+  ) -> Double {
+    let predicted = predictedSignal(changes, tempo: model.tempo)
+    let signal = whitened(predicted, by: model.whitener)
+    var response = model.response
+    var fit = response.fit(signal, to: recorded, rate: rate)
+    if response.kind.withoutParameters == .anyResonance {
+      let best = response.mostProbable(for: signal, recorded: recorded, rate: rate)
+      response = best.response
+      fit = best.fit
+    }
+    let excerpt = observation.excerpt(at: model.delay)
+    var evidence = -Double.infinity
+    for _ in 0..<2 {
+      let explained = response.output(
+        for: RecordingResponse.OffsetSignal(samples: predicted), coefficients: fit.coefficients,
+        rate: rate, count: sampleCount)
+      var residual = excerpt
+      explained.add(to: &residual, times: -1)
+      let whitener = residualWhitener(residual, excerptEnergy: Vector.energy(excerpt))
+      let signal = whitened(predicted, by: whitener)
+      let recorded = whitened(excerpt, by: whitener)
+      for _ in 0..<2 {
+        fit = response.fit(signal, to: recorded, rate: rate)
+        evidence = max(evidence, fit.evidence)
+        let strongest = fit.coefficients.map { $0 * $0 }.max() ?? 0
+        response.priorScale = max(strongest, 1e-12) / (fit.residualEnergy / Double(sampleCount))
+      }
+    }
+    return evidence
+  }
+
+  private func residualWhitener(_ residual: [Double], excerptEnergy: Double) -> [Double] {
+    var spectrum = NoiseSpectralDensity(of: residual.map(Float.init), quantile: nil)
+    let floor = 1e-7 * excerptEnergy / Double(sampleCount) + 1e-4 * spectrum.power
+    for bin in spectrum.powers.indices {
+      spectrum.powers[bin] += floor
+    }
+    return spectrum.whitener(order: RecordingObservation.whitenerOrder).map(Double.init)
+  }
+
+  /// Returns the sum of the logarithms of the gains in the excerpt at a delay.
+  func sumOfLogarithms(of gains: [Double], at delay: Int) -> Double {
+    observation.excerpt(of: gains, at: delay).reduce(0) { $0 + ($1 > 0 ? log($1) : 0) }
+  }
+
+  /// Sets the most probable response of a model for a signal, and its fit.
+  func fitResponse(of model: inout RecordingModel, to signal: [Double]) {
+    let recorded = whitenedExcerpt(of: model)
+    model.energy = Vector.energy(recorded)
+    let best = model.response.mostProbable(for: signal, recorded: recorded, rate: rate)
+    model.response = best.response
+    model.fit = best.fit
+  }
+}
