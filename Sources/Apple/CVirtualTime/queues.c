@@ -73,6 +73,7 @@ static void leave(void *context, int64_t rest) {
 
 void dispatch_async(void *queue, void *block) {
   NEXT(dispatch_async);
+  if (vt_async_main(queue, block)) return;
   void *device = vt_here();
   if (!device) return next(queue, block);
   fire(make(device, queue, _Block_copy(block), call_block));
@@ -141,6 +142,8 @@ static void due(void *context) {
 void dispatch_source_set_timer(void *source, uint64_t start, uint64_t interval, uint64_t leeway) {
   NEXT(dispatch_source_set_timer);
   set_timer = next;
+  // A run loop of Foundation limits its time, which is that of the machine.
+  if (vt_is_in_foundation((uintptr_t)__builtin_return_address(0))) return next(source, start, interval, leeway);
   void *device = vt_here();
   unsigned generation = setting(source, 1);
   if (!device || start == ~0ull) return next(source, start, interval, leeway);

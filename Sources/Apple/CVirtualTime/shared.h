@@ -33,3 +33,12 @@ void *vt_here(void);
 int64_t vt_delay(void *device, uint64_t when);
 /// Calls the system's dispatch_async_f.
 void vt_async(void *queue, void *context, void (*work)(void *));
+/// Returns whether this thread runs on the main queue.
+int vt_on_main_queue(void);
+/// Dispatches a block to the main queue if Foundation dispatches it on another thread of a device,
+/// which may await it. Returns 0 for all other blocks.
+int vt_async_main(void *queue, void *block);
+/// Returns whether an address is in libFoundation.
+int vt_is_in_foundation(uintptr_t address);
+/// Waits for a semaphore without a record.
+void vt_wait(void *semaphore);

@@ -33,6 +33,8 @@ static int look(struct dl_phdr_info *info, size_t size, void *unused) {
 
 static int is_in(uintptr_t address, int i) { return address >= library[i].start && address < library[i].end; }
 
+int vt_is_in_foundation(uintptr_t address) { return is_in(address, FOUNDATION); }
+
 /// Returns whether XCTest or Swift Testing is the caller. Their time limits remain in real time.
 static int asks_testing(void) {
   void *frames[8];
@@ -111,22 +113,33 @@ int64_t vt_delay(void *device, uint64_t when) {
   return delay < 0 ? 0 : delay;
 }
 
-/// Returns a deadline of equal length in real time, for calls that block their thread: nothing
-/// could advance the device.
-static uint64_t real_deadline(uint64_t when) {
+/// Waits with a function of libdispatch until a deadline of equal length in real time, because
+/// nothing could advance the device of a blocked thread.
+static long wait_really(const char *call, long (*wait)(void *, uint64_t), void *object, uint64_t when) {
   NEXT(dispatch_time);
-  void *device = when && when != ~0ull ? vt_here() : 0;
-  return device ? next(0, vt_delay(device, when)) : when;
+  void *device = when ? vt_here() : 0;
+  if (!device) return wait(object, when);
+  vt.retain(device);
+  vt.waiting(device, call, 1);
+  long result = wait(object, when == ~0ull ? when : next(0, vt_delay(device, when)));
+  vt.waiting(device, call, -1);
+  vt.release(device);
+  return result;
 }
 
 long dispatch_semaphore_wait(void *semaphore, uint64_t when) {
   NEXT(dispatch_semaphore_wait);
-  return next(semaphore, real_deadline(when));
+  return wait_really("DispatchSemaphore.wait", next, semaphore, when);
+}
+
+void vt_wait(void *semaphore) {
+  NEXT(dispatch_semaphore_wait);
+  next(semaphore, ~0ull);
 }
 
 long dispatch_group_wait(void *group, uint64_t when) {
   NEXT(dispatch_group_wait);
-  return next(group, real_deadline(when));
+  return wait_really("DispatchGroup.wait", next, group, when);
 }
 
 static void note_block(const char *call, int64_t ns) {

@@ -140,41 +140,10 @@ extension Publisher {
 }
 
 /// A wrapper that transfers a closure to another thread, as Combine does.
-private final class UncheckedTransfer<Value>: @unchecked Sendable {
+final class UncheckedTransfer<Value>: @unchecked Sendable {
   let body: (Value) -> Void
 
   init(_ body: @escaping (Value) -> Void) { self.body = body }
-}
-
-/// An executor of asynchronous values.
-public protocol Scheduler {
-  /// Runs a closure asynchronously.
-  func schedule(_ action: @escaping @Sendable () -> Void)
-}
-
-extension DispatchQueue: Scheduler {
-  /// Runs a closure on the queue.
-  public func schedule(_ action: @escaping @Sendable () -> Void) { async(execute: action) }
-}
-
-extension RunLoop: Scheduler {
-  /// Runs a closure on the main queue, because run loops don't run in tests.
-  public func schedule(_ action: @escaping @Sendable () -> Void) {
-    DispatchQueue.main.async(execute: action)
-  }
-}
-
-extension NotificationCenter {
-  /// Returns a publisher of the notifications with a name.
-  public func publisher(for name: Notification.Name, object: AnyObject? = nil) -> AnyPublisher<
-    Notification, Never
-  > {
-    AnyPublisher { receive in
-      let carried = UncheckedTransfer(receive)
-      let token = self.addObserver(forName: name, object: object, queue: nil) { carried.body($0) }
-      return AnyCancellable { self.removeObserver(token) }
-    }
-  }
 }
 
 /// A publisher through which a program sends values.

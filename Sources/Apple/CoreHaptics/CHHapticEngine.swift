@@ -67,6 +67,7 @@ open class CHHapticEngine: NSObject {
   open func start() throws { try backing.start() }
 
   /// Starts the engine, and calls a handler when it is running or cannot start.
+  @preconcurrency
   open func start(completionHandler: (@Sendable ((any Error)?) -> Void)? = nil) {
     backing.startAsynchronously(completionHandler)
   }
@@ -87,6 +88,7 @@ open class CHHapticEngine: NSObject {
   }
 
   /// Stops the engine. Players fade out.
+  @preconcurrency
   open func stop(completionHandler: (@Sendable ((any Error)?) -> Void)? = nil) {
     backing.stopAsynchronously(completionHandler)
   }

@@ -49,7 +49,7 @@ package enum EngineBackends {
   private static let environment: any EngineBackend = {
     let configuration = OutputConfiguration(ProcessInfo.processInfo.environment)
     guard configuration.output == nil else { return LiveBackend(configuration) }
-    MediaTime.setVirtualTime { virtual?.now }
+    MediaTime.setVirtualTime { virtual?.mediaTime }
     return VirtualBackend.shared
   }()
 
@@ -122,7 +122,7 @@ package enum EngineBackends {
   }
 
   /// Makes audio that accompanies haptics follow the virtual device's time.
-  private static let mediaTimeSetup: Void = MediaTime.setVirtualTime { virtual?.now }
+  private static let mediaTimeSetup: Void = MediaTime.setVirtualTime { virtual?.mediaTime }
 
   /// Ends the device of a test. Engines that outlive the test move to the next device.
   package static func end(_ backend: VirtualBackend) {

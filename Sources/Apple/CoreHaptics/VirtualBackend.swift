@@ -30,14 +30,10 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   private var waits: [Wait] = []
   private var waitCount = 0
   private var storedControlsWaits = false
-  /// The times of the system's clocks at the device's time 0, in nanoseconds.
-  private let clockStarts = systemClocks.map { clock in
-    var time = timespec()
-    unsafe clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-  }
-  private static let systemClocks = [CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_BOOTTIME]
+  private let clocks = DeviceClocks()
   package let work = VirtualWork()
+  package let mainQueueService = MainQueueService()
+  package let waitingCalls = WaitingCalls()
   /// The handler queues with work since they were last waited for.
   private var pendingQueues: [ObjectIdentifier: DispatchQueue] = [:]
   private var log: [HapticLogEntry] = []
@@ -246,9 +242,39 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   /// Returns the nanoseconds on a system clock, by its number in C, in the device's time.
   package func nanoseconds(onClock number: Int32) -> Int64? {
-    guard let index = Self.systemClocks.firstIndex(of: number) else { return nil }
-    let (seconds, attoseconds) = lock.withLock { clock.components }
-    return clockStarts[index] + seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+    lock.withLock { clocks.nanoseconds(onClock: number, elapsed: clock) }
+  }
+
+  /// The time on the monotonic clock in the device's time, in seconds.
+  var mediaTime: Double {
+    let nanoseconds = lock.withLock {
+      clocks.nanoseconds(onClock: CLOCK_MONOTONIC, elapsed: clock)
+    }
+    return Double(nanoseconds ?? 0) / 1e9
+  }
+
+  /// Values that change while a test makes progress.
+  package struct Progress: Equatable, Sendable {
+    var time: Duration
+    var logEntryCount: Int
+    var jobCount: Int
+    var waitCount: Int
+  }
+
+  /// The progress of the test, or nil while a thread holds the device's lock.
+  package var progress: Progress? {
+    guard lock.try() else { return nil }
+    defer { lock.unlock() }
+    return Progress(
+      time: clock, logEntryCount: log.count, jobCount: work.startedCount, waitCount: waitCount)
+  }
+
+  /// The number of waits of the application, and the due time of the first, in seconds.
+  package var pendingWaits: (count: Int, firstDue: Double)? {
+    guard lock.try() else { return nil }
+    defer { lock.unlock() }
+    guard let first = waits.map(\.due).min() else { return nil }
+    return (waits.count, roundedToNanosecond(first / .seconds(1)))
   }
 
   package func recordBlockingCall(_ call: String, seconds: Double) {
@@ -267,7 +293,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       let queues = lock.withLock { exchange(&pendingQueues, with: [:]) }
       if queues.isEmpty { return round > 0 }
       for queue in queues.values {
-        queue.sync {}
+        mainQueueService.waitForBlocks(of: queue)
       }
     }
     return true

@@ -48,7 +48,8 @@ public final class VirtualHapticDevice: Sendable {
   /// Waits of the application are not advanced: if a wait becomes due, the test fails. In that
   /// case, use ``advance(by:)``.
   public func advance(seconds: Double) {
-    backend.advance(by: seconds.isFinite ? .seconds(seconds) : .zero)
+    let duration = seconds.isFinite ? Duration.seconds(seconds) : .zero
+    backend.waitingCalls.record("advance(seconds:)") { backend.advance(by: duration) }
   }
 
   /// Returns the samples of one of two channels that an engine has rendered since its last start.
@@ -57,21 +58,25 @@ public final class VirtualHapticDevice: Sendable {
   }
 
   /// Disconnects the device: engines stop with `systemError` and cannot be started.
-  public func disconnect() { backend.setConnected(false) }
+  public func disconnect() {
+    backend.waitingCalls.record("disconnect()") { backend.setConnected(false) }
+  }
 
   /// Reconnects the device: engines that stopped because of its loss are reset.
-  public func reconnect() { backend.setConnected(true) }
+  public func reconnect() {
+    backend.waitingCalls.record("reconnect()") { backend.setConnected(true) }
+  }
 
   /// Stops an engine as the system does.
   public func stop(_ engine: CHHapticEngine, reason: CHHapticEngine.StoppedReason) {
     engine.interrupt(reason)
-    backend.settle()
+    backend.waitingCalls.record("stop(_:reason:)") { _ = backend.settle() }
   }
 
   /// Resets an engine as the system does after a failure of its server.
   public func reset(_ engine: CHHapticEngine) {
     engine.simulateReset()
-    backend.settle()
+    backend.waitingCalls.record("reset(_:)") { _ = backend.settle() }
   }
 
   /// The engines on the device by number, including those that an application keeps private.
@@ -122,7 +127,7 @@ public final class VirtualHapticDevice: Sendable {
   ///
   /// Stopped handlers have been called when the method returns.
   public func interrupt(_ reason: CHHapticEngine.StoppedReason = .audioSessionInterrupt) {
-    backend.interruptAll(reason)
+    backend.waitingCalls.record("interrupt()") { backend.interruptAll(reason) }
   }
 
   /// Moves the application to the background: posts `willResignActive` and `didEnterBackground` of
@@ -131,19 +136,25 @@ public final class VirtualHapticDevice: Sendable {
   /// Observers and stopped handlers have been called when the method returns. Notifications reach
   /// all objects of the process, so a test that runs in parallel with other tests fails: use
   /// `.virtualHaptics(.alone)`. Has no effect in the background.
-  public func background() { backend.setInBackground(true) }
+  public func background() {
+    backend.waitingCalls.record("background()") { backend.setInBackground(true) }
+  }
 
   /// Moves the application to the foreground: posts `willEnterForeground` and `didBecomeActive`.
   /// The application starts its engines.
   ///
   /// Observers have been called when the method returns. Has no effect in the foreground.
-  public func foreground() { backend.setInBackground(false) }
+  public func foreground() {
+    backend.waitingCalls.record("foreground()") { backend.setInBackground(false) }
+  }
 
   /// Resets every engine, as after a failure of the system's haptic server, which invalidates
   /// players.
   ///
   /// Reset handlers have been called when the method returns.
-  public func reset() { backend.resetAll() }
+  public func reset() {
+    backend.waitingCalls.record("reset()") { backend.resetAll() }
+  }
 
   /// Interrupts media services for some seconds of the device's time.
   ///
@@ -166,6 +177,8 @@ public final class VirtualHapticDevice: Sendable {
   @discardableResult nonisolated(nonsending) public func advance(by duration: Duration) async
     -> Bool
   {
+    backend.waitingCalls.begin("advance(by:)")
+    defer { backend.waitingCalls.end("advance(by:)") }
     _ = await RuntimeQuiescence.settle(backend)
     backend.settle()
     let end = backend.end(of: duration)

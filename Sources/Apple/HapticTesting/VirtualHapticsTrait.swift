@@ -31,7 +31,14 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   let rules: Set<HapticRule>
   let time: Time
 
+  /// The time without progress after which a test hangs; nil for the default.
+  var hangLimit: Duration?
+
   /// Runs a test on its own device.
+  ///
+  /// A test that makes no progress for a minute, or for the duration of its trait `.timeLimit`,
+  /// fails and is canceled. If it does not end within 10 s, the process ends, so that no test hangs
+  /// without a report.
   public func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   )
@@ -40,81 +47,57 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     guard testCase != nil else { return try await function() }
     try await DeviceGate.shared.run(alone: sharing == .alone) {
       let device = VirtualHapticDevice()
+      let backend = device.backend
       device.rules = rules
-      device.backend.controlsWaits = time == .virtual && VirtualTime.isInstalled
-      EngineBackends.begin(device.backend, of: .init(name: test.name, runsAlone: sharing == .alone))
-      defer { EngineBackends.end(device.backend) }
-      try await EngineBackends.$scoped.withValue(device.backend) { try await function() }
+      backend.controlsWaits = time == .virtual && VirtualTime.isInstalled
+      EngineBackends.begin(backend, of: .init(name: test.name, runsAlone: sharing == .alone))
+      defer { EngineBackends.end(backend) }
+      try await watching(test, on: backend) {
+        try await EngineBackends.$scoped.withValue(backend) { try await function() }
+      }
       reportProblems(on: device, at: test.sourceLocation)
     }
   }
 
+  /// Runs a test, and cancels it if it makes no progress.
+  private func watching(
+    _ test: Test, on backend: VirtualBackend, _ body: @Sendable () async throws -> Void
+  ) async throws {
+    // The stream contains the report of a hang, and ends when the test has ended.
+    let (reports, continuation) = AsyncStream<String>.makeStream()
+    let limit = hangLimit ?? test.timeLimit ?? TestWatchdog.timeLimit
+    let watch = TestWatchdog.shared.watch(test.name, on: backend, limit: limit) { report in
+      continuation.yield(report)
+    }
+    defer { TestWatchdog.shared.end(watch) }
+    do {
+      async let end: Void = Self.run(body, finishing: continuation)
+      for await report in reports {
+        Issue.record("\(report)", sourceLocation: test.sourceLocation)
+        // Leaving the scope cancels the test and waits for its end.
+        throw Hang()
+      }
+      try await end
+    } catch is Hang {}
+  }
+
+  private static func run(
+    _ body: @Sendable () async throws -> Void, finishing reports: AsyncStream<String>.Continuation
+  ) async throws {
+    defer { reports.finish() }
+    try await body()
+  }
+
+  private struct Hang: Error {}
+
   /// Fails the test for violations, and for engines that cannot be attributed to a test.
   private func reportProblems(on device: VirtualHapticDevice, at location: SourceLocation) {
-    device.backend.settle()
-    let misuse = device.backend.misuse
-    func fail(_ text: String) { Issue.record("\(text)", sourceLocation: location) }
-    for violation in device.violations {
-      fail("This fails on an iPhone: \(violation).")
+    for problem in TestProblem.problems(on: device, in: .swiftTesting(sharing)) {
+      Issue.record(
+        "\(problem.message)", severity: problem.isFailure ? .error : .warning,
+        sourceLocation: location)
     }
-    if let problem = device.ruleProblem {
-      Issue.record("\(problem).", severity: .warning, sourceLocation: location)
-    }
-    for owner in misuse.foreignEngineOwners {
-      fail(Self.foreignEngineMessage(test: owner))
-    }
-    if sharing == .parallel,
-      device.log.contains(where: {
-        if case .application = $0.action {
-          true
-        } else {
-          false
-        }
-      })
-    {
-      fail(Self.lifecycleMessage)
-    }
-    for block in misuse.blockingCalls {
-      fail(Self.blockingCallMessage(block.call, seconds: block.seconds))
-    }
-    if misuse.missedWaitCount > 0 {
-      fail(Self.missedWaitMessage)
-    }
-    guard misuse.unattributedEngineCount > 0 else { return }
-    // If the test created engines of its own, the unattributed engine probably belongs to another
-    // test.
-    Issue.record(
-      """
-      An engine was created on a thread that belongs to no test while several tests with virtual \
-      devices were running, so it plays on none of the devices. Add .virtualHaptics(.alone) to the \
-      test or its suite.
-      """, severity: device.log.engineCount == 0 ? .error : .warning, sourceLocation: location)
   }
-
-  static func foreignEngineMessage(test: String) -> String {
-    """
-    This test used an engine of the test \(test). The engine rejected the call, and nothing was \
-    recorded. An object that both tests use, such as a singleton, owns the engine. Add \
-    .virtualHaptics(.alone) to both tests or their suites.
-    """
-  }
-
-  static func blockingCallMessage(_ call: String, seconds: Double) -> String {
-    """
-    \(call) for \(seconds) s blocks its thread and waited in real time. Wait with Task.sleep or \
-    asyncAfter, or add .virtualHaptics(time: .haptics) to the test.
-    """
-  }
-
-  static let missedWaitMessage = """
-    advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter, or \
-    Timer), but does not end such waits. Use await advance(by:).
-    """
-
-  static let lifecycleMessage = """
-    background() and foreground() post notifications of UIApplication to the objects of all tests. \
-    Add .virtualHaptics(.alone) to the test or its suite.
-    """
 }
 
 extension Trait where Self == VirtualHapticsTrait {

@@ -43,7 +43,21 @@ enum VirtualTime {
       blocked: { device, call, nanoseconds in
         let name = unsafe call.map { unsafe String(cString: $0) } ?? ""
         unsafe backend(device)?.recordBlockingCall(name, seconds: Double(nanoseconds) / 1e9)
-      })
+      },
+      waiting: { device, call, change in
+        let name = unsafe call.map { unsafe String(cString: $0) } ?? ""
+        let calls = unsafe backend(device)?.waitingCalls
+        if change > 0 {
+          calls?.begin(name)
+        } else {
+          calls?.end(name)
+        }
+      },
+      add_awaited: { device, body, context in
+        nonisolated(unsafe) let context = unsafe context
+        unsafe backend(device)?.mainQueueService.add { unsafe body?(context) }
+      },
+      run_awaited: { device in unsafe backend(device)?.mainQueueService.runNext() })
     return vt_install(hooks) == 1
   }()
 

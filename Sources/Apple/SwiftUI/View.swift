@@ -27,6 +27,7 @@
 public struct AnyView: View, ObservableView {
   private let view: any View
   private var observer: ValueObserver?
+  private var gesture: GestureAttachment?
 
   /// Erases a view's type.
   public init(_ view: any View) { self.view = view }
@@ -36,11 +37,20 @@ public struct AnyView: View, ObservableView {
     self.observer = observer
   }
 
+  init(_ view: any View, _ gesture: GestureAttachment) {
+    self.view = view
+    self.gesture = gesture
+  }
+
   /// The view.
   public var body: AnyView { self }
 
   func collectObservers(into watches: inout ObserverCollector) {
-    watches.visit(view)
+    if let gesture {
+      watches.visit(view, with: gesture)
+    } else {
+      watches.visit(view)
+    }
     if let observer {
       watches.append(observer)
     }
@@ -112,11 +122,6 @@ extension View {
   /// Returns the view with a modifier applied.
   public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> some View {
     AnyView(modifier.body(content: AnyView(self)))
-  }
-
-  /// Returns the view. The gesture never occurs.
-  public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View {
-    self
   }
 
   /// Calls a closure when the view is first evaluated.
@@ -268,12 +273,21 @@ extension View {
 }
 
 /// An object that a view observes.
-@propertyWrapper public struct ObservedObject<Object: ObservableObject> {
-  /// The object.
-  public var wrappedValue: Object
+@propertyWrapper @preconcurrency @MainActor
+public struct ObservedObject<Object: ObservableObject> {
+  private var object: Object
+
+  /// The object. A screen that evaluates a view observes the objects that the view reads.
+  public var wrappedValue: Object {
+    get {
+      ScreenObservation.current?.observe(object)
+      return object
+    }
+    set { object = newValue }
+  }
 
   /// Observes an object.
-  public init(wrappedValue: Object) { self.wrappedValue = wrappedValue }
+  public init(wrappedValue: Object) { object = wrappedValue }
 }
 
 /// An object that a view creates and observes.

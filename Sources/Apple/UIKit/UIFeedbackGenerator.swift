@@ -45,17 +45,6 @@ package import HapticManagement
   }
 }
 
-/// The main queue, which any thread of a test process may serve.
-private enum MainQueue {
-  private static let key: DispatchSpecificKey<Bool> = {
-    let key = DispatchSpecificKey<Bool>()
-    DispatchQueue.main.setSpecific(key: key, value: true)
-    return key
-  }()
-
-  static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread }
-}
-
 /// Feedback for a collision: one tap.
 open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
   /// The style of an impact: a weight, or a stiffness.

@@ -56,7 +56,7 @@ private func inTest(
       #expect(third.backend.misuse.foreignEngineOwners == ["first()"])
     }
     #expect(
-      VirtualHapticsTrait.foreignEngineMessage(test: "first()")
+      TestProblem.foreignEngineMessage(test: "first()")
         == """
         This test used an engine of the test first(). The engine rejected the call, and nothing \
         was recorded. An object that both tests use, such as a singleton, owns the engine. Add \

@@ -29,12 +29,9 @@ import Testing
       #expect(device.backend.misuse.blockingCalls.map(\.seconds) == [0.001, 0.001])
     }
     #expect(
-      VirtualHapticsTrait.blockingCallMessage("Thread.sleep", seconds: 0.2)
-        == """
-        Thread.sleep for 0.2 s blocks its thread and waited in real time. Wait with Task.sleep \
-        or asyncAfter, or 
-        """
-        + "add .virtualHaptics(time: .haptics) to the test.")
+      TestProblem.blockingCallMessage("Thread.sleep", seconds: 0.2, remedy: "call install()")
+        == "Thread.sleep for 0.2 s blocks its thread and waited in real time. Wait with Task.sleep "
+        + "or asyncAfter, or call install().")
   }
 
   @Test func aStepThatCannotWaitNotesWhatItPassed() async {

@@ -22,6 +22,13 @@ typedef struct vt_hooks {
   void (*pending)(void *device, int change);
   /// Records a call that blocks its thread in real time for a number of nanoseconds.
   void (*blocked)(void *device, const char *call, int64_t nanoseconds);
+  /// Records a call that blocks its thread until another thread ends it (1), or its end (-1).
+  void (*waiting)(void *device, const char *call, int change);
+  /// Adds a function to those that other threads await on the main queue. A call of the device
+  /// that occupies the main queue runs it.
+  void (*add_awaited)(void *device, void (*body)(void *), void *context);
+  /// Runs the next of these functions, if there is one.
+  void (*run_awaited)(void *device);
 } vt_hooks;
 
 /// Installs the hooks permanently. Returns 1 if the functions of this module precede those of the

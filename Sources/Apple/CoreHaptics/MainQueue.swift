@@ -1,0 +1,114 @@
+internal import Dispatch
+internal import Foundation
+internal import HapticPlayback
+
+/// The main queue, which any thread of a test process may serve.
+package enum MainQueue {
+  private static let key: DispatchSpecificKey<Bool> = {
+    let key = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: key, value: true)
+    return key
+  }()
+
+  /// A Boolean value that indicates whether the current thread runs work of the main queue.
+  package static var isCurrent: Bool {
+    DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread
+  }
+}
+
+/// The blocks that other threads of a device await on the main queue.
+///
+/// A call such as `interrupt()` returns when the handlers of the application have returned. On a
+/// phone, the main queue is free meanwhile, so a handler may wait for it: by
+/// `DispatchQueue.main.sync`, or by a notification whose observer has the queue `.main`. A call
+/// that occupies the main queue therefore runs these blocks itself. Otherwise the main queue runs
+/// them in their turn.
+package final class MainQueueService: @unchecked Sendable {
+  private let condition = NSCondition()
+  /// The blocks that have not run yet, in order: [condition].
+  private var blocks: [@Sendable () -> Void] = []
+
+  package init() {}
+
+  /// Adds a block. For each block, `runNext()` is called once on the main queue.
+  package func add(_ block: @escaping @Sendable () -> Void) {
+    condition.withLock {
+      blocks.append(block)
+      condition.broadcast()
+    }
+  }
+
+  /// Runs the next block, unless a call that occupies the main queue has run all of them: [main
+  /// queue].
+  package func runNext() {
+    let block = condition.withLock { blocks.isEmpty ? nil : blocks.removeFirst() }
+    block?()
+  }
+
+  /// Returns when all blocks that were submitted to a serial queue have run.
+  func waitForBlocks(of queue: DispatchQueue) {
+    guard MainQueue.isCurrent else { return queue.sync {} }
+    let completion = Completion()
+    WorkOwner.withoutDevice {
+      queue.async {
+        self.condition.withLock {
+          completion.isReached = true
+          self.condition.broadcast()
+        }
+      }
+    }
+    while let block = nextBlock(until: completion) {
+      block()
+    }
+  }
+
+  /// Waits for a block. Returns nil when the completion has been reached and no block remains.
+  private func nextBlock(until completion: Completion) -> (@Sendable () -> Void)? {
+    condition.withLock {
+      while blocks.isEmpty {
+        if completion.isReached { return nil }
+        condition.wait()
+      }
+      return blocks.removeFirst()
+    }
+  }
+
+  /// The end of a wait: [condition].
+  private final class Completion: @unchecked Sendable {
+    var isReached = false
+  }
+}
+
+/// The calls that block a thread of a device's test, for the report of a test that hangs.
+package final class WaitingCalls: Sendable {
+  private let calls = Locked<[String]>([])
+
+  package init() {}
+
+  /// The names of the calls that have not returned, each once, in the order of their starts.
+  package var names: [String] {
+    calls.withLock { calls in
+      var names: [String] = []
+      for call in calls where !names.contains(call) {
+        names.append(call)
+      }
+      return names
+    }
+  }
+
+  package func begin(_ name: String) { calls.withLock { $0.append(name) } }
+
+  package func end(_ name: String) {
+    calls.withLock { calls in
+      guard let index = calls.lastIndex(of: name) else { return }
+      calls.remove(at: index)
+    }
+  }
+
+  /// Runs a call that may block its thread.
+  package func record<Result>(_ name: String, _ body: () throws -> Result) rethrows -> Result {
+    begin(name)
+    defer { end(name) }
+    return try body()
+  }
+}

@@ -1,0 +1,111 @@
+internal import CoreHaptics
+internal import CoreHapticsTesting
+
+/// A problem that a device detected in its test.
+struct TestProblem {
+  var message: String
+  /// A Boolean value that indicates whether the test fails for the problem.
+  var isFailure = true
+
+  /// The framework of a test, which determines the remedies.
+  enum Framework {
+    case swiftTesting(VirtualHapticsTrait.Sharing)
+    case xcTest
+
+    /// A Boolean value that indicates whether other tests may run at the same time.
+    var runsInParallel: Bool {
+      if case .swiftTesting(.parallel) = self { return true }
+      return false
+    }
+
+    /// The way to let a test wait in real time.
+    var realTimeRemedy: String {
+      switch self {
+      case .swiftTesting: "add .virtualHaptics(time: .haptics) to the test"
+      case .xcTest: "derive the test case from XCTestCase and call device.install()"
+      }
+    }
+  }
+
+  /// Returns the violations of rules, the misuse of the device, and engines that cannot be
+  /// attributed to a test.
+  static func problems(on device: VirtualHapticDevice, in framework: Framework)
+    -> [TestProblem]
+  {
+    device.backend.settle()
+    let misuse = device.backend.misuse
+    var problems = device.violations.map {
+      TestProblem(message: "This fails on an iPhone: \($0).")
+    }
+    if let problem = device.ruleProblem {
+      problems.append(TestProblem(message: "\(problem).", isFailure: false))
+    }
+    for owner in misuse.foreignEngineOwners {
+      problems.append(TestProblem(message: foreignEngineMessage(test: owner)))
+    }
+    if framework.runsInParallel, device.log.contains(where: \.isLifecycleNotification) {
+      problems.append(TestProblem(message: lifecycleMessage))
+    }
+    for block in misuse.blockingCalls {
+      let message = blockingCallMessage(
+        block.call, seconds: block.seconds, remedy: framework.realTimeRemedy)
+      problems.append(TestProblem(message: message))
+    }
+    if misuse.missedWaitCount > 0 {
+      problems.append(TestProblem(message: missedWaitMessage))
+    }
+    if misuse.unattributedEngineCount > 0 {
+      // If the test created engines of its own, the unattributed engine probably belongs to
+      // another test.
+      let isFailure = device.log.engineCount == 0
+      problems.append(TestProblem(message: unattributedEngineMessage, isFailure: isFailure))
+    }
+    return problems
+  }
+
+  static func foreignEngineMessage(test: String) -> String {
+    """
+    This test used an engine of the test \(test). The engine rejected the call, and nothing was \
+    recorded. An object that both tests use, such as a singleton, owns the engine. Add \
+    .virtualHaptics(.alone) to both tests or their suites.
+    """
+  }
+
+  static func blockingCallMessage(_ call: String, seconds: Double, remedy: String) -> String {
+    "\(call) for \(seconds) s blocks its thread and waited in real time. Wait with Task.sleep or "
+      + "asyncAfter, or \(remedy)."
+  }
+
+  /// Returns the message of a test that failed before its device's time advanced.
+  static func unreachedWaitMessage(count: Int) -> String {
+    let subject = count == 1 ? "1 wait is" : "\(count) waits are"
+    return """
+      \(subject) pending in the application, and the device's time did not advance: \
+      wait(for:timeout:) waits in real time. Call device.advance(by:) before.
+      """
+  }
+
+  static let missedWaitMessage = """
+    advance(seconds:) passed the end of a wait of the application (Task.sleep, asyncAfter, or \
+    Timer), but does not end such waits. Use await advance(by:).
+    """
+
+  static let lifecycleMessage = """
+    background() and foreground() post notifications of UIApplication to the objects of all tests. \
+    Add .virtualHaptics(.alone) to the test or its suite.
+    """
+
+  static let unattributedEngineMessage = """
+    An engine was created on a thread that belongs to no test while several tests with virtual \
+    devices were running, so it plays on none of the devices. Add .virtualHaptics(.alone) to the \
+    test or its suite.
+    """
+}
+
+extension HapticLogEntry {
+  /// A Boolean value that indicates whether the entry is a notification of the application's life.
+  fileprivate var isLifecycleNotification: Bool {
+    if case .application = action { return true }
+    return false
+  }
+}

@@ -1,0 +1,75 @@
+internal import CoreHaptics
+public import CoreHapticsTesting
+public import XCTest
+
+/// The base class of XCTest test cases that play on a virtual device.
+///
+/// Each test has its own device. Waits and clocks of the application follow its time, and problems
+/// that the device detects fail the test, as with the trait `.virtualHaptics` of Swift Testing:
+///
+/// ```swift
+/// final class PaceTests: VirtualHapticsTestCase {
+///   @MainActor func testTicksTwiceASecond() async throws {
+///     let haptics = PaceHaptics()
+///     try haptics.start(every: 0.5)
+///     await device.advance(by: .seconds(1.2))
+///     XCTAssertEqual(device.played.transients, [0, 0.5, 1])
+///   }
+/// }
+/// ```
+///
+/// A test that makes no progress for a minute ends the process with a report of the test and of the
+/// call that waits.
+open class VirtualHapticsTestCase: XCTestCase {
+  /// The device of the test.
+  public let device = VirtualHapticDevice()
+
+  /// The rules of phones that a test must not violate, such as `.all`. None by default.
+  open var hapticRules: Set<HapticRule> { [] }
+
+  /// Runs the test, with `setUp` and `tearDown`, on its device.
+  open override func invokeTest() {
+    let backend = device.backend
+    device.rules = hapticRules
+    backend.controlsWaits = VirtualTime.isInstalled
+    EngineBackends.begin(backend, of: .init(name: name, runsAlone: true))
+    let watch = TestWatchdog.shared.watch(name, on: backend, limit: TestWatchdog.timeLimit) { _ in }
+    EngineBackends.$scoped.withValue(backend) { super.invokeTest() }
+    TestWatchdog.shared.end(watch)
+    reportProblems()
+    EngineBackends.end(backend)
+  }
+
+  /// Advances the device's time from a test that is not `async`.
+  ///
+  /// The main queue is served meanwhile, and waits of the application end at their times. In an
+  /// `async` test, use `await device.advance(by:)`.
+  ///
+  /// - Parameter duration: The duration.
+  @available(*, noasync, message: "use await device.advance(by:)")
+  public func advance(by duration: Duration) {
+    let device = device
+    let hasAdvanced = expectation(description: "advance(by:) returns")
+    Task {
+      await device.advance(by: duration)
+      hasAdvanced.fulfill()
+    }
+    wait(for: [hasAdvanced], timeout: Self.advanceTimeout)
+  }
+
+  /// The real time that an advance may take, in seconds. The watchdog reports a hang before.
+  private static let advanceTimeout = 600.0
+
+  /// Fails the test for the problems that the device detected.
+  private func reportProblems() {
+    var messages = TestProblem.problems(on: device, in: .xcTest).filter(\.isFailure).map(\.message)
+    if let testRun, testRun.totalFailureCount > 0, device.now == 0,
+      let waits = device.backend.pendingWaits
+    {
+      messages.append(TestProblem.unreachedWaitMessage(count: waits.count))
+    }
+    for message in messages {
+      recordFailure(withDescription: message, inFile: "<unknown>", atLine: 0, expected: true)
+    }
+  }
+}

@@ -1,0 +1,220 @@
+/// A gesture on a view, which `SensoryFeedbackScreen` performs in tests.
+@preconcurrency @MainActor public protocol Gesture<Value> {
+  /// The type of the value that actions receive.
+  associatedtype Value
+  /// The type of the body.
+  associatedtype Body: Gesture
+
+  /// The gesture that this gesture consists of.
+  var body: Body { get }
+}
+
+/// A number of taps.
+public struct TapGesture: Gesture, RecognizingGesture {
+  /// The number of taps.
+  public var count: Int
+
+  /// Creates a gesture of a number of taps.
+  public nonisolated init(count: Int = 1) { self.count = count }
+
+  /// The gesture.
+  public var body: TapGesture { self }
+
+  /// The value of a tap.
+  public typealias Value = Void
+
+  func recognize(_ touch: Touch) -> Any? {
+    guard case .tap(count) = touch else { return nil }
+    return ()
+  }
+}
+
+/// A touch for a minimum duration.
+public struct LongPressGesture: Gesture, RecognizingGesture {
+  /// The minimum duration, in seconds.
+  public var minimumDuration: Double
+
+  /// Creates a gesture of a minimum duration in seconds. The distance is ignored.
+  public nonisolated init(minimumDuration: Double = 0.5, maximumDistance: CGFloat = 10) {
+    self.minimumDuration = minimumDuration
+  }
+
+  /// The gesture.
+  public var body: LongPressGesture { self }
+
+  /// True when the duration has been reached.
+  public typealias Value = Bool
+
+  func recognize(_ touch: Touch) -> Any? {
+    guard case .press(let seconds) = touch, seconds >= minimumDuration else { return nil }
+    return true
+  }
+}
+
+/// A gesture with an action.
+public struct ActionGesture<Base: Gesture>: Gesture, RecognizingGesture {
+  let base: Base
+  let action: (Base.Value) -> Void
+
+  /// The gesture.
+  public var body: ActionGesture { self }
+
+  /// The value of the gesture without the action.
+  public typealias Value = Base.Value
+
+  func recognize(_ touch: Touch) -> Any? {
+    guard let value = base.recognized(touch) as? Base.Value else { return nil }
+    action(value)
+    return value
+  }
+}
+
+extension Gesture {
+  /// Calls a closure when the gesture ends.
+  public func onEnded(_ action: @escaping (Value) -> Void) -> ActionGesture<Self> {
+    ActionGesture(base: self, action: action)
+  }
+
+  /// Calls a closure when the value of the gesture changes: for a long press, when it begins.
+  public func onChanged(_ action: @escaping (Value) -> Void) -> ActionGesture<Self>
+  where Value: Equatable {
+    ActionGesture(base: self, action: action)
+  }
+
+  /// Returns the value of the gesture for a touch, or nil if the gesture does not recognize it.
+  /// Calls the actions.
+  func recognized(_ touch: Touch) -> Any? {
+    if let gesture = self as? any RecognizingGesture {
+      return gesture.recognize(touch)
+    }
+    return body.recognized(touch)
+  }
+}
+
+/// The parts of a view that respond to a gesture.
+public struct GestureMask: OptionSet, Sendable {
+  /// The bits.
+  public let rawValue: UInt32
+
+  /// Creates a mask from its bits.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Neither the gesture nor the gestures of subviews.
+  public static let none: GestureMask = []
+  /// The gesture.
+  public static let gesture = GestureMask(rawValue: 1)
+  /// The gestures of subviews.
+  public static let subviews = GestureMask(rawValue: 2)
+  /// The gesture and the gestures of subviews.
+  public static let all: GestureMask = [.gesture, .subviews]
+}
+
+extension View {
+  /// Adds a gesture. A gesture of a subview that recognizes a touch takes precedence.
+  public func gesture(_ gesture: some Gesture, including mask: GestureMask = .all) -> some View {
+    AnyView(self, GestureAttachment(gesture, .normal, mask))
+  }
+
+  /// Adds a gesture that takes precedence over the gestures of subviews.
+  public func highPriorityGesture(_ gesture: some Gesture, including mask: GestureMask = .all)
+    -> some View
+  {
+    AnyView(self, GestureAttachment(gesture, .high, mask))
+  }
+
+  /// Adds a gesture that is recognized together with the gestures of subviews.
+  public func simultaneousGesture(_ gesture: some Gesture, including mask: GestureMask = .all)
+    -> some View
+  {
+    AnyView(self, GestureAttachment(gesture, .simultaneous, mask))
+  }
+
+  /// Calls a closure for a number of taps.
+  public func onTapGesture(count: Int = 1, perform action: @escaping () -> Void) -> some View {
+    gesture(TapGesture(count: count).onEnded { _ in action() })
+  }
+
+  /// Calls closures for a long press: when it begins or ends, and when its duration is reached.
+  public func onLongPressGesture(
+    minimumDuration: Double = 0.5, maximumDistance: CGFloat = 10,
+    perform action: @escaping () -> Void, onPressingChanged: ((Bool) -> Void)? = nil
+  ) -> some View {
+    let press = LongPressGesture(minimumDuration: minimumDuration)
+    return gesture(
+      press.onEnded { _ in
+        onPressingChanged?(true)
+        action()
+        onPressingChanged?(false)
+      })
+  }
+}
+
+/// A touch that a test performs.
+enum Touch {
+  /// A number of taps.
+  case tap(Int)
+  /// A touch for a number of seconds.
+  case press(seconds: Double)
+}
+
+/// A gesture that recognizes touches itself.
+@MainActor protocol RecognizingGesture {
+  /// Returns the value for a touch, or nil if the gesture does not recognize it. Calls the actions.
+  func recognize(_ touch: Touch) -> Any?
+}
+
+/// A gesture of a view.
+@MainActor struct GestureAttachment {
+  /// The precedence over the gestures of subviews.
+  enum Priority { case normal, high, simultaneous }
+
+  let priority: Priority
+  let mask: GestureMask
+  private let recognize: (Touch) -> Any?
+
+  init(_ gesture: some Gesture, _ priority: Priority, _ mask: GestureMask) {
+    self.priority = priority
+    self.mask = mask
+    recognize = gesture.recognized
+  }
+
+  /// Returns whether the gesture recognizes a touch. Calls the actions.
+  func recognizes(_ touch: Touch) -> Bool {
+    guard mask.contains(.gesture) else { return false }
+    return recognize(touch) != nil
+  }
+}
+
+/// The gestures of a view and of its subviews.
+@MainActor struct GestureNode {
+  let attachment: GestureAttachment
+  let subviews: [GestureNode]
+
+  /// Performs a touch.
+  ///
+  /// - Parameters:
+  ///   - touch: The touch.
+  ///   - isExclusive: False if a gesture with precedence has recognized the touch, so that only
+  ///     simultaneous gestures follow.
+  /// - Returns: Whether a gesture that is not simultaneous has recognized the touch.
+  func perform(_ touch: Touch, isExclusive: Bool) -> Bool {
+    let isHigh = attachment.priority == .high
+    let isRecognizedFirst = isExclusive && isHigh && attachment.recognizes(touch)
+    var isRecognized = isRecognizedFirst
+    if attachment.mask.contains(.subviews) {
+      for subview in subviews
+      where subview.perform(touch, isExclusive: isExclusive && !isRecognizedFirst) {
+        isRecognized = true
+      }
+    }
+    switch attachment.priority {
+    case .high:
+      return isRecognized
+    case .normal:
+      return isRecognized || (isExclusive && attachment.recognizes(touch))
+    case .simultaneous:
+      _ = attachment.recognizes(touch)
+      return isRecognized
+    }
+  }
+}
