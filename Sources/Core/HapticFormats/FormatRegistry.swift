@@ -36,8 +36,13 @@ public struct FormatRegistry: Sendable {
 
   /// The ids of the formats by their aliases.
   public var idsByAlias: [String: String] {
-    let pairs = formats.flatMap { format in format.aliases.map { ($0, format.id) } }
-    return Dictionary(pairs) { first, _ in first }
+    var ids: [String: String] = [:]
+    for format in formats {
+      for alias in format.aliases where ids[alias] == nil {
+        ids[alias] = format.id
+      }
+    }
+    return ids
   }
 
   /// The file extensions of all formats in lower case, without the dot.
