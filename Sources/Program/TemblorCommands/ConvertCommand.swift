@@ -35,7 +35,8 @@ enum ConvertCommand {
       discussion: """
         Each file is named after its pattern and written to the current folder, or to the file or \
         folder given by --output. The extension of the output file selects the format unless \
-        --format is given. The format of an input file is recognized by its content. Files are \
+        --format is given. The format of an input file is recognized by its content. Formats also \
+        have the names of vendors, such as richtap; 'temblor formats' lists them. Files are \
         replaced atomically, and input files are never overwritten.
 
         Every loss is printed as LOCATION: approximated: MESSAGE or LOCATION: dropped: MESSAGE, \

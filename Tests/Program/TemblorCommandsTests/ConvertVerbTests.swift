@@ -86,6 +86,29 @@ import Testing
     #expect(loss["kind"]?.string == "dropped" && loss["line"]?.number == 3)
   }
 
+  @Test("Vendor names select formats, in any case", arguments: ["richtap", "RichTap", "he"])
+  func vendorNamesSelectFormats(name: String) throws {
+    let run = run("convert", place("tap.ahap"), "--format", name, "-o", place("out/"))
+    #expect(run.status == .done, "\(run.error)")
+    #expect(try FileSystem.names(in: place("out")) == ["tap.he"])
+  }
+
+  @Test("A misspelled vendor name is answered with the vendor name")
+  func misspelledVendorNameIsSuggested() {
+    let run = run("convert", place("tap.ahap"), "--format", "lofelz")
+    #expect(run.status == .usage)
+    #expect(run.error.contains("; did you mean 'lofelt'?"), "\(run.error)")
+  }
+
+  @Test("Each alias names one format, and no alias is an id")
+  func aliasesAreUnambiguous() {
+    let formats = FormatRegistry.standard.formats
+    let aliases = formats.flatMap(\.aliases)
+    #expect(Set(aliases).count == aliases.count)
+    #expect(Set(aliases).isDisjoint(with: formats.map(\.id)))
+    #expect(aliases.allSatisfy { $0 == $0.lowercased() })
+  }
+
   @Test func theSameFormatIsOnlySetInCanonicalForm() throws {
     let run = run("convert", place("knock.haptic"), "-o", place("same.haptic"))
     #expect(run.status == .done && run.error == "")
@@ -163,6 +186,9 @@ import Testing
     for format in FormatRegistry.standard.formats {
       #expect(list.output.contains("\(format.id) "), "\(format.id)")
       #expect(list.output.contains(format.title), "\(format.id)")
+      for alias in format.aliases {
+        #expect(list.output.contains(alias), "\(format.id)")
+      }
     }
     let json = try JSONDocument(text: Array(run("formats", "--json").output.utf8), name: "json")
     let listed = json.root["formats"].map { Array($0.elements) } ?? []

@@ -39,6 +39,88 @@ import Testing
         """#)
   }
 
+  @Test("Groups of commands have headings, and help is in the last group")
+  func groupsCommands() {
+    let program = Program(
+      "sketch", version: "1", abstract: "Draw.",
+      groups: [
+        CommandGroup("Draw", [.init(SampleProgram.paint)]),
+        CommandGroup("Look at drawings", [.init(SampleProgram.compare)]),
+      ])
+    let help = program.help(for: RecordedTerminal().terminal.output)
+    #expect(
+      help.contains(
+        """
+
+        DRAW
+          paint    Paint a picture of each drawing.
+
+        LOOK AT DRAWINGS
+          compare  Compare two drawings.
+          help     Show help for the program or for a command.
+
+        """))
+  }
+
+  @Test("A line in capitals is the heading of the paragraph that follows")
+  func setsHeadingsInDescriptions() {
+    let command = Command(
+      "mix", abstract: "Mix.",
+      discussion: """
+        Colors are mixed.
+
+        STYLES
+          wet  Let colors flow.
+
+        NOTES
+        Dry the picture.
+        """
+    ) { _, _ in .done }
+    let help = command.help(of: "sketch", for: RecordedTerminal().terminal.output)
+    #expect(
+      help.contains(
+        """
+
+        Colors are mixed.
+
+        STYLES
+          wet  Let colors flow.
+
+        NOTES
+        Dry the picture.
+
+        """))
+    let page = Program(
+      "sketch", version: "1", abstract: "Draw.", groups: [CommandGroup("Draw", [.init(command)])]
+    ).manualPage()
+    #expect(
+      page.contains(
+        #"""
+        .PP
+        \fBSTYLES\fR
+        .PP
+        .nf
+          wet  Let colors flow.
+        .fi
+        .PP
+        \fBNOTES\fR
+        .PP
+        Dry the picture.
+        """#))
+  }
+
+  @Test("Choices that the text names are not listed again")
+  func listsChoicesOnce() {
+    let tones = ["dark", "bright"]
+    let named = Option("--tone", value: "TONE", help: "Tone: dark or bright.", choices: tones)
+    let unnamed = Option("--tone", value: "TONE", help: "Tone.", choices: tones)
+    let command = Command("mix", abstract: "Mix.", options: [named]) { _, _ in .done }
+    let other = Command("mix", abstract: "Mix.", options: [unnamed]) { _, _ in .done }
+    let output = RecordedTerminal().terminal.output
+    #expect(command.help(of: "sketch", for: output).contains("  Tone: dark or bright.\n"))
+    #expect(other.help(of: "sketch", for: output).contains("  Tone. One of dark or bright.\n"))
+  }
+
   @Test func explainsAVerb() {
     #expect(
       help("paint") == #"""
