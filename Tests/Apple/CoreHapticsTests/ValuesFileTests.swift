@@ -1,12 +1,13 @@
-@testable import CoreHaptics
 import CoreHapticsTesting
 import Foundation
 import HapticFormats
-import VendorFormats
 import HapticModel
 import HapticTesting
 import TestSupport
 import Testing
+import VendorFormats
+
+@testable import CoreHaptics
 
 /// Patterns read from files and data.
 @Suite(.virtualHaptics) struct ValuesFileTests {

@@ -1,6 +1,7 @@
 import HapticModel
-@testable import HapticRender
 import Testing
+
+@testable import HapticRender
 
 @Suite struct DynamicControlTests {
   @Test(arguments: [8_000, 48_000, 192_000]) func aStepArrivesWithinTwoMillisecondsAndHolds(

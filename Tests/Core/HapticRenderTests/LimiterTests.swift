@@ -1,6 +1,7 @@
 import Glibc
-@testable import HapticRender
 import Testing
+
+@testable import HapticRender
 
 @Suite struct LimiterTests {
   /// The samples that leave, with the delay taken out, and how many frames were held down.

@@ -1,7 +1,8 @@
 import HapticModel
-@testable import HapticRender
 import TestSupport
 import Testing
+
+@testable import HapticRender
 
 @Suite struct LoopTests {
   /// What the passes of a pattern should be: its single rendering, laid over itself.

@@ -1,7 +1,8 @@
 import HapticModel
-@testable import HapticRender
 import RealtimeMemory
 import Testing
+
+@testable import HapticRender
 
 @Suite struct PlanTests {
   private func refusal(of pattern: HapticPattern, rate: Double = 48_000) -> RenderError? {

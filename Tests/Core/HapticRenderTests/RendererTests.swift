@@ -1,7 +1,8 @@
 import Glibc
 import HapticModel
-@testable import HapticRender
 import Testing
+
+@testable import HapticRender
 
 /// The splash of the earthquake drill, which uses most of the model at once.
 let earthquake = HapticPattern(

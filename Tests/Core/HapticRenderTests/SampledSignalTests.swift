@@ -1,7 +1,8 @@
 import Glibc
 import HapticModel
-@testable import HapticRender
 import Testing
+
+@testable import HapticRender
 
 /// Samples on the haptic bus that no event describes.
 @Suite struct SampledSignalTests {

@@ -1,7 +1,8 @@
 import HapticModel
 import RealtimeMemory
-@testable import HapticRender
 import Testing
+
+@testable import HapticRender
 
 /// Layers that state frequencies in hertz.
 @Suite struct StatedFrequencyTests {

@@ -1,5 +1,6 @@
-@testable import Reading
 import Testing
+
+@testable import Reading
 
 @Suite struct JSONDocumentTests {
   func read(_ text: String) throws -> JSONDocument {

@@ -1,7 +1,8 @@
-@testable import HapticOutputs
 import HapticPlayback
 import SoundFile
 import Testing
+
+@testable import HapticOutputs
 
 /// A device at 48 kHz with a buffer of 960 frames (20 ms) in periods of 240 (5 ms).
 @Suite struct DeviceTimelineTests {

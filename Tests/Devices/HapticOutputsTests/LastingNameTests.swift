@@ -1,7 +1,8 @@
-@testable import HapticOutputs
 import HapticPlayback
 import TestSupport
 import Testing
+
+@testable import HapticOutputs
 
 @Suite struct LastingNameTests {
   private let machine: Scratch

@@ -1,6 +1,7 @@
-@testable import HapticOutputs
 import HapticPlayback
 import Testing
+
+@testable import HapticOutputs
 
 @Suite struct MissedFramesTests {
   @Test("A discontinuity is reported once, with all frames until then")

@@ -1,6 +1,7 @@
-@testable import HapticOutputs
 import HapticPlayback
 import Testing
+
+@testable import HapticOutputs
 
 @Suite struct RecoveryStateTests {
   @Test("The 65th recovery in a row without success is one too many")

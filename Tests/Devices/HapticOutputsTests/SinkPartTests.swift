@@ -1,6 +1,7 @@
-@testable import HapticOutputs
 import HapticPlayback
 import Testing
+
+@testable import HapticOutputs
 
 @Suite struct SinkEventQueueTests {
   @Test func noticesComeOnceAndInOrder() {

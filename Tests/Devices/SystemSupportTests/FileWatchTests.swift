@@ -1,7 +1,8 @@
 import Glibc
 import TestSupport
-@testable import SystemSupport
 import Testing
+
+@testable import SystemSupport
 
 @Suite struct FileWatchTests {
   let scratch: Scratch

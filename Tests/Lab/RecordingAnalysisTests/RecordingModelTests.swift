@@ -1,5 +1,6 @@
-@testable import RecordingAnalysis
 import Testing
+
+@testable import RecordingAnalysis
 
 struct RecordingModelTests {
   private func model(logEvidence: Double, changeCount: Int = 0) -> RecordingModel {

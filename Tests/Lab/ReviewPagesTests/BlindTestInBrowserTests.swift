@@ -1,8 +1,9 @@
 import HapticModel
 import ListeningTests
 import Reading
-@testable import ReviewPages
 import Testing
+
+@testable import ReviewPages
 
 extension InBrowser {
   /// The blind test of a report in a real browser.

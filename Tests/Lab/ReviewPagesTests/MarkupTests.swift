@@ -1,8 +1,9 @@
-import SignalPlots
 import Reading
-@testable import ReviewPages
+import SignalPlots
 import SystemSupport
 import Testing
+
+@testable import ReviewPages
 
 /// The components of pages: templates, policies, scripts and texts.
 @Suite struct MarkupTests {

@@ -1,10 +1,10 @@
-@testable import CommandLineKit
 import HapticFormats
-import VendorFormats
 import SystemSupport
 import TestSupport
 import Testing
+import VendorFormats
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// Sound files that converted patterns play.

@@ -1,12 +1,12 @@
-@testable import CommandLineKit
 import HapticFormats
-import VendorFormats
 import HapticModel
 import Reading
 import SystemSupport
 import TestSupport
 import Testing
+import VendorFormats
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// `temblor convert` and `temblor formats`.

@@ -1,13 +1,14 @@
-@testable import CommandLineKit
-@testable import CommandServer
 import HapticFormats
-import VendorFormats
 import HapticPlayback
-@testable import TemblorCommands
 import PatternWorkflows
 import SystemSupport
 import TestSupport
 import Testing
+import VendorFormats
+
+@testable import CommandLineKit
+@testable import CommandServer
+@testable import TemblorCommands
 
 /// Every verb that takes patterns takes those of every format, whatever their names are.
 @Suite struct EveryFormatTests {

@@ -1,4 +1,3 @@
-@testable import CommandLineKit
 import Foundation
 import HapticFormats
 import HapticModel
@@ -8,6 +7,7 @@ import SystemSupport
 import TestSupport
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// Files of MPEG haptics in every verb: signals that are not events are rendered, shown and

@@ -1,10 +1,10 @@
-@testable import CommandLineKit
 import Foundation
 import HapticFormats
 import SystemSupport
 import TestSupport
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// Files whose names or links come from an input of somebody else: nothing that exists changes.

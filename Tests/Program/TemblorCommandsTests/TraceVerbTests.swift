@@ -1,4 +1,3 @@
-@testable import CommandLineKit
 import HapticFormats
 import HapticModel
 import Reading
@@ -7,6 +6,7 @@ import TestSupport
 import Testing
 import VendorFormats
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// `temblor trace`.

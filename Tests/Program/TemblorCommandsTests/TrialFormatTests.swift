@@ -1,12 +1,12 @@
-@testable import CommandLineKit
 import HapticFormats
-import VendorFormats
 import HapticPlayback
 import PatternWorkflows
 import SystemSupport
 import TestSupport
 import Testing
+import VendorFormats
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// A format that only the tests know is taken by every verb, by adding it to the registry.

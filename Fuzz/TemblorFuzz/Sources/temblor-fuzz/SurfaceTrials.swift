@@ -1,14 +1,15 @@
-@testable import ListeningTests
-@testable import ReviewPages
-@testable import SystemSupport
-@testable import CommandLineKit
-import Reading
 import HapticModel
 import HapticRender
-@testable import TemblorCommands
 import PatternComparison
-@testable import PatternWorkflows
+import Reading
 import TransducerProfiles
+
+@testable import CommandLineKit
+@testable import ListeningTests
+@testable import PatternWorkflows
+@testable import ReviewPages
+@testable import SystemSupport
+@testable import TemblorCommands
 
 /// Reads a text as the file of an array, and holds the pan law to what it promises.
 struct ArrayTrial {

@@ -1,6 +1,7 @@
 import Glibc
-@testable import HapticRender
 import Testing
+
+@testable import HapticRender
 
 struct TransducerModelTests {
   private let model = TransducerModel(resonance: 40, qualityFactor: 10)

@@ -1,6 +1,7 @@
 import Glibc
-@testable import HapticRender
 import Testing
+
+@testable import HapticRender
 
 struct TransducerSettingsTests {
   /// A transducer with 40 Hz and 25–80 Hz asked, unless told otherwise.

@@ -1,9 +1,10 @@
 import Foundation
+import HapticModel
 import Reading
+import Testing
+
 @testable import HapticFormats
 @testable import VendorFormats
-import HapticModel
-import Testing
 
 /// The binary file: read, cut and damaged.
 @Suite struct HMPGTests {

@@ -1,8 +1,9 @@
+import HapticModel
 import Reading
+import Testing
+
 @testable import HapticFormats
 @testable import VendorFormats
-import HapticModel
-import Testing
 
 /// Files that the reference software wrote and rendered, if the environment names a folder of them.
 @Suite struct MPEGCorpusTests {

@@ -1,8 +1,9 @@
+import HapticModel
 import Reading
+import Testing
+
 @testable import HapticFormats
 @testable import VendorFormats
-import HapticModel
-import Testing
 
 /// The layers that the elements of a document become.
 @Suite struct MPEGMappingTests {

@@ -1,8 +1,9 @@
 import Foundation
 import Reading
+import Testing
+
 @testable import HapticFormats
 @testable import VendorFormats
-import Testing
 
 /// A model of the reference software's synthesizer, including its faults. The figures of
 /// conformance refer to its samples.

@@ -1,9 +1,10 @@
 import Foundation
+import HapticModel
 import Reading
+import Testing
+
 @testable import HapticFormats
 @testable import VendorFormats
-import HapticModel
-import Testing
 
 /// A comparison with the reference software's synthesizer, sample by sample, for files that are
 /// written here.

@@ -1,8 +1,9 @@
+import HapticModel
 import Reading
+import Testing
+
 @testable import HapticFormats
 @testable import VendorFormats
-import HapticModel
-import Testing
 
 /// Compositions written as texts and read back.
 @Suite struct MPEGWritingTests {
@@ -29,14 +30,16 @@ import Testing
     let read = try again(HapticComposition(Self.pattern))
     let events = read.layers.flatMap(\.pattern.events).sorted { $0.time < $1.time }
     let given = Self.pattern.events.sorted { $0.time < $1.time }
+    let scale = try #require(read.layers[0].sharpnessScale)
     #expect(read.layers.count == 1 && read.layers[0].pattern.curves.isEmpty)
     #expect(events.map(\.kind) == given.map(\.kind))
     for (one, other) in zip(events, given) {
       #expect(one.time == other.time && one.duration == other.duration)
-      for id in [EventParameterID.hapticIntensity, .hapticSharpness] {
-        // Half a hertz of sharpness.
-        #expect(abs(one.value(of: id) - other.value(of: id)) < 0.5 / 235 + 1e-5)
-      }
+      #expect(abs(one.value(of: .hapticIntensity) - other.value(of: .hapticIntensity)) < 1e-5)
+      // The file holds whole hertz.
+      let hertz = scale.hertz(ofSharpness: one.unclampedSharpness)
+      let given = SharpnessScale.phone.hertz(ofSharpness: other.unclampedSharpness)
+      #expect(abs(hertz - given) <= 0.5)
     }
   }
 

@@ -1,9 +1,9 @@
-@testable import CommandLineKit
 import HapticPlayback
 import HapticRender
 import TestSupport
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 @Suite struct AuditionVerbTests {

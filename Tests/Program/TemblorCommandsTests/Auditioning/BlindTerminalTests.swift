@@ -1,8 +1,8 @@
-@testable import CommandLineKit
-@testable import SystemSupport
 import TestSupport
 import Testing
 
+@testable import CommandLineKit
+@testable import SystemSupport
 @testable import TemblorCommands
 
 /// Blind tests and auditions of the program itself at a terminal, on a device that is silent.

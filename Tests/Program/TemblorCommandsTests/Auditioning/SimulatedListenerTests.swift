@@ -1,7 +1,7 @@
 import ListeningTests
-@testable import CommandLineKit
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 @Suite struct SimulatedListenerTests {

@@ -1,7 +1,7 @@
-@testable import CommandLineKit
 import Foundation
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 @Suite struct CompletionTests {

@@ -1,6 +1,6 @@
-@testable import CommandLineKit
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 @Suite struct KeyDecoderTests {

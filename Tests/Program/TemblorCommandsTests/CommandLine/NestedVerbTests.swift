@@ -1,6 +1,6 @@
-@testable import CommandLineKit
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// A program in which one verb has verbs of its own, one called as another of the program is.

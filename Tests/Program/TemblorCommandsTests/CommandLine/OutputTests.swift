@@ -1,7 +1,7 @@
-@testable import CommandLineKit
 import SystemSupport
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 @Suite struct OutputTests {

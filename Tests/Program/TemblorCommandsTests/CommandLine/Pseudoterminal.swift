@@ -83,18 +83,27 @@ final class Pseudoterminal {
   func close() { side = nil }
 
   /// Waits until something was written, and answers all up to it; at most twenty seconds.
-  @discardableResult func wait(for wanted: String) throws -> String {
+  ///
+  /// - Parameters:
+  ///   - wanted: The text that ends the wait.
+  ///   - typed: A text that is typed again every tenth of a second until then.
+  @discardableResult func wait(for wanted: String, typing typed: String? = nil) throws -> String {
     let end = ContinuousClock.now + .seconds(20)
     while true {
       if let range = text.firstRange(of: wanted) {
         defer { text = String(text[range.upperBound...]) }
         return String(text[..<range.upperBound])
       }
+      if let typed {
+        type(typed)
+      }
       let descriptor = try #require(side?.descriptor)
       var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       var bytes = [UInt8](repeating: 0, count: 4096)
-      let left = (end - .now) / .milliseconds(1)
-      let isReady = unsafe left > 0 && poll(&ready, 1, Int32(left)) == 1
+      let remaining = (end - .now) / .milliseconds(1)
+      let interval = typed == nil ? remaining : min(remaining, 100)
+      let isReady = unsafe remaining > 0 && poll(&ready, 1, Int32(interval)) == 1
+      if typed != nil, !isReady, remaining > 0 { continue }
       let count = isReady ? unsafe read(descriptor, &bytes, bytes.count) : 0
       try #require(count > 0, "waited for '\(wanted)' in '\(text)'")
       text += String(decoding: bytes.prefix(count), as: UTF8.self).filter { $0 != "\r" }.replacing(

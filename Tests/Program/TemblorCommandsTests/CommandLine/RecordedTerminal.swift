@@ -1,6 +1,6 @@
-@testable import CommandLineKit
 import Synchronization
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// A terminal that remembers what was written, on a clock that only the test moves.

@@ -1,9 +1,9 @@
-@testable import CommandLineKit
 import Dispatch
 import Glibc
 import Synchronization
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 @Suite struct StandardOutputTests {

@@ -1,7 +1,7 @@
-@testable import CommandLineKit
-@testable import SystemSupport
 import Testing
 
+@testable import CommandLineKit
+@testable import SystemSupport
 @testable import TemblorCommands
 
 @Suite struct StatusLineTests {

@@ -1,8 +1,9 @@
 import CommandLineKit
 import ShippedFiles
 import SystemSupport
-@testable import TemblorCommands
 import Testing
+
+@testable import TemblorCommands
 
 @Suite struct TableOutputTests {
   private func run(_ words: [String]) -> (

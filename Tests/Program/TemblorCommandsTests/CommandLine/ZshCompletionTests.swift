@@ -1,7 +1,7 @@
-@testable import CommandLineKit
 import Foundation
 import Testing
 
+@testable import CommandLineKit
 @testable import TemblorCommands
 
 /// What zsh offers where the tabulator key is pressed, in a shell of its own on a pseudoterminal.

@@ -1,8 +1,9 @@
+import Testing
+
 @testable import CommandLineKit
 @testable import CommandServer
-@testable import TemblorCommands
 @testable import SystemSupport
-import Testing
+@testable import TemblorCommands
 
 @Suite struct LineReaderTests {
   private func lines(_ pieces: String...) -> [LineReader.Line] {

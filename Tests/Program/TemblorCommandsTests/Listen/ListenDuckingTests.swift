@@ -1,6 +1,7 @@
+import Testing
+
 @testable import CommandServer
 @testable import TemblorCommands
-import Testing
 
 /// Sounds of a lower priority are quieter while one of a higher one plays.
 @Suite struct ListenDuckingTests {

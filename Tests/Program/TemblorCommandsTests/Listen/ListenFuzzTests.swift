@@ -1,7 +1,8 @@
-@testable import CommandServer
-@testable import TemblorCommands
 import TestSupport
 import Testing
+
+@testable import CommandServer
+@testable import TemblorCommands
 
 /// Damaged commands are read or refused with one line, and a tag never changes what is said.
 @Suite struct ListenFuzzTests {

@@ -1,8 +1,9 @@
 import HapticModel
-@testable import CommandServer
-@testable import TemblorCommands
-@testable import SystemSupport
 import Testing
+
+@testable import CommandServer
+@testable import SystemSupport
+@testable import TemblorCommands
 
 @Suite struct ListenGrammarTests {
   @Test(

@@ -1,8 +1,9 @@
 import Foundation
 import HapticPlayback
+import Testing
+
 @testable import CommandServer
 @testable import TemblorCommands
-import Testing
 
 @Suite struct ListenNoiseTests {
   let studio = ListenStudio()

@@ -1,9 +1,10 @@
 import HapticModel
-@testable import CommandServer
-@testable import TemblorCommands
 import TestSupport
-@testable import SystemSupport
 import Testing
+
+@testable import CommandServer
+@testable import SystemSupport
+@testable import TemblorCommands
 
 @Suite struct ListenPatternsTests {
   let scratch: Scratch

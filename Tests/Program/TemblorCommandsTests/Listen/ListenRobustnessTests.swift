@@ -1,9 +1,10 @@
 import HapticPlayback
 import HapticRender
-@testable import CommandServer
-@testable import TemblorCommands
-@testable import SystemSupport
 import Testing
+
+@testable import CommandServer
+@testable import SystemSupport
+@testable import TemblorCommands
 
 @Suite struct ListenRobustnessTests {
   @Test func tenThousandTapsNeitherPileUpNorLeak() {

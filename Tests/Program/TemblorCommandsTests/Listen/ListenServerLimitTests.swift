@@ -1,11 +1,12 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
-@testable import CommandServer
-@testable import TemblorCommands
 import SystemSupport
 import TestSupport
 import Testing
+
+@testable import CommandServer
+@testable import TemblorCommands
 
 /// What one client can have of what all share, and what is done beside other commands.
 @Suite struct ListenServerLimitTests {

@@ -1,9 +1,10 @@
 import HapticModel
 import HapticPlayback
 import HapticRender
+import TransducerProfiles
+
 @testable import CommandServer
 @testable import TemblorCommands
-import TransducerProfiles
 
 /// A session on an engine in virtual time, asked in lines.
 final class ListenStudio {

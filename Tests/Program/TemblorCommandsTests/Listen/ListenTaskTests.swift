@@ -1,8 +1,9 @@
 import HapticPlayback
-@testable import CommandServer
-@testable import TemblorCommands
 import TestSupport
 import Testing
+
+@testable import CommandServer
+@testable import TemblorCommands
 
 @Suite struct ListenPerformanceTests {
   let input: StreamPipe

@@ -1,9 +1,10 @@
 import HapticPlayback
 import SystemSupport
-@testable import CommandServer
-@testable import TemblorCommands
 import TestSupport
 import Testing
+
+@testable import CommandServer
+@testable import TemblorCommands
 
 @Suite struct ListenUpkeepTests {
   private let studio = ListenStudio(rate: 8_000)

@@ -1,10 +1,11 @@
 import Glibc
 import HapticPlayback
-@testable import CommandServer
-@testable import TemblorCommands
 import TestSupport
-@testable import SystemSupport
 import Testing
+
+@testable import CommandServer
+@testable import SystemSupport
+@testable import TemblorCommands
 
 @Suite struct SocketListenerTests {
   let scratch: Scratch

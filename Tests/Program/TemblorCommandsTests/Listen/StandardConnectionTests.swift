@@ -1,10 +1,11 @@
-@testable import CommandLineKit
-@testable import CommandServer
 import Glibc
 import HapticPlayback
-@testable import TemblorCommands
-@testable import SystemSupport
 import Testing
+
+@testable import CommandLineKit
+@testable import CommandServer
+@testable import SystemSupport
+@testable import TemblorCommands
 
 @Suite struct StandardConnectionTests {
   let input: StreamPipe

@@ -1,6 +1,6 @@
-@testable import SystemSupport
 import Testing
 
+@testable import SystemSupport
 @testable import TemblorCommands
 
 @Suite struct DistributionTests {

@@ -1,11 +1,11 @@
-@testable import CommandLineKit
-@testable import HapticPlayback
 import SoundFile
 import Synchronization
 import SystemSupport
 import TestSupport
 import Testing
 
+@testable import CommandLineKit
+@testable import HapticPlayback
 @testable import PlaybackSessions
 @testable import TemblorCommands
 

@@ -1,7 +1,8 @@
-@testable import CommandLineKit
 import Glibc
 import TestSupport
 import Testing
+
+@testable import CommandLineKit
 
 /// The program itself at a terminal, on a device that is silent.
 @Suite(.enabled(if: Pseudoterminal.canBeMade, "no terminals can be made here"))

@@ -1,8 +1,8 @@
-@testable import CommandLineKit
 import HapticRender
-@testable import PatternWorkflows
 import Testing
 
+@testable import CommandLineKit
+@testable import PatternWorkflows
 @testable import TemblorCommands
 
 @Suite struct RoutingOptionsTests {

@@ -1,9 +1,9 @@
-@testable import CommandLineKit
 import HapticPlayback
 import TestSupport
-@testable import SystemSupport
 import Testing
 
+@testable import CommandLineKit
+@testable import SystemSupport
 @testable import TemblorCommands
 
 @Suite struct WatchVerbTests {

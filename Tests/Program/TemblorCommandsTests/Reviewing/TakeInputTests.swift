@@ -1,14 +1,14 @@
 import HapticModel
 import HapticRender
 import PatternComparison
-import TestSupport
-@testable import PatternWorkflows
 import SignalAnalysis
 import SoundFile
-@testable import CommandLineKit
-@testable import SystemSupport
+import TestSupport
 import Testing
 
+@testable import CommandLineKit
+@testable import PatternWorkflows
+@testable import SystemSupport
 @testable import TemblorCommands
 
 struct TakeInputTests {
