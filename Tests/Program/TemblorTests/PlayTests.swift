@@ -176,11 +176,13 @@ import Testing
     }
     #expect(
       try place.temblor(
-        "render", "light", "--channel", "2=profile=speaker", "--sample-format", "float", "-o", "two.wav", "-q")
+        "render", "light", "--channel", "2=profile=speaker", "--sample-format", "float", "-o",
+        "two.wav", "-q")
         == .init(0))
     #expect(
       try place.temblor(
-        "render", "light", "--profile", "speaker", "--sample-format", "float", "-o", "one.wav", "-q")
+        "render", "light", "--profile", "speaker", "--sample-format", "float", "-o", "one.wav", "-q"
+      )
         == .init(0))
     let two = try self.sound("two.wav").interleaved
     let one = try self.sound("one.wav").interleaved
