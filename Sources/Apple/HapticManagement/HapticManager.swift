@@ -181,7 +181,7 @@ public import Observation
     play(usable.prefix(Self.maximumTapCount).map { (style.patternName, $0) })
   }
 
-  /// The number of coins between celebrations.
+  /// The number of collected coins after which a celebration plays.
   public static let milestoneCoinCount = 5
   /// The time from a milestone's coin to its celebration, in seconds.
   static let celebrationDelay = 0.5

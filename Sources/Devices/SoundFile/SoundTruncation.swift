@@ -2,9 +2,9 @@ internal import Glibc
 
 /// The truncation of a sound file that contains fewer samples than its header states.
 public struct SoundTruncation: Equatable, Sendable {
-  /// The size of the samples in the header, in bytes.
+  /// The total size of the sample data that the header states, in bytes.
   public let expectedByteCount: UInt64
-  /// The size of the samples in the file, in bytes.
+  /// The total size of the sample data that the file contains, in bytes.
   public let foundByteCount: UInt64
 
   /// The lengths that programs write if they cannot return to the header: FFmpeg and others, and

@@ -16,7 +16,7 @@ package enum TerminalMode {
   package static func initializeState() {
     _ = activeModes.load(ordering: .relaxed)
     _ = isRawModeEntered.load(ordering: .relaxed)
-    _ = isLineShown.load(ordering: .relaxed)
+    _ = isStatusLineShown.load(ordering: .relaxed)
   }
 
   /// Claims a terminal, one at a time, whose mode changes with the first `enter()`.
@@ -51,14 +51,14 @@ package enum TerminalMode {
 
   /// Sets whether standard error, a terminal, shows a line to erase before the process stops.
   package static func setLineShown(_ isShown: Bool) {
-    isLineShown.store(isShown, ordering: .sequentiallyConsistent)
+    isStatusLineShown.store(isShown, ordering: .sequentiallyConsistent)
   }
 
-  /// Erases that line, which its owner draws again later: [also a signal handler].
+  /// Erases the status line, which its owner draws again later. Safe in signal handlers.
   fileprivate static func eraseLine() {
-    guard isLineShown.load(ordering: .sequentiallyConsistent), isForeground(STDERR_FILENO) else {
-      return
-    }
+    guard isStatusLineShown.load(ordering: .sequentiallyConsistent),
+      isForeground(STDERR_FILENO)
+    else { return }
     let erasing: StaticString = "\r\u{1B}[J"
     _ = unsafe write(STDERR_FILENO, erasing.utf8Start, erasing.utf8CodeUnitCount)
   }
@@ -139,7 +139,7 @@ private struct SavedTerminalModes {
 private let activeModes = Atomic<UInt>(0)
 private let isRawModeEntered = Atomic(false)
 private let isTerminalClaimed = Atomic(false)
-private let isLineShown = Atomic(false)
+private let isStatusLineShown = Atomic(false)
 private let wakeFlag = SignalFlag()
 private let signalHandlers = [
   (SIGTSTP, handleStop), (SIGCONT, handleContinue), (SIGQUIT, handleQuit), (SIGWINCH, handleResize),

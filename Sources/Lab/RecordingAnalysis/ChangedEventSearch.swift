@@ -29,7 +29,7 @@ struct ChangedEventSearch: ~Copyable {
   /// The maximum difference between equal delays, in seconds.
   private static let delayTolerance = 0.004
   private static let maximumCount = 3
-  /// The lead that lets an event move to before the reference's start, in seconds.
+  /// The silence before the reference, in seconds, into which an event can move.
   private static let leadSeconds = 0.1
 
   private let reference: RecordingReference

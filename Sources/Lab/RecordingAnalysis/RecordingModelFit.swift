@@ -425,7 +425,7 @@ struct RecordingModelFit {
     return changes.filter { $0.improvement > excess && $0.penalty < Self.maximumPenalty }
   }
 
-  /// The minimum changes that can be detected at best.
+  /// The smallest changes that are reported, if noise does not hide them.
   var minimumChange: (decibels: Double, seconds: Double) {
     isReliable
       ? (RecordingThreshold.decibels, RecordingThreshold.seconds)

@@ -11,7 +11,7 @@ import SignalAnalysis
 /// 5. Distort, low-pass at 300 Hz, and limit softly.
 struct AndroidChain {
   private var inputFilters: [BiquadCascade] = []
-  private var rectifiedFilters: [BiquadCascade] = []
+  private var envelopeFilters: [BiquadCascade] = []
   private var resonance: BiquadCascade
   private var envelope: BiquadCascade
   private var bandStop: BiquadCascade
@@ -38,7 +38,7 @@ struct AndroidChain {
       BiquadCascade((1 + pole(hertz)) / 2, -(1 + pole(hertz)) / 2, 0, -pole(hertz), 0)
     }
     inputFilters = [highPass(50), highPass(50), lowPass(9_000), lowPass(9_000)]
-    rectifiedFilters =
+    envelopeFilters =
       [highPass(60), highPass(60)] + [700.0, 700, 400, 400, 500, 500].map(lowPass)
     let angle = 2 * .pi * 150 / rate
     let resonant = PolePair(angle: angle, quality: 1)
@@ -59,8 +59,8 @@ struct AndroidChain {
       sample = inputFilters[index].next(sample)
     }
     sample = max(0, sample)
-    for index in rectifiedFilters.indices {
-      sample = rectifiedFilters[index].next(sample)
+    for index in envelopeFilters.indices {
+      sample = envelopeFilters[index].next(sample)
     }
     sample = resonance.next(sample)
     sample *= pow(envelope.next(abs(sample)) + 0.01, -0.8)

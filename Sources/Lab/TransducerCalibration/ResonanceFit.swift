@@ -30,7 +30,7 @@ struct ResonanceFit {
   /// The half widths of the 95 % intervals of each resonance and its quality factor, as fractions.
   let intervals: [(resonance: Double, qualityFactor: Double)]
 
-  /// The range of quality factors.
+  /// The quality factors that the fit considers.
   static let qualityFactorRange = 0.2...100.0
   /// The range of the coil's time constant, in seconds.
   static let coilTimeConstantRange = 1e-6...5e-3

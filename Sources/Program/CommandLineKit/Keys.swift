@@ -193,6 +193,6 @@ package enum KeyPress: Equatable, Sendable {
   case control(Character)
   case up, down, left, right
   case home, end, pageUp, pageDown, insert, delete
-  /// The keys around the letters. Shift-Tab is `backTab`.
+  /// Keys of the main block that produce no printable character. Shift-Tab is `backTab`.
   case enter, tab, backTab, backspace, escape
 }

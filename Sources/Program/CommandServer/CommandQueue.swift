@@ -17,7 +17,7 @@ package struct CommandQueue {
   package init() {}
   package var isEmpty: Bool { lines.isEmpty && deferredRequest == nil && loadingRequest == nil }
 
-  /// Returns the time at which work continues; nil without lines.
+  /// Returns the time until the next command can run, or nil if no command is queued.
   package func nextTime(period: Duration) -> Duration? {
     if let deferredRequest { return deferredRequest.since + period }
     if let loadingRequest { return loadingRequest.job.withLock { $0 } == nil ? nil : .zero }

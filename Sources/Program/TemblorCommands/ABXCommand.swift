@@ -369,7 +369,7 @@ final class ABXActivity: PlaybackActivity {
     case .character("x"), .character("X"): try listen(to: .x)
     case .character("1"): propose(.a)
     case .character("2"): propose(.b)
-    case .enter: try confirm()
+    case .enter: try confirmAnswer()
     case .escape: proposedAnswer = nil
     default: return false
     }
@@ -387,7 +387,7 @@ final class ABXActivity: PlaybackActivity {
     proposedAnswer = answer
   }
 
-  private func confirm() throws {
+  private func confirmAnswer() throws {
     guard let answer = proposedAnswer else {
       return console.hint("Answer first: 1 for A, 2 for B.")
     }

@@ -241,7 +241,7 @@ extension ClosedRange<Double> {
 
 /// The command `profiles new`, which creates a profile.
 enum ProfilesNewCommand {
-  /// The band of a profile that is not a copy, in which most shakers are felt.
+  /// The default band of a profile that is created without `--from`: the band of most shakers.
   static let defaultBand = FrequencyMapping(low: 20, high: 80)
 
   private static let lowOption = Option(

@@ -34,10 +34,10 @@ package enum SinkPinning {
   /// Properties that lead a stream to a sink other than the one that the device names.
   private static let detours = ["target.object", "node.target", "node.linger"]
 
-  private static var pipeWirePins: String {
+  private static var pipeWireProperties: String {
     pins.map { "\($0.key) = \($0.value)" }.joined(separator: " ")
   }
-  private static var pulsePins: String {
+  private static var pulseProperties: String {
     pins.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
   }
 
@@ -75,11 +75,11 @@ package enum SinkPinning {
   {
     switch server {
     case .pipeWire:
-      environment("PIPEWIRE_ALSA")?.hasSuffix("\(pipeWirePins) }") == true
+      environment("PIPEWIRE_ALSA")?.hasSuffix("\(pipeWireProperties) }") == true
         && environment("PIPEWIRE_NODE") == nil
-        && environment("PIPEWIRE_PROPS")?.hasSuffix("\(pipeWirePins) }") != false
+        && environment("PIPEWIRE_PROPS")?.hasSuffix("\(pipeWireProperties) }") != false
     case .pulseAudio:
-      environment("PULSE_PROP")?.hasSuffix(pulsePins) == true
+      environment("PULSE_PROP")?.hasSuffix(pulseProperties) == true
     }
   }
 
@@ -113,8 +113,8 @@ package enum SinkPinning {
     if !isSet(for: sink.server, environment: environment), try !apply(namesSink: true) {
       let remedy =
         switch sink.server {
-        case .pipeWire: "PIPEWIRE_ALSA='{ \(pipeWirePins) }'"
-        case .pulseAudio: "PULSE_PROP='\(pulsePins)'"
+        case .pipeWire: "PIPEWIRE_ALSA='{ \(pipeWireProperties) }'"
+        case .pulseAudio: "PULSE_PROP='\(pulseProperties)'"
         }
       throw OutputError(
         .other, output: device,
@@ -171,7 +171,7 @@ package enum SinkPinning {
     // Each part has lines of its own: a comment ends with its line.
     var parts = [own, body].filter { !$0.isEmpty }
     if isPinned {
-      parts.append(pipeWirePins)
+      parts.append(pipeWireProperties)
     }
     return "{ " + parts.joined(separator: "\n") + " }"
   }
@@ -184,7 +184,7 @@ package enum SinkPinning {
       throw OutputError(
         .other, output: "PULSE_PROP", "is not a list of KEY=VALUE; correct or unset this variable")
     }
-    return text.isEmpty ? pulsePins : text + " " + pulsePins
+    return text.isEmpty ? pulseProperties : text + " " + pulseProperties
   }
 }
 

@@ -103,7 +103,7 @@ struct FeltShiftSearch {
     return reduction
   }
 
-  /// Returns the squared difference of the sums near moved anchors.
+  /// Returns the squared difference between the summed tracks of both patterns near moved anchors.
   private func residual(near proposals: [Proposal]) -> Double {
     var touched = Set<Int>()
     for proposal in proposals where proposal.shift != 0 {

@@ -296,7 +296,7 @@ struct WrittenExplanation {
     }
   }
 
-  /// Returns whether an amount is that of a difference, or within its spread.
+  /// Returns whether an amount equals that of a difference, within its spread and a tolerance.
   private func hasAmount(_ amount: Double, _ difference: Difference, minimum: Double) -> Bool {
     let spread = difference.spread ?? difference.amount...difference.amount
     let tolerance = max(minimum, 0.15 * abs(difference.amount))

@@ -56,8 +56,8 @@ struct SampleColumns {
     let samplesPerColumn = Double(samples.count) / Double(max(1, count))
     let powerSums = energySums.map { $0 / max(1, samplesPerColumn) }
     let means = Self.centeredMeans(prefixSums: powerSums, radius: radius)
-    let meanSums = means.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1) }
-    let smoothedMeans = Self.centeredMeans(prefixSums: meanSums, radius: radius)
+    let cumulativeMeans = means.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1) }
+    let smoothedMeans = Self.centeredMeans(prefixSums: cumulativeMeans, radius: radius)
     rms = smoothedMeans.map { max(0, $0).squareRoot() }
   }
 

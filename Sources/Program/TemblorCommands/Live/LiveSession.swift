@@ -16,9 +16,9 @@ final class LiveSession {
   /// The maximum time for a device to end after a key or a signal; with the file, one second in
   /// total.
   private static let promptStopTimeout = Duration.milliseconds(750)
-  private static let promptFileTimeout = Duration.milliseconds(200)
+  private static let promptRecordingTimeout = Duration.milliseconds(200)
   /// The maximum time to complete a recording if nobody waits for it.
-  private static let fileTimeout = Duration.seconds(30)
+  private static let recordingTimeout = Duration.seconds(30)
 
   let console: LiveConsole
   private let environment: any PlaybackEnvironment
@@ -163,7 +163,7 @@ final class LiveSession {
     }
     if let recording = playing.recording {
       let (result, message) = recording.finish(
-        within: isPrompt ? Self.promptFileTimeout : Self.fileTimeout)
+        within: isPrompt ? Self.promptRecordingTimeout : Self.recordingTimeout)
       outcome.recording = result
       if let message {
         console.error(message)
