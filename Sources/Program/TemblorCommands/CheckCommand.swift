@@ -17,15 +17,17 @@ enum CheckCommand {
         prevent a file from being read; warnings and notes do not. The exit status is 2 if there \
         is an error.
 
-        Rules have four categories: errors, portability (other programs and devices), design, and \
+        Rules fall into four categories: errors, portability (other programs and devices), design, and \
         hardware (with --profile).
 
         Text output shows at most three findings per rule and file, and counts the rest. Findings \
-        that a file allows are only counted. To list every finding, use --all, --json, or --sarif.
+        that a file suppresses are counted but not listed. To list every finding, use --all, \
+        --json, or --sarif.
 
-        With --fix, Temblor applies safe fixes to the files first: it removes commas before \
-        closing brackets and byte-order marks, corrects the keys Duration and Value, sorts control \
-        points, and converts their absolute times. The rest of the text is unchanged.
+        With --fix, Temblor applies safe fixes to the files first: it removes byte-order marks and \
+        commas before closing brackets, corrects the keys Duration and Value, sorts control points, \
+        and converts absolute times of control points to relative times. The rest of the text is \
+        unchanged.
 
         With --profile, the pattern is rendered for the hardware of the profile. The check reports \
         frequencies that are noticeably shifted into its band, and times at which excursion, \
@@ -60,14 +62,14 @@ enum CheckCommand {
   ).text()
   private static let strict = Option("--strict", help: "Treat warnings as errors.").flag()
   private static let only = Option(
-    "--only", value: "CATEGORY", help: "Report only errors and rules of this category.",
+    "--only", value: "CATEGORY", help: "Report only errors and the findings of this category.",
     choices: categories, isRepeatable: true
   ).texts()
   private static let all = Option("--all", help: "List every finding, including repeated findings.")
     .flag()
   private static let fix = Option(
     "--fix",
-    help: "Apply safe fixes to the files first, but not to links that a folder contains."
+    help: "Apply safe fixes to the files first. Links in a folder are not rewritten."
   ).flag()
   private static let noNotes = Option("--no-notes", help: "Do not print notes.").flag()
   private static let listRules = Option(
@@ -81,7 +83,7 @@ enum CheckCommand {
     let rules = allRules(of: formats).filter { $0.severity < .error }
     return Option(
       "--disable", value: "RULE",
-      help: "Disable a rule that is not an error, or a category. See --list-rules.",
+      help: "Disable a category, or a rule that reports warnings or notes. See --list-rules.",
       completion: .candidates(categories + rules.map(\.id.text)), isRepeatable: true
     ).texts()
   }

@@ -54,10 +54,11 @@ enum CompareCommand {
         are sorted by how clearly they can be felt. Differences below published perceptual \
         thresholds are listed separately.
 
-        Two patterns are compared by what is felt: level and frequency over time, and transients. \
-        Differences of notation are listed under "Written differently" and never count against a \
-        tolerance. Nor does what rounding in a file format can explain. Sound files are aligned \
-        with the reference, matched in level, and compared sound by sound.
+        Two patterns are compared by how they feel: by level and frequency over time, and by their \
+        transients. Differences in notation are listed under "Written differently" and never count \
+        against a tolerance. Differences that rounding in a file format can explain do not count \
+        either. Sound files are aligned with the reference, matched in level, and compared sound \
+        by sound.
 
         A pattern and a recording of it are compared event by event. Delay, level, polarity, \
         tempo, noise, and hum are reported for the recording as a whole. Events are reported as \
@@ -80,9 +81,9 @@ enum CompareCommand {
 
         OUTPUT
         With --output, Temblor also writes an HTML page that compares any two of up to \
-        \(ComparisonReport.maximumTakeCount) takes. The page marks the differences in the picture, \
-        plays them in turn, and contains measurements, pattern sources, the --tolerance result, \
-        and a blind test.
+        \(ComparisonReport.maximumTakeCount) takes. The page marks the differences in the plots, \
+        plays the takes alternately, and contains measurements, pattern sources, the --tolerance \
+        result, and a blind test.
 
         Documentation/comparison.schema.json describes the output of --json. Times refer to the \
         input files, regardless of alignment.

@@ -46,13 +46,13 @@ enum ConvertCommand {
         \(SharedOptions.settingsUnusedText)
 
         COPIES OF SOUND FILES
-        Sound files that a pattern plays are copied to the same paths below the output folder, if \
-        the new format can play them, and each copy is printed. A copy never replaces a file and \
-        never follows a link: if a different file with its name exists, nothing is written and the \
-        exit status is 1.
+        If the new format can play sound files, the sound files of a pattern are copied to the \
+        output folder with the same relative paths. The path of each copy is printed. A copy never \
+        replaces a file and never follows a link: if a different file with its name exists, \
+        nothing is written and the exit status is 1.
 
-        A file that is missing, that is not a sound file, or whose path has a component that \
-        starts with a dot is not copied but reported as dropped. Events that play sound are also \
+        A file is reported as dropped instead of copied if it is missing, is not a sound file, or \
+        has a path component that starts with a dot. Events that play sound are also \
         dropped if the format supports only haptics. With --output -, no sound files are copied.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
@@ -90,7 +90,8 @@ enum ConvertCommand {
   ).flag()
   private static let bake = Option(
     "--bake",
-    help: "Write content that the format cannot represent as sound files that the pattern plays."
+    help:
+      "Convert content that the format cannot represent into sound files that the pattern plays."
   ).flag()
 
   private static func target(_ formats: FormatRegistry) -> TypedOption<String?> {

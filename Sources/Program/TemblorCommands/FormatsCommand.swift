@@ -8,7 +8,7 @@ import VendorFormats
 enum FormatsCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
-      "formats", abstract: "List pattern formats, or what a conversion loses.",
+      "formats", abstract: "List pattern formats, or show what a conversion loses.",
       discussion: """
         Without arguments, the command lists the formats with their file extensions, whether they \
         can be read and written, and their dialects. With FROM, or FROM and TO, it converts \

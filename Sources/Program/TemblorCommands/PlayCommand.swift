@@ -15,8 +15,8 @@ enum PlayCommand {
     "--loop", value: "N",
     help:
       """
-      Play each pattern N times. Further passes run between its loop points, if there are any. 0 \
-      repeats it until you skip.
+      Play each pattern N times. If the pattern has loop points, each pass after the first plays \
+      only the part between them. 0 repeats it until you skip.
       """
   ).int(in: 0...1_000_000, default: 1)
   private static let gap = Option("--gap", value: "SECONDS", help: "Silence between patterns.")
@@ -30,8 +30,8 @@ enum PlayCommand {
         of each channel, and the number of underruns. Keys pause, repeat, and skip. Press ? for a \
         list of keys. Ctrl-C fades out and quits.
 
-        Without a device, nothing plays or is written, and the exit status is 1. To write a sound \
-        file instead, use --device wav:FILE or 'temblor render'.
+        If no device is available, Temblor plays and writes nothing, and the exit status is 1. To \
+        write a sound file instead, use --device wav:FILE or 'temblor render'.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, SharedOptions.pitch,
@@ -46,7 +46,7 @@ enum PlayCommand {
           "Loop a pattern on the second sound card until you press q."),
         .init(
           "temblor play mine.ahap --haptics 3,4 --audio 1,2",
-          "Play shakers on channels 3 and 4, and loudspeakers on 1 and 2."),
+          "Drive shakers on channels 3 and 4, and loudspeakers on channels 1 and 2."),
         .init(
           "temblor play mine.ahap --array seat.json --pan 0:-1,2:1",
           "Pan a pattern across the shakers of a seat."),
@@ -232,8 +232,8 @@ enum WatchCommand {
     "--loop", value: "N",
     help:
       """
-      Play each version N times. Further passes run between its loop points, if there are any. 0 \
-      repeats it until the next version.
+      Play each version N times. If the pattern has loop points, each pass after the first plays \
+      only the part between them. 0 repeats it until the next version.
       """
   ).int(in: 0...1_000_000, default: 1)
 

@@ -16,14 +16,14 @@ enum RenderCommand {
   .choice(default: SampleFormat.s16)
   private static let channels = Option(
     "--channels", value: "N", help: "Number of channels, 1 to 64.",
-    defaultText: "one, or the number of channels in use"
+    defaultText: "the number of channels in use"
   ).int(in: OutputRouting.channelCounts)
   private static let loop = Option(
     "--loop", value: "N",
     help:
       """
-      Play N times. Further passes run between the loop points, if there are any. 0 repeats until \
-      --duration.
+      Play N times. If the pattern has loop points, each pass after the first plays only the part \
+      between them. 0 repeats until --duration.
       """
   ).int(in: 0...1_000_000, default: 1)
   private static let duration = Option(
@@ -44,7 +44,7 @@ enum RenderCommand {
         Each sound file is named after its pattern and written to the current folder, or to the \
         file or folder given by --output. Files are replaced atomically. Folders are searched \
         recursively, without following links to folders, and the output preserves their structure. \
-        Files are not written through links below the output folder.
+        Temblor does not follow links below the output folder when it writes files.
 
         The file extension selects the format: wav, flac, aiff, w64, rf64, caf, or ogg. The same \
         pattern and options produce identical files, except for the serial number of an ogg stream.
@@ -87,8 +87,8 @@ enum RenderCommand {
   private static let raw = Option(
     "--raw",
     help: """
-      Write the unprocessed signal of the model, without limiter, DC blocker, transducer stage, \
-      and fades, for comparison with other decoders. With '--profile mpeg', HJIF and HMPG keep \
+      For comparison with other decoders, write the unprocessed signal of the model, without the \
+      limiter, DC blocker, transducer stage, or fades. With '--profile mpeg', HJIF and HMPG keep \
       their own amplitudes and frequencies. The output may click; '--sample-format float' \
       preserves values beyond full scale.
       """

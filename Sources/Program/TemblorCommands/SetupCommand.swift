@@ -16,7 +16,7 @@ enum SetupCommand {
   private static let profile = Option(
     "--profile", value: "WORDS",
     help: """
-      Profile of the transducer: a name from 'temblor profiles', words of a name such as 'BST-1', \
+      Profile of the transducer: a name from 'temblor profiles', part of a name such as 'BST-1', \
       or a file.
       """, completion: SharedOptions.profileCompletion
   ).text()

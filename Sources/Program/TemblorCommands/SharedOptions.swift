@@ -27,8 +27,8 @@ enum SharedOptions {
     "--profile", value: "PROFILE",
     help:
       """
-      Transducer profile: a name from 'temblor profiles', words of a name such as 'BST-1', or a \
-      file.
+      Transducer profile: a name from 'temblor profiles', part of a name such as 'BST-1', or a \
+      file. Partial names match whole words.
       """,
     defaultText: TransducerProfile.phone.name, completion: profileCompletion)
 
@@ -60,8 +60,8 @@ enum SharedOptions {
     "--pitch", value: "PITCH",
     help:
       """
-      Frequencies that a file states in hertz: played as they are where the transducer reproduces \
-      them (hertz), or mapped to the band of the profile like sharpness (sharpness).
+      How to play frequencies that a file states in hertz: hertz (unchanged where the transducer \
+      reproduces them) or sharpness (mapped to the band of the profile, like sharpness).
       """
   ).choice(default: ReadingOptions.Pitch.hertz)
 

@@ -235,8 +235,8 @@ struct DeviceOptions: Sendable {
     "-d", "--device", value: "NAME",
     help:
       """
-      Output device: an ALSA device such as plughw:1, a card as card:ID or \
-      usb:VENDOR:PRODUCT[:SERIAL], a sink as pipewire:NODE=NAME or pulse:DEVICE=NAME, or wav:FILE.
+      Output device: an ALSA device (plughw:1), a sound card (card:ID or \
+      usb:VENDOR:PRODUCT[:SERIAL]), a sink (pipewire:NODE=NAME or pulse:DEVICE=NAME), or wav:FILE.
       """,
     defaultText: defaultDevice, completion: Completion(candidateCommand: "devices --names"))
   private static let rate = Option(
@@ -245,7 +245,7 @@ struct DeviceOptions: Sendable {
   ).int(in: SharedOptions.sampleRates)
   private static let channels = Option(
     "--channels", value: "N", help: "Number of output channels, 1 to 64.",
-    defaultText: "two, or the number of channels in use"
+    defaultText: "the number of channels in use, but at least two"
   ).int(in: OutputRouting.channelCounts)
   private static let periodSize = Option(
     "--period-size", value: "FRAMES", help: "Period size in frames, 16 to 16384.",
