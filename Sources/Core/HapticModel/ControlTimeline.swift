@@ -236,9 +236,9 @@ extension ParameterCurve {
 
   /// Returns the points of the linearized curve, sorted by time.
   ///
-  /// Times count from the start of the curve. Values are clamped to the range of the control, unless
-  /// `isClamped` is false, and
-  /// points whose time is NaN are omitted.
+  /// Times count from the start of the curve. Points whose time is NaN are omitted. Values are
+  /// clamped to the range of the control, except
+  /// if `isClamped` is false.
   func linearizedPoints(
     tolerance: Double = squareRootTolerance, isClamped: Bool = true
   ) -> [(time: Double, value: Double)] {

@@ -225,7 +225,7 @@ extension TransducerProfile {
     return bandMapped(rate: rate).sharpnessFrequencyRange(of: composition).union(stated)
   }
 
-  /// Returns the range of frequencies of the haptic events whose frequencies the profile determines.
+  /// Returns the frequency range of the haptic events whose frequency the profile determines.
   private func sharpnessFrequencyRange(of composition: HapticComposition) -> ClosedRange<Double>? {
     var minimum = Double.infinity
     var maximum = 0.0

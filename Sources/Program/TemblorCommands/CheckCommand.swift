@@ -17,17 +17,17 @@ enum CheckCommand {
         prevent a file from being read; warnings and notes do not. The exit status is 2 if there \
         is an error.
 
-        Rules fall into four categories: errors, portability (other programs and devices), design, and \
-        hardware (with --profile).
+        Rules fall into four categories: errors, portability (other programs and devices), \
+        design, and hardware (with --profile).
 
         Text output shows at most three findings per rule and file, and counts the rest. Findings \
         that a file suppresses are counted but not listed. To list every finding, use --all, \
         --json, or --sarif.
 
         With --fix, Temblor applies safe fixes to the files first: it removes byte-order marks and \
-        commas before closing brackets, corrects the keys Duration and Value, sorts control points, \
-        and converts absolute times of control points to relative times. The rest of the text is \
-        unchanged.
+        commas before closing brackets, corrects the keys Duration and Value, sorts control \
+        points, and converts absolute times of control points to relative times. The rest of the \
+        text is unchanged.
 
         With --profile, the pattern is rendered for the hardware of the profile. The check reports \
         frequencies that are noticeably shifted into its band, and times at which excursion, \

@@ -109,8 +109,8 @@ extension InBrowser {
       }
     }
 
-    /// A read of the latency may never return while the stream is starting, and nothing tells when
-    /// it has started: the clock already advances before.
+    /// A read of the latency may never return while the stream is starting, and nothing reports
+    /// that it has started: the clock already advances before.
     @Test(
       "The studio does not read the output latency in Firefox",
       .enabled(if: Firefox.isInstalled, "apt-get install firefox-esr"))

@@ -104,7 +104,7 @@ struct FaultTests {
     #expect(result.output.contains("event finished name=hum-1 "))
   }
 
-  /// Without a socket, a script is told at once.
+  /// Without a socket, an absent device is an error at once.
   @Test func aScriptDoesNotWaitForADevice() throws {
     let result = try place.finish(
       try start(["listen", "--device", "fault"], "absent", length: 60_000, input: "tap\n"))

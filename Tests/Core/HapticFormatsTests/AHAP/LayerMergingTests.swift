@@ -81,7 +81,7 @@ import Testing
     #expect(abs((points.last?.sharpness ?? 0) - 0.8) < 1e-5)
   }
 
-  @Test("A difference that remains is told in hertz and decibels")
+  @Test("A difference that remains is reported in hertz and decibels")
   func remainingDifferences() throws {
     let (_, losses) = try merged(
       clip(
