@@ -293,7 +293,7 @@ struct XMLReader {
   }
 
   private static func isEqual(_ bytes: ArraySlice<UInt8>, _ text: StaticString) -> Bool {
-    unsafe text.withUTF8Buffer { unsafe bytes.elementsEqual($0) }
+    text.withUTF8Buffer { unsafe bytes.elementsEqual($0) }
   }
 
   private func invalid(_ reason: String, at offset: Int) -> ParseError {
