@@ -51,7 +51,7 @@ package enum CommandGrammar {
     .init(
       "set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]",
       """
-      Set the strength or a dynamic parameter of NAME, or of all sounds: \
+      Set a parameter of NAME, or of all sounds. PARAMETER is \
       \(CommandParameter.names.joinedWithOr).
       """,
       CommandSession.set),
@@ -63,7 +63,7 @@ package enum CommandGrammar {
     .init("resume [NAME]", "Resume after a pause.", CommandSession.resume),
     .init("seek NAME SECONDS", "Move to a position in the pattern.", CommandSession.seek),
     .init(
-      "loop NAME SWITCH [end SECONDS]", "Turn looping on or off; end sets where the loop restarts.",
+      "loop NAME SWITCH [end SECONDS]", "Turn looping on or off; end sets where the loop ends.",
       CommandSession.loop),
     .init("rate NAME RATE", "Set the playback rate; 1 is normal.", CommandSession.rate),
     .init(
@@ -78,8 +78,8 @@ package enum CommandGrammar {
     .init(
       "duck GAIN [attack SECONDS] [release SECONDS]",
       """
-      Set the gain of sounds while a sound with a higher priority plays. The default, 1, leaves \
-      them unchanged. Default: attack 0.05, release 0.3 seconds.
+      Set the gain of sounds while a sound with a higher priority plays. A GAIN of 1, the default, \
+      leaves them unchanged. Default: attack 0.05 seconds, release 0.3 seconds.
       """, CommandSession.duck),
     .init(
       "preload PATTERN", "Load a pattern in advance, so that it starts without delay.",
@@ -87,7 +87,7 @@ package enum CommandGrammar {
     .init("status", "Show the session time, levels, voices, and underruns.", CommandSession.status),
     .init(
       "stats",
-      "Show dropouts since the start by type and cause, as JSON.",
+      "Show the dropouts since the start, by type and cause, as JSON.",
       CommandSession.stats),
     .init("list", "List the names of all sounds that are playing.", CommandSession.list),
     .init(
@@ -95,8 +95,8 @@ package enum CommandGrammar {
     .init(
       "reload",
       """
-      Read the settings, profiles, and array again, and continue with them; the time of the \
-      session starts again, and loops start again at their beginning. Invalid settings are refused.
+      Read the settings, profiles, and array again, and apply them. The session time and all loops \
+      start again from the beginning. Invalid settings are rejected.
       """,
       CommandSession.reload),
     .init(
@@ -139,34 +139,34 @@ package enum CommandGrammar {
       TIME is in seconds since the start of the session, as shown by status, or +SECONDS from now. \
       INTENSITY, SHARPNESS, and STRENGTH are 0 to 1, and RATE is \
       \(operandKinds["RATE"]?.bounds ?? ""). Commands without TIME take effect at the next period \
-      of the device, and commands with TIME at that exact frame. NAME refers to all sounds with \
-      that name, both playing and scheduled.
+      of the device. Commands with TIME take effect at that exact frame. NAME refers to all sounds \
+      with that name, both playing and scheduled.
 
-      Each command receives one reply line, in order: ok, followed by words or NAME=VALUE fields, \
-      or error KIND: followed by the reason. To tag the reply, prefix a command with @TAG: the \
-      reply to '@7 tap' is '@7 ok'. KIND is one of \
+      Each command receives one reply line, in order. The reply is either ok, followed by words or \
+      NAME=VALUE fields, or error KIND: followed by the reason. To tag the reply, prefix a command \
+      with @TAG: the reply to '@7 tap' is '@7 ok'. KIND is one of \
       \(CommandError.Kind.allCases.map(\.rawValue).joinedWithOr).
 
-      Lines that start with event are sent to all connections at any time. For sounds: event \
-      finished when a named sound ends, and event stopped when it is stopped, each with name=NAME \
-      and time=SECONDS. For the device: event underrun (with count and cause), disconnected, \
-      unresponsive, reconnected, suspended, and failed (with a text), each with time and \
-      missed=SECONDS of lost audio. Repeated events are combined and sent with a count, at most \
-      once per second for each type, and less often the longer they continue. Later versions may \
-      add events and fields.
+      At any time, all connections can receive lines that start with event and the type of the \
+      event. For sounds, the type is finished (a named sound has ended) or stopped (a named sound \
+      was stopped), each with name=NAME and time=SECONDS. For the device, the type is underrun \
+      (with count and cause), disconnected, unresponsive, reconnected, suspended, or failed (with \
+      a text), each with time and missed=SECONDS of lost audio. Repeated events of one type are \
+      combined and sent with a count, at most once per second, and less often the longer they \
+      continue. Later versions may add events and fields.
 
-      Sounds overlap: they are added, and a limiter keeps the sum in range. A sound replaces only \
-      a sound with the same name. N is a priority from 0, the default, to 9. Taps have priority 0. \
+      Sounds that overlap are added, and a limiter keeps the sum in range. A sound replaces only a \
+      sound with the same name. N is a priority from 0 (the default) to 9. Taps have priority 0. \
       While a sound plays, duck sets the gain of sounds with lower priorities.
 
       Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds \
-      in total, divided by the number of profiles. A client can use as many sounds as are free, so \
-      half of them if it is the only client. \(CommandSession.maximumNoiseCount) noises. \
-      \(TapSchedule.maximumCount) waiting taps per client, which do not count as sounds until they \
-      are about to play. Patterns load in the background, so only the client that named a pattern \
-      waits for it. The file of a pattern has at most \(PatternLoader.maximumByteCount >> 20) MiB. \
-      A client that leaves \(LineConnection.maximumQueueSize >> 20) MiB of replies unread is \
-      disconnected.
+      in total, divided by the number of profiles. A client can use at most as many sounds as \
+      remain free, so a single client can use half of all sounds. \
+      \(CommandSession.maximumNoiseCount) noises. \(TapSchedule.maximumCount) waiting taps per \
+      client, which do not count as sounds until they are about to play. Patterns load in the \
+      background, so only the client that named a pattern waits for it. A pattern file can have at \
+      most \(PatternLoader.maximumByteCount >> 20) MiB. A client that leaves \
+      \(LineConnection.maximumQueueSize >> 20) MiB of replies unread is disconnected.
       """
   }()
 }

@@ -17,18 +17,18 @@ enum ABXCommand {
       "abx", abstract: "Run a blind test of two patterns or recordings.",
       discussion: """
         In each trial, X is A or B, chosen at random and independently of earlier trials. Press a, \
-        b, and x to listen as often as you like, 1 (X is A) or 2 (X is B) to answer, and Enter to \
-        confirm. A confirmed answer is final. The keys that move the playhead and set the loop are \
-        those of 'temblor audition'. No key changes the strength or mutes. A short silence \
-        separates the sounds, so that the switch itself gives no clue.
+        b, or x to listen, as often as you like. Press 1 (X is A) or 2 (X is B) to answer, and \
+        Enter to confirm. A confirmed answer is final. The playhead and the loop have the same \
+        keys as in 'temblor audition'. No key changes the strength or mutes the output. A short \
+        silence separates the sounds, so that the switch itself gives no clue.
 
         The result includes a p-value: the probability that guessing would do at least as well. \
         Choose the number of trials in advance, because stopping early inflates the result. If you \
         quit or the device disconnects, the answers so far are saved as an incomplete test. If A \
         and B are identical, sample for sample, the result is void.
 
-        A saved or given strength scales A and B alike, and is stored in the record. Recordings \
-        play as in 'temblor audition'.
+        If you save a strength with 'temblor setup' or specify --strength, the strength scales A \
+        and B equally and is stored in the record. Recordings play as in 'temblor audition'.
 
         LEVEL MATCHING
         A and B play at their own levels, so that a difference in level is part of the test. Use \
@@ -260,7 +260,7 @@ struct ABXOptions {
   private static let saveOption = Option(
     "--save", value: "FILE",
     help: "Write the record to a JSON file, or the trials to a CSV file.",
-    defaultText: "abx-A-B-TIME.json in the current folder; nothing with --simulate",
+    defaultText: "abx-A-B-TIME.json in the current folder; no file with --simulate",
     completion: .file(withExtension: "json", "csv"), writes: ["json", "csv"]
   ).text()
   private static let simulateOption = Option(
@@ -272,14 +272,14 @@ struct ABXOptions {
   ).text()
   private static let trialsOption = Option(
     "--trials", value: "N",
-    help: "Number of trials, 1 to \(maximumTrialCount); 0 to continue until you press q.",
+    help: "Number of trials, 1 to \(maximumTrialCount), or 0 to continue until you press q.",
     defaultText: "\(defaultTrialCount)"
   ).int(in: 0...maximumTrialCount)
   private static let matchOption = Option(
     "--match", value: "MATCH",
     help: """
-      Level matching: the levels of the inputs (none), LUFS (loudness), or vibrotactile energy \
-      (felt).
+      Level matching: none (keep the levels of the inputs), loudness (match LUFS), or felt (match \
+      weighted vibrotactile energy).
       """
   )
   .choice(default: LevelMatch.none)

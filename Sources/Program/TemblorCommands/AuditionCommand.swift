@@ -21,7 +21,7 @@ enum AuditionCommand {
 
   static let loopRange = Option(
     "--loop-range", value: "FROM-TO",
-    help: "Loop a range, in seconds, such as 0.5-1.2. 0.5- runs to the end.",
+    help: "Range to loop, in seconds, such as 0.5-1.2, or 0.5- to loop from 0.5 to the end.",
     defaultText: "all")
 
   static let gap = Option("--gap", value: "SECONDS", help: "Silence before the sounds repeat.")
@@ -37,17 +37,18 @@ enum AuditionCommand {
     Command(
       "audition", abstract: "Play patterns and recordings in sync, and switch between them.",
       discussion: """
-        All takes play in sync and loop. A plays first. Keys switch between takes without clicks, \
-        move the playhead, and set the loop range. Press ? for a list of keys.
+        All takes play in sync and loop. Take A is heard first. Keys switch between takes without \
+        clicks, move the playhead, and set the loop range. Press ? for a list of keys.
 
         A recording plays unprocessed, without a profile. Its first channel plays on the first \
-        haptic channel, and so on. If it has more channels than the output, their mean plays.
+        haptic channel, and so on. If the recording has more channels than the output, the mean of \
+        its channels plays.
 
         Levels are unchanged until you press g or use --match. Matching attenuates all takes to \
         the level of the weakest take, by loudness (LUFS) or by weighted energy (felt). If a take \
         is too quiet for a loudness measurement, all takes are matched by weighted energy.
 
-        Without a terminal, each take plays once, one after the other.
+        Without a terminal, the takes play once, one after another.
         """, arguments: [takeArgument],
       options: [
         match, loopRange, gap, SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.json,

@@ -12,22 +12,22 @@ enum EditCommand {
       "edit",
       abstract: "Change values in a pattern and keep the rest of its text.",
       discussion: """
-        Without changes, the command lists the parts of the pattern with their paths. Changes are \
-        applied together, and their paths are those of the list. The file is replaced atomically. \
+        Without changes, the command lists the parts of the pattern with their paths. All changes \
+        are applied together, so their paths refer to this list. The file is replaced atomically. \
         Layout, unknown keys, and the spelling of numbers are preserved byte for byte.
 
         CHANGES
           set PATH VALUE           Set a field: events[3].intensity 0.6
           remove PATH              Remove a part or a field.
           duplicate PATH           Insert a copy of a part after it.
-          add ENTRY [after PATH]   Add an entry of Pattern, written as JSON.
+          add ENTRY [after PATH]   Add an entry to Pattern, written as JSON.
           add-point CURVE TIME VALUE
                                    Add a control point.
 
         Events have the fields \(fields(of: "events")); parameters have \
         \(fields(of: "parameters")); curves have \(fields(of: "curves")); points have \
-        \(fields(of: "points")). Times are in seconds. Times of points are relative to the start \
-        of their curve.
+        \(fields(of: "points")). Times are in seconds. The times of points are relative to the \
+        start of their curve.
 
         A change that would make the file invalid is rejected. In zsh, put paths in quotation marks.
         """,
@@ -40,7 +40,7 @@ enum EditCommand {
           "Change an event."),
         .init(
           "temblor edit mine.ahap remove 'curves[0]' --dry-run",
-          "Show the effect of removing a curve as a patch."),
+          "Show what removing a curve changes, as a patch."),
       ]
     ) { arguments, terminal in
       let options = try Options(arguments, formats)

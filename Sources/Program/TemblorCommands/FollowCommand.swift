@@ -42,27 +42,28 @@ enum FollowCommand {
     "follow", abstract: "Turn live sound into vibration.",
     discussion: """
       By default, 'temblor follow' captures the sound that the default output plays, such as a \
-      film or a game, and plays it as vibration on the output device. A sound file is processed in \
-      real time.
+      film or a game, and plays it as vibration on the output device. If the source is a sound \
+      file, it is processed in real time.
 
       STYLES
         bass     The low frequencies of the sound.
         impacts  A short burst for each impact.
         engine   A single tone whose level follows the low frequencies.
-        full     bass and impacts.
+        full     The styles bass and impacts together.
         android  The algorithm of Android's HapticGenerator.
 
       A gate suppresses speech: it opens when the level below 60 Hz is high compared with the \
-      rest. Automatic gain control evens out quiet and loud sources by at most 12 dB.
+      level of the other frequencies. Automatic gain control evens out quiet and loud sources by \
+      at most 12 dB.
 
-      The output must not play on the captured sink, and must not follow the default sink of the \
-      desktop. Use another sink or a sound card with --device.
+      The output must neither use the captured sink nor follow the default sink of the desktop. \
+      Use --device to select another sink or a sound card.
 
-      Source and output may run on different clocks. Temblor compensates for the drift and \
-      reconnects to a source that drops frames or disappears. On a terminal, a status line shows \
-      input and output levels, the state of the gate, the total buffer latency, and, once it is \
-      known, the clock difference in parts per million. With wav:FILE as the output, a sound file \
-      is processed as fast as possible.
+      The source and the output may run on different clocks. Temblor compensates for the drift, \
+      and reconnects to a source that drops frames or disappears. On a terminal, a status line \
+      shows input and output levels, the state of the gate, the total buffer latency, and, once it \
+      is known, the clock difference in parts per million. If the source is a sound file and the \
+      output is wav:FILE, the file is processed as fast as possible.
       """,
     options: [
       source, style, minimumFrequency, maximumFrequency, keepVoices, noRide, delay,

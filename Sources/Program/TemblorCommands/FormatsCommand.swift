@@ -10,10 +10,10 @@ enum FormatsCommand {
     Command(
       "formats", abstract: "List pattern formats, or show what a conversion loses.",
       discussion: """
-        Without arguments, the command lists the formats with their file extensions, whether they \
-        can be read and written, and their dialects. With FROM, or FROM and TO, it converts \
-        examples, reads them again, and reports the accuracy: exact, close (within 1 % of full \
-        scale), approximate, or nothing.
+        Without arguments, the command lists the formats with their file extensions and dialects, \
+        and shows whether Temblor can read and write them. With FROM, or FROM and TO, it converts \
+        examples, reads them again, and reports how accurately the content is preserved: exact, \
+        close (within 1 % of full scale), approximate, or nothing.
         """,
       arguments: [source(formats), target(formats)], options: [SharedOptions.json],
       examples: [
@@ -138,7 +138,7 @@ enum FormatCommand {
         Each file keeps its format. In AHAP, keys are sorted, event parameters and control points \
         are written one per line, and numbers are as short as possible. Other formats are laid out \
         in the same way. Unknown keys are preserved. The result is written to standard output \
-        unless --in-place is given. Links that are found in a folder are not rewritten.
+        unless --in-place is given. Links in a folder are not rewritten.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [inPlace, check],
       examples: [

@@ -25,9 +25,9 @@ enum GalleryCommand {
       discussion: """
         The page is self-contained and works offline. All patterns are drawn on the same time \
         scale. Each pattern has a player, a detail view with its values and source, downloads, and \
-        a comparison with any other pattern. The page has search and keyboard shortcuts. Each \
-        pattern is included twice, with the chosen profile and with the profile speaker, because \
-        small speakers cannot reproduce the haptic band.
+        a comparison with any other pattern. You can search the page and use keyboard shortcuts. \
+        Each pattern is included twice: with the chosen profile, and with the profile speaker, \
+        because small speakers cannot reproduce the haptic band.
 
         Patterns that cannot be read are reported and skipped. The same patterns and options \
         produce an identical page.

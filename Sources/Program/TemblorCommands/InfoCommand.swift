@@ -41,7 +41,7 @@ enum InfoCommand {
   private static let weighting = Option(
     "--weighting", value: "NAME",
     help: """
-      Vibrotactile weighting of sound files: a hand that holds a device, a hand and arm on a \
+      Vibrotactile weighting of sound files, for a hand that holds a device, a hand and arm on a \
       handle, or a whole body on a seat.
       """, defaultText: VibrotactileWeighting.hand.name,
     choices: VibrotactileWeighting.all.map(\.name)
@@ -49,8 +49,8 @@ enum InfoCommand {
   private static let tracks = Option(
     "--tracks",
     help: """
-      Add to --json the breakpoints of intensity and sharpness of each haptic event, before its \
-      envelope.
+      With --json, add the intensity and sharpness breakpoints of each haptic event, before its \
+      envelope is applied.
       """
   ).flag()
 

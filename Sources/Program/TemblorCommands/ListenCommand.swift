@@ -24,26 +24,27 @@ enum ListenCommand {
     Command(
       "listen", abstract: "Play patterns on request from scripts and other programs.",
       discussion: """
-        Commands are read from standard input and from clients of the Unix socket, which only your \
-        user can access. At the end of standard input, patterns play to their end, loops play to \
-        the end of the current pass or to their scheduled stop, and the program exits. With \
-        --socket, it runs until a signal or the command shutdown.
+        Temblor reads commands from standard input and from clients of the Unix socket, which only \
+        your user can access. When standard input ends, patterns play to their end, and loops play \
+        to the end of the current pass or to their scheduled stop. Then the program exits. With \
+        --socket, it runs until it receives a signal or the command shutdown.
 
         As a systemd service with socket activation, the program uses the socket that systemd \
         created, reports when it is ready and which audio was lost, and notifies the watchdog \
         while both commands and sound are running. For unit files, see Examples/systemd.
 
         After \(Int(idleDelay / .seconds(1))) seconds without sound, the device stops until the \
-        next command, so that the device and the computer can sleep. The session time continues. \
-        On a sound server, the first sound after a stop starts about 0.1 seconds later. \
-        --keep-awake and --record prevent the stop. A JACK client never stops.
+        next command, so that the device and the computer can sleep. The session time continues \
+        meanwhile. On a sound server, the first sound after a stop starts about 0.1 seconds later. \
+        --keep-awake and --record prevent this stop. Output through JACK never stops.
 
         If the default device cannot be opened, commands run without output, so that scripts \
-        continue to work. With a socket, the program waits for a device that is absent at the \
-        start: it is ready, the session time continues, and sound starts when the device appears.
+        continue to work. With a socket, the program also starts if the device is absent, and \
+        waits for it: the program accepts commands, the session time advances, and sound starts \
+        when the device appears.
 
-        With --state, loops continue after a restart, with their names, strengths, and \
-        priorities, as do the strength, muting, and ducking of all sounds. The command reload \
+        With --state, loops continue after a restart, with their names, strengths, and priorities. \
+        The strength, muting, and ducking of all sounds are also restored. The command reload \
         applies changed settings, profiles, and arrays without a restart.
 
 
@@ -75,25 +76,25 @@ enum ListenCommand {
 
   private static let socket = Option(
     "--socket", value: "PATH",
-    help: "Also accept commands from this Unix socket, which is created.",
+    help: "Create this Unix socket, and also accept commands from it.",
     completion: .file
   ).text()
   private static let folder = Option(
     "--folder", value: "DIR",
-    help: "Open only pattern files in this folder. Other names are relative to the folder.",
+    help: "Open only pattern files in this folder. Relative paths start from the folder.",
     completion: .file
   ).text()
   private static let metrics = Option(
     "--metrics", value: "FILE",
     help: """
-      Write the counters of the command stats to a file as OpenMetrics text, every \
+      Write the counters shown by the command stats to a file, as OpenMetrics text, every \
       \(metricsIntervalSeconds) seconds.
       """, completion: .file, writes: []
   ).text()
 
   private static let state = Option(
     "--state", value: "FILE",
-    help: "Keep loops and settings of sounds in a file, and continue with them after a restart.",
+    help: "Save loops and the settings of sounds to a file, and restore them after a restart.",
     completion: .file, writes: []
   ).text()
 

@@ -242,8 +242,8 @@ enum WatchCommand {
       "watch", abstract: "Play a pattern again each time its file is saved.",
       discussion: """
         If a saved version has errors, they are shown as in 'temblor check', and the last valid \
-        version stays loaded. Sound files that the pattern plays are also watched. Keys pause and \
-        repeat. Press ? for a list of keys. Press q or Ctrl-C to quit.
+        version stays loaded. Sound files that the pattern plays are also watched. Keys pause \
+        playback and repeat the pattern. Press ? for a list of keys. Press q or Ctrl-C to quit.
         """,
       arguments: [fileArgument(formats)],
       options: [

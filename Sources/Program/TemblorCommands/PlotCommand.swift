@@ -26,12 +26,12 @@ enum PlotCommand {
       discussion: """
         Without --output, the plot is drawn as text for a terminal or a log. With --output, the \
         plot is written to a file, and the file extension selects png, svg, or pdf. Several plots \
-        are written to the folder given by --output. Plots of a folder are not written through \
-        links below it. Files are replaced atomically.
+        are written to the folder given by --output. Temblor does not follow links below the \
+        output folder when it writes files. Files are replaced atomically.
 
-        A score shows the events as designed, after curves: height is intensity, and color is \
-        sharpness. The plot of a sound file shows level and frequency instead, without the band of \
-        a profile, unless --profile names the profile that rendered it.
+        A score shows the events as designed, with curves applied: height is intensity, and color \
+        is sharpness. The plot of a sound file shows level and frequency instead, without the band \
+        of a profile, unless --profile names the profile with which the sound was rendered.
 
         With --overlay, all inputs share one plot with common axes and scales. Content that all \
         inputs have in common is gray. Content of a single input has the color of the input.
@@ -70,8 +70,8 @@ enum PlotCommand {
   private static let show = Option(
     "--show", value: "LIST",
     help: """
-      Panels to draw: \(PlotPart.allCases.map(\.rawValue).joinedWithOr), or several of them, \
-      separated by commas.
+      One or more panels to draw, separated by commas: \
+      \(PlotPart.allCases.map(\.rawValue).joinedWithOr).
       """, defaultText: "all", completion: .candidates(PlotPart.allCases.map(\.rawValue))
   ).text()
   private static let overlay = Option(

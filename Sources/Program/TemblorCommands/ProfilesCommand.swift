@@ -9,7 +9,7 @@ enum ProfilesCommand {
   static let definition = Command(
     "profiles", abstract: "List, show, check, and create transducer profiles.",
     discussion: """
-      User profiles are files NAME.json in $XDG_CONFIG_HOME/temblor/profiles (default \
+      User profiles are files named NAME.json in $XDG_CONFIG_HOME/temblor/profiles (default \
       ~/.config/temblor/profiles). System profiles are in temblor/profiles in each folder of \
       $XDG_CONFIG_DIRS (default /etc/xdg). The first match is used, so a user profile can replace \
       a shipped profile. The default profile is phone.
@@ -67,7 +67,8 @@ enum ProfilesCommand {
   private static let schema = Command(
     "schema", abstract: "Print the JSON Schema of profiles.",
     discussion: """
-      Editors with JSON Schema support complete and validate a profile that refers to the schema:
+      Editors that support JSON Schema can complete and validate a profile that refers to the \
+      schema:
 
         "$schema": "./profile.schema.json"
       """,
@@ -257,7 +258,7 @@ enum ProfilesNewCommand {
     "new", abstract: "Create a profile.",
     discussion: """
       The file is written to the folder of user profiles, where --profile finds it by name, or to \
-      --output. An existing file is not replaced unless --force is given.
+      the path given by --output. An existing file is not replaced unless --force is given.
       """,
     arguments: [nameArgument], options: [source, lowOption, highOption, output, force],
     examples: [
@@ -267,7 +268,7 @@ enum ProfilesNewCommand {
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
   private static let nameArgument = Argument(
-    "NAME", help: "Name of the profile: up to 40 characters: a–z, 0–9, and -."
+    "NAME", help: "Name of the profile: up to 40 characters, each a–z, 0–9, or -."
   ).text()
   private static let source = Option(
     "--from", value: "PROFILE",

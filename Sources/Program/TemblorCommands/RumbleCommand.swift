@@ -11,17 +11,17 @@ enum RumbleCommand {
   static let definition = Command(
     "rumble", abstract: "Create a virtual gamepad and play its rumble on a shaker.",
     discussion: """
-      Games, emulators, and Proton detect a gamepad with force feedback. Its slow motor is a low \
-      hum, and its fast motor is a high hum. Select the gamepad in the game, or start the game \
-      after the program. With --copy, the virtual gamepad passes through the buttons and axes of a \
-      connected gamepad, until the program ends.
+      Games, emulators, and Proton detect a gamepad with force feedback. Its slow motor plays as a \
+      low hum, and its fast motor plays as a high hum. Select the gamepad in the game, or start \
+      the game after 'temblor rumble'. With --copy, the virtual gamepad forwards the buttons and \
+      axes of a connected gamepad until the program ends.
 
       Rumble, constant, ramp, and periodic effects play with their lengths, delays, repetitions, \
-      and envelopes, and with the gain of the game. Other effects are rejected. Effects stop when \
-      the game exits.
+      and envelopes, and with the gain that the game sets. Other effects are rejected. Effects \
+      stop when the game exits.
 
-      Creating a gamepad requires /dev/uinput: the kernel module uinput, and the rule \
-      70-temblor-rumble.rules, which grants access to the user who is logged in.
+      Creating a gamepad requires access to /dev/uinput. The kernel module uinput provides this \
+      device, and the rule 70-temblor-rumble.rules grants access to the user who is logged in.
       """,
     options: [
       name, copiedPad, LiveOptions.json, LiveOptions.quiet,
@@ -43,7 +43,7 @@ enum RumbleCommand {
   ).text().map { $0 ?? defaultName }
   private static let copiedPad = Option(
     "--copy", value: "EVENT",
-    help: "Pass through the buttons and axes of a gamepad, such as /dev/input/event7.",
+    help: "Forward the buttons and axes of a gamepad, such as /dev/input/event7.",
     completion: .file
   ).text()
 

@@ -35,16 +35,15 @@ enum SetupCommand {
       "setup", abstract: "Choose and save the device, profile, channel, and level.",
       discussion: """
         On a terminal, setup asks for the device and the profile, then plays taps on one channel \
-        after the other, starting at a low level. Press keys to choose the channel and to raise \
-        the level until you clearly feel a tap. Setup does not ask for values that are given as \
-        options.
+        after another, starting at a low level. Press keys to choose the channel and to raise the \
+        level until you clearly feel a tap. Setup does not ask for values that are given as options.
 
         Settings are saved in $XDG_CONFIG_HOME/temblor/config.json (default \
-        ~/.config/temblor/config.json). Commands that play use the settings and name them on \
-        standard error. Commands that evaluate or write files do not use them: specify a profile \
-        with --profile instead. Options override the variables TEMBLOR_DEVICE and TEMBLOR_PROFILE, \
-        and the variables override the settings. Channels and strength apply only to the saved \
-        device.
+        ~/.config/temblor/config.json). Commands that play use these settings and name them on \
+        standard error. Commands that evaluate or write files ignore the settings: specify a \
+        profile with --profile instead. Options override the variables TEMBLOR_DEVICE and \
+        TEMBLOR_PROFILE, and the variables override the settings. Channels and strength apply only \
+        to the saved device.
         """,
       options: [
         DeviceOptions.device, profile, haptics, RoutingOptions.channel, strength, save, show,

@@ -55,13 +55,13 @@ enum TraceCommand {
         By default, each pattern is named after its sound and written to the current folder; \
         --output sets another file or folder. The file extension selects the format unless \
         --format is given. Output files are replaced atomically, and input files are never \
-        overwritten. With --with-sound, the copy of the sound is printed. The copy never replaces \
-        a file and never follows a link: if a different file with its name exists, nothing is \
-        written and the exit status is 1.
+        overwritten. With --with-sound, Temblor prints the path of the copied sound. The copy \
+        never replaces a file and never follows a link: if a different file with its name exists, \
+        nothing is written and the exit status is 1.
 
-        If the channels of a sound differ, each becomes a body location in formats that support \
-        them, such as hjif. In other formats, the pattern follows the mean of the channels, which \
-        is reported as a loss.
+        If the channels of a sound differ, each channel becomes a body location in formats that \
+        support them, such as hjif. In other formats, the pattern follows the mean of the \
+        channels, and Temblor reports the loss.
 
         A sound can have at most 72 million samples: 12 minutes of stereo at 48 kHz.
 
@@ -109,7 +109,8 @@ enum TraceCommand {
   private static let profile = Option(
     "--profile", value: "PROFILE",
     help: """
-      Profile of the recorded transducer, or of the target of the pattern: a name or a file.
+      Profile of the recorded transducer, or of the transducer that the pattern is for: a name or \
+      a file.
       """, defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileCompletion)
   private static let plot = Option("--plot", help: "Draw the sound and the pattern as text.").flag()
   private static let quiet = Option("-q", "--quiet", help: "Print errors only.").flag()

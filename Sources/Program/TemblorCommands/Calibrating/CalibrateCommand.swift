@@ -14,30 +14,32 @@ enum CalibrateCommand {
   static let definition = Command(
     "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
     discussion: """
-      The command fits a resonance to a recording of the sweeps of 'temblor sweep', and updates \
-      the profile with the result. Use the same signal options for both commands. Recordings that \
-      are not suitable are rejected with a reason.
+      The command fits a resonance to a recording of the signal of 'temblor sweep', and updates \
+      the profile with the result. Use the same signal options for both commands. If a recording \
+      is not suitable, the command rejects it and states the reason.
 
       METHODS
-        --quick      Measure how far resonance and Q factor have moved from the
-                     profile, with a recording of 5 s of 'temblor sweep --quick'. The
-                     exit status is 3 if they have moved by more than the uncertainty
-                     of the profile, and 0 otherwise. No profile is written.
+        --quick      Measure how far the resonance and the Q factor have moved from
+                     those of the profile. The recording contains the 5 s signal of
+                     'temblor sweep --quick'. The exit status is 3 if they have moved
+                     by more than the uncertainty of the profile, and 0 otherwise. No
+                     profile is written.
         --impedance  Measure with a resistor in series with the transducer instead of
                      a sensor. The line input records the voltage across the resistor
                      on --channel, and the voltage of the amplifier on --reference.
-                     See the wiring in the article TransducerCalibration first: with a
-                     bridged amplifier, wrong wiring shorts the output.
+                     First read about the wiring in the article
+                     TransducerCalibration: wrong wiring shorts the output of a
+                     bridged amplifier.
         --by-hand    Measure without a sensor. Slow tones rise and fall around the
                      resonance of the profile. Press the space bar when a tone feels
                      strongest. The Q factor of the profile is unchanged.
         --capture    Play and record the sweep at the same time.
 
       LATENCY
-      Latency cannot be measured from a recording of the sensor alone. With a second channel that \
-      contains the signal itself (--reference), it is measured with sub-frame accuracy. With \
-      --capture and no reference, it is calculated from the clocks of the devices, and is as \
-      accurate as the delays that they report.
+      A recording of the sensor alone is not enough to measure latency. With a second channel that \
+      contains the signal itself (--reference), latency is measured with sub-frame accuracy. With \
+      --capture and no reference, latency is calculated from the clocks of the devices, and is \
+      only as accurate as the delays that the devices report.
       """,
     arguments: [
       Argument(
@@ -102,7 +104,7 @@ enum CalibrateCommand {
         "Measure with a resistor instead of a sensor."),
       .init(
         "temblor calibrate --quick take.wav --profile mine.json",
-        "Check within 5 s whether a profile still matches."),
+        "Check with a signal of 5 s whether a profile still matches."),
       .init(
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
           + "--reference 2 -o mine.json", "Play, record, and measure, including latency."),

@@ -13,12 +13,13 @@ enum SweepCommand {
   static let definition = Command(
     "sweep", abstract: "Write or play the measurement signal for a transducer.",
     discussion: """
-      The signal consists of two rising sweeps, the first of which is 6 dB weaker, followed by six \
-      tones and six bursts to feel. Record the signal with a sensor on the transducer, and measure \
-      the recording with 'temblor calibrate'. The level is low, fades in slowly, and contains \
-      nothing below half the lowest frequency. Levels beyond the limits of the profile are rejected.
+      The signal consists of two rising sweeps, followed by six tones and six bursts to feel. The \
+      first sweep is 6 dB weaker than the second. Record the signal with a sensor on the \
+      transducer, and measure the recording with 'temblor calibrate'. The signal has a low level, \
+      fades in slowly, and contains nothing below half the start frequency. A level that exceeds \
+      the limits of the profile is rejected.
 
-      With --quick, the signal takes 5 s, for 'temblor calibrate --quick'.
+      With --quick, the signal lasts 5 s and is intended for 'temblor calibrate --quick'.
       """,
     options: [
       SweepOptions.profile, SweepOptions.quick,
@@ -142,7 +143,7 @@ struct SweepOptions {
     "--profile", value: "PROFILE",
     help:
       """
-      Profile of the transducer: a name from 'temblor profiles', words of a name such as 'BST-1', \
+      Profile of the transducer: a name from 'temblor profiles', part of a name such as 'BST-1', \
       or a file.
       """,
     completion: SharedOptions.profileCompletion)

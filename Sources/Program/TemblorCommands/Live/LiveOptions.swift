@@ -38,8 +38,8 @@ struct LiveOptions {
     "--record-rotate", value: "MINUTES",
     help:
       """
-      Start a new file of the recording after this time, 1 to 1440. Date and time are added before \
-      the file extension.
+      Start a new recording file after this time, 1 to 1440. The date and time are added to the \
+      file name before the extension.
       """
   ).double(in: 1...1_440)
   static let recordReserve = Option(

@@ -19,12 +19,12 @@ enum StudioCommand {
       discussion: """
         The page contains the renderer, works offline in any current browser, and plays a pattern \
         while you edit it. Without a pattern, the page is empty, and you can drop files on it. \
-        Saving downloads the file, or overwrites it if the browser supports that.
+        Saving overwrites the file if the browser supports that; otherwise, it downloads a copy.
 
-        With --serve, the page is served to browsers on this computer, at an address that contains \
-        a secret, until you press Ctrl-C. Saving then writes the pattern file. If the file has \
-        changed in the meantime, nothing is written, and the page offers both versions. Links that \
-        are found in a folder are not served.
+        With --serve, Temblor serves the page to browsers on this computer, at an address that \
+        contains a secret, until you press Ctrl-C. Saving then writes the pattern file. If the \
+        file has changed in the meantime, nothing is written, and the page offers both versions. \
+        Links in a folder are not served.
 
         \(SharedOptions.settingsUnusedText)
         """,
@@ -51,7 +51,7 @@ enum StudioCommand {
   }
 
   private static let serve = Option(
-    "--serve", help: "Serve the page on this computer, and save to the files."
+    "--serve", help: "Serve the page on this computer, and save changes to the pattern files."
   ).flag()
   private static let port = Option(
     "--port", value: "N",
@@ -59,7 +59,7 @@ enum StudioCommand {
   ).int(in: 1...65_535)
   private static let profile = Option(
     "--profile", value: "PROFILE",
-    help: "Profile that the page opens with: a name from 'temblor profiles', or a file.",
+    help: "Profile with which the page opens: a name from 'temblor profiles', or a file.",
     defaultText: "speaker", completion: SharedOptions.profileCompletion)
 
   struct Options {

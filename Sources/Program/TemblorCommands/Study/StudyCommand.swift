@@ -30,10 +30,10 @@ enum StudyCommand {
     Command(
       "study", abstract: "Run a perception experiment from a table of stimuli.",
       discussion: """
-        TABLE is a CSV file with one row per stimulus. Columns:
+        TABLE is a CSV file with one row per stimulus and these columns:
 
           id          Unique name of the stimulus.
-          file        Pattern file, relative to the table; or specify the event with:
+          file        Pattern file, relative to the table. To specify an event instead, use:
           intensity, sharpness, duration, attack, decay, release
                       Event values. Leave duration empty for a transient (a tap).
           level       RMS playback level in dBFS, accurate to 0.01 dB at strength 1.
@@ -55,9 +55,9 @@ enum StudyCommand {
         version. To resume a study, run the same command again. The trial order depends on the \
         seed, which is stored in the results.
 
-        No key changes the strength or mutes during a study. If 'temblor setup' has saved a \
-        strength, the study stops: use --strength 1 to play the levels of the table, or another \
-        strength, which scales all stimuli and is stored in the results.
+        During a study, no key changes the strength or mutes the output. If 'temblor setup' has \
+        saved a strength other than 1, the study requires --strength: use 1 to play the levels of \
+        the table, or another value to scale all stimuli. The strength is stored in the results.
 
         REPORT
           abx, 2afc   The number of correct answers per stimulus and the p-value: the
@@ -66,8 +66,8 @@ enum StudyCommand {
           magnitude   The geometric mean per stimulus and its 95 % confidence interval.
           rating      The mean per stimulus and its 95 % confidence interval.
 
-        Simulated answers are not pooled with the answers of people, and results at different \
-        strengths are not pooled.
+        Temblor does not pool simulated answers with the answers of people, or results at \
+        different strengths.
 
         Tell participants what they may feel, begin with weak stimuli, and let them stop at any \
         time. Press q to stop immediately.
@@ -103,7 +103,7 @@ enum StudyCommand {
   ).text()
   private static let save = Option(
     "--save", value: "FILE", help: "Results file.",
-    defaultText: "study-TABLE-PARTICIPANT.csv; none with --simulate",
+    defaultText: "study-TABLE-PARTICIPANT.csv; no file with --simulate",
     completion: .file(withExtension: "csv"), writes: ["csv"]
   ).text()
   private static let render = Option(
@@ -116,8 +116,9 @@ enum StudyCommand {
   private static let simulate = Option(
     "--simulate", value: "ANSWERS",
     help: """
-      Simulate the answers without a device: right, wrong, random, or a number: the level (or \
-      intensity) from which they are right. Results are written only with --save.
+      Simulate the answers without a device: right, wrong, random, or a number. A number is the \
+      level (or intensity) at and above which answers are right. Results are written only with \
+      --save.
       """
   ).text()
   private static let json = Option("--json", help: "Print the report as JSON.").flag()
