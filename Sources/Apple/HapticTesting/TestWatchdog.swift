@@ -4,30 +4,68 @@ internal import Glibc
 internal import Synchronization
 
 /// Counts the polls in which a test makes no progress.
+///
+/// While the process works, a test may only be waiting for a processor that other tests use, so such
+/// a poll counts less.
 struct HangDetector {
-  /// The number of polls without progress after which a test hangs.
+  /// The weight of a poll of an idle process.
+  static let idleWeight = 10
+  /// The weight of a poll of a process that works.
+  static let busyWeight = 1
+
+  /// The number of polls of an idle process without progress after which a test hangs.
   let maximumIdlePollCount: Int
   private var lastProgress: VirtualBackend.Progress?
-  private var idlePollCount = 0
+  private var idleWeightSum = 0
 
   init(maximumIdlePollCount: Int) { self.maximumIdlePollCount = maximumIdlePollCount }
 
-  /// Returns whether a test hangs, from its progress at a poll; nil if the progress is unknown.
-  mutating func detectsHang(progress: VirtualBackend.Progress?) -> Bool {
+  /// Returns whether a test hangs.
+  ///
+  /// - Parameters:
+  ///   - progress: The progress of the test at a poll; nil if it is unknown.
+  ///   - weight: The weight of the poll.
+  mutating func detectsHang(
+    progress: VirtualBackend.Progress?, weight: Int = HangDetector.idleWeight
+  ) -> Bool {
     if let progress, progress != lastProgress {
       lastProgress = progress
-      idlePollCount = 0
+      idleWeightSum = 0
       return false
     }
-    idlePollCount += 1
-    return idlePollCount >= maximumIdlePollCount
+    idleWeightSum += weight
+    return idleWeightSum >= maximumIdlePollCount * Self.idleWeight
+  }
+}
+
+/// Determines from the processor time of the process whether it worked since the last poll.
+struct ProcessActivity {
+  /// The fraction of a processor from which a process works. A process that only waits uses less
+  /// than a thousandth.
+  static let busyFraction = 0.02
+
+  private var lastNanoseconds: UInt64
+
+  init(nanoseconds: UInt64) { lastNanoseconds = nanoseconds }
+
+  /// Returns the weight of a poll.
+  ///
+  /// - Parameters:
+  ///   - nanoseconds: The processor time that the process has used.
+  ///   - interval: The time since the last poll.
+  mutating func weight(nanoseconds: UInt64, interval: Duration) -> Int {
+    let used = Double(nanoseconds &- lastNanoseconds) / 1e9
+    lastNanoseconds = nanoseconds
+    let isBusy = used >= Self.busyFraction * (interval / .seconds(1))
+    return isBusy ? HangDetector.busyWeight : HangDetector.idleWeight
   }
 }
 
 /// Reports tests that hang, and ends the process if a test cannot be ended.
 ///
 /// A thread of its own polls the tests, because a test that hangs may block any queue. Polls are
-/// counted instead of time, so that a suspended process does not count as a hang.
+/// counted instead of time, so that a suspended process does not count as a hang. While the process
+/// works, for example on other tests, the limit is ten times as long.
 final class TestWatchdog: Sendable {
   static let shared = TestWatchdog()
 
@@ -42,8 +80,8 @@ final class TestWatchdog: Sendable {
     let backend: VirtualBackend
     let limit: Duration
     var detector: HangDetector
-    /// The number of polls until the process is ended, after the hang was reported.
-    var remainingPollCount: Int?
+    /// The weight of the polls until the process is ended, after the hang was reported.
+    var remainingWeight: Int?
     let handler: @Sendable (String) -> Void
   }
 
@@ -89,29 +127,41 @@ final class TestWatchdog: Sendable {
   }
 
   private func run() {
+    var activity = ProcessActivity(nanoseconds: Self.processorNanoseconds())
     while true {
       Thread.sleep(forTimeInterval: Self.pollInterval / .seconds(1))
-      let reports = state.withLock { Self.poll(&$0.watches) }
+      let weight = activity.weight(
+        nanoseconds: Self.processorNanoseconds(), interval: Self.pollInterval)
+      let reports = state.withLock { Self.poll(&$0.watches, weight: weight) }
       for (handler, report) in reports {
         handler(report)
       }
     }
   }
 
+  /// Returns the processor time that all threads of the process have used.
+  private static func processorNanoseconds() -> UInt64 {
+    var usage = rusage()
+    _ = unsafe getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    let seconds = UInt64(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+    let microseconds = UInt64(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
+    return seconds * 1_000_000_000 + microseconds * 1_000
+  }
+
   /// Polls all tests, and returns the reports of those that hang.
-  private static func poll(_ watches: inout [Int: Watch])
+  private static func poll(_ watches: inout [Int: Watch], weight: Int)
     -> [(handler: @Sendable (String) -> Void, report: String)]
   {
     var reports: [(handler: @Sendable (String) -> Void, report: String)] = []
     for (number, watch) in watches {
       var watch = watch
-      if let remaining = watch.remainingPollCount {
-        if remaining == 0 {
+      if let remaining = watch.remainingWeight {
+        if remaining <= 0 {
           endProcess(watch)
         }
-        watch.remainingPollCount = remaining - 1
-      } else if watch.detector.detectsHang(progress: watch.backend.progress) {
-        watch.remainingPollCount = Int(gracePeriod / pollInterval)
+        watch.remainingWeight = remaining - weight
+      } else if watch.detector.detectsHang(progress: watch.backend.progress, weight: weight) {
+        watch.remainingWeight = Int(gracePeriod / pollInterval) * HangDetector.idleWeight
         reports.append((watch.handler, report(of: watch)))
       }
       watches[number] = watch

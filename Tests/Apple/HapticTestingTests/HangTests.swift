@@ -110,6 +110,28 @@ import UIKit
     #expect(idleResults == [false, false, true])
   }
 
+  @Test("A test may wait ten times as long while the process works on other tests")
+  func pollsOfABusyProcessCountLess() {
+    let backend = VirtualBackend()
+    var detector = HangDetector(maximumIdlePollCount: 3)
+    _ = detector.detectsHang(progress: backend.progress)
+    let results = (0..<30).map { _ in
+      detector.detectsHang(progress: backend.progress, weight: HangDetector.busyWeight)
+    }
+    #expect(results.firstIndex(of: true) == 29)
+  }
+
+  @Test("A process works if it uses a fiftieth of a processor")
+  func activityIsProcessorTime() {
+    var activity = ProcessActivity(nanoseconds: 7_000_000)
+    let weights = [7_000_000, 11_900_000, 16_900_000, 266_900_000].map { nanoseconds in
+      activity.weight(nanoseconds: nanoseconds, interval: .milliseconds(250))
+    }
+    let idle = HangDetector.idleWeight
+    let busy = HangDetector.busyWeight
+    #expect(weights == [idle, idle, busy, busy])
+  }
+
   @Test("The report names the test and the call that waits")
   func reportsNameTheCall() async {
     let backend = VirtualBackend()
