@@ -5,8 +5,8 @@ internal import Synchronization
 
 /// Counts the polls in which a test makes no progress.
 ///
-/// While the process works, a test may only be waiting for a processor that other tests use, so such
-/// a poll counts less.
+/// While the process works, a test may only be waiting for a processor that other tests use, so
+/// such a poll counts less.
 struct HangDetector {
   /// The weight of a poll of an idle process.
   static let idleWeight = 10
