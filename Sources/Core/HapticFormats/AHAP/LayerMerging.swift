@@ -15,7 +15,7 @@ struct LayerMerging {
   private(set) var pattern = HapticPattern()
   /// The maximum difference in frequency, in hertz.
   private(set) var maximumHertz = 0.0
-  /// The maximum loss of level of an event that is still felt, in decibels.
+  /// The maximum change of level of an event that is still felt, in decibels.
   private(set) var maximumDecibels = 0.0
   /// The number of events that the controls silence.
   private(set) var silencedCount = 0
@@ -36,13 +36,13 @@ struct LayerMerging {
   /// Merges layers, or returns nil if the controls are of another kind or in several layers.
   init?(_ composition: HapticComposition) {
     let layers = composition.layers
-    let controlledLayers = layers.filter {
-      !$0.pattern.parameters.isEmpty || !$0.pattern.curves.isEmpty
+    let controlledIndices = layers.indices.filter { index in
+      !layers[index].pattern.parameters.isEmpty || !layers[index].pattern.curves.isEmpty
     }
-    guard layers.allSatisfy({ $0.signals.isEmpty }), controlledLayers.count == 1,
-      let controlledIndex = layers.firstIndex(where: { $0 == controlledLayers[0] })
-    else { return nil }
-    let controlled = controlledLayers[0].pattern
+    guard layers.allSatisfy({ $0.signals.isEmpty }), controlledIndices.count == 1 else {
+      return nil
+    }
+    let controlled = layers[controlledIndices[0]].pattern
     let controls = controlled.parameters.map { $0.id } + controlled.curves.map { $0.id }
     guard
       controls.allSatisfy({ $0 == .hapticIntensityControl || $0 == .hapticSharpnessControl }),
@@ -52,7 +52,7 @@ struct LayerMerging {
     sharpness = ControlTimeline(of: .hapticSharpnessControl, in: controlled)
     intensity = ControlTimeline(of: .hapticIntensityControl, in: controlled)
     var otherLayers = layers
-    otherLayers.remove(at: controlledIndex)
+    otherLayers.remove(at: controlledIndices[0])
     let events = otherLayers.flatMap { $0.pattern.events }
     otherEvents = events.filter { $0.kind.isHaptic }
     merge(unaffectedEvents: events.filter { !$0.kind.isHaptic })
@@ -68,7 +68,7 @@ struct LayerMerging {
     if maximumDecibels > Self.tolerance.decibels {
       losses.add(
         .approximated, .composition,
-        "the curves of one layer weaken the events of others by up to # dB",
+        "the curves of one layer change the level of the events of others by up to # dB",
         size: maximumDecibels)
     }
     if silencedCount > 0 {
@@ -120,8 +120,8 @@ struct LayerMerging {
   /// The sharpness that moves from the control to the events of the controlled layer.
   ///
   /// The best value is the control at the first event, limited to values that let all other events
-  /// compensate for the control. If there are none, it is the middle, which has the smallest
-  /// maximum error.
+  /// compensate for the control. If no such value exists, it is the midpoint of the limits,
+  /// which minimizes the maximum error.
   private var sharpnessShift: Double {
     guard let first = controlled.events.map({ $0.time }).min(), startsWithEvents(sharpness) else {
       return 0
@@ -132,11 +132,11 @@ struct LayerMerging {
     let upper = min(1 - (bases.max() ?? 0), (values.min() ?? 0) + 1)
     guard lower <= upper else { return 0 }
     // The compensated sharpness of an event, w − (c − shift), must be within 0…1.
-    let needs = otherEvents.map { event in
+    let requiredShifts = otherEvents.map { event in
       sharpness.value(at: event.time) - Double(event.value(of: .hapticSharpness))
     }
     var shift = sharpness.value(at: first)
-    if let minimum = needs.max(), let maximum = needs.min().map({ $0 + 1 }) {
+    if let minimum = requiredShifts.max(), let maximum = requiredShifts.min().map({ $0 + 1 }) {
       shift =
         minimum <= maximum
         ? min(max(shift, minimum), maximum) : (minimum + maximum) / 2
@@ -192,7 +192,8 @@ struct LayerMerging {
     let onset = control(at: event.time)
     let own = (
       sharpness: clamped(wanted.sharpness - onset.sharpness),
-      intensity: onset.gain > Self.silentGain ? clamped(wanted.intensity / onset.gain) : 1
+      intensity: onset.gain > Self.silentGain
+        ? clamped(wanted.intensity / onset.gain) : wanted.intensity
     )
     if own.sharpness != wanted.sharpness {
       event.parameters[.hapticSharpness] = Float(own.sharpness)
@@ -210,7 +211,7 @@ struct LayerMerging {
       $0 > event.time && $0 < end
     }
     let scaleOfPhone = SharpnessScale.phone
-    for time in [event.time] + changes {
+    for time in [event.time] + changes + [max(event.time, end)] {
       let values = control(at: time)
       let played = clamped(own.sharpness + values.sharpness)
       maximumHertz = max(
@@ -219,7 +220,7 @@ struct LayerMerging {
           scaleOfPhone.hertz(ofSharpness: played)
             - scaleOfPhone.hertz(ofSharpness: wanted.sharpness)))
       let ratio = max(own.intensity * values.gain / wanted.intensity, Self.silentGain)
-      maximumDecibels = max(maximumDecibels, -20 * Self.amplitudeExponent * log10(ratio))
+      maximumDecibels = max(maximumDecibels, abs(20 * Self.amplitudeExponent * log10(ratio)))
     }
     return event
   }

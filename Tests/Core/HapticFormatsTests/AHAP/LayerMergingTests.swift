@@ -88,7 +88,8 @@ import Testing
         level: [(0, 1), (0.5, 0.5), (1, 0.5)], sharpness: [(0, 1), (0.4, 0), (1, 0)],
         taps: [(0, 1, 0), (0.6, 1, 1)]))
     #expect(
-      losses.contains("the curves of one layer weaken the events of others by up to 12 dB"),
+      losses.contains(
+        "the curves of one layer change the level of the events of others by up to 12 dB"),
       "\(losses)")
     #expect(!losses.contains { $0.contains("act on the events of all layers") })
   }
