@@ -26,6 +26,11 @@ public struct SharpnessScale: Equatable, Sendable {
   /// The minimum and maximum frequencies that a pattern can state, in hertz.
   public static let supportedHertz: ClosedRange<Double> = 1...20_000
 
+  /// Returns a frequency in hertz, limited to those that a pattern can state.
+  public static func supported(hertz: Double) -> Double {
+    min(max(hertz, supportedHertz.lowerBound), supportedHertz.upperBound)
+  }
+
   /// Returns the frequency of a sharpness, in hertz, without clamping.
   public func hertz(ofSharpness sharpness: Double) -> Double {
     isLogarithmic
@@ -83,12 +88,11 @@ extension HapticComposition {
   /// Returns the minimum and maximum frequency that the haptic events of the layers that state
   /// hertz reach; nil if no layer does.
   public var statedHertz: ClosedRange<Double>? {
-    var range: ClosedRange<Double>?
-    for hertz in layers.compactMap({ $0.statedHertz }) {
-      let lower = min(hertz.lowerBound, range?.lowerBound ?? hertz.lowerBound)
-      range = lower...max(hertz.upperBound, range?.upperBound ?? hertz.upperBound)
-    }
-    return range
+    let ranges = layers.compactMap { $0.statedHertz }
+    guard let minimum = ranges.map({ $0.lowerBound }).min(),
+      let maximum = ranges.map({ $0.upperBound }).max()
+    else { return nil }
+    return minimum...maximum
   }
 }
 
@@ -201,10 +205,8 @@ private struct SharpnessConversion {
   /// Returns the sharpness on the target scale, without clamping.
   private func converted(_ sharpness: Double) -> Double {
     if source == target { return sharpness }
-    let supported = SharpnessScale.supportedHertz
     let hertz = source.hertz(ofSharpness: sharpness)
-    return target.sharpness(
-      ofHertz: min(max(hertz, supported.lowerBound), supported.upperBound))
+    return target.sharpness(ofHertz: SharpnessScale.supported(hertz: hertz))
   }
 
   /// Returns the sharpness on the target scale, clamped to 0…1.

@@ -16,8 +16,6 @@ public struct LoadedPattern: Sendable {
   public let composition: HapticComposition
   /// Further information in the file.
   public let details: [(name: String, value: String)]
-  /// The format of the file, or nil if it cannot be recognized.
-  let format: HapticFormat?
   private let sourceMap: SourceMap
   private let soundReferences: [ReadResult.SoundReference]
   private let findings: [Finding]
@@ -39,12 +37,14 @@ public struct LoadedPattern: Sendable {
     }
     self.input = input
     self.composition = composition
-    format = try? input.formats.format(of: file)
     details = readResult.details
     sourceMap = readResult.sourceMap
     findings = readResult.findings
     soundReferences = input.soundLookup == .none ? [] : readResult.sounds
   }
+
+  /// The format of the file, or nil if it cannot be recognized. The file is examined at each call.
+  var format: HapticFormat? { try? input.formats.format(of: file) }
 
   /// The paths of the file and its sound files.
   public var sourcePaths: [String] {

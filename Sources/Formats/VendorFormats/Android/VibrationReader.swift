@@ -201,7 +201,7 @@ struct VibrationReader {
     let supported = SharpnessScale.supportedHertz
     var excess = 0.0
     func limited(_ stated: Float) -> Double {
-      let hertz = min(max(Double(stated), supported.lowerBound), supported.upperBound)
+      let hertz = SharpnessScale.supported(hertz: Double(stated))
       excess = max(excess, abs(Double(stated) - hertz))
       return hertz
     }

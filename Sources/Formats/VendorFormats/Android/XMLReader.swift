@@ -30,9 +30,6 @@ struct XMLReader {
     if starts(with: "\u{FEFF}") {
       position = 3
     }
-    if starts(with: "<?xml"), let next = byte(at: 5), XMLTree.isWhitespace(next) {
-      try skipInstruction()
-    }
     while position < text.count {
       try readItem()
     }

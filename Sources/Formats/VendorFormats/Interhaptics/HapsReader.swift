@@ -183,8 +183,7 @@ struct HapsReader {
 
   /// Returns a frequency, limited to those that a pattern can state.
   private mutating func supported(_ hertz: Double) -> Double {
-    let range = SharpnessScale.supportedHertz
-    let limited = min(max(hertz, range.lowerBound), range.upperBound)
+    let limited = SharpnessScale.supported(hertz: hertz)
     if limited != hertz {
       losses.add(
         .approximated, .composition,

@@ -207,7 +207,7 @@ struct MPEGReader {
       let intensity = amplitude / Self.transientAmplitude
       // A transient without a frequency has the constant frequency of the burst.
       let hertz = keyframe.frequency.isNaN ? 2 / Self.transientDuration : Double(keyframe.frequency)
-      let sharpness = SharpnessScale.mpeg.sharpness(ofHertz: Self.supported(hertz: hertz))
+      let sharpness = SharpnessScale.mpeg.sharpness(ofHertz: SharpnessScale.supported(hertz: hertz))
       reportClamping(intensity: intensity, amplitude: amplitude, of: effect)
       var parameters = EventParameters()
       parameters[.hapticIntensity] = Float(min(intensity, 1))
@@ -242,12 +242,6 @@ struct MPEGReader {
         "amplitudes above the amplitude of intensity 1 are clamped by up to # of full scale",
         size: amplitude - amplitude / intensity)
     }
-  }
-
-  /// Returns a frequency, limited to those that a pattern can state.
-  static func supported(hertz: Double) -> Double {
-    let range = SharpnessScale.supportedHertz
-    return min(max(hertz, range.lowerBound), range.upperBound)
   }
 
   // MARK: - Signals

@@ -37,7 +37,7 @@ struct WaveEvent {
     let intensity = Self.clamped(
       amplitudes.map { ($0.time, $0.value / MPEGReader.continuousAmplitude) })
     let sharpness: Breakpoints = hertz.map {
-      ($0.time, SharpnessScale.mpeg.sharpness(ofHertz: MPEGReader.supported(hertz: $0.value)))
+      ($0.time, SharpnessScale.mpeg.sharpness(ofHertz: SharpnessScale.supported(hertz: $0.value)))
     }
     let peak = intensity.map { $0.value }.max() ?? 0
     var initialSharpness = sharpness.first?.value ?? 0
