@@ -36,7 +36,7 @@ final class StudioServer {
     let number = UInt32(digits, radix: 16) ?? 0
     let startCount = UInt32(preferredPortRange.count) - UInt32(preferredPortCount) + 1
     let first = preferredPortRange.lowerBound + UInt16(number % startCount)
-    return Array(first..<first + preferredPortCount)
+    return Array(first...first + (preferredPortCount - 1))
   }
 
   /// Listens on the loopback address only. The system chooses a free port for port 0.

@@ -116,7 +116,10 @@ struct StudioSite {
     guard hosts.contains(request.headers["host"] ?? ""),
       request.headers["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } })
         ?? true
-    else { return HTTPResponse(403, "only pages served from \(address) can use this server") }
+    else {
+      // The address contains the secret, so the reply names the host only.
+      return HTTPResponse(403, "only pages served from http://\(hosts[0]) can use this server")
+    }
     let components = request.path.split(separator: "/", omittingEmptySubsequences: false).map(
       String.init)
     guard components.count == 3, components[0].isEmpty, components[1] == secret else {
