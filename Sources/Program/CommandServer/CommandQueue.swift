@@ -50,13 +50,15 @@ package struct CommandQueue {
     by session: CommandSession, client: Int = 0, at now: Duration, period: Duration,
     answer: (CommandReply) -> Void
   ) -> Ending? {
+    // The next session performs the lines that follow a reload.
+    guard !session.isReloading else { return nil }
     if let (request, pattern, since) = deferredRequest {
       guard now >= since + period else { return nil }
       deferredRequest = nil
       answer(session.reply(to: request, clientID: client, with: pattern))
     }
     var count = 0
-    while count < Self.maximumBatchCount {
+    while count < Self.maximumBatchCount, !session.isReloading {
       count += 1
       let request: CommandRequest
       var pattern: Result<CompiledPattern, CommandError>?

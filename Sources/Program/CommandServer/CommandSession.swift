@@ -190,6 +190,7 @@ package final class CommandSession {
     maximumPeak = previous.maximumPeak
     lateCommandCount = previous.lateCommandCount
     clientCount = previous.clientCount
+    requestCount = previous.requestCount
   }
 
   func status(_: ServerCommand) -> [CommandReply.Field] {

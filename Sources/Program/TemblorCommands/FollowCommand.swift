@@ -320,7 +320,7 @@ final class FollowActivity: PlaybackActivity {
   /// again.
   private func checkDelivery(frameCount: Int64, at now: Duration) {
     guard let last = lastDelivery, last.frameCount == frameCount, !isInterrupted else {
-      if isStalled, let last = lastDelivery {
+      if isStalled, let last = lastDelivery, last.frameCount != frameCount {
         let seconds = (now - last.time).inSeconds.text(places: 1)
         console.error("\(name.printable): delivers again after \(seconds) s")
       }
