@@ -33,8 +33,8 @@ public struct Difference: Equatable, Sendable {
   public var confidence: Double?
   /// The standard error of the amount, in `unit`, for a recording.
   public var standardError: Double?
-  /// The part of the amount that rounding in the files can explain, in `unit`. It does not count
-  /// against a tolerance.
+  /// The part of the amount that rounding in the files can explain, in `unit`; for another tempo,
+  /// the part of `maximumShift`, in seconds. It does not count against a tolerance.
   public var slack = 0.0
   /// The difference in one sentence.
   public var sentence: String

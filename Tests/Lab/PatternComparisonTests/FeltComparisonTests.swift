@@ -112,7 +112,7 @@ struct FeltComparisonTests {
     ),
   ]
 
-  @Test("One vibration that is written in two ways has no difference", arguments: 0..<9)
+  @Test("One vibration that is written in two ways has no difference", arguments: spellings.indices)
   func spellingIsNoDifference(_ number: Int) throws {
     let (name, pattern, other) = Self.spellings[number]
     let comparison = try comparison(pattern, other)
@@ -131,7 +131,7 @@ struct FeltComparisonTests {
 
   private static let formats: [HapticFormat] = [.hapticClip, .he, .oh, .hjif]
 
-  @Test("A conversion without losses has no difference", arguments: 0..<4)
+  @Test("A conversion without losses has no difference", arguments: formats.indices)
   func conversionIsNoDifference(_ number: Int) throws {
     let format = Self.formats[number]
     let isSingleVoice = format.id == "he" || format.id == "oh"

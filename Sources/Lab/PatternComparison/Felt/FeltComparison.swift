@@ -37,14 +37,18 @@ struct FeltComparison {
       return
     }
     let forward = FeltExplanation(side, candidateSide, context: context)
-    let backward = FeltExplanation(candidateSide, side, context: context)
+    pulses = forward.pulses
     let forwardDifferences = forward.differences.joined()
+    if forwardDifferences.isEmpty {
+      differences = []
+      return
+    }
+    let backward = FeltExplanation(candidateSide, side, context: context)
     let backwardDifferences = backward.differences.map(\.mirrored).joined()
     // Of two explanations with equal length, that by the reference's events wins.
     differences =
       forwardDifferences.count <= backwardDifferences.count
       ? forwardDifferences : backwardDifferences
-    pulses = forward.pulses
   }
 
   /// The maximum difference of equal amplitudes, of full scale.

@@ -41,8 +41,6 @@ struct FeltDifference {
   var candidateEvents: [Int] = []
   /// The minimum and maximum amounts of joined differences.
   var spread: ClosedRange<Double>?
-  /// The number of joined differences.
-  var count = 1
 
   /// A Boolean value that indicates whether only one pattern has the sound.
   var isPresence: Bool { kind == .missing || kind == .added }
@@ -55,7 +53,7 @@ struct FeltDifference {
     case .added: mirrored.kind = .missing
     default: mirrored.amount = -amount
     }
-    mirrored.tempoPercent = -tempoPercent
+    mirrored.tempoPercent = 100 * (1 / (1 + tempoPercent / 100) - 1)
     mirrored.events = candidateEvents
     mirrored.candidateEvents = events
     return mirrored
@@ -105,7 +103,6 @@ extension [FeltDifference] {
     summary.candidateEvents = hasAllCounterparts ? group.flatMap(\.candidateEvents) : []
     let end = group.map(\.range.upperBound).max() ?? summary.range.upperBound
     summary.range = summary.range.lowerBound...end
-    summary.count = group.count
     return summary
   }
 }

@@ -127,10 +127,10 @@ struct FeltLevelSearch {
 
   /// Returns the sign of the difference at a point, or 0 if rounding explains it.
   private func sign(at index: Int) -> Int {
+    guard weight(at: index) > 0 else { return 0 }
     let change = change(at: index)
-    guard abs(change) > FeltDifference.Minimum.decibels, weight(at: index) > 0 else { return 0 }
     let minimum = FeltDifference.Minimum.decibels
-    guard abs(change) > slack(at: index) + minimum,
+    guard abs(change) > minimum, abs(change) > slack(at: index) + minimum,
       abs(change) > changeByShift(at: index) + minimum
     else { return 0 }
     return change > 0 ? 1 : -1

@@ -112,7 +112,8 @@ struct FeltShiftSearch {
       let last = context.grid.index(before: times[1] + 0.005)
       touched.formUnion(first..<max(first, last))
     }
-    return touched.reduce(0) { sum, index in
+    // The order of a set differs between runs, and the rounding of the sum would, too.
+    return touched.sorted().reduce(0) { sum, index in
       let difference = side.amplitudes[index] - candidate.amplitudes[index]
       return sum + difference * difference
     }

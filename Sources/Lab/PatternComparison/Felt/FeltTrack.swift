@@ -179,9 +179,16 @@ struct TimeWarp {
     guard let first = from.first, let last = from.last else { return time }
     if time <= first { return time + to[0] - first }
     if time >= last { return time + to[to.count - 1] - last }
+    // Finds the first anchor at the time or after.
     var index = 1
-    while index < from.count - 1, from[index] < time {
-      index += 1
+    var upperIndex = from.count - 1
+    while index < upperIndex {
+      let middle = (index + upperIndex) / 2
+      if from[middle] < time {
+        index = middle + 1
+      } else {
+        upperIndex = middle
+      }
     }
     let span = from[index] - from[index - 1]
     guard span > 0 else { return to[index] }
