@@ -133,16 +133,46 @@ public protocol ConnectablePublisher<Output, Failure>: Publisher {
 }
 
 extension ConnectablePublisher {
-  /// Returns a publisher that connects when it is subscribed to.
+  /// Returns a publisher that is connected from its first subscription to the end of the last one.
   public func autoconnect() -> AnyPublisher<Output, Failure> {
-    AnyPublisher { receive in
+    let connection = SharedConnection(connect)
+    return AnyPublisher { receive in
       let subscription = sink(receiveValue: receive)
-      let connection = connect()
+      connection.retain()
       return AnyCancellable {
         subscription.cancel()
-        connection.cancel()
+        connection.release()
       }
     }
+  }
+}
+
+/// The connection that all subscribers of a publisher share.
+private final class SharedConnection: @unchecked Sendable {
+  private let lock = NSRecursiveLock()
+  private let connect: () -> any Cancellable
+  private var subscriberCount = 0
+  private var connection: (any Cancellable)?
+
+  init(_ connect: @escaping () -> any Cancellable) { self.connect = connect }
+
+  /// Connects for the first subscriber.
+  func retain() {
+    lock.withLock {
+      subscriberCount += 1
+      if subscriberCount == 1 {
+        connection = connect()
+      }
+    }
+  }
+
+  /// Ends the connection after the last subscriber.
+  func release() {
+    let endedConnection: (any Cancellable)? = lock.withLock {
+      subscriberCount -= 1
+      return subscriberCount == 0 ? exchange(&connection, with: nil) : nil
+    }
+    endedConnection?.cancel()
   }
 }
 

@@ -125,6 +125,23 @@ private struct DownloadView: View {
     #expect(device.calls == [0.5, 1, 1.5])
   }
 
+  @Test("Subscribers of an autoconnected timer share its connection")
+  func subscribersShareAConnection() async {
+    let timer = Timer.publish(every: 0.5, on: .main, in: .common).autoconnect()
+    var firstCount = 0
+    var secondCount = 0
+    let first = timer.sink { _ in firstCount += 1 }
+    let second = timer.sink { _ in secondCount += 1 }
+    await device.advance(by: .seconds(1.25))
+    #expect(firstCount == 2 && secondCount == 2)
+    first.cancel()
+    await device.advance(by: .seconds(0.5))
+    #expect(firstCount == 2 && secondCount == 3)
+    second.cancel()
+    await device.advance(by: .seconds(10))
+    #expect(secondCount == 3)
+  }
+
   @Test("Values are delayed, debounced, and throttled in the device's time")
   func operatorsFollowTheDevice() async {
     let subject = PassthroughSubject<Int, Never>()
