@@ -94,14 +94,14 @@ review() {
 publish() {
   local tree commit parent
   parent=$(git ls-remote origin "refs/heads/$HAPTICS_BRANCH" | cut -f 1)
+  if [ -n "$parent" ]; then
+    git fetch --quiet --depth 1 origin "$parent"
+  fi
   tree=$(for name in "${pictures[@]}"; do
     printf '100644 blob %s\t%s\n' "$(git hash-object -w "$output/$name")" "$name"
   done | git mktree)
   commit=$(git -c user.name=haptics-review -c user.email=haptics-review@localhost \
     commit-tree "$tree" ${parent:+-p "$parent"} -m "Pictures of haptic snapshots")
-  if [ -n "$parent" ]; then
-    git fetch --quiet --depth 1 origin "$parent"
-  fi
   git push --quiet origin "$commit:refs/heads/$HAPTICS_BRANCH"
   echo "${GITHUB_SERVER_URL:-https://github.com}/${GITHUB_REPOSITORY:-}/raw/$commit"
 }

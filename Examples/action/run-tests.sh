@@ -18,4 +18,4 @@ find "$folder" -name .build -prune -o -name '*.swift' -print \
   | sed -E 's|^\./||; s|^(.*/)?([^/]+)$|s# at \2:# at \1\2:#|' > "$paths"
 # The flag lets the rule of handlers find code that ends the application on a phone.
 swift test --package-path "$folder" -Xswiftc -enable-actor-data-race-checks 2>&1 \
-  | sed -u -E -f "$paths"
+  | sed -u -f "$paths"
