@@ -53,6 +53,8 @@ function start() {
     profiles = core.profiles();
     formats = core.formats();
   })();
+  // A failed load can be tried again.
+  starting.catch(() => { starting = null; });
   return starting;
 }
 
@@ -112,11 +114,14 @@ function profileIndex(profile = "phone") {
 
 function checkRate(rate) {
   if (rate >= 8000 && rate <= 192000) return;
-  throw new TemblorError({ message: `sample rate ${rate}`, hint: "8,000 to 192,000 are rendered" });
+  throw new TemblorError({ message: `invalid sample rate ${rate}`, hint: "use 8,000 to 192,000 Hz" });
 }
 
 export async function load(source, { name = "pattern.ahap" } = {}) {
   await start();
+  if (globalThis.Response && source instanceof Response && !source.ok) {
+    throw new TemblorError({ message: `${name} cannot be loaded: status ${source.status}` });
+  }
   let bytes;
   if (source instanceof Uint8Array) bytes = source;
   else if (source instanceof ArrayBuffer) bytes = new Uint8Array(source);
@@ -153,7 +158,7 @@ export function convert(pattern, format) {
   pattern.open();
   const bytes = format === "ahap" ? core.text(slot) : core.save(slot, format);
   if (!bytes.length) {
-    throw new TemblorError({ message: `${known.title} cannot have ${pattern.name}` });
+    throw new TemblorError({ message: `${pattern.name} cannot be written as ${known.title}` });
   }
   const losses = format === "ahap" ? core.origin(slot).losses : core.losses();
   return { bytes, losses: losses.map(({ message, line }) => ({ message, line })) };
@@ -190,6 +195,7 @@ async function node() {
   // A browser starts sound only during a gesture of the user.
   const running = audio.resume();
   workletLoad ??= audio.audioWorklet.addModule(new URL("./temblor-worklet.js", import.meta.url));
+  workletLoad.catch(() => { workletLoad = null; });
   await Promise.all([workletLoad, running]);
   const idle = idleNodes.pop();
   if (idle) return idle;

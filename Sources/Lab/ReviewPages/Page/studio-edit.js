@@ -408,8 +408,8 @@ function dragText({ item, part }) {
 
 // Keys.
 /**
- * A change by keys that is shown, but not yet in the text: its label and its values by path. A change
- * of a long text would not keep up with repeated keys.
+ * A change by keys that is shown, but not yet in the text: its label, whether it continues the last
+ * undo step, and its values by path. A change of a long text would not keep up with repeated keys.
  */
 let pendingNudge = null;
 let nudgeTimer = 0;
@@ -418,10 +418,10 @@ let nudgeTimer = 0;
 function commitNudge() {
   clearTimeout(nudgeTimer);
   if (!pendingNudge) return;
-  const { label, values } = pendingNudge;
+  const { label, isContinued, values } = pendingNudge;
   pendingNudge = null;
   for (const path of values.keys()) preview.delete(path);
-  change(label, [...values].flatMap(([path, fields]) =>
+  change(isContinued ? null : label, [...values].flatMap(([path, fields]) =>
     Object.entries(fields).map(([field, value]) => assign(path, field, value))));
 }
 
@@ -442,8 +442,8 @@ function nudge(event) {
     nudge(event);
     return;
   }
-  const isSame = event.repeat && current().history.undo === label;
-  pendingNudge ??= { label: isSame ? null : label, values };
+  const isContinued = event.repeat && current().history.undo === label;
+  pendingNudge ??= { label, isContinued, values };
   pendingNudge.values = values;
   if (changeCost <= longChange) {
     commitNudge();
@@ -553,7 +553,7 @@ const keyTable = [
   { keys: ["-"], act: () => zoom(1.4) },
   { keys: ["0"], act: () => { showAll(); drawAll(); } },
   { keys: ["Escape"], act: () => select([]) },
-  { keys: ["?"], shown: "?", words: "This list", isAlwaysActive: true, act: () => find("#keys-dialog").showModal() },
+  { keys: ["?"], shown: "?", words: "Show this help", isAlwaysActive: true, act: () => find("#keys-dialog").showModal() },
 ];
 
 /** The keys with Ctrl or Command, outside text fields. */

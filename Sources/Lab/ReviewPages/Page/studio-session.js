@@ -85,10 +85,11 @@ async function storeDrafts() {
     return (store) => store.put(draft);
   });
   try {
-    for (const operation of operations.filter(Boolean)) {
+    // All transactions start at once, because a page that is being hidden does not wait.
+    await Promise.all(operations.filter(Boolean).map(async (operation) => {
       await withDrafts("readwrite", operation);
       document.body.dataset.drafts = String(Number(document.body.dataset.drafts ?? 0) + 1);
-    }
+    }));
   } catch (error) {
     for (const slot of slots) if (slot) slot.draftKey = null;
     if (hasReportedDraftFailure) return;
