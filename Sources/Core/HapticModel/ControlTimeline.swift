@@ -237,8 +237,7 @@ extension ParameterCurve {
   /// Returns the points of the linearized curve, sorted by time.
   ///
   /// Times count from the start of the curve. Points whose time is NaN are omitted. Values are
-  /// clamped to the range of the control, except
-  /// if `isClamped` is false.
+  /// clamped to the range of the control unless `isClamped` is false.
   func linearizedPoints(
     tolerance: Double = squareRootTolerance, isClamped: Bool = true
   ) -> [(time: Double, value: Double)] {

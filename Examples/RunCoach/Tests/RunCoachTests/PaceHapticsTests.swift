@@ -4,7 +4,7 @@
   import RunCoach
   import Testing
 
-  /// What the runner feels. No sound card, no waiting, no change in the application.
+  /// The haptics of a run, tested without a sound card, waiting, or changes in the application.
   @MainActor @Suite(.virtualHaptics(rules: .all)) struct PaceHapticsTests {
     let device = hapticDevice
     let haptics = PaceHaptics()

@@ -38,7 +38,9 @@ struct FormatTrial {
       requireOneLine(finding.description)
       require(format.rules.contains { $0.id == finding.rule }, "a finding of another rule")
     }
-    for loss in result.losses { requireOneLine(loss.message) }
+    for loss in result.losses {
+      requireOneLine(loss.message)
+    }
     let hasError = result.findings.contains { $0.severity == .error }
     require(hasError == (result.composition == nil), "errors and a composition, or neither")
     let fast = format.examine(file, options: ReadingOptions(wantsFindings: false))

@@ -2,15 +2,17 @@ import CLibFuzzer
 
 /// Whole numbers at which integers, floating-point numbers and limits of formats end.
 private let boundaries = [
-  "0", "-0", "1", "-1", "127", "128", "255", "256", "32767", "32768", "65535", "65536", "86400", "86401",
-  "2147483647", "2147483648", "-2147483648", "-2147483649", "4294967295", "4294967296", "9007199254740991",
+  "0", "-0", "1", "-1", "127", "128", "255", "256", "32767", "32768", "65535", "65536", "86400",
+  "86401", "2147483647", "2147483648", "-2147483648", "-2147483649", "4294967295", "4294967296",
+  "9007199254740991",
   "9007199254740993", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
   "18446744073709551615", "18446744073709551616", "1e308", "1e309", "-1e308", "5e-324", "0.1",
 ]
 
 /// What libFuzzer calls to change an input: every other time a number as a whole, which it would do by single digits.
 @_cdecl("LLVMFuzzerCustomMutator")
-func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int, _ seed: UInt32) -> Int {
+func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int, _ seed: UInt32) -> Int
+{
   var choices = unsafe Choices(UnsafeBufferPointer(start: bytes, count: count))
   for _ in 0...(seed % 61) { _ = choices.number(below: 2) }
   let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
@@ -22,7 +24,9 @@ func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ limit: Int, _ 
     var end = text[first...].firstIndex { !digits.contains($0) } ?? text.endIndex
     // A number is taken with its sign, fraction and exponent half of the time.
     if choices.number(below: 2) == 0 {
-      end = text[first...].firstIndex { !digits.contains($0) && !".eE+-".utf8.contains($0) } ?? text.endIndex
+      end =
+        text[first...].firstIndex { !digits.contains($0) && !".eE+-".utf8.contains($0) }
+        ?? text.endIndex
     }
     let start = first > 0 && text[first - 1] == UInt8(ascii: "-") ? first - 1 : first
     let value = boundaries[choices.number(below: boundaries.count)]

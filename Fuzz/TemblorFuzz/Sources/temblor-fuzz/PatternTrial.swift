@@ -51,7 +51,8 @@ struct PatternTrial {
     let fast = examine(text, ReadingOptions(wantsFindings: false))
     require(fast.composition == result.composition, "the fast path reads something else")
     require(
-      fast.findings.first { $0.severity == .error } == result.findings.first { $0.severity == .error },
+      fast.findings.first { $0.severity == .error }
+        == result.findings.first { $0.severity == .error },
       "the fast path finds another error")
   }
 
@@ -92,13 +93,16 @@ struct PatternTrial {
     let others = PatternRules.findings(in: composition, location: location)
     for finding in others {
       require(
-        PatternRules.compositionRules.contains { $0.id == finding.rule }, "a finding of another rule")
+        PatternRules.compositionRules.contains { $0.id == finding.rule },
+        "a finding of another rule")
       require(finding.severity < .error, "a pattern that can be read breaks a rule")
       requireOneLine(finding.description)
     }
     let findings = result.findings(
       adding: others, rules: Self.format.rules + PatternRules.compositionRules)
-    for finding in findings { requireOneLine(finding.description) }
+    for finding in findings {
+      requireOneLine(finding.description)
+    }
   }
 
   /// A composition made into a file must read back equal.

@@ -69,7 +69,8 @@ struct OptionTrial {
       attempt { _ = try RoutingOptions.channels(word, option: option) }
     }
     attempt {
-      _ = try ChannelRouting.ChannelSettings(word, option: "--channel", profileNamed: { _ in .phone })
+      _ = try ChannelRouting.ChannelSettings(
+        word, option: "--channel", profileNamed: { _ in .phone })
     }
     for layout in TransducerArray.Layout.allCases {
       attempt {

@@ -107,9 +107,9 @@ struct PitchScale: BitwiseCopyable, Sendable {
   /// The octaves or the difference of the increments from sharpness 0 to 1.
   private var range: Float = 0
   /// The sharpness of the lowest frequency that the transducer reproduces.
-  private(set) var lowestSharpness: Float = 0
+  private(set) var minimumSharpness: Float = 0
   /// The sharpness of the highest frequency that the transducer reproduces.
-  private(set) var highestSharpness: Float = 1
+  private(set) var maximumSharpness: Float = 1
 
   /// Creates the scale of a layer whose frequencies the profile determines.
   init() {}
@@ -129,14 +129,14 @@ struct PitchScale: BitwiseCopyable, Sendable {
       scale.isLogarithmic
       ? Float(logarithm2(scale.maximumHertz / scale.minimumHertz))
       : Float((scale.maximumHertz - scale.minimumHertz) * incrementPerHertz)
-    lowestSharpness = Float(scale.sharpness(ofHertz: band.lowerBound))
-    highestSharpness = Float(scale.sharpness(ofHertz: band.upperBound))
+    minimumSharpness = Float(scale.sharpness(ofHertz: band.lowerBound))
+    maximumSharpness = Float(scale.sharpness(ofHertz: band.upperBound))
   }
 
   /// Returns a sharpness, limited to the frequencies that the transducer reproduces.
   @_noLocks @inline(__always) func clamped(_ sharpness: Float) -> Float {
-    if sharpness < lowestSharpness { return lowestSharpness }
-    return sharpness > highestSharpness ? highestSharpness : sharpness
+    if sharpness < minimumSharpness { return minimumSharpness }
+    return sharpness > maximumSharpness ? maximumSharpness : sharpness
   }
 
   /// Returns the phase increment of a sharpness of a layer that states hertz.

@@ -351,8 +351,8 @@ extension Voice {
       let scale = context.plan.value.layers[Int(voice.layer)].pitchScale
       let bound = SegmentLength.untilBound(
         voice.pitch + controls.pitch, isRising: isRising(pitchID, in: context),
-        framesPerUnit: pitchFrames, low: isHaptic ? scale.lowestSharpness : -1,
-        high: isHaptic ? scale.highestSharpness : 1)
+        framesPerUnit: pitchFrames, low: isHaptic ? scale.minimumSharpness : -1,
+        high: isHaptic ? scale.maximumSharpness : 1)
       length = min(length, min(SegmentLength.forPitch(framesPerUnit: pitchFrames), bound))
     }
     if isHaptic { return length }
