@@ -55,9 +55,9 @@ static void add(void *device, void (*body)(void *), void *context) {
   dispatch_async_f(_dispatch_main_q, device, run_next);
 }
 
-int vt_async_main(void *queue, void *block) {
+int vt_async_main(void *queue, void *block, const void *caller) {
   if (queue != _dispatch_main_q || vt_on_main_queue()) return 0;
-  void *device = vt_here();
+  void *device = vt_device(caller);
   if (!device || !asks_operation_queue()) return 0;
   add(device, run, _Block_copy(block));
   return 1;

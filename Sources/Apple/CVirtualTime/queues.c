@@ -73,7 +73,7 @@ static void leave(void *context, int64_t rest) {
 
 void dispatch_async(void *queue, void *block) {
   NEXT(dispatch_async);
-  if (vt_async_main(queue, block)) return;
+  if (vt_async_main(queue, block, __builtin_return_address(0))) return;
   void *device = vt_here();
   if (!device) return next(queue, block);
   fire(make(device, queue, _Block_copy(block), call_block));
@@ -94,28 +94,123 @@ void dispatch_after_f(uint64_t when, void *queue, void *context, void (*work)(vo
 }
 
 // Timer sources are only armed to fire immediately, so libdispatch still handles suspension and
-// cancellation.
-typedef struct timer { struct timer *next; void *source; unsigned generation; } timer;
+// cancellation. libdispatch fires them on a thread of its own: the call of a handler is pending
+// work from the firing until its end, or until the source is suspended, set again, or canceled.
+typedef struct timer {
+  struct timer *next;
+  void *source;
+  /// The device that receives the calls of the handler, or null without a handler of a device.
+  void *device;
+  /// Counts the settings, so that an obsolete setting can be detected.
+  unsigned generation;
+  unsigned suspensions;
+  /// Whether a device created the source, so that its suspensions are known.
+  int is_tracked;
+  int is_inactive, is_fired, is_pending;
+} timer;
 typedef struct arming { void *device, *source; uint64_t interval; unsigned generation; } arming;
 static timer *timers;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static void (*set_timer)(void *, uint64_t, uint64_t, uint64_t);
 long dispatch_source_testcancel(void *source);
 
-/// Counts the settings of a source, so that an obsolete setting can be detected. A change of 0 only
-/// reads the count.
-static unsigned setting(void *source, unsigned change) {
-  pthread_mutex_lock(&lock);
+/// Returns the record of a source, or null. The lock is held.
+static timer *timer_of(void *source) {
   timer *it = timers;
   while (it && it->source != source) it = it->next;
-  if (!it && change) {
-    it = malloc(sizeof *it);
-    *it = (timer){timers, source, 0};
-    timers = it;
+  return it;
+}
+
+/// Returns the record of a source, which is added if there is none. The lock is held.
+static timer *timer_adding(void *source) {
+  timer *it = timer_of(source);
+  if (it) return it;
+  it = calloc(1, sizeof *it);
+  it->source = source;
+  it->next = timers;
+  return timers = it;
+}
+
+/// Begins or ends the pending call of a handler, by the state of its source. The lock is held.
+static void update_pending(timer *it) {
+  int is_pending = it->device && it->is_fired && !it->is_inactive && !it->suspensions;
+  if (is_pending == it->is_pending) return;
+  it->is_pending = is_pending;
+  vt.pending(it->device, is_pending ? 1 : -1);
+}
+
+static void set_fired(void *source, int is_fired) {
+  pthread_mutex_lock(&lock);
+  timer *it = timer_of(source);
+  if (it) {
+    it->is_fired = is_fired;
+    update_pending(it);
   }
-  unsigned generation = it ? it->generation += change : 0;
+  pthread_mutex_unlock(&lock);
+}
+
+/// Returns the number of settings of a source. A change of 0 only reads it; a new setting replaces
+/// a firing whose handler has not been called.
+static unsigned setting(void *source, unsigned change) {
+  pthread_mutex_lock(&lock);
+  timer *it = change ? timer_adding(source) : timer_of(source);
+  if (it && change) {
+    it->generation += change;
+    it->is_fired = 0;
+    update_pending(it);
+  }
+  unsigned generation = it ? it->generation : 0;
   pthread_mutex_unlock(&lock);
   return generation;
+}
+
+void *dispatch_source_create(const void *type, uintptr_t handle, uintptr_t mask, void *queue) {
+  NEXT(dispatch_source_create);
+  extern const char _dispatch_source_type_timer[];
+  void *source = next(type, handle, mask, queue);
+  if (!source || type != _dispatch_source_type_timer || !vt_here()) return source;
+  pthread_mutex_lock(&lock);
+  timer *it = timer_adding(source);
+  // The address may be that of a source that has been released.
+  *it = (timer){.next = it->next, .source = source, .is_tracked = 1, .is_inactive = 1};
+  pthread_mutex_unlock(&lock);
+  return source;
+}
+
+/// Notes that a source was activated, or that the count of its suspensions changed.
+static void note_suspension(void *object, int change) {
+  pthread_mutex_lock(&lock);
+  timer *it = timer_of(object);
+  if (it) {
+    if (change <= 0 && it->is_inactive) it->is_inactive = 0;
+    else it->suspensions += change;
+    update_pending(it);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+void dispatch_activate(void *object) {
+  NEXT(dispatch_activate);
+  note_suspension(object, 0);
+  next(object);
+}
+
+void dispatch_resume(void *object) {
+  NEXT(dispatch_resume);
+  note_suspension(object, -1);
+  next(object);
+}
+
+void dispatch_suspend(void *object) {
+  NEXT(dispatch_suspend);
+  note_suspension(object, 1);
+  next(object);
+}
+
+void dispatch_source_cancel(void *source) {
+  NEXT(dispatch_source_cancel);
+  next(source);
+  set_fired(source, 0);
 }
 
 static void disarm(arming *it) {
@@ -134,6 +229,7 @@ static void leave_source(void *context, int64_t rest) {
 static void due(void *context) {
   arming *it = context;
   if (setting(it->source, 0) != it->generation || dispatch_source_testcancel(it->source)) return disarm(it);
+  set_fired(it->source, 1);
   set_timer(it->source, 0, ~0ull, 0);
   if (it->interval == ~0ull) return disarm(it);
   vt.schedule(it->device, (int64_t)it->interval, due, leave_source, it);
@@ -161,27 +257,42 @@ void dispatch_set_context(void *, void *);
 void dispatch_set_finalizer_f(void *, void (*)(void *));
 void dispatch_source_set_event_handler_f(void *source, void (*handler)(void *));
 
+typedef struct handler { void *device, *source, *block; } handler;
+
+static void invoke(void *block) { ((struct block *)block)->invoke(block); }
+
 static void handle(void *context) {
-  item *it = context;
-  vt.enter(it->device, it->work, it->context);
+  handler *it = context;
+  vt.enter(it->device, invoke, it->block);
+  set_fired(it->source, 0);
 }
 
 static void finalize(void *context) {
-  item *it = context;
-  _Block_release(it->context);
+  handler *it = context;
+  pthread_mutex_lock(&lock);
+  timer *record = timer_of(it->source);
+  if (record) {
+    record->is_fired = 0;
+    update_pending(record);
+    *record = (timer){.next = record->next, .source = it->source};
+  }
+  pthread_mutex_unlock(&lock);
+  _Block_release(it->block);
   vt.release(it->device);
   free(it);
 }
-
-static void invoke(void *block) { ((struct block *)block)->invoke(block); }
 
 void dispatch_source_set_event_handler(void *source, void *block) {
   NEXT(dispatch_source_set_event_handler);
   void *device = vt_here();
   if (!device || !block || dispatch_get_context(source)) return next(source, block);
-  item *it = malloc(sizeof *it);
-  *it = (item){device, 0, _Block_copy(block), invoke};
+  handler *it = malloc(sizeof *it);
+  *it = (handler){device, source, _Block_copy(block)};
   vt.retain(device);
+  pthread_mutex_lock(&lock);
+  timer *record = timer_of(source);
+  if (record && record->is_tracked) record->device = device;
+  pthread_mutex_unlock(&lock);
   dispatch_set_context(source, it);
   dispatch_set_finalizer_f(source, finalize);
   dispatch_source_set_event_handler_f(source, handle);

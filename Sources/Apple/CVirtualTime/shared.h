@@ -27,8 +27,11 @@
   __typeof__(&name) next = (__typeof__(&name))found
 
 extern vt_hooks vt;
-/// The device of this thread, or null in real time and for calls by XCTest or Swift Testing.
-void *vt_here(void);
+/// Returns the device of this thread, or null in real time and for calls by XCTest or Swift Testing.
+/// The caller is the return address of the function that replaces one of the system.
+void *vt_device(const void *caller);
+/// The device of this thread, in a function that replaces one of the system.
+#define vt_here() vt_device(__builtin_return_address(0))
 /// Returns the nanoseconds from the device's time to a deadline of libdispatch.
 int64_t vt_delay(void *device, uint64_t when);
 /// Calls the system's dispatch_async_f.
@@ -37,7 +40,7 @@ void vt_async(void *queue, void *context, void (*work)(void *));
 int vt_on_main_queue(void);
 /// Dispatches a block to the main queue if Foundation dispatches it on another thread of a device,
 /// which may await it. Returns 0 for all other blocks.
-int vt_async_main(void *queue, void *block);
+int vt_async_main(void *queue, void *block, const void *caller);
 /// Returns whether an address is in libFoundation.
 int vt_is_in_foundation(uintptr_t address);
 /// Waits for a semaphore without a record.

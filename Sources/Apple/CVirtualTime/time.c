@@ -12,13 +12,15 @@
 
 vt_hooks vt;
 
-enum { ESSENTIALS, CONCURRENCY, FOUNDATION, XCTEST, TESTING, LIBRARY_COUNT };
+// The libraries of the system that call for others are before those that call for themselves.
+enum { ESSENTIALS, CONCURRENCY, FOUNDATION, DISPATCH, SWIFT_DISPATCH, SWIFT_CORE, XCTEST, TESTING, LIBRARY_COUNT };
 static struct { uintptr_t start, end; } library[LIBRARY_COUNT];
 static __thread int inside;
 
 static int look(struct dl_phdr_info *info, size_t size, void *unused) {
   static const char *names[] = {
-    "/libFoundationEssentials.so", "/libswift_Concurrency.so", "/libFoundation.so", "/libXCTest.so", "/libTesting.so",
+    "/libFoundationEssentials.so", "/libswift_Concurrency.so", "/libFoundation.so", "/libdispatch.so", "/libswiftDispatch.so",
+    "/libswiftCore.so", "/libXCTest.so", "/libTesting.so",
   };
   for (int i = 0; i < LIBRARY_COUNT; i++) {
     if (!strstr(info->dlpi_name, names[i])) continue;
@@ -35,13 +37,34 @@ static int is_in(uintptr_t address, int i) { return address >= library[i].start 
 
 int vt_is_in_foundation(uintptr_t address) { return is_in(address, FOUNDATION); }
 
-/// Returns whether XCTest or Swift Testing is the caller. Their time limits remain in real time.
-static int asks_testing(void) {
-  void *frames[8];
-  int count = backtrace(frames, 8);
-  for (int i = 0; i < count && i < 6; i++)
-    if (is_in((uintptr_t)frames[i], XCTEST) || is_in((uintptr_t)frames[i], TESTING)) return 1;
+/// Returns the library of an address, or LIBRARY_COUNT for the program and other libraries.
+static int library_of(const void *address) {
+  int i = 0;
+  while (i < LIBRARY_COUNT && !is_in((uintptr_t)address, i)) i++;
+  return i;
+}
+
+/// Returns whether XCTest or Swift Testing calls, directly or through libraries of the system. Their
+/// time limits remain in real time: XCTest looks every 0.1 s whether a test has ended.
+static int asks_testing(const void *caller) {
+  int owner = library_of(caller);
+  if (owner >= XCTEST) return owner < LIBRARY_COUNT;
+  void *frames[24];
+  int count = backtrace(frames, 24);
+  int i = 0;
+  while (i < count && frames[i] != caller) i++;
+  for (; i < count; i++) {
+    owner = library_of(frames[i]);
+    if (owner >= XCTEST) return owner < LIBRARY_COUNT;
+  }
   return 0;
+}
+
+/// Returns the address from which FoundationEssentials was called, given the frame of a function
+/// that it calls. `backtrace` ends in this library, but its functions have frame pointers.
+static const void *caller_of_essentials(void **frame) {
+  for (int i = 0; i < 8 && is_in((uintptr_t)frame[1], ESSENTIALS); i++) frame = frame[0];
+  return frame[1];
 }
 
 int vt_install(vt_hooks hooks) {
@@ -56,11 +79,11 @@ int vt_install(vt_hooks hooks) {
   return 1;
 }
 
-void *vt_here(void) {
+void *vt_device(const void *caller) {
   if (!vt.current || inside) return 0;
   inside = 1;
   void *device = vt.current();
-  if (device && asks_testing()) device = 0;
+  if (device && asks_testing(caller)) device = 0;
   inside = 0;
   return device;
 }
@@ -75,10 +98,12 @@ static int64_t value(void *device, clockid_t clock) {
 int clock_gettime(clockid_t clock, struct timespec *time) {
   NEXT(clock_gettime);
   if (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME) {
-    uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    const void *caller = __builtin_return_address(0);
+    if (is_in((uintptr_t)caller, ESSENTIALS)) caller = caller_of_essentials(__builtin_frame_address(0));
+    else if (!is_in((uintptr_t)caller, CONCURRENCY)) return next(clock, time);
     // Calls from libFoundation are excluded: it measures the time for which it has blocked a
     // thread.
-    void *device = is_in(caller, ESSENTIALS) || is_in(caller, CONCURRENCY) ? vt_here() : 0;
+    void *device = vt_device(caller);
     if (device) {
       int64_t ns = value(device, clock);
       *time = (struct timespec){ns / 1000000000, ns % 1000000000};
@@ -115,9 +140,10 @@ int64_t vt_delay(void *device, uint64_t when) {
 
 /// Waits with a function of libdispatch until a deadline of equal length in real time, because
 /// nothing could advance the device of a blocked thread.
-static long wait_really(const char *call, long (*wait)(void *, uint64_t), void *object, uint64_t when) {
+static long wait_really(
+    const char *call, long (*wait)(void *, uint64_t), void *object, uint64_t when, const void *caller) {
   NEXT(dispatch_time);
-  void *device = when ? vt_here() : 0;
+  void *device = when ? vt_device(caller) : 0;
   if (!device) return wait(object, when);
   vt.retain(device);
   vt.waiting(device, call, 1);
@@ -129,7 +155,7 @@ static long wait_really(const char *call, long (*wait)(void *, uint64_t), void *
 
 long dispatch_semaphore_wait(void *semaphore, uint64_t when) {
   NEXT(dispatch_semaphore_wait);
-  return wait_really("DispatchSemaphore.wait", next, semaphore, when);
+  return wait_really("DispatchSemaphore.wait", next, semaphore, when, __builtin_return_address(0));
 }
 
 void vt_wait(void *semaphore) {
@@ -139,11 +165,11 @@ void vt_wait(void *semaphore) {
 
 long dispatch_group_wait(void *group, uint64_t when) {
   NEXT(dispatch_group_wait);
-  return wait_really("DispatchGroup.wait", next, group, when);
+  return wait_really("DispatchGroup.wait", next, group, when, __builtin_return_address(0));
 }
 
-static void note_block(const char *call, int64_t ns) {
-  void *device = vt_here();
+static void note_block(const char *call, int64_t ns, const void *caller) {
+  void *device = vt_device(caller);
   if (!device) return;
   inside = 1;
   vt.blocked(device, call, ns);
@@ -153,13 +179,13 @@ static void note_block(const char *call, int64_t ns) {
 int nanosleep(const struct timespec *time, struct timespec *rest) {
   NEXT(nanosleep);
   if (is_in((uintptr_t)__builtin_return_address(0), FOUNDATION) && time)
-    note_block("Thread.sleep", time->tv_sec * 1000000000LL + time->tv_nsec);
+    note_block("Thread.sleep", time->tv_sec * 1000000000LL + time->tv_nsec, __builtin_return_address(0));
   return next(time, rest);
 }
 
 int usleep(useconds_t microseconds) {
   NEXT(usleep);
-  note_block("usleep", microseconds * 1000LL);
+  note_block("usleep", microseconds * 1000LL, __builtin_return_address(0));
   return next(microseconds);
 }
 #else

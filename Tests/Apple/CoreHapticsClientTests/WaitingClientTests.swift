@@ -136,6 +136,36 @@ extension VirtualHapticDevice {
 @MainActor @Suite(.virtualHaptics) struct WaitingClientTests {
   let device = hapticDevice
 
+  /// A source that fires while it is suspended keeps its event until it is resumed, and nobody
+  /// waits for its handler.
+  @Test func suspendedSourcesKeepTheirEvent() async {
+    let source = DispatchSource.makeTimerSource(queue: .main)
+    source.schedule(deadline: .now() + 0.5)
+    source.setEventHandler { UIImpactFeedbackGenerator(style: .light).impactOccurred() }
+    source.resume()
+    source.suspend()
+    await device.advance(by: .seconds(1))
+    #expect(device.calls == [])
+    source.resume()
+    await device.advance(by: .seconds(1))
+    #expect(device.calls == [1])
+    source.cancel()
+  }
+
+  /// A handler on a queue that runs later than the source fires is called before time goes on.
+  @Test(arguments: 0..<20) func handlersOnOtherQueuesAreAwaited(copy: Int) async {
+    let queue = DispatchQueue(label: "background", qos: .background)
+    let source = DispatchSource.makeTimerSource(queue: queue)
+    source.schedule(deadline: .now() + 0.1, repeating: 0.1)
+    source.setEventHandler {
+      DispatchQueue.main.async { UIImpactFeedbackGenerator(style: .light).impactOccurred() }
+    }
+    source.activate()
+    await device.advance(by: .seconds(0.55))
+    source.cancel()
+    #expect(device.calls.map { ($0 * 10).rounded() } == [1, 2, 3, 4, 5])
+  }
+
   @Test(arguments: Wait.allCases, 0..<4) func everyWaitEndsAtItsTime(wait: Wait, copy: Int) async {
     let app = Heartbeat()
     wait.begin(app)
