@@ -9,9 +9,9 @@ package final class KeepAwakeTone {
   /// sensitive.
   package static let frequency = 20.0
   /// The amplitude: −60 dBFS, 50 dB below the maximum of a pattern.
-  package static let level = 0.001
+  package static let amplitude = 0.001
   /// The duration of one pass in seconds, a whole number of the tone's periods.
-  private static let passSeconds = 10.0
+  private static let loopSeconds = 10.0
 
   /// The number of voices that play the tone.
   package let voiceCount: Int
@@ -21,10 +21,10 @@ package final class KeepAwakeTone {
   package init(_ engine: PlaybackEngine) throws {
     let profile = TransducerProfile(
       name: "keep-awake", summary: "A single frequency.",
-      frequency: FrequencyMapping(low: Self.frequency, high: Self.frequency), level: Self.level)
+      frequency: FrequencyMapping(low: Self.frequency, high: Self.frequency), level: Self.amplitude)
     let pattern = HapticPattern(events: [
       HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: Self.passSeconds,
+        kind: .hapticContinuous, time: 0, duration: Self.loopSeconds,
         parameters: [.hapticIntensity: 1])
     ])
     let plan = try RenderPlan(compiling: pattern, profile: profile, rate: engine.rate)

@@ -26,11 +26,11 @@ package final class LiveRecording {
   /// The division of a recording into files, for installations that record for months.
   package struct Rotation {
     /// The duration of a file in seconds.
-    package var seconds: Double
+    package var fileDurationSeconds: Double
     /// The fraction of the disk that stays free.
-    package var reservedFraction: Double
+    package var reservedDiskFraction: Double
     /// Returns the free fraction of a folder's disk.
-    package var freeFraction: @Sendable (_ folder: String) -> Double
+    package var freeDiskFraction: @Sendable (_ folder: String) -> Double
     package var now: @Sendable () -> CalendarTime
 
     package init(
@@ -38,9 +38,9 @@ package final class LiveRecording {
       freeFraction: @escaping @Sendable (_ folder: String) -> Double = FileSystem.freeFraction,
       now: @escaping @Sendable () -> CalendarTime = { .now }
     ) {
-      self.seconds = seconds
-      self.reservedFraction = reservedFraction
-      self.freeFraction = freeFraction
+      self.fileDurationSeconds = seconds
+      self.reservedDiskFraction = reservedFraction
+      self.freeDiskFraction = freeFraction
       self.now = now
     }
 
@@ -51,7 +51,7 @@ package final class LiveRecording {
         let stem = FileSystem.stem(of: path)
         let name = "\(stem)-\(time.fileNameText)\(FileSystem.name(of: path).dropFirst(stem.count))"
         let next = FileSystem.join(FileSystem.folder(of: path), name)
-        if FileSystem.entry(at: next) == .missing { return next }
+        if FileSystem.entryKind(at: next) == .missing { return next }
         time.seconds += 1
       }
     }
@@ -97,8 +97,10 @@ package final class LiveRecording {
         if isDue {
           try finish()
         }
-        guard rotation.freeFraction(FileSystem.folder(of: path)) >= rotation.reservedFraction else {
-          let percent = NumberFormatting.rounded(100 * rotation.reservedFraction, places: 1)
+        guard
+          rotation.freeDiskFraction(FileSystem.folder(of: path)) >= rotation.reservedDiskFraction
+        else {
+          let percent = NumberFormatting.rounded(100 * rotation.reservedDiskFraction, places: 1)
           throw FileError(path, "less than \(percent) % of the disk is free")
         }
         if isDue {
@@ -167,7 +169,9 @@ package final class LiveRecording {
       storedAs: SoundFileFormat(
         container: SoundFileFormat.container(ofName: path) ?? .wav,
         sampleFormat: Self.sampleFormat),
-      maximumFrameCount: (rotation?.seconds ?? seconds).map { Int64($0 * device.format.rate) },
+      maximumFrameCount: (rotation?.fileDurationSeconds ?? seconds).map {
+        Int64($0 * device.format.rate)
+      },
       tags: SoundFileTags(
         title: FileSystem.stem(of: path), software: software,
         comment: "recorded, rendering model \(RenderPlan.modelVersion)"),
@@ -182,8 +186,9 @@ package final class LiveRecording {
 
   /// Returns whether a path is free or leads to a file of this program, which the tags at its start
   /// identify; W64 has no tags.
-  package static func mayReplace(_ path: String) -> Bool {
-    guard FileSystem.entry(at: path) == .file, let descriptor = try? FileSystem.open(path) else {
+  package static func isReplaceableRecording(_ path: String) -> Bool {
+    guard FileSystem.entryKind(at: path) == .file, let descriptor = try? FileSystem.open(path)
+    else {
       return true
     }
     defer { close(descriptor) }

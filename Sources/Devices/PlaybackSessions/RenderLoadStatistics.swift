@@ -8,7 +8,7 @@ package struct RenderLoadStatistics: Equatable, Sendable {
   package private(set) var peakLoad = 0.0
   package var meanLoad: Double { blockCount > 0 ? loadSum / Double(blockCount) : 0 }
   /// The maximum number of frames that were not yet heard when a block had been written.
-  package private(set) var maximumDelay = 0
+  package private(set) var maximumDelayFrames = 0
   private var loadSum = 0.0
 
   package init() {}
@@ -20,14 +20,14 @@ package struct RenderLoadStatistics: Equatable, Sendable {
       blockCount += 1
       loadSum += load
       peakLoad = max(peakLoad, load)
-      maximumDelay = max(maximumDelay, timing.delay)
+      maximumDelayFrames = max(maximumDelayFrames, timing.delay)
     }
   }
 
   package func fields(rate: Double) -> JSONObject {
     [
       "blocks": blockCount, "meanRenderLoad": meanLoad, "peakRenderLoad": peakLoad,
-      "greatestDelaySeconds": Double(maximumDelay) / rate,
+      "greatestDelaySeconds": Double(maximumDelayFrames) / rate,
     ]
   }
 }

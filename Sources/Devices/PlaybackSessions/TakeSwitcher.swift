@@ -12,18 +12,18 @@ package final class TakeSwitcher {
   /// after the frames that are rendered ahead.
   package static let silenceLeadSeconds = 0.03
   /// The size of a step as a fraction of the duration.
-  package static let stepFraction = 1.0 / 16
+  package static let playheadStepFraction = 1.0 / 16
   /// The end in seconds of a take that does not repeat: longer than any pattern.
   private static let unreachableEndSeconds = 2 * FrameConversion.maximumSeconds
 
   private let engine: PlaybackEngine
-  private let group: PlayerGroup
+  private let playerGroup: PlayerGroup
   /// The silence between two passes in seconds.
-  private let gap: Double
+  private let loopGapSeconds: Double
   /// The duration of the longest take in seconds.
   package let duration: Double
   /// The loop region in seconds; nil for the whole duration.
-  package private(set) var region: ClosedRange<Double>?
+  package private(set) var loopRegion: ClosedRange<Double>?
   package private(set) var isLooping: Bool
   package private(set) var isPaused = false
   /// The position of the last seek, and the position that the last block still reports.
@@ -44,16 +44,16 @@ package final class TakeSwitcher {
     gap: Double = 0, gains: [Double]
   ) throws {
     self.engine = engine
-    self.gap = gap
+    self.loopGapSeconds = gap
     self.isLooping = isLooping
     duration = takes.map(\.duration).max() ?? 0
-    group = PlayerGroup(
+    playerGroup = PlayerGroup(
       try takes.map { try engine.player(for: $0.plans, duration: $0.duration) }, of: engine)
-    self.region = region
-    try group.setGains(gains, over: 0)
+    self.loopRegion = region
+    try playerGroup.setGains(gains, over: 0)
     try applyLoop()
     let start = FrameConversion.frame(seconds: SingleTrackPlayer.leadInSeconds, rate: engine.rate)
-    try group.start(at: .frame(start), from: loopStart)
+    try playerGroup.start(at: .frame(start), from: loopStartSeconds)
   }
 
   package var state: PlaybackState {
@@ -62,8 +62,8 @@ package final class TakeSwitcher {
   }
 
   package var playheadSeconds: Double {
-    guard let pendingSeek, isPaused || group.position == pendingSeek.previous else {
-      return group.position
+    guard let pendingSeek, isPaused || playerGroup.position == pendingSeek.previous else {
+      return playerGroup.position
     }
     return pendingSeek.target
   }
@@ -72,26 +72,26 @@ package final class TakeSwitcher {
     (min(playheadSeconds, duration), duration)
   }
   private var isAtEnd: Bool { !isLooping && playheadSeconds >= duration }
-  package var loopStart: Double { isLooping ? region?.lowerBound ?? 0 : 0 }
+  package var loopStartSeconds: Double { isLooping ? loopRegion?.lowerBound ?? 0 : 0 }
 
   package func setGains(_ gains: [Double]) throws {
-    try group.setGains(gains, over: Self.crossfadeSeconds)
+    try playerGroup.setGains(gains, over: Self.crossfadeSeconds)
   }
 
   /// Changes the gains through silence, in the same way for every take.
   package func setGainsViaSilence(_ gains: [Double]) throws {
-    try group.setGainsThroughSilence(
+    try playerGroup.setGainsThroughSilence(
       gains, over: Self.silenceFadeSeconds, at: .frame(silenceFadeFrame))
   }
 
   package func restartThroughSilence(_ gains: [Double]) throws {
     let frame = silenceFadeFrame
-    try group.setGainsThroughSilence(gains, over: Self.silenceFadeSeconds, at: .frame(frame))
+    try playerGroup.setGainsThroughSilence(gains, over: Self.silenceFadeSeconds, at: .frame(frame))
     let silent = frame + FrameConversion.frame(seconds: Self.silenceFadeSeconds, rate: engine.rate)
-    try group.seek(to: loopStart, at: .frame(silent))
+    try playerGroup.seek(to: loopStartSeconds, at: .frame(silent))
     pendingSeek = nil
     if isPaused {
-      try group.resume(at: .frame(silent))
+      try playerGroup.resume(at: .frame(silent))
     }
     isPaused = false
   }
@@ -102,51 +102,52 @@ package final class TakeSwitcher {
 
   package func togglePause() throws {
     if isAtEnd {
-      try move(to: 0)
+      try movePlayhead(to: 0)
       if !isPaused { return }
     }
     isPaused.toggle()
     if isPaused {
       pendingSeek = nil
-      try group.pause()
+      try playerGroup.pause()
     } else {
-      try group.resume()
+      try playerGroup.resume()
     }
   }
 
   /// Moves the play head; a position at or after the end of the loop region is its start.
-  package func move(to seconds: Double) throws {
+  package func movePlayhead(to seconds: Double) throws {
     var seconds = min(max(0, seconds), duration)
-    if isLooping, let region, seconds >= region.upperBound {
-      seconds = region.lowerBound
+    if isLooping, let loopRegion, seconds >= loopRegion.upperBound {
+      seconds = loopRegion.lowerBound
     }
-    try group.seek(to: seconds)
-    pendingSeek = (seconds, group.position)
+    try playerGroup.seek(to: seconds)
+    pendingSeek = (seconds, playerGroup.position)
   }
 
-  package func step(_ count: Double) throws {
-    try move(to: min(playheadSeconds, duration) + count * duration * Self.stepFraction)
+  package func stepPlayhead(_ count: Double) throws {
+    try movePlayhead(
+      to: min(playheadSeconds, duration) + count * duration * Self.playheadStepFraction)
   }
 
   /// Sets the start of the loop region to the play head, and its end to that of the whole if it
   /// would come first.
-  package func beginRegionHere() throws {
+  package func beginRegionAtPlayhead() throws {
     let start = min(playheadSeconds, duration - PatternPlayer.minimumLoopDuration)
     guard start >= 0 else { return }
-    let end = region?.upperBound ?? duration
-    try setRegion(start...(end - start < PatternPlayer.minimumLoopDuration ? duration : end))
+    let end = loopRegion?.upperBound ?? duration
+    try setLoopRegion(start...(end - start < PatternPlayer.minimumLoopDuration ? duration : end))
   }
 
   /// Sets the end of the loop region to the play head, and its start to that of the whole if it
   /// would come later.
-  package func endRegionHere() throws {
+  package func endRegionAtPlayhead() throws {
     let end = min(max(playheadSeconds, PatternPlayer.minimumLoopDuration), duration)
-    let start = region?.lowerBound ?? 0
-    try setRegion((end - start < PatternPlayer.minimumLoopDuration ? 0 : start)...end)
+    let start = loopRegion?.lowerBound ?? 0
+    try setLoopRegion((end - start < PatternPlayer.minimumLoopDuration ? 0 : start)...end)
   }
 
-  package func setRegion(_ region: ClosedRange<Double>?) throws {
-    self.region = region
+  package func setLoopRegion(_ region: ClosedRange<Double>?) throws {
+    self.loopRegion = region
     isLooping = true
     try applyLoop()
   }
@@ -159,7 +160,8 @@ package final class TakeSwitcher {
 
   private func applyLoop() throws {
     // Without a loop, the takes continue in silence after their ends, and so stay in sync.
-    let end = isLooping ? region?.upperBound ?? (duration + gap) : Self.unreachableEndSeconds
-    try group.loop(from: isLooping ? region?.lowerBound ?? 0 : 0, end: end)
+    let end =
+      isLooping ? loopRegion?.upperBound ?? (duration + loopGapSeconds) : Self.unreachableEndSeconds
+    try playerGroup.loop(from: isLooping ? loopRegion?.lowerBound ?? 0 : 0, end: end)
   }
 }

@@ -17,7 +17,7 @@ public struct SampleEncoder: Sendable {
   }
 
   /// Returns an encoder for another encoding that continues the dither of this one.
-  public func continued(as encoding: SampleEncoding) -> SampleEncoder {
+  public func changingEncoding(to encoding: SampleEncoding) -> SampleEncoder {
     SampleEncoder(encoding, dither: dither)
   }
 
@@ -68,9 +68,9 @@ public struct SampleEncoder: Sendable {
     let value = min(max(Double(sample) * steps, -steps), steps)
     // The C library's rounding would be a function call; the remainder after the decimal point is
     // exact.
-    let whole = Int32(value)
-    let rest = value - Double(whole)
-    return whole &+ (rest >= 0.5 ? 1 : (rest <= -0.5 ? -1 : 0))
+    let integerPart = Int32(value)
+    let remainder = value - Double(integerPart)
+    return integerPart &+ (remainder >= 0.5 ? 1 : (remainder <= -0.5 ? -1 : 0))
   }
 }
 
@@ -114,8 +114,8 @@ public struct Dither: Sendable {
     let noise = Float(next() & 0xFFFF) + Float(next() & 0xFFFF)
     let value = sample * 32_767 + (noise * (1 / 65_536) - 1)
     // Adding and subtracting 1.5 · 2²³ rounds to the nearest whole number without a library call.
-    let whole = (value + 12_582_912) - 12_582_912
-    return Int16(min(max(whole, -32_768), 32_767))
+    let roundedValue = (value + 12_582_912) - 12_582_912
+    return Int16(min(max(roundedValue, -32_768), 32_767))
   }
 
   /// Quantizes samples in −1…1 to 16-bit integers, in memory for all of them at any alignment.

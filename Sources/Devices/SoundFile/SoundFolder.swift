@@ -16,14 +16,14 @@ public struct SoundFolder: Equatable, Sendable {
   /// - Parameter path: The path relative to the root. Links are followed within the root.
   /// - Throws: `outside`, `missing`, `notAFile`, or an error of `Sound.init(contentsOf:)`.
   public func sound(at path: String) throws(SoundFileError) -> Sound {
-    try Sound(contentsOf: file(at: path), named: path, flags: O_NOFOLLOW)
+    try Sound(contentsOf: resolvedPath(of: path), named: path, flags: O_NOFOLLOW)
   }
 
   /// Returns the real path of a file, with links followed, without opening the file.
   ///
   /// - Parameter path: The path relative to the root. Links are followed within the root.
   /// - Throws: `outside`, `missing`, or `notAFile`.
-  public func file(at path: String) throws(SoundFileError) -> String {
+  public func resolvedPath(of path: String) throws(SoundFileError) -> String {
     let outside = SoundFileError(
       kind: .outside, path: path, description: "is outside the pattern's folder")
     guard !path.isEmpty, !path.hasPrefix("/"), !path.utf8.contains(0) else { throw outside }
@@ -35,7 +35,7 @@ public struct SoundFolder: Equatable, Sendable {
     }
     // A link may lead anywhere, so the real path decides.
     guard real.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/") else { throw outside }
-    guard FileSystem.entry(at: real) == .file else {
+    guard FileSystem.entryKind(at: real) == .file else {
       throw SoundFileError(kind: .notAFile, path: path, description: "is not a regular file")
     }
     return real
@@ -53,12 +53,12 @@ public struct SoundFolder: Equatable, Sendable {
     // The case of the folder may differ too.
     for part in path.split(separator: "/").dropLast() {
       guard let folder = folders.last,
-        let found = names(in: folder).first(where: { $0.lowercased() == part.lowercased() })
+        let found = entryNames(in: folder).first(where: { $0.lowercased() == part.lowercased() })
       else { break }
       folders.append(FileSystem.join(folder, found))
     }
     for folder in folders.reversed() {
-      let found = names(in: folder)
+      let found = entryNames(in: folder)
       let match =
         found.first { $0.lowercased() == name }
         ?? found.first {
@@ -79,7 +79,7 @@ public struct SoundFolder: Equatable, Sendable {
     #endif
   }
 
-  private func names(in folder: String) -> [String] {
+  private func entryNames(in folder: String) -> [String] {
     let path = FileSystem.join(root, folder)
     return (try? FileSystem.names(in: path.isEmpty ? "." : path)) ?? []
   }

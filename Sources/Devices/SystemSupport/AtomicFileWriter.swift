@@ -26,14 +26,14 @@ package struct AtomicFileWriter: ~Copyable {
   ///   - allowsUnnamed: False to use a hidden name at once, as on file systems that require one.
   package init(_ path: String, allowsUnnamed: Bool = true) throws(FileError) {
     let target = try FileSystem.destination(of: path)
-    switch FileSystem.entry(at: target) {
+    switch FileSystem.entryKind(at: target) {
     case .missing: break
     case .file: try Self.checkPermission(target, path)
     case .folder: throw FileError(path, "is a folder; specify a file name")
     // Replacing the name of a device would remove the device.
     case .other: throw FileError(path, "is a device or a pipe; specify a file")
     }
-    guard SignalHandling.beginFile() else {
+    guard SignalHandling.beginFileCreation() else {
       throw FileError(path, "interrupted; nothing was written")
     }
     let folder = FileSystem.folder(of: target)
@@ -47,7 +47,7 @@ package struct AtomicFileWriter: ~Copyable {
     }
     guard descriptor >= 0 else {
       let error = FileError.system(path, "cannot be written")
-      SignalHandling.endFile()
+      SignalHandling.endFileCreation()
       throw error
     }
     // The lock shows other processes that the file is still being written.
@@ -150,7 +150,7 @@ package struct AtomicFileWriter: ~Copyable {
       unsafe unlink(hiddenPath)
     }
     SignalHandling.unregister(unfinishedSlot: unfinishedSlot)
-    SignalHandling.endFile()
+    SignalHandling.endFileCreation()
   }
 }
 
@@ -158,11 +158,11 @@ package struct AtomicFileWriter: ~Copyable {
 enum HiddenFile {
   /// The prefix of every hidden name; sixteen hexadecimal digits follow.
   static let prefix = ".temblor-"
-  private static let digitCount = 16
+  private static let nameDigitCount = 16
   /// The age in seconds after which an unlocked file counts as left by a killed process.
-  static let staleSeconds = 60
+  static let staleAgeSeconds = 60
 
-  private static let searchedFolders = Mutex<Set<String>>([])
+  private static let cleanedFolders = Mutex<Set<String>>([])
 
   /// Creates a file with a new name in a folder. Returns nil on failure, with the reason in
   /// `errno`.
@@ -202,7 +202,7 @@ enum HiddenFile {
     removeStale(in: folder)
     for _ in 0..<8 {
       let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-      let name = prefix + String(repeating: "0", count: digitCount - digits.count) + digits
+      let name = prefix + String(repeating: "0", count: nameDigitCount - digits.count) + digits
       let path = FileSystem.join(folder, name)
       if make(path) { return path }
       guard errno == EEXIST else { return nil }
@@ -212,17 +212,17 @@ enum HiddenFile {
 
   /// Removes the files that killed processes left in a folder, once for each folder.
   private static func removeStale(in folder: String) {
-    guard searchedFolders.withLock({ $0.insert(folder).inserted }) else { return }
+    guard cleanedFolders.withLock({ $0.insert(folder).inserted }) else { return }
     let names = (try? FileSystem.allNames(in: folder.isEmpty ? "." : folder)) ?? []
-    for name in names where isHidden(name) {
+    for name in names where isHiddenFileName(name) {
       removeIfStale(FileSystem.join(folder, name))
     }
   }
 
-  private static func isHidden(_ name: String) -> Bool {
+  private static func isHiddenFileName(_ name: String) -> Bool {
     guard name.hasPrefix(prefix) else { return false }
     let digits = name.dropFirst(prefix.count)
-    return digits.count == digitCount && digits.allSatisfy { "0123456789abcdef".contains($0) }
+    return digits.count == nameDigitCount && digits.allSatisfy { "0123456789abcdef".contains($0) }
   }
 
   /// Removes a file if it belongs to this user, is old enough, and is not locked by a writer.
@@ -233,7 +233,7 @@ enum HiddenFile {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
       status.st_uid == geteuid(),
-      status.st_mtim.tv_sec < time(nil) - staleSeconds, flock(descriptor, LOCK_EX | LOCK_NB) == 0
+      status.st_mtim.tv_sec < time(nil) - staleAgeSeconds, flock(descriptor, LOCK_EX | LOCK_NB) == 0
     else { return }
     _ = unsafe unlink(path)
   }

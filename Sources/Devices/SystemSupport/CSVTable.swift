@@ -7,19 +7,19 @@ package struct CSVTable: Equatable, Sendable {
 
   package struct Row: Equatable, Sendable {
     /// The line of the file on which the row begins, counted from 1.
-    package let line: Int
+    package let lineNumber: Int
     /// The fields, one for each column.
     package let fields: [String]
   }
 
   package struct Problem: Error, Equatable, CustomStringConvertible {
-    package let line: Int
+    package let lineNumber: Int
     package var column: String?
     package let reason: String
 
     /// The message, such as `line 3, column 'level': …`.
     package var description: String {
-      "line \(line)" + (column.map { ", column \($0.inQuotes)" } ?? "") + ": " + reason
+      "line \(lineNumber)" + (column.map { ", column \($0.inQuotes)" } ?? "") + ": " + reason
     }
   }
 
@@ -32,29 +32,32 @@ package struct CSVTable: Equatable, Sendable {
   /// are skipped.
   package init(_ bytes: [UInt8]) throws(Problem) {
     var reader = CSVReader(bytes)
-    guard let names = try reader.row(columns: []) else {
-      throw Problem(line: 1, reason: "the table is empty; start it with a row of column names")
+    guard let names = try reader.readRow(columns: []) else {
+      throw Problem(
+        lineNumber: 1, reason: "the table is empty; start it with a row of column names")
     }
     columns = names.fields
     for (index, name) in columns.enumerated() {
       if name.isEmpty {
-        throw Problem(line: names.line, reason: "column \(index + 1) has no name")
+        throw Problem(lineNumber: names.lineNumber, reason: "column \(index + 1) has no name")
       }
       guard !columns[..<index].contains(name) else {
         throw Problem(
-          line: names.line, reason: "duplicate column \(name.inQuotes); rename one of the columns")
+          lineNumber: names.lineNumber,
+          reason: "duplicate column \(name.inQuotes); rename one of the columns")
       }
     }
-    while let row = try reader.row(columns: columns) {
+    while let row = try reader.readRow(columns: columns) {
       guard row.fields.count == columns.count else {
         throw Problem(
-          line: row.line,
+          lineNumber: row.lineNumber,
           reason:
             "the row has \(row.fields.count) fields, but the table has \(columns.count) columns")
       }
       guard rows.count < Self.maximumRowCount else {
         throw Problem(
-          line: row.line, reason: "a table can have at most \(Self.maximumRowCount) rows")
+          lineNumber: row.lineNumber,
+          reason: "a table can have at most \(Self.maximumRowCount) rows")
       }
       rows.append(row)
     }
@@ -63,7 +66,7 @@ package struct CSVTable: Equatable, Sendable {
   /// Appends a row. Its line number assumes that no earlier field contains a line break.
   package mutating func append(_ fields: [String]) {
     precondition(fields.count == columns.count, "A row must have a field for each column.")
-    rows.append(Row(line: rows.count + 2, fields: fields))
+    rows.append(Row(lineNumber: rows.count + 2, fields: fields))
   }
 
   /// The table with its column names, in lines that end in CR LF.
@@ -104,23 +107,24 @@ private struct CSVReader {
   private var nextByte: UInt8? { index < bytes.count ? bytes[index] : nil }
 
   /// Returns the next row that is not an empty line; nil at the end.
-  mutating func row(columns: [String]) throws(CSVTable.Problem) -> CSVTable.Row? {
+  mutating func readRow(columns: [String]) throws(CSVTable.Problem) -> CSVTable.Row? {
     while skipLineEnd() {}
     guard nextByte != nil else { return nil }
     let start = line
     var fields: [String] = []
     while true {
       let name = fields.count < columns.count ? columns[fields.count] : nil
-      fields.append(try field(name))
+      fields.append(try readField(name))
       guard fields.count <= CSVTable.maximumColumnCount else {
         throw .init(
-          line: line, reason: "a table can have at most \(CSVTable.maximumColumnCount) columns")
+          lineNumber: line,
+          reason: "a table can have at most \(CSVTable.maximumColumnCount) columns")
       }
       if nextByte == UInt8(ascii: ",") {
         index += 1
       } else {
         _ = skipLineEnd()
-        return CSVTable.Row(line: start, fields: fields)
+        return CSVTable.Row(lineNumber: start, fields: fields)
       }
     }
   }
@@ -135,7 +139,7 @@ private struct CSVReader {
     return true
   }
 
-  private mutating func field(_ column: String?) throws(CSVTable.Problem) -> String {
+  private mutating func readField(_ column: String?) throws(CSVTable.Problem) -> String {
     let start = line
     var content: [UInt8] = []
     let isQuoted = nextByte == UInt8(ascii: "\"")
@@ -161,29 +165,30 @@ private struct CSVReader {
         }
         guard !isQuoted else {
           throw .init(
-            line: line, column: column,
+            lineNumber: line, column: column,
             reason: "text follows a closing quotation mark; move it inside the quotation marks")
         }
         guard byte != UInt8(ascii: "\"") else {
           throw .init(
-            line: line, column: column,
+            lineNumber: line, column: column,
             reason: "a field that contains quotation marks must be quoted, with each mark doubled")
         }
       }
       guard content.count < CSVTable.maximumFieldLength else {
         throw .init(
-          line: start, column: column,
+          lineNumber: start, column: column,
           reason: "a field can have at most \(CSVTable.maximumFieldLength) bytes")
       }
       content.append(byte)
       index += 1
     }
     guard !isOpen else {
-      throw .init(line: start, column: column, reason: "missing closing quotation mark")
+      throw .init(lineNumber: start, column: column, reason: "missing closing quotation mark")
     }
     guard let text = String(validating: content, as: UTF8.self) else {
       throw .init(
-        line: start, column: column, reason: "the field is not valid UTF-8; save the table as UTF-8"
+        lineNumber: start, column: column,
+        reason: "the field is not valid UTF-8; save the table as UTF-8"
       )
     }
     return text

@@ -5,7 +5,7 @@ extension Duration {
   }
 
   /// Returns a duration rounded to nanoseconds.
-  package static func nanosecondRounded(seconds: Double) -> Duration {
+  package static func roundedToNanoseconds(seconds: Double) -> Duration {
     .nanoseconds(Int64(seconds * 1e9))
   }
 }

@@ -1,9 +1,9 @@
 internal import Glibc
 
 package enum FileSystem {
-  package enum Entry { case file, folder, other, missing }
+  package enum EntryKind { case file, folder, other, missing }
 
-  package static func entry(at path: String) -> Entry {
+  package static func entryKind(at path: String) -> EntryKind {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return .missing }
     switch status.st_mode & S_IFMT {
@@ -35,7 +35,7 @@ package enum FileSystem {
     return unsafe stat(path, &status) == 0 ? Int(status.st_size) : nil
   }
 
-  package static func isLink(_ path: String) -> Bool {
+  package static func isSymbolicLink(_ path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
@@ -66,16 +66,16 @@ package enum FileSystem {
     var status = stat()
     var size = 65_536
     if unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
-      guard status.st_size <= limit else { throw tooLarge(name, limit) }
+      guard status.st_size <= limit else { throw tooLargeError(name, limit) }
       // The additional byte detects the end without another iteration.
       size = Int(status.st_size) + 1
     }
     var bytes: [UInt8] = []
     while try append(to: &bytes, max(size - bytes.count, 65_536), of: descriptor, name: name) {
-      guard bytes.count <= limit else { throw tooLarge(name, limit) }
+      guard bytes.count <= limit else { throw tooLargeError(name, limit) }
       size = bytes.count * 2
     }
-    guard bytes.count <= limit else { throw tooLarge(name, limit) }
+    guard bytes.count <= limit else { throw tooLargeError(name, limit) }
     return bytes
   }
 
@@ -114,7 +114,7 @@ package enum FileSystem {
     return !isEnd
   }
 
-  private static func tooLarge(_ name: String, _ limit: Int) -> FileError {
+  private static func tooLargeError(_ name: String, _ limit: Int) -> FileError {
     FileError(name, "is too large; the limit is \(limit >> 20) MiB")
   }
 
@@ -141,12 +141,14 @@ package enum FileSystem {
 
   /// Creates a folder, including missing parent folders.
   package static func makeFolder(_ path: String) throws(FileError) {
-    if path.isEmpty || entry(at: path) == .folder { return }
+    if path.isEmpty || entryKind(at: path) == .folder { return }
     try makeFolder(folder(of: path))
     guard unsafe mkdir(path, 0o777) == 0 || errno == EEXIST else {
       throw .system(path, "cannot be created")
     }
-    guard entry(at: path) == .folder else { throw FileError(path, "exists and is not a folder") }
+    guard entryKind(at: path) == .folder else {
+      throw FileError(path, "exists and is not a folder")
+    }
   }
 
   package static func remove(_ path: String) throws(FileError) {
@@ -164,7 +166,7 @@ package enum FileSystem {
     if let real = realPath(path) { return real }
     var current = path
     for _ in 0..<40 {
-      guard isLink(current) else { return current }
+      guard isSymbolicLink(current) else { return current }
       var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
       let count = unsafe readlink(current, &buffer, buffer.count)
       guard count > 0 else { throw .system(path, "is a link that cannot be resolved") }
@@ -275,7 +277,7 @@ package struct InputOverwriteCheck: Sendable {
     }
     let folder = FileSystem.folder(of: path)
     guard !folder.isEmpty else { return nil }
-    switch FileSystem.entry(at: folder) {
+    switch FileSystem.entryKind(at: folder) {
     case .folder: return nil
     case .missing: return "the folder \(folder.inQuotes) does not exist"
     case .file, .other: return "\(folder.inQuotes) is not a folder"

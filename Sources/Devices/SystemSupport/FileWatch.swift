@@ -57,15 +57,15 @@ package final class FileWatch {
     }
   }
 
-  /// Returns the maximum time until `changes(at:)` should be called; nil if the descriptor signals
+  /// Returns the maximum time until `pollChanges(at:)` should be called; nil if the descriptor signals
   /// it.
   package func timeout(at now: Duration) -> Duration? {
     if needsRescan { return .zero }
     return files.compactMap { $0.eventBurst?.end }.min().map { max(.zero, $0 - now) }
   }
 
-  package func changes(at now: Duration) throws(FileError) -> [Change] {
-    for event in folderWatches.events() {
+  package func pollChanges(at now: Duration) throws(FileError) -> [Change] {
+    for event in folderWatches.readEvents() {
       guard case .name(let name, let places, let isUnfinished) = event else {
         needsRescan = true
         continue
@@ -82,7 +82,7 @@ package final class FileWatch {
     if needsRescan || isLinkMoved {
       try rescan(at: now)
     }
-    return files.indices.compactMap { files[$0].settledChange(at: now) }
+    return files.indices.compactMap { files[$0].popSettledChange(at: now) }
   }
 
   /// Watches the current locations of the files, and records those that have changed.
@@ -130,7 +130,7 @@ package final class FileWatch {
       let isWatched = try folderWatches.add(gap.folder, .arrivals)
       // The folder may have appeared before it was watched.
       let next = FileSystem.join(gap.folder, gap.name)
-      if isWatched && FileSystem.entry(at: next) != .folder {
+      if isWatched && FileSystem.entryKind(at: next) != .folder {
         missingFolders.append(gap)
         return
       }
@@ -163,7 +163,7 @@ package final class FileWatch {
       let whole =
         path.hasPrefix("/") ? path : FileSystem.join(FileSystem.realPath(".") ?? "/", path)
       var places = [location(of: whole)]
-      if FileSystem.isLink(path), let real = FileSystem.realPath(path) {
+      if FileSystem.isSymbolicLink(path), let real = FileSystem.realPath(path) {
         places.append(location(of: real))
       }
       return places
@@ -184,13 +184,13 @@ package final class FileWatch {
     mutating func recordEvent(at now: Duration, settleTime: Duration, isUnfinished: Bool) {
       let start = eventBurst?.start ?? now
       // A link is not written to; it is complete when it exists.
-      let isOpen = isUnfinished && !FileSystem.isLink(path)
+      let isOpen = isUnfinished && !FileSystem.isSymbolicLink(path)
       let end = now + (isOpen ? max(settleTime, Self.openFileSettleTime) : settleTime)
       eventBurst = (start, min(end, start + Self.maximumBurstDuration))
     }
 
     /// Returns the change of a settled file, if there is one.
-    mutating func settledChange(at now: Duration) -> Change? {
+    mutating func popSettledChange(at now: Duration) -> Change? {
       guard let eventBurst, now >= eventBurst.end else { return nil }
       self.eventBurst = nil
       let wasThere = stamp != nil
@@ -272,7 +272,7 @@ final class FolderWatches {
   }
 
   /// Returns the events since the last call, oldest first, without waiting.
-  func events() -> [Event] {
+  func readEvents() -> [Event] {
     var events: [Event] = []
     var bytes = [UInt8](repeating: 0, count: 16_384)
     while true {
@@ -290,7 +290,7 @@ final class FolderWatches {
           let nameStart = start + Self.headerLength
           guard nameStart + length <= count else { return }
           let name = unsafe buffer[nameStart..<nameStart + length].prefix { $0 != 0 }
-          if let event = unsafe event(watch, mask, String(decoding: name, as: UTF8.self)) {
+          if let event = unsafe decodeEvent(watch, mask, String(decoding: name, as: UTF8.self)) {
             events.append(event)
           }
           start = nameStart + length
@@ -301,7 +301,7 @@ final class FolderWatches {
 
   private static let headerLength = 16
 
-  private func event(_ watch: Int32, _ mask: UInt32, _ name: String) -> Event? {
+  private func decodeEvent(_ watch: Int32, _ mask: UInt32, _ name: String) -> Event? {
     if mask & UInt32(IN_Q_OVERFLOW) != 0 { return .rescanNeeded }
     guard let folders = folders[watch] else { return nil }
     let ends = IN_MOVE_SELF | IN_DELETE_SELF | IN_UNMOUNT | IN_IGNORED

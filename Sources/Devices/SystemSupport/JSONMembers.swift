@@ -102,7 +102,7 @@ package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable {
     members.flatMap { key, value -> [(key: String, text: String)] in
       switch value {
       case .string(let text): [(key, text)]
-      case .number(let number): [(key, NumberFormatting.plain(number))]
+      case .number(let number): [(key, NumberFormatting.plainText(number))]
       case .integer(let number): [(key, "\(number)")]
       case .bool(let flag): [(key, "\(flag)")]
       case .object(let fields): fields.csvCells

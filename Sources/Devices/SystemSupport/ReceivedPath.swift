@@ -50,7 +50,7 @@ package struct ReceivedPath: Equatable, Sendable {
     for index in components.indices {
       let part = Self.join(folder, components[...index])
       let isLast = index == components.count - 1
-      switch FileSystem.entry(at: part) {
+      switch FileSystem.entryKind(at: part) {
       case .missing:
         return .free
       case .folder where isLast:
@@ -76,7 +76,7 @@ package struct ReceivedPath: Equatable, Sendable {
     let components = name.split(separator: "/").map(String.init)
     for index in components.indices {
       let part = join(folder, components[...index])
-      guard FileSystem.isLink(part) else { continue }
+      guard FileSystem.isSymbolicLink(part) else { continue }
       throw FileError(
         part,
         """
@@ -89,7 +89,7 @@ package struct ReceivedPath: Equatable, Sendable {
   /// Creates the file and the folders that are missing.
   ///
   /// - Throws: A `FileError` if something exists at the path by now; that remains as it is.
-  package func create(_ bytes: [UInt8]) throws(FileError) {
+  package func createFile(_ bytes: [UInt8]) throws(FileError) {
     guard try state() == .free else {
       throw FileError(path, "already exists; choose a different output folder")
     }

@@ -35,16 +35,18 @@ package enum SignalHandling {
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Announces an unfinished file; `endFile()` must follow. Returns false if the program is already
+  /// Announces an unfinished file; `endFileCreation()` must follow. Returns false if the program is already
   /// ending.
-  static func beginFile() -> Bool {
+  static func beginFileCreation() -> Bool {
     unfinishedFileCount.add(1, ordering: .sequentiallyConsistent)
     if !interruptRequest.load(ordering: .sequentiallyConsistent) { return true }
-    endFile()
+    endFileCreation()
     return false
   }
 
-  static func endFile() { unfinishedFileCount.subtract(1, ordering: .sequentiallyConsistent) }
+  static func endFileCreation() {
+    unfinishedFileCount.subtract(1, ordering: .sequentiallyConsistent)
+  }
 
   /// Registers a file to remove if the process ends at once. Returns its slot for `unregister`; nil
   /// if all slots are in use.
@@ -95,12 +97,12 @@ package enum SignalHandling {
     }
   }
 
-  /// The signal handler. Either it sees the file that `beginFile()` announced, or `beginFile()`
+  /// The signal handler. Either it sees the file that `beginFileCreation()` announced, or `beginFile()`
   /// sees the request.
   private static let handleSignal: @convention(c) (Int32) -> Void = { number in
     let code = errno
     defer { errno = code }
-    let now = nanoseconds()
+    let now = monotonicNanoseconds()
     let isFirst = !interruptRequest.exchange(true, ordering: .sequentiallyConsistent)
     if isFirst {
       firstSignalTime.store(now, ordering: .sequentiallyConsistent)
@@ -128,7 +130,7 @@ package enum SignalHandling {
   }
 
   /// The time after the first signal, in nanoseconds, within which signals repeat its request.
-  private static let repeatNanoseconds: Int64 = 500_000_000
+  private static let repeatWindowNanoseconds: Int64 = 500_000_000
 
   /// Returns whether a signal repeats the request of the first: [also a signal handler].
   ///
@@ -136,11 +138,11 @@ package enum SignalHandling {
   ///   - time: The time of the signal, in nanoseconds.
   ///   - first: The time of the first signal; 0 while its handler has not stored it.
   static func isRepeat(_ time: Int64, of first: Int64) -> Bool {
-    first == 0 || time - first < repeatNanoseconds
+    first == 0 || time - first < repeatWindowNanoseconds
   }
 
   /// Returns the time of the monotonic clock: [also a signal handler].
-  private static func nanoseconds() -> Int64 {
+  private static func monotonicNanoseconds() -> Int64 {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
@@ -150,10 +152,10 @@ package enum SignalHandling {
   private static func terminate(by number: Int32) {
     _ = signal(number, SIG_DFL)
     raise(number)
-    var only = sigset_t()
-    unsafe sigemptyset(&only)
-    unsafe sigaddset(&only, number)
-    unsafe pthread_sigmask(SIG_UNBLOCK, &only, nil)
+    var terminatingSignal = sigset_t()
+    unsafe sigemptyset(&terminatingSignal)
+    unsafe sigaddset(&terminatingSignal, number)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &terminatingSignal, nil)
     // The first process of a container survives the default action; shells report a signal as 128
     // plus its number.
     _exit(128 + number)

@@ -9,9 +9,9 @@ internal import Synchronization
 package enum TerminalMode {
   /// A descriptor that is readable after the process was continued, perhaps with the terminal, or
   /// the window was resized.
-  package static var wakeDescriptor: Int32 { wakeFlag.descriptor }
+  package static var wakeDescriptor: Int32 { wakeSignal.descriptor }
 
-  package static func lowerWake() { wakeFlag.lower() }
+  package static func lowerWake() { wakeSignal.lower() }
 
   package static func initializeState() {
     _ = activeModes.load(ordering: .relaxed)
@@ -70,7 +70,7 @@ package enum TerminalMode {
 
   /// Enters raw mode if this job is in the foreground, and returns whether it is.
   package static func enter() -> Bool {
-    guard let modes = unsafe current, isForeground(unsafe modes.pointee.descriptor) else {
+    guard let modes = unsafe currentModes, isForeground(unsafe modes.pointee.descriptor) else {
       isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
       return false
     }
@@ -83,7 +83,7 @@ package enum TerminalMode {
   /// Restores the original mode until the next `enter()`: [also a signal handler].
   package static func restore() {
     let wasEntered = isRawModeEntered.exchange(false, ordering: .sequentiallyConsistent)
-    guard wasEntered, let modes = unsafe current else { return }
+    guard wasEntered, let modes = unsafe currentModes else { return }
     if isForeground(unsafe modes.pointee.descriptor) {
       unsafe modes.pointee.restore()
     }
@@ -91,7 +91,7 @@ package enum TerminalMode {
 
   /// Enters raw mode again, since another process may have changed the mode.
   fileprivate static func reenter() {
-    guard let modes = unsafe current else { return }
+    guard let modes = unsafe currentModes else { return }
     isRawModeEntered.store(false, ordering: .sequentiallyConsistent)
     // Before the first entry, the original mode is unknown, and a signal handler must not read it.
     if unsafe modes.pointee.areSaved {
@@ -99,7 +99,7 @@ package enum TerminalMode {
     }
   }
 
-  private static var current: UnsafeMutablePointer<SavedTerminalModes>? {
+  private static var currentModes: UnsafeMutablePointer<SavedTerminalModes>? {
     unsafe UnsafeMutablePointer(bitPattern: activeModes.load(ordering: .sequentiallyConsistent))
   }
 }
@@ -140,7 +140,7 @@ private let activeModes = Atomic<UInt>(0)
 private let isRawModeEntered = Atomic(false)
 private let isTerminalClaimed = Atomic(false)
 private let isStatusLineShown = Atomic(false)
-private let wakeFlag = SignalFlag()
+private let wakeSignal = SignalFlag()
 private let signalHandlers = [
   (SIGTSTP, handleStop), (SIGCONT, handleContinue), (SIGQUIT, handleQuit), (SIGWINCH, handleResize),
 ]
@@ -152,12 +152,12 @@ private let handleStop: @convention(c) (Int32) -> Void = { number in
   TerminalMode.restore()
   _ = signal(number, SIG_DFL)
   raise(number)
-  var only = sigset_t()
-  var before = sigset_t()
-  unsafe sigemptyset(&only)
-  unsafe sigaddset(&only, number)
-  unsafe pthread_sigmask(SIG_UNBLOCK, &only, &before)
-  unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
+  var stopSignal = sigset_t()
+  var previousMask = sigset_t()
+  unsafe sigemptyset(&stopSignal)
+  unsafe sigaddset(&stopSignal, number)
+  unsafe pthread_sigmask(SIG_UNBLOCK, &stopSignal, &previousMask)
+  unsafe pthread_sigmask(SIG_SETMASK, &previousMask, nil)
   if activeModes.load(ordering: .sequentiallyConsistent) != 0 {
     _ = signal(number, handleRepeatedStop)
   }
@@ -171,13 +171,13 @@ private let handleContinue: @convention(c) (Int32) -> Void = { _ in
   let code = errno
   defer { errno = code }
   TerminalMode.reenter()
-  wakeFlag.raise()
+  wakeSignal.raise()
 }
 
 private let handleResize: @convention(c) (Int32) -> Void = { _ in
   let code = errno
   defer { errno = code }
-  wakeFlag.raise()
+  wakeSignal.raise()
 }
 
 /// Restores the terminal and quits.

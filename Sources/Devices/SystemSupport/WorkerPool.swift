@@ -50,21 +50,21 @@ package enum WorkerPool {
     private let jobCount: Int
     private let work: @Sendable (Int) -> Void
     private let nextJob = Atomic(0)
-    private let completed = Atomic(0)
+    private let completedJobs = Atomic(0)
 
     init(jobCount: Int, work: @escaping @Sendable (Int) -> Void) {
       self.jobCount = jobCount
       self.work = work
     }
 
-    var completedCount: Int { completed.load(ordering: .acquiring) }
+    var completedCount: Int { completedJobs.load(ordering: .acquiring) }
 
     func processJobs() {
       while true {
         let job = nextJob.add(1, ordering: .relaxed).oldValue
         guard job < jobCount else { return }
         work(job)
-        completed.add(1, ordering: .releasing)
+        completedJobs.add(1, ordering: .releasing)
       }
     }
   }

@@ -229,18 +229,18 @@ struct ProfileChecker: JSONSchemaReader {
 extension ProfileChecker {
   /// The frequencies at which vibration is felt, in hertz. Events beyond them are a push or a
   /// sound.
-  static let tactileRange = 1.0...1_000.0
+  static let tactileHertzRange = 1.0...1_000.0
 
   /// Adds warnings about values that are valid but probably not intended.
   ///
   /// - Parameters:
   ///   - profile: The profile that was read.
   ///   - stem: The file's name without its extension, or nil if the name is not significant.
-  mutating func warn(_ profile: TransducerProfile, stem: String?) {
+  mutating func addWarnings(for profile: TransducerProfile, stem: String?) {
     let root = document.root
     if let stem, stem != profile.name, let name = root["name"] {
       log.add(
-        .fileName, at: name,
+        .mismatchedFileName, at: name,
         "the name \(profile.name.quoted()) does not match the file name \("\(stem).json".quoted())",
         suggestion: "use the same name, because profiles are found by file name")
     }
@@ -275,12 +275,12 @@ extension ProfileChecker {
           .outsideBand, at: member,
           "\(key) is \(hertz.shortText) Hz, outside the published band of \(band.hertzText)")
       }
-      if !Self.tactileRange.contains(hertz) {
+      if !Self.tactileHertzRange.contains(hertz) {
         log.add(
           .outsideTactileRange, at: member,
           """
-          \(key) is \(hertz.shortText) Hz, outside \(Self.tactileRange.hertzText), the range of \
-          vibrotactile perception
+          \(key) is \(hertz.shortText) Hz, outside \(Self.tactileHertzRange.hertzText), \
+          the range of vibrotactile perception
           """
         )
       }
@@ -331,18 +331,18 @@ extension ProfileChecker {
   // MARK: - Values together
 
   /// The minimum excursion of a transducer of one watt or more, in millimeters.
-  private static let minimumExcursion = 0.01
+  private static let minimumExcursionMillimeters = 0.01
   /// The maximum plausible ratio of peak to continuous power. A higher one is probably a wrong
   /// digit.
   private static let maximumPowerRatio = 20.0
   /// The plausible powers of amplifiers, in watts.
-  private static let amplifierPowers = 0.1...10_000.0
+  private static let plausibleAmplifierWatts = 0.1...10_000.0
 
   /// Adds warnings about values that are valid alone, but implausible together.
   private mutating func warnAboutPlausibility(of profile: TransducerProfile) {
     let root = document.root
     if let value = root["hardware"]?["excursion"], let excursion = value.number,
-      excursion < Self.minimumExcursion,
+      excursion < Self.minimumExcursionMillimeters,
       (profile.hardware?.continuousPower ?? 0) >= 1
     {
       log.add(
@@ -365,7 +365,7 @@ extension ProfileChecker {
       )
     }
     if let value = root["amplifier"]?["power"], let power = value.number,
-      !Self.amplifierPowers.contains(power)
+      !Self.plausibleAmplifierWatts.contains(power)
     {
       log.add(
         .implausibleValue, at: value, "an amplifier power of \(power.shortText) W is unusual",
@@ -393,7 +393,7 @@ extension ProfileChecker {
   /// felt.
   private static let minimumBandRatio = 2.0.squareRoot()
   /// The sample rate at which the fit is examined, in hertz.
-  private static let fitRate = 48_000.0
+  private static let bandFitSampleRate = 48_000.0
 
   /// Adds warnings about a narrow band, missing limits, and estimates that the fit depends on.
   mutating func warnAboutFit(of profile: TransducerProfile) {
@@ -421,7 +421,7 @@ extension ProfileChecker {
   }
 
   private mutating func warnAboutNarrowBand(of profile: TransducerProfile) {
-    let mapped = profile.bandMapped(rate: Self.fitRate)
+    let mapped = profile.bandMapped(rate: Self.bandFitSampleRate)
     warnAboutNarrowBand(
       requested: profile.frequency, mapped: mapped.frequency, at: document.root["frequency"])
     guard let law = document.root["transient"]?["frequency"] else { return }
@@ -466,9 +466,10 @@ public enum ProfileRules {
 
   /// The rules, in the order of their list.
   public static let all: [Rule] = [
-    .syntax, .trailingComma, .duplicateKey, .wrongType, .missingKey, .unknownKey, .outOfRange,
+    .invalidSyntax, .trailingComma, .duplicateKey, .wrongType, .missingKey, .unknownKey,
+    .outOfRange,
     .invalidValue,
-    .contradiction, .fileName, .outsideBand, .outsideTactileRange, .insufficientHeadroom,
+    .contradiction, .mismatchedFileName, .outsideBand, .outsideTactileRange, .insufficientHeadroom,
     .missingSources,
     .shortThresholds, .narrowBand, .estimatedQFactor, .missingLimit, .implausibleValue,
   ]
@@ -477,7 +478,8 @@ public enum ProfileRules {
 extension Rule {
   // MARK: Syntax
 
-  static let syntax = error("syntax", "syntax", "The text must be JSON in UTF-8, at most 1 MiB.")
+  static let invalidSyntax = error(
+    "syntax", "syntax", "The text must be JSON in UTF-8, at most 1 MiB.")
   static let trailingComma = error(
     "trailing-comma", "syntax", "A comma before a closing bracket is not valid JSON.")
   static let duplicateKey = error(
@@ -501,7 +503,7 @@ extension Rule {
 
   // MARK: Hardware and levels
 
-  static let fileName = warning(
+  static let mismatchedFileName = warning(
     "file-name", "advice", "The name of a profile should match its file name.")
   static let outsideBand = warning(
     "outside-band", "advice",

@@ -71,13 +71,13 @@ public enum ProfileFile {
     return json.finish()
   }
 
-  static func document(_ text: [UInt8], name: String) throws(InputError) -> JSONDocument {
+  static func parseDocument(_ text: [UInt8], name: String) throws(InputError) -> JSONDocument {
     let limits = JSONLimits(
       maximumTextBytes: maximumByteCount, maximumValueCount: 1 << 16, maximumDepth: 16)
     do {
       return try JSONDocument(text: text, name: name, limits: limits)
     } catch {
-      throw InputError(error, rule: .syntax)
+      throw InputError(error, rule: .invalidSyntax)
     }
   }
 
@@ -108,7 +108,7 @@ public struct ProfileCheckResult: Sendable {
   /// Checks a text for errors and, if requested, for warnings.
   init(text: [UInt8], name: String, stem: String? = nil, warns: Bool) {
     do throws(InputError) {
-      let document = try ProfileFile.document(text, name: name)
+      let document = try ProfileFile.parseDocument(text, name: name)
       schema = document.root[ProfileSchema.schemaKey]?.string
       var checker = ProfileChecker(document)
       var profile = ProfileFile.empty
@@ -118,7 +118,7 @@ public struct ProfileCheckResult: Sendable {
       if let error = checker.inputError { throw error }
       outcome = .success(profile)
       guard warns else { return }
-      checker.warn(profile, stem: stem)
+      checker.addWarnings(for: profile, stem: stem)
       findings = checker.findings
     } catch {
       if findings.isEmpty {

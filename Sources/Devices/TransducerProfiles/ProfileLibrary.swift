@@ -319,15 +319,15 @@ extension ProfileSchema {
         waveform.
         """
       )
-      schema.fields(ProfileSchema.profile.schema)
-      schema.thresholdConditions()
+      schema.writeFields(ProfileSchema.profile.schema)
+      schema.writeThresholdConditions()
     }
     return json.finish()
   }
 }
 
 extension JSONObjectWriter {
-  fileprivate mutating func type(_ type: JSONType) {
+  fileprivate mutating func writeType(_ type: JSONType) {
     switch type {
     case .number(let range):
       member("type", "number")
@@ -349,26 +349,26 @@ extension JSONObjectWriter {
     case .any:
       break
     case .enumeration(let words):
-      self.strings("enum", words)
+      self.writeStrings("enum", words)
     case .array(let entry, let count):
       member("type", "array")
       if let count {
         member("minItems", count.lowerBound)
         member("maxItems", count.upperBound)
       }
-      object("items") { $0.type(entry) }
+      object("items") { $0.writeType(entry) }
     case .object(let shape):
-      fields(shape())
+      writeFields(shape())
     }
   }
 
-  fileprivate mutating func fields(_ shape: JSONSchema) {
+  fileprivate mutating func writeFields(_ shape: JSONSchema) {
     member("type", "object")
     object("properties") { properties in
       for key in shape.keys {
         properties.object(key.name) { property in
           property.member("description", key.meaning)
-          property.type(key.type)
+          property.writeType(key.type)
           if let usual = key.defaultValue {
             usual.write("default", omitsPoint: true, to: &property)
           }
@@ -378,22 +378,22 @@ extension JSONObjectWriter {
         }
       }
     }
-    strings("required", shape.keys.filter { $0.presence == .required }.map { $0.name })
+    writeStrings("required", shape.keys.filter { $0.presence == .required }.map { $0.name })
     member("additionalProperties", false)
     if shape === ProfileSchema.transient.schema {
       object("dependentSchemas") { dependents in
-        dependents.object("duration") { $0.forbid(ProfileSchema.replacedByDuration) }
+        dependents.object("duration") { $0.writeForbiddenKeys(ProfileSchema.replacedByDuration) }
       }
     }
     if let choice = shape.discriminator {
-      branches(of: choice)
+      writeVariants(of: choice)
     }
   }
 
   /// Writes the keys that are valid for each value of the discriminator. Without a value, those of
   /// the first are valid.
-  private mutating func branches(of choice: JSONSchema.Discriminator) {
-    guard let usual = choice.variants.first else { return }
+  private mutating func writeVariants(of choice: JSONSchema.Discriminator) {
+    guard let defaultVariant = choice.variants.first else { return }
     array("allOf") { list in
       for branch in choice.variants {
         let others = choice.variants.flatMap { $0.keys }.filter { !branch.keys.contains($0) }
@@ -402,13 +402,13 @@ extension JSONObjectWriter {
             condition.object("properties", layout: .singleLine) { properties in
               properties.object(choice.key) { $0.member("const", branch.value) }
             }
-            if branch.value != usual.value {
-              condition.strings("required", [choice.key])
+            if branch.value != defaultVariant.value {
+              condition.writeStrings("required", [choice.key])
             }
           }
           rule.object("then") { consequence in
-            consequence.strings("required", branch.required)
-            consequence.forbid(others)
+            consequence.writeStrings("required", branch.required)
+            consequence.writeForbiddenKeys(others)
           }
         }
       }
@@ -417,19 +417,19 @@ extension JSONObjectWriter {
 
   /// Writes the conditions for thresholds: required for the law of sensation; otherwise only valid
   /// with hardware on which all frequencies are felt equally.
-  fileprivate mutating func thresholdConditions() {
+  fileprivate mutating func writeThresholdConditions() {
     object("if") { condition in
       condition.object("properties", layout: .singleLine) { properties in
         properties.object("intensity") { intensity in
           intensity.object("properties") { properties in
             properties.object("law") { $0.member("const", "sensation") }
           }
-          intensity.strings("required", ["law"])
+          intensity.writeStrings("required", ["law"])
         }
       }
-      condition.strings("required", ["intensity"])
+      condition.writeStrings("required", ["intensity"])
     }
-    object("then", layout: .singleLine) { $0.strings("required", ["thresholds"]) }
+    object("then", layout: .singleLine) { $0.writeStrings("required", ["thresholds"]) }
     object("else") { otherwise in
       otherwise.object("if") { condition in
         condition.object("properties", layout: .singleLine) { properties in
@@ -439,13 +439,13 @@ extension JSONObjectWriter {
             }
           }
         }
-        condition.strings("required", ["hardware"])
+        condition.writeStrings("required", ["hardware"])
       }
-      otherwise.object("else", layout: .singleLine) { $0.forbid(["thresholds"]) }
+      otherwise.object("else", layout: .singleLine) { $0.writeForbiddenKeys(["thresholds"]) }
     }
   }
 
-  private mutating func forbid(_ keys: [String]) {
+  private mutating func writeForbiddenKeys(_ keys: [String]) {
     if keys.isEmpty { return }
     object("properties", layout: .singleLine) { properties in
       for key in keys {
@@ -454,7 +454,7 @@ extension JSONObjectWriter {
     }
   }
 
-  private mutating func strings(_ key: String, _ words: [String]) {
+  private mutating func writeStrings(_ key: String, _ words: [String]) {
     if words.isEmpty { return }
     array(key, layout: .singleLine) { list in
       for word in words {

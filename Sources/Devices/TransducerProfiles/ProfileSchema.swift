@@ -179,17 +179,17 @@ public enum ProfileSchema {
         "Length of the burst in cycles."
       ) { $1(&$0.cycles) },
       .value(
-        "minDuration", .number(ProfileLimits.durationRange),
+        "minDuration", .number(ProfileLimits.durationSecondsRange),
         default: TransientShape.defaultCycles.seconds.lowerBound,
         "Minimum length of the burst in seconds."
       ) { $1(&$0.minimumDuration) },
       .value(
-        "maxDuration", .number(ProfileLimits.durationRange),
+        "maxDuration", .number(ProfileLimits.durationSecondsRange),
         default: TransientShape.defaultCycles.seconds.upperBound,
         "Maximum length of the burst in seconds."
       ) { $1(&$0.maximumDuration) },
       .endpoints(
-        "duration", ProfileLimits.durationRange, low: "Value in seconds at sharpness 0.",
+        "duration", ProfileLimits.durationSecondsRange, low: "Value in seconds at sharpness 0.",
         high: "Value in seconds at sharpness 1.",
         isAscending: false,
         """
@@ -271,11 +271,12 @@ public enum ProfileSchema {
       $1(&$0.qualityFactor)
     },
     .value("impedance", .number(0.1...10_000), "Nominal impedance in ohms.") { $1(&$0.impedance) },
-    .value("continuousPower", .number(ProfileLimits.powerRange), "Continuous power in watts.") {
+    .value("continuousPower", .number(ProfileLimits.powerWattsRange), "Continuous power in watts.")
+    {
       $1(&$0.continuousPower)
     },
     .value(
-      "peakPower", .number(ProfileLimits.powerRange),
+      "peakPower", .number(ProfileLimits.powerWattsRange),
       "Peak short-term power in watts, at least continuousPower."
     ) { $1(&$0.peakPower) },
     .value(
@@ -289,7 +290,7 @@ public enum ProfileSchema {
       "Maximum one-way excursion in millimeters. Default: the excursion at peak power in the band."
     ) { $1(&$0.excursion) },
     .array(
-      "response", of: point, count: ProfileLimits.pointCountRange,
+      "response", of: responsePoint, count: ProfileLimits.pointCountRange,
       new: .init(hertz: 0, decibels: 0),
       layout: .singleLine,
       """
@@ -319,7 +320,7 @@ public enum ProfileSchema {
     [.value("product", .string(), is: .required, "Manufacturer and model.") { $1(&$0.product) }]
       + measurableProperties + [
         .object(
-          "measured", measured,
+          "measured", measurement,
           new: TransducerMeasurement(date: "", residual: 0, sensor: .acceleration),
           layout: .singleLine,
           "Method and result of the measurement."
@@ -339,7 +340,7 @@ public enum ProfileSchema {
       ]
   ) { object, _, reader in reader.checkOrder(of: object, "continuousPower", "peakPower") }
 
-  private static let point = ProfileObjectSchema<ResponsePoint>(
+  private static let responsePoint = ProfileObjectSchema<ResponsePoint>(
     "an entry",
     [
       .value(
@@ -418,7 +419,7 @@ public enum ProfileSchema {
     )
   }
 
-  private static let measured = ProfileObjectSchema<TransducerMeasurement>(
+  private static let measurement = ProfileObjectSchema<TransducerMeasurement>(
     "an object",
     [
       .value("date", .string(), is: .required, "Date of the measurement.") { $1(&$0.date) },
@@ -498,7 +499,7 @@ public enum ProfileSchema {
     "an object",
     [
       .value(
-        "power", .number(ProfileLimits.powerRange),
+        "power", .number(ProfileLimits.powerWattsRange),
         """
         Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its \
         continuous power.
@@ -565,7 +566,7 @@ extension TransientShape {
     if case .cycles(let count, let range) = defaultLength {
       (count, range)
     } else {
-      (1, ProfileLimits.durationRange)
+      (1, ProfileLimits.durationSecondsRange)
     }
   }
 
@@ -699,11 +700,11 @@ public enum ProfileLimits {
   /// The number of partials of an event. Each is a voice.
   static let partialCountRange = 1...16
   /// The durations of bursts, in seconds.
-  static let durationRange = 0.001...1.0
+  static let durationSecondsRange = 0.001...1.0
   /// The quality factors.
   static let qualityFactorRange = 0.1...1_000.0
   /// The powers, in watts.
-  static let powerRange = 0.001...100_000.0
+  static let powerWattsRange = 0.001...100_000.0
   /// The number of points of a curve. Two points are a line.
   static let pointCountRange = 2...1_000
 }

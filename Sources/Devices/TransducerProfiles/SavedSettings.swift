@@ -35,14 +35,14 @@ public struct SavedSettings: Equatable, Sendable {
   ///   - library: The library that must contain the profile.
   public init(text: [UInt8], name: String, library: ProfileLibrary) throws(InputError) {
     var checker = ProfileChecker(
-      try ProfileFile.document(text, name: name),
+      try ProfileFile.parseDocument(text, name: name),
       profileSource: library.profileSource(inFolder: nil))
-    checker.read(Self.table, into: &self)
+    checker.read(Self.schema, into: &self)
     if let error = checker.inputError { throw error }
   }
 
   /// The text, which reads back equal.
-  public var text: [UInt8] { Self.table.text(self) }
+  public var text: [UInt8] { Self.schema.text(self) }
 
   /// Returns the path of the file in an environment, `temblor/config.json` in `XDG_CONFIG_HOME`;
   /// nil if no folder is known.
@@ -50,7 +50,7 @@ public struct SavedSettings: Equatable, Sendable {
     ProfileLibrary.settingsFolder(value).map { ProfileLibrary.path(in: $0, "config.json") }
   }
 
-  private static let table = ProfileObjectSchema<SavedSettings>(
+  private static let schema = ProfileObjectSchema<SavedSettings>(
     "the file",
     [
       .value("device", .string(), "Output device, as in --device.") { $1(&$0.device) },
@@ -70,7 +70,7 @@ public struct SavedSettings: Equatable, Sendable {
   ) { object, choices, reader in
     if let value = object["profile"], let word = value.string, !word.isEmpty {
       if !ProfileFile.isPath(word) {
-        _ = reader.profile(word, at: value)
+        _ = reader.resolveProfile(word, at: value)
       } else if !word.hasPrefix("/") {
         reader.log.add(
           .invalidValue, at: value, "\(word.quoted()) is a relative path",

@@ -26,7 +26,7 @@ public struct TransducerArray: Equatable, Sendable {
     /// The gain, in decibels.
     public var gain: Double
     /// The delay of the signal, in seconds.
-    public var delay: Double
+    public var delaySeconds: Double
     /// A Boolean value that indicates whether the polarity is inverted.
     public var isInverted: Bool
     /// The body location of patterns that is felt here, by its number or its name; nil for all.
@@ -42,7 +42,7 @@ public struct TransducerArray: Equatable, Sendable {
       self.position = position
       self.profile = profile
       self.gain = gain
-      self.delay = delay
+      self.delaySeconds = delay
       self.isInverted = isInverted
     }
   }
@@ -78,22 +78,22 @@ public struct TransducerArray: Equatable, Sendable {
   static let coincidenceDistance = 1e-6
 
   /// The angle of a ring, in degrees.
-  static let fullTurnDegrees = 360.0
+  static let degreesPerTurn = 360.0
 
   /// Returns an angle in 0..<360.
   static func normalizedAngle(_ degrees: Double) -> Double {
-    let remainder = fmod(degrees, fullTurnDegrees)
+    let remainder = fmod(degrees, degreesPerTurn)
     guard remainder < 0 else { return remainder }
-    let angle = remainder + fullTurnDegrees
+    let angle = remainder + degreesPerTurn
     // A tiny negative angle would be rounded to a full turn.
-    return angle < fullTurnDegrees ? angle : 0
+    return angle < degreesPerTurn ? angle : 0
   }
 
   /// Returns the distance of two positions, in the unit of the layout.
   func distance(_ first: ArrayPosition, _ second: ArrayPosition) -> Double {
     guard layout == .ring else { return first.distance(to: second) }
     let angle = Self.normalizedAngle(first.x - second.x)
-    return min(angle, Self.fullTurnDegrees - angle)
+    return min(angle, Self.degreesPerTurn - angle)
   }
 
   private func lineGains(at position: Double) -> [Double] {
@@ -102,13 +102,14 @@ public struct TransducerArray: Equatable, Sendable {
     var gains = transducers.map { _ in 0.0 }
     guard !order.isEmpty else { return gains }
     let next = order.firstIndex { positions[$0] > position } ?? order.count
-    let low = order[max(next - 1, 0)]
-    let high = order[min(next, order.count - 1)]
-    if low == high {
-      gains[low] = 1
+    let lowerIndex = order[max(next - 1, 0)]
+    let upperIndex = order[min(next, order.count - 1)]
+    if lowerIndex == upperIndex {
+      gains[lowerIndex] = 1
     } else {
-      let fraction = (position - positions[low]) / (positions[high] - positions[low])
-      Self.pan(fraction, between: low, and: high, in: &gains)
+      let fraction =
+        (position - positions[lowerIndex]) / (positions[upperIndex] - positions[lowerIndex])
+      Self.pan(fraction, between: lowerIndex, and: upperIndex, in: &gains)
     }
     return gains
   }
@@ -121,11 +122,11 @@ public struct TransducerArray: Equatable, Sendable {
     guard order.count > 1 else { return [1] }
     let angle = Self.normalizedAngle(degrees)
     let next = order.firstIndex { angles[$0] > angle } ?? 0
-    let low = next > 0 ? order[next - 1] : last
-    let high = next > 0 ? order[next] : first
-    let gap = Self.normalizedAngle(angles[high] - angles[low])
-    let fraction = Self.normalizedAngle(angle - angles[low]) / gap
-    Self.pan(fraction, between: low, and: high, in: &gains)
+    let lowerIndex = next > 0 ? order[next - 1] : last
+    let upperIndex = next > 0 ? order[next] : first
+    let gap = Self.normalizedAngle(angles[upperIndex] - angles[lowerIndex])
+    let fraction = Self.normalizedAngle(angle - angles[lowerIndex]) / gap
+    Self.pan(fraction, between: lowerIndex, and: upperIndex, in: &gains)
     return gains
   }
 
@@ -141,9 +142,9 @@ public struct TransducerArray: Equatable, Sendable {
       let others = positions.indices.filter { $0 != index }
       return others.map { positions[index].distance(to: positions[$0]) }.min() ?? .infinity
     }
-    let blur = 0.2 * nearest.reduce(0, +) / Double(positions.count)
+    let minimumSpread = 0.2 * nearest.reduce(0, +) / Double(positions.count)
     // Distances relative to the nearest keep all squares finite.
-    let distances = positions.map { hypot($0.distance(to: position), blur) }
+    let distances = positions.map { hypot($0.distance(to: position), minimumSpread) }
     let minimum = distances.min() ?? 1
     let powers = distances.map { (minimum / $0) * (minimum / $0) }
     let total = powers.reduce(0, +)
@@ -207,7 +208,7 @@ public struct ArrayCheckResult: Sendable {
   ///   - library: The library of named profiles.
   public init(text: [UInt8], name: String, folder: String?, library: ProfileLibrary) {
     do throws(InputError) {
-      let document = try ProfileFile.document(text, name: name)
+      let document = try ProfileFile.parseDocument(text, name: name)
       let root = document.root
       let layout = root["layout"]?.string.flatMap(TransducerArray.Layout.init) ?? .line
       var checker = ProfileChecker(document, profileSource: library.profileSource(inFolder: folder))
@@ -229,7 +230,7 @@ public struct ArrayCheckResult: Sendable {
 
   /// Returns true if a text is meant to be an array: an object with transducers.
   public static func isArrayText(_ text: [UInt8]) -> Bool {
-    (try? ProfileFile.document(text, name: ""))?.root["transducers"] != nil
+    (try? ProfileFile.parseDocument(text, name: ""))?.root["transducers"] != nil
   }
 }
 
@@ -283,10 +284,10 @@ enum ArraySchema {
         ) { $1(&$0.channel) }, position(layout),
         ProfileProperty(profile) { value, transducer, reader in
           guard let word: String = reader.readScalar(value, key: profile) else { return false }
-          transducer.profile = reader.profile(word, at: value)
+          transducer.profile = reader.resolveProfile(word, at: value)
           return true
         }, .value("gain", .number(gainRange), default: 0, "Decibels.") { $1(&$0.gain) },
-        .value("delay", .number(delayRange), default: 0, "Seconds.") { $1(&$0.delay) },
+        .value("delay", .number(delayRange), default: 0, "Seconds.") { $1(&$0.delaySeconds) },
         .value("invert", .boolean, "Whether the polarity is inverted. Default: false.") {
           $1(&$0.isInverted)
         },
@@ -309,7 +310,7 @@ enum ArraySchema {
     case .line:
       return .value("at", .number(-1e6...1e6), is: .required, meaning) { $1(&$0.position.x) }
     case .ring:
-      return .value("at", .number(0...TransducerArray.fullTurnDegrees), is: .required, meaning) {
+      return .value("at", .number(0...TransducerArray.degreesPerTurn), is: .required, meaning) {
         $1(&$0.position.x)
       }
     case .plane:
@@ -327,7 +328,7 @@ enum ArraySchema {
 
 extension ProfileChecker {
   /// Returns the profile of a transducer, or adds an error and returns the default.
-  mutating func profile(_ word: String, at value: JSONValue) -> TransducerProfile {
+  mutating func resolveProfile(_ word: String, at value: JSONValue) -> TransducerProfile {
     guard let profileSource else { return .phone }
     do {
       return try profileSource(word)
@@ -482,31 +483,31 @@ extension TransducerArray {
   /// Returns the fractions of a path at which the gains have breakpoints, in 0..<1.
   func breakpoints(from start: ArrayPosition, to end: ArrayPosition) -> [Double] {
     guard start != end else { return [0] }
-    var breaks = [0.0]
+    var breakFractions = [0.0]
     let distance = end.x - start.x
     switch layout {
     case .plane:
       // The path may come close to each transducer, where the gains change quickly.
       let count = 4 * transducers.count
-      breaks += (1..<count).map { Double($0) / Double(count) }
+      breakFractions += (1..<count).map { Double($0) / Double(count) }
     case .line:
-      breaks += transducers.map { ($0.position.x - start.x) / distance }
+      breakFractions += transducers.map { ($0.position.x - start.x) / distance }
     case .ring:
       // The path may pass a transducer several times in full turns.
       let low = min(start.x, end.x)
-      let firstTurn = Self.fullTurnDegrees * ((low / Self.fullTurnDegrees).rounded(.down) - 1)
+      let firstTurn = Self.degreesPerTurn * ((low / Self.degreesPerTurn).rounded(.down) - 1)
       for transducer in transducers {
         var angle = transducer.position.x + firstTurn
         while angle < max(start.x, end.x) {
-          breaks.append((angle - start.x) / distance)
-          angle += Self.fullTurnDegrees
+          breakFractions.append((angle - start.x) / distance)
+          angle += Self.degreesPerTurn
         }
       }
     }
-    breaks = breaks.filter { $0 >= 0 && $0 < 1 }.sorted()
+    breakFractions = breakFractions.filter { $0 >= 0 && $0 < 1 }.sorted()
     var fractions: [Double] = []
-    for (index, low) in breaks.enumerated() {
-      let high = index + 1 < breaks.count ? breaks[index + 1] : 1
+    for (index, low) in breakFractions.enumerated() {
+      let high = index + 1 < breakFractions.count ? breakFractions[index + 1] : 1
       guard low < high else { continue }
       let step = (high - low) / Double(Self.stepsPerSegment)
       for number in 0..<Self.stepsPerSegment {

@@ -83,13 +83,14 @@ public struct ABXRecord: Sendable {
       "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
       "simulated",
     ])
-    let levels = [a.gain, b.gain, strength].map(NumberFormatting.plain)
+    let levels = [a.gain, b.gain, strength].map(NumberFormatting.plainText)
     let conditions = [levelMatch] + levels + [profile, device ?? "", program, "\(isSimulated)"]
     for (index, trial) in test.trials.enumerated() {
       let onset = Self.roundedToMilliseconds(trial.start)
       let end = Self.roundedToMilliseconds(trial.end)
       let heard = trial.switchCounts
-      let times = [onset, end, Self.roundedToMilliseconds(end - onset)].map(NumberFormatting.plain)
+      let times = [onset, end, Self.roundedToMilliseconds(end - onset)].map(
+        NumberFormatting.plainText)
       table.append(
         [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue]
           + [

@@ -32,13 +32,15 @@ package struct StudyResults {
     do throws(CSVTable.Problem) {
       table = try CSVTable(bytes)
     } catch {
-      throw Self.error(path, line: error.line, error.reason)
+      throw Self.error(path, line: error.lineNumber, error.reason)
     }
     guard [Self.columns, Self.formerColumns].contains(table.columns) else {
       throw Self.error(path, line: 1, "is not a results file")
     }
     rows = table.rows.map { row in
-      Row(line: row.line, fields: Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)))
+      Row(
+        line: row.lineNumber,
+        fields: Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)))
     }
     for row in rows where !["true", "false", ""].contains(row.fields["simulated"] ?? "") {
       throw Self.error(path, line: row.line, "column 'simulated' must be true or false")

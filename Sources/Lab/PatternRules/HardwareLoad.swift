@@ -73,10 +73,10 @@ struct HardwareLoad {
     func temperatureRise(after seconds: Double) -> Double {
       let coil =
         thermal.coilFraction
-        * (1 - NumberFormatting.decay(timeConstants: seconds / thermal.coilTimeConstant))
+        * (1 - NumberFormatting.decayFactor(timeConstants: seconds / thermal.coilTimeConstant))
       let magnet =
         (1 - thermal.coilFraction)
-        * (1 - NumberFormatting.decay(timeConstants: seconds / thermal.magnetTimeConstant))
+        * (1 - NumberFormatting.decayFactor(timeConstants: seconds / thermal.magnetTimeConstant))
       return meanPowerRatio * (coil + magnet)
     }
     var lower = 0.0

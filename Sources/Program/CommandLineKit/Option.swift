@@ -127,7 +127,7 @@ extension Option {
   }
 
   package func double(in range: ClosedRange<Double>, default value: Double) -> TypedOption<Double> {
-    TypedOption(self, default: NumberFormatting.plain(value)) { arguments throws(UsageError) in
+    TypedOption(self, default: NumberFormatting.plainText(value)) { arguments throws(UsageError) in
       try arguments.double(key, in: range) ?? value
     }
   }

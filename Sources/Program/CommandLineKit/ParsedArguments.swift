@@ -85,7 +85,7 @@ package struct ParsedArguments: Sendable {
       range.contains(number)
     else {
       let ends = [range.lowerBound, range.upperBound].map {
-        $0.isFinite ? NumberFormatting.plain($0) : nil
+        $0.isFinite ? NumberFormatting.plainText($0) : nil
       }
       throw unexpectedValue(
         of: name, text: text, expected: "a number", minimum: ends[0], maximum: ends[1])
@@ -142,7 +142,8 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
   package init(_ description: String) { self.description = description }
 
   package static func unknown(_ kind: String, _ name: String, among names: [String]) -> UsageError {
-    UsageError("unknown \(kind) \(name.inQuotes)" + Suggestion.question(for: name, among: names))
+    UsageError(
+      "unknown \(kind) \(name.inQuotes)" + Suggestion.didYouMeanText(for: name, among: names))
   }
 
   /// Returns an error such as `'--gap' takes seconds, not 'soon'`.
@@ -162,7 +163,7 @@ package struct UsageError: Error, Equatable, CustomStringConvertible {
       choices.count > 12
       ? "invalid value \(value.inQuotes) for \(name.inQuotes)"
       : "invalid value \(value.inQuotes) for \(name.inQuotes): expected \(choices.joinedWithOr)"
-    return UsageError(message + Suggestion.question(for: value, among: choices + aliases))
+    return UsageError(message + Suggestion.didYouMeanText(for: value, among: choices + aliases))
   }
 }
 

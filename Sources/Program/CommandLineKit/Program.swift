@@ -260,7 +260,7 @@ extension Command {
   package func findSubcommand(_ verb: String) throws(UsageError) -> Command {
     if let command = subcommands.first(where: { $0.name == verb }) { return command }
     let names = subcommands.map(\.name)
-    let question = Suggestion.question(for: verb, among: names)
+    let question = Suggestion.didYouMeanText(for: verb, among: names)
     throw UsageError(
       "unknown command \(verb.inQuotes) after \(name.inQuotes)"
         + (question.isEmpty ? "; expected \(names.joinedWithOr)" : question))

@@ -110,7 +110,7 @@ package enum CommandGrammar {
     throw CommandError(
       .unknownKeyword,
       "unknown command \(verb.inQuotes)"
-        + Suggestion.question(for: verb, among: commands.map(\.verb)))
+        + Suggestion.didYouMeanText(for: verb, among: commands.map(\.verb)))
   }
 
   /// Returns the fields of the reply to `help`: all commands, or the usage and help of one.
@@ -276,7 +276,7 @@ struct CommandSyntax: Sendable {
 
   private func unexpectedWord(_ word: CommandWord) -> CommandError {
     let question =
-      word.isQuoted ? "" : Suggestion.question(for: word.text, among: options.map(\.keyword))
+      word.isQuoted ? "" : Suggestion.didYouMeanText(for: word.text, among: options.map(\.keyword))
     if options.isEmpty || question.isEmpty && word.isQuoted {
       return CommandError(.unexpectedArgument, "unexpected \(word.text.inQuotes); usage: \(usage)")
     }
@@ -294,7 +294,8 @@ extension CommandSyntax.Kind {
     case .text:
       "a word, or text in quotation marks"
     case .number(let range):
-      "\(NumberFormatting.plain(range.lowerBound)) to \(NumberFormatting.plain(range.upperBound))"
+      NumberFormatting.plainText(range.lowerBound) + " to "
+        + NumberFormatting.plainText(range.upperBound)
     case .time:
       "SECONDS, or +SECONDS from now"
     case .choice(let words):
@@ -433,7 +434,7 @@ extension CommandSyntax.Operand {
       guard choices.contains(word.text) else {
         throw CommandError(
           .invalidValue,
-          invalidValue(word).text + Suggestion.question(for: word.text, among: choices))
+          invalidValue(word).text + Suggestion.didYouMeanText(for: word.text, among: choices))
       }
       return .text(word.text)
     }

@@ -511,7 +511,8 @@ package final class CommandSession {
     guard parameter.range.contains(value) else {
       let bounds = CommandSyntax.Kind.number(parameter.range).bounds
       throw CommandError(
-        .invalidValue, "\(parameter.name) must be \(bounds), not '\(NumberFormatting.plain(value))'"
+        .invalidValue,
+        "\(parameter.name) must be \(bounds), not '\(NumberFormatting.plainText(value))'"
       )
     }
     let moment = scheduledTime(command.time)
@@ -521,7 +522,7 @@ package final class CommandSession {
       hasSetStrength = true
       try translatingErrors { () throws(PlaybackError) in
         try engine.setStrength(
-          Float(value), over: max(ramp, PlaybackEngine.strengthRamp), at: moment.time)
+          Float(value), over: max(ramp, PlaybackEngine.strengthRampSeconds), at: moment.time)
       }
       return []
     case .strength:
@@ -668,7 +669,7 @@ package final class CommandSession {
     throw CommandError(
       .unknownName,
       "no sound named \(name.inQuotes) is playing"
-        + Suggestion.question(for: name, among: soundNames))
+        + Suggestion.didYouMeanText(for: name, among: soundNames))
   }
 
   /// The maximum number of noises that play or wait at the same time; each has its own samples.

@@ -125,7 +125,7 @@ final class PatternLoader: Sendable {
       throw CommandError(.invalidPattern, "- (standard input) carries commands; name a file")
     }
     let path = try confinedPath(of: word)
-    switch FileSystem.entry(at: path) {
+    switch FileSystem.entryKind(at: path) {
     case .folder:
       throw CommandError(.invalidPattern, "\(word.inQuotes) is a folder; specify a single pattern")
     case .other:
@@ -155,7 +155,7 @@ final class PatternLoader: Sendable {
     // Links are followed first, so that none leads out of the folder.
     guard let real = FileSystem.realPath(path) else {
       // The name of a shipped pattern; a file of this name in another folder does not count.
-      if !word.contains("/"), FileSystem.entry(at: word) == .missing {
+      if !word.contains("/"), FileSystem.entryKind(at: word) == .missing {
         return word
       }
       throw CommandError(.invalidPattern, "\(word.inQuotes) is outside the folder of '--folder'")

@@ -97,7 +97,7 @@ package final class StateFile {
 
   /// Returns the stored state; empty without a file.
   package func read() throws(FileError) -> String {
-    guard FileSystem.entry(at: path) != .missing else { return "" }
+    guard FileSystem.entryKind(at: path) != .missing else { return "" }
     let bytes = try FileSystem.read(path, limit: Self.maximumByteCount)
     return String(decoding: bytes, as: UTF8.self)
   }

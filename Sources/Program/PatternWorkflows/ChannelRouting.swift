@@ -203,7 +203,8 @@ public struct ChannelRouting: Sendable {
       }
       channels[index].hapticGain = gain
       channels[index].audioGain *= gain
-      channels[index].delay = Int(FrameConversion.frame(seconds: transducer.delay, rate: rate))
+      channels[index].delay = Int(
+        FrameConversion.frame(seconds: transducer.delaySeconds, rate: rate))
       channels[index].isInverted = transducer.isInverted
     }
     let distributesBodyLocations =

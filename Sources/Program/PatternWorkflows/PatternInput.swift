@@ -107,7 +107,7 @@ public struct PatternInput: Equatable, Sendable {
       return [PatternInput(origin: .standardInput, outputStem: "pattern", formats: formats)]
     }
     if argument.isEmpty { throw FileError("''", "is not a valid pattern name") }
-    switch FileSystem.entry(at: argument) {
+    switch FileSystem.entryKind(at: argument) {
     case .file, .other:
       let stem = FileSystem.stem(of: argument)
       return [PatternInput(origin: .file(argument), outputStem: stem, formats: formats)]
@@ -122,7 +122,7 @@ public struct PatternInput: Equatable, Sendable {
       if let reason = nameProblem(argument) { throw FileError(argument, reason) }
       let name = formats.stem(of: argument)
       guard ShippedPatterns.names.contains(name) else {
-        let question = Suggestion.question(for: name, among: ShippedPatterns.names)
+        let question = Suggestion.didYouMeanText(for: name, among: ShippedPatterns.names)
         throw FileError(argument, "file not found, and no shipped pattern has this name\(question)")
       }
       return [PatternInput(origin: .shipped(name), outputStem: name, formats: formats)]
@@ -140,8 +140,8 @@ public struct PatternInput: Equatable, Sendable {
       let isNamedPattern =
         namedFormats.contains { !$0.sharesFileExtensions }
         || (!namedFormats.isEmpty && isRecognized(path, formats: namedFormats))
-      switch FileSystem.entry(at: path) {
-      case .folder where !FileSystem.isLink(path):
+      switch FileSystem.entryKind(at: path) {
+      case .folder where !FileSystem.isSymbolicLink(path):
         do throws(FileError) {
           inputs += try patterns(in: path, below: FileSystem.join(stem, name), formats, &problems)
         } catch {
@@ -163,7 +163,7 @@ public struct PatternInput: Equatable, Sendable {
 
   /// Returns whether a file can be read and one of the formats recognizes it with certainty.
   private static func isRecognized(_ path: String, formats: [HapticFormat]) -> Bool {
-    guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else {
+    guard FileSystem.entryKind(at: path) == .file, let bytes = try? FileSystem.read(path) else {
       return false
     }
     return formats.contains { $0.recognize(bytes.span) == .certain }
@@ -181,7 +181,9 @@ public struct PatternInput: Equatable, Sendable {
   ///
   /// - Throws: A `FileError` that names the link.
   package func checkRewriting() throws(FileError) {
-    guard case .file(let path) = origin, isFromFolder, FileSystem.isLink(path) else { return }
+    guard case .file(let path) = origin, isFromFolder, FileSystem.isSymbolicLink(path) else {
+      return
+    }
     throw FileError(
       path, "is a link in a folder and is not rewritten; specify the file that it points to")
   }

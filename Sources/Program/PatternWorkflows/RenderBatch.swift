@@ -111,7 +111,7 @@ public struct RenderBatch: Sendable {
   private func overwriteCheck() -> InputOverwriteCheck {
     let wouldReplace = items.contains {
       if case .file(let path) = $0.destination {
-        FileSystem.entry(at: path) != .missing
+        FileSystem.entryKind(at: path) != .missing
       } else {
         false
       }

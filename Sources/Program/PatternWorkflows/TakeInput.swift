@@ -26,7 +26,7 @@ public enum TakeInput: Equatable, Sendable {
     var inputs: [TakeInput] = []
     var problems: [FileError] = []
     for argument in arguments {
-      let isFile = argument != "-" && FileSystem.entry(at: argument) == .file
+      let isFile = argument != "-" && FileSystem.entryKind(at: argument) == .file
       let isSound =
         isFile && (SoundFileFormat.container(ofName: argument) != nil || isSoundFile(argument))
       if isSound {

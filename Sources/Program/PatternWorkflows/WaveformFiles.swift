@@ -31,7 +31,7 @@ package enum WaveformFiles {
     throws(InputError) -> String
   {
     do throws(SoundFileError) {
-      return try soundFolder(folder, waveform.path).file(at: waveform.path)
+      return try soundFolder(folder, waveform.path).resolvedPath(of: waveform.path)
     } catch {
       throw InputError(finding(error, of: waveform, in: folder))
     }
@@ -46,7 +46,7 @@ package enum WaveformFiles {
   {
     do throws(SoundFileError) {
       let soundFolder = try soundFolder(folder, waveform.path)
-      let path = try soundFolder.file(at: waveform.path)
+      let path = try soundFolder.resolvedPath(of: waveform.path)
       _ = try soundFolder.sound(at: waveform.path)
       guard TakeInput.isSoundFile(path) else {
         throw SoundFileError(

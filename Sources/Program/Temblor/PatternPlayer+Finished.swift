@@ -14,7 +14,7 @@ extension PatternPlayer {
       let waiter = makeWaiterID()
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
-          wait(waiter, afterEndCount: count) { continuation.resume() }
+          addWaiter(waiter, afterEndCount: count) { continuation.resume() }
           // A task that was cancelled before has resumed nothing yet.
           if Task.isCancelled {
             resumeWaiter(waiter)

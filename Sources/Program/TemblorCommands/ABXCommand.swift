@@ -228,8 +228,8 @@ enum ABXCommand {
     guard levels.match != .none else {
       return console.hint("Levels are not matched. A difference in level alone may be audible.")
     }
-    let a = NumberFormatting.gain(levels.gains[0])
-    let b = NumberFormatting.gain(levels.gains[1])
+    let a = NumberFormatting.gainText(levels.gains[0])
+    let b = NumberFormatting.gainText(levels.gains[1])
     let measure = levels.match == .weighted ? "felt energy" : levels.match.rawValue
     console.hint("Levels matched by \(measure): A \(a), B \(b).")
   }

@@ -239,7 +239,7 @@ final class AuditionActivity: PlaybackActivity {
     guard match != .none else { return "levels not matched" }
     let levels = levels(by: match)
     let gain = levels.gains[selectedIndex]
-    return "\(levels.match.rawValue) \(NumberFormatting.gain(gain))"
+    return "\(levels.match.rawValue) \(NumberFormatting.gainText(gain))"
   }
 }
 
@@ -307,7 +307,7 @@ final class SequentialAuditionActivity: PlaybackActivity {
       let part = scheduledTakes[announcedCount]
       let letter = Take.letter(at: announcedCount)
       let seconds = Double(part.end - part.start) / engine.rate
-      console.hint("\(letter): \(part.name.printable), \(NumberFormatting.seconds(seconds))")
+      console.hint("\(letter): \(part.name.printable), \(NumberFormatting.secondsText(seconds))")
       announcedCount += 1
     }
     let last = scheduledTakes.last?.end ?? 0
@@ -315,7 +315,8 @@ final class SequentialAuditionActivity: PlaybackActivity {
     let end = last + FrameConversion.frame(seconds: tail, rate: engine.rate)
     let next = announcedCount < scheduledTakes.count ? scheduledTakes[announcedCount].start : end
     if engine.position >= end { return .finished }
-    return .wait(.nanosecondRounded(seconds: Double(max(1, next - engine.position)) / engine.rate))
+    return .wait(
+      .roundedToNanoseconds(seconds: Double(max(1, next - engine.position)) / engine.rate))
   }
 
   private var currentTake: ScheduledTake? {

@@ -225,7 +225,7 @@ enum EditCommand {
 
     var columns: [String] {
       let values = values.map { ($0.name.isEmpty ? "" : $0.name + " ") + $0.value.text(places: 6) }
-      return [path, NumberFormatting.seconds(time), kind, values.joined(separator: ", ")]
+      return [path, NumberFormatting.secondsText(time), kind, values.joined(separator: ", ")]
     }
 
     var fields: JSONObject {

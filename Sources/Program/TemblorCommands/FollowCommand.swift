@@ -243,7 +243,7 @@ final class FollowActivity: PlaybackActivity {
           }
         }
         SystemTimeSource().wait(
-          for: &noDescriptors, timeout: .nanosecondRounded(seconds: feed.iterationSeconds))
+          for: &noDescriptors, timeout: .roundedToNanoseconds(seconds: feed.iterationSeconds))
       }
     }
   }
@@ -289,7 +289,7 @@ final class FollowActivity: PlaybackActivity {
   func update(at now: Duration) throws -> ActivityStep {
     if let duration {
       let remaining = duration + engine.routing.tail(rate: engine.rate) - engine.seconds
-      return remaining > 0 ? .wait(.nanosecondRounded(seconds: remaining)) : .finished
+      return remaining > 0 ? .wait(.roundedToNanoseconds(seconds: remaining)) : .finished
     }
     let (status, events) = sharedState.withLock { shared in
       defer {

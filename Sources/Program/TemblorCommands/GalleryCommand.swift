@@ -192,7 +192,7 @@ enum ReportOutput {
   /// Returns the origin of a take, or nil if the input can be read only once, like standard input.
   private static func origin(of input: TakeInput) -> TakeOrigin? {
     if let path = input.path {
-      guard FileSystem.entry(at: path) == .file, let bytes = try? FileSystem.read(path) else {
+      guard FileSystem.entryKind(at: path) == .file, let bytes = try? FileSystem.read(path) else {
         return nil
       }
       return TakeOrigin(

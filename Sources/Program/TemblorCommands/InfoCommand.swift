@@ -191,9 +191,9 @@ struct PatternSummary {
     let levels = LevelText(statistics, rate: plan.rate)
     var lines = [
       name.printable,
-      "  length     \(NumberFormatting.seconds(plan.duration))"
+      "  length     \(NumberFormatting.secondsText(plan.duration))"
         + (plan.soundEnd < plan.length
-          ? ", sound ends at \(NumberFormatting.seconds(soundSeconds))" : ""),
+          ? ", sound ends at \(NumberFormatting.secondsText(soundSeconds))" : ""),
       "  contents   \(counted.isEmpty ? "no events" : counted)",
       "  profile    \(profile.name): \(bandText)",
       "  level      \(levels.peak), RMS \(level.text(places: 1)) dBFS, "
@@ -316,7 +316,7 @@ struct SoundSummary {
     let count = measurement.channels.count
     var lines = [
       name.printable,
-      "  length     \(NumberFormatting.seconds(duration)), \(measurement.frameCount) frames at "
+      "  length     \(NumberFormatting.secondsText(duration)), \(measurement.frameCount) frames at "
         + "\(measurement.rate.text(places: 3)) Hz",
       "  contents   \(count.counted("channel")), \(measurement.encoding) in "
         + measurement.container,

@@ -219,6 +219,6 @@ final class LatencyProbe: PlaybackActivity {
 
   private func scheduleTap(after now: Duration) {
     nextTapTime =
-      now + .nanosecondRounded(seconds: Double.random(in: Self.pauseRange, using: &generator))
+      now + .roundedToNanoseconds(seconds: Double.random(in: Self.pauseRange, using: &generator))
   }
 }

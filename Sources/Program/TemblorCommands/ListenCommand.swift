@@ -111,9 +111,9 @@ enum ListenCommand {
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
       socketPath = try arguments[socket]
-      idleLimit = try arguments[untilIdle].map(Duration.nanosecondRounded)
+      idleLimit = try arguments[untilIdle].map(Duration.roundedToNanoseconds)
       folder = try arguments[ListenCommand.folder].map { path throws(FileError) in
-        guard FileSystem.entry(at: path) == .folder, let real = FileSystem.realPath(path) else {
+        guard FileSystem.entryKind(at: path) == .folder, let real = FileSystem.realPath(path) else {
           throw FileError(path, "is not a folder")
         }
         return real
@@ -247,7 +247,7 @@ private final class ServerRun {
       ServiceManager.notify("READY=1\nSTATUS=" + server.summary)
       return ServerActivity(
         server, standard: standard, listener: listener, inbox: environment.inbox,
-        time: environment.time, period: .nanosecondRounded(seconds: period),
+        time: environment.time, period: .roundedToNanoseconds(seconds: period),
         idleLimit: options.idleLimit, upkeep: upkeep, state: self.state, continuing: previous)
     }
   }
@@ -405,7 +405,7 @@ final class ServerActivity: PlaybackActivity {
       return (false, nil)
     }
     // Sound that has been sent to the device is still to be heard.
-    if remaining > 0 { return (false, .nanosecondRounded(seconds: remaining)) }
+    if remaining > 0 { return (false, .roundedToNanoseconds(seconds: remaining)) }
     let since = idleSince ?? now
     idleSince = since
     return (now - since >= idleLimit, max(.zero, since + idleLimit - now))
@@ -421,7 +421,7 @@ final class ServerActivity: PlaybackActivity {
     }
     guard isFinishing else { return .wait(period) }
     guard let remaining = session.remainingSeconds() else { return .wait(limit) }
-    return remaining > 0 ? .wait(.nanosecondRounded(seconds: remaining)) : .finished
+    return remaining > 0 ? .wait(.roundedToNanoseconds(seconds: remaining)) : .finished
   }
 
   private func handleEvents() {

@@ -114,7 +114,7 @@ struct OutputDestination {
   /// - Throws: `UsageError` if several results go to a name that is evidently the name of a file.
   init(_ output: String?, count: Int, _ noun: String, isFolder: Bool = false) throws(UsageError) {
     path = output ?? ""
-    let entry = FileSystem.entry(at: path)
+    let entry = FileSystem.entryKind(at: path)
     self.isFolder =
       output != OutputPaths.standardOutput
       && (count > 1 || isFolder || output == nil || path.hasSuffix("/") || entry == .folder)
@@ -196,7 +196,7 @@ enum OutputPaths {
   /// Throws an error if an output would overwrite one of the takes.
   static func checkIsNoInput(_ path: String, of takes: [TakeInput]) throws(UsageError) {
     // A file that does not exist cannot be an input, so the patterns need not be read.
-    guard FileSystem.entry(at: path) != .missing else { return }
+    guard FileSystem.entryKind(at: path) != .missing else { return }
     try InputOverwriteCheck(reading: takes.flatMap(\.sourcePaths)).check(path, option: "--output")
   }
 

@@ -149,7 +149,7 @@ struct PlannedFiles {
       try AtomicFileWriter.write(output.bytes, to: output.path)
     }
     for copy in copies {
-      try copy.destination.create(FileSystem.read(copy.source))
+      try copy.destination.createFile(FileSystem.read(copy.source))
       terminal.report("\(copy.destination.path): copied from \(copy.source.inQuotes)".printable)
     }
     return outputs.map(\.path) + copies.map(\.destination.path)

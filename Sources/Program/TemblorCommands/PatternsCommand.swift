@@ -42,7 +42,7 @@ enum PatternsCommand {
   static func run(_ options: Options, _ terminal: Terminal) throws -> ExitStatus {
     if let name = options.name {
       guard let text = ShippedPatterns.text(named: name) else {
-        let question = Suggestion.question(for: name, among: ShippedPatterns.names)
+        let question = Suggestion.didYouMeanText(for: name, among: ShippedPatterns.names)
         throw FileError(name, "no shipped pattern has this name\(question)")
       }
       try terminal.output.write(text.span)
@@ -61,7 +61,7 @@ enum PatternsCommand {
       ["name": row.name, "duration": row.duration, "description": row.notes]
     }
     let lines = rows.map { row in
-      let length = NumberFormatting.seconds(row.duration)
+      let length = NumberFormatting.secondsText(row.duration)
       let padding = String(repeating: " ", count: max(0, 7 - length.count))
       return [row.name, padding + length, row.notes]
     }

@@ -280,7 +280,7 @@ enum WatchCommand {
       passCount = loop == 0 ? nil : loop
       reading = try SharedOptions.readingOptions(arguments)
       path = arguments[fileArgument(formats)]
-      guard FileSystem.entry(at: path) == .file else {
+      guard FileSystem.entryKind(at: path) == .file else {
         throw FileError(path, "file not found; 'temblor watch' requires a pattern file")
       }
       var input = PatternInput(
@@ -351,7 +351,7 @@ final class WatchActivity: PlaybackActivity {
   var keys: [KeyHelp] { SingleTrackPlayer.keys }
 
   func update(at now: Duration) throws -> ActivityStep {
-    let changes = try fileWatch.changes(at: now)
+    let changes = try fileWatch.pollChanges(at: now)
     if changes.contains(.init(path: path, kind: .removed)) {
       console.error("\(path.printable) was removed; the last version stays loaded")
     } else if !changes.isEmpty {
@@ -384,7 +384,7 @@ final class WatchActivity: PlaybackActivity {
     }
     try track.play(compiled, at: time)
     validVersionCount += 1
-    let text = "\(path.printable): \(NumberFormatting.seconds(compiled.duration))"
+    let text = "\(path.printable): \(NumberFormatting.secondsText(compiled.duration))"
     // The first version is expected; a log contains every later version.
     if validVersionCount + invalidVersionCount > 1 {
       console.info(text)

@@ -312,7 +312,7 @@ enum ProfilesNewCommand {
     guard let path = output ?? ProfileLibrary.fromEnvironment().userPath(of: options.name) else {
       throw UsageError("no folder for user profiles, because HOME is not set; use '--output FILE'")
     }
-    if FileSystem.entry(at: path) != .missing && !options.replacesFile {
+    if FileSystem.entryKind(at: path) != .missing && !options.replacesFile {
       throw FileError(path, "already exists; use '--force' to replace it")
     }
     if output == nil {
@@ -419,7 +419,7 @@ struct ProfileInput {
     if 1...maximumSuggestionCount ~= names.count {
       return "; did you mean \(names.joinedWithOr)?"
     }
-    let question = Suggestion.question(for: text, among: library.entries().map(\.name))
+    let question = Suggestion.didYouMeanText(for: text, among: library.entries().map(\.name))
     return question.isEmpty ? "; run 'temblor profiles' to list profiles" : question
   }
 

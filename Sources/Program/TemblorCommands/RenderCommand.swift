@@ -274,7 +274,7 @@ struct RenderReport {
     let isFile = if case .file = item.destination { true } else { false }
     if batch.items.count <= 2, isFile || terminal.error.isTerminal {
       terminal.report(
-        "\(item.name.printable): written, \(NumberFormatting.seconds(seconds)), \(text)")
+        "\(item.name.printable): written, \(NumberFormatting.secondsText(seconds)), \(text)")
       return nil
     }
     let isChanged = statistics.peak > Self.limitedPeakThreshold || protection?.cause != nil
@@ -310,13 +310,14 @@ struct LevelText {
 
   init(_ statistics: RenderStatistics, rate: Double) {
     let frames = statistics.limitedFrameCount
-    peak = NumberFormatting.peak(statistics.peak) + (frames > 0 ? " before the limiter" : "")
+    peak = NumberFormatting.peakText(statistics.peak) + (frames > 0 ? " before the limiter" : "")
     guard frames > 0 else {
       limiting = nil
       return
     }
     let ceiling = NumberFormatting.decibels(Float(Renderer.ceiling)).text(places: 0)
-    limiting = "limited to \(ceiling) dBFS for \(NumberFormatting.seconds(Double(frames) / rate))"
+    limiting =
+      "limited to \(ceiling) dBFS for \(NumberFormatting.secondsText(Double(frames) / rate))"
   }
 
   var text: String { ([peak] + [limiting].compactMap(\.self)).joined(separator: ", ") }

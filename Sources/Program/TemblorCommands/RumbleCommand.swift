@@ -114,6 +114,6 @@ final class RumbleActivity: PlaybackActivity {
       }
     }
     let seconds = try mixer.update(at: now)
-    return .wait(seconds.isFinite ? .nanosecondRounded(seconds: seconds) : nil)
+    return .wait(seconds.isFinite ? .roundedToNanoseconds(seconds: seconds) : nil)
   }
 }

@@ -53,7 +53,8 @@ struct Settings: Sendable {
       ("--channel", nil, isRouted ? saved.channelSettings : [], "channel"),
       (
         "--strength", nil,
-        isOnSavedDevice ? saved.strength.map { [NumberFormatting.plain($0)] } ?? [] : [], "strength"
+        isOnSavedDevice ? saved.strength.map { [NumberFormatting.plainText($0)] } ?? [] : [],
+        "strength"
       ),
     ]
     var used: [String] = []
@@ -100,8 +101,8 @@ struct Settings: Sendable {
   }
 
   func readFile() throws -> SavedSettings {
-    guard let path, FileSystem.entry(at: path) != .missing else { return SavedSettings() }
-    guard FileSystem.entry(at: path) == .file else {
+    guard let path, FileSystem.entryKind(at: path) != .missing else { return SavedSettings() }
+    guard FileSystem.entryKind(at: path) == .file else {
       throw FileError(path, "is not a file; remove it")
     }
     let text = try FileSystem.read(path, limit: ProfileFile.maximumByteCount)
@@ -124,7 +125,7 @@ struct Settings: Sendable {
 
   /// Removes the file and returns its path, or nil if there is no file.
   func removeFile() throws -> String? {
-    guard let path, FileSystem.entry(at: path) != .missing else { return nil }
+    guard let path, FileSystem.entryKind(at: path) != .missing else { return nil }
     try FileSystem.remove(path)
     return path
   }

@@ -85,7 +85,7 @@ enum SharedOptions {
       return .none
     }
     guard let folder else { return .patternFolder }
-    guard FileSystem.entry(at: folder) == .folder else {
+    guard FileSystem.entryKind(at: folder) == .folder else {
       throw UsageError("'--sounds' requires a folder, not \(folder.inQuotes)")
     }
     return .folder(folder)

@@ -218,14 +218,14 @@ enum TraceCommand {
     var problems: [FileError] = []
     for argument in arguments {
       do throws(FileError) {
-        switch FileSystem.entry(at: argument) {
+        switch FileSystem.entryKind(at: argument) {
         case .folder:
           isFolder = true
           let files = try FileSystem.names(in: argument).sorted().map { name in
             FileSystem.join(argument, name)
           }
           let sounds = files.filter { path in
-            FileSystem.entry(at: path) == .file
+            FileSystem.entryKind(at: path) == .file
               && (SoundFileFormat.container(ofName: path) != nil || TakeInput.isSoundFile(path))
           }
           if sounds.isEmpty { throw FileError(argument, "contains no sound files") }

@@ -46,18 +46,18 @@ import Testing
   func startSetsThePlaybackEnd() {
     var timeline = Self.timeline()
     timeline.recordWritten(960, isSilence: false, now: .zero)
-    #expect(timeline.playbackEnd == nil)
+    #expect(timeline.playbackEndTime == nil)
     timeline.start(now: .milliseconds(3))
-    #expect(timeline.playbackEnd == .milliseconds(23))
-    #expect(timeline.prefillCount == 0)
+    #expect(timeline.playbackEndTime == .milliseconds(23))
+    #expect(timeline.prefillFrameCount == 0)
   }
 
   @Test("Accepted frames move the end of playback by their duration")
   func acceptedFramesMoveThePlaybackEnd() {
     var timeline = Self.steadyTimeline()
-    #expect(timeline.playbackEnd == .milliseconds(1_020))
+    #expect(timeline.playbackEndTime == .milliseconds(1_020))
     timeline.recordWritten(480, isSilence: false, now: .milliseconds(1_005))
-    #expect(timeline.playbackEnd == .milliseconds(1_030))
+    #expect(timeline.playbackEndTime == .milliseconds(1_030))
   }
 
   @Test("Leaps that are too small to report add up to a late device")
@@ -94,8 +94,8 @@ import Testing
     var timeline = Self.steadyTimeline()
     let correction = timeline.correct(queuedCount: nil, silentCount: 0, now: .milliseconds(1_030))
     #expect(correction?.frameCount == 480)
-    #expect(correction?.due == .milliseconds(1_020))
-    #expect(timeline.playbackEnd == .milliseconds(1_030))
+    #expect(correction?.dueTime == .milliseconds(1_020))
+    #expect(timeline.playbackEndTime == .milliseconds(1_030))
   }
 
   @Test("A device that lost its buffer before its end gets silence for it")
@@ -103,7 +103,7 @@ import Testing
     var timeline = Self.steadyTimeline()
     let correction = timeline.correct(queuedCount: nil, silentCount: 0, now: .milliseconds(1_010))
     #expect(correction?.frameCount == -480)
-    #expect(timeline.playbackEnd == .milliseconds(1_010))
+    #expect(timeline.playbackEndTime == .milliseconds(1_010))
   }
 
   @Test("A device that continues without a gap needs no correction")
@@ -116,14 +116,14 @@ import Testing
   func correctionBeforeTheStartRequestsSilence() {
     var timeline = Self.timeline()
     #expect(timeline.correct(queuedCount: nil, silentCount: 100, now: .zero) == nil)
-    #expect(timeline.pendingSilence == 100)
+    #expect(timeline.pendingSilenceFrames == 100)
   }
 
   @Test("A warm-up ends when a server has accepted frames in time for its duration")
   func warmUpEndsOnASteadyDevice() {
     var timeline = Self.timeline(warmUp: .milliseconds(50), isHardware: false)
     timeline.beginWarmUp()
-    #expect(timeline.pendingSilence == 2_400)
+    #expect(timeline.pendingSilenceFrames == 2_400)
     timeline.recordWritten(960, isSilence: true, now: .zero)
     timeline.start(now: .zero)
     timeline.continueWarmUp(available: 240, now: .milliseconds(5))
@@ -131,7 +131,7 @@ import Testing
     #expect(timeline.warmUp != nil)
     timeline.continueWarmUp(available: 240, now: .milliseconds(55))
     #expect(timeline.warmUp == nil)
-    #expect(timeline.pendingSilence == 0)
+    #expect(timeline.pendingSilenceFrames == 0)
   }
 
   @Test("An unsteady device ends its warm-up after two seconds")

@@ -121,7 +121,7 @@ extension PatternPlayer {
   /// engine.
   func ended(after count: Int) async {
     await withCheckedContinuation { continuation in
-      wait(makeWaiterID(), afterEndCount: count) { continuation.resume() }
+      addWaiter(makeWaiterID(), afterEndCount: count) { continuation.resume() }
     }
   }
 }

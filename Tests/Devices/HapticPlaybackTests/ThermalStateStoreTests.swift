@@ -14,10 +14,10 @@ struct WarmthMemoryTests {
     let memory = ThermalStateStore()
     let warm = TransducerThermalState(coil: 0.5, magnet: 0.25)
     memory.store([warm, TransducerThermalState()], of: routing, at: .seconds(100))
-    let later = memory.temperatureRise(of: routing, at: .seconds(110))
+    let later = memory.thermalStates(of: routing, at: .seconds(110))
     #expect(later == [warm.cooled(for: 10, by: ThermalParameters()), TransducerThermalState()])
     // A clock that is constant or began again cools nothing.
-    #expect(memory.temperatureRise(of: routing, at: .zero)[0] == warm)
+    #expect(memory.thermalStates(of: routing, at: .zero)[0] == warm)
   }
 
   @Test func onlyTheSameTransducerIsKnownAgain() {
@@ -28,9 +28,9 @@ struct WarmthMemoryTests {
     other.name = "other"
     let fitted = OutputRouting(channelCount: 2).fitted(to: [other])
     #expect(
-      memory.temperatureRise(of: fitted, at: .zero).allSatisfy { $0 == TransducerThermalState() })
+      memory.thermalStates(of: fitted, at: .zero).allSatisfy { $0 == TransducerThermalState() })
     let plain = OutputRouting(channelCount: 1)
-    #expect(memory.temperatureRise(of: plain, at: .zero) == [TransducerThermalState()])
+    #expect(memory.thermalStates(of: plain, at: .zero) == [TransducerThermalState()])
   }
 
   @Test func anEngineDrivesTheHardwareOfItsProfilesAndGoesOnAsWarm() {

@@ -77,7 +77,7 @@ import Testing
     var span = stored.mutableSpan
     var raw = unsafe span.mutableBytes
     encoder.encode(Array(sound[..<2]).span, into: &raw)
-    var next = encoder.continued(as: .float).continued(as: .s16)
+    var next = encoder.changingEncoding(to: .float).changingEncoding(to: .s16)
     next.encode(Array(sound[2...]).span, into: &raw)
     #expect(stored == Array(bytes(sound, .s16)[4...]))
   }

@@ -123,7 +123,8 @@ import Testing
     for text in ["new", "newer"] {
       try AtomicFileWriter.write(Array(text.utf8), to: scratch("one"))
       #expect(self.text("f/three") == text)
-      #expect(FileSystem.isLink(scratch("one")) && FileSystem.isLink(scratch("two")))
+      #expect(
+        FileSystem.isSymbolicLink(scratch("one")) && FileSystem.isSymbolicLink(scratch("two")))
     }
     try scratch.link("ring", to: "ring")
     #expect(

@@ -56,7 +56,7 @@ import Testing
     let table = try CSVTable(Array("\u{FEFF}id,text\r\na,\"x, \"\"y\"\"\r\nz\"\r\n\r\nb,\n".utf8))
     #expect(table.columns == ["id", "text"])
     #expect(table.rows.map(\.fields) == [["a", "x, \"y\"\r\nz"], ["b", ""]])
-    #expect(table.rows.map(\.line) == [2, 5])
+    #expect(table.rows.map(\.lineNumber) == [2, 5])
   }
 
   @Test func whatIsWrittenIsReadAgain() throws {

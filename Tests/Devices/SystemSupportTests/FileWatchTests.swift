@@ -24,12 +24,12 @@ import Testing
     #expect(watch.timeout(at: .zero) == nil)
     try scratch.write("2", to: "a")
     #expect(isReadable(watch.descriptor))
-    #expect(try watch.changes(at: .seconds(1)) == [])
+    #expect(try watch.pollChanges(at: .seconds(1)) == [])
     #expect(!isReadable(watch.descriptor))
     #expect(watch.timeout(at: .seconds(1)) == .milliseconds(30))
-    #expect(try watch.changes(at: .milliseconds(1_029)) == [])
-    #expect(try watch.changes(at: .milliseconds(1_030)) == [written("a")])
-    #expect(try watch.changes(at: .seconds(9)) == [])
+    #expect(try watch.pollChanges(at: .milliseconds(1_029)) == [])
+    #expect(try watch.pollChanges(at: .milliseconds(1_030)) == [written("a")])
+    #expect(try watch.pollChanges(at: .seconds(9)) == [])
     #expect(watch.timeout(at: .seconds(9)) == nil)
   }
 
@@ -41,28 +41,28 @@ import Testing
       try scratch.rename("a", to: "a~")
       try scratch.write("2", to: "a")
       scratch.remove("a~")
-      #expect(try watch.changes(at: .seconds(2 * turn)) == [])
-      #expect(try watch.changes(at: .seconds(2 * turn + 1)) == [written("a")])
+      #expect(try watch.pollChanges(at: .seconds(2 * turn)) == [])
+      #expect(try watch.pollChanges(at: .seconds(2 * turn + 1)) == [written("a")])
       try scratch.write("3", to: "b")
       try scratch.rename("b", to: "a")
-      #expect(try watch.changes(at: .seconds(2 * turn + 1)) == [])
+      #expect(try watch.pollChanges(at: .seconds(2 * turn + 1)) == [])
       #expect(watch.timeout(at: .seconds(2 * turn + 1)) == .milliseconds(30))
-      #expect(try watch.changes(at: .milliseconds(2_000 * turn + 1_030)) == [written("a")])
+      #expect(try watch.pollChanges(at: .milliseconds(2_000 * turn + 1_030)) == [written("a")])
     }
   }
 
   @Test func aWriterWhoHasNotFinishedIsWaitedFor() throws {
     let watch = try FileWatch([scratch("a")])
     let descriptor = try scratch.begin("a", "half")
-    #expect(try watch.changes(at: .zero) == [])
+    #expect(try watch.pollChanges(at: .zero) == [])
     #expect(watch.timeout(at: .zero) == .milliseconds(300))
     try scratch.append("more", to: descriptor)
-    #expect(try watch.changes(at: .milliseconds(200)) == [])
+    #expect(try watch.pollChanges(at: .milliseconds(200)) == [])
     #expect(watch.timeout(at: .milliseconds(200)) == .milliseconds(300))
     close(descriptor)
-    #expect(try watch.changes(at: .milliseconds(210)) == [])
+    #expect(try watch.pollChanges(at: .milliseconds(210)) == [])
     #expect(watch.timeout(at: .milliseconds(210)) == .milliseconds(30))
-    #expect(try watch.changes(at: .milliseconds(240)) == [written("a")])
+    #expect(try watch.pollChanges(at: .milliseconds(240)) == [written("a")])
   }
 
   @Test func aFileThatNeverRestsIsToldEverySecond() throws {
@@ -72,7 +72,7 @@ import Testing
     var times: [Int] = []
     for time in stride(from: 0, to: 2_500, by: 10) {
       try scratch.append("x", to: descriptor)
-      if try watch.changes(at: .milliseconds(time)) == [written("a")] {
+      if try watch.pollChanges(at: .milliseconds(time)) == [written("a")] {
         times.append(time)
       }
     }
@@ -83,16 +83,16 @@ import Testing
     try scratch.write("1", to: "a")
     let watch = try FileWatch([scratch("a")])
     scratch.remove("a")
-    #expect(try watch.changes(at: .zero) == [])
-    #expect(try watch.changes(at: .seconds(1)) == [removed("a")])
+    #expect(try watch.pollChanges(at: .zero) == [])
+    #expect(try watch.pollChanges(at: .seconds(1)) == [removed("a")])
     try scratch.write("2", to: "a")
-    #expect(try watch.changes(at: .seconds(2)) == [])
-    #expect(try watch.changes(at: .seconds(3)) == [written("a")])
+    #expect(try watch.pollChanges(at: .seconds(2)) == [])
+    #expect(try watch.pollChanges(at: .seconds(3)) == [written("a")])
     try scratch.write("3", to: "a")
     scratch.remove("a")
     try scratch.write("4", to: "a")
-    #expect(try watch.changes(at: .seconds(4)) == [])
-    #expect(try watch.changes(at: .seconds(5)) == [written("a")])
+    #expect(try watch.pollChanges(at: .seconds(4)) == [])
+    #expect(try watch.pollChanges(at: .seconds(5)) == [written("a")])
   }
 
   @Test func severalFilesAreToldInTheirOrderAndNeighboursNot() throws {
@@ -102,8 +102,8 @@ import Testing
     try scratch.write("", to: "x/b")
     try scratch.write("", to: "x/a")
     try scratch.write("", to: "b")
-    #expect(try watch.changes(at: .zero) == [])
-    #expect(try watch.changes(at: .seconds(1)) == [written("b"), written("x//a")])
+    #expect(try watch.pollChanges(at: .zero) == [])
+    #expect(try watch.pollChanges(at: .seconds(1)) == [written("b"), written("x//a")])
   }
 
   @Test func foldersMayVanishAndReturn() throws {
@@ -112,15 +112,15 @@ import Testing
     try scratch.write("1", to: "x/y/a")
     let watch = try FileWatch([scratch("x/y/a")])
     scratch.remove("x")
-    #expect(try watch.changes(at: .seconds(0)) == [])
-    #expect(try watch.changes(at: .seconds(1)) == [removed("x/y/a")])
+    #expect(try watch.pollChanges(at: .seconds(0)) == [])
+    #expect(try watch.pollChanges(at: .seconds(1)) == [removed("x/y/a")])
     try scratch.makeFolder("x")
-    #expect(try watch.changes(at: .seconds(2)) == [])
+    #expect(try watch.pollChanges(at: .seconds(2)) == [])
     try scratch.makeFolder("x/y")
-    #expect(try watch.changes(at: .seconds(3)) == [])
+    #expect(try watch.pollChanges(at: .seconds(3)) == [])
     try scratch.write("2", to: "x/y/a")
-    #expect(try watch.changes(at: .seconds(4)) == [])
-    #expect(try watch.changes(at: .seconds(5)) == [written("x/y/a")])
+    #expect(try watch.pollChanges(at: .seconds(4)) == [])
+    #expect(try watch.pollChanges(at: .seconds(5)) == [written("x/y/a")])
   }
 
   @Test func whatComesWithItsFoldersIsSeen() throws {
@@ -128,17 +128,17 @@ import Testing
     try scratch.makeFolder("x")
     try scratch.makeFolder("x/y")
     try scratch.write("2", to: "x/y/a")
-    #expect(try watch.changes(at: .seconds(0)) == [])
-    #expect(try watch.changes(at: .seconds(1)) == [written("x/y/a")])
+    #expect(try watch.pollChanges(at: .seconds(0)) == [])
+    #expect(try watch.pollChanges(at: .seconds(1)) == [written("x/y/a")])
     try scratch.rename("x", to: "z")
-    #expect(try watch.changes(at: .seconds(2)) == [])
-    #expect(try watch.changes(at: .seconds(3)) == [removed("x/y/a")])
+    #expect(try watch.pollChanges(at: .seconds(2)) == [])
+    #expect(try watch.pollChanges(at: .seconds(3)) == [removed("x/y/a")])
     try scratch.write("3", to: "z/y/a")
-    #expect(try watch.changes(at: .seconds(4)) == [])
+    #expect(try watch.pollChanges(at: .seconds(4)) == [])
     #expect(watch.timeout(at: .seconds(4)) == nil)
     try scratch.rename("z", to: "x")
-    #expect(try watch.changes(at: .seconds(5)) == [])
-    #expect(try watch.changes(at: .seconds(6)) == [written("x/y/a")])
+    #expect(try watch.pollChanges(at: .seconds(5)) == [])
+    #expect(try watch.pollChanges(at: .seconds(6)) == [written("x/y/a")])
   }
 
   @Test func linksAreFollowedAndWatched() throws {
@@ -148,17 +148,17 @@ import Testing
     try scratch.link("a", to: "x/one")
     let watch = try FileWatch([scratch("a")])
     try scratch.write("11", to: "x/one")
-    #expect(try watch.changes(at: .seconds(0)) == [])
-    #expect(try watch.changes(at: .seconds(1)) == [written("a")])
+    #expect(try watch.pollChanges(at: .seconds(0)) == [])
+    #expect(try watch.pollChanges(at: .seconds(1)) == [written("a")])
     scratch.remove("a")
     try scratch.link("a", to: "x/two")
-    #expect(try watch.changes(at: .seconds(2)) == [])
-    #expect(try watch.changes(at: .milliseconds(2_030)) == [written("a")])
+    #expect(try watch.pollChanges(at: .seconds(2)) == [])
+    #expect(try watch.pollChanges(at: .milliseconds(2_030)) == [written("a")])
     try scratch.write("22", to: "x/two")
-    #expect(try watch.changes(at: .seconds(3)) == [])
-    #expect(try watch.changes(at: .seconds(4)) == [written("a")])
+    #expect(try watch.pollChanges(at: .seconds(3)) == [])
+    #expect(try watch.pollChanges(at: .seconds(4)) == [written("a")])
     try scratch.write("111", to: "x/one")
-    #expect(try watch.changes(at: .seconds(5)) == [])
+    #expect(try watch.pollChanges(at: .seconds(5)) == [])
     #expect(watch.timeout(at: .seconds(5)) == nil)
   }
 
@@ -170,8 +170,8 @@ import Testing
     #expect(watch.timeout(at: .zero) == .zero)
     try scratch.write("3", to: "b")
     try scratch.write("4", to: "c")
-    #expect(try watch.changes(at: .seconds(0)) == [])
-    #expect(try watch.changes(at: .seconds(1)) == [written("a"), written("c")])
+    #expect(try watch.pollChanges(at: .seconds(0)) == [])
+    #expect(try watch.pollChanges(at: .seconds(1)) == [written("a"), written("c")])
   }
 
   /// The system remembers some sixteen thousand events at most.
@@ -183,8 +183,8 @@ import Testing
       try scratch.rename("b", to: "c")
     }
     try scratch.write("1", to: "a")
-    #expect(try watch.changes(at: .seconds(0)) == [])
-    #expect(try watch.changes(at: .seconds(1)) == [written("a")])
+    #expect(try watch.pollChanges(at: .seconds(0)) == [])
+    #expect(try watch.pollChanges(at: .seconds(1)) == [written("a")])
   }
 
   @Test func aFolderMayTakeTheNameOfAFile() throws {
@@ -194,8 +194,8 @@ import Testing
     scratch.remove("a")
     try scratch.makeFolder("a")
     try scratch.write("1", to: "a/b")
-    #expect(try watch.changes(at: .seconds(0)) == [])
-    #expect(try watch.changes(at: .seconds(1)) == [written("a/b")])
+    #expect(try watch.pollChanges(at: .seconds(0)) == [])
+    #expect(try watch.pollChanges(at: .seconds(1)) == [written("a/b")])
   }
 }
 

@@ -48,7 +48,7 @@ import Testing
     let path = try ReceivedPath("sounds//hit.wav", in: scratch("out"))
     #expect(path.path == scratch("out/sounds/hit.wav"))
     #expect(try path.state() == .free)
-    try path.create(Array("new".utf8))
+    try path.createFile(Array("new".utf8))
     #expect(try text("out/sounds/hit.wav") == "new")
     #expect(try path.state() == .occupied)
   }
@@ -57,7 +57,7 @@ import Testing
     try scratch.write("old", to: "out/a.wav")
     let path = try ReceivedPath("a.wav", in: scratch("out"))
     #expect(
-      reason { try path.create([1]) }
+      reason { try path.createFile([1]) }
         == "out/a.wav: already exists; choose a different output folder")
     #expect(try text("out/a.wav") == "old")
   }
@@ -70,7 +70,7 @@ import Testing
       ("folder/b.wav", "folder"), ("file.wav", "file.wav"), ("broken.wav", "broken.wav"),
     ] {
       let path = try ReceivedPath(name, in: scratch("out"))
-      let refusal = reason { try path.create([1]) }
+      let refusal = reason { try path.createFile([1]) }
       #expect(refusal?.hasPrefix("out/\(link): is a link, and links are not followed") == true)
     }
     #expect(try FileSystem.names(in: scratch("elsewhere")) == ["a.wav"])
@@ -79,7 +79,7 @@ import Testing
 
   @Test func theFolderItselfMayBeALink() throws {
     try scratch.link("linked", to: scratch("out"))
-    try ReceivedPath("a.wav", in: scratch("linked")).create([1])
+    try ReceivedPath("a.wav", in: scratch("linked")).createFile([1])
     #expect(try FileSystem.names(in: scratch("out")) == ["a.wav"])
   }
 

@@ -113,7 +113,7 @@ import Testing
       return
     }
     #expect("\(error)".contains("a.ahap:"))
-    #expect(FileSystem.entry(at: folder("a.wav")) == .missing)
+    #expect(FileSystem.entryKind(at: folder("a.wav")) == .missing)
   }
 
   @Test func canceledBatchWritesNoFiles() throws {
@@ -134,7 +134,7 @@ import Testing
       return
     }
     #expect("\(error)" == "\(folder.path)/out/a.wav: interrupted; nothing was written")
-    #expect(FileSystem.entry(at: folder("out/a.wav")) == .missing)
+    #expect(FileSystem.entryKind(at: folder("out/a.wav")) == .missing)
   }
 
   @Test func streamReceivesTheCompleteFile() throws {

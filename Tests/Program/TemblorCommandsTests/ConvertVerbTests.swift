@@ -72,7 +72,7 @@ import VendorFormats
         tap.ahap: not converted because of '--strict': 1 loss
 
         """)
-    #expect(FileSystem.entry(at: place("tap.haptic")) == .missing)
+    #expect(FileSystem.entryKind(at: place("tap.haptic")) == .missing)
   }
 
   @Test func lossesAreListedAsJSON() throws {
@@ -157,7 +157,7 @@ import VendorFormats
         See 'temblor convert --help'.
 
         """)
-    #expect(FileSystem.entry(at: place("light.ahap")) == .missing)
+    #expect(FileSystem.entryKind(at: place("light.ahap")) == .missing)
     #expect(
       run("convert", place("tap.ahap"), "--format", "ahap", "-o", place("any.txt")).status == .done)
   }

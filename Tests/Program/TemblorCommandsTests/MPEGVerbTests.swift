@@ -67,7 +67,7 @@ import Testing
       convert.status == .usage && convert.error.contains("the format hmpg cannot be written"),
       "\(convert.error)")
     #expect(run("convert", "--strict", file, "-o", place("late.ahap")).status == .invalidInput)
-    #expect(FileSystem.entry(at: place("late.ahap")) != .file)
+    #expect(FileSystem.entryKind(at: place("late.ahap")) != .file)
   }
 
   /// What a render job makes of a file at 8 kHz, and the samples that it holds.

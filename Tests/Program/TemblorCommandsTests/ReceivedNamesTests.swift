@@ -169,7 +169,7 @@ import Testing
     for path in try FileManager.default.subpathsOfDirectory(atPath: place.path) {
       if let target = try? FileManager.default.destinationOfSymbolicLink(atPath: place(path)) {
         state[path] = "link to \(target)"
-      } else if FileSystem.entry(at: place(path)) == .file {
+      } else if FileSystem.entryKind(at: place(path)) == .file {
         state[path] = try FileSystem.read(place(path)).map { "\($0)" }.joined(separator: " ")
       }
     }

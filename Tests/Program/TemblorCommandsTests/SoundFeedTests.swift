@@ -63,7 +63,7 @@ struct SoundFeedTests {
     try engine.attach(feed.voice)
     while clock.now.inSeconds < seconds {
       _ = feed.runIteration()
-      clock.advance(by: .nanosecondRounded(seconds: feed.iterationSeconds))
+      clock.advance(by: .roundedToNanoseconds(seconds: feed.iterationSeconds))
       while engine.seconds < clock.now.inSeconds {
         playback.advance(seconds: Double(period) / engine.rate)
       }

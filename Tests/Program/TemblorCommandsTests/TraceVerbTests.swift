@@ -197,7 +197,7 @@ import VendorFormats
     #expect(Int(answer.rawValue) == status)
     #expect(
       recorded.error.replacing(place.path + "/", with: "").hasPrefix(message), "\(recorded.error)")
-    #expect(FileSystem.entry(at: place("no.ahap")) == .missing)
+    #expect(FileSystem.entryKind(at: place("no.ahap")) == .missing)
   }
 
   @Test func whatIsNoSoundIsRefused() {

@@ -61,7 +61,7 @@ import VendorFormats
       ["render", place.path, "-o", place("out")], on: recorded.terminal)
     #expect(status == .done, "\(recorded.error)")
     for name in many.map({ "\($0)" }) + ["a"] {
-      #expect(FileSystem.entry(at: place("out/\(name).wav")) == .file, "\(name)")
+      #expect(FileSystem.entryKind(at: place("out/\(name).wav")) == .file, "\(name)")
     }
     let other = TemblorProgram.program().run(
       ["render", place.path, "-o", place("none")], on: RecordedTerminal().terminal)

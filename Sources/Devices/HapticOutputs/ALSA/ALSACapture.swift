@@ -215,8 +215,8 @@ public final class LiveCapture: CaptureSource {
   private let reopen: () throws(OutputError) -> ALSACapture
   private let clock: any TimeSource
   private var capture: ALSACapture?
-  private var lossTime: Duration?
-  private var nextAttempt: Duration = .zero
+  private var disconnectionTime: Duration?
+  private var nextAttemptTime: Duration = .zero
 
   private static let retryInterval = Duration.milliseconds(500)
   /// The length of the device's buffer in seconds.
@@ -272,16 +272,16 @@ public final class LiveCapture: CaptureSource {
         try capture.read(into: &samples)
         return nil
       }
-      guard clock.now >= nextAttempt else { return nil }
-      nextAttempt = clock.now + Self.retryInterval
+      guard clock.now >= nextAttemptTime else { return nil }
+      nextAttemptTime = clock.now + Self.retryInterval
       capture = try reopen()
-      defer { lossTime = nil }
-      return .resumed(lossTime.map { clock.now - $0 } ?? .zero)
+      defer { disconnectionTime = nil }
+      return .resumed(disconnectionTime.map { clock.now - $0 } ?? .zero)
     } catch {
       capture?.stop()
       capture = nil
-      guard lossTime == nil else { return nil }
-      lossTime = clock.now
+      guard disconnectionTime == nil else { return nil }
+      disconnectionTime = clock.now
       return .interrupted(
         error.kind == .overrun ? "overrun: frames of the source were lost" : error.description)
     }

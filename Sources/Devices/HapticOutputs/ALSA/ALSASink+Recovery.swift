@@ -71,7 +71,7 @@ extension ALSASink {
     let correction = timeline.correct(queuedCount: queuedCount, silentCount: silentCount, now: now)
     guard let correction else { return 0 }
     missedFrames.extendInterruption(
-      from: min(now, correction.due), to: now, tolerance: stallTolerance)
+      from: min(now, correction.dueTime), to: now, tolerance: stallTolerance)
 
     let lateCount = max(0, correction.frameCount)
     let overdueCount = min(lateCount, pendingFrames.count)
@@ -94,7 +94,7 @@ extension ALSASink {
   func lateCause(now: Duration) -> SinkEvent.Cause {
     if waitTimes.wasStopped(before: now) { return .stoppedProcess }
     // A device is also late if it runs dry before its time or before it was started.
-    let isDry = !timeline.isStarted || now < (timeline.playbackEnd ?? now)
+    let isDry = !timeline.isStarted || now < (timeline.playbackEndTime ?? now)
     return timeline.isDeviceLate || isDry ? .lateDevice : .lateDelivery
   }
 
@@ -124,8 +124,8 @@ extension ALSASink {
   /// Returns whether the device lost frames without playing them; an underrun would have left less
   /// than a period.
   private func hasDroppedBuffer(now: Duration) -> Bool {
-    guard let playbackEnd = timeline.playbackEnd else { return false }
-    let unplayed = playbackEnd - max(now, timeline.silenceEnd)
+    guard let playbackEnd = timeline.playbackEndTime else { return false }
+    let unplayed = playbackEnd - max(now, timeline.silenceEndTime)
     return timeline.frameTime.frameCount(in: unplayed) > configuration.periodSize
   }
 
@@ -150,7 +150,7 @@ extension ALSASink {
       timeline.recordProgress(now: now)
       let queuedCount =
         timeline.isStarted
-        ? configuration.bufferSize - (try pcm.available()) : timeline.prefillCount
+        ? configuration.bufferSize - (try pcm.available()) : timeline.prefillFrameCount
       reportMissed(.suspended, cause: nil, queuedCount: max(0, queuedCount), now: now, text)
     } catch {
       if error.call == .resume, error.code == EAGAIN, now - since < .seconds(5) {
@@ -230,7 +230,7 @@ extension ALSASink {
       return nil
     }
     now = clock.now
-    let reportedUntil = timeline.playbackEnd ?? now
+    let reportedUntil = timeline.playbackEndTime ?? now
     if now - reportedUntil >= Self.missedReportInterval {
       missedFrames.addDisconnected(skipOverdue(now: now))
       return nil
@@ -274,7 +274,7 @@ extension ALSASink {
     self.pcm = pcm
     recovery.isWaitingForFirstDevice = false
     timeline.configuration = configuration
-    encoder = encoder.continued(as: configuration.encoding)
+    encoder = encoder.changingEncoding(to: configuration.encoding)
     // Pending frames in the old encoding become silence.
     missedFrames.addDisconnected(
       skipOverdue(silentCount: timeline.warmUpFrameCount, now: clock.now))

@@ -63,7 +63,7 @@ extension ALSASink {
     var available = try measureAvailable(pcm, now: now)
     if missedFrames.isPending { return nil }
     timeline.continueWarmUp(available: available, now: now)
-    if timeline.pendingSilence > 0 || pendingFrames.count > 0 {
+    if timeline.pendingSilenceFrames > 0 || pendingFrames.count > 0 {
       available -= try writePending(to: pcm)
     } else if timeline.isFilled {
       // An earlier attempt to start the device failed.
@@ -89,7 +89,7 @@ extension ALSASink {
 
   /// Returns the whole periods that the render loop may write; nil without space.
   private func readiness(available: Int) -> SinkReadiness? {
-    guard timeline.pendingSilence == 0, pendingFrames.count == 0 else { return nil }
+    guard timeline.pendingSilenceFrames == 0, pendingFrames.count == 0 else { return nil }
     let periodCount = min(available, format.bufferSize) / configuration.periodSize
     guard periodCount > 0 else { return nil }
     return .ready(frameCount: periodCount * configuration.periodSize)
@@ -101,7 +101,7 @@ extension ALSASink {
   private func waitLimit(now: Duration) throws(PCMFailure) -> Duration {
     let limit = stallTimeout - (now - timeline.lastProgress)
     guard limit > .zero else { throw PCMFailure(.available, code: ETIMEDOUT) }
-    guard timeline.isStarted, let playbackEnd = timeline.playbackEnd else { return limit }
+    guard timeline.isStarted, let playbackEnd = timeline.playbackEndTime else { return limit }
     // Polls once more with half a period left: if there is still no space, the device is late, not
     // this thread.
     let period = timeline.frameTime.duration(of: configuration.periodSize)
@@ -214,8 +214,8 @@ extension ALSASink {
   /// Simulates the space of a device that is faster than real time, as if it played at the pace of
   /// the clock.
   private func measureByClock(now: Duration) -> Int {
-    guard timeline.isStarted, timeline.playbackEnd != nil else {
-      return configuration.bufferSize - timeline.prefillCount
+    guard timeline.isStarted, timeline.playbackEndTime != nil else {
+      return configuration.bufferSize - timeline.prefillFrameCount
     }
     // Less than a period is corrected by filling the buffer; skipping it would take as long.
     if timeline.overdueFrameCount(now: now) > configuration.periodSize {

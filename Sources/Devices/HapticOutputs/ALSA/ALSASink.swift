@@ -163,14 +163,14 @@ public final class ALSASink: AudioSink {
   /// The number of frames that were written and not yet heard, at most the buffer and one second.
   public var delay: Int {
     let limit = configuration.bufferSize + configuration.rate
-    return min(max(0, deviceDelay + timeline.pendingSilence + pendingFrames.count), limit)
+    return min(max(0, deviceDelay + timeline.pendingSilenceFrames + pendingFrames.count), limit)
   }
 
   private var deviceDelay: Int {
     guard recovery.phase == .open, let pcm else { return 0 }
-    guard timeline.isStarted else { return timeline.prefillCount }
+    guard timeline.isStarted else { return timeline.prefillFrameCount }
     if !configuration.isFasterThanRealTime, let frames = try? pcm.delay() { return frames }
-    guard let playbackEnd = timeline.playbackEnd else { return 0 }
+    guard let playbackEnd = timeline.playbackEndTime else { return 0 }
     return timeline.frameTime.frameCount(touching: playbackEnd - clock.now)
   }
 
@@ -204,15 +204,15 @@ public final class ALSASink: AudioSink {
   /// of frames that it accepted.
   func writePending(to pcm: PCM) throws(PCMFailure) -> Int {
     var total = 0
-    var isSilence = timeline.pendingSilence > 0
+    var isSilence = timeline.pendingSilenceFrames > 0
     while isSilence || pendingFrames.count > 0 {
       let acceptedCount = try pendingFrames.write(
-        silentCount: isSilence ? timeline.pendingSilence : nil, to: pcm,
+        silentCount: isSilence ? timeline.pendingSilenceFrames : nil, to: pcm,
         access: configuration.access)
       if acceptedCount == 0 { break }
       total += acceptedCount
       timeline.recordWritten(acceptedCount, isSilence: isSilence, now: clock.now)
-      isSilence = timeline.pendingSilence > 0
+      isSilence = timeline.pendingSilenceFrames > 0
       if timeline.isFilled {
         try start(pcm)
       }
@@ -330,7 +330,7 @@ public final class ALSASink: AudioSink {
         if acceptedCount == 0 { break }
         remainingPadding -= acceptedCount
       }
-      if !timeline.isStarted, timeline.prefillCount > 0 {
+      if !timeline.isStarted, timeline.prefillFrameCount > 0 {
         try start(pcm)
       }
       let remaining = try remainingDuration(pcm, now: now)
@@ -351,7 +351,7 @@ public final class ALSASink: AudioSink {
   /// Returns the remaining duration of the device's frames, by the clock if the device does not
   /// know it.
   private func remainingDuration(_ pcm: PCM, now: Duration) throws(PCMFailure) -> Duration {
-    let byClock = (timeline.playbackEnd ?? now) - now
+    let byClock = (timeline.playbackEndTime ?? now) - now
     if configuration.isFasterThanRealTime { return byClock }
     guard timeline.isStarted, pcm.state == .running else { return .zero }
     guard let delay = try? pcm.delay(),

@@ -9,14 +9,14 @@
 ///     frames   │◀─ silence ──▶│◀─ rendered ─▶│◀ pendingSilence ▶│◀ pending frames …
 ///              │◀──── queued in the device ─▶│◀── not yet accepted by the device ──
 ///
-/// 1. Before the start, frames only fill the buffer (`prefillCount`). `start` sets `playbackEnd` to
+/// 1. Before the start, frames only fill the buffer (`prefillFrameCount`). `start` sets `playbackEndTime` to
 ///    the end of the filled buffer.
-/// 2. Every frame that the device accepts moves `playbackEnd` by its duration.
-/// 3. `track` replaces `playbackEnd` by the device's own measurement. The difference, the slip,
-///    comes from the drift between two clocks, or from a leap. It accumulates in `lag`, which
+/// 2. Every frame that the device accepts moves `playbackEndTime` by its duration.
+/// 3. `track` replaces `playbackEndTime` by the device's own measurement. The difference, the slip,
+///    comes from the drift between two clocks, or from a leap. It accumulates in `accumulatedLag`, which
 ///    decays at the rate of a drift. A lag beyond a tolerance is a discontinuity.
-/// 4. After a discontinuity, `correct` sets `playbackEnd` to what the device still plays. The
-///    difference to the due time, `lag` included, is the number of frames to skip, or to replace by
+/// 4. After a discontinuity, `correct` sets `playbackEndTime` to what the device still plays. The
+///    difference to the due time, `accumulatedLag` included, is the number of frames to skip, or to replace by
 ///    silence, so that all later frames are heard on time.
 struct DeviceTimeline {
   /// The direction of a discontinuity.
@@ -37,7 +37,7 @@ struct DeviceTimeline {
     /// The number of frames that the device still plays.
     let queuedCount: Int
     /// The time at which the next frame was due.
-    let due: Duration
+    let dueTime: Duration
   }
 
   let frameTime: FrameTime
@@ -47,16 +47,16 @@ struct DeviceTimeline {
   var configuration: PCMConfiguration
 
   /// The time at which all frames of the device will have been heard; nil before the first start.
-  private(set) var playbackEnd: Duration?
+  private(set) var playbackEndTime: Duration?
   /// The time until which the device plays silence, or frames that already count as lost.
-  private(set) var silenceEnd = Duration.zero
+  private(set) var silenceEndTime = Duration.zero
   /// The number of silent frames to write first, because the device is early or to warm it up.
-  private(set) var pendingSilence = 0
+  private(set) var pendingSilenceFrames = 0
 
   /// A Boolean value that indicates whether the device runs; before that, it only stores frames.
   private(set) var isStarted = false
   /// The number of frames written since the device was prepared, until it starts.
-  private(set) var prefillCount = 0
+  private(set) var prefillFrameCount = 0
   /// The number of silent frames among them.
   private var silentPrefillCount = 0
 
@@ -66,7 +66,7 @@ struct DeviceTimeline {
   /// The state of the warm-up; nil before, after, or without one.
   private(set) var warmUp: WarmUp?
   /// The lateness of the device that is not yet corrected.
-  private(set) var lag = Duration.zero
+  private(set) var accumulatedLag = Duration.zero
   private var lastTrackingTime = Duration.zero
 
   /// The number of free frames at the last poll.
@@ -92,23 +92,23 @@ struct DeviceTimeline {
 
   /// Continues the timeline of another sink, whose next frame is due at a time.
   mutating func resume(at due: Duration) {
-    playbackEnd = due
+    playbackEndTime = due
     isSteady = true
   }
 
   /// Counts frames that the device accepted.
   mutating func recordWritten(_ frameCount: Int, isSilence: Bool, now: Duration) {
     if !isStarted {
-      prefillCount += frameCount
+      prefillFrameCount += frameCount
       if isSilence {
         silentPrefillCount += frameCount
       }
     }
-    playbackEnd = playbackEnd.map { $0 + frameTime.duration(of: frameCount) }
+    playbackEndTime = playbackEndTime.map { $0 + frameTime.duration(of: frameCount) }
     if isSilence {
-      pendingSilence -= frameCount
-      if let playbackEnd {
-        silenceEnd = playbackEnd
+      pendingSilenceFrames -= frameCount
+      if let playbackEndTime {
+        silenceEndTime = playbackEndTime
       }
     }
     lastAvailableCount -= frameCount
@@ -119,20 +119,20 @@ struct DeviceTimeline {
   /// A Boolean value that indicates whether a device that has not started has no space for another
   /// period.
   var isFilled: Bool {
-    !isStarted && prefillCount + configuration.periodSize > configuration.bufferSize
+    !isStarted && prefillFrameCount + configuration.periodSize > configuration.bufferSize
   }
 
   /// Records the start of the device.
   mutating func start(now: Duration) {
     isStarted = true
-    let filledEnd = now + frameTime.duration(of: prefillCount)
+    let filledEnd = now + frameTime.duration(of: prefillFrameCount)
     // After a discontinuity, filling the buffer took time; the next correction includes it.
-    if let playbackEnd {
-      lag += filledEnd - playbackEnd
+    if let playbackEndTime {
+      accumulatedLag += filledEnd - playbackEndTime
     }
-    playbackEnd = filledEnd
-    silenceEnd = filledEnd - frameTime.duration(of: prefillCount - silentPrefillCount)
-    prefillCount = 0
+    playbackEndTime = filledEnd
+    silenceEndTime = filledEnd - frameTime.duration(of: prefillFrameCount - silentPrefillCount)
+    prefillFrameCount = 0
     silentPrefillCount = 0
     lastProgress = now
   }
@@ -140,7 +140,7 @@ struct DeviceTimeline {
   /// Records that the device is empty and stopped.
   mutating func reset(now: Duration) {
     isStarted = false
-    prefillCount = 0
+    prefillFrameCount = 0
     silentPrefillCount = 0
     lastAvailableCount = configuration.bufferSize
     lastProgress = now
@@ -150,22 +150,22 @@ struct DeviceTimeline {
 
   /// Forgets the due times, so that the next frame plays as after the first start.
   mutating func restart() {
-    playbackEnd = nil
+    playbackEndTime = nil
     isSteady = false
     steadySince = nil
-    lag = .zero
+    accumulatedLag = .zero
   }
 
   /// Marks the frames of a disconnected device as lost. A sound that has not started would start
   /// now.
   mutating func disconnect(now: Duration) {
-    let due = playbackEnd ?? now + frameTime.duration(of: prefillCount)
-    playbackEnd = due
-    silenceEnd = due
+    let due = playbackEndTime ?? now + frameTime.duration(of: prefillFrameCount)
+    playbackEndTime = due
+    silenceEndTime = due
     warmUp = nil
   }
 
-  mutating func addSilence(_ frameCount: Int) { pendingSilence += frameCount }
+  mutating func addSilence(_ frameCount: Int) { pendingSilenceFrames += frameCount }
 
   mutating func markDeviceLate() { isDeviceLate = true }
 
@@ -192,29 +192,31 @@ struct DeviceTimeline {
   /// Returns the number of frames in the device that are rendered, not yet heard, and would now be
   /// lost. A device that was stalled at the last poll had played nothing until then.
   func droppedFrameCount(now: Duration) -> Int {
-    guard isStarted, let playbackEnd else { return max(0, prefillCount - silentPrefillCount) }
+    guard isStarted, let playbackEndTime else {
+      return max(0, prefillFrameCount - silentPrefillCount)
+    }
     if configuration.isFasterThanRealTime {
-      return max(0, frameTime.frameCount(in: playbackEnd - max(now, silenceEnd)))
+      return max(0, frameTime.frameCount(in: playbackEndTime - max(now, silenceEndTime)))
     }
     let played = min(now, lastProgress + (now - lastPollTime))
-    let unplayed = frameTime.frameCount(in: playbackEnd - max(played, silenceEnd))
+    let unplayed = frameTime.frameCount(in: playbackEndTime - max(played, silenceEndTime))
     return max(0, min(unplayed, configuration.bufferSize - lastAvailableCount))
   }
 
   /// Returns the number of queued frames by the clock, for a device that does not measure them.
   func queuedFrameCount(now: Duration) -> Int {
-    frameTime.frameCount(touching: max(.zero, (playbackEnd ?? now) - now))
+    frameTime.frameCount(touching: max(.zero, (playbackEndTime ?? now) - now))
   }
 
   /// Returns the number of frames by which the clock has passed the end of the device's frames.
   func overdueFrameCount(now: Duration) -> Int {
-    max(0, frameTime.frameCount(in: now - (playbackEnd ?? now)))
+    max(0, frameTime.frameCount(in: now - (playbackEndTime ?? now)))
   }
 
   /// Tracks the device's clock, which drifts slightly from the machine's clock.
   ///
   /// Some sound servers run dry without reporting it. Leaps that are too small to report therefore
-  /// accumulate in `lag`, which decays as fast as clocks may drift, 200 ppm.
+  /// accumulate in `accumulatedLag`, which decays as fast as clocks may drift, 200 ppm.
   ///
   /// - Parameters:
   ///   - queued: The number of frames in the device, as measured by it.
@@ -224,8 +226,8 @@ struct DeviceTimeline {
     defer { lastTrackingTime = now }
     let measuredEnd = now + frameTime.duration(of: queued)
     let tolerance = lateTolerance(queuedCount: queued)
-    let slip = measuredEnd - (playbackEnd ?? measuredEnd)
-    playbackEnd = measuredEnd
+    let slip = measuredEnd - (playbackEndTime ?? measuredEnd)
+    playbackEndTime = measuredEnd
     if warmUp != nil {
       // Frames that a server dropped or did not have were silence; later ones may be as well.
       if slip < .zero - earlyTolerance / 2 || slip > tolerance || queued <= 1 {
@@ -241,7 +243,7 @@ struct DeviceTimeline {
   /// due time of frames is known only afterward.
   private mutating func settle(slip: Duration, tolerance: Duration, now: Duration) -> Deviation? {
     if warmUpFrameCount > 0, slip < .zero - earlyTolerance {
-      lag = slip
+      accumulatedLag = slip
       return .early
     }
     if steadySince == nil || slip > tolerance {
@@ -254,11 +256,11 @@ struct DeviceTimeline {
   private mutating func accumulate(slip: Duration, tolerance: Duration, now: Duration)
     -> Deviation?
   {
-    lag += slip
-    let drift = min(max(lag, .zero - lag), (now - lastTrackingTime) / 5_000)
-    lag -= lag > .zero ? drift : .zero - drift
-    if lag > tolerance { return .late }
-    let isEarly = slip < .zero - earlyTolerance / 2 && lag < .zero - earlyTolerance
+    accumulatedLag += slip
+    let drift = min(max(accumulatedLag, .zero - accumulatedLag), (now - lastTrackingTime) / 5_000)
+    accumulatedLag -= accumulatedLag > .zero ? drift : .zero - drift
+    if accumulatedLag > tolerance { return .late }
+    let isEarly = slip < .zero - earlyTolerance / 2 && accumulatedLag < .zero - earlyTolerance
     return isEarly ? .early : nil
   }
 
@@ -291,25 +293,29 @@ struct DeviceTimeline {
   /// - Returns: The correction; nil before the first start, and for a device that continues without
   ///   a gap.
   mutating func correct(queuedCount: Int?, silentCount: Int, now: Duration) -> Correction? {
-    guard let playbackEnd else {
-      pendingSilence = max(pendingSilence, silentCount)
+    guard let playbackEndTime else {
+      pendingSilenceFrames = max(pendingSilenceFrames, silentCount)
       return nil
     }
-    let due = playbackEnd + frameTime.duration(of: pendingSilence)
-    let queued = queuedCount ?? 0
-    let gap = now + frameTime.duration(of: queued + silentCount) - due + lag
+    let dueTime = playbackEndTime + frameTime.duration(of: pendingSilenceFrames)
+    let playableCount = queuedCount ?? 0
+    let gap = now + frameTime.duration(of: playableCount + silentCount) - dueTime + accumulatedLag
     let frameCount = frameTime.frameCount(in: gap)
-    if queuedCount != nil, frameCount == 0, pendingSilence == 0 { return nil }
+    if queuedCount != nil, frameCount == 0, pendingSilenceFrames == 0 { return nil }
 
-    let skipped = queued > 0 ? max(0, -frameCount) : 0
-    let silent = frameTime.frameCount(in: max(.zero, silenceEnd - now))
-    let lost = queuedCount == nil ? droppedFrameCount(now: now) : max(0, skipped - silent)
+    let skipped = playableCount > 0 ? max(0, -frameCount) : 0
+    let silentFrameCount = frameTime.frameCount(in: max(.zero, silenceEndTime - now))
+    let lostFrameCount =
+      queuedCount == nil ? droppedFrameCount(now: now) : max(0, skipped - silentFrameCount)
 
-    self.playbackEnd = now + frameTime.duration(of: queued)
-    silenceEnd = skipped > 0 ? silenceEnd - frameTime.duration(of: skipped) : min(silenceEnd, now)
-    lag = gap - frameTime.duration(of: frameCount)
-    pendingSilence = silentCount
-    return Correction(frameCount: frameCount, lostCount: lost, queuedCount: queued, due: due)
+    self.playbackEndTime = now + frameTime.duration(of: playableCount)
+    silenceEndTime =
+      skipped > 0 ? silenceEndTime - frameTime.duration(of: skipped) : min(silenceEndTime, now)
+    accumulatedLag = gap - frameTime.duration(of: frameCount)
+    pendingSilenceFrames = silentCount
+    return Correction(
+      frameCount: frameCount, lostCount: lostFrameCount, queuedCount: playableCount,
+      dueTime: dueTime)
   }
 
   // MARK: - Warm-up
@@ -327,7 +333,7 @@ struct DeviceTimeline {
   /// needs none: it covers the frames that a server drops, and the wait for the first frame would
   /// be long.
   mutating func beginWarmUp() {
-    pendingSilence = warmUpFrameCount
+    pendingSilenceFrames = warmUpFrameCount
     let isNeeded = warmUpFrameCount > 0 && configuration.bufferSize <= 2 * warmUpFrameCount
     warmUp = isNeeded ? WarmUp() : nil
   }
@@ -335,8 +341,8 @@ struct DeviceTimeline {
   /// Restarts the warm-up of a device that is not steady yet; only silence was lost.
   mutating func restartWarmUp(now: Duration) {
     warmUp?.steadySince = now
-    playbackEnd = nil
-    lag = .zero
+    playbackEndTime = nil
+    accumulatedLag = .zero
   }
 
   /// Requests silence until the device has accepted frames in time for long enough.
@@ -354,12 +360,12 @@ struct DeviceTimeline {
       let start = state.startTime ?? now
       if now - state.steadySince >= warmUpDuration || now - start >= Self.maximumWarmUp {
         warmUp = nil
-        pendingSilence = 0
+        pendingSilenceFrames = 0
         return
       }
       warmUp = state
     }
-    pendingSilence = max(pendingSilence, available)
+    pendingSilenceFrames = max(pendingSilenceFrames, available)
   }
 }
 

@@ -13,7 +13,7 @@ struct MissedFrames {
   /// The last discontinuity, until `popReadiness()` reports it.
   private var discontinuity: Discontinuity?
   /// The number of missed frames that `popReadiness()` has not yet reported.
-  private var unreportedCount = 0
+  private var unreportedFrameCount = 0
   /// The number of missed frames since the disconnection.
   private(set) var countSinceDisconnection = 0
   /// The interval in which the sound was interrupted, without a longer stretch of sound.
@@ -28,16 +28,16 @@ struct MissedFrames {
   ///   - count: The number of frames.
   ///   - kind: The discontinuity. A late device does not replace an unreported interruption.
   mutating func record(_ count: Int, as kind: Discontinuity) {
-    unreportedCount += count
+    unreportedFrameCount += count
     discontinuity = kind == .late && discontinuity != .interrupted ? .late : .interrupted
   }
 
   /// Returns the frames that the render loop must skip; nil without a discontinuity.
   mutating func popReadiness() -> SinkReadiness? {
     guard let discontinuity else { return nil }
-    let count = unreportedCount
+    let count = unreportedFrameCount
     self.discontinuity = nil
-    unreportedCount = 0
+    unreportedFrameCount = 0
     return discontinuity == .late ? .late(frameCount: count) : .missed(frameCount: count)
   }
 
@@ -72,9 +72,9 @@ struct MissedFrames {
   }
 
   /// Returns whether the last interruption ended within a duration before now.
-  func wasInterrupted(within duration: Duration, before now: Duration) -> Bool {
+  func wasInterrupted(within window: Duration, before now: Duration) -> Bool {
     guard let interruption else { return false }
-    return now - interruption.end <= duration
+    return now - interruption.end <= window
   }
 
   /// The duration of the last interruption.

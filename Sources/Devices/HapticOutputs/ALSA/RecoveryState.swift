@@ -26,7 +26,7 @@ struct RecoveryState {
   /// The number of consecutive recoveries without success.
   private var recoveryCount = 0
   private var recoveryWindowStart = Duration.zero
-  private var lastAttempt: Duration?
+  private var lastAttemptTime: Duration?
   private var disconnectionTime = Duration.zero
   /// The error that was last reported about a disconnected device.
   private var lastReportedError: OutputError?
@@ -51,20 +51,20 @@ struct RecoveryState {
   mutating func disconnect(now: Duration) {
     lastReportedError = nil
     disconnectionTime = now
-    let nextAttempt = lastAttempt.map { max(now, $0 + Self.retryInterval) } ?? now
+    let nextAttempt = lastAttemptTime.map { max(now, $0 + Self.retryInterval) } ?? now
     phase = .disconnected(nextAttempt: nextAttempt)
   }
 
   /// Starts a sink that replaces a hanging one: its device is disconnected, and the first attempt
   /// follows after an interval.
   mutating func startDisconnected(now: Duration) {
-    lastAttempt = now
+    lastAttemptTime = now
     phase = .disconnected(nextAttempt: now + Self.retryInterval)
   }
 
   /// Records an attempt to reopen the device, and schedules the next one.
   mutating func beginAttempt(now: Duration) {
-    lastAttempt = now
+    lastAttemptTime = now
     let divisor = now - disconnectionTime < .seconds(2) ? 2 : 1
     phase = .disconnected(nextAttempt: now + Self.retryInterval / divisor)
   }

@@ -180,12 +180,12 @@ public final class RecordingWriter: Sendable {
   /// The maximum size of a WAVE in bytes, minus a mebibyte for headers and tags.
   static let maximumByteCount: Int64 = 0xFFFF_FFFF - 0x10_0000
 
-  private let shared: Shared
+  private let shared: SharedState
   private let thread: BackgroundThread
   private let hasGivenUp = Atomic<Bool>(false)
 
   /// The state that both threads use; only one at a time uses the writer.
-  private final class Shared: @unchecked Sendable {
+  private final class SharedState: @unchecked Sendable {
     let recording: RecordingBuffer
     let wake = WakeSignal.makeOrInert()
     let isFinishing = Atomic<Bool>(false)
@@ -202,7 +202,7 @@ public final class RecordingWriter: Sendable {
     var isStopped = false
     private let synchronizer = FileSynchronizer()
     private var descriptor: Int32
-    private var lastFlush = Duration.zero
+    private var lastFlushTime = Duration.zero
     /// The error that stopped this file, or the previous file before the first frame of this one.
     var failure: SoundFileError?
 
@@ -242,8 +242,8 @@ public final class RecordingWriter: Sendable {
     /// Makes the file valid with the frames until now, and starts to write it to the disk.
     private func flushIfDue() {
       let now = SystemTimeSource().now
-      guard !isStopped, now - lastFlush >= RecordingWriter.flushInterval else { return }
-      lastFlush = now
+      guard !isStopped, now - lastFlushTime >= RecordingWriter.flushInterval else { return }
+      lastFlushTime = now
       do {
         try writer.updateHeader()
       } catch {
@@ -344,7 +344,7 @@ public final class RecordingWriter: Sendable {
       formatLimit < maximumFrameCount ?? .max
       ? "reached the 4 GiB limit of WAV; record to .w64 or .flac"
       : "reached the limit of the recording"
-    shared = try Shared(
+    shared = try SharedState(
       recording, descriptor,
       limit: (
         min(maximumFrameCount ?? .max, formatLimit),

@@ -13,9 +13,9 @@ public final class PatternPlayer: Sendable {
   public static let minimumLoopDuration = 0.01
 
   private let playerSet: PlayerSet
-  var core: PlayerCore { playerSet.cores[0] }
+  var firstCore: PlayerCore { playerSet.cores[0] }
   /// The render player of the first bus, which also renders the audio.
-  package var audioRenderPlayer: RenderPlayer { core.renderPlayers[0] }
+  package var audioRenderPlayer: RenderPlayer { firstCore.renderPlayers[0] }
   private var engine: PlaybackEngine { playerSet.engine }
 
   init(_ core: PlayerCore, of engine: PlaybackEngine) {
@@ -24,45 +24,45 @@ public final class PatternPlayer: Sendable {
 
   deinit {
     // No call can end the loop after this point, so the running pass is the last.
-    if core.withState({ $0.isEndless }) {
+    if firstCore.withState({ $0.isEndless }) {
       try? loop(passCount: 1)
     }
-    core.withState { $0.isOrphaned = true }
+    firstCore.withState { $0.isOrphaned = true }
     engine.update()
   }
 
   /// The playback phase, as of the last block.
-  public var phase: PlayerStatus.Phase { core.phase }
+  public var phase: PlayerStatus.Phase { firstCore.phase }
 
   /// The elapsed time of the pattern in seconds, as of the last block.
-  public var position: Double { core.position }
+  public var position: Double { firstCore.position }
 
   /// The pattern's duration in seconds.
-  public var duration: Double { core.duration }
+  public var duration: Double { firstCore.duration }
 
   /// The number of times that the pattern ended or was stopped.
-  public var endCount: Int { core.endCount }
+  public var endCount: Int { firstCore.endCount }
 
   /// A Boolean value that indicates whether a start is scheduled.
-  public var isWaitingToStart: Bool { core.isWaitingToStart }
+  public var isWaitingToStart: Bool { firstCore.isWaitingToStart }
 
   /// The engine's frame at which the pattern last ended.
-  public var endFrame: Int64 { core.endFrame }
+  public var endFrame: Int64 { firstCore.endFrame }
 
   /// The engine's frame at which the pattern last started; nil before the first start.
-  public var startFrame: Int64? { core.startFrame }
+  public var startFrame: Int64? { firstCore.startFrame }
 
   /// The total number of voices that were dropped because all were in use.
-  public var droppedVoiceCount: Int { core.droppedVoiceCount }
+  public var droppedVoiceCount: Int { firstCore.droppedVoiceCount }
 
   /// A closure that is called once for each end, on the driver's control thread. It must not block.
   public var endHandler: (@Sendable () -> Void)? {
-    get { core.withState { $0.endHandler } }
-    set { core.withState { $0.endHandler = newValue } }
+    get { firstCore.withState { $0.endHandler } }
+    set { firstCore.withState { $0.endHandler = newValue } }
   }
 
   package func makeWaiterID() -> Int {
-    core.withState { state in
+    firstCore.withState { state in
       state.lastWaiterID += 1
       return state.lastWaiterID
     }
@@ -76,14 +76,15 @@ public final class PatternPlayer: Sendable {
   ///   - count: The number of ends that do not count.
   ///   - resume: The closure. If a condition already holds, it is called before this method
   ///     returns.
-  package func wait(_ waiter: Int, afterEndCount count: Int, resume: @escaping @Sendable () -> Void)
-  {
-    core.withState { $0.waiters[waiter] = (count, resume) }
-    core.resumeWaiters()
+  package func addWaiter(
+    _ waiter: Int, afterEndCount count: Int, resume: @escaping @Sendable () -> Void
+  ) {
+    firstCore.withState { $0.waiters[waiter] = (count, resume) }
+    firstCore.resumeWaiters()
   }
 
   package func resumeWaiter(_ waiter: Int) {
-    core.withState { $0.waiters.removeValue(forKey: waiter)?.resume }?()
+    firstCore.withState { $0.waiters.removeValue(forKey: waiter)?.resume }?()
   }
 
   /// Starts or restarts the pattern.
@@ -145,13 +146,13 @@ public final class PatternPlayer: Sendable {
     throws(PlaybackError)
   {
     let frame = time.frame(rate: engine.rate)
-    let region = LoopRegion(from: start, end: end, of: core, rate: engine.rate)
+    let region = LoopRegion(from: start, end: end, of: firstCore, rate: engine.rate)
     try playerSet.send(keeping: region.startCuePoints) {
       .loop(
-        $0.renderPlayer, passCount: passCount, from: region.startCuePoint(ofPart: $0.index),
+        $0.renderPlayer, passCount: passCount, from: region.startCuePoint(ofPart: $0.memberIndex),
         end: region.endFrame, at: frame)
     }
-    core.withState { $0.isEndless = passCount == nil }
+    firstCore.withState { $0.isEndless = passCount == nil }
   }
 
   /// Sets the playback rate, 1/64 to 64, without changing the pitch.
@@ -172,7 +173,7 @@ public final class PatternPlayer: Sendable {
     throws(PlaybackError)
   {
     let gain = gain.isFinite ? max(0, gain) : 0
-    let isMuted = core.withState { state in
+    let isMuted = firstCore.withState { state in
       state.gain = gain
       return state.isMuted
     }
@@ -183,7 +184,7 @@ public final class PatternPlayer: Sendable {
 
   /// Mutes or unmutes the player, which continues to play.
   public func setMuted(_ isMuted: Bool, at time: PlaybackTime = .now) throws(PlaybackError) {
-    let gain = core.withState { state in
+    let gain = firstCore.withState { state in
       state.isMuted = isMuted
       return state.gain
     }
@@ -214,16 +215,16 @@ public final class PatternPlayer: Sendable {
       )
     }
     guard let first = points.first, let last = points.last else { return }
-    var lines = [(frame: start, value: first.value, slope: 0.0)]
+    var segments = [(frame: start, value: first.value, slope: 0.0)]
     for (from, to) in zip(points, points.dropFirst()) where to.frame > from.frame {
       let slope = (to.value - from.value) / Double(to.frame - from.frame)
-      lines.append((from.frame, from.value, slope))
+      segments.append((from.frame, from.value, slope))
     }
-    lines.append((last.frame, last.value, 0))
+    segments.append((last.frame, last.value, 0))
     try engine.send(
-      [core], commandCount: lines.count,
-      lines.flatMap { line in
-        core.renderPlayers.map {
+      [firstCore], commandCount: segments.count,
+      segments.flatMap { line in
+        firstCore.renderPlayers.map {
           .control($0, curve.id, value: line.value, slope: line.slope, at: line.frame)
         }
       })
@@ -232,8 +233,8 @@ public final class PatternPlayer: Sendable {
   private func sendGain(_ gain: Double, over ramp: Double? = nil, at time: PlaybackTime)
     throws(PlaybackError)
   {
-    let length = ramp.map { Int(FrameConversion.frame(seconds: max(0, $0), rate: engine.rate)) }
-    try playerSet.send(at: time) { .gain($0, gain, over: length, at: $1) }
+    let rampFrames = ramp.map { Int(FrameConversion.frame(seconds: max(0, $0), rate: engine.rate)) }
+    try playerSet.send(at: time) { .gain($0, gain, over: rampFrames, at: $1) }
   }
 
   /// Changes the send gain of each haptic bus in the same frames. Audio is not affected.
@@ -248,20 +249,20 @@ public final class PatternPlayer: Sendable {
     throws(PlaybackError)
   {
     let requestedFrame = time.frame(rate: engine.rate)
-    let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
-    let steps = length > 0 ? steps : Array(steps.suffix(1))
+    let rampFrames = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
+    let steps = rampFrames > 0 ? steps : Array(steps.suffix(1))
     guard !steps.isEmpty else { return }
     // Changes for now start with the next block, and their steps count from there.
     let start = steps.count > 1 ? max(requestedFrame, engine.position) : requestedFrame
-    let serial = core.withState { state in
+    let serial = firstCore.withState { state in
       state.sendGainSerial += 1
       return state.sendGainSerial
     }
     var commands: [RenderCommand] = []
     for (index, gains) in steps.enumerated() {
-      let stepStart = length * Int64(index) / Int64(steps.count)
-      let stepEnd = length * Int64(index + 1) / Int64(steps.count)
-      for (bus, renderPlayer) in core.renderPlayers.enumerated() {
+      let stepStart = rampFrames * Int64(index) / Int64(steps.count)
+      let stepEnd = rampFrames * Int64(index + 1) / Int64(steps.count)
+      for (bus, renderPlayer) in firstCore.renderPlayers.enumerated() {
         let gain = bus < gains.count ? gains[bus] : 1
         commands.append(
           .sendGain(
@@ -271,7 +272,7 @@ public final class PatternPlayer: Sendable {
         )
       }
     }
-    try engine.send([core], commandCount: steps.count, commands)
+    try engine.send([firstCore], commandCount: steps.count, commands)
   }
 }
 
@@ -294,10 +295,10 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
 
   static let tooManyCommands = PlaybackError(
     kind: .tooManyCommands, description: "too many scheduled commands; the command was not sent")
-  package static let noDescriptors = PlaybackError(
+  package static let fileLimitReached = PlaybackError(
     kind: .noResources,
     description: "no free file descriptors; close files, or raise the limit with 'ulimit -n'")
-  static let noThreads = PlaybackError(
+  static let threadLimitReached = PlaybackError(
     kind: .noResources,
     description:
       "cannot start more threads; close other programs, or raise the limit with 'ulimit -u'")
@@ -339,12 +340,12 @@ struct PlayerSet: Sendable {
   struct Member {
     let playerIndex: Int
     let renderPlayer: RenderPlayer
-    let index: Int
+    let memberIndex: Int
   }
 
   var members: [Member] {
     let all = cores.enumerated().flatMap { player, core in core.renderPlayers.map { (player, $0) } }
-    return all.enumerated().map { Member(playerIndex: $1.0, renderPlayer: $1.1, index: $0) }
+    return all.enumerated().map { Member(playerIndex: $1.0, renderPlayer: $1.1, memberIndex: $0) }
   }
 
   func start(at time: PlaybackTime, from offset: Double?) throws(PlaybackError) {
@@ -355,7 +356,7 @@ struct PlayerSet: Sendable {
     }
     do throws(PlaybackError) {
       try send(keeping: cuePoints ?? []) {
-        .start($0.renderPlayer, at: frame, from: cuePoints?[$0.index])
+        .start($0.renderPlayer, at: frame, from: cuePoints?[$0.memberIndex])
       }
     } catch {
       for core in cores {
@@ -368,7 +369,7 @@ struct PlayerSet: Sendable {
   func seek(to offset: Double, at time: PlaybackTime) throws(PlaybackError) {
     let frame = time.frame(rate: engine.rate)
     let entries = cuePoints(at: offset)
-    try send(keeping: entries) { .seek($0.renderPlayer, to: entries[$0.index], at: frame) }
+    try send(keeping: entries) { .seek($0.renderPlayer, to: entries[$0.memberIndex], at: frame) }
   }
 
   func send(at time: PlaybackTime, _ command: (RenderPlayer, Int64) -> RenderCommand)
@@ -411,7 +412,7 @@ public final class PlayerGroup: Sendable {
   public init(_ players: [PatternPlayer], of engine: PlaybackEngine) {
     precondition(!players.isEmpty, "a group has a player")
     self.players = players
-    playerSet = PlayerSet(cores: players.map(\.core), engine: engine)
+    playerSet = PlayerSet(cores: players.map(\.firstCore), engine: engine)
   }
 
   /// The playback phase, as of the last block.
@@ -466,7 +467,7 @@ public final class PlayerGroup: Sendable {
     try playerSet.send(keeping: startCuePoints) {
       .loop(
         $0.renderPlayer, passCount: nil,
-        from: startCuePoints.isEmpty ? nil : startCuePoints[$0.index],
+        from: startCuePoints.isEmpty ? nil : startCuePoints[$0.memberIndex],
         end: regions[0].endFrame, at: frame)
     }
     for core in cores {
@@ -498,21 +499,21 @@ public final class PlayerGroup: Sendable {
   public func setGainsThroughSilence(_ gains: [Double], over ramp: Double, at time: PlaybackTime)
     throws(PlaybackError)
   {
-    let length = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
-    let second = time.frame(rate: engine.rate) + length
+    let rampFrames = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
+    let second = time.frame(rate: engine.rate) + rampFrames
     try setGains([(gains.map { _ in 0 }, time), (gains, .frame(second))], over: ramp)
   }
 
   private func setGains(_ moves: [(gains: [Double], time: PlaybackTime)], over ramp: Double)
     throws(PlaybackError)
   {
-    let length = Int(FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate))
+    let rampFrames = Int(FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate))
     let commands = moves.flatMap { gains, time in
       let frame = time.frame(rate: engine.rate)
       return playerSet.members.map { member in
         let gain = gains[member.playerIndex]
         return RenderCommand.gain(
-          member.renderPlayer, gain.isFinite ? max(0, gain) : 0, over: length, at: frame)
+          member.renderPlayer, gain.isFinite ? max(0, gain) : 0, over: rampFrames, at: frame)
       }
     }
     try engine.send(cores, commandCount: moves.count, commands)
@@ -711,36 +712,35 @@ final class ThermalStateStore: Sendable {
   private struct Entry {
     var profile: TransducerProfile
     var channel: Int
-    var temperatureRise: TransducerThermalState
-    var moment: Duration
+    var thermalState: TransducerThermalState
+    var storeTime: Duration
   }
 
   private let entries = Locked<[Entry]>([])
 
   func store(
-    _ temperatureRise: [TransducerThermalState], of routing: OutputRouting, at moment: Duration
+    _ thermalStates: [TransducerThermalState], of routing: OutputRouting, at moment: Duration
   ) {
     entries.withLock { entries in
-      for (channel, (route, temperatureRise)) in zip(routing.channels, temperatureRise).enumerated()
-      {
+      for (channel, (route, thermalState)) in zip(routing.channels, thermalStates).enumerated() {
         guard let profile = route.transducer else { continue }
         entries.removeAll { $0.channel == channel && $0.profile == profile }
         entries.append(
           Entry(
-            profile: profile, channel: channel, temperatureRise: temperatureRise, moment: moment))
+            profile: profile, channel: channel, thermalState: thermalState, storeTime: moment))
       }
     }
   }
 
-  func temperatureRise(of routing: OutputRouting, at moment: Duration) -> [TransducerThermalState] {
+  func thermalStates(of routing: OutputRouting, at moment: Duration) -> [TransducerThermalState] {
     entries.withLock { entries in
       routing.channels.enumerated().map { channel, route in
         guard let profile = route.transducer,
           let entry = entries.first(where: { $0.channel == channel && $0.profile == profile })
         else { return TransducerThermalState() }
-        let seconds = max(0, (moment - entry.moment) / .seconds(1))
+        let seconds = max(0, (moment - entry.storeTime) / .seconds(1))
         let thermal = profile.hardware?.thermal ?? ThermalParameters()
-        return entry.temperatureRise.cooled(for: seconds, by: thermal)
+        return entry.thermalState.cooled(for: seconds, by: thermal)
       }
     }
   }

@@ -9,7 +9,7 @@ internal import Synchronization
 /// machine can.
 public final class PlaybackEngine: Sendable {
   /// The duration of changes of strength and mute, in seconds.
-  public static let strengthRamp = 0.01
+  public static let strengthRampSeconds = 0.01
 
   /// The sample rate in hertz.
   public let rate: Double
@@ -71,7 +71,7 @@ public final class PlaybackEngine: Sendable {
     .nanoseconds(maximumCallNanoseconds.load(ordering: .relaxed))
   }
   private let maximumCallNanoseconds = Atomic<Int64>(0)
-  func recordCall(duration call: Duration) {
+  func recordSinkCall(duration call: Duration) {
     maximumCallNanoseconds.max(Int64(call / .nanoseconds(1)), ordering: .relaxed)
   }
 
@@ -142,16 +142,17 @@ public final class PlaybackEngine: Sendable {
   ///   - ramp: The duration of the change in seconds, at least 10 ms.
   ///   - time: The start of the change.
   public func setStrength(
-    _ strength: Float, over ramp: Double = strengthRamp, at time: PlaybackTime = .now
+    _ strength: Float, over ramp: Double = strengthRampSeconds, at time: PlaybackTime = .now
   )
     throws(PlaybackError)
   {
     let strength = strength.isFinite ? min(max(strength, 0), 1) : 0
     let frame = time.frame(rate: rate)
-    let length = Int(FrameConversion.frame(seconds: max(ramp, Self.strengthRamp), rate: rate))
+    let rampFrames = Int(
+      FrameConversion.frame(seconds: max(ramp, Self.strengthRampSeconds), rate: rate))
     let isTaken = state.withLock { state in
       // During a mute, the new strength applies when the mute ends.
-      guard state.isMuted || port.send([.masterGain(Double(strength), over: length, at: frame)])
+      guard state.isMuted || port.send([.masterGain(Double(strength), over: rampFrames, at: frame)])
       else { return false }
       state.strength = strength
       return true
@@ -181,7 +182,7 @@ public final class PlaybackEngine: Sendable {
   }
 
   /// The duration of a mute in frames; 0 during silence, when no click is possible.
-  private var muteRampFrameCount: Int { voiceCount == 0 ? 0 : Int(Self.strengthRamp * rate) }
+  private var muteRampFrameCount: Int { voiceCount == 0 ? 0 : Int(Self.strengthRampSeconds * rate) }
 
   /// Compiles a pattern for each haptic bus and loads it.
   ///
@@ -358,7 +359,8 @@ public final class PlaybackEngine: Sendable {
     // A lost command would leave the level wrong; the port keeps space free for immediate commands.
     _ = port.send([
       .masterGain(
-        state.isMuted ? 0 : Double(state.strength), over: Int(Self.strengthRamp * rate), at: 0)
+        state.isMuted ? 0 : Double(state.strength), over: Int(Self.strengthRampSeconds * rate),
+        at: 0)
     ])
   }
 }

@@ -26,12 +26,12 @@ public final class LivePlayback: Sendable {
   /// The interval between checks for a hanging call.
   private static let callCheckInterval = Duration.milliseconds(250)
 
-  private let shared: Shared
+  private let shared: SharedState
   private let time: any TimeSource
   private let controlThread: BackgroundThread
 
   /// The state that all threads and the owner share; it outlives all of them.
-  private final class Shared: @unchecked Sendable {
+  private final class SharedState: @unchecked Sendable {
     let loop: RenderLoop
     let changeSignal: WakeSignal
     let hasEnded = Atomic<Bool>(false)
@@ -48,7 +48,7 @@ public final class LivePlayback: Sendable {
       deviceThreadNames: [String],
       eventHandler: @escaping EventHandler
     ) throws(PlaybackError) {
-      guard loop.wake.descriptor >= 0 else { throw .noDescriptors }
+      guard loop.wakeSignal.descriptor >= 0 else { throw .fileLimitReached }
       changeSignal = try WakeSignal()
       self.loop = loop
       self.wantsRealTime = wantsRealTime
@@ -89,13 +89,13 @@ public final class LivePlayback: Sendable {
     self.engine = engine
     format = sink.format
     self.time = time
-    engine.temperatureRises = ThermalStateStore.shared.temperatureRise(
+    engine.temperatureRises = ThermalStateStore.shared.thermalStates(
       of: engine.routing, at: time.now)
     let successor = sink.makeReplacement
     let carrierThreadNames = sink.deviceThreadNames
     let loop = RenderLoop(engine: engine, sink: sink, time: time)
     loop.recording = recording
-    let shared = try Shared(
+    let shared = try SharedState(
       loop: loop, wantsRealTime: wantsRealTime, makeReplacement: successor,
       deviceThreadNames: carrierThreadNames,
       eventHandler: eventHandler)
@@ -168,11 +168,11 @@ public final class LivePlayback: Sendable {
   /// are dropped.
   public func drainBlockTimings() -> [BlockTiming] {
     var timings = [BlockTiming](repeating: .empty, count: 1_024)
-    let count = shared.loop.timings.drain(into: &timings)
+    let count = shared.loop.blockTimings.drain(into: &timings)
     return Array(timings.prefix(count))
   }
 
-  private static func runRenderThread(_ shared: Shared) {
+  private static func runRenderThread(_ shared: SharedState) {
     let number = shared.loop.replacementCount
     if shared.wantsRealTime {
       // The refusal is the same for every thread and is reported once.
@@ -195,20 +195,20 @@ public final class LivePlayback: Sendable {
 
   /// Hands events to the control thread. If that thread holds the lock, the next iteration hands
   /// them over.
-  private static func forwardEvents(_ shared: Shared) {
+  private static func forwardEvents(_ shared: SharedState) {
     guard shared.loop.hasEvents else { return }
-    let passed: Void? = shared.pendingEvents.withLockIfAvailable { pending in
+    let transferred: Void? = shared.pendingEvents.withLockIfAvailable { pending in
       pending += shared.loop.drainEvents()
     }
-    if passed != nil {
+    if transferred != nil {
       shared.changeSignal.raise()
     }
   }
 
-  private static func runControlThread(_ shared: Shared) {
+  private static func runControlThread(_ shared: SharedState) {
     var watchedDescriptors = [PollDescriptor(shared.changeSignal.descriptor)]
     var isOver = false
-    var hanging: Int?
+    var hangingCallNumber: Int?
     while !isOver {
       // While the device is idle, no call of it can hang, and the end of the idle time raises the
       // signal.
@@ -217,7 +217,7 @@ public final class LivePlayback: Sendable {
       shared.changeSignal.lower()
       isOver = shared.hasEnded.load(ordering: .acquiring)
       if !isOver {
-        checkForHangingCall(shared, &hanging)
+        checkForHangingCall(shared, &hangingCallNumber)
       }
       shared.loop.engine.update()
       let events = shared.pendingEvents.withLock { exchange(&$0, with: []) }
@@ -238,12 +238,12 @@ public final class LivePlayback: Sendable {
   /// - Parameters:
   ///   - shared: The shared state.
   ///   - hanging: The number of the sink that was last reported.
-  private static func checkForHangingCall(_ shared: Shared, _ hanging: inout Int?) {
+  private static func checkForHangingCall(_ shared: SharedState, _ hangingCallNumber: inout Int?) {
     guard let duration = shared.loop.callDuration, duration > hangThreshold else { return }
-    shared.loop.engine.recordCall(duration: duration)
+    shared.loop.engine.recordSinkCall(duration: duration)
     let number = shared.loop.replacementCount
-    if hanging != number {
-      hanging = number
+    if hangingCallNumber != number {
+      hangingCallNumber = number
       shared.report(
         SinkEvent(
           .unresponsive,
@@ -298,8 +298,8 @@ public final class VirtualPlayback {
 
   /// Renders all periods up to a time from now.
   public func advance(seconds: Double) {
-    let end = engine.position + Int64((seconds * engine.rate).rounded())
-    while isRunning, engine.position < end {
+    let endPosition = engine.position + Int64((seconds * engine.rate).rounded())
+    while isRunning, engine.position < endPosition {
       runIteration()
     }
   }

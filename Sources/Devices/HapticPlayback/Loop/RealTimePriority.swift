@@ -6,7 +6,7 @@ enum RealTimePriority {
   /// the threads of JACK, and the maximum that RealtimeKit grants by default.
   static let priority: Int32 = 20
 
-  private static let advice =
+  private static let limitsAdvice =
     "to enable it, start RealtimeKit (package rtkit), or give your user rtprio and memlock limits"
 
   /// Requests real-time priority for the calling thread and locks the memory of the process if that
@@ -23,14 +23,16 @@ enum RealTimePriority {
     var parameters = sched_param(sched_priority: priority)
     let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
     if result == 0 { return }
-    guard let thread = currentThreadID else { return onRefusal("no real-time priority; \(advice)") }
+    guard let thread = currentThreadID else {
+      return onRefusal("no real-time priority; \(limitsAdvice)")
+    }
     let requestThread = try? BackgroundThread {
       guard let reason = RealtimeKit.requestPriority(priority, thread: thread) else { return }
       onRefusal(
-        "no real-time priority: \(reason); playback continues at normal priority; \(advice)")
+        "no real-time priority: \(reason); playback continues at normal priority; \(limitsAdvice)")
     }
     if requestThread == nil {
-      onRefusal("no real-time priority; \(advice)")
+      onRefusal("no real-time priority; \(limitsAdvice)")
     }
   }
 
@@ -181,7 +183,7 @@ enum RealtimeKit {
     guard let library = unsafe dlopen("libsystemd.so.0", RTLD_NOW) else { return nil }
     func function<Function>(_ name: String) throws -> Function {
       guard let symbol = unsafe dlsym(library, "sd_bus_\(name)") else {
-        throw PlaybackError.noThreads
+        throw PlaybackError.threadLimitReached
       }
       return unsafe unsafeBitCast(symbol, to: Function.self)
     }

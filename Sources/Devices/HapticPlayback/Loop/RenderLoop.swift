@@ -27,7 +27,7 @@ public final class RenderLoop {
   /// The clock of the frame that is heard.
   public let clock: PlaybackClock
   /// The signal that ends a wait.
-  public let wake = WakeSignal.makeOrInert()
+  public let wakeSignal = WakeSignal.makeOrInert()
   /// A Boolean value that indicates whether the device is idle: [any thread].
   let isIdle = Atomic<Bool>(false)
 
@@ -36,24 +36,24 @@ public final class RenderLoop {
   let time: any TimeSource
   /// The thread that owns the loop: twice the number of replaced sinks, plus 1 during a call of the
   /// sink, when another thread may take over.
-  private let ownership = Atomic<Int>(0)
+  private let ownershipCounter = Atomic<Int>(0)
   /// The start of the last call of the sink, in nanoseconds of the machine's clock.
   private let callStartNanoseconds = Atomic<Int64>(0)
   /// Blocks that a hanging call may still read.
   private var abandonedBlocks: [[Float]] = []
   var renderer: Renderer
-  private var block: [Float]
+  private var blockSamples: [Float]
   private var isGateOpen = false
   private var remainingClosingFrames: Int?
   /// The way in which the next iteration ends the sink; nil before the end.
-  private var ending: Ending?
+  private var pendingEnding: Ending?
   private var closingDeadline = Duration.zero
   private var reportedChangeCount = 0
   let stopRequest = Atomic<Bool>(false)
   /// A Boolean value that indicates whether the output has ended and all its events were reported,
   /// so that only the device remains to be closed: [any thread].
   let hasFinished = Atomic<Bool>(false)
-  let timings: RingQueue<BlockTiming>
+  let blockTimings: RingQueue<BlockTiming>
   private var sinkEvents: [SinkEvent] = []
   var idleState: IdleState
 
@@ -68,12 +68,14 @@ public final class RenderLoop {
     self.sink = sink
     self.time = time
     renderer = engine.makeRenderer(isGateOpen: false)
-    block = [Float](repeating: 0, count: Self.maximumBlockSize * engine.routing.channels.count)
+    blockSamples = [Float](
+      repeating: 0, count: Self.maximumBlockSize * engine.routing.channels.count)
     clock = PlaybackClock(rate: engine.rate, time: time)
-    timings = RingQueue(capacity: 1_024, filler: .empty)
-    idleState = IdleState(delay: engine.idleDelay, rate: engine.rate, descriptor: wake.descriptor)
+    blockTimings = RingQueue(capacity: 1_024, filler: .empty)
+    idleState = IdleState(
+      delay: engine.idleDelay, rate: engine.rate, descriptor: wakeSignal.descriptor)
     if engine.idleDelay != nil {
-      engine.setWakeHandler { [wake] in wake.raise() }
+      engine.setWakeHandler { [wakeSignal] in wakeSignal.raise() }
     }
   }
 
@@ -85,7 +87,7 @@ public final class RenderLoop {
   /// Requests the end of the loop, after a fade-out that is played to its end: [any thread].
   public func stop() {
     stopRequest.store(true, ordering: .releasing)
-    wake.raise()
+    wakeSignal.raise()
   }
 
   var hasEvents: Bool { !sinkEvents.isEmpty }
@@ -100,23 +102,23 @@ public final class RenderLoop {
   public func runIteration() -> Bool {
     engine.iterations.wrappingAdd(1, ordering: .relaxed)
     if hasFinished.load(ordering: .relaxed) {
-      _ = call(sink) { $0.close() }
+      _ = callSink(sink) { $0.close() }
       return false
     }
-    if let ending { return finish(ending) }
+    if let pendingEnding { return finish(pendingEnding) }
     if isIdle.load(ordering: .relaxed) { return continueIdle() }
     if remainingClosingFrames == nil, stopRequest.load(ordering: .acquiring) {
       beginClosing()
     }
     let sink = sink
-    guard let readiness = call(sink, { $0.wait(wake) }) else { return false }
-    engine.recordCall(duration: sink.maximumCallDuration)
+    guard let readiness = callSink(sink, { $0.wait(wakeSignal) }) else { return false }
+    engine.recordSinkCall(duration: sink.maximumCallDuration)
     var isOurs = true
     switch readiness {
     case .ready(let frameCount):
       isOurs = renderAndWrite(frameCount)
     case .interrupted:
-      wake.lower()
+      wakeSignal.lower()
     case .missed(let frameCount):
       skipMissed(frameCount)
     case .late(let frameCount):
@@ -137,7 +139,7 @@ public final class RenderLoop {
     switch readiness {
     case .missed, .late:
       reportChanges(always: true)
-      guard let delay = call(sink, { $0.delay }) else { return false }
+      guard let delay = callSink(sink, { $0.delay }) else { return false }
       clock.update(position: engine.port.position, delay: delay, moment: time.now)
     case .ready, .interrupted, .ended:
       reportChanges(always: false)
@@ -148,7 +150,7 @@ public final class RenderLoop {
   /// Lets the next iteration end the sink, so that the driver first receives the events until now:
   /// a call of a device may hang. Returns true.
   private func prepareToFinish(_ ending: Ending) -> Bool {
-    self.ending = ending
+    self.pendingEnding = ending
     reportChanges(always: true)
     return true
   }
@@ -156,7 +158,7 @@ public final class RenderLoop {
   /// Ends the sink. The next iteration closes its device, so that the driver first receives all
   /// events. Returns whether this thread still owns the loop.
   private func finish(_ ending: Ending) -> Bool {
-    guard call(sink, { $0.finish(draining: ending == .draining) }) != nil else { return false }
+    guard callSink(sink, { $0.finish(draining: ending == .draining) }) != nil else { return false }
     reportChanges(always: true)
     hasFinished.store(true, ordering: .releasing)
     return true
@@ -185,19 +187,19 @@ public final class RenderLoop {
       renderBlock(count)
       let renderEnd = time.now
       let ownershipBefore = beginCall()
-      sink.write(block.span.extracting(first: count * renderer.channelCount))
+      sink.write(blockSamples.span.extracting(first: count * renderer.channelCount))
       let delay = sink.delay
       guard endCall(ownershipBefore) else {
         abandon(sink)
         return false
       }
-      recording?.write(block.span.extracting(first: count * renderer.channelCount))
+      recording?.write(blockSamples.span.extracting(first: count * renderer.channelCount))
       let timing = BlockTiming(
         position: position, frameCount: count, renderStart: renderStart, renderEnd: renderEnd,
         writeEnd: time.now,
         delay: delay)
-      timings.write(timing)
-      engine.recordCall(duration: timing.writeEnd - renderEnd)
+      blockTimings.write(timing)
+      engine.recordSinkCall(duration: timing.writeEnd - renderEnd)
       clock.update(position: position + Int64(count), delay: timing.delay, moment: timing.writeEnd)
       if let closing = remainingClosingFrames {
         remainingClosingFrames = closing - count
@@ -209,7 +211,7 @@ public final class RenderLoop {
   }
 
   private func renderBlock(_ frameCount: Int) {
-    var whole = block.mutableSpan
+    var whole = blockSamples.mutableSpan
     var span = whole._mutatingExtracting(first: frameCount * renderer.channelCount)
     renderer.render(into: &span)
   }
@@ -232,15 +234,15 @@ public final class RenderLoop {
       remainingClosingFrames = 0
     }
     guard let recording else { return }
-    var silent = min(frameCount, Int(Self.maximumRecordedSilence * engine.rate))
+    var silentFrameCount = min(frameCount, Int(Self.maximumRecordedSilence * engine.rate))
     let channelCount = engine.routing.channels.count
-    for index in block.indices {
-      block[index] = 0
+    for index in blockSamples.indices {
+      blockSamples[index] = 0
     }
-    while silent > 0 {
-      let count = min(silent, Self.maximumBlockSize)
-      recording.write(block.span.extracting(first: count * channelCount))
-      silent -= count
+    while silentFrameCount > 0 {
+      let count = min(silentFrameCount, Self.maximumBlockSize)
+      recording.write(blockSamples.span.extracting(first: count * channelCount))
+      silentFrameCount -= count
     }
   }
 
@@ -260,7 +262,7 @@ public final class RenderLoop {
   /// whether this thread still owns the loop.
   func idleIfSilent() -> Bool {
     // A recording needs every frame.
-    guard idleState.isDue, recording == nil, !stopRequest.load(ordering: .relaxed) else {
+    guard idleState.isIdleDue, recording == nil, !stopRequest.load(ordering: .relaxed) else {
       return true
     }
     idleState.recordFrames(0, isSilent: false)
@@ -269,8 +271,8 @@ public final class RenderLoop {
       renderer.endIdle()
       return true
     }
-    guard let rests = call(sink, { $0.beginIdle() }) else { return false }
-    guard rests else {
+    guard let hasPaused = callSink(sink, { $0.beginIdle() }) else { return false }
+    guard hasPaused else {
       renderer.endIdle()
       return true
     }
@@ -287,14 +289,14 @@ public final class RenderLoop {
       for: &idleState.watchedDescriptors,
       timeout: min(Self.idlePollInterval, .seconds(Double(max(1, idleFrameCount)) / engine.rate)))
     if idleState.watchedDescriptors[0].receivedEvents != 0 {
-      wake.lower()
+      wakeSignal.lower()
     }
     let now = time.now
-    let reached = engine.idleClock.withLock { $0?.freeze() } ?? position
-    let quietEnd = renderer.skipIdle(frameCount: Int(reached - position))
-    clock.update(position: reached, delay: 0, moment: now)
+    let reachedPosition = engine.idleClock.withLock { $0?.freeze() } ?? position
+    let quietEnd = renderer.skipIdle(frameCount: Int(reachedPosition - position))
+    clock.update(position: reachedPosition, delay: 0, moment: now)
     let isStopping = stopRequest.load(ordering: .acquiring)
-    if !isStopping, quietEnd - reached > idleState.wakeUpLead {
+    if !isStopping, quietEnd - reachedPosition > idleState.wakeUpLead {
       engine.idleClock.withLock { $0?.unfreeze() }
       reportChanges(always: false)
       return true
@@ -312,7 +314,7 @@ public final class RenderLoop {
 
   /// Calls the sink. Returns nil if the sink was replaced in the meantime; then this thread must
   /// not use the loop any more.
-  @inline(__always) private func call<Result>(
+  @inline(__always) private func callSink<Result>(
     _ sink: any AudioSink, _ body: (any AudioSink) -> Result
   ) -> Result? {
     let ownershipBefore = beginCall()
@@ -330,28 +332,28 @@ public final class RenderLoop {
   }
 
   private func beginCall() -> Int {
-    let ownershipBefore = ownership.load(ordering: .relaxed)
-    callStartNanoseconds.store(SystemTimeSource().nanoseconds, ordering: .relaxed)
-    ownership.store(ownershipBefore + 1, ordering: .releasing)
+    let ownershipBefore = ownershipCounter.load(ordering: .relaxed)
+    callStartNanoseconds.store(SystemTimeSource().monotonicNanoseconds, ordering: .relaxed)
+    ownershipCounter.store(ownershipBefore + 1, ordering: .releasing)
     return ownershipBefore
   }
 
   private func endCall(_ ownershipBefore: Int) -> Bool {
-    ownership.compareExchange(
+    ownershipCounter.compareExchange(
       expected: ownershipBefore + 1, desired: ownershipBefore, ordering: .acquiringAndReleasing
     )
     .exchanged
   }
 
   /// The number of replaced sinks: [any thread].
-  var replacementCount: Int { ownership.load(ordering: .acquiring) / 2 }
+  var replacementCount: Int { ownershipCounter.load(ordering: .acquiring) / 2 }
 
   /// The duration of the running call of the sink by the machine's clock; nil between calls: [any
   /// thread].
   var callDuration: Duration? {
-    guard ownership.load(ordering: .acquiring) % 2 == 1 else { return nil }
+    guard ownershipCounter.load(ordering: .acquiring) % 2 == 1 else { return nil }
     return .nanoseconds(
-      SystemTimeSource().nanoseconds - callStartNanoseconds.load(ordering: .relaxed))
+      SystemTimeSource().monotonicNanoseconds - callStartNanoseconds.load(ordering: .relaxed))
   }
 
   /// Replaces a sink in which a call hangs: [one control thread].
@@ -362,10 +364,10 @@ public final class RenderLoop {
   ///   the number of frames before it that are lost.
   /// - Returns: False if the call has returned.
   func replaceSink(_ makeSink: (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink) -> Bool {
-    let ownershipBefore = ownership.load(ordering: .acquiring)
+    let ownershipBefore = ownershipCounter.load(ordering: .acquiring)
     guard ownershipBefore % 2 == 1 else { return false }
     // This step is the first: after it, no other thread uses the loop.
-    let (isOurs, _) = ownership.compareExchange(
+    let (isOurs, _) = ownershipCounter.compareExchange(
       expected: ownershipBefore, desired: ownershipBefore + 1, ordering: .acquiringAndReleasing)
     guard isOurs else { return false }
     let reading = clock.reading
@@ -374,8 +376,8 @@ public final class RenderLoop {
     let delay = min(reading.delay, sink.format.bufferSize)
     let ahead = Double(delay + lostFrameCount) / engine.rate
     let start = reading.moment == .zero ? time.now : reading.moment
-    abandonedBlocks.append(block)
-    block = [Float](repeating: 0, count: block.count)
+    abandonedBlocks.append(blockSamples)
+    blockSamples = [Float](repeating: 0, count: blockSamples.count)
     sink = makeSink(start + .seconds(ahead), lostFrameCount)
     renderer.closeGate()
     isGateOpen = false
@@ -405,7 +407,7 @@ public struct BlockTiming: BitwiseCopyable, Sendable {
 /// The silence so far, and the silence after which the device becomes idle.
 struct IdleState {
   /// The silence in frames before the device becomes idle; nil to disable this.
-  let delay: Int?
+  let delayFrames: Int?
   /// The number of frames before the next sound at which the idle time ends: a sound server takes
   /// time to start.
   let wakeUpLead: Int64
@@ -414,16 +416,16 @@ struct IdleState {
   var watchedDescriptors: [PollDescriptor]
 
   init(delay: Duration?, rate: Double, descriptor: Int32) {
-    self.delay = delay.map { Int($0 / .seconds(1) * rate) }
+    self.delayFrames = delay.map { Int($0 / .seconds(1) * rate) }
     wakeUpLead = Int64(rate)
     watchedDescriptors = [PollDescriptor(descriptor)]
   }
 
-  var isDue: Bool { delay.map { silentFrameCount >= $0 } ?? false }
+  var isIdleDue: Bool { delayFrames.map { silentFrameCount >= $0 } ?? false }
 
   /// Counts the frames of silence, if the device may become idle.
   mutating func recordFrames(_ frameCount: Int, isSilent: @autoclosure () -> Bool) {
-    if delay == nil { return }
+    if delayFrames == nil { return }
     silentFrameCount = isSilent() ? silentFrameCount + frameCount : 0
   }
 }

@@ -231,24 +231,24 @@ public struct SinkPacer {
       startTime = now
       watchedDescriptors = [PollDescriptor(wake.descriptor)]
     }
-    var ahead = writtenFrameCount - frameCount(in: now - start)
-    if ahead < 0, !losesLateFrames {
+    var bufferedFrameCount = writtenFrameCount - frameCount(in: now - start)
+    if bufferedFrameCount < 0, !losesLateFrames {
       restart()
       startTime = now
-      ahead = 0
+      bufferedFrameCount = 0
     }
-    if ahead < 0 {
-      writtenFrameCount -= ahead
-      return .missed(frameCount: Int(-ahead))
+    if bufferedFrameCount < 0 {
+      writtenFrameCount -= bufferedFrameCount
+      return .missed(frameCount: Int(-bufferedFrameCount))
     }
-    let space = Int64(format.bufferSize) - ahead
-    if space >= Int64(format.periodSize) {
-      return .ready(frameCount: Int(space) / format.periodSize * format.periodSize)
+    let freeFrameCount = Int64(format.bufferSize) - bufferedFrameCount
+    if freeFrameCount >= Int64(format.periodSize) {
+      return .ready(frameCount: Int(freeFrameCount) / format.periodSize * format.periodSize)
     }
     // The time counts from the start, so that rounding errors do not accumulate.
-    let due = writtenFrameCount + Int64(format.periodSize - format.bufferSize)
-    let moment = (startTime ?? start) + time(ofFrame: due)
-    time.wait(for: &watchedDescriptors, timeout: max(.nanoseconds(1), moment - now))
+    let dueFrame = writtenFrameCount + Int64(format.periodSize - format.bufferSize)
+    let dueTime = (startTime ?? start) + time(ofFrame: dueFrame)
+    time.wait(for: &watchedDescriptors, timeout: max(.nanoseconds(1), dueTime - now))
     return watchedDescriptors[0].receivedEvents != 0 ? .interrupted : .ready(frameCount: 0)
   }
 
@@ -399,15 +399,15 @@ package struct SinkEventAggregator {
     package fileprivate(set) var count = 0
     package fileprivate(set) var missedFrameCount = 0
     fileprivate var heldReport: Report?
-    fileprivate var reportInterval = SinkEventAggregator.minimumInterval
+    fileprivate var reportInterval = SinkEventAggregator.minimumReportInterval
     /// The time until which events are held.
-    fileprivate var holdEnd: Duration
+    fileprivate var holdDeadline: Duration
   }
 
   /// The initial interval between reports of a kind.
-  package static let minimumInterval = Duration.seconds(1)
+  package static let minimumReportInterval = Duration.seconds(1)
   /// The maximum interval between reports of a kind that continues.
-  package static let maximumInterval = Duration.seconds(60)
+  package static let maximumReportInterval = Duration.seconds(60)
 
   /// The groups of events, in the order of their first events.
   package private(set) var groups: [Group] = []
@@ -430,17 +430,17 @@ package struct SinkEventAggregator {
     let index = knownIndex ?? groups.endIndex
     if knownIndex == nil {
       groups.append(
-        Group(kind: event.kind, cause: event.cause, holdEnd: now + Self.minimumInterval))
+        Group(kind: event.kind, cause: event.cause, holdDeadline: now + Self.minimumReportInterval))
     }
     var group = groups[index]
     defer { groups[index] = group }
     group.count += 1
     group.missedFrameCount += event.missedFrameCount
     if knownIndex == nil || event.kind == .failed { return due + [Report(event)] }
-    if now >= group.holdEnd {
+    if now >= group.holdDeadline {
       // After an interval without events, the next event is reported at once again.
-      group.reportInterval = Self.minimumInterval
-      group.holdEnd = now + group.reportInterval
+      group.reportInterval = Self.minimumReportInterval
+      group.holdDeadline = now + group.reportInterval
       due.append(Report(event))
     } else if let held = group.heldReport {
       var folded = event
@@ -454,7 +454,7 @@ package struct SinkEventAggregator {
 
   /// Returns the time until the next report of held events; nil if no events are held.
   package func timeout(at now: Duration) -> Duration? {
-    groups.filter { $0.heldReport != nil }.map { max(.zero, $0.holdEnd - now) }.min()
+    groups.filter { $0.heldReport != nil }.map { max(.zero, $0.holdDeadline - now) }.min()
   }
 
   /// Returns the held events that are due, or all held events without a time.
@@ -462,11 +462,13 @@ package struct SinkEventAggregator {
     var reports: [Report] = []
     for index in groups.indices {
       var group = groups[index]
-      guard let held = group.heldReport, now.map({ $0 >= group.holdEnd }) ?? true else { continue }
+      guard let held = group.heldReport, now.map({ $0 >= group.holdDeadline }) ?? true else {
+        continue
+      }
       reports.append(held)
       group.heldReport = nil
-      group.reportInterval = min(group.reportInterval * 2, Self.maximumInterval)
-      group.holdEnd = (now ?? group.holdEnd) + group.reportInterval
+      group.reportInterval = min(group.reportInterval * 2, Self.maximumReportInterval)
+      group.holdDeadline = (now ?? group.holdDeadline) + group.reportInterval
       groups[index] = group
     }
     return reports

@@ -22,14 +22,14 @@ public struct PollDescriptor: Equatable, Sendable {
   /// The file descriptor; a negative one is ignored.
   public var descriptor: Int32
   /// The events to wait for, a bit mask as in poll(2).
-  public var events: Int16
+  public var requestedEvents: Int16
   /// The events that occurred, a bit mask as in poll(2).
   public var receivedEvents: Int16
 
   /// Creates an entry; by default, one that waits for input.
   public init(_ descriptor: Int32, events: Int16 = 1) {
     self.descriptor = descriptor
-    self.events = events
+    self.requestedEvents = events
     receivedEvents = 0
   }
 }
@@ -40,9 +40,9 @@ public struct SystemTimeSource: TimeSource {
   public init() {}
 
   /// The time of the monotonic clock.
-  public var now: Duration { .nanoseconds(nanoseconds) }
+  public var now: Duration { .nanoseconds(monotonicNanoseconds) }
 
-  var nanoseconds: Int64 {
+  var monotonicNanoseconds: Int64 {
     var time = timespec()
     _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
@@ -52,7 +52,7 @@ public struct SystemTimeSource: TimeSource {
   public func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
     let end = timeout.map { now + $0 }
     while true {
-      let limit = end.map { Self.milliseconds(max(.zero, $0 - now)) } ?? -1
+      let limit = end.map { Self.pollTimeoutMilliseconds(max(.zero, $0 - now)) } ?? -1
       // A `PollDescriptor` has the layout of C's `pollfd`.
       let result = unsafe descriptors.withUnsafeMutableBytes { bytes in
         let entries = unsafe bytes.assumingMemoryBound(to: pollfd.self)
@@ -62,7 +62,7 @@ public struct SystemTimeSource: TimeSource {
     }
   }
 
-  private static func milliseconds(_ duration: Duration) -> Int32 {
+  private static func pollTimeoutMilliseconds(_ duration: Duration) -> Int32 {
     let (seconds, attoseconds) = duration.components
     guard seconds < 1_000_000 else { return 1_000_000_000 }
     return Int32(seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
@@ -141,8 +141,8 @@ public final class PlaybackClock: Sendable {
   public var heardFrame: Int64 {
     let reading = reading
     let elapsed = (time.now - reading.moment) / .seconds(1)
-    let heard = reading.position - Int64(reading.delay) + Int64(max(0, elapsed) * rate)
-    return min(reading.position, heard)
+    let heardFrame = reading.position - Int64(reading.delay) + Int64(max(0, elapsed) * rate)
+    return min(reading.position, heardFrame)
   }
 
   /// Stores a reading after a block: [render thread].
@@ -194,7 +194,7 @@ public final class BackgroundThread: Sendable {
       }, context)
     guard result == 0 else {
       unsafe Unmanaged<Work>.fromOpaque(context).release()
-      throw .noThreads
+      throw .threadLimitReached
     }
     thread.withLock { $0 = started }
   }
@@ -236,7 +236,7 @@ public final class WakeSignal: Sendable {
   /// - Throws: `noResources` if the process has no file descriptor left.
   public convenience init() throws(PlaybackError) {
     var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { throw .noDescriptors }
+    guard unsafe pipe(&ends) == 0 else { throw .fileLimitReached }
     self.init(ends)
   }
 

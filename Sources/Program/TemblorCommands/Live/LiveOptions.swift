@@ -114,7 +114,8 @@ struct LiveOptions {
     let inputs = InputOverwriteCheck(reading: sources)
     if let recordPath {
       try inputs.check(recordPath, option: "--record")
-      guard rotation != nil || replacesAnyFile || LiveRecording.mayReplace(recordPath) else {
+      guard rotation != nil || replacesAnyFile || LiveRecording.isReplaceableRecording(recordPath)
+      else {
         throw UsageError(
           """
           '--record': \(recordPath.inQuotes) exists and was not written by Temblor; use \

@@ -55,7 +55,7 @@ final class LiveSession {
     // From here on, a signal is reported first, so that the output can fade out.
     let notice = InterruptSignal()
     guard notice.descriptor >= 0, inbox.wake.descriptor >= 0 else {
-      throw PlaybackError.noDescriptors
+      throw PlaybackError.fileLimitReached
     }
     defer { keyboard = nil }
     let inbox = self.inbox

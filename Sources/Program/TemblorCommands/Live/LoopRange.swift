@@ -36,7 +36,7 @@ struct LoopRange: Equatable {
       throw UsageError(
         """
         the loop range \(argument.inQuotes) starts after the end at \
-        \(NumberFormatting.seconds(duration))
+        \(NumberFormatting.secondsText(duration))
         """
       )
     }
@@ -56,21 +56,21 @@ extension TakeSwitcher {
     case .character(" "):
       try togglePause()
     case .left:
-      try step(-1)
+      try stepPlayhead(-1)
     case .right:
-      try step(1)
+      try stepPlayhead(1)
     case .pageUp:
-      try step(-4)
+      try stepPlayhead(-4)
     case .pageDown:
-      try step(4)
+      try stepPlayhead(4)
     case .home:
-      try move(to: loopStart)
+      try movePlayhead(to: loopStartSeconds)
     case .character("["):
-      try beginRegionHere()
+      try beginRegionAtPlayhead()
     case .character("]"):
-      try endRegionHere()
+      try endRegionAtPlayhead()
     case .backspace:
-      try setRegion(nil)
+      try setLoopRegion(nil)
     case .character("l"), .character("L"):
       try toggleLooping()
     default:
@@ -81,8 +81,8 @@ extension TakeSwitcher {
 
   var loopText: String {
     guard isLooping else { return "no loop" }
-    guard let region else { return "loop" }
-    return "loop \(NumberFormatting.rounded(region.lowerBound, places: 2))-"
-      + NumberFormatting.rounded(region.upperBound, places: 2)
+    guard let loopRegion else { return "loop" }
+    return "loop \(NumberFormatting.rounded(loopRegion.lowerBound, places: 2))-"
+      + NumberFormatting.rounded(loopRegion.upperBound, places: 2)
   }
 }

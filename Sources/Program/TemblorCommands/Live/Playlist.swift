@@ -70,7 +70,7 @@ final class Playlist: PlaybackActivity {
     guard let heardEndFrame else { return .wait(nil) }
     let remaining = heardEndFrame - engine.position
     return remaining > 0
-      ? .wait(.nanosecondRounded(seconds: Double(remaining) / engine.rate)) : .finished
+      ? .wait(.roundedToNanoseconds(seconds: Double(remaining) / engine.rate)) : .finished
   }
 
   func handleKey(_ key: KeyPress) throws -> Bool {
@@ -109,7 +109,7 @@ final class Playlist: PlaybackActivity {
     let pattern = patterns[index]
     console.hint(
       "\(index + 1) of \(patterns.count): \(pattern.name.printable), "
-        + NumberFormatting.seconds(pattern.duration))
+        + NumberFormatting.secondsText(pattern.duration))
   }
 }
 

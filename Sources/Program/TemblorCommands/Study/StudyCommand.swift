@@ -276,7 +276,7 @@ enum StudyCommand {
   /// Returns the results that a file contains so far, or nil if there is no file.
   private static func pastResults(at path: String, reading table: String) throws -> StudyResults? {
     try InputOverwriteCheck(reading: [table]).check(path, option: "--save")
-    guard FileSystem.entry(at: path) == .file else { return nil }
+    guard FileSystem.entryKind(at: path) == .file else { return nil }
     return try StudyResults(path, bytes: FileSystem.read(path))
   }
 
@@ -286,7 +286,7 @@ enum StudyCommand {
     throws(UsageError)
   {
     guard strength != 1, let origin = arguments.origins["--strength"] else { return }
-    let text = NumberFormatting.plain(strength)
+    let text = NumberFormatting.plainText(strength)
     throw UsageError(
       "\(origin.printable) sets the strength to \(text), which changes the levels of the study; "
         + """
@@ -326,7 +326,7 @@ enum StudyCommand {
     }
     for index in paths.indices where !existing.contains(index) {
       let sound = try sound(of: table.stimuli[index], in: table, job)
-      try paths[index].create(sound.bytes)
+      try paths[index].createFile(sound.bytes)
       lines[index] = [paths[index].path.printable] + sound.levels
     }
     try terminal.output.write(TextTable.text(lines))

@@ -50,7 +50,7 @@ struct StudyTable {
     do throws(CSVTable.Problem) {
       table = try CSVTable(bytes)
     } catch {
-      throw Self.error(path, line: error.line, column: error.column, error.reason)
+      throw Self.error(path, line: error.lineNumber, column: error.column, error.reason)
     }
     for column in table.columns where !Self.columns.contains(column) {
       throw Self.error(
@@ -69,15 +69,16 @@ struct StudyTable {
       let id = fields["id"] ?? ""
       if id.isEmpty || id.contains(where: { $0 == " " || $0 == "/" }) {
         throw Self.error(
-          path, line: row.line, column: "id", "must be a word without spaces and slashes")
+          path, line: row.lineNumber, column: "id", "must be a word without spaces and slashes")
       }
       if let previous = stimuli.first(where: { $0.id == id }) {
         throw Self.error(
-          path, line: row.line, column: "id",
+          path, line: row.lineNumber, column: "id",
           "\(id.inQuotes) is already used in line \(previous.line)")
       }
       stimuli.append(
-        try Self.parseStimulus(id, line: row.line, fields: fields, path: path, formats: formats))
+        try Self.parseStimulus(
+          id, line: row.lineNumber, fields: fields, path: path, formats: formats))
     }
     self.stimuli = stimuli
   }
@@ -110,7 +111,7 @@ struct StudyTable {
       }
       let beside = file.hasPrefix("/") ? file : FileSystem.join(FileSystem.folder(of: path), file)
       let (inputs, problems) = PatternInput.find(
-        [FileSystem.entry(at: beside) == .file ? beside : file], formats: formats)
+        [FileSystem.entryKind(at: beside) == .file ? beside : file], formats: formats)
       if let problem = problems.first {
         throw error(path, line: line, column: "file", "\(problem)")
       }

@@ -180,15 +180,15 @@ import Testing
     let path = place("r.json")
     let seen = Seen()
     let looks: (Double, VirtualStage.Cue) = (
-      0.45, .action { seen.entry = FileSystem.entry(at: path) }
+      0.45, .action { seen.entry = FileSystem.entryKind(at: path) }
     )
     let stage = VirtualStage(keys("x1!") + [looks] + keys("x1!", from: 0.6))
     #expect(try abx(words, on: stage) == .done)
     #expect(seen.entry == .missing)
-    #expect(FileSystem.entry(at: path) == .file)
+    #expect(FileSystem.entryKind(at: path) == .file)
   }
 
-  private final class Seen { var entry: FileSystem.Entry? }
+  private final class Seen { var entry: FileSystem.EntryKind? }
 
   @Test func eachTrialBeginsWithAFromTheBeginning() throws {
     let takes = [noise(48_000), noise(48_000, seed: 2)]
@@ -229,7 +229,7 @@ import Testing
   @Test func withoutAnAnswerNothingIsSaved() throws {
     let words = ["light", "medium", "--save", place("r.json")]
     #expect(try abx(words, on: VirtualStage(keys("xq"))) == .done)
-    #expect(FileSystem.entry(at: place("r.json")) == .missing)
+    #expect(FileSystem.entryKind(at: place("r.json")) == .missing)
   }
 
   @Test func anOpenTestGoesOnUntilTheKey() throws {
@@ -280,7 +280,7 @@ import Testing
       let words = pair + ["--match", match, "--save", place("r.json")]
       let error = #expect(throws: NoDifferenceLeft.self) { try abx(words, on: stage) }
       #expect(error?.description == "after matching, A and B are identical; use '--match none'")
-      #expect(FileSystem.entry(at: place("r.json")) == .missing)
+      #expect(FileSystem.entryKind(at: place("r.json")) == .missing)
       #expect(try abx(pair + ["--save", place("r.json")], on: VirtualStage(keys("x1!q"))) == .done)
       try FileSystem.remove(place("r.json"))
     }

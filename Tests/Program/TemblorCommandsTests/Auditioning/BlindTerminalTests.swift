@@ -31,14 +31,14 @@ struct BlindTerminalTests {
     terminal.type("q")
     try terminal.wait(for: "The test ended after 1 of 16 trials")
     try terminal.wait(for: "usual modes, status 0.")
-    #expect(FileSystem.entry(at: place("r.json")) == .file)
+    #expect(FileSystem.entryKind(at: place("r.json")) == .file)
   }
 
   @Test func controlCLeavesTheTrialsDone() throws {
     let terminal = try abx()
     terminal.type("\u{3}")
     try terminal.wait(for: "usual modes, status 130.")
-    #expect(FileSystem.entry(at: place("r.json")) == .file)
+    #expect(FileSystem.entryKind(at: place("r.json")) == .file)
   }
 
   @Test func keysChooseTakesAndMatchLevels() throws {

@@ -28,7 +28,7 @@ import TransducerProfiles
       CalibrateCommand.definition.parse(words), stage.recorded.terminal, on: stage)
   }
 
-  private var isWritten: Bool { FileSystem.entry(at: output) != .missing }
+  private var isWritten: Bool { FileSystem.entryKind(at: output) != .missing }
 
   /// Keys at seconds, Enter at 0.5 among them.
   private func stage(_ keys: [(Double, KeyPress)] = [], limit: Double = 300) -> VirtualStage {

@@ -311,7 +311,7 @@ struct StudyVerbTests {
         + "use '--strength 1' to play them exactly, or '--strength 0.2' to scale and record them"
     }
     #expect(stage.engine == nil)
-    #expect(FileSystem.entry(at: place("r.csv")) == .missing)
+    #expect(FileSystem.entryKind(at: place("r.csv")) == .missing)
     try run(["--strength", "1", "--save", place("r.csv")], stage)
     #expect(try rows("r.csv").first?["strength"] == "1")
     // Nothing plays in a simulation.
@@ -357,7 +357,7 @@ struct StudyVerbTests {
     let name = FileSystem.name(of: FileSystem.folder(of: place("t.csv")))
     let table = try write("\(name).csv", Self.pair)
     #expect(try study([table, "--simulate", "right"]) == "1 of 1 simulated trial, 1 correct\n")
-    #expect(FileSystem.entry(at: "study-\(name)-p1.csv") == .missing)
+    #expect(FileSystem.entryKind(at: "study-\(name)-p1.csv") == .missing)
   }
 
   @Test("A complete study says that nothing was played")

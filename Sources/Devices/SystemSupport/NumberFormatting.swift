@@ -75,13 +75,13 @@ extension [String] {
 
 package enum Suggestion {
   /// Returns a question such as `; did you mean '--output'?`; empty if no name is similar.
-  package static func question(for word: String, among names: [String]) -> String {
-    nearest(to: word, among: names).map { "; did you mean '\($0)'?" } ?? ""
+  package static func didYouMeanText(for word: String, among names: [String]) -> String {
+    closestName(to: word, among: names).map { "; did you mean '\($0)'?" } ?? ""
   }
 
   /// Returns the most similar name: at most a third of its letters differ, or the word is its
   /// beginning.
-  package static func nearest(to word: String, among names: [String]) -> String? {
+  package static func closestName(to word: String, among names: [String]) -> String? {
     let typed = comparableLetters(of: word)
     guard !typed.isEmpty, typed.count <= 64 else { return nil }
     var best: (name: String, distance: Int)?
@@ -125,7 +125,9 @@ package enum Suggestion {
 
 package enum NumberFormatting {
   /// The form `2.22 s`.
-  package static func seconds(_ seconds: Double) -> String { "\(rounded(seconds, places: 3)) s" }
+  package static func secondsText(_ seconds: Double) -> String {
+    "\(rounded(seconds, places: 3)) s"
+  }
 
   /// The level of a magnitude in dBFS; −200 for silence.
   package static func decibels(_ magnitude: Float) -> Double {
@@ -135,15 +137,15 @@ package enum NumberFormatting {
   package static func amplitude(decibels: Double) -> Double { pow(10, decibels / 20) }
 
   /// The exponential decay from 1 after a number of time constants.
-  package static func decay(timeConstants constants: Double) -> Double { exp(-constants) }
+  package static func decayFactor(timeConstants constants: Double) -> Double { exp(-constants) }
 
   /// The form `peak -3.2 dBFS`, or `silent`.
-  package static func peak(_ magnitude: Float) -> String {
+  package static func peakText(_ magnitude: Float) -> String {
     magnitude > 1e-10 ? "peak \(rounded(decibels(magnitude), places: 1)) dBFS" : "silent"
   }
 
   /// The form `-2.1 dB`; `0 dB` for a factor of 1.
-  package static func gain(_ factor: Double) -> String {
+  package static func gainText(_ factor: Double) -> String {
     let decibels = rounded(decibels(Float(factor)), places: 1)
     return (decibels == "-0" ? "0" : decibels) + " dB"
   }
@@ -152,7 +154,7 @@ package enum NumberFormatting {
   package static func rounded(_ value: Double, places: Int) -> String {
     let scale = pow(10, Double(places))
     // Adding 0 turns a negative zero into zero.
-    return plain((value * scale).rounded() / scale + 0)
+    return plainText((value * scale).rounded() / scale + 0)
   }
 
   /// The number with exactly this many decimal places, so that columns align.
@@ -165,7 +167,7 @@ package enum NumberFormatting {
   }
 
   /// The number with all its digits: `8` rather than `8.0`.
-  package static func plain(_ value: Double) -> String {
+  package static func plainText(_ value: Double) -> String {
     let text = "\(value)"
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
