@@ -101,13 +101,13 @@ open class AVAudioSession: NSObject, @unchecked Sendable {
   /// The session of the process.
   open class func sharedInstance() -> AVAudioSession { shared }
 
-  /// The stored category.
+  /// The audio category that was set last.
   open var category: Category { lock.withLock { settings.category } }
 
-  /// The stored mode.
+  /// The audio mode that was set last.
   open var mode: Mode { lock.withLock { settings.mode } }
 
-  /// The stored options.
+  /// The category options that were set last.
   open var categoryOptions: CategoryOptions { lock.withLock { settings.options } }
 
   /// A Boolean value that indicates whether haptics play while audio is recorded. It has no effect:

@@ -153,7 +153,7 @@ public protocol Subject<Output, Failure>: AnyObject, Publisher {
 }
 
 extension Subject where Output == Void {
-  /// Sends a signal.
+  /// Sends a value without content to the subscribers.
   public func send() { send(()) }
 }
 
@@ -166,7 +166,7 @@ public final class PassthroughSubject<Output, Failure: Error>: Subject, @uncheck
   /// Creates a subject without subscribers.
   public init() {}
 
-  /// Sends a value.
+  /// Sends a value to the subscribers.
   public func send(_ value: Output) {
     for follower in lock.withLock({ subscribers.sorted { $0.key < $1.key } }) {
       follower.value(value)
@@ -205,7 +205,7 @@ public final class CurrentValueSubject<Output, Failure: Error>: Subject, @unchec
     }
   }
 
-  /// Sends a value.
+  /// Sends a value to the subscribers.
   public func send(_ value: Output) { self.value = value }
 
   /// Calls a closure for the latest value and for each later value.
@@ -295,7 +295,7 @@ private protocol PublishedProperty { func connect(to publisher: ObservableObject
   /// Creates a property with an initial value.
   public init(initialValue: Value) { storage = Storage(initialValue) }
 
-  /// The value.
+  /// The published value.
   public var wrappedValue: Value {
     get { storage.lock.withLock { storage.value } }
     nonmutating set {

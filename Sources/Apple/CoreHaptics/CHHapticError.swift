@@ -12,7 +12,7 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
   /// The domain of all errors of this module.
   public static var errorDomain: String { CoreHapticsErrorDomain }
 
-  /// The kind of the error.
+  /// The code that names the kind of the error.
   public let code: Code
   let error: NSError
 
@@ -136,7 +136,7 @@ public struct CHHapticError: CustomNSError, CustomStringConvertible, Hashable, S
       error.description)
   }
 
-  /// One line with the name and number of the code and the sentence.
+  /// A description on one line: the name and number of the code, and the sentence.
   public var description: String { "CHHapticError.\(code) (\(errorCode)): \(localizedDescription)" }
 }
 

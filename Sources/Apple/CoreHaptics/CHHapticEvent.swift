@@ -80,7 +80,7 @@ open class CHHapticEvent: NSObject {
     audioResourceID = nil
   }
 
-  /// One line with type, time, duration, and parameters.
+  /// A description on one line: type, time, duration, and parameters.
   open override var description: String {
     var text = "CHHapticEvent(\(type.rawValue)"
     if let audioResourceID {
@@ -98,7 +98,7 @@ open class CHHapticEvent: NSObject {
 
   /// The type of an event.
   public struct EventType: RawRepresentable, Hashable, Sendable {
-    /// The name in AHAP.
+    /// The name of this type or parameter in AHAP files.
     public let rawValue: String
 
     /// Creates a type from its name, known or not.
@@ -110,13 +110,13 @@ open class CHHapticEvent: NSObject {
     public static let hapticContinuous = EventType(rawValue: "HapticContinuous")
     /// A synthetic tone that lasts for the event's duration.
     public static let audioContinuous = EventType(rawValue: "AudioContinuous")
-    /// A sound file.
+    /// An event that plays a sound file.
     public static let audioCustom = EventType(rawValue: "AudioCustom")
   }
 
   /// A parameter of an event.
   public struct ParameterID: RawRepresentable, Hashable, Sendable {
-    /// The name in AHAP.
+    /// The name of this type or parameter in AHAP files.
     public let rawValue: String
 
     /// Creates an identifier from its name, known or not.
@@ -164,7 +164,7 @@ open class CHHapticEventParameter: NSObject {
     value = 0
   }
 
-  /// One line with name and value.
+  /// A description on one line: name and value.
   open override var description: String { "CHHapticEventParameter(\(text))" }
 
   var text: String { "\(parameterID.rawValue) \(value)" }
@@ -174,7 +174,7 @@ open class CHHapticEventParameter: NSObject {
 open class CHHapticDynamicParameter: NSObject {
   /// A control that acts on all events of a pattern.
   public struct ID: RawRepresentable, Hashable, Sendable {
-    /// The name in AHAP.
+    /// The name of this type or parameter in AHAP files.
     public let rawValue: String
 
     /// Creates an identifier from its name, known or not.
@@ -206,7 +206,7 @@ open class CHHapticDynamicParameter: NSObject {
     public static let audioReleaseTimeControl = ID(rawValue: "AudioReleaseTimeControl")
   }
 
-  /// The control.
+  /// The dynamic parameter that is set.
   public let parameterID: ID
   /// The value. A pattern or player clamps it to its range.
   open var value: Float
@@ -227,7 +227,7 @@ open class CHHapticDynamicParameter: NSObject {
     relativeTime = 0
   }
 
-  /// One line with name, value, and time.
+  /// A description on one line: name, value, and time.
   open override var description: String {
     "CHHapticDynamicParameter(\(parameterID.rawValue) \(value) at \(relativeTime) s)"
   }
@@ -254,13 +254,13 @@ open class CHHapticParameterCurve: NSObject {
       value = 0
     }
 
-    /// One line with value and time.
+    /// A description on one line: value and time.
     open override var description: String {
       "CHHapticParameterCurve.ControlPoint(\(value) at \(relativeTime) s)"
     }
   }
 
-  /// The control.
+  /// The dynamic parameter that is set.
   public let parameterID: CHHapticDynamicParameter.ID
   /// The control points in the given order. A pattern or player sorts them by time.
   public let controlPoints: [ControlPoint]
@@ -284,7 +284,7 @@ open class CHHapticParameterCurve: NSObject {
     relativeTime = 0
   }
 
-  /// One line with name, time, and control points.
+  /// A description on one line: name, time, and control points.
   open override var description: String {
     let points = controlPoints.map { "\($0.value) at \($0.relativeTime) s" }
     return "CHHapticParameterCurve(\(parameterID.rawValue) from \(relativeTime) s: "

@@ -84,7 +84,7 @@ open class CHHapticPattern: NSObject {
     try content.exportedDictionary()
   }
 
-  /// One line with the duration and the number of elements.
+  /// A description on one line: the duration and the number of elements.
   open override var description: String {
     let patterns = content.composition.layers.map(\.pattern)
     func count(_ size: (HapticPattern) -> Int) -> Int { patterns.reduce(0) { $0 + size($1) } }

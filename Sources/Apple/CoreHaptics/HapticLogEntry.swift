@@ -122,6 +122,6 @@ public struct HapticLogEntry: Equatable, Sendable {
   public var engine: Int?
   /// The number of the player on its device, from 1, or nil for an entry without a player.
   public var player: Int?
-  /// The call or event.
+  /// The call of the application, or the event of the device.
   public var action: Action
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The calls of an application on a virtual device, and the events of the device, in order.
 public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStringConvertible {
-  /// A call or event.
+  /// A call of the application, or an event of the device.
   public typealias Entry = HapticLogEntry
   /// The kind of a call or event.
   public typealias Action = HapticLogEntry.Action
@@ -23,7 +23,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
   /// An entry by its index.
   public subscript(index: Int) -> Entry { entries[index] }
 
-  /// One line for each entry.
+  /// A description with one line for each entry.
   public var description: String {
     isEmpty ? "nothing happened" : entries.map(\.description).joined(separator: "\n")
   }
@@ -128,7 +128,7 @@ public struct HapticLog: Equatable, Sendable, RandomAccessCollection, CustomStri
 }
 
 extension HapticLogEntry: CustomStringConvertible {
-  /// One line, such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
+  /// A description such as `0.300 s  engine 1: stopped by audioSessionInterrupt`.
   public var description: String {
     let owner = [engine.map { "engine \($0)" }, player.map { "player \($0)" }].compactMap { $0 }
     return "\(formattedThousandths(time)) s  "
@@ -267,7 +267,7 @@ extension Set<HapticRule> {
 public typealias HapticViolation = HapticLogEntry.Violation
 
 extension HapticLogEntry.Violation: CustomStringConvertible {
-  /// One sentence with a remedy.
+  /// The message of the violation: a sentence with a remedy.
   public var description: String {
     switch self {
     case .handlerOffMainActor(let handler):

@@ -12,7 +12,7 @@ internal import HapticRender
 public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, ExpressibleByArrayLiteral,
   CustomStringConvertible
 {
-  /// An event.
+  /// An event that the device played.
   public struct Event: Equatable, Sendable, CustomStringConvertible {
     /// The kind of an event: a short transient, a continuous vibration, or a sound, which is heard
     /// but not felt.
@@ -96,7 +96,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
         levels: [Level(time: 0, intensity: intensity, sharpness: sharpness)])
     }
 
-    /// One line, such as `0.500 s  transient, intensity 0.700, sharpness 0.500`.
+    /// A description such as `0.500 s  transient, intensity 0.700, sharpness 0.500`.
     public var description: String {
       let lengthText = kind == .transient ? "" : " for \(formattedThousandths(duration)) s"
       let quantity = kind == .audio ? "volume" : "intensity"
@@ -119,7 +119,7 @@ public struct PlayedHaptics: Equatable, Sendable, RandomAccessCollection, Expres
   /// An event by its index.
   public subscript(index: Int) -> Event { events[index] }
 
-  /// One line for each event.
+  /// A description with one line for each played event.
   public var description: String {
     isEmpty ? "nothing was played" : events.map(\.description).joined(separator: "\n")
   }

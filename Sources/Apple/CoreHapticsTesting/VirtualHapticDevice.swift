@@ -226,7 +226,7 @@ public struct EngineState: Equatable, Sendable, CustomStringConvertible {
   /// A Boolean value that indicates whether the application has set a reset handler.
   public var hasResetHandler: Bool
 
-  /// One line, such as `engine 1: running, 0.500 s, 1 active player, no reset handler`.
+  /// A description such as `engine 1: running, 0.500 s, 1 active player, no reset handler`.
   public var description: String {
     "engine \(number): \(isRunning ? "running" : "stopped"), "
       + "\(formattedThousandths(currentTime)) s, "
@@ -266,7 +266,7 @@ public struct VirtualHapticClock: Clock {
   /// The device's time.
   public var now: Instant { Instant(offset: .seconds(backend.now)) }
 
-  /// The minimum step.
+  /// The minimum step of the device's clock.
   public var minimumResolution: Duration { .nanoseconds(1) }
 
   /// Returns at a time of the device, or throws an error if the task is canceled.

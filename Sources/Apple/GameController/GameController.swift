@@ -11,15 +11,15 @@ public struct GCHapticsLocality: RawRepresentable, Hashable, Sendable {
 
   /// The default of the controller.
   public static let `default` = GCHapticsLocality(rawValue: "Default")
-  /// All actuators.
+  /// The locality of all actuators of the game pad.
   public static let all = GCHapticsLocality(rawValue: "All")
-  /// The handles.
+  /// The locality of both handles.
   public static let handles = GCHapticsLocality(rawValue: "Handles")
   /// The left handle.
   public static let leftHandle = GCHapticsLocality(rawValue: "LeftHandle")
   /// The right handle.
   public static let rightHandle = GCHapticsLocality(rawValue: "RightHandle")
-  /// The triggers.
+  /// The locality of both triggers.
   public static let triggers = GCHapticsLocality(rawValue: "Triggers")
   /// The left trigger.
   public static let leftTrigger = GCHapticsLocality(rawValue: "LeftTrigger")

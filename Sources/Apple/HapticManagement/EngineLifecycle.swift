@@ -49,7 +49,7 @@ package final class EngineLifecycle: @unchecked Sendable {
     storedIsAvailable = source.supportsHaptics()
   }
 
-  /// Sets the handlers.
+  /// Sets the stopped and reset handlers of the engine.
   ///
   /// - Parameters:
   ///   - reset: Called after a reset, before the new engine starts.

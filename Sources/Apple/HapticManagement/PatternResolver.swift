@@ -7,9 +7,9 @@ internal import ShippedFiles
 public struct PatternResolver: Sendable {
   /// The source of a pattern's content.
   public enum Source: Sendable {
-    /// A file.
+    /// A pattern in a file.
     case file(URL)
-    /// A text in memory.
+    /// A pattern as text in memory.
     case text(Data)
   }
 

@@ -21,7 +21,7 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
   public enum Time: Sendable {
     /// All waits of the application, and its clocks.
     case virtual
-    /// Only haptics, for tests that wait for a server or a process.
+    /// The device's time applies only to haptics, for tests that wait for a server or a process.
     case haptics
   }
 

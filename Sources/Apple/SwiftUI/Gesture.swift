@@ -2,14 +2,14 @@
 @preconcurrency @MainActor public protocol Gesture<Value> {
   /// The type of the value that actions receive.
   associatedtype Value
-  /// The type of the body.
+  /// The type of the gesture's body.
   associatedtype Body: Gesture
 
   /// The gesture that this gesture consists of.
   var body: Body { get }
 }
 
-/// A number of taps.
+/// A gesture that recognizes a number of taps.
 public struct TapGesture: Gesture, RecognizingGesture {
   /// The number of taps.
   public var count: Int
@@ -17,7 +17,7 @@ public struct TapGesture: Gesture, RecognizingGesture {
   /// Creates a gesture of a number of taps.
   public nonisolated init(count: Int = 1) { self.count = count }
 
-  /// The gesture.
+  /// The gesture itself, which has no other body.
   public var body: TapGesture { self }
 
   /// The value of a tap.
@@ -29,7 +29,7 @@ public struct TapGesture: Gesture, RecognizingGesture {
   }
 }
 
-/// A touch for a minimum duration.
+/// A gesture that recognizes a touch of a minimum duration.
 public struct LongPressGesture: Gesture, RecognizingGesture {
   /// The minimum duration, in seconds.
   public var minimumDuration: Double
@@ -39,7 +39,7 @@ public struct LongPressGesture: Gesture, RecognizingGesture {
     self.minimumDuration = minimumDuration
   }
 
-  /// The gesture.
+  /// The gesture itself, which has no other body.
   public var body: LongPressGesture { self }
 
   /// True when the duration has been reached.
@@ -56,7 +56,7 @@ public struct ActionGesture<Base: Gesture>: Gesture, RecognizingGesture {
   let base: Base
   let action: (Base.Value) -> Void
 
-  /// The gesture.
+  /// The gesture itself, which has no other body.
   public var body: ActionGesture { self }
 
   /// The value of the gesture without the action.
@@ -93,7 +93,7 @@ extension Gesture {
 
 /// The parts of a view that respond to a gesture.
 public struct GestureMask: OptionSet, Sendable {
-  /// The bits.
+  /// The bits of the mask.
   public let rawValue: UInt32
 
   /// Creates a mask from its bits.
@@ -101,9 +101,9 @@ public struct GestureMask: OptionSet, Sendable {
 
   /// Neither the gesture nor the gestures of subviews.
   public static let none: GestureMask = []
-  /// The gesture.
+  /// The mask that enables the added gesture.
   public static let gesture = GestureMask(rawValue: 1)
-  /// The gestures of subviews.
+  /// The mask that enables the gestures of subviews.
   public static let subviews = GestureMask(rawValue: 2)
   /// The gesture and the gestures of subviews.
   public static let all: GestureMask = [.gesture, .subviews]
@@ -151,7 +151,7 @@ extension View {
 
 /// A touch that a test performs.
 enum Touch {
-  /// A number of taps.
+  /// A touch that consists of a number of taps.
   case tap(Int)
   /// A touch for a number of seconds.
   case press(seconds: Double)

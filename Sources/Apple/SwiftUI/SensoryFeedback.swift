@@ -31,27 +31,27 @@ public struct SensoryFeedback: Equatable, Sendable {
 
   private let kind: Kind
 
-  /// A task succeeded.
+  /// Feedback that a task succeeded.
   public static let success = SensoryFeedback(kind: .success)
   /// A task ended with a warning.
   public static let warning = SensoryFeedback(kind: .warning)
-  /// A task failed.
+  /// Feedback that a task failed.
   public static let error = SensoryFeedback(kind: .error)
-  /// A selection changed.
+  /// Feedback that a selection changed.
   public static let selection = SensoryFeedback(kind: .selection)
   /// A value increased past a threshold.
   public static let increase = SensoryFeedback(kind: .increase)
   /// A value decreased past a threshold.
   public static let decrease = SensoryFeedback(kind: .decrease)
-  /// An activity starts.
+  /// Feedback that an activity starts.
   public static let start = SensoryFeedback(kind: .start)
-  /// An activity ends.
+  /// Feedback that an activity ends.
   public static let stop = SensoryFeedback(kind: .stop)
   /// A dragged object was aligned.
   public static let alignment = SensoryFeedback(kind: .alignment)
-  /// The pressure level changed.
+  /// Feedback that the pressure level changed.
   public static let levelChange = SensoryFeedback(kind: .levelChange)
-  /// A drawn path was closed.
+  /// Feedback that a drawn path was closed.
   public static let pathComplete = SensoryFeedback(kind: .pathComplete)
   /// A collision of objects of medium weight.
   public static let impact = SensoryFeedback.impact()

@@ -4,7 +4,7 @@
 ///
 /// `SensoryFeedbackScreen` evaluates bodies to find modifiers that play feedback.
 @preconcurrency @MainActor public protocol View {
-  /// The type of the body.
+  /// The type of the body's view.
   associatedtype Body: View
 
   /// The content of the view.
@@ -13,7 +13,7 @@
 
 /// A modifier of views.
 @preconcurrency @MainActor public protocol ViewModifier {
-  /// The type of the body.
+  /// The type of the body's view.
   associatedtype Body: View
 
   /// The type of the modified view.
@@ -42,7 +42,7 @@ public struct AnyView: View, ObservableView {
     self.gesture = gesture
   }
 
-  /// The view.
+  /// The type-erased view itself.
   public var body: AnyView { self }
 
   func collectObservers(into watches: inout ObserverCollector) {
@@ -74,7 +74,7 @@ public struct ViewGroup: View, ObservableView {
     self.branch = branch
   }
 
-  /// The views.
+  /// The group itself, which has no other body.
   public var body: ViewGroup { self }
 
   func collectObservers(into watches: inout ObserverCollector) {
@@ -243,7 +243,7 @@ extension View {
     nonmutating set { set(newValue) }
   }
 
-  /// The binding.
+  /// The binding itself, for the `$` prefix.
   public var projectedValue: Binding<Value> { self }
 }
 

@@ -107,15 +107,15 @@ public enum UIAccessibility {
   /// Returns nil: controllers cannot be decoded here.
   public nonisolated required init?(coder: NSCoder) { nil }
 
-  /// Has no effect.
+  /// A hook for subclasses; this class does nothing.
   open func viewDidLoad() {}
-  /// Has no effect.
+  /// A hook for subclasses; this class does nothing.
   open func viewWillAppear(_ animated: Bool) {}
-  /// Has no effect.
+  /// A hook for subclasses; this class does nothing.
   open func viewDidAppear(_ animated: Bool) {}
-  /// Has no effect.
+  /// A hook for subclasses; this class does nothing.
   open func viewWillDisappear(_ animated: Bool) {}
-  /// Has no effect.
+  /// A hook for subclasses; this class does nothing.
   open func viewDidDisappear(_ animated: Bool) {}
 }
 

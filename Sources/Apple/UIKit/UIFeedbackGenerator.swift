@@ -79,7 +79,7 @@ open class UIImpactFeedbackGenerator: UIFeedbackGenerator {
 
   nonisolated override var generatorName: String { "\(style)" }
 
-  /// Plays the style's tap.
+  /// Plays the tap of the impact's style.
   open func impactOccurred() { play("\(style)") }
 
   /// Plays the style's tap with a factor on its intensity, clamped to 0…1. NaN plays nothing.
@@ -123,7 +123,7 @@ open class UINotificationFeedbackGenerator: UIFeedbackGenerator {
 open class UISelectionFeedbackGenerator: UIFeedbackGenerator {
   nonisolated override var generatorName: String { "selection" }
 
-  /// Plays the tick.
+  /// Plays the tick of a changed selection.
   open func selectionChanged() { play("selection") }
 
   /// Plays the tick. The location is ignored; iOS 17.5.

@@ -46,13 +46,13 @@ public struct Logger: Sendable {
 
 /// The privacy of a value in a log. All values are shown here.
 public struct OSLogPrivacy: Sendable {
-  /// The value is shown.
+  /// The privacy of a value that is shown in messages.
   public static let `public` = OSLogPrivacy()
   /// The value is hidden on Apple's systems.
   public static let `private` = OSLogPrivacy()
   /// The value is hidden on Apple's systems.
   public static let sensitive = OSLogPrivacy()
-  /// The system decides.
+  /// The privacy that the system chooses.
   public static let auto = OSLogPrivacy()
 }
 

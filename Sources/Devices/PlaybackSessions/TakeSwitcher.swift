@@ -152,7 +152,7 @@ package final class TakeSwitcher {
     try applyLoop()
   }
 
-  /// Starts or ends looping.
+  /// Turns looping of the region or the take on or off.
   package func toggleLooping() throws {
     isLooping.toggle()
     try applyLoop()

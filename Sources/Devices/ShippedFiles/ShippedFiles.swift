@@ -4,7 +4,7 @@ internal import CShippedFiles
 @safe package struct ShippedFiles: Sendable {
   /// The profiles, in the order of lists.
   package static let profiles = unsafe ShippedFiles(temblor_profiles)
-  /// The parts of pages.
+  /// The HTML, style sheets, and scripts of generated pages.
   package static let pageParts = unsafe ShippedFiles(temblor_page)
   fileprivate static let patterns = unsafe ShippedFiles(temblor_patterns)
 

@@ -6,7 +6,7 @@ internal import SystemSupport
 /// One encoder serves one stream. Its dither continues from block to block, so the result does not
 /// depend on the block size.
 public struct SampleEncoder: Sendable {
-  /// The encoding.
+  /// The encoding of the output samples.
   public let encoding: SampleEncoding
   private var dither: Dither
 

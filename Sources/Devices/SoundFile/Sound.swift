@@ -177,7 +177,7 @@ public struct Sound: Equatable, Sendable {
       self.path = path
     }
 
-    /// Reads the next frames.
+    /// Reads the next frames of the sound file.
     ///
     /// - Parameter samples: The space for interleaved samples, usually in −1…1.
     /// - Returns: The number of frames; less than there is space for only at the end, then 0.

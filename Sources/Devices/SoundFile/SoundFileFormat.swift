@@ -14,7 +14,7 @@ internal import Glibc
       case wav, flac, aiff, w64, rf64, caf, ogg
     }
 
-    /// The file type.
+    /// The container, or file type.
     public var container: Container
     /// The sample format; Ogg ignores it.
     public var sampleFormat: SampleFormat
@@ -144,7 +144,7 @@ public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertibl
     case tooLong
     /// The path leads out of the folder for sounds.
     case outside
-    /// No file has this name.
+    /// The file does not exist.
     case missing
     /// The path leads to a folder, a pipe, or a device.
     case notAFile

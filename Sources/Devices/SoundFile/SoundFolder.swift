@@ -11,7 +11,7 @@ public struct SoundFolder: Equatable, Sendable {
   /// Creates the folder for the sounds of patterns. Its existence is checked when a sound is read.
   public init(root: String) { self.root = root }
 
-  /// Decodes a file.
+  /// Decodes a sound file of the folder.
   ///
   /// - Parameter path: The path relative to the root. Links are followed within the root.
   /// - Throws: `outside`, `missing`, `notAFile`, or an error of `Sound.init(contentsOf:)`.

@@ -82,7 +82,7 @@ package struct AtomicFileWriter: ~Copyable {
     fchmod(descriptor, status.st_mode & 0o777)
   }
 
-  /// Gives the file its name.
+  /// Moves the finished file to its destination.
   ///
   /// - Parameters:
   ///   - isFlushed: True to write the bytes to the disk before they replace an old file, so that a

@@ -57,8 +57,8 @@ package final class FileWatch {
     }
   }
 
-  /// Returns the maximum time until `pollChanges(at:)` should be called; nil if the descriptor signals
-  /// it.
+  /// Returns the maximum time until `pollChanges(at:)` should be called; nil if the descriptor
+  /// signals it.
   package func timeout(at now: Duration) -> Duration? {
     if needsRescan { return .zero }
     return files.compactMap { $0.eventBurst?.end }.min().map { max(.zero, $0 - now) }
@@ -206,7 +206,7 @@ final class FolderWatches {
   enum Scope {
     /// Moves and removals of the folder itself.
     case folderItself
-    /// Also names that appear in the folder.
+    /// Events of the folder itself and of names that appear in it.
     case arrivals
     case files
   }

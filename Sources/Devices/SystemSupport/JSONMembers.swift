@@ -9,7 +9,7 @@ package enum JSONElement: JSONRepresentable {
   case integer(Int)
   case bool(Bool)
   case array([JSONElement])
-  /// An array on one line.
+  /// An array that is written on one line.
   case inlineArray([JSONElement])
   case object(JSONObject)
   /// An object that a closure writes, optionally in its own layout.

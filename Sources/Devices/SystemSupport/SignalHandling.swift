@@ -35,8 +35,8 @@ package enum SignalHandling {
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Announces an unfinished file; `endFileCreation()` must follow. Returns false if the program is already
-  /// ending.
+  /// Announces an unfinished file; `endFileCreation()` must follow. Returns false if the program is
+  /// already ending.
   static func beginFileCreation() -> Bool {
     unfinishedFileCount.add(1, ordering: .sequentiallyConsistent)
     if !interruptRequest.load(ordering: .sequentiallyConsistent) { return true }
@@ -97,8 +97,8 @@ package enum SignalHandling {
     }
   }
 
-  /// The signal handler. Either it sees the file that `beginFileCreation()` announced, or `beginFile()`
-  /// sees the request.
+  /// The signal handler. Either it sees the file that `beginFileCreation()` announced, or
+  /// `beginFileCreation()` sees the request.
   private static let handleSignal: @convention(c) (Int32) -> Void = { number in
     let code = errno
     defer { errno = code }

@@ -22,7 +22,7 @@ public enum ProfileCatalog {
   }
 }
 
-/// Profiles as JSON text.
+/// The reader and writer of profiles as JSON text.
 ///
 /// Only `name`, `summary`, and `frequency` are required; all other keys have the defaults of
 /// `TransducerProfile`. `Profiles/README.md` lists the keys with units and ranges.
@@ -95,7 +95,7 @@ public struct ProfileCheckResult: Sendable {
   /// The findings in the order of the text: at most 100 of each rule, and one that counts the rest.
   public var findings: [Finding] = []
 
-  /// Checks a text.
+  /// Checks the text of a profile.
   ///
   /// - Parameters:
   ///   - text: The UTF-8 text, at most `ProfileFile.maximumByteCount`.

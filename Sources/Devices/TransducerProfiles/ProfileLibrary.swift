@@ -182,9 +182,9 @@ public struct ProfileLibrary: Equatable, Sendable {
 public struct ProfileEntry: Equatable, Sendable {
   /// The origin of a profile.
   public enum Origin: String, Sendable {
-    /// The user's folder.
+    /// The profile is in the user's folder.
     case user
-    /// A folder of the system.
+    /// The profile is in a folder of the system.
     case system
     /// A profile that comes with Temblor.
     case shipped
@@ -291,14 +291,14 @@ public struct ProfileFileError: Error, Equatable, CustomStringConvertible, Senda
     case tooLarge
   }
 
-  /// The kind of the error.
+  /// The kind of the file error.
   public var kind: Kind
-  /// The path of the file.
+  /// The path of the profile file.
   public var path: String
   /// The reason, without a full stop.
   public var reason: String
 
-  /// One line: `FILE: REASON`.
+  /// The message of the error on one line: `FILE: REASON`.
   public var description: String { "\(path): \(reason)" }
 }
 

@@ -701,9 +701,9 @@ public enum ProfileLimits {
   static let partialCountRange = 1...16
   /// The durations of bursts, in seconds.
   static let durationSecondsRange = 0.001...1.0
-  /// The quality factors.
+  /// The range of quality factors.
   static let qualityFactorRange = 0.1...1_000.0
-  /// The powers, in watts.
+  /// The range of powers, in watts.
   static let powerWattsRange = 0.001...100_000.0
   /// The number of points of a curve. Two points are a line.
   static let pointCountRange = 2...1_000

@@ -23,7 +23,7 @@ public struct TransducerArray: Equatable, Sendable {
     public var position: ArrayPosition
     /// The profile of the transducer.
     public var profile: TransducerProfile
-    /// The gain, in decibels.
+    /// The gain of the transducer's channel, in decibels.
     public var gain: Double
     /// The delay of the signal, in seconds.
     public var delaySeconds: Double
@@ -47,7 +47,7 @@ public struct TransducerArray: Equatable, Sendable {
     }
   }
 
-  /// The display name.
+  /// The display name of the array.
   public var name: String
   /// The arrangement of the transducers.
   public var layout: Layout
@@ -418,7 +418,7 @@ extension ProfileLibrary {
 
 /// The position of a pattern in an array over time, with linear interpolation.
 public struct PanPath: Equatable, Sendable {
-  /// A position at a time.
+  /// A point of a pan path: a position at a time.
   public struct Point: Equatable, Sendable {
     /// The time in the pattern, in seconds.
     public var time: Double

@@ -10,7 +10,7 @@ public struct ALSABackend: OutputBackend {
   /// Creates the backend.
   public init() {}
 
-  /// The scheme `alsa`.
+  /// The scheme of ALSA devices: `alsa`.
   public var scheme: String { "alsa" }
   /// The placeholder `DEVICE`: a name from ALSA's configuration, or a persistent name.
   public var parameter: String? { "DEVICE" }

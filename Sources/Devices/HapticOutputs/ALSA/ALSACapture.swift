@@ -62,7 +62,7 @@ public final class ALSACapture {
     self.clock = clock
   }
 
-  /// Starts recording.
+  /// Starts recording from the device.
   public func start() throws(OutputError) {
     do {
       try pcm.start()

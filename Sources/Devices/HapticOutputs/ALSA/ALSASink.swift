@@ -259,7 +259,7 @@ public final class ALSASink: AudioSink {
 
   // MARK: - End
 
-  /// Ends playback.
+  /// Ends playback on the device.
   ///
   /// Frames that were not heard by then are reported as an event.
   ///

@@ -9,15 +9,16 @@
 ///     frames   │◀─ silence ──▶│◀─ rendered ─▶│◀ pendingSilence ▶│◀ pending frames …
 ///              │◀──── queued in the device ─▶│◀── not yet accepted by the device ──
 ///
-/// 1. Before the start, frames only fill the buffer (`prefillFrameCount`). `start` sets `playbackEndTime` to
-///    the end of the filled buffer.
+/// 1. Before the start, frames only fill the buffer (`prefillFrameCount`). `start` sets
+///    `playbackEndTime` to the end of the filled buffer.
 /// 2. Every frame that the device accepts moves `playbackEndTime` by its duration.
 /// 3. `track` replaces `playbackEndTime` by the device's own measurement. The difference, the slip,
-///    comes from the drift between two clocks, or from a leap. It accumulates in `accumulatedLag`, which
-///    decays at the rate of a drift. A lag beyond a tolerance is a discontinuity.
+///    comes from the drift between two clocks, or from a leap. It accumulates in
+///    `accumulatedLag`, which decays at the rate of a drift. A lag beyond a tolerance is a
+///    discontinuity.
 /// 4. After a discontinuity, `correct` sets `playbackEndTime` to what the device still plays. The
-///    difference to the due time, `accumulatedLag` included, is the number of frames to skip, or to replace by
-///    silence, so that all later frames are heard on time.
+///    difference to the due time, `accumulatedLag` included, is the number of frames to skip, or
+///    to replace by silence, so that all later frames are heard on time.
 struct DeviceTimeline {
   /// The direction of a discontinuity.
   enum Deviation: Equatable {

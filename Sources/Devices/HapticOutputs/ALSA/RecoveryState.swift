@@ -31,7 +31,7 @@ struct RecoveryState {
   /// The error that was last reported about a disconnected device.
   private var lastReportedError: OutputError?
 
-  /// Counts a recovery.
+  /// Counts an attempt to recover the device.
   ///
   /// - Parameters:
   ///   - now: The current time.

@@ -8,13 +8,13 @@ struct WaitTimes {
 
   /// The maximum time for which calls of the device have blocked the thread between two waits.
   private(set) var maximumCallDuration = Duration.zero
-  /// The end of the last wait.
+  /// The end of the last wait, at which the thread continued to render.
   private var workStartTime = Duration.zero
   /// The time at which the sink last returned to the render loop; nil before that.
   private var lastReturnTime: Duration?
   /// The excess duration of the last wait that was too long.
   private var oversleepDuration = Duration.zero
-  /// The end of that wait.
+  /// The end of the wait that overslept.
   private var oversleepEnd = Duration.zero
 
   /// Records that the render loop calls the sink. A thread that was elsewhere for longer than the

@@ -12,11 +12,11 @@ public final class SoundFileBackend: OutputBackend {
   /// Creates the backend.
   public init() {}
 
-  /// The scheme `wav`.
+  /// The scheme of sound file outputs: `wav`.
   public static let scheme = "wav"
-  /// The scheme `wav`.
+  /// The scheme of sound file outputs: `wav`.
   public var scheme: String { Self.scheme }
-  /// The placeholder `FILE`.
+  /// The placeholder for the path in names of outputs: `FILE`.
   public var parameter: String? { "FILE" }
 
   /// Returns the form of the names, since files have no names before they are written.
@@ -81,7 +81,7 @@ extension OutputRegistry {
 /// With the machine's clock, the file grows in real time; with virtual time, it is written as fast
 /// as possible. An error is reported as an event and ends the sink.
 public final class SoundFileSink: AudioSink {
-  /// The granted format.
+  /// The format that the sink granted.
   public let format: SinkFormat
   private let path: String
   private var pacer: SinkPacer

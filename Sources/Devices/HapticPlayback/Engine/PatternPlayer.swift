@@ -278,7 +278,7 @@ public final class PatternPlayer: Sendable {
 
 /// An error that the engine reports, with its remedy.
 public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The remedy for an error.
+  /// The kind of a playback error, by its remedy.
   public enum Kind: String, Sendable {
     /// Wait until earlier commands are complete, or send fewer.
     case tooManyCommands
@@ -288,7 +288,7 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
     case noResources
   }
 
-  /// The remedy.
+  /// The kind of the error, by its remedy.
   public var kind: Kind
   /// The message for the user, on one line.
   public var description: String
@@ -308,7 +308,7 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
 
 /// A time on the engine's clock.
 public enum PlaybackTime: Equatable, Sendable {
-  /// The next block.
+  /// The start of the next rendered block.
   case now
   /// A frame; a frame that has been rendered means now.
   case frame(Int64)

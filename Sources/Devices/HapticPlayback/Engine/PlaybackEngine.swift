@@ -58,7 +58,7 @@ public final class PlaybackEngine: Sendable {
     state = Locked(State(strength: min(max(strength, 0), 1)))
   }
 
-  /// The next frame to render.
+  /// The engine position: the next frame to render.
   public var position: Int64 { idleClock.withLock { $0?.position } ?? port.position }
 
   /// The number of iterations of the render thread, by which another thread detects that it

@@ -8,7 +8,7 @@ internal import Synchronization
 public final class LivePlayback: Sendable {
   /// An event that the control thread reports.
   public enum Event: Equatable, Sendable {
-    /// An event of the sink.
+    /// An event that the audio sink reported.
     case sinkEvent(SinkEvent)
     /// The sink has ended on its own; playback is over.
     case ended
@@ -17,7 +17,7 @@ public final class LivePlayback: Sendable {
   /// Called for every event, on the control thread, one at a time.
   public typealias EventHandler = @Sendable (Event) -> Void
 
-  /// The engine that plays.
+  /// The engine that renders the output.
   public let engine: PlaybackEngine
   /// The format that the sink granted.
   public let format: SinkFormat
@@ -273,7 +273,7 @@ public final class LivePlayback: Sendable {
 /// It uses the loop and the renderer of live playback. Handlers are called between periods, so
 /// every run is identical.
 public final class VirtualPlayback {
-  /// The engine's clock.
+  /// The virtual clock that drives the engine.
   public let time: VirtualTimeSource
   /// The sink that stores all rendered frames.
   public let sink: MemorySink

@@ -7,7 +7,7 @@ public struct OutputRequest: Equatable, Sendable {
     /// The smallest available number from this one on, or else the largest available number.
     case atLeast(Int)
 
-    /// The number in the request.
+    /// The requested number of channels.
     public var count: Int {
       switch self {
       case .exactly(let count), .atLeast(let count): count
@@ -83,7 +83,7 @@ public struct OpenedOutput {
     self.isPresent = isPresent
   }
 
-  /// The granted format.
+  /// The format that the sink granted.
   public var format: SinkFormat { sink.format }
 }
 
@@ -216,7 +216,7 @@ public protocol OutputBackend: Sendable {
   /// Returns whether the output could be opened now; by default, true.
   func isAvailable(_ name: String) -> Bool
 
-  /// Opens an output.
+  /// Opens an output by name.
   ///
   /// - Parameters:
   ///   - name: The part of its name after the colon.
@@ -323,7 +323,7 @@ public struct OutputRegistry: Sendable {
     throws(OutputError) -> sending OpenedOutput
   { try open(parseName(name), request, time: time) }
 
-  /// Opens an output.
+  /// Opens an output by name.
   ///
   /// - Parameters:
   ///   - name: The name.
@@ -397,7 +397,7 @@ public struct NullOutput: OutputBackend {
   /// Creates the backend.
   public init() {}
 
-  /// The scheme `null`.
+  /// The scheme of the null output: `null`.
   public var scheme: String { "null" }
   /// Nil, because there is only one null output.
   public var parameter: String? { nil }

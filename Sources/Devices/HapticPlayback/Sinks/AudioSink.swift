@@ -82,9 +82,9 @@ public typealias SinkReplacement =
 public enum SinkReadiness: Equatable, Sendable {
   /// There is space for this many frames; with 0, wait again.
   case ready(frameCount: Int)
-  /// The thread was woken.
+  /// The wake signal interrupted the wait.
   case interrupted
-  /// This many frames could not be heard, because of an underrun or an absent device. Rendering
+  /// A number of frames could not be heard, because of an underrun or an absent device. Rendering
   /// skips them, so that later frames are on time.
   case missed(frameCount: Int)
   /// The device plays this many frames late, and rendering skips them to catch up. There is still
@@ -116,7 +116,7 @@ public struct SinkFormat: Equatable, Sendable {
 
 /// An event of a sink, which the control thread reports.
 public struct SinkEvent: Equatable, Sendable {
-  /// The type of an event.
+  /// The type of a sink event.
   public enum Kind: CaseIterable, Equatable, Sendable {
     /// An underrun: the device had no frames to play.
     case underrun
@@ -128,7 +128,7 @@ public struct SinkEvent: Equatable, Sendable {
     case unresponsive
     /// The device was reconnected.
     case reconnected
-    /// The sink cannot continue.
+    /// The sink failed and cannot continue.
     case failed
     /// A degradation, such as a refused priority.
     case degraded
@@ -151,7 +151,7 @@ public struct SinkEvent: Equatable, Sendable {
     case refusedPriority
   }
 
-  /// The type of the event.
+  /// The type of the sink event.
   public var kind: Kind
   /// The cause of the missed frames, if known.
   public var cause: Cause?
@@ -211,7 +211,7 @@ public struct SinkPacer {
     return Int(max(0, writtenFrameCount - frameCount(in: time.now - startTime)))
   }
 
-  /// Counts written frames.
+  /// Adds written frames to the count of the pacer.
   public mutating func recordWritten(_ frameCount: Int) { writtenFrameCount += Int64(frameCount) }
 
   /// Restarts with the next wait.
@@ -267,7 +267,7 @@ public struct SinkPacer {
 
 /// A sink that discards frames at the pace of a clock.
 public final class NullSink: AudioSink {
-  /// The granted format.
+  /// The format that the sink granted.
   public let format: SinkFormat
   private var pacer: SinkPacer
   private var events: [SinkEvent] = []
@@ -281,7 +281,7 @@ public final class NullSink: AudioSink {
   /// The number of frames that the clock has not reached.
   public var delay: Int { pacer.delay }
 
-  /// Waits for the clock.
+  /// Waits until the clock has room for frames.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     let readiness = pacer.wait(wake)
     if case .missed(let frameCount) = readiness {
@@ -293,7 +293,7 @@ public final class NullSink: AudioSink {
   /// Returns the missed frames as events.
   public func drainEvents() -> [SinkEvent] { exchange(&events, with: []) }
 
-  /// Discards frames.
+  /// Discards frames, and advances the pacer.
   public func write(_ frames: Span<Float>) {
     pacer.recordWritten(frames.count / format.channelCount)
   }
@@ -304,13 +304,13 @@ public final class NullSink: AudioSink {
     return true
   }
 
-  /// Returns at once.
+  /// Returns at once: no frames wait in this sink.
   public func finish(draining: Bool) {}
 }
 
 /// A sink that stores every frame in memory, at the pace of a clock, for tests.
 public final class MemorySink: AudioSink {
-  /// The granted format.
+  /// The format that the sink granted.
   public let format: SinkFormat
   /// All samples, interleaved; missed frames are silence.
   public private(set) var samples: [Float] = []
@@ -329,7 +329,7 @@ public final class MemorySink: AudioSink {
   /// The number of frames that the clock has not reached.
   public var delay: Int { pacer.delay }
 
-  /// Waits for the clock.
+  /// Waits until the clock has room for frames.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     let readiness = pacer.wait(wake)
     if case .missed(let frameCount) = readiness {
@@ -342,7 +342,7 @@ public final class MemorySink: AudioSink {
   /// Returns the missed frames as events.
   public func drainEvents() -> [SinkEvent] { exchange(&events, with: []) }
 
-  /// Stores frames.
+  /// Stores frames in memory.
   public func write(_ frames: Span<Float>) {
     for index in frames.indices {
       samples.append(frames[index])

@@ -77,10 +77,10 @@ public final class VirtualTimeSource: TimeSource {
   /// Creates a clock at a time.
   public init(startingAt moment: Duration = .zero) { elapsed = Locked(moment) }
 
-  /// The virtual time.
+  /// The current virtual time.
   public var now: Duration { elapsed.withLock { $0 } }
 
-  /// Advances the clock.
+  /// Advances the virtual clock by a duration.
   public func advance(by duration: Duration) { elapsed.withLock { $0 += max(.zero, duration) } }
 
   /// Returns at once if a descriptor is ready; otherwise, advances the clock by the timeout.
@@ -123,7 +123,7 @@ public final class PlaybackClock: Sendable {
     self.time = time
   }
 
-  /// The latest reading.
+  /// The latest reading of the playback clock.
   public var reading: Reading {
     while true {
       let before = version.load(ordering: .acquiring)
@@ -168,7 +168,7 @@ public final class BackgroundThread: Sendable {
 
   private typealias Work = Locked<(body: @Sendable () -> Void, end: WakeSignal)>
 
-  /// Starts a thread.
+  /// Starts a background thread.
   ///
   /// - Throws: `noResources` if the process may not start more threads or has no file descriptor
   ///   left.
