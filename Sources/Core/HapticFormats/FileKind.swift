@@ -1,4 +1,4 @@
-/// A kind of file other than a pattern, by its first bytes.
+/// A kind of file other than a readable pattern, by its first bytes, its keys, or its name.
 package struct FileKind: Sendable {
   /// The number of bytes that identify a kind.
   package static let signatureLength = 12
@@ -7,6 +7,9 @@ package struct FileKind: Sendable {
   package let name: String
   /// A Boolean value that indicates whether the file is a sound, which can be played and measured.
   package let isSound: Bool
+  /// A Boolean value that indicates whether the file may contain a pattern, in a format that is not
+  /// supported.
+  let isForeignFormat: Bool
   /// A hint for using the file, or nil.
   package let suggestion: String?
   /// The first bytes of a file.
@@ -16,10 +19,11 @@ package struct FileKind: Sendable {
 
   private init(
     _ name: String, _ signature: [UInt8], formType: String = "", isSound: Bool = false,
-    _ suggestion: String? = nil
+    isForeignFormat: Bool = false, _ suggestion: String? = nil
   ) {
     self.name = name
     self.isSound = isSound
+    self.isForeignFormat = isForeignFormat
     self.suggestion =
       isSound ? "play it with 'temblor audition' or measure it with 'temblor info'" : suggestion
     self.signature = signature
@@ -62,16 +66,35 @@ package struct FileKind: Sendable {
     self = kind
   }
 
+  /// Returns the kind of a pattern in a format that is not supported.
+  private static func foreign(_ name: String, _ suggestion: String? = nil) -> FileKind {
+    FileKind(name, [], isForeignFormat: true, suggestion)
+  }
+
+  // MARK: JSON texts
+
   /// Kinds of JSON texts, with the root keys and the nested keys that identify them.
   private static let jsonKinds: [(kind: FileKind, keys: [String], nested: [String])] = [
-    (FileKind("a bHaptics pattern (.tact)", []), ["project"], ["tracks"]),
-    (FileKind("an Interhaptics haptic material, version 6", []), ["vibration", "stiffness"], []),
-    (FileKind("a Meta actuator configuration (.acf)", []), ["continuous", "emphasis"], []),
+    (foreign("a bHaptics pattern (.tact)"), ["project"], ["tracks"]),
     (
-      FileKind("a transducer profile", [], "use it with '--profile'"), ["summary", "frequency"], []
+      foreign("an Interhaptics haptic material, version 6", interhapticsSuggestion),
+      ["vibration", "stiffness"], []
     ),
-    (FileKind("a transducer array", [], "use it with '--array'"), ["transducers"], []),
+    (actuatorConfiguration, ["continuous", "emphasis"], []),
+    (
+      foreign("a list of durations and intensities", arraysSuggestion), ["pattern", "intensities"],
+      []
+    ),
+    (foreign("a transducer profile", "use it with '--profile'"), ["summary", "frequency"], []),
+    (foreign("a transducer array", "use it with '--array'"), ["transducers"], []),
   ]
+
+  private static let interhapticsSuggestion = "export it as version 5 (.haps)"
+  private static let arraysSuggestion =
+    "name the keys \"timings\" and \"amplitudes\", as in Android's arrays"
+  private static let actuatorConfiguration = foreign(
+    "a Meta actuator configuration (.acf)",
+    "it describes a device; convert the .haptic clip instead")
 
   /// Identifies a JSON text by its keys; nil for an unknown kind.
   init?(of outline: JSONOutline) {
@@ -82,5 +105,86 @@ package struct FileKind: Sendable {
       })
     else { return nil }
     self = candidate.kind
+  }
+
+  // MARK: Other texts
+
+  /// The number of bytes at the start of a text that identify it.
+  private static let textLength = 4_096
+
+  /// A mark of a kind of text, in lower case.
+  private struct TextMark {
+    var kind: FileKind
+    /// The first characters after a byte-order mark and white space.
+    var start: String
+    /// Characters that occur near the start.
+    var content: String
+  }
+
+  private static let textMarks: [TextMark] = [
+    TextMark(
+      kind: FileKind("a Git LFS pointer", [], "download the file with 'git lfs pull'"),
+      start: "version https://git-lfs", content: ""),
+    TextMark(kind: propertyList, start: "<", content: "<plist"),
+    TextMark(kind: propertyList, start: "bplist", content: ""),
+    TextMark(kind: immersionEffect, start: "<", content: "<ivs-file"),
+    TextMark(kind: htmlPage, start: "<", content: "<!doctype html"),
+    TextMark(kind: htmlPage, start: "<", content: "<html"),
+    TextMark(
+      kind: FileKind(
+        "a Unity asset", [], "use the haptic file that the asset was imported from"),
+      start: "%yaml", content: "tag:unity3d.com"),
+    TextMark(kind: actuatorConfiguration, start: "", content: "emphasis_ducking"),
+  ]
+
+  private static let propertyList = foreign(
+    "a property list", "convert it to JSON, for example with 'plutil -convert json'")
+  private static let immersionEffect = foreign(
+    "an Immersion effect (.ivs)", "record the effect, and trace the sound with 'temblor trace'")
+  private static let htmlPage = FileKind(
+    "an HTML page", [], "download the file itself instead of the page that shows it")
+
+  /// Kinds of files that are identified only by their extension.
+  private static let namedKinds = [
+    (
+      suffix: ".bnvib",
+      kind: foreign(
+        "a Nintendo vibration file (.bnvib)",
+        "Temblor does not read this proprietary format; use the sound that it was made from")
+    )
+  ]
+
+  /// Identifies a file that no format recognizes, by the start of its text or its extension; nil
+  /// for an unknown kind.
+  init?(ofUnrecognized file: SourceFile) {
+    var text = file.bytes.prefix(Self.textLength)
+    if text.starts(with: [0xEF, 0xBB, 0xBF]) {
+      text = text.dropFirst(3)
+    }
+    let whitespace: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
+    let start = text.drop { whitespace.contains($0) }.map { byte in
+      (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte + 32 : byte
+    }
+    let mark = Self.textMarks.first { mark in
+      start.starts(with: mark.start.utf8) && Self.contains(mark.content, in: start)
+    }
+    let name = file.name.lowercased()
+    let named = Self.namedKinds.first { name.hasSuffix($0.suffix) }
+    guard let kind = mark?.kind ?? named?.kind else { return nil }
+    self = kind
+  }
+
+  /// Returns whether a text contains characters.
+  private static func contains(_ content: String, in text: [UInt8]) -> Bool {
+    let pattern = Array(content.utf8)
+    guard let first = pattern.first else { return true }
+    return text.indices.contains { index in
+      text[index] == first && text[index...].starts(with: pattern)
+    }
+  }
+
+  /// The sentence of the error for the file.
+  var problem: String {
+    isForeignFormat ? "\(name) is not a supported pattern format" : "\(name), not a pattern"
   }
 }

@@ -100,12 +100,16 @@ public struct FormatRegistry: Sendable {
     let match = candidates.first { candidate in namedFormats.contains { $0.id == candidate.id } }
     if let match { return match }
     guard candidates.count > 1 else { return candidates[0] }
-    let names = candidates.map { $0.id }.joined(separator: " or ")
+    let names = candidates.map { $0.id + ($0.distinction.map { " (\($0))" } ?? "") }
+    let extensions = candidates.compactMap { $0.fileExtensions.first }.map { ".\($0)" }
     throw InputError(
       Finding(
         Self.ambiguousFormat, location: FileLocation(name: file.name),
-        "the format is ambiguous: \(names)",
-        suggestion: "use the format's file extension, or convert the file with '--input-format'"))
+        "the format is ambiguous: \(names.joined(separator: " or "))",
+        suggestion: """
+          use the file extension \(extensions.joined(separator: " or ")), or convert the file with \
+          '--input-format'
+          """))
   }
 
   /// Throws an error for a file of another kind, and for a JSON text of an unknown format.
@@ -119,19 +123,13 @@ public struct FormatRegistry: Sendable {
   {
     let location = FileLocation(name: file.name)
     let outline = JSONOutline(file.bytes.span)
-    if confidence == .unrecognized {
-      if let kind = FileKind(of: file.bytes) {
-        throw InputError(
-          Finding(
-            Self.wrongFileKind, location: location, "\(kind.name), not a pattern",
-            suggestion: kind.suggestion))
-      }
-    } else if let kind = outline.flatMap({ FileKind(of: $0) }) {
+    let binaryKind = confidence == .unrecognized ? FileKind(of: file.bytes) : nil
+    let kind =
+      binaryKind ?? FileKind(ofUnrecognized: file) ?? outline.flatMap { FileKind(of: $0) }
+    if let kind {
       throw InputError(
         Finding(
-          Self.wrongFileKind, location: location,
-          "\(kind.name) is not a supported pattern format",
-          suggestion: kind.suggestion))
+          Self.wrongFileKind, location: location, kind.problem, suggestion: kind.suggestion))
     }
     if !isNamed, let outline, let key = outline.rootKeys.first, !outline.looksLikePattern {
       throw InputError(

@@ -15,6 +15,9 @@ public struct HapticFormat: Sendable {
   public let id: String
   /// Other names of the format in options, in lower case: names of vendors, systems, and libraries.
   public private(set) var aliases: [String] = []
+  /// A clause that distinguishes the format from others with the same content, for messages; nil if
+  /// the content identifies the format.
+  public private(set) var distinction: String?
   /// The full name.
   public let title: String
   /// The file extensions in lower case, without the dot. The first one is written.
@@ -98,6 +101,15 @@ public struct HapticFormat: Sendable {
   public func alsoNamed(_ names: String...) -> HapticFormat {
     var format = self
     format.aliases = names
+    return format
+  }
+
+  /// Returns the format with a clause that distinguishes it from others with the same content.
+  ///
+  /// - Parameter clause: The clause for messages, such as `the first number is a pause`.
+  public func distinguished(by clause: String) -> HapticFormat {
+    var format = self
+    format.distinction = clause
     return format
   }
 

@@ -5,6 +5,8 @@
 package struct JSONOutline {
   /// The keys of the outermost object, in their order.
   package private(set) var rootKeys: [String] = []
+  /// A Boolean value that indicates whether the outermost value is an array.
+  package private(set) var isArray = false
   /// The keys of nested objects.
   package private(set) var nestedKeys: Set<String> = []
   /// The number of bytes that are scanned for keys of the outermost object.
@@ -14,15 +16,17 @@ package struct JSONOutline {
   /// The maximum length of a recorded key in bytes. No format has a longer one.
   private static let maximumKeyLength = 40
 
-  /// Scans a text; nil if it does not begin with an object.
-  package init?(_ text: Span<UInt8>) {
+  /// Scans a text; nil if it does not begin with an object or, if permitted, an array.
+  package init?(_ text: Span<UInt8>, allowsArray: Bool = false) {
     let hasByteOrderMark =
       text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
     var position = hasByteOrderMark ? 3 : 0
     while position < text.count, Self.isWhitespace(text[position]) {
       position += 1
     }
-    guard position < text.count, text[position] == UInt8(ascii: "{") else { return nil }
+    guard position < text.count else { return nil }
+    isArray = allowsArray && text[position] == UInt8(ascii: "[")
+    guard isArray || text[position] == UInt8(ascii: "{") else { return nil }
     var depth = 0
     // For each open container, whether it is an object.
     var isObject: [Bool] = []
@@ -70,11 +74,15 @@ package struct JSONOutline {
     }
   }
 
-  /// A Boolean value that indicates whether the text has a root key of Apple's format, in any
-  /// spelling.
+  /// A Boolean value that indicates whether the text has keys of Apple's format, in any spelling.
   var looksLikePattern: Bool {
-    hasRootKey("Version") || rootKeys.contains { $0.lowercased() == "pattern" }
+    if hasRootKey("Version") || hasRootKey("Pattern") { return true }
+    let hasPattern = rootKeys.contains { $0.lowercased() == "pattern" }
+    return hasPattern && nestedKeys.contains { Self.appleKeys.contains($0.lowercased()) }
   }
+
+  /// Nested keys that identify Apple's format, in lower case.
+  private static let appleKeys = ["event", "eventtype", "parametercurve"]
 
   /// Returns whether the outermost object has a key.
   package func hasRootKey(_ key: String) -> Bool { rootKeys.contains(key) }

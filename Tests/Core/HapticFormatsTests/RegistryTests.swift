@@ -61,8 +61,8 @@ import Testing
     #expect(
       error?.description
         == """
-        a: error: the format is ambiguous: one or two; use the format's file extension, or convert \
-        the file with '--input-format'
+        a: error: the format is ambiguous: one or two; use the file extension .one or .two, or \
+        convert the file with '--input-format'
         """
     )
     #expect(formats.examine(file("x", "a")).findings.map(\.rule) == ["format-ambiguous"])

@@ -111,8 +111,8 @@ import VendorFormats
       """
     ),
     (
-      #"{"m_version": 7, "m_vibration": {"m_melodies": []}}"#,
-      "t:1:15: warning: the version is 7; the file is read as version 5 (m_version)"
+      #"{"m_version": 4, "m_vibration": {"m_melodies": []}}"#,
+      "t:1:15: warning: the version is 4; the file is read as version 5 (m_version)"
     ),
   ]) func whatIsWrongHasItsPlace(text: String, finding: String) {
     #expect(examine(text).findings.first?.description == finding)

@@ -112,7 +112,13 @@ struct HapsDecoder: JSONSchemaReader {
     [
       Field(JSONKey("m_version", .any, is: .alwaysWritten)) { value, document, reader in
         document.version = value.string ?? value.number.map { $0.shortText } ?? ""
-        if document.version != "5" {
+        let major = document.version.split(separator: ".").first.flatMap { Int($0) }
+        if let major, major > 5 {
+          reader.log.add(
+            .hapsVersion, at: value, severity: .error,
+            "Interhaptics version \(value.truncatedLexeme) is not supported",
+            suggestion: "export the material as version 5")
+        } else if document.version != "5" {
           reader.log.add(
             .hapsVersion, at: value,
             "the version is \(value.truncatedLexeme); the file is read as version 5")
