@@ -25,9 +25,9 @@ enum CheckCommand {
         --json, or --sarif.
 
         With --fix, Temblor applies safe fixes to the files first: it removes byte-order marks and \
-        commas before closing brackets, corrects the keys Duration and Value, sorts control \
-        points, and converts absolute times of control points to relative times. The rest of the \
-        text is unchanged.
+        commas before closing brackets, adds missing Event objects around entries, corrects the \
+        keys Duration and Value, sorts control points, and converts absolute times of control \
+        points to relative times. The rest of the text is unchanged.
 
         With --profile, the pattern is rendered for the hardware of the profile. The check reports \
         frequencies that are noticeably shifted into its band, and times at which excursion, \

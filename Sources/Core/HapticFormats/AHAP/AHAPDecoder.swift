@@ -133,20 +133,16 @@ struct AHAPDecoder: JSONSchemaReader {
     guard let first = entry.members.first(where: { _ in true }), let key = first.key else {
       return log.add(.unknownEntry, at: entry, "an empty entry is ignored")
     }
-    // Some public descriptions of the format omit the object around an entry's contents.
-    var missingKey: String?
-    if entry["EventType"] != nil {
-      missingKey = "Event"
-    } else if entry["ParameterID"] != nil {
-      let hasPoints = entry["ParameterCurveControlPoints"] != nil
-      missingKey = hasPoints ? "ParameterCurve" : "Parameter"
+    if let key = AHAPSchemas.missingEntryKey(of: entry) {
+      return log.add(
+        .bareEntry, at: entry, "the contents of an entry must be in an object \(key.quoted())",
+        suggestion: "write {\"\(key)\": {…}}, or run 'temblor check --fix'",
+        errorCode: AHAPSchemas.entry.errorCode)
     }
     log.add(
       .unknownEntry, at: first, offset: first.keyOffset,
       "an entry with the key \(key.quoted()) is ignored",
-      suggestion: missingKey.map { "put its contents into an object: {\"\($0)\": {…}}" }
-        ?? AHAPSchemas.entry.names.suggestion(for: key)
-    )
+      suggestion: AHAPSchemas.entry.names.suggestion(for: key))
   }
 
   /// Checks the document as a whole, after decoding it.

@@ -3,18 +3,39 @@ package import Reading
 extension AHAPDocument {
   /// Returns the text with mechanical mistakes corrected and all other bytes unchanged.
   ///
-  /// 1. Byte-order marks and trailing commas are removed; the keys `Duration` and `Value`, and
+  /// 1. The contents of entries are put into an object named `Event`, `Parameter`, or
+  ///    `ParameterCurve` where it is missing.
+  /// 2. Byte-order marks and trailing commas are removed; the keys `Duration` and `Value`, and
   ///    misspelled parameters, are renamed.
-  /// 2. Control points are sorted by time.
-  /// 3. Absolute times of control points are made relative.
+  /// 3. Control points are sorted by time.
+  /// 4. Absolute times of control points are made relative.
   ///
   /// Correcting a corrected text changes nothing.
   package func correctedText() throws(InputError) -> [UInt8] {
+    let edits = entryEdits
+    if !edits.isEmpty {
+      let text = TextEdits(json.text).applying(edits)
+      return try AHAPDocument(text: text, name: json.name).correctedText()
+    }
     var text = TextEdits(json.text).applying(syntaxEdits)
     let renamed = try AHAPDocument(text: text, name: json.name)
     text = TextEdits(text).applying(renamed.pointOrderEdits)
     let sorted = try AHAPDocument(text: text, name: json.name)
     return TextEdits(text).applying(sorted.relativeTimeEdits)
+  }
+
+  /// Puts the contents of bare entries into the object that they need.
+  private var entryEdits: [TextEdits.Edit] {
+    entries.flatMap { entry -> [TextEdits.Edit] in
+      guard let key = AHAPSchemas.missingEntryKey(of: entry) else { return [] }
+      let range = TextEdits.byteRange(of: entry, in: json.text)
+      return [
+        TextEdits.Edit(
+          range: range.lowerBound..<range.lowerBound, bytes: Array("{\"\(key)\": ".utf8)),
+        TextEdits.Edit(
+          range: range.upperBound..<range.upperBound, bytes: Array("}".utf8)),
+      ]
+    }
   }
 
   /// Removes byte-order marks and trailing commas, and renames keys and parameters.

@@ -5,8 +5,8 @@ extension Rule {
   package static let ahap: [Rule] = [
     .syntax, .textEncoding, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey,
     .wrongType,
-    .unknownEventType, .unknownParameter, .unknownEntry, .unknownKey, .durationKey, .missingVersion,
-    .unexpectedVersion,
+    .unknownEventType, .unknownParameter, .bareEntry, .unknownEntry, .unknownKey, .durationKey,
+    .missingVersion, .unexpectedVersion,
     .missingDuration, .nullValue, .duplicateParameter, .waveformPath, .negativeTime,
     .negativeDuration, .outOfRange,
     .eventLength, .timeUnit, .curveAbsoluteTimes, .curvePointCount, .curveOrder,
@@ -53,6 +53,9 @@ extension Rule {
     parameters are ignored.
     """
   )
+  static let bareEntry = error(
+    "bare-entry", "grammar",
+    "The contents of an entry must be in an object named Event, Parameter, or ParameterCurve.")
   static let unknownEntry = warning(
     "unknown-entry", "grammar",
     "An entry should be one Event, Parameter, or ParameterCurve. Other entries are ignored.")

@@ -91,6 +91,21 @@ enum AHAPSchemas {
       JSONKey("ParameterCurve", .object { curve }),
     ], errorCode: Code.invalidPatternDictionary)
 
+  /// Returns the key whose object must contain the members of an entry; nil if the entry has such
+  /// a key, or unknown members. Some public descriptions of the format omit the object.
+  static func missingEntryKey(of entry: JSONValue) -> String? {
+    guard entry.kind == .object, !entry.members.contains(where: { isEntryKey($0) }) else {
+      return nil
+    }
+    if entry["EventType"] != nil { return "Event" }
+    guard entry["ParameterID"] != nil else { return nil }
+    return entry["ParameterCurveControlPoints"] != nil ? "ParameterCurve" : "Parameter"
+  }
+
+  private static func isEntryKey(_ member: JSONValue) -> Bool {
+    entry.names.index(ofKey: member) != nil
+  }
+
   static let event = JSONSchema(
     "an event",
     [

@@ -193,9 +193,51 @@ import Testing
         #""Time": 0, "EventType": "HapticTransient", "EventParameters": [{"ParameterID": "HapticIntensity", "ParameterValue": 80}]"#
       ))
     #expect(percent.first?.hasSuffix("; the value is not a percentage; write 0.8") == true)
-    let bare = try lines(
-      #"{"Version": 1, "Pattern": [{"Time": 0, "EventType": "HapticTransient"}]}"#)
-    #expect(bare.contains { $0.hasSuffix(#"; put its contents into an object: {"Event": {…}}"#) })
+  }
+
+  /// Entries without the object around their contents.
+  private static let bareEntries = #"""
+    {"Version": 1, "Pattern": [
+      {"Time": 0, "EventType": "HapticContinuous", "Duration": 1},
+      {"ParameterID": "HapticIntensityControl", "Time": 0, "ParameterValue": 0.5},
+      {"ParameterID": "HapticIntensityControl", "Time": 0, "ParameterCurveControlPoints": []}
+    ]}
+    """#
+
+  @Test func bareEntriesAreErrors() throws {
+    let file = SourceFile(Array(Self.bareEntries.utf8), name: "t")
+    let errors = HapticFormat.ahap.examine(file).findings.filter { $0.severity == .error }
+    #expect(
+      errors.map(\.description) == [
+        #"""
+        t:2:3: error: the contents of an entry must be in an object "Event" (Pattern[0]); \#
+        write {"Event": {…}}, or run 'temblor check --fix'
+        """#,
+        #"""
+        t:3:3: error: the contents of an entry must be in an object "Parameter" (Pattern[1]); \#
+        write {"Parameter": {…}}, or run 'temblor check --fix'
+        """#,
+        #"""
+        t:4:3: error: the contents of an entry must be in an object "ParameterCurve" (Pattern[2]); \#
+        write {"ParameterCurve": {…}}, or run 'temblor check --fix'
+        """#,
+      ])
+  }
+
+  @Test func bareEntriesAreCorrected() throws {
+    let file = SourceFile(Array(Self.bareEntries.utf8), name: "t")
+    let fixed = try #require(try HapticFormat.ahap.correctedText(of: file))
+    #expect(
+      String(decoding: fixed, as: UTF8.self) == #"""
+        {"Version": 1, "Pattern": [
+          {"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 1}},
+          {"Parameter": {"ParameterID": "HapticIntensityControl", "Time": 0, "ParameterValue": 0.5}},
+          {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0, \#
+        "ParameterCurveControlPoints": []}}
+        ]}
+        """#)
+    let again = try HapticFormat.ahap.correctedText(of: SourceFile(fixed, name: "t"))
+    #expect(again == fixed)
   }
 
   /// Returns the bytes of a text in an encoding with units of `size` bytes.
