@@ -7,8 +7,8 @@ extension FormatRegistry {
     apple.formats + [
       .hapticClip.alsoNamed("meta", "lofelt"), .lofeltVoices, .he.alsoNamed("richtap"),
       .oh.alsoNamed("harmonyos", "openharmony"), .androidXML.alsoNamed("android"), .androidArrays,
-      .vibrate.alsoNamed("web"), .hjif.alsoNamed("mpeg"), .hmpg, .haps.alsoNamed("interhaptics"),
-      .hla.alsoNamed("hapticlabs"),
+      .vibrate.alsoNamed("web"), .waitFirst.alsoNamed("flutter", "react-native"), .webHaptics,
+      .hjif.alsoNamed("mpeg"), .hmpg, .haps.alsoNamed("interhaptics"), .hla.alsoNamed("hapticlabs"),
     ])
 }
 
@@ -22,6 +22,7 @@ extension HapticFormat {
   ///   - rules: The rules, in listing order.
   ///   - dialects: The dialects that can be written.
   ///   - resolution: The rounding of values in files.
+  ///   - allowsArray: True if the outermost value of a file can be an array.
   ///   - matches: Returns whether an outline is that of a file of this format.
   ///   - read: Reads a parsed text.
   ///   - write: Writes a composition; nil if the format is only read.
@@ -29,7 +30,7 @@ extension HapticFormat {
   static func json(
     _ id: String, title: String, endings: [String], rules: [Rule], dialects: [String] = [],
     keepsHertz: Bool = false,
-    resolution: FormatResolution = .exact,
+    resolution: FormatResolution = .exact, allowsArray: Bool = false,
     matches isMarked: @escaping @Sendable (JSONOutline) -> Bool,
     read: @escaping @Sendable (JSONDocument, ReadingOptions) -> ReadResult, write: Writer? = nil,
     shape: (@Sendable () -> JSONSchema)? = nil
@@ -50,7 +51,10 @@ extension HapticFormat {
       id, title: title, fileExtensions: endings, rules: rules, dialects: dialects,
       keepsHertz: keepsHertz,
       resolution: resolution,
-      recognize: { JSONOutline($0).map(isMarked) == true ? .certain : .unrecognized },
+      recognize: { bytes in
+        let outline = JSONOutline(bytes, allowsArray: allowsArray)
+        return outline.map(isMarked) == true ? .certain : .unrecognized
+      },
       read: { (file, options) throws(InputError) in read(try document(file), options) },
       write: write,
       canonicalize: canonical)

@@ -69,98 +69,12 @@ extension HapticFormat {
         return WrittenFiles([WrittenFiles.File(text)], losses: losses.finish())
       })
   }
-
-  /// The durations of `navigator.vibrate` on web pages: alternately on and off, in milliseconds, as
-  /// an array or as comma-separated numbers. When written, the vibrator is on at any level above 0.
-  ///
-  /// The content does not identify the format, so it is never recognized and must be named.
-  public static let vibrate = HapticFormat(
-    "vibrate", title: "Web Vibration API", fileExtensions: ["vibrate.json"],
-    rules: Rule.webVibration,
-    resolution: FormatResolution(seconds: 0.001, samplingSeconds: 0.01),
-    recognize: { _ in .unrecognized },
-    read: { (file, options) throws(InputError) in
-      let isArray = file.bytes.first { !XMLTree.isWhitespace($0) } == UInt8(ascii: "[")
-      let text = isArray ? file.bytes : [UInt8(ascii: "[")] + file.bytes + [UInt8(ascii: "]")]
-      let json: JSONDocument
-      do throws(JSONError) {
-        json = try JSONDocument(text: text, name: file.name)
-      } catch {
-        throw InputError(error, rule: .vibrateSyntax)
-      }
-      var log = FindingLog()
-      var steps: [VibrationEffect.Step] = []
-      var excess: JSONValue?
-      for value in json.root.elements {
-        if let number = value.number, number >= 0 {
-          let duration = FrameConversion.integer(
-            min(number, FrameConversion.maximumSeconds * 1000).rounded(.down))
-          if duration > chromiumLimits.duration || steps.count == chromiumLimits.count {
-            excess = excess ?? value
-          }
-          steps.append(
-            .init(
-              duration: duration,
-              amplitude: steps.count % 2 == 0 ? VibrationEffect.fullAmplitude : 0))
-        } else {
-          log.add(.vibrateValue, at: value, "a duration must be a number of at least 0")
-        }
-      }
-      if let excess {
-        log.add(.vibrateCount, at: excess, chromiumLimits.sentence)
-      }
-      return ReadResult(of: .waveform(steps, repeatIndex: nil), json, log, options)
-    },
-    write: { (composition, options) throws(InputError) in
-      try composition.checkFinite(.vibrateValue)
-      var losses = LossLog()
-      let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
-      let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
-      losses = steps.losses
-      if steps.steps.contains(where: { 1..<VibrationEffect.fullAmplitude ~= $0.amplitude ?? 0 }) {
-        losses.add(.dropped, .composition, "this format has a single vibration level")
-      }
-      losses.addTextLosses(of: composition)
-      var durations: [Int] = []
-      for step in steps.steps {
-        let isOn = step.amplitude != 0
-        if durations.isEmpty, !isOn {
-          durations.append(0)
-        }
-        if (durations.count % 2 == 1) == isOn, !durations.isEmpty {
-          durations[durations.count - 1] += step.duration
-        } else {
-          durations.append(step.duration)
-        }
-      }
-      if durations.count % 2 == 0 {
-        durations = durations.dropLast()
-      }
-      if durations.count > chromiumLimits.count
-        || durations.contains(where: { $0 > chromiumLimits.duration })
-      {
-        losses.add(.approximated, .composition, chromiumLimits.sentence)
-      }
-      var writer = JSONWriter(layout: .singleLine)
-      writer.array { array in
-        for duration in durations {
-          array.element(duration)
-        }
-      }
-      return WrittenFiles([WrittenFiles.File(writer.finish())], losses: losses.finish())
-    })
-
-  /// The maximum number of durations, and the maximum duration in milliseconds. Source: Chromium's
-  /// web tests of the Vibration API.
-  private static let chromiumLimits = (
-    count: 99, duration: 10_000, sentence: "Chromium plays at most 99 durations of at most 10000 ms"
-  )
 }
 
 extension ReadResult {
   /// Creates the result of reading a text with one effect. The effect is used only if there are no
   /// errors.
-  fileprivate init(
+  init(
     of effect: VibrationEffect?, _ json: JSONDocument, _ log: FindingLog, _ options: ReadingOptions
   ) {
     let reader = log.errorCount == 0 ? VibrationReader(effect, options: options) : nil
@@ -302,7 +216,7 @@ private struct TimingArraysDecoder {
   }
 }
 
-/// The rules of Android's vibration files and of web vibrations.
+/// The rules of Android's vibration files.
 extension Rule {
   /// The rules of vibration XML, in listing order.
   static let androidXML: [Rule] = [
@@ -313,7 +227,6 @@ extension Rule {
   static let timingArrays: [Rule] = [
     .syntax, .arraysStructure, .arraysCount, .arraysValue, .arraysRepeat, .arraysNoLength,
   ]
-  static let webVibration: [Rule] = [.vibrateSyntax, .vibrateValue, .vibrateCount]
 
   static let androidSyntax = error(
     "syntax", "syntax",
@@ -362,11 +275,4 @@ extension Rule {
   static let arraysRepeat = error(
     "repeat", "range", "The repeat index must be the index of a timing, or -1 for no repetition.")
   static let arraysNoLength = error("no-length", "range", "At least one timing must not be 0.")
-
-  static let vibrateSyntax = error(
-    "syntax", "syntax", "The text must be a JSON array of numbers, or numbers separated by commas.")
-  static let vibrateValue = error("value", "range", "Durations must be numbers of at least 0.")
-  static let vibrateCount = warning(
-    "count", "compatibility",
-    "There should be at most 99 durations of at most 10000 ms. Chromium shortens other patterns.")
 }

@@ -304,22 +304,4 @@ import Testing
     #expect(errors("{\"timings\": [10, 20, 10, 30]}") == [])
     #expect(errors("[]").map { $0.contains("must be an object") } == [true])
   }
-
-  @Test func webVibrationIsOnAndOff() throws {
-    let format = HapticFormat.vibrate
-    for text in ["[100, 50, 200]", "100,50,200\n"] {
-      let file = SourceFile(Array(text.utf8), name: "x")
-      #expect(try FormatRegistry.standard.format(of: file).id != "vibrate")
-      let composition = try format.examine(file, options: ReadingOptions()).get()
-      #expect(composition.layers[0].pattern.events.map(\.time) == [0, 0.15])
-      #expect(composition.layers[0].pattern.events.map(\.duration) == [0.1, 0.2])
-      let writing = try #require(try format.write(composition))
-      #expect(String(decoding: writing.files[0].bytes, as: UTF8.self) == "[100, 50, 200]\n")
-      #expect(writing.losses == [])
-    }
-    #expect(
-      format.examine(SourceFile(Array("[-1]".utf8), name: "x"), options: ReadingOptions()).findings
-        .map(\.description)
-        == ["x:1:2: error: a duration must be a number of at least 0 ([0])"])
-  }
 }

@@ -1,0 +1,175 @@
+public import HapticFormats
+internal import HapticModel
+internal import Reading
+
+extension HapticFormat {
+  /// The durations of `navigator.vibrate` on web pages: alternately on and off, in milliseconds, as
+  /// an array or as comma-separated numbers. When written, the vibrator is on at any level above 0.
+  ///
+  /// The content does not distinguish this format from ``waitFirst``, so the file name must.
+  public static let vibrate = durationArray(
+    "vibrate", title: "Web Vibration API", beginsWithPause: false, maximum: .chromium,
+    rules: [.vibrateSyntax, .vibrateValue, .vibrateCount]
+  ).distinguished(by: "the first number is a vibration, as on web pages")
+
+  /// The durations of `vibrate(long[], int)` in Android, and of the argument `pattern` in Flutter
+  /// and React Native: alternately off and on, in milliseconds.
+  ///
+  /// Source: the documentation of `android.os.Vibrator`, of the Flutter package `vibration`, and of
+  /// React Native's `Vibration` on Android.
+  public static let waitFirst = durationArray(
+    "wait-first", title: "Durations that begin with a pause", beginsWithPause: true,
+    rules: [.vibrateSyntax, .vibrateValue]
+  ).distinguished(
+    by: "the first number is a pause, as in Android, Flutter, and React Native")
+
+  private static func durationArray(
+    _ id: String, title: String, beginsWithPause: Bool, maximum: DurationLimits? = nil,
+    rules: [Rule]
+  ) -> HapticFormat {
+    HapticFormat(
+      id, title: title, fileExtensions: ["\(id).json"], rules: rules,
+      resolution: FormatResolution(seconds: 0.001, samplingSeconds: 0.01),
+      recognize: { DurationArray.matches($0) ? .possible : .unrecognized },
+      read: { (file, options) throws(InputError) in
+        let array = try DurationArray(file, beginsWithPause: beginsWithPause, maximum: maximum)
+        return ReadResult(
+          of: .waveform(array.steps, repeatIndex: nil), array.json, array.log, options)
+      },
+      write: { (composition, options) throws(InputError) in
+        try composition.checkFinite(.vibrateValue)
+        var losses = LossLog()
+        let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
+        let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
+        losses = steps.losses
+        if steps.steps.contains(where: { 1..<VibrationEffect.fullAmplitude ~= $0.amplitude ?? 0 }) {
+          losses.add(.dropped, .composition, "this format has a single vibration level")
+        }
+        losses.addTextLosses(of: composition)
+        let durations = DurationArray.durations(of: steps, beginsWithPause: beginsWithPause)
+        if let maximum, maximum.isExceeded(by: durations) {
+          losses.add(.approximated, .composition, maximum.message)
+        }
+        var writer = JSONWriter(layout: .singleLine)
+        writer.array { array in
+          for duration in durations {
+            array.element(duration)
+          }
+        }
+        return WrittenFiles([WrittenFiles.File(writer.finish())], losses: losses.finish())
+      })
+  }
+}
+
+/// The limits of a player of durations.
+private struct DurationLimits: Sendable {
+  /// The maximum number of durations.
+  var count: Int
+  /// The maximum duration, in milliseconds.
+  var milliseconds: Int
+  /// The sentence about the limits.
+  var message: String
+
+  /// The limits of Chromium. Source: Chromium's web tests of the Vibration API.
+  static let chromium = DurationLimits(
+    count: 99, milliseconds: 10_000,
+    message: "Chromium plays at most 99 durations of at most 10000 ms")
+
+  /// Returns whether durations exceed the limits.
+  func isExceeded(by durations: [Int]) -> Bool {
+    durations.count > count || durations.contains { $0 > milliseconds }
+  }
+}
+
+/// A list of durations that alternate between vibration and pause.
+private struct DurationArray {
+  let json: JSONDocument
+  private(set) var log = FindingLog()
+  private(set) var steps: [VibrationEffect.Step] = []
+
+  /// The number of bytes at the start of a text that identify it.
+  private static let recognizedLength = 1 << 12
+
+  /// Returns whether a text consists of numbers in an array, or of several numbers separated by
+  /// commas.
+  static func matches(_ text: Span<UInt8>) -> Bool {
+    var hasDigit = false
+    var hasSeparator = false
+    for index in 0..<min(text.count, recognizedLength) {
+      let byte = text[index]
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        hasDigit = true
+      case UInt8(ascii: "["), UInt8(ascii: ","):
+        hasSeparator = true
+      case UInt8(ascii: "]"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "+"),
+        UInt8(ascii: "e"), UInt8(ascii: "E"):
+        continue
+      default:
+        guard XMLTree.isWhitespace(byte) else { return false }
+      }
+    }
+    return hasDigit && hasSeparator
+  }
+
+  /// Parses a text with or without brackets, and reports invalid durations.
+  init(_ file: SourceFile, beginsWithPause: Bool, maximum: DurationLimits?) throws(InputError) {
+    let hasBracket = file.bytes.first { !XMLTree.isWhitespace($0) } == UInt8(ascii: "[")
+    let text = hasBracket ? file.bytes : [UInt8(ascii: "[")] + file.bytes + [UInt8(ascii: "]")]
+    do throws(JSONError) {
+      json = try JSONDocument(text: text, name: file.name)
+    } catch {
+      throw InputError(error, rule: .vibrateSyntax)
+    }
+    var excess: JSONValue?
+    for value in json.root.elements {
+      guard let number = value.number, number >= 0 else {
+        log.add(.vibrateValue, at: value, "a duration must be a number of at least 0")
+        continue
+      }
+      let duration = FrameConversion.integer(
+        min(number, FrameConversion.maximumSeconds * 1000).rounded(.down))
+      if let maximum, duration > maximum.milliseconds || steps.count == maximum.count {
+        excess = excess ?? value
+      }
+      let isOn = (steps.count % 2 == 0) != beginsWithPause
+      steps.append(
+        .init(duration: duration, amplitude: isOn ? VibrationEffect.fullAmplitude : 0))
+    }
+    if let excess, let maximum {
+      log.add(.vibrateCount, at: excess, maximum.message)
+    }
+  }
+
+  /// Returns alternating durations of levels, without a pause at the end.
+  static func durations(of levels: VibrationSteps, beginsWithPause: Bool) -> [Int] {
+    var durations: [Int] = []
+    for step in levels.steps {
+      let isOn = step.amplitude != 0
+      if durations.isEmpty, isOn == beginsWithPause {
+        durations.append(0)
+      }
+      let nextIsOn = (durations.count % 2 == 0) != beginsWithPause
+      if isOn == nextIsOn {
+        durations.append(step.duration)
+      } else {
+        durations[durations.count - 1] += step.duration
+      }
+    }
+    let lastIsOn = (durations.count % 2 == 1) != beginsWithPause
+    if !lastIsOn {
+      durations = durations.dropLast()
+    }
+    return durations.isEmpty ? [0] : durations
+  }
+}
+
+/// The rules of lists of durations.
+extension Rule {
+  static let vibrateSyntax = error(
+    "syntax", "syntax", "The text must be a JSON array of numbers, or numbers separated by commas.")
+  static let vibrateValue = error("value", "range", "Durations must be numbers of at least 0.")
+  static let vibrateCount = warning(
+    "count", "compatibility",
+    "There should be at most 99 durations of at most 10000 ms. Chromium shortens other patterns.")
+}

@@ -1,0 +1,183 @@
+public import HapticFormats
+internal import HapticModel
+internal import Reading
+
+extension HapticFormat {
+  /// The vibrations of the library web-haptics: an array of objects with a duration, an intensity,
+  /// and a delay, or an object with such an array as `pattern`.
+  ///
+  /// Times are in milliseconds. The library modulates the width of pulses by the intensity, so the
+  /// intensity is an amplitude. Source: lochie/web-haptics, 50597b9, MIT license.
+  public static let webHaptics = json(
+    "web-haptics", title: "web-haptics", endings: ["web-haptics.json"], rules: Rule.webHaptics,
+    resolution: FormatResolution(amplitude: 1.0 / 255, seconds: 0.001, samplingSeconds: 0.01),
+    allowsArray: true,
+    matches: { outline in
+      (outline.isArray || outline.hasRootKey("pattern"))
+        && outline.nestedKeys.contains("duration")
+        && outline.nestedKeys.isSubset(of: ["duration", "intensity", "delay"])
+    },
+    read: { json, options in
+      var reader = WebHapticsReader(amplitudeMapping: options.amplitudeMapping)
+      reader.read(json)
+      let values = reader.values
+      return ReadResult(
+        HapticComposition(HapticPattern(events: reader.events)), of: json, log: reader.log,
+        options: options,
+        sourceMap: SourceMap(events: [values]) { json.location(ofValue: $0) })
+    },
+    write: { (composition, options) throws(InputError) in
+      try composition.checkFinite(.webHapticsRange)
+      var losses = LossLog()
+      let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
+      let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
+      losses = steps.losses
+      losses.addTextLosses(of: composition)
+      let text = WebVibration.text(of: steps)
+      return WrittenFiles([WrittenFiles.File(text)], losses: losses.finish())
+    })
+}
+
+/// A vibration of constant level after a delay.
+private struct WebVibration: Equatable, Sendable {
+  /// The delay after the preceding vibration, in milliseconds.
+  var delay = 0.0
+  /// The duration, in milliseconds.
+  var duration = 0.0
+  /// The level, 0…1.
+  var intensity = defaultIntensity
+
+  /// The level of vibrations that state none.
+  static let defaultIntensity = 0.5
+  /// The maximum duration that the library plays, in milliseconds.
+  static let maximumDuration = 1_000
+
+  /// Returns the text of levels. Longer levels are divided, and pauses become delays.
+  static func text(of levels: VibrationSteps) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.array { list in
+      var delay = 0
+      for step in levels.steps {
+        guard let amplitude = step.amplitude, amplitude > 0 else {
+          delay += step.duration
+          continue
+        }
+        var remaining = step.duration
+        while remaining > 0 {
+          let duration = min(remaining, maximumDuration)
+          list.object(layout: .singleLine) { object in
+            if delay > 0 {
+              object.member("delay", delay)
+            }
+            object.member("duration", duration)
+            object.member(
+              "intensity", Double(amplitude) / Double(VibrationEffect.fullAmplitude))
+          }
+          delay = 0
+          remaining -= duration
+        }
+      }
+    }
+    return writer.finish()
+  }
+}
+
+/// Reads vibrations as events in series. A vibration that touches the preceding one at the same
+/// level extends it.
+private struct WebHapticsReader: JSONSchemaReader {
+  private typealias Field = JSONProperty<WebVibration, WebHapticsReader>
+
+  let amplitudeMapping: AmplitudeMapping
+  var log = FindingLog()
+  let rules = JSONSchemaRules(
+    missingKey: .webHapticsStructure, wrongType: .wrongType, outOfRange: .webHapticsRange,
+    unknownKey: .unknownKey, nullHandling: .absent)
+  private(set) var events: [HapticEvent] = []
+  /// The indices of the JSON values that the events were read from.
+  private(set) var values: [Int] = []
+  /// The end of the preceding vibration, in milliseconds.
+  private var elapsedMilliseconds = 0.0
+
+  private static let millisecondsType = JSONType.number(
+    0...FrameConversion.maximumSeconds * 1_000)
+
+  private static let vibration = JSONObjectSchema<WebVibration, WebHapticsReader>(
+    "a vibration",
+    [
+      .value("delay", millisecondsType) { $1(&$0.delay) },
+      .value("duration", millisecondsType, is: .required) { $1(&$0.duration) },
+      .value("intensity", .anyNumber) { $1(&$0.intensity) },
+    ])
+
+  init(amplitudeMapping: AmplitudeMapping) { self.amplitudeMapping = amplitudeMapping }
+
+  mutating func read(_ json: JSONDocument) {
+    let root = json.root
+    guard let list = root.kind == .array ? root : root["pattern"], list.kind == .array else {
+      log.add(
+        .webHapticsStructure, at: root,
+        "the file must be an array of vibrations, or an object with such an array as \"pattern\"")
+      return
+    }
+    for element in list.elements {
+      var vibration = WebVibration()
+      guard expectKind(.object, of: element, as: "a vibration", errorCode: nil) else { continue }
+      if Self.vibration.read(element, into: &vibration, reader: &self) {
+        add(vibration, at: element)
+      }
+    }
+  }
+
+  private mutating func add(_ vibration: WebVibration, at value: JSONValue) {
+    let level = min(max(vibration.intensity, 0), 1)
+    if level != vibration.intensity {
+      log.add(
+        .webHapticsIntensity, at: value["intensity"] ?? value,
+        "intensity is \(vibration.intensity.shortText), outside 0 to 1; \(level.shortText) is used")
+    }
+    if vibration.duration > Double(WebVibration.maximumDuration) {
+      log.add(
+        .webHapticsDuration, at: value["duration"] ?? value,
+        "the library plays at most \(WebVibration.maximumDuration) ms of a vibration",
+        suggestion: "divide it into several vibrations")
+    }
+    let start = elapsedMilliseconds + vibration.delay
+    elapsedMilliseconds = start + vibration.duration
+    guard vibration.duration > 0, level > 0 else { return }
+    let intensity = Float(amplitudeMapping.intensity(ofAmplitude: level))
+    if let last = events.indices.last, vibration.delay == 0,
+      events[last].parameters[.hapticIntensity] == intensity,
+      events[last].time + (events[last].duration ?? 0) >= start / 1_000 - 1e-9
+    {
+      events[last].duration = elapsedMilliseconds / 1_000 - events[last].time
+      return
+    }
+    values.append(value.index)
+    events.append(
+      HapticEvent(
+        kind: .hapticContinuous, time: start / 1_000, duration: vibration.duration / 1_000,
+        parameters: [.hapticIntensity: intensity]))
+  }
+}
+
+extension Rule {
+  static let webHapticsStructure = error(
+    "structure", "grammar",
+    """
+    The file must be an array of objects with a duration, or an object with such an array as \
+    pattern.
+    """)
+  static let webHapticsRange = error(
+    "out-of-range", "range", "Durations and delays must be 0 to 86400000 ms.")
+  static let webHapticsIntensity = warning(
+    "intensity", "range", "An intensity should be 0 to 1. Other values are clamped.")
+  static let webHapticsDuration = warning(
+    "duration", "compatibility",
+    "A vibration should last at most 1000 ms. The library shortens longer vibrations.")
+
+  /// The rules of vibrations of web-haptics, in listing order.
+  static let webHaptics: [Rule] = [
+    .syntax, .webHapticsStructure, .wrongType, .webHapticsRange, .unknownKey, .webHapticsIntensity,
+    .webHapticsDuration,
+  ]
+}
