@@ -29,32 +29,29 @@ extension HapticComposition {
       """)
     guard passes > 1 || loop.end != nil else { return composition }
     for index in layers.indices {
-      composition.layers[index].pattern = layers[index].pattern.unrolled(
-        passCount: passes, from: start, to: end,
-        clampsSharpness: layers[index].sharpnessScale == nil)
+      composition.layers[index].pattern = layers[index].unrolledPattern(
+        passCount: passes, from: start, to: end)
     }
     return composition
   }
 }
 
-extension HapticPattern {
+extension HapticComposition.Layer {
   /// Returns the events and controls of all passes of a loop.
   ///
   /// - Parameters:
   ///   - passCount: The number of passes.
   ///   - start: The start of each pass after the first, in seconds.
   ///   - end: The end of a pass, in seconds.
-  ///   - clampsSharpness: Whether the sharpness control is limited to its range, because the layer
-  ///     states no hertz.
-  fileprivate func unrolled(
-    passCount: Int, from start: Double, to end: Double, clampsSharpness: Bool
+  fileprivate func unrolledPattern(
+    passCount: Int, from start: Double, to end: Double
   ) -> HapticPattern {
-    var unrolledControls = UnrolledControls(of: self, clampsSharpness: clampsSharpness)
+    var unrolledControls = UnrolledControls(of: self)
     var unrolledEvents: [HapticEvent] = []
     for pass in 0..<passCount {
       let passStart = pass == 0 ? 0 : start
       let shift = Double(pass) * (end - start)
-      for event in events {
+      for event in pattern.events {
         guard var clipped = event.clipped(from: passStart, to: end, isFirstPass: pass == 0) else {
           continue
         }
@@ -92,11 +89,11 @@ private struct UnrolledControls {
   /// The timeline of each control, and its unrolled curve.
   private var tracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
 
-  init(of pattern: HapticPattern, clampsSharpness: Bool) {
+  init(of layer: HapticComposition.Layer) {
+    let pattern = layer.pattern
     let usedControls = Set(pattern.parameters.map { $0.id } + pattern.curves.map { $0.id })
     for id in DynamicParameterID.allCases where usedControls.contains(id) {
-      let timeline = ControlTimeline(
-        of: id, in: pattern, isClamped: clampsSharpness || id != .hapticSharpnessControl)
+      let timeline = ControlTimeline(of: id, in: layer)
       tracks.append((timeline, ParameterCurve(id: id, time: 0, controlPoints: [])))
     }
   }

@@ -112,6 +112,23 @@ public struct ControlTimeline: Equatable, Sendable {
     }
   }
 
+  /// Creates the timeline of a control from the steps and curves of a layer.
+  ///
+  /// The sharpness of a layer that states hertz is not clamped.
+  ///
+  /// - Parameters:
+  ///   - id: The control.
+  ///   - layer: The layer that sets it.
+  ///   - grid: The grid to which times are rounded.
+  /// - Complexity: O(*n* log *n*) in the number of parameters and control points.
+  public init(
+    of id: DynamicParameterID, in layer: HapticComposition.Layer, grid: TimeGrid = .seconds
+  ) {
+    self.init(
+      of: id, in: layer.pattern, grid: grid,
+      isClamped: layer.hasClampedSharpness || id != .hapticSharpnessControl)
+  }
+
   /// A Boolean value that indicates whether the pattern sets the control.
   public var isSet: Bool { segments.count > 1 || segments.first?.sourceStart != nil }
 

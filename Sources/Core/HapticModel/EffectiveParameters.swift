@@ -16,15 +16,18 @@ public struct EffectiveParameters: Sendable {
 
   /// Creates the effective parameters of a pattern's events.
   ///
-  /// - Parameters:
-  ///   - pattern: The pattern.
-  ///   - clampsSharpness: Whether sharpness is limited to 0…1; false for a layer that states hertz.
+  /// - Parameter pattern: The pattern, whose sharpness is limited to 0…1.
   /// - Complexity: O(*n* log *n*) in the number of parameters and control points.
-  public init(_ pattern: HapticPattern, clampsSharpness: Bool = true) {
-    intensity = ControlTimeline(of: .hapticIntensityControl, in: pattern)
-    sharpness = ControlTimeline(
-      of: .hapticSharpnessControl, in: pattern, isClamped: clampsSharpness)
-    self.clampsSharpness = clampsSharpness
+  public init(_ pattern: HapticPattern) { self.init(HapticComposition.Layer(pattern)) }
+
+  /// Creates the effective parameters of a layer's events.
+  ///
+  /// - Parameter layer: The layer, whose sharpness is not limited if it states hertz.
+  /// - Complexity: O(*n* log *n*) in the number of parameters and control points.
+  public init(_ layer: HapticComposition.Layer) {
+    intensity = ControlTimeline(of: .hapticIntensityControl, in: layer)
+    sharpness = ControlTimeline(of: .hapticSharpnessControl, in: layer)
+    clampsSharpness = layer.hasClampedSharpness
   }
 
   /// Returns the corners of an event's effective intensity and sharpness, which are linear between

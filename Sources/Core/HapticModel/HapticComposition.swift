@@ -38,6 +38,10 @@ public struct HapticComposition: Equatable, Sendable {
       self.bodyLocation = bodyLocation
       self.sharpnessScale = sharpnessScale
     }
+
+    /// A Boolean value that indicates whether sharpness is limited to 0…1, because the layer states
+    /// no hertz.
+    public var hasClampedSharpness: Bool { sharpnessScale == nil }
   }
 
   /// A part of the body or an actuator of a device, numbered as in the file.

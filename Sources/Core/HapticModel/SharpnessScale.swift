@@ -49,22 +49,42 @@ public struct SharpnessScale: Equatable, Sendable {
       : (hertz - minimumHertz) / (maximumHertz - minimumHertz)
   }
 
-  /// The maximum change of a logarithmic sharpness along a line of hertz.
+  /// The maximum logarithm of the ratio of the frequencies at the ends of a line that represents a
+  /// part of a line on the other kind of scale.
   ///
-  /// The relative error of a frequency on such a line is below 10⁻⁴.
-  private static let maximumStep = 0.02
+  /// A chord of a logarithm or an exponential deviates by an eighth of its square, below 10⁻⁴.
+  private static let maximumLogarithm = 0.021
 
   /// The maximum number of lines that represent a single line.
   private static let maximumLineCount = 512
 
-  /// Returns the number of lines between two values that are close to a line of hertz.
+  /// Returns the number of lines with equal frequency ratios that represent a line of the other
+  /// kind of scale between two positive frequencies.
   ///
   /// - Parameters:
-  ///   - first: The sharpness at the start, on the logarithmic scale.
-  ///   - second: The sharpness at the end.
-  public static func lineCount(from first: Double, to second: Double) -> Int {
-    let count = (abs(first - second) / maximumStep).rounded(.up)
+  ///   - first: The frequency at the start, in hertz.
+  ///   - second: The frequency at the end, in hertz.
+  public static func lineCount(fromHertz first: Double, toHertz second: Double) -> Int {
+    let count = (abs(log(second / first)) / maximumLogarithm).rounded(.up)
     return FrameConversion.integer(count, in: 1...maximumLineCount)
+  }
+
+  /// Returns the fractions at which a line of hertz is divided into lines of logarithms, in
+  /// ascending order, without 0 and 1.
+  ///
+  /// The parts have equal frequency ratios, because equal differences would be long steps at low
+  /// frequencies.
+  ///
+  /// - Parameters:
+  ///   - first: The frequency at the start, in hertz.
+  ///   - second: The frequency at the end, in hertz.
+  public static func fractions(fromHertz first: Double, toHertz second: Double) -> [Double] {
+    let count = lineCount(fromHertz: first, toHertz: second)
+    guard count > 1 else { return [] }
+    return (1..<count).map { step in
+      let hertz = first * pow(second / first, Double(step) / Double(count))
+      return (hertz - first) / (second - first)
+    }
   }
 }
 
@@ -247,8 +267,14 @@ private struct SharpnessConversion {
       fractions.append((source.sharpness(ofHertz: hertz) - start) / (end - start))
     }
     if source.isLogarithmic != target.isLogarithmic {
-      let count = SharpnessScale.lineCount(from: converted(start), to: converted(end))
-      fractions += (1..<max(count, 1)).map { Double($0) / Double(count) }
+      let startHertz = SharpnessScale.supported(hertz: source.hertz(ofSharpness: start))
+      let endHertz = SharpnessScale.supported(hertz: source.hertz(ofSharpness: end))
+      if source.isLogarithmic {
+        let count = SharpnessScale.lineCount(fromHertz: startHertz, toHertz: endHertz)
+        fractions += (1..<max(count, 1)).map { Double($0) / Double(count) }
+      } else {
+        fractions += SharpnessScale.fractions(fromHertz: startHertz, toHertz: endHertz)
+      }
     }
     return fractions.filter { $0 > 0 && $0 < 1 }.sorted()
   }

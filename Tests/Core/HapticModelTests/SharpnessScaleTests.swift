@@ -64,6 +64,20 @@ import Testing
     #expect(voiced.pattern.curves[0].controlPoints.allSatisfy { abs($0.value) <= 1 })
   }
 
+  @Test("A line on the other kind of scale deviates by less than 10⁻⁴", arguments: [true, false])
+  func dividedLines(isSourceLogarithmic: Bool) {
+    let source = SharpnessScale(
+      minimumHertz: 20, maximumHertz: 400, isLogarithmic: isSourceLogarithmic)
+    let target = SharpnessScale(
+      minimumHertz: 20, maximumHertz: 400, isLogarithmic: !isSourceLogarithmic)
+    let voiced = layer([vibration(0)], points: [(0, 0), (1, 1)], scale: source).voiced(on: target)
+    let control = ControlTimeline(of: .hapticSharpnessControl, in: voiced.pattern)
+    for time in stride(from: 0.0005, through: 1, by: 0.001) {
+      let played = target.hertz(ofSharpness: control.value(at: time))
+      #expect(abs(played / source.hertz(ofSharpness: time) - 1) < 1e-4, "\(time)")
+    }
+  }
+
   @Test("A layer without frequencies is not voiced")
   func plainLayer() {
     let plain = HapticComposition.Layer(HapticPattern(events: [vibration(2)]))
@@ -77,5 +91,9 @@ import Testing
     let limited = ControlTimeline(of: .hapticSharpnessControl, in: pattern)
     #expect(free.value(at: 0) == -3 && abs(free.value(at: 0.5) + 0.5) < 1e-9)
     #expect(limited.value(at: 0) == -1 && limited.value(at: 1) == 1)
+    let stated = layer([vibration(0)], points: [(0, -3), (1, 2)])
+    #expect(ControlTimeline(of: .hapticSharpnessControl, in: stated) == free)
+    let plain = HapticComposition.Layer(pattern)
+    #expect(ControlTimeline(of: .hapticSharpnessControl, in: plain) == limited)
   }
 }

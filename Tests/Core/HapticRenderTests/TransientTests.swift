@@ -57,6 +57,20 @@ import Testing
     #expect(abs(decibels(Double(peak(samples)), Double(0.44 * intensity * intensity))) < 0.05)
   }
 
+  @Test("The energy of a burst is that of its envelope")
+  func energyOfTheEnvelope() {
+    var shape = TransientShape(frequency: FrequencyMapping(low: 80, high: 230), level: 1)
+    // Each eighth has a third of its energy.
+    #expect(abs(shape.energySeconds(lasting: 0.03) - 0.03 * (0.75 + 0.25 / 3)) < 1e-12)
+    shape.attack = 0.001
+    shape.release = 0.020
+    #expect(abs(shape.energySeconds(lasting: 0.03) - (0.009 + 0.021 / 3)) < 1e-12)
+    shape.release = 1
+    shape.partials = [.init(gain: 0.5), .init(gain: 0.5, durationRatio: 0.5)]
+    let whole = 0.25 * 0.03 / 3
+    #expect(abs(shape.energySeconds(lasting: 0.03) - 1.5 * whole) < 1e-12)
+  }
+
   @Test func aGlideEndsBelowHalfTheRate() throws {
     var profile = TransducerProfile(
       name: "x", summary: "x", frequency: FrequencyMapping(low: 20, high: 20_000))

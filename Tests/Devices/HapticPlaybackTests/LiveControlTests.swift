@@ -86,6 +86,35 @@ import Testing
     #expect(peak(0.4) < 1e-3)
   }
 
+  @Test("A live control keeps the level of a burst that states hertz")
+  func levelOfABurstThatStatesHertz() throws {
+    var profile = TransducerProfile(
+      name: "x", summary: "", frequency: FrequencyMapping(low: 40, high: 80),
+      hardware: TransducerHardware(product: "A", band: 30...250, resonance: 60, qualityFactor: 3))
+    profile.transient.frequency = FrequencyMapping(low: 100, high: 200)
+    profile.drive.hasEqualSensation = true
+    let scale = SharpnessScale(minimumHertz: 100, maximumHertz: 200, isLogarithmic: true)
+    for sharpness in [0.1, 0.6, 0.9] as [Float] {
+      var pattern = taps([0.05])
+      pattern.events[0].parameters[.hapticSharpness] = sharpness
+      let composition = HapticComposition(layers: [.init(pattern, sharpnessScale: scale)])
+      func peak(isControlled: Bool) throws -> Float {
+        let engine = PlaybackEngine(profiles: [profile])
+        let playback = VirtualPlayback(engine)
+        let player = try engine.player(for: composition)
+        try player.start(at: .frame(0))
+        if isControlled {
+          try player.set(.hapticIntensityControl, to: 1, at: .seconds(0.01))
+        }
+        playback.advance(seconds: 0.2)
+        return playback.samples().map(abs).max() ?? 0
+      }
+      let planned = try peak(isControlled: false)
+      let live = try peak(isControlled: true)
+      #expect(planned > 0.01 && abs(live / planned - 1) < 0.01, "\(live), \(planned)")
+    }
+  }
+
   @Test func sharpnessMovesTheFrequencyOfTaps() throws {
     let soft = try play(taps([0.1]), seconds: 0.2) {
       try $0.set(.hapticSharpnessControl, to: -0.5, at: .seconds(0.05))

@@ -207,20 +207,23 @@ struct LayerMerging {
       return event
     }
     let end = event.time + (event.kind.isTransient ? 0 : event.holdDuration ?? 0)
-    let changes = (sharpness.segments + intensity.segments).map { $0.start }.filter {
-      $0 > event.time && $0 < end
+    let span = event.time...max(event.time, end)
+    // Frequency and level are monotonic in the controls, so their extremes suffice.
+    if sharpness.isSet {
+      let range = sharpness.valueRange(in: span)
+      let wantedHertz = SharpnessScale.phone.hertz(ofSharpness: wanted.sharpness)
+      for value in [range.lowerBound, range.upperBound] {
+        let played = clamped(own.sharpness + value - shift)
+        let hertz = SharpnessScale.phone.hertz(ofSharpness: played)
+        maximumHertz = max(maximumHertz, abs(hertz - wantedHertz))
+      }
     }
-    let scaleOfPhone = SharpnessScale.phone
-    for time in [event.time] + changes + [max(event.time, end)] {
-      let values = control(at: time)
-      let played = clamped(own.sharpness + values.sharpness)
-      maximumHertz = max(
-        maximumHertz,
-        abs(
-          scaleOfPhone.hertz(ofSharpness: played)
-            - scaleOfPhone.hertz(ofSharpness: wanted.sharpness)))
-      let ratio = max(own.intensity * values.gain / wanted.intensity, Self.silentGain)
-      maximumDecibels = max(maximumDecibels, abs(20 * Self.amplitudeExponent * log10(ratio)))
+    if intensity.isSet {
+      let range = intensity.valueRange(in: span)
+      for value in [range.lowerBound, range.upperBound] {
+        let ratio = max(own.intensity * value / scale / wanted.intensity, Self.silentGain)
+        maximumDecibels = max(maximumDecibels, abs(20 * Self.amplitudeExponent * log10(ratio)))
+      }
     }
     return event
   }

@@ -11,29 +11,24 @@ struct EventControls {
   private var liveValues: [Double]
   private var envelopeValues: [DynamicParameterID: Double] = [:]
 
-  /// Creates the controls of a pattern.
+  /// Creates the controls of a layer.
   ///
   /// - Parameters:
-  ///   - pattern: The pattern.
+  ///   - layer: The layer.
   ///   - rate: The sample rate, in hertz.
-  ///   - clampsSharpness: Whether the sharpness control is limited to its range, because the layer
-  ///     states no hertz.
-  init(of pattern: HapticPattern, rate: Double, clampsSharpness: Bool = true) {
+  init(of layer: HapticComposition.Layer, rate: Double) {
     let grid = ControlTimeline.TimeGrid.frames(rate: rate)
     let liveIDs = LiveControlID.allCases.map { $0.parameterID }
-    let liveTimelines = liveIDs.map { id in
-      ControlTimeline(
-        of: id, in: pattern, grid: grid,
-        isClamped: clampsSharpness || id != .hapticSharpnessControl)
-    }
+    let liveTimelines = liveIDs.map { ControlTimeline(of: $0, in: layer, grid: grid) }
     self.liveTimelines = liveTimelines
     changingIndices = liveTimelines.indices.filter { liveTimelines[$0].segments.count > 1 }
     liveCursors = Array(repeating: 0, count: liveTimelines.count)
     liveValues = liveTimelines.map { $0.value(at: 0) }
     var envelopeTimelines: [DynamicParameterID: ControlTimeline] = [:]
+    let pattern = layer.pattern
     let usedIDs = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
     for id in usedIDs.subtracting(liveIDs) {
-      envelopeTimelines[id] = ControlTimeline(of: id, in: pattern, grid: grid)
+      envelopeTimelines[id] = ControlTimeline(of: id, in: layer, grid: grid)
     }
     self.envelopeTimelines = envelopeTimelines
   }

@@ -50,7 +50,7 @@ public struct PatternTimeline: Sendable {
     try RenderPlan.validate(HapticComposition(pattern))
     var builder = RenderPlanBuilder(profile: profile, rate: rate)
     builder.loopLength = FrameConversion.frame(seconds: pattern.duration, rate: rate)
-    var controls = EventControls(of: pattern, rate: rate)
+    var controls = EventControls(of: HapticComposition.Layer(pattern), rate: rate)
     var events: [Event] = []
     events.reserveCapacity(pattern.events.count)
     for index in pattern.indicesByTime {

@@ -377,6 +377,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var centerPitchIncrement: Float
   private var maximumIncrement: Float
   private var minimumSmoothing: Float
+  private var burstLowIncrement: Float
   private var burstOctaves: Float
   private var burstRange: Float
   private var burstFloor: Float
@@ -409,6 +410,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     maximumIncrement = Float(4_294_967_296 * AudioTone.maximumRateFraction)
     minimumSmoothing = Float(2 * Double.pi * 200 / rate)
     let burst = profile.transient.frequency
+    burstLowIncrement = Float(burst.low * scale)
     burstOctaves = Float(logarithm2(burst.high / burst.low))
     burstRange = Float(burst.high / burst.low - 1)
     isBurstLogarithmic = burst.scale == .logarithmic
@@ -463,6 +465,20 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
       sharpness = RealtimeMath.log2(increment / lowIncrement) / octaves
     } else if !isLogarithmic, incrementRange > 0 {
       sharpness = (increment - lowIncrement) / incrementRange
+    }
+    if sharpness < 0 { return 0 }
+    return sharpness > 1 ? 1 : sharpness
+  }
+
+  /// Returns the sharpness in 0…1 of a burst whose phase increment is nearest to a positive
+  /// increment.
+  @_noLocks func burstSharpness(ofIncrement increment: Float) -> Float {
+    let ratio = increment / burstLowIncrement
+    var sharpness: Float = 0
+    if isBurstLogarithmic, burstOctaves > 0 {
+      sharpness = RealtimeMath.log2(ratio) / burstOctaves
+    } else if !isBurstLogarithmic, burstRange > 0 {
+      sharpness = (ratio - 1) / burstRange
     }
     if sharpness < 0 { return 0 }
     return sharpness > 1 ? 1 : sharpness

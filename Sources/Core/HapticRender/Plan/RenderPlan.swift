@@ -161,7 +161,8 @@ public final class RenderPlan: @unchecked Sendable {
     builder.hasHaptics = true
     builder.loopLength = length
     builder.soundEnd = length
-    builder.add(tracks: EventControls(of: HapticPattern(), rate: rate).liveTimelines)
+    let controls = EventControls(of: HapticComposition.Layer(HapticPattern()), rate: rate)
+    builder.add(tracks: controls.liveTimelines)
     self.init(builder)
   }
 
@@ -256,8 +257,7 @@ extension RenderPlanBuilder {
     self.layer = UInt16(index)
     let isFelt = layer.isFelt(at: profile.bodyLocation)
     sharpnessScale = layer.sharpnessScale
-    var controls = EventControls(
-      of: layer.pattern, rate: rate, clampsSharpness: layer.sharpnessScale == nil)
+    var controls = EventControls(of: layer, rate: rate)
     try add(
       eventsOf: layer.pattern, controls: &controls, samples: samples, omitsHaptics: !isFelt,
       namedLayer: isOnlyLayer ? nil : index)

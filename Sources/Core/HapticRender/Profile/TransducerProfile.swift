@@ -290,6 +290,20 @@ public struct TransientShape: Equatable, Sendable {
       return low + (high - low) * min(max(sharpness, 0), 1)
     }
   }
+
+  /// Returns the integral of the squared envelope of a burst with the peak 1, in seconds.
+  ///
+  /// A linear rise or fall has a third of the energy of its duration. Partials add their energies.
+  ///
+  /// - Parameter seconds: The duration of the burst.
+  package func energySeconds(lasting seconds: Double) -> Double {
+    partials.reduce(0) { sum, partial in
+      let length = seconds * partial.durationRatio
+      let rise = min(attack ?? length / 8, length / 2)
+      let fall = min(release ?? length / 8, length - rise)
+      return sum + partial.gain * partial.gain * (length - (rise + fall) * 2 / 3)
+    }
+  }
 }
 
 /// Settings that fit the signal of a profile to its hardware; without hardware, they have no

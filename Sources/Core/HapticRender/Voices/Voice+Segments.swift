@@ -290,7 +290,7 @@ extension Voice {
     let ratio: Float
     if scale.statesHertz {
       let increment = scale.increment(sharpness: pitch)
-      sharpness = context.plan.value.mappings.sharpness(ofIncrement: increment)
+      sharpness = context.plan.value.mappings.burstSharpness(ofIncrement: increment)
       ratio = increment / scale.increment(sharpness: plannedPitch)
     } else {
       sharpness = pitch

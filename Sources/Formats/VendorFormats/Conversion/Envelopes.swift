@@ -163,7 +163,7 @@ struct EnvelopeSampler {
     var envelopes: [EventEnvelope] = []
     for (layerIndex, layer) in composition.layers.enumerated() {
       let controls = Controls(
-        of: layer.pattern, pitch: PitchConversion(from: layer.sharpnessScale, to: frequencies))
+        of: layer, pitch: PitchConversion(from: layer.sharpnessScale, to: frequencies))
       for (index, event) in layer.pattern.events.enumerated() where event.kind.isHaptic {
         let points = points(of: event, controls: controls)
         guard !points.isEmpty else { continue }
@@ -201,14 +201,13 @@ struct EnvelopeSampler {
     let release: ControlTimeline
     let pitch: PitchConversion
 
-    init(of pattern: HapticPattern, pitch: PitchConversion) {
+    init(of layer: HapticComposition.Layer, pitch: PitchConversion) {
       self.pitch = pitch
       func control(_ id: DynamicParameterID) -> ControlTimeline {
-        ControlTimeline(of: id, in: pattern)
+        ControlTimeline(of: id, in: layer)
       }
       intensity = control(.hapticIntensityControl)
-      sharpness = ControlTimeline(
-        of: .hapticSharpnessControl, in: pattern, isClamped: pitch.isClamped)
+      sharpness = control(.hapticSharpnessControl)
       attack = control(.hapticAttackTimeControl)
       decay = control(.hapticDecayTimeControl)
       release = control(.hapticReleaseTimeControl)

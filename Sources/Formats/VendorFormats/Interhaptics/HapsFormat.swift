@@ -291,7 +291,7 @@ extension HapsDocument {
         note.amplitude.append(Keyframe(time: time, value: point.level))
         if index > 0 {
           let last = envelope.points[index - 1]
-          let steps = SharpnessScale.lineCount(from: last.sharpness, to: point.sharpness)
+          let steps = SharpnessScale.lineCount(fromHertz: hertz(last), toHertz: hertz(point))
           for intermediate in last.subdivided(to: point, count: steps) {
             note.frequency.append(
               Keyframe(time: intermediate.time - envelope.start, value: hertz(intermediate)))

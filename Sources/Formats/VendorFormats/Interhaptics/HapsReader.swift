@@ -160,14 +160,12 @@ struct HapsReader {
   private mutating func sharpnessBreakpoints(of breakpoints: Breakpoints) -> Breakpoints {
     let scale = SharpnessScale.phone
     var sharpnesses: Breakpoints = []
-    var last: (time: Double, hertz: Double, sharpness: Double)?
+    var last: (time: Double, hertz: Double)?
     for point in breakpoints {
       let hertz = supported(point.value)
       let sharpness = scale.sharpness(ofHertz: hertz)
       if let last {
-        let count = SharpnessScale.lineCount(from: last.sharpness, to: sharpness)
-        for step in 1..<count {
-          let fraction = Double(step) / Double(count)
+        for fraction in SharpnessScale.fractions(fromHertz: last.hertz, toHertz: hertz) {
           sharpnesses.append(
             (
               last.time + (point.time - last.time) * fraction,
@@ -176,7 +174,7 @@ struct HapsReader {
         }
       }
       sharpnesses.append((point.time, sharpness))
-      last = (point.time, hertz, sharpness)
+      last = (point.time, hertz)
     }
     return sharpnesses
   }

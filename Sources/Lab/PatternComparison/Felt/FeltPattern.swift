@@ -17,7 +17,7 @@ struct FeltPattern {
     var eventIndex = 0
     for layer in composition.layers {
       let scale = layer.sharpnessScale
-      let parameters = EffectiveParameters(layer.pattern, clampsSharpness: scale == nil)
+      let parameters = EffectiveParameters(layer)
       let envelopes = EnvelopeControls(layer.pattern)
       for event in layer.pattern.events {
         if event.kind.isHaptic, event.time.isFinite {
@@ -95,12 +95,12 @@ struct FeltTransient {
   let octaves: Double
   /// The duration of the burst, in seconds.
   let length: Double
+  /// The integral of the squared amplitude, relative to that of a vibration with the same partials.
+  let energy: Double
 
   /// The end of the burst, in seconds.
   var end: Double { time + length }
   var range: ClosedRange<Double> { time...(time + length) }
-  /// The integral of the squared envelope, which rises and falls within an eighth of the burst.
-  var energy: Double { amplitude * amplitude * length * (1 - 2.0 / 8 * 2 / 3) }
 }
 
 /// The envelope times of the events of a pattern after their controls.
@@ -194,9 +194,9 @@ struct FeltMapping {
       if !isLogarithmic, index > 0, let last = convertedPoints.last {
         // A line of hertz is not a line of octaves.
         let previous = points[index - 1]
-        let count = SharpnessScale.lineCount(from: last.octaves, to: next.octaves)
-        for step in 1..<max(count, 1) {
-          let fraction = Double(step) / Double(count)
+        let fractions = SharpnessScale.fractions(
+          fromHertz: exp2(last.octaves), toHertz: exp2(next.octaves))
+        for fraction in fractions {
           convertedPoints.append(
             converted(
               previous.time + (point.time - previous.time) * fraction,
@@ -219,9 +219,12 @@ struct FeltMapping {
     let shape = profile.transient
     let mapped = profile.intensity.amplitude(atIntensity: point.intensity)
     let amplitude = shape.level * (shape.floor + (1 - shape.floor) * mapped)
+    let seconds = shape.seconds(atSharpness: point.sharpness, hertz: exp2(point.octaves))
+    let vibrationEnergy = profile.partials.reduce(0) { $0 + $1.gain * $1.gain }
     return FeltTransient(
-      event: event, time: point.time, amplitude: amplitude,
-      octaves: point.octaves,
-      length: shape.seconds(atSharpness: point.sharpness, hertz: exp2(point.octaves)))
+      event: event, time: point.time, amplitude: amplitude, octaves: point.octaves,
+      length: seconds,
+      energy: amplitude * amplitude * shape.energySeconds(lasting: seconds)
+        / max(vibrationEnergy, 1e-9))
   }
 }

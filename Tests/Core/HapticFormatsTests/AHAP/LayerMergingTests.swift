@@ -94,6 +94,36 @@ import Testing
     #expect(!losses.contains { $0.contains("act on the events of all layers") })
   }
 
+  @Test("The end of an event before a jump of a curve counts as a difference")
+  func differenceBeforeAJump() throws {
+    let composition = HapticComposition(layers: [
+      .init(
+        HapticPattern(
+          events: [
+            HapticEvent(
+              kind: .hapticContinuous, time: 0, duration: 2,
+              parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0])
+          ],
+          curves: [
+            ParameterCurve(
+              id: .hapticIntensityControl, time: 0,
+              controlPoints: [
+                .init(time: 0, value: 1), .init(time: 1, value: 0.5), .init(time: 1, value: 1),
+              ])
+          ])),
+      .init(
+        HapticPattern(events: [
+          HapticEvent(
+            kind: .hapticContinuous, time: 0, duration: 1.5,
+            parameters: [.hapticIntensity: 0.5, .hapticSharpness: 0])
+        ])),
+    ])
+    let (_, losses) = try merged(composition)
+    #expect(
+      losses == ["the curves of one layer change the level of the events of others by up to 12 dB"],
+      "\(losses)")
+  }
+
   @Test("A tap that the envelope silences is a loss")
   func silencedTap() throws {
     let (_, losses) = try merged(

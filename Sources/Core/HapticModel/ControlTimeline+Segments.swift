@@ -1,5 +1,3 @@
-import HapticModel
-
 extension ControlTimeline {
   /// Calls a function for each linear segment in a range, with the values at its ends.
   ///
@@ -7,7 +5,7 @@ extension ControlTimeline {
   ///   - range: The range of times, in seconds.
   ///   - budget: The number of segments that may still be visited, which is reduced.
   ///   - body: Receives the start and the end of the segment, and the values there.
-  func forEachSegment(
+  package func forEachSegment(
     in range: ClosedRange<Double>, budget: inout Int,
     _ body: (_ start: Double, _ end: Double, _ startValue: Double, _ endValue: Double) -> Void
   ) {
@@ -32,7 +30,7 @@ extension ControlTimeline {
   ///   - level: The minimum value.
   ///   - range: The range of times, in seconds.
   ///   - budget: The number of segments that may still be visited, which is reduced.
-  func spans(atLeast level: Double, in range: ClosedRange<Double>, budget: inout Int)
+  package func spans(atLeast level: Double, in range: ClosedRange<Double>, budget: inout Int)
     -> [ClosedRange<Double>]
   {
     var spans: [ClosedRange<Double>] = []
@@ -52,7 +50,7 @@ extension ControlTimeline {
   /// - Parameters:
   ///   - range: The range of times, in seconds.
   ///   - budget: The number of segments that may still be visited, which is reduced.
-  func valueRange(in range: ClosedRange<Double>, budget: inout Int)
+  package func valueRange(in range: ClosedRange<Double>, budget: inout Int)
     -> ClosedRange<Double>
   {
     var minimum = value(at: range.lowerBound)
@@ -62,5 +60,13 @@ extension ControlTimeline {
       maximum = max(maximum, startValue, endValue)
     }
     return minimum...maximum
+  }
+
+  /// Returns the minimum and the maximum in a range of times.
+  ///
+  /// - Complexity: O(log *n* + *m*) for *m* segments in the range.
+  package func valueRange(in range: ClosedRange<Double>) -> ClosedRange<Double> {
+    var budget = segments.count
+    return valueRange(in: range, budget: &budget)
   }
 }
