@@ -285,4 +285,62 @@ struct FeltComparisonTests {
 
   @Test("A change of a curve is named once", arguments: curveChanges)
   func changeOfACurveIsNamedOnce(_ change: Change) throws { try check(change, through: nil) }
+
+  // MARK: - Clocks
+
+  private static func later(_ pattern: HapticPattern, by seconds: Double) -> HapticPattern {
+    pattern.with { pattern in
+      for index in pattern.events.indices {
+        pattern.events[index].time += seconds
+      }
+    }
+  }
+
+  @Test("The range of a local change is in the time of the reference", arguments: [0.15, -0.08])
+  func rangeIsInTheTimeOfTheReference(_ delay: Double) throws {
+    let reference = Self.later(Self.both, by: 0.1)
+    let changed = Self.later(reference, by: delay).with {
+      $0.events[3].parameters[.hapticIntensity] = 0.6
+    }
+    for format in [HapticFormat.hapticClip, .hjif] {
+      let comparison = try comparison(reference, changed, through: format)
+      #expect(comparison.differences.count == 2, "\(comparison.sentences)")
+      let level = try #require(comparison.differences.first { $0.kind == .level })
+      #expect(abs(level.range.lowerBound - 0.9) < 0.03, "\(level.range)")
+      #expect(abs(level.range.upperBound - 1.3) < 0.03, "\(level.range)")
+      let time = try #require(comparison.differences.first { $0.kind == .time })
+      #expect(time.isOverall && abs(time.amount - delay) < 0.002)
+    }
+  }
+
+  @Test("A change of everything is one change although everything is later")
+  func wholeLevelAndDelay() throws {
+    let reference = HapticPattern(events: [
+      tap(0), hum(0.2, 0.2, intensity: 0.6), hum(1.2, 0.2, intensity: 0.9),
+    ])
+    let changed = Self.later(reference, by: 0.3).with { pattern in
+      for index in pattern.events.indices {
+        pattern.events[index].parameters[.hapticIntensity]? *= 0.8
+      }
+    }
+    let comparison = try comparison(reference, changed, through: .hapticClip)
+    #expect(comparison.differences.allSatisfy { $0.isOverall }, "\(comparison.sentences)")
+    #expect(Set(comparison.differences.map(\.kind)) == [.time, .level], "\(comparison.sentences)")
+  }
+
+  // MARK: - Many changes
+
+  @Test("Every one of many changes is named")
+  func manyChanges() throws {
+    let all = HapticPattern(
+      events: (0..<80).map {
+        hum(Double($0) * 0.3, 0.15, intensity: $0.isMultiple(of: 3) ? 0.9 : 0.6)
+      })
+    let halved = all.with { pattern in
+      pattern.events = pattern.events.enumerated().filter { $0.offset % 2 == 0 }.map(\.element)
+    }
+    let comparison = try comparison(all, halved, through: .hapticClip)
+    #expect(comparison.differences.count == 40, "\(comparison.sentences)")
+    #expect(comparison.differences.allSatisfy { $0.kind == .missing })
+  }
 }

@@ -81,11 +81,9 @@ struct FeltClock {
     difference.tempoPercent = 100 * (scale - 1)
   }
 
-  /// Returns the reference with the clock of the candidate.
-  func applied(to side: FeltSide, grid: FeltGrid) -> FeltSide {
-    let last = grid.time(grid.count)
-    let warp = TimeWarp(sources: [0, last], targets: [delay, last * scale + delay])
-    return side.warped(by: warp, grid: grid)
+  /// The mapping of the reference's times to the candidate's.
+  var warp: TimeWarp {
+    TimeWarp(sources: [0, 1], targets: [delay, scale + delay], extrapolating: true)
   }
 }
 

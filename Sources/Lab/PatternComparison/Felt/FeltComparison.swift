@@ -11,6 +11,8 @@ struct FeltComparison {
   /// A Boolean value that indicates whether both patterns have the same amplitude and frequency at
   /// every time.
   let isExactlyEqual: Bool
+  /// The mapping of the reference's times to the candidate's, without local differences.
+  let clock: TimeWarp
   let context: FeltContext
 
   /// Compares two patterns.
@@ -34,21 +36,24 @@ struct FeltComparison {
     if isExactlyEqual {
       differences = []
       pulses = []
+      clock = TimeWarp(sources: [], targets: [])
       return
     }
     let forward = FeltExplanation(side, candidateSide, context: context)
     pulses = forward.pulses
-    let forwardDifferences = forward.differences.joined()
+    let forwardDifferences = forward.differencesInReferenceTime.joined()
     if forwardDifferences.isEmpty {
       differences = []
+      clock = forward.warp
       return
     }
     let backward = FeltExplanation(candidateSide, side, context: context)
-    let backwardDifferences = backward.differences.map(\.mirrored).joined()
+    let mirrored = backward.differencesInCandidateTime.map(\.mirrored)
+    let backwardDifferences = mirrored.joined()
     // Of two explanations with equal length, that by the reference's events wins.
-    differences =
-      forwardDifferences.count <= backwardDifferences.count
-      ? forwardDifferences : backwardDifferences
+    let isForward = forwardDifferences.count <= backwardDifferences.count
+    differences = isForward ? forwardDifferences : backwardDifferences
+    clock = isForward ? forward.warp : backward.warp.inverted
   }
 
   /// The maximum difference of equal amplitudes, of full scale.

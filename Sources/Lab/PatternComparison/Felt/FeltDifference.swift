@@ -45,6 +45,14 @@ struct FeltDifference {
   /// A Boolean value that indicates whether only one pattern has the sound.
   var isPresence: Bool { kind == .missing || kind == .added }
 
+  /// Returns the difference with the times of its range mapped.
+  func mapped(_ time: (Double) -> Double) -> FeltDifference {
+    var mapped = self
+    let start = time(range.lowerBound)
+    mapped.range = start...max(start, time(range.upperBound))
+    return mapped
+  }
+
   /// The difference with the patterns exchanged.
   var mirrored: FeltDifference {
     var mirrored = self

@@ -12,7 +12,10 @@ import SignalAnalysis
 ///
 /// Every step changes the reference, so that no difference is found twice.
 struct FeltExplanation {
-  private(set) var differences: [FeltDifference] = []
+  /// The delay or the tempo of the whole, or nil if the clocks agree.
+  private let clock: FeltClock?
+  /// The other differences, with ranges in the time of the candidate.
+  private var differences: [FeltDifference] = []
   /// The transients that only one side has as a transient; the other has a short vibration.
   private(set) var pulses: [FeltPulse] = []
 
@@ -29,11 +32,11 @@ struct FeltExplanation {
     self.candidate = candidate
     self.context = context
     isMasked = [Bool](repeating: false, count: context.grid.count)
-    let originalAmplitudes = side.amplitudes
-    if let clock = FeltClock(side, candidate, context: context) {
-      self.side = clock.applied(to: side, grid: context.grid)
-      differences.append(clock.difference)
+    clock = FeltClock(side, candidate, context: context)
+    if let clock {
+      self.side = side.warped(by: clock.warp, grid: context.grid)
     }
+    let alignedAmplitudes = self.side.amplitudes
     pairTransients()
     let shifts = FeltShiftSearch(self.side, candidate, context: context)
     self.side = shifts.side
@@ -46,7 +49,24 @@ struct FeltExplanation {
     differences += levels.differences
     differences += FeltFrequencySearch(self.side, self.candidate, context: context).differences
     findTransientChanges()
-    joinWhole(amplitudes: originalAmplitudes)
+    joinWhole(amplitudes: alignedAmplitudes)
+  }
+
+  /// The mapping of the reference's times to the candidate's.
+  var warp: TimeWarp { clock?.warp ?? TimeWarp(sources: [], targets: []) }
+
+  /// The differences, with ranges in the time of the reference.
+  var differencesInReferenceTime: [FeltDifference] {
+    guard let clock else { return differences }
+    let warp = clock.warp
+    return [clock.difference] + differences.map { $0.mapped(warp.source(of:)) }
+  }
+
+  /// The differences, with ranges in the time of the candidate.
+  var differencesInCandidateTime: [FeltDifference] {
+    guard let clock else { return differences }
+    let warp = clock.warp
+    return [clock.difference.mapped(warp.target(of:))] + differences
   }
 
   private mutating func pairTransients() {
@@ -150,6 +170,8 @@ struct FeltExplanation {
   private static let maximumUncoveredFraction = 0.05
 
   /// Replaces equal changes of everything by one change of the whole.
+  ///
+  /// - Parameter amplitudes: The amplitudes of the reference in the time of the candidate.
   private mutating func joinWhole(amplitudes: [Double]) {
     let transientCount = side.transients.count { $0.amplitude >= context.floor }
     for (kind, tolerance) in Self.wholeTolerances {

@@ -5,7 +5,8 @@ internal import CMath
 /// The squares of both sums are averaged over 12 ms. In each round, the region with the largest
 /// difference is explained by the event that lowers the difference over its own extent most:
 /// an event of the reference with another gain, or missing, or an event of the candidate that was
-/// added. If no event explains it, the region itself is the difference.
+/// added. If no event explains it, the region itself is the difference. Every round changes or masks
+/// a range, and only the regions there are found again. The search ends without a region.
 struct FeltLevelSearch {
   private(set) var differences: [FeltDifference] = []
   private(set) var side: FeltSide
@@ -21,6 +22,10 @@ struct FeltLevelSearch {
   private let noise: Double
   /// Half the width of the average, in points.
   private let halfWidth: Int
+  /// The regions that are not explained yet.
+  private var regions: [Region] = []
+  /// The number of points on which explanations were tried.
+  private var trialPointCount = 0
 
   /// The duration of the average, in seconds.
   private static let windowSeconds = 0.012
@@ -34,7 +39,9 @@ struct FeltLevelSearch {
   private static let maximumRemainingFraction = 0.3
   /// The gain below which an event counts as missing.
   private static let minimumGain = 0.1
-  private static let maximumRoundCount = 24
+  /// The number of points of the grid on which explanations by events may be tried. Further regions
+  /// are differences without an event.
+  private static let maximumTrialPointCount = 60_000_000
   /// The distance of a region from a vibration that it belongs to, in seconds.
   private static let neighborSeconds = 0.02
 
@@ -69,9 +76,9 @@ struct FeltLevelSearch {
     let all = context.grid.indices
     energies = meanSquares(side.amplitudes[...], in: all)
     candidateEnergies = meanSquares(candidate.amplitudes[...], in: all)
-    for _ in 0..<Self.maximumRoundCount {
-      guard let region = largestRegion() else { break }
-      explain(region)
+    regions = regions(in: all)
+    while let region = largestRegion {
+      updateRegions(near: explain(region))
     }
   }
 
@@ -136,18 +143,41 @@ struct FeltLevelSearch {
     return change > 0 ? 1 : -1
   }
 
-  private func largestRegion() -> Region? {
-    let gap = context.grid.pointCount(Self.minimumSeconds)
-    var open: [Int: Range<Int>] = [:]
+  /// The maximum distance of points of one region.
+  private var gap: Int { context.grid.pointCount(Self.minimumSeconds) }
+
+  /// The region with the highest score, or nil if all regions are too short.
+  private var largestRegion: Region? {
     var best: Region?
+    for region in regions where region.score > best?.score ?? 0 {
+      best = region
+    }
+    return best
+  }
+
+  /// Finds the regions near a changed range again.
+  private mutating func updateRegions(near changed: Range<Int>) {
+    let reach = context.shiftReach
+    var lower = changed.lowerBound - reach
+    var upper = changed.upperBound + reach
+    let affected = (lower - gap - 1)..<(upper + gap + 1)
+    for region in regions where region.range.overlaps(affected) {
+      lower = min(lower, region.range.lowerBound)
+      upper = max(upper, region.range.upperBound)
+    }
+    regions.removeAll { $0.range.overlaps(affected) }
+    regions += regions(in: (lower..<upper).clamped(to: context.grid.indices))
+  }
+
+  /// Returns the regions in a range.
+  private func regions(in range: Range<Int>) -> [Region] {
+    var open: [Int: Range<Int>] = [:]
+    var regions: [Region] = []
     func close(_ sign: Int) {
       guard let range = open.removeValue(forKey: sign) else { return }
-      let region = region(range)
-      if region.score > best?.score ?? 0 {
-        best = region
-      }
+      regions.append(region(range))
     }
-    for index in context.grid.indices {
+    for index in range {
       let sign = sign(at: index)
       guard sign != 0 else { continue }
       if let range = open[sign], index - range.upperBound <= gap {
@@ -159,7 +189,7 @@ struct FeltLevelSearch {
     }
     close(1)
     close(-1)
-    return best
+    return regions
   }
 
   /// Returns a region with its score; 0 for a region that is too short.
@@ -188,20 +218,24 @@ struct FeltLevelSearch {
 
   // MARK: - Explanations
 
-  private mutating func explain(_ region: Region) {
+  /// Explains a region, and returns the range in which levels changed or are no longer judged.
+  private mutating func explain(_ region: Region) -> Range<Int> {
     var explanations: [Explanation] = []
-    for (index, track) in side.tracks.enumerated() where sounds(track, in: region.range) {
-      explanations.append(gainExplanation(index, track))
-    }
-    for (index, track) in candidate.tracks.enumerated() where sounds(track, in: region.range) {
-      explanations.append(additionExplanation(index, track))
+    if trialPointCount < Self.maximumTrialPointCount {
+      for (index, track) in side.tracks.enumerated() where sounds(track, in: region.range) {
+        trialPointCount += span(of: track).count
+        explanations.append(gainExplanation(index, track))
+      }
+      for (index, track) in candidate.tracks.enumerated() where sounds(track, in: region.range) {
+        trialPointCount += span(of: track).count
+        explanations.append(additionExplanation(index, track))
+      }
     }
     let best = explanations.min { $0.remainingFraction < $1.remainingFraction }
     if let best, best.remainingFraction < Self.maximumRemainingFraction {
-      accept(best)
-    } else {
-      add(region)
+      return accept(best)
     }
+    return add(region)
   }
 
   private func sounds(_ track: FeltTrack, in range: Range<Int>) -> Bool {
@@ -283,7 +317,8 @@ struct FeltLevelSearch {
     context.grid.time(range.lowerBound)...context.grid.time(range.upperBound)
   }
 
-  private mutating func accept(_ explanation: Explanation) {
+  /// Applies an explanation, and returns the range in which levels changed.
+  private mutating func accept(_ explanation: Explanation) -> Range<Int> {
     if explanation.isAdded {
       let track = candidate.tracks[explanation.track]
       candidate.replaceTrack(at: explanation.track, by: track.scaled(by: 0))
@@ -294,7 +329,7 @@ struct FeltLevelSearch {
         FeltDifference(
           kind: .added, range: timeRange(track.soundingRange),
           amount: FeltContext.decibels(track.peak), candidateEvents: [track.event]))
-      return
+      return span
     }
     let track = side.tracks[explanation.track]
     side.replaceTrack(at: explanation.track, by: track.scaled(by: explanation.gain))
@@ -314,10 +349,13 @@ struct FeltLevelSearch {
       difference.slack = context.levelSlack(at: level)
     }
     differences.append(difference)
+    return span
   }
 
   /// Adds the difference of a region that no event explains, and masks it.
-  private mutating func add(_ region: Region) {
+  ///
+  /// - Returns: The masked range.
+  private mutating func add(_ region: Region) -> Range<Int> {
     let range = region.range
     var difference = FeltDifference(
       kind: .level, range: timeRange(range), amount: region.decibels, slack: region.slack)
@@ -342,13 +380,11 @@ struct FeltLevelSearch {
     difference.events = eventsCovered(by: range, of: side)
     difference.candidateEvents = eventsCovered(by: range, of: candidate)
     differences.append(difference)
-    let margin = halfWidth
-    for index in max(
-      0, range.lowerBound - margin)..<min(
-        isMasked.count, range.upperBound + margin)
-    {
+    let masked = (range.lowerBound - halfWidth)..<(range.upperBound + halfWidth)
+    for index in masked.clamped(to: isMasked.indices) {
       isMasked[index] = true
     }
+    return masked
   }
 
   private var reach: Int { context.grid.pointCount(Self.neighborSeconds) }

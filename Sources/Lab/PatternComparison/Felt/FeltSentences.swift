@@ -34,12 +34,14 @@ struct FeltSentences {
   }
 
   /// Returns the differences with their sentences.
-  func differences(for feltDifferences: [FeltDifference]) -> [Difference] {
+  ///
+  /// - Parameters:
+  ///   - feltDifferences: The differences.
+  ///   - clock: The mapping of the reference's times to the candidate's.
+  func differences(for feltDifferences: [FeltDifference], clock: TimeWarp) -> [Difference] {
     var list = emptyList
-    let delays = feltDifferences.filter { $0.subject == .whole && $0.kind == .time }
-    let delay = delays.first?.amount ?? 0
     for felt in feltDifferences {
-      add(withCounterparts(felt, delay: delay), to: &list)
+      add(withCounterparts(felt, clock: clock), to: &list)
     }
     return list.differences
   }
@@ -48,21 +50,23 @@ struct FeltSentences {
 
   /// Returns a difference with the candidate's events that are the counterparts of the reference's
   /// events.
-  private func withCounterparts(_ felt: FeltDifference, delay: Double) -> FeltDifference {
+  private func withCounterparts(_ felt: FeltDifference, clock: TimeWarp) -> FeltDifference {
     guard !felt.isPresence, felt.candidateEvents.isEmpty, !felt.events.isEmpty else { return felt }
-    var shift = delay
+    var shift = 0.0
     var lengthening = 0.0
     if felt.kind == .time {
-      shift += felt.amount
+      shift = felt.amount
     } else if felt.kind == .duration {
       lengthening = felt.amount
     }
     let counterparts = felt.events.compactMap { index -> Int? in
       guard let event = events[index] else { return nil }
+      let start = clock.target(of: event.time) + shift
+      let end = clock.target(of: event.end) + shift + lengthening
       let matching = candidateEvents.values.filter { other in
         other.kind == event.kind
-          && abs(other.time - event.time - shift) <= Self.counterpartSeconds
-          && abs(other.end - event.end - shift - lengthening) <= Self.counterpartSeconds
+          && abs(other.time - start) <= Self.counterpartSeconds
+          && abs(other.end - end) <= Self.counterpartSeconds
       }
       return matching.count == 1 ? matching[0].index : nil
     }

@@ -169,6 +169,14 @@ struct TimeWarp {
   /// A Boolean value that indicates whether no time changes.
   var isIdentity: Bool { sources == targets }
 
+  /// The mapping in the other direction.
+  var inverted: TimeWarp {
+    var inverted = self
+    inverted.sources = targets
+    inverted.targets = sources
+    return inverted
+  }
+
   /// Returns the time to which a time is mapped.
   func target(of source: Double) -> Double { Self.map(source, from: sources, to: targets) }
 

@@ -54,7 +54,7 @@ struct PatternDifferences {
     } else {
       let builder = FeltSentences(
         composition, candidateComposition, options: options, range: written.list.overallRange)
-      differences += builder.differences(for: feltDifferences)
+      differences += builder.differences(for: feltDifferences, clock: felt.clock)
       differences += written.haptic.filter { written.alsoConcernsAudio($0) }
     }
     let notation = SpellingDifferences(
