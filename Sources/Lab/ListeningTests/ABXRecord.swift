@@ -3,7 +3,7 @@ package import SystemSupport
 
 /// The complete record of a blind test, which is saved as JSON.
 public struct ABXRecord: Sendable {
-  /// A take of the test.
+  /// A take of the blind test: its name, content, and playback gain.
   public struct Take: Equatable, Sendable {
     /// The name of the take in messages.
     public var name: String
@@ -37,9 +37,9 @@ public struct ABXRecord: Sendable {
   /// The profile with which patterns were rendered.
   public var profile: String
   /// The gain of both takes, from 0 to 1.
-  public var strength: Double
+  public var playbackStrength: Double
   /// The name and version of the program.
-  public var program: String
+  public var programVersion: String
   /// The version of the rendering model.
   public var renderingModel: Int
   /// The start of the test, such as `2026-01-31T12:00:00Z`, or nil without a clock.
@@ -59,8 +59,8 @@ public struct ABXRecord: Sendable {
     self.b = b
     self.levelMatch = levelMatch
     self.profile = profile
-    self.strength = strength
-    self.program = program
+    self.playbackStrength = strength
+    self.programVersion = program
     self.renderingModel = renderingModel
     self.startTime = startTime
     self.device = device
@@ -83,16 +83,20 @@ public struct ABXRecord: Sendable {
       "responseTime", "match", "gainA", "gainB", "strength", "profile", "device", "program",
       "simulated",
     ])
-    let levels = [a.gain, b.gain, strength].map(NumberFormatting.plainText)
-    let conditions = [levelMatch] + levels + [profile, device ?? "", program, "\(isSimulated)"]
+    let levels = [a.gain, b.gain, playbackStrength].map(NumberFormatting.plainText)
+    let conditions =
+      [levelMatch] + levels + [profile, device ?? "", programVersion, "\(isSimulated)"]
     for (index, trial) in test.trials.enumerated() {
-      let onset = Self.roundedToMilliseconds(trial.start)
-      let end = Self.roundedToMilliseconds(trial.end)
+      let onset = Self.roundedToMilliseconds(trial.startSeconds)
+      let end = Self.roundedToMilliseconds(trial.endSeconds)
       let heard = trial.switchCounts
       let times = [onset, end, Self.roundedToMilliseconds(end - onset)].map(
         NumberFormatting.plainText)
       table.append(
-        [a.name, b.name, "\(test.seed)", "\(index + 1)", trial.x.rawValue, trial.answer.rawValue]
+        [
+          a.name, b.name, "\(test.seed)", "\(index + 1)", trial.hiddenSide.rawValue,
+          trial.answer.rawValue,
+        ]
           + [
             "\(trial.isCorrect)", "\(heard.a)", "\(heard.b)", "\(heard.x)",
           ] + times + conditions)
@@ -106,20 +110,21 @@ public struct ABXRecord: Sendable {
     }
     let result = test.result
     return [
-      "formatVersion": Self.formatVersion, "test": "abx", "program": program,
+      "formatVersion": Self.formatVersion, "test": "abx", "program": programVersion,
       "renderingModel": renderingModel,
       "startTime": startTime, "device": device, "simulated": isSimulated, "profile": profile,
-      "strength": strength,
+      "strength": playbackStrength,
       "match": levelMatch, "a": fields(a), "b": fields(b), "seed": Int(test.seed),
       "plannedTrials": test.plannedCount?.json ?? JSONElement.null,
       "trials": test.trials.map { trial -> JSONElement in
         .inlineObject([
-          "x": trial.x.rawValue, "answer": trial.answer.rawValue, "correct": trial.isCorrect,
+          "x": trial.hiddenSide.rawValue, "answer": trial.answer.rawValue,
+          "correct": trial.isCorrect,
           "switchCounts": [
             "a": trial.switchCounts.a, "b": trial.switchCounts.b, "x": trial.switchCounts.x,
           ]
-            as JSONObject, "from": Self.roundedToMilliseconds(trial.start),
-          "to": Self.roundedToMilliseconds(trial.end),
+            as JSONObject, "from": Self.roundedToMilliseconds(trial.startSeconds),
+          "to": Self.roundedToMilliseconds(trial.endSeconds),
         ])
       },
       "result": [

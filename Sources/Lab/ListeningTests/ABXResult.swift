@@ -4,9 +4,9 @@
 public struct ABXResult: Equatable, Sendable {
   /// The conclusion from the counts.
   public enum Conclusion: String, Sendable {
-    /// A and B are identical.
+    /// Takes A and B are identical, so that no test is possible.
     case identical
-    /// No trial was answered.
+    /// The listener answered no trial.
     case noTrials = "nothing"
     /// Even if all answers were correct, guessing would explain them.
     case tooFewTrials

@@ -7,11 +7,11 @@ internal import SystemSupport
 public struct ABXTest: Sendable {
   /// A sound that the listener can select.
   public enum Source: String, CaseIterable, Sendable {
-    /// The first take.
+    /// Take A, the first take.
     case a
-    /// The second take.
+    /// Take B, the second take.
     case b
-    /// One of the two takes, unknown to the listener.
+    /// X: one of the two takes, unknown to the listener.
     case x
 
     /// The letter that identifies the sound for people.
@@ -27,10 +27,10 @@ public struct ABXTest: Sendable {
   public let plannedCount: Int?
   /// A Boolean value that indicates whether A and B are identical, which makes the result void.
   public var isVoid = false
-  /// The answered trials.
+  /// The trials that the listener answered.
   public private(set) var trials: [Trial] = []
   /// The identity of X in the current trial. It selects the sound and is never shown.
-  public private(set) var x: Side
+  public private(set) var hiddenSide: Side
   private var generator: SplitMix64
   private var switchCounts = SwitchCounts()
   private var trialStart = 0.0
@@ -45,7 +45,7 @@ public struct ABXTest: Sendable {
     self.seed = seed
     self.plannedCount = plannedCount.map { max(1, $0) }
     generator = SplitMix64(seed: seed)
-    x = generator.nextSide()
+    hiddenSide = generator.nextSide()
   }
 
   /// Returns a random seed.
@@ -55,7 +55,7 @@ public struct ABXTest: Sendable {
   public var trialNumber: Int { trials.count + 1 }
 
   /// A Boolean value that indicates whether all planned trials are answered.
-  public var isOver: Bool { plannedCount.map { trials.count >= $0 } ?? false }
+  public var isFinished: Bool { plannedCount.map { trials.count >= $0 } ?? false }
 
   /// A Boolean value that indicates whether the listener has selected X in the current trial.
   /// Without X, an answer is only a guess.
@@ -74,7 +74,7 @@ public struct ABXTest: Sendable {
     switch source {
     case .a: .a
     case .b: .b
-    case .x: x
+    case .x: hiddenSide
     }
   }
 
@@ -94,12 +94,14 @@ public struct ABXTest: Sendable {
   ///   - answer: The answer of the listener.
   ///   - seconds: The time since the beginning of the test, in seconds.
   public mutating func answer(_ answer: Side, at seconds: Double) {
-    guard !isOver else { return }
+    guard !isFinished else { return }
     trials.append(
-      Trial(x: x, answer: answer, switchCounts: switchCounts, start: trialStart, end: seconds))
+      Trial(
+        hiddenSide: hiddenSide, answer: answer, switchCounts: switchCounts,
+        startSeconds: trialStart, endSeconds: seconds))
     switchCounts = SwitchCounts()
     trialStart = seconds
-    x = generator.nextSide()
+    hiddenSide = generator.nextSide()
   }
 
   /// Returns the identity of X in the first trials of a seed, for simulated answers.
@@ -111,19 +113,19 @@ public struct ABXTest: Sendable {
 
 /// An answered trial of a blind test.
 public struct Trial: Equatable, Sendable {
-  /// The identity of X.
-  public var x: Side
+  /// The take that X was.
+  public var hiddenSide: Side
   /// The answer of the listener.
   public var answer: Side
   /// The number of selections of each sound.
   public var switchCounts: SwitchCounts
   /// The start of the trial, in seconds since the beginning of the test.
-  public var start: Double
+  public var startSeconds: Double
   /// The time of the answer, in seconds since the beginning of the test.
-  public var end: Double
+  public var endSeconds: Double
 
   /// A Boolean value that indicates whether the answer is correct.
-  public var isCorrect: Bool { x == answer }
+  public var isCorrect: Bool { hiddenSide == answer }
 }
 
 /// The number of times that a listener selected each sound.
@@ -139,14 +141,14 @@ public struct SwitchCounts: Equatable, Sendable {
   public init() {}
 }
 
-/// One of the two takes of a blind test.
+/// A take of a blind test: A or B.
 public enum Side: String, CaseIterable, Sendable {
-  /// The first take.
+  /// Take A, the first take.
   case a
-  /// The second take.
+  /// Take B, the second take.
   case b
 
-  /// The other take.
+  /// The other take of the pair.
   public var opposite: Side { self == .a ? .b : .a }
 
   /// The letter that identifies the take for people.

@@ -1,9 +1,9 @@
 /// The mean of a sample with its 95 % confidence interval, from Student's t-distribution.
 package struct MeanEstimate: Equatable, Sendable {
-  /// The mean.
+  /// The mean of the values.
   package let mean: Double
   /// Half the width of the confidence interval, or 0 for a single value.
-  package let halfWidth: Double
+  package let confidenceHalfWidth: Double
 
   /// Estimates the mean of at least one value.
   package init(of values: [Double]) {
@@ -11,12 +11,12 @@ package struct MeanEstimate: Equatable, Sendable {
     let mean = values.reduce(0, +) / count
     self.mean = mean
     guard values.count > 1 else {
-      halfWidth = 0
+      confidenceHalfWidth = 0
       return
     }
     let variance = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / (count - 1)
-    let quantile = Self.studentTQuantile(degreesOfFreedom: values.count - 1)
-    halfWidth = quantile * (variance / count).squareRoot()
+    let studentQuantile = Self.studentTQuantile(degreesOfFreedom: values.count - 1)
+    confidenceHalfWidth = studentQuantile * (variance / count).squareRoot()
   }
 
   /// Returns the two-sided 5 % quantile of Student's t-distribution.

@@ -8,28 +8,28 @@ package struct Staircase {
   private static let ignoredReversalCount = 2
 
   private var consecutiveCorrectCount = 0
-  private var lastStep = 0
-  private var reversals: [Double] = []
+  private var lastStepDirection = 0
+  private var reversalValues: [Double] = []
 
   package init() {}
 
   /// The mean of the counted reversals, or nil before the last reversal.
   package var threshold: Double? {
-    let last = reversals.dropFirst(Self.ignoredReversalCount)
-    return reversals.count < Self.reversalCount ? nil : last.reduce(0, +) / Double(last.count)
+    let last = reversalValues.dropFirst(Self.ignoredReversalCount)
+    return reversalValues.count < Self.reversalCount ? nil : last.reduce(0, +) / Double(last.count)
   }
 
   /// Records an answer at a value and returns the next step: −1, 0, or 1.
-  package mutating func record(isCorrect: Bool, at value: Double) -> Int {
+  package mutating func recordAnswer(isCorrect: Bool, at value: Double) -> Int {
     consecutiveCorrectCount = isCorrect ? consecutiveCorrectCount + 1 : 0
     let isDown = consecutiveCorrectCount == 2
     guard isDown || !isCorrect else { return 0 }
     let step = isDown ? -1 : 1
     consecutiveCorrectCount = 0
-    if lastStep != 0, step != lastStep {
-      reversals.append(value)
+    if lastStepDirection != 0, step != lastStepDirection {
+      reversalValues.append(value)
     }
-    lastStep = step
+    lastStepDirection = step
     return step
   }
 }

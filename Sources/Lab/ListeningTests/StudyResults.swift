@@ -5,7 +5,7 @@ internal import SystemSupport
 package struct StudyResults {
   /// A row of the file, and the number of its first line.
   package struct Row {
-    package let line: Int
+    package let lineNumber: Int
     package let fields: [String: String]
   }
 
@@ -17,7 +17,7 @@ package struct StudyResults {
   ]
   /// The columns of the current version.
   package static let columns = formerColumns + ["strength", "device", "program", "simulated"]
-  private static let rule = Rule.error(
+  private static let invalidResults = Rule.error(
     "study-results", "study", "The results must belong to the study.")
 
   /// The rows in the order of the trials.
@@ -39,11 +39,11 @@ package struct StudyResults {
     }
     rows = table.rows.map { row in
       Row(
-        line: row.lineNumber,
+        lineNumber: row.lineNumber,
         fields: Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)))
     }
     for row in rows where !["true", "false", ""].contains(row.fields["simulated"] ?? "") {
-      throw Self.error(path, line: row.line, "column 'simulated' must be true or false")
+      throw Self.error(path, line: row.lineNumber, "column 'simulated' must be true or false")
     }
   }
 
@@ -51,16 +51,17 @@ package struct StudyResults {
   package static func error(_ path: String, line: Int, _ message: String) -> InputError {
     InputError(
       Finding(
-        rule, location: FileLocation(name: path, position: .text(line: line, column: 1)), message)
+        invalidResults, location: FileLocation(name: path, position: .text(line: line, column: 1)),
+        message)
     )
   }
 
   /// Adds an answer by column name.
   package mutating func append(_ fields: [String: String]) {
-    rows.append(Row(line: rows.count + 2, fields: fields))
+    rows.append(Row(lineNumber: rows.count + 2, fields: fields))
   }
 
-  /// The text of the file.
+  /// The results as CSV text.
   package var text: String {
     var table = CSVTable(columns: Self.columns)
     for row in rows {

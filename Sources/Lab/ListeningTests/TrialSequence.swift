@@ -2,7 +2,7 @@ internal import SystemSupport
 
 /// The trials of a study. The next trial follows from the seed and the previous answers.
 package struct TrialSequence {
-  /// A trial of the sequence.
+  /// A trial of the study: intervals in order, and the correct answer.
   package struct Trial: Equatable {
     /// The indexes of the stimuli in the order in which they play.
     package var intervals: [Int]
@@ -16,7 +16,7 @@ package struct TrialSequence {
   static let maximumStaircaseTrialCount = 100
 
   package let procedure: StudyProcedure
-  private let reference: Int
+  private let referenceIndex: Int
   /// The indexes of the stimuli in the order of the trials. In a staircase, from the weakest
   /// stimulus to the strongest.
   private let testOrder: [Int]
@@ -41,7 +41,7 @@ package struct TrialSequence {
     _ procedure: StudyProcedure, values: [Double?], reference: Int, repeats: Int, seed: UInt64
   ) {
     self.procedure = procedure
-    self.reference = reference
+    self.referenceIndex = reference
     self.values = values
     generator = SplitMix64(seed: seed)
     let testsReference = procedure == .magnitude || procedure == .rating
@@ -77,15 +77,15 @@ package struct TrialSequence {
     case .magnitude:
       return Trial(intervals: [tested], correctAnswer: nil, testedIndex: tested)
     case .rating:
-      return Trial(intervals: [reference, tested], correctAnswer: nil, testedIndex: tested)
+      return Trial(intervals: [referenceIndex, tested], correctAnswer: nil, testedIndex: tested)
     case .twoChoices, .staircase:
-      let isWeaker = (values[tested] ?? .infinity) < (values[reference] ?? -.infinity)
+      let isWeaker = (values[tested] ?? .infinity) < (values[referenceIndex] ?? -.infinity)
       return Trial(
-        intervals: isFirst ? [tested, reference] : [reference, tested],
+        intervals: isFirst ? [tested, referenceIndex] : [referenceIndex, tested],
         correctAnswer: isFirst != isWeaker ? 1 : 2,
         testedIndex: tested)
     case .abx:
-      let pair = isFirst ? [tested, reference] : [reference, tested]
+      let pair = isFirst ? [tested, referenceIndex] : [referenceIndex, tested]
       let last = Int(generator.next() >> 63)
       return Trial(
         intervals: pair + [pair[last]], correctAnswer: Double(last + 1), testedIndex: tested)
@@ -97,7 +97,7 @@ package struct TrialSequence {
     guard let trial else { return }
     answers.append((trial, answer))
     if procedure == .staircase {
-      stepIndex += staircase.record(
+      stepIndex += staircase.recordAnswer(
         isCorrect: answer == trial.correctAnswer, at: values[trial.testedIndex] ?? 0)
       stepIndex = min(max(0, stepIndex), testOrder.count - 1)
     }

@@ -39,7 +39,7 @@ public struct Comparison: Sendable {
 
   /// The degree of equality of two takes.
   public enum Equality: Equatable, Sendable {
-    /// All samples are equal.
+    /// The takes are identical: all samples are equal.
     case identical
     /// The takes differ only by a negligible residual, in dBFS, and a negligible level, in
     /// decibels.

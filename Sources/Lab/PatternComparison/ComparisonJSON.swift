@@ -116,7 +116,7 @@ extension Take {
 
 extension JSONObjectWriter {
   /// Writes a number, or null if it is nil or not finite.
-  mutating func numberOrNull(_ key: String, _ value: Double?) {
+  mutating func writeNumberOrNull(_ key: String, _ value: Double?) {
     if let value, value.isFinite {
       member(key, value)
     } else {

@@ -6,7 +6,7 @@ public struct ComparisonOptions: Equatable, Sendable {
   public enum Alignment: String, CaseIterable, Sendable {
     /// Patterns are not aligned. Other takes are aligned by their waveforms.
     case auto
-    /// Takes are not aligned.
+    /// No alignment: takes are compared from their first samples.
     case none
     /// Takes are aligned at their first sounds.
     case start

@@ -14,11 +14,11 @@ public struct Difference: Equatable, Sendable {
   public var amount: Double
   /// The minimum and maximum amounts of several events.
   public var spread: ClosedRange<Double>?
-  /// The unit of `amount`.
+  /// The unit of the difference's amount.
   public var unit: Unit
   /// The reference's value, in the unit of its kind: intensity, sharpness, seconds, or hertz.
   public var before: Double?
-  /// The candidate's value.
+  /// The value in the candidate.
   public var after: Double?
   /// The indices of the reference's events, counted layer by layer in its composition.
   public var referenceEvents: [Int]
@@ -89,15 +89,15 @@ public struct Difference: Equatable, Sendable {
 
   /// The kind of a difference. The raw value is its name in JSON.
   public enum Kind: String, CaseIterable, Sendable {
-    /// The level of a sound.
+    /// A difference of the level of a sound.
     case level
-    /// The start of a sound.
+    /// A difference of the start of a sound.
     case time
-    /// The tempo.
+    /// A difference of the tempo.
     case tempo
     /// The frequency or sharpness of a sound.
     case frequency
-    /// The duration of a sound.
+    /// A difference of the duration of a sound.
     case duration
     /// The attack time of an envelope.
     case attack
@@ -119,19 +119,19 @@ public struct Difference: Equatable, Sendable {
     case added
     /// The events are in another order.
     case order
-    /// A dynamic parameter.
+    /// A difference of a dynamic parameter.
     case parameter
-    /// A parameter curve.
+    /// A difference of a parameter curve.
     case curve
     /// The waveform: the balance of frequencies.
     case spectrum
-    /// Background noise or hum.
+    /// Background noise or hum in one of the takes.
     case noise
-    /// A DC offset.
+    /// A DC offset in one of the takes.
     case offset
-    /// Clipped peaks.
+    /// Clipped peaks in the candidate.
     case clipping
-    /// Inverted polarity.
+    /// Inverted polarity of the candidate.
     case polarity
     /// The number of channels, or a difference between channels whose mean is equal.
     case channels
@@ -160,13 +160,13 @@ public struct Difference: Equatable, Sendable {
     case decibels = "dB"
     /// An amplitude relative to full scale.
     case fullScale = "dBFS"
-    /// A time.
+    /// A time in seconds.
     case seconds = "s"
     /// A percentage of the reference's value.
     case percent = "%"
     /// A number of channels or samples.
     case count
-    /// No amount.
+    /// No unit: the difference has no amount.
     case none
   }
 }

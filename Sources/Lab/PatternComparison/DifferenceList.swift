@@ -136,7 +136,7 @@ struct DifferenceList {
 
 /// Names of the events of a take.
 struct EventNames {
-  /// The name of the take.
+  /// The label of the take whose events are named.
   let owner: String
   private let countsByKind: [HapticEvent.Kind: Int]
   private let totalCount: Int

@@ -24,8 +24,8 @@ extension RecordingChain {
   }
 
   func write(to json: inout JSONObjectWriter) {
-    json.numberOrNull("hertz", model?.resonance)
-    json.numberOrNull("qualityFactor", model?.qualityFactor)
+    json.writeNumberOrNull("hertz", model?.resonance)
+    json.writeNumberOrNull("qualityFactor", model?.qualityFactor)
     json.member("isProfile", matchesProfile)
     json.member("isFiltered", isFiltered)
     json.member("hasAutomaticGain", hasAutomaticGain)

@@ -182,9 +182,9 @@ struct RecordingDifferences {
   private(set) var list: DifferenceList
 
   /// The minimum overall delay to report, in seconds.
-  private static let minimumDelay = 0.000_2
+  private static let minimumDelaySeconds = 0.000_2
   /// The minimum overall level to report, in decibels.
-  private static let minimumLevel = 0.1
+  private static let minimumLevelDecibels = 0.1
   /// The minimum overall tempo deviation to report: in standard errors, and as a shift over the
   /// duration, in seconds.
   private static let minimumTempo = (errors: 5.0, seconds: 0.001)
@@ -264,10 +264,10 @@ struct RecordingDifferences {
     if match.isInverted, isDirect {
       list.addOverall(.polarity)
     }
-    if abs(match.delaySeconds) > Self.minimumDelay {
+    if abs(match.delaySeconds) > Self.minimumDelaySeconds {
       list.addOverall(.time, amount: directionSign * match.delaySeconds)
     }
-    if abs(match.levelDecibels) >= Self.minimumLevel, isDirect {
+    if abs(match.levelDecibels) >= Self.minimumLevelDecibels, isDirect {
       list.addOverall(.level, amount: directionSign * match.levelDecibels)
     }
     guard let error = match.tempoErrorPercent else { return }

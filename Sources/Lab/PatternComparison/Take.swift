@@ -19,7 +19,7 @@ public struct Take: Sendable {
   public var name: String
   /// The source of the samples.
   public var source: Source
-  /// The samples.
+  /// The signal of the take.
   public var signal: Signal
   /// The duration of a pattern until it is silent, or of a recording, in seconds. The signal of a
   /// pattern has trailing silence in addition.
@@ -86,15 +86,15 @@ public struct Take: Sendable {
 public struct TakeMeasurements: Equatable, Sendable {
   /// A measurement. Its value is nil for silence, and for sounds that are too short or too quiet.
   public struct Measurement: Equatable, Sendable {
-    /// The name in tables.
+    /// The name of the measurement in tables.
     public let name: String
-    /// The key in JSON.
+    /// The key of the measurement in JSON.
     public let key: String
     /// The unit, such as `s`, `Hz`, or a unit of level; empty for a count.
     public let unit: String
     /// The number of decimals in tables.
     public let decimalPlaces: Int
-    /// The value, in `unit`.
+    /// The measured value, in the measurement's unit.
     public let value: Double?
 
     /// The value without its unit, or a dash.
@@ -118,7 +118,7 @@ public struct TakeMeasurements: Equatable, Sendable {
   /// The number of channels.
   public let channelCount: Int
 
-  /// Measures a take.
+  /// Measures the signal of a take.
   public init(_ take: Take) {
     let signal = take.signal
     channelCount = signal.channels.count
@@ -178,7 +178,7 @@ public struct TakeMeasurements: Equatable, Sendable {
 
 /// The measure by which takes are matched before listening.
 public enum LevelMatch: String, CaseIterable, Sendable {
-  /// No matching.
+  /// Levels are not matched.
   case none
   /// The perceived loudness, in LUFS.
   case loudness

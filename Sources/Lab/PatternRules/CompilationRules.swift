@@ -5,32 +5,32 @@ public import Reading
 extension PatternRules {
   /// The rules about errors that prevent a composition from being compiled, in any format.
   public static let compilationRules: [Rule] = [
-    .eventTime, .patternTooLong, .soundMissing, .frameRate,
+    .invalidEventTime, .patternTooLong, .missingSound, .unsupportedSampleRate,
   ]
 }
 
 extension Rule {
-  static let eventTime = error(
+  static let invalidEventTime = error(
     "event-time", "playback",
     "Times and values must be finite; times and durations must not be negative.")
   static let patternTooLong = error(
     "pattern-too-long", "playback",
     "A pattern can last at most one day and have at most 65,535 layers.")
   /// The rule for a sound file that cannot be read.
-  public static let soundMissing = error(
+  public static let missingSound = error(
     "sound-missing", "playback",
     "The sound files of a pattern must be readable and inside its folder.")
-  static let frameRate = error(
+  static let unsupportedSampleRate = error(
     "frame-rate", "playback", "The sample rate must be from 8 to 192 kHz.")
 
   /// Returns the rule for an error of compilation.
   public init(of kind: RenderError.Kind) {
     self =
       switch kind {
-      case .timeOutOfRange: .eventTime
+      case .timeOutOfRange: .invalidEventTime
       case .patternTooLong, .tooManyLayers: .patternTooLong
-      case .sampleMissing: .soundMissing
-      case .rateOutOfRange: .frameRate
+      case .sampleMissing: .missingSound
+      case .rateOutOfRange: .unsupportedSampleRate
       }
   }
 }

@@ -16,9 +16,9 @@ extension PatternRules {
   /// The maximum number of heavy transients in a sequence.
   private static let maximumHeavyCount = 2
   /// The intensity and sharpness from which a transient is harsh.
-  private static let harshLevel: Float = 0.9
+  private static let harshIntensity: Float = 0.9
   /// The intensity that must not be sustained.
-  private static let strongLevel = 0.8
+  private static let strongVibrationIntensity = 0.8
   /// The maximum duration of strong vibration, in seconds.
   private static let maximumStrongSeconds = 1.0
   /// The maximum length of typical feedback, in seconds.
@@ -40,7 +40,7 @@ extension PatternRules {
       composition.duration <= FrameConversion.maximumSeconds
     {
       log.add(
-        .patternLength, at: .composition,
+        .overlongPattern, at: .composition,
         """
         the pattern lasts \(composition.duration.secondsText); feedback typically lasts 0.2 to 0.5 s
         """
@@ -57,9 +57,9 @@ extension PatternRules {
     let transients = EffectiveTransient.all(of: composition)
     let countable = checkGaps(of: transients, log: &log)
     for transient in transients
-    where transient.intensity >= harshLevel && transient.sharpness >= harshLevel {
+    where transient.intensity >= harshIntensity && transient.sharpness >= harshIntensity {
       log.add(
-        .harsh, at: .event(transient.event),
+        .harshTransient, at: .event(transient.event),
         """
         a transient of intensity \(transient.intensity) and sharpness \(transient.sharpness) \
         feels harsh
@@ -151,7 +151,7 @@ extension PatternRules {
         needed to perceive each tap
         """
       }
-    log.add(.transientGap, at: .event(closeTransients.first.event), message)
+    log.add(.shortTransientGap, at: .event(closeTransients.first.event), message)
   }
 
   /// Checks the number, the spacing, and the heaviness of transients in sequences.
@@ -167,7 +167,7 @@ extension PatternRules {
       if count > maximumTransientCount {
         let excess = sequence.transients[sequence.transients.startIndex + maximumTransientCount]
         log.add(
-          .transientCount, at: .event(excess.event),
+          .tooManyTransients, at: .event(excess.event),
           """
           \(name) has \(count) transients; more than \(maximumTransientCount) are difficult to \
           distinguish
@@ -210,7 +210,7 @@ extension PatternRules {
       default: " and \(otherCount) others have"
       }
     log.add(
-      .transientSpacing, at: .event(first.event),
+      .irregularTransientSpacing, at: .event(first.event),
       "the sequence from \(first.time.secondsText)\(predicate) irregular spacing")
   }
 
@@ -236,7 +236,7 @@ extension PatternRules {
       let duration = end - first.span.lowerBound
       guard duration > maximumStrongSeconds + TransientSequence.timeTolerance else { continue }
       log.add(
-        .sustained, at: .event(first.event),
+        .overlongVibration, at: .event(first.event),
         """
         vibration of intensity 0.8 or more lasts \(duration.secondsText) from \
         \(first.span.lowerBound.secondsText) on
@@ -254,10 +254,10 @@ extension PatternRules {
       let control = ControlTimeline(of: .hapticIntensityControl, in: content.pattern)
       for (index, event) in content.pattern.events.enumerated() where event.kind.isVibration {
         let level = Double(event.value(of: .hapticIntensity))
-        guard level >= strongLevel - 1e-6, event.value(of: .sustained) > 0,
+        guard level >= strongVibrationIntensity - 1e-6, event.value(of: .sustained) > 0,
           let duration = event.duration, duration > 0
         else { continue }
-        let minimumControl = (strongLevel - 1e-6) / level
+        let minimumControl = (strongVibrationIntensity - 1e-6) / level
         let range = event.time...event.time + duration
         for span in control.spans(atLeast: minimumControl, in: range, budget: &budget) {
           strong.append((span, EventReference(layer: layer, event: index)))
@@ -269,13 +269,13 @@ extension PatternRules {
 }
 
 extension Rule {
-  static let transientGap = warning(
+  static let shortTransientGap = warning(
     "transient-gap", "design",
     "Transients should be at least 50 ms apart to be perceived as separate taps.")
-  static let transientCount = warning(
+  static let tooManyTransients = warning(
     "transient-count", "design",
     "A sequence (transients at most 250 ms apart) should have at most 4 transients.")
-  static let transientSpacing = warning(
+  static let irregularTransientSpacing = warning(
     "transient-spacing", "design",
     "Four or more transients should be evenly spaced, accelerate, slow down, or form equal groups.")
   static let heavyOveruse = warning(
@@ -285,12 +285,12 @@ extension Rule {
     majority.
     """
   )
-  static let harsh = warning(
+  static let harshTransient = warning(
     "harsh", "design", "A transient should not have both intensity and sharpness of 0.9 or more.")
-  static let sustained = warning(
+  static let overlongVibration = warning(
     "sustained", "design",
     "Vibration of intensity 0.8 or more should not last longer than 1 s without a pause.")
-  static let patternLength = note(
+  static let overlongPattern = note(
     "pattern-length", "design",
     "A pattern should not be longer than 5 s. Feedback typically lasts 0.2 to 0.5 s.")
 }

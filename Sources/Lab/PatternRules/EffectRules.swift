@@ -4,7 +4,7 @@ public import Reading
 /// The rules about content without effect.
 extension PatternRules {
   /// The rules about playback: undocumented defaults, too many voices, and damaged sound files.
-  public static let playbackRules: [Rule] = [.defaultParameter, .polyphony, .soundDamaged]
+  public static let playbackRules: [Rule] = [.unsetParameter, .excessivePolyphony, .damagedSound]
 
   /// The number of simultaneous voices above which rendering is slow and no device plays all of
   /// them.
@@ -17,7 +17,7 @@ extension PatternRules {
     guard voiceCount > maximumVoiceCount else { return [] }
     return [
       Finding(
-        .polyphony, location: location(.composition),
+        .excessivePolyphony, location: location(.composition),
         """
         up to \(voiceCount) events overlap; rendering is slow, and devices play only a few events \
         at once
@@ -71,7 +71,7 @@ extension PatternRules {
       if hasPerceptibleEvent { return }
     }
     log.add(
-      .silent, at: .composition,
+      .silentPattern, at: .composition,
       "no haptics and no sound: all events have level 0 under their controls")
   }
 
@@ -128,7 +128,7 @@ extension PatternRules {
     // A single point after the end completes a line that begins before the end.
     guard latePoints.count > 1, let first = latePoints.first else { return }
     log.add(
-      .noEffect, at: element,
+      .ineffectiveControl, at: element,
       """
       \(latePoints.count) control points of \(curve.id.rawValue), from \
       \((curve.time + first.time).secondsText) on, have no effect: the last event ends at \
@@ -144,13 +144,14 @@ extension PatternRules {
   ) -> Bool {
     guard let lastEventEnd else {
       log.add(
-        .noEffect, at: element, "\(id.rawValue) has no effect: no event of the layer responds to it"
+        .ineffectiveControl, at: element,
+        "\(id.rawValue) has no effect: no event of the layer responds to it"
       )
       return true
     }
     guard time > lastEventEnd + maximumReleaseSeconds else { return false }
     log.add(
-      .noEffect, at: element,
+      .ineffectiveControl, at: element,
       """
       \(id.rawValue) at \(time.secondsText) has no effect: the last event ends at \
       \(lastEventEnd.secondsText)
@@ -207,7 +208,7 @@ extension PatternRules {
           affected.count == 1
           ? "the event plays" : "this and \(affected.count - 1) more events play"
         log.add(
-          .defaultParameter, at: .event(first.reference),
+          .unsetParameter, at: .event(first.reference),
           """
           \(id.rawValue) is missing; \(events) at \(id.defaultValue(for: kind)), a default that \
           Apple does not document
@@ -219,21 +220,21 @@ extension PatternRules {
 }
 
 extension Rule {
-  static let silent = warning(
+  static let silentPattern = warning(
     "silent", "grammar", "At least one event should have a level above 0 under its controls.")
-  static let noEffect = warning(
+  static let ineffectiveControl = warning(
     "no-effect", "grammar",
     "Parameters, curves, and control points should affect an event that is still playing.")
   static let duplicateEvent = warning(
     "duplicate-event", "grammar",
     "An event should not be repeated at the same time. Both events play, twice as strong.")
-  static let polyphony = warning(
+  static let excessivePolyphony = warning(
     "polyphony", "compatibility", "At most 256 events should overlap.")
   /// The rule for a sound file with samples that cannot be played.
-  public static let soundDamaged = warning(
+  public static let damagedSound = warning(
     "sound-damaged", "compatibility",
     "Sound files should be as long as their headers specify, and their samples should be finite.")
-  static let defaultParameter = note(
+  static let unsetParameter = note(
     "default-parameter", "compatibility",
     """
     An event should set HapticIntensity and HapticSharpness. Apple does not document their defaults.

@@ -12,7 +12,7 @@ struct HardwareLoad {
   /// A gain reduction: its first frame, and its maximum in decibels.
   struct ProtectionEvent: Equatable {
     var frame: Int64
-    var decibels: Double
+    var gainReductionDecibels: Double
   }
 
   /// The maximum excursion that the pattern demands, as a fraction of the limit, with its frame;
@@ -55,9 +55,9 @@ struct HardwareLoad {
         }
       }
     }
-    guard let power = limits.power, plan.loopLength > 0 else { return }
+    guard let powerLimits = limits.power, plan.loopLength > 0 else { return }
     // The power of a sine is half that of its peak.
-    meanPowerRatio = 2 * power * energy / Double(plan.loopLength)
+    meanPowerRatio = 2 * powerLimits * energy / Double(plan.loopLength)
   }
 
   /// The time after which the gain of a looped pattern is reduced to the continuous power, in
@@ -106,10 +106,10 @@ struct HardwareLoad {
       let isMaximum = current.minimumProtectionGain < previous.minimumProtectionGain
       func record(in event: inout ProtectionEvent?) {
         if event == nil {
-          event = ProtectionEvent(frame: frame, decibels: reduction)
+          event = ProtectionEvent(frame: frame, gainReductionDecibels: reduction)
         }
         if isMaximum {
-          event?.decibels = reduction
+          event?.gainReductionDecibels = reduction
         }
       }
       if current.excursionLimitedFrameCount > previous.excursionLimitedFrameCount {

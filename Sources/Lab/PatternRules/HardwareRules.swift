@@ -6,7 +6,7 @@ internal import SystemSupport
 extension PatternRules {
   /// The rules about the hardware of a profile, checked only if a profile is selected.
   public static let hardwareRules: [Rule] = [
-    .transducerBand, .transducerExcursion, .transducerPower, .transducerCeiling,
+    .frequencyOutsideBand, .excursionAboveLimit, .powerAboveLimit, .driveAboveCeiling,
   ]
 
   /// Compares the demands of a composition with the hardware of a profile.
@@ -52,7 +52,7 @@ extension PatternRules {
   ) -> Finding? {
     movedFrequenciesText(of: composition, on: profile, rate: rate).map {
       Finding(
-        .transducerBand, location: location, $0,
+        .frequencyOutsideBand, location: location, $0,
         suggestion: "use '--pitch sharpness' to map them to its band")
     }
   }
@@ -100,7 +100,7 @@ private struct HardwareCheck {
       let first = composition.referencedEvents.first {
         $0.reference.layer == firstLayer && $0.event.kind.isHaptic
       }
-      return Violation(rule: .transducerBand, event: first?.reference, message: $0)
+      return Violation(rule: .frequencyOutsideBand, event: first?.reference, message: $0)
     }
   }
 
@@ -133,7 +133,7 @@ private struct HardwareCheck {
         \(publishedBand?.hertzText ?? ""): mapped to \(played.hertzText)
         """
       }
-    return Violation(rule: .transducerBand, event: firstHaptic?.reference, message: message)
+    return Violation(rule: .frequencyOutsideBand, event: firstHaptic?.reference, message: message)
   }
 
   /// The violation by an excursion above the limit.
@@ -142,7 +142,7 @@ private struct HardwareCheck {
     else { return nil }
     let percent = NumberFormatting.rounded(fraction * 100, places: 0)
     return Violation(
-      rule: .transducerExcursion, event: event(before: frame),
+      rule: .excursionAboveLimit, event: lastEvent(before: frame),
       message: """
         the excursion of \(profile.name) would reach \(percent) % of its limit at \
         \(secondsText(frame)) with the stated values, and more within their uncertainty; gain is \
@@ -155,7 +155,7 @@ private struct HardwareCheck {
   private var powerViolation: Violation? {
     if let protection = load.powerProtection {
       return Violation(
-        rule: .transducerPower, event: event(before: protection.frame),
+        rule: .powerAboveLimit, event: lastEvent(before: protection.frame),
         message: """
           \(profile.name) exceeds its thermal limit from \(secondsText(protection.frame)); gain is \
           reduced by up to \(decibelsText(protection))
@@ -168,7 +168,7 @@ private struct HardwareCheck {
       ? NumberFormatting.rounded(seconds, places: 0) + " s"
       : NumberFormatting.rounded(seconds / 60, places: 0) + " min"
     return Violation(
-      rule: .transducerPower, severity: .note,
+      rule: .powerAboveLimit, severity: .note,
       message: """
         in a loop, \(profile.name) reaches its thermal limit after \(timeText), and the gain is \
         reduced
@@ -179,7 +179,7 @@ private struct HardwareCheck {
   private var ceilingViolation: Violation? {
     guard let (frame, count) = load.ceilingLimiting else { return nil }
     return Violation(
-      rule: .transducerCeiling, event: event(before: frame),
+      rule: .driveAboveCeiling, event: lastEvent(before: frame),
       message: """
         the signal exceeds the output ceiling at \(secondsText(frame)); the limiter is active for \
         \(secondsText(count)) in total
@@ -187,7 +187,7 @@ private struct HardwareCheck {
   }
 
   /// Returns the last event that begins at or before a frame.
-  private func event(before frame: Int64) -> EventReference? {
+  private func lastEvent(before frame: Int64) -> EventReference? {
     let candidates = composition.referencedEvents.filter {
       FrameConversion.frame(seconds: $0.event.time, rate: rate) <= frame
     }
@@ -200,7 +200,7 @@ private struct HardwareCheck {
   }
 
   private func decibelsText(_ protection: HardwareLoad.ProtectionEvent) -> String {
-    NumberFormatting.rounded(protection.decibels, places: 1) + " dB"
+    NumberFormatting.rounded(protection.gainReductionDecibels, places: 1) + " dB"
   }
 }
 
@@ -296,28 +296,28 @@ extension ClosedRange<Double> {
 }
 
 extension Rule {
-  static let transducerBand = note(
+  static let frequencyOutsideBand = note(
     "transducer-band", "transducer",
     """
     Frequencies should be within the band of the profile's hardware. Other frequencies are mapped \
     into it.
     """
   )
-  static let transducerExcursion = warning(
+  static let excursionAboveLimit = warning(
     "transducer-excursion", "transducer",
     """
     A pattern should not exceed the excursion limit of the profile's hardware. Above the limit, \
     the gain is reduced.
     """
   )
-  static let transducerPower = warning(
+  static let powerAboveLimit = warning(
     "transducer-power", "transducer",
     """
     A pattern should not exceed the thermal limit of the profile's hardware. Above the limit, the \
     gain is reduced.
     """
   )
-  static let transducerCeiling = note(
+  static let driveAboveCeiling = note(
     "transducer-ceiling", "transducer",
     """
     The drive signal should stay below the output ceiling. Above the ceiling, the limiter is active.

@@ -10,23 +10,24 @@ public enum PatternRules {
 
   /// The checks with their rules: differences between programs and devices, content without effect,
   /// and design.
-  private static let checks: [(rules: [Rule], run: Check)] = [
-    ([.noEvents, .curveOverlap, .severalBodyLocations], checkPortability),
-    ([.silent, .noEffect, .duplicateEvent], checkEffects),
+  private static let ruleChecks: [(rules: [Rule], run: Check)] = [
+    ([.noEvents, .overlappingCurves, .severalBodyLocations], checkPortability),
+    ([.silentPattern, .ineffectiveControl, .duplicateEvent], checkEffects),
     (
       [
-        .transientGap, .transientCount, .transientSpacing, .heavyOveruse, .harsh, .sustained,
-        .patternLength,
+        .shortTransientGap, .tooManyTransients, .irregularTransientSpacing, .heavyOveruse,
+        .harshTransient, .overlongVibration,
+        .overlongPattern,
       ],
       checkDesign
     ),
   ]
 
   /// The rules that need only a composition, in the order of lists.
-  public static let compositionRules = checks.flatMap { $0.rules }
+  public static let compositionRules = ruleChecks.flatMap { $0.rules }
 
   /// The rules about Apple's parameters and curves, which apply to files that consist of them.
-  public static let appleRules: [Rule] = [.curveOverlap, .noEffect, .defaultParameter]
+  public static let appleRules: [Rule] = [.overlappingCurves, .ineffectiveControl, .unsetParameter]
 
   /// Checks a composition that was read, by the rules for its format.
   ///
@@ -64,7 +65,7 @@ public enum PatternRules {
     -> [Finding]
   {
     var log = CompositionFindingLog()
-    for check in checks {
+    for check in ruleChecks {
       check.run(composition, &log)
     }
     return log.findings(location: location)

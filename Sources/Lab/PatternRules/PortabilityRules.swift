@@ -52,7 +52,7 @@ extension PatternRules {
       let curve = curves[index]
       if let end = ends[curve.id], curve.time < end - timeTolerance {
         log.add(
-          .curveOverlap, at: .curve(layer: layer, index: index),
+          .overlappingCurves, at: .curve(layer: layer, index: index),
           """
           overlaps another curve of \(curve.id.rawValue) that ends at \(end.secondsText); this \
           one takes precedence
@@ -71,7 +71,7 @@ extension Rule {
     "Body locations are separate only if each of them has a haptic channel.")
   static let noEvents = warning(
     "no-events", "grammar", "A pattern should have events. Without events, it is silent.")
-  static let curveOverlap = warning(
+  static let overlappingCurves = warning(
     "curve-overlap", "compatibility",
     "Curves of the same parameter should not overlap. Devices differ in which curve applies."
   )

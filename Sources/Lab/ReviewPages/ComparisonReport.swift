@@ -156,7 +156,7 @@ public struct TakeOrigin: Equatable, Sendable {
 
 /// The differences between two takes of a report.
 struct ReportPair {
-  /// A difference in a report.
+  /// A difference between two takes, as the report lists it.
   struct Finding {
     let text: FindingText
     let kind: String
@@ -169,9 +169,9 @@ struct ReportPair {
   }
 
   /// The index of the reference among the takes.
-  let reference: Int
+  let referenceIndex: Int
   /// The index of the candidate among the takes.
-  let candidate: Int
+  let candidateIndex: Int
   /// The delay of the candidate, in seconds, which the page compensates.
   let candidateDelay: Double
   /// A sentence for takes that are equal, or nil.
@@ -179,7 +179,7 @@ struct ReportPair {
   /// A sentence that summarizes the differences.
   let summary: String
   /// The lines about differences beyond the tolerance, or nil without a tolerance.
-  let excesses: [String]?
+  let toleranceExcesses: [String]?
   /// The differences of notation, as sentences.
   let spelling: [String]
   /// The differences by descending significance.
@@ -195,12 +195,12 @@ struct ReportPair {
   init(
     _ comparison: Comparison, reference: Int, candidate: Int, tolerance: Tolerance? = nil
   ) {
-    self.reference = reference
-    self.candidate = candidate
+    self.referenceIndex = reference
+    self.candidateIndex = candidate
     candidateDelay = comparison.alignment.seconds
     verdict = comparison.verdict
     summary = ComparisonSummary.text(of: comparison)
-    excesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
+    toleranceExcesses = tolerance.map { comparison.excesses(over: $0).map(\.text) }
     spelling = comparison.spelling
     let differences = comparison.differences.sorted { $0.significance > $1.significance }
     findings = differences.map { difference in
@@ -225,14 +225,15 @@ struct ReportPair {
   var fields: JSONObject {
     [
       "shift": roundedForPage(candidateDelay), "summary": summary, "verdict": verdict,
-      "excesses": excesses, "spelling": spelling,
+      "excesses": toleranceExcesses, "spelling": spelling,
       "findings": findings.map { finding -> JSONObject in
         [
           "kind": finding.kind, "start": roundedForPage(finding.timeRange.lowerBound),
           "end": roundedForPage(finding.timeRange.upperBound),
           "throughout": finding.isOverall,
           "significance": (finding.significance * 100).rounded() / 100,
-          "title": finding.text.title, "detail": finding.text.detail, "amount": finding.text.amount,
+          "title": finding.text.title, "detail": finding.text.detail,
+          "amount": finding.text.amountText,
           "when": finding.text.timeText,
         ]
       },
@@ -254,7 +255,7 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
     case notDrawn
   }
 
-  /// The cause of the error.
+  /// The kind of the error, by its cause.
   public var kind: Kind
   /// A one-line message for the user.
   public var description: String
@@ -320,7 +321,7 @@ struct ReportPage {
       return "<li class=\"row\(finding.significance < 1 ? " low" : "")\">"
         + "<span class=\"n\">\(index + 1)</span><span class=\"what\"><b>"
         + "\(text.title.escapedForMarkup)</b><span>\(text.detail.escapedForMarkup)</span></span>"
-        + "<span></span><span class=\"amount\">\(text.amount.escapedForMarkup)</span>"
+        + "<span></span><span class=\"amount\">\(text.amountText.escapedForMarkup)</span>"
         + "<span class=\"when\">\(text.timeText.escapedForMarkup)</span></li>\n"
     }
     return rows.joined()
@@ -387,7 +388,7 @@ struct ReportPage {
       // The record of a blind test identifies the files by their hashes.
       "takes": takes.map { $0.fields() + ["sha256": $0.sourceHash] },
       "pairs": pairs.reduce([:] as JSONObject) {
-        $0 + ["\($1.reference)-\($1.candidate)": $1.fields]
+        $0 + ["\($1.referenceIndex)-\($1.candidateIndex)": $1.fields]
       },
     ])
   }

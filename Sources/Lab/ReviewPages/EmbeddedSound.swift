@@ -12,7 +12,7 @@ struct EmbeddedSound: Sendable {
   /// slowly.
   static let maximumByteCount = 100_000_000
   /// The sample rates of sounds in pages, in hertz, which every browser plays.
-  static let rates: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
+  static let supportedRates: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
 
   let flacBytes: [UInt8]
   /// The sample rate of the played sound, in hertz.
@@ -31,7 +31,8 @@ struct EmbeddedSound: Sendable {
   /// Returns the quantized samples of a long sound at a lower rate and the decimation factor, or
   /// nil if the sound is short or would lose too much power.
   private static func decimated(_ signal: Signal) -> (samples: [Float], factor: Int)? {
-    guard signal.duration > minimumLongSeconds, signal.rate == rates[0], signal.channels.count == 1
+    guard signal.duration > minimumLongSeconds, signal.rate == supportedRates[0],
+      signal.channels.count == 1
     else {
       return nil
     }
@@ -98,7 +99,7 @@ struct EmbeddedSound: Sendable {
   var encodedLength: Int { Base64.encodedLength(ofByteCount: flacBytes.count) }
 
   /// Returns the HTML element that contains the sound.
-  func element(id: String) -> [UInt8] {
+  func markup(id: String) -> [UInt8] {
     let rate = NumberFormatting.rounded(rate, places: 0)
     let factor = decimationFactor > 1 ? " data-factor=\"\(decimationFactor)\"" : ""
     let startTag = "<script type=\"text/plain\" id=\"\(id)\" data-rate=\"\(rate)\"\(factor)>"
@@ -134,13 +135,13 @@ public struct PageSounds: Sendable {
     let spectrum = Spectrum(of: signal, window: 0.1)
     let totalPower = spectrum.power
     let nyquist = signal.rate / 2
-    for rate in EmbeddedSound.rates where rate < signal.rate {
+    for rate in EmbeddedSound.supportedRates where rate < signal.rate {
       let passbandEdge = passbandRatio * rate
       let lostPower = spectrum.power(in: passbandEdge...max(passbandEdge, nyquist))
       if lostPower <= totalPower * maximumLostPowerRatio {
         return rate
       }
     }
-    return EmbeddedSound.rates.last { $0 <= signal.rate } ?? signal.rate
+    return EmbeddedSound.supportedRates.last { $0 <= signal.rate } ?? signal.rate
   }
 }

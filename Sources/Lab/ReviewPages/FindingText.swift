@@ -12,7 +12,7 @@ struct FindingText: Equatable {
   /// The values before and after, such as `onset 1.2 → 1.25 s`; may be empty.
   let detail: String
   /// The amount, such as `+50 ms`.
-  let amount: String
+  let amountText: String
   /// The time range, such as `1.2 – 1.25 s`.
   let timeText: String
 
@@ -22,7 +22,7 @@ struct FindingText: Equatable {
   /// Describes a difference of a comparison.
   init(_ difference: Difference, of comparison: Comparison) {
     let sentence = Self.heading(from: difference.sentence, label: comparison.options.candidateLabel)
-    amount = Self.amount(of: difference)
+    amountText = Self.amountText(of: difference)
     let usesMinutes = comparison.takes.contains { take in
       take.signal.duration >= Self.minimumSecondsForMinutes
     }
@@ -212,7 +212,7 @@ struct FindingText: Equatable {
   }
 
   /// Returns the signed amount of a difference, such as `+50 ms`.
-  private static func amount(of difference: Difference) -> String {
+  private static func amountText(of difference: Difference) -> String {
     if let spread = difference.spread, rangeText(of: spread, unit: difference.unit) != nil {
       return SentenceFormatting.spread(
         from: spread.lowerBound, to: spread.upperBound, unit: difference.unit)

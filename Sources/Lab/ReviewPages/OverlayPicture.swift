@@ -42,7 +42,7 @@ struct OverlayPicture {
     duration = max(reference.soundDuration, candidate.soundDuration - candidateDelay, 0.02)
   }
 
-  /// The figure as SVG.
+  /// The overlay picture as SVG text.
   var markup: String {
     let (width, height) = Self.size
     let name = "\(reference.name) and \(candidate.name) on a common time axis."
@@ -67,12 +67,12 @@ struct OverlayPicture {
     sharpnessLane.bottom - 3 - value * (sharpnessLane.bottom - sharpnessLane.top - 8)
   }
 
-  private static func number(_ value: Double) -> String {
+  private static func svgNumber(_ value: Double) -> String {
     NumberFormatting.rounded(value, places: 1)
   }
 
   private func pathPoint(atTime seconds: Double, y: Double) -> String {
-    "\(Self.number(x(atTime: seconds))) \(Self.number(y))"
+    "\(Self.svgNumber(x(atTime: seconds))) \(Self.svgNumber(y))"
   }
 
   /// The titles, axes and labels of both lanes, and the labels of the time axis.
@@ -96,14 +96,14 @@ struct OverlayPicture {
     let lanes = [(Self.intensityY, intensityLabels), (Self.sharpnessY, sharpnessLabels)]
     for (laneY, labels) in lanes {
       for (value, (leftLabel, rightLabel)) in zip([0.0, 1.0], labels) {
-        let y = Self.number(laneY(value) + 4)
+        let y = Self.svgNumber(laneY(value) + 4)
         markup += "<text x=\"\(Int(left - 8))\" y=\"\(y)\" text-anchor=\"end\">\(leftLabel)</text>"
         markup += "<text x=\"\(Int(right + 8))\" y=\"\(y)\">\(rightLabel)</text>"
       }
     }
     let ticks = AxisTick.roundTicks(in: 0...duration, atMost: 12)
     for (index, tick) in ticks.enumerated() {
-      let x = Self.number(x(atTime: tick.value))
+      let x = Self.svgNumber(x(atTime: tick.value))
       let y = Int(Self.sharpnessLane.bottom + 18)
       let unit = index == ticks.count - 1 ? " s" : ""
       markup += "<text x=\"\(x)\" y=\"\(y)\" text-anchor=\"middle\">\(tick.label)\(unit)</text>"
@@ -114,8 +114,8 @@ struct OverlayPicture {
   private func lineMarkup(
     class name: String, x1: Double, y1: Double, x2: Double, y2: Double
   ) -> String {
-    "<line class=\"\(name)\" x1=\"\(Self.number(x1))\" y1=\"\(Self.number(y1))\" "
-      + "x2=\"\(Self.number(x2))\" y2=\"\(Self.number(y2))\"/>"
+    "<line class=\"\(name)\" x1=\"\(Self.svgNumber(x1))\" y1=\"\(Self.svgNumber(y1))\" "
+      + "x2=\"\(Self.svgNumber(x2))\" y2=\"\(Self.svgNumber(y2))\"/>"
   }
 
   /// The areas of intensity and the lines of sharpness.
@@ -167,7 +167,7 @@ struct OverlayPicture {
       let headYs = [Self.intensityY(point.intensity), Self.sharpnessY(point.sharpness)]
       let heads = headYs.map { y in
         """
-        <circle class="head \(name)" cx="\(Self.number(x))" cy="\(Self.number(y))" r="5"/>
+        <circle class="head \(name)" cx="\(Self.svgNumber(x))" cy="\(Self.svgNumber(y))" r="5"/>
         """
       }
       let stem = lineMarkup(

@@ -159,7 +159,7 @@ struct PageTake {
         : nil,
       "track": signalTrack.map { track in
         [
-          "step": track.interval, "levels": track.levels.map { ($0 * 10).rounded() / 10 },
+          "step": track.intervalSeconds, "levels": track.levels.map { ($0 * 10).rounded() / 10 },
           "frequencies": track.frequencies.map { $0.rounded() },
         ] as JSONObject
       },
@@ -212,7 +212,7 @@ struct PageEvent: Equatable {
   let intensity: Double
   /// The sharpness in the file. For an audio event, its brightness.
   let sharpness: Double
-  /// The index of the layer.
+  /// The index of the event's layer.
   let layer: Int
   /// The points after controls and envelope, by ascending time.
   let points: [EventPlot.Point]

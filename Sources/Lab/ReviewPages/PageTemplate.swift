@@ -160,7 +160,7 @@ struct Page {
   /// The additions to the content security policy: sources of scripts, and directives.
   var additionalPolicy = ""
 
-  /// Returns the page.
+  /// Returns the page as HTML.
   ///
   /// - Parameters:
   ///   - texts: Markup by placeholder name.
@@ -180,7 +180,7 @@ struct Page {
     allContents["data"] = data
     allContents["sounds"] = takes.enumerated().flatMap { takeIndex, take in
       take.sounds.enumerated().flatMap { soundIndex, sound in
-        sound.element(id: "sound-\(takeIndex)-\(soundIndex)")
+        sound.markup(id: "sound-\(takeIndex)-\(soundIndex)")
       }
     }
     return PageTemplate(template).filled(with: allContents)

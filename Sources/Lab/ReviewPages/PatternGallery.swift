@@ -6,7 +6,7 @@ internal import SystemSupport
 /// A self-contained HTML page of many patterns, each with a figure, a player and the notes of its
 /// file.
 public struct PatternGallery: Sendable {
-  /// The title of the page.
+  /// The title of the gallery page.
   public var title: String
   /// The program and its version.
   public var generator: String

@@ -8,7 +8,7 @@ internal import SignalPlots
 /// The page needs no network. It contains the bytes of the patterns' files.
 public struct StudioPage: Sendable {
   /// A pattern that the page opens with.
-  public struct Slot: Sendable {
+  public struct OpenDocument: Sendable {
     /// The file name of the pattern, with its extension.
     public var name: String
     /// The bytes of the file, in any format that can be read.
@@ -51,7 +51,7 @@ public struct StudioPage: Sendable {
   ///
   /// - Parameter slots: No patterns, A, or A and B.
   /// - Throws: `tooMany` for more than `maximumSlotCount` patterns.
-  public func html(_ slots: [Slot]) throws(ReviewPageError) -> [UInt8] {
+  public func html(_ slots: [OpenDocument]) throws(ReviewPageError) -> [UInt8] {
     guard slots.count <= Self.maximumSlotCount else {
       throw ReviewPageError(
         .tooMany,
@@ -80,7 +80,7 @@ public struct StudioPage: Sendable {
   }
 }
 
-extension StudioPage.Slot {
+extension StudioPage.OpenDocument {
   /// Returns the entity tag of a file, its SHA-256, by which a server detects that the file changed
   /// after the page was generated.
   public static func entityTag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }

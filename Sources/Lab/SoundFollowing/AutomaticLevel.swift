@@ -8,11 +8,11 @@ struct AutomaticLevel {
   /// The maximum magnitude of the gain, in decibels.
   private static let maximumGainDecibels = 12.0
   /// The maximum rise of the gain, in decibels per second.
-  private static let riseRate = 2.0
+  private static let riseDecibelsPerSecond = 2.0
   /// The maximum fall of the gain, in decibels per second.
-  private static let fallRate = 6.0
+  private static let fallDecibelsPerSecond = 6.0
   /// The time in which the gain holds after a rise of the level by 6 dB, in seconds.
-  private static let holdTime = 0.4
+  private static let holdSeconds = 0.4
   /// The time constant with which the peak level decays, in seconds.
   private static let peakDecayTime = 3.0
   /// The level below which vibration is imperceptible and the gain holds.
@@ -35,7 +35,7 @@ struct AutomaticLevel {
   /// Returns the gain after a control step with a level.
   mutating func next(_ level: Double) -> Double {
     if level > 2 * averageLevel.value, level > Self.minimumLevel {
-      remainingHoldSteps = Int(Self.holdTime * rate)
+      remainingHoldSteps = Int(Self.holdSeconds * rate)
     }
     _ = averageLevel.next(level)
     if level > Self.minimumLevel {
@@ -47,7 +47,9 @@ struct AutomaticLevel {
     } else if level > Self.minimumLevel {
       let ratio = 20 * log10(Self.targetLevel / max(peakLevel, 1e-6))
       let target = min(Self.maximumGainDecibels, max(-Self.maximumGainDecibels, ratio))
-      decibels += max(-Self.fallRate / rate, min(Self.riseRate / rate, target - decibels))
+      decibels += max(
+        -Self.fallDecibelsPerSecond / rate,
+        min(Self.riseDecibelsPerSecond / rate, target - decibels))
     }
     return pow(10, decibels / 20)
   }

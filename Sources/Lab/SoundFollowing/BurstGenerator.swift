@@ -8,12 +8,12 @@ struct BurstGenerator {
     var strength: Double
   }
 
-  private let wave: [Double]
+  private let burstWaveform: [Double]
   private var bursts: [Burst] = []
 
   init(hertz: Double, rate: Double) {
     let count = Int(2 * rate / hertz)
-    wave = (0..<count).map { index in
+    burstWaveform = (0..<count).map { index in
       let time = (Double(index) + 0.5) / Double(count)
       return sin(4 * .pi * (time - 0.5)) * min(1, 8 * min(time, 1 - time))
     }
@@ -27,10 +27,10 @@ struct BurstGenerator {
     guard !bursts.isEmpty else { return 0 }
     var sum = 0.0
     for index in bursts.indices {
-      sum += wave[bursts[index].position] * bursts[index].strength
+      sum += burstWaveform[bursts[index].position] * bursts[index].strength
       bursts[index].position += 1
     }
-    if bursts[0].position == wave.count {
+    if bursts[0].position == burstWaveform.count {
       bursts.removeFirst()
     }
     return sum

@@ -9,7 +9,7 @@
 /// 3. A leap between two windows is a gap, after which the estimate starts again.
 public struct ClockRateEstimator: Sendable {
   /// The deviation from the nominal rate, as a fraction; nil until enough windows have passed.
-  public private(set) var deviation: Double?
+  public private(set) var rateDeviation: Double?
 
   /// The duration of a window in seconds.
   private static let windowSeconds = 1.0
@@ -18,14 +18,14 @@ public struct ClockRateEstimator: Sendable {
   /// The minimum number of windows for an estimate.
   private static let minimumWindowCount = 15
   /// The leap in seconds from which frames count as lost or repeated.
-  private static let gapSeconds = 0.1
+  private static let windowGapSeconds = 0.1
 
   /// The least delayed count of a window.
   private struct Reading {
     /// The time in seconds.
     var time: Double
     /// The difference from the nominal count, in frames.
-    var excess: Double
+    var excessFrames: Double
   }
 
   private let rate: Double
@@ -51,12 +51,12 @@ public struct ClockRateEstimator: Sendable {
       return
     }
     let time = seconds - origin.time
-    let reading = Reading(time: time, excess: Double(frameCount - origin.count) - rate * time)
+    let reading = Reading(time: time, excessFrames: Double(frameCount - origin.count) - rate * time)
     if seconds >= windowEnd {
       closeWindow()
       windowEnd = seconds + Self.windowSeconds
     }
-    if reading.excess > latest?.excess ?? -.infinity {
+    if reading.excessFrames > latest?.excessFrames ?? -.infinity {
       latest = reading
     }
   }
@@ -72,14 +72,14 @@ public struct ClockRateEstimator: Sendable {
     guard let reading = latest else { return }
     latest = nil
     if let previous = readings.last,
-      abs(reading.excess - previous.excess) > Self.gapSeconds * rate
+      abs(reading.excessFrames - previous.excessFrames) > Self.windowGapSeconds * rate
     {
       readings = []
     }
     readings.append(reading)
     readings.removeFirst(max(0, readings.count - Self.maximumWindowCount))
     if readings.count >= Self.minimumWindowCount {
-      deviation = medianSlope / rate
+      rateDeviation = medianSlope / rate
     }
   }
 
@@ -87,7 +87,7 @@ public struct ClockRateEstimator: Sendable {
     var slopes: [Double] = []
     for (index, first) in readings.enumerated() {
       for second in readings[(index + 1)...] where second.time > first.time {
-        slopes.append((second.excess - first.excess) / (second.time - first.time))
+        slopes.append((second.excessFrames - first.excessFrames) / (second.time - first.time))
       }
     }
     slopes.sort()

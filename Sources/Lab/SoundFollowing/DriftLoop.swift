@@ -12,7 +12,7 @@ internal import CMath
 /// the ratio.
 public struct DriftLoop: Sendable {
   /// The frames of the source for each frame of the output.
-  public private(set) var ratio = 1.0
+  public private(set) var resamplingRatio = 1.0
 
   /// The bandwidth of the correction, in hertz.
   private static let bandwidthHertz = 0.02
@@ -23,7 +23,7 @@ public struct DriftLoop: Sendable {
   /// The maximum change of the ratio in a second. Faster changes would be audible.
   private static let maximumSlope = 1e-4
   /// The time constant of each of two smoothing stages, in seconds.
-  private static let smoothingTime = 0.5
+  private static let smoothingSeconds = 0.5
 
   /// The number of waiting frames after one and after two smoothing stages.
   private struct SmoothedFrames {
@@ -53,7 +53,7 @@ public struct DriftLoop: Sendable {
   ) {
     var smoothed =
       smoothedFrames ?? SmoothedFrames(once: waitingFrames, twice: waitingFrames)
-    let coefficient = 1 - exp(-elapsedSeconds / Self.smoothingTime)
+    let coefficient = 1 - exp(-elapsedSeconds / Self.smoothingSeconds)
     smoothed.once += (waitingFrames - smoothed.once) * coefficient
     smoothed.twice += (smoothed.once - smoothed.twice) * coefficient
     smoothedFrames = smoothed
@@ -62,7 +62,8 @@ public struct DriftLoop: Sendable {
     let targetRatio =
       1 + Self.clamped(estimate ?? 0, to: Self.maximumDeviation)
       + Self.clamped(correction, to: Self.maximumCorrection)
-    ratio += Self.clamped(targetRatio - ratio, to: Self.maximumSlope * elapsedSeconds)
+    resamplingRatio += Self.clamped(
+      targetRatio - resamplingRatio, to: Self.maximumSlope * elapsedSeconds)
   }
 
   private static func clamped(_ value: Double, to limit: Double) -> Double {

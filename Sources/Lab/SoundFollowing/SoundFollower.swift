@@ -24,7 +24,7 @@ public struct SoundFollower {
   /// The RMS level of the last half millisecond of input; 1 for a full-scale square wave.
   public private(set) var level = 0.0
   /// The peak of the last interleaved block.
-  public private(set) var peak = Float(0)
+  public private(set) var inputPeak = Float(0)
   /// The gain of the speech gate, 0...1.
   public private(set) var gateGain = 1.0
 
@@ -121,7 +121,7 @@ public struct SoundFollower {
       }
       return sum * weight
     }
-    peak = mono.reduce(0) { max($0, abs($1)) }
+    inputPeak = mono.reduce(0) { max($0, abs($1)) }
     return follow(mono.span)
   }
 

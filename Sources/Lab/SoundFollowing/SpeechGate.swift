@@ -9,9 +9,9 @@ import SignalAnalysis
 /// in 1 ms and closes in 8 ms.
 struct SpeechGate {
   /// The ratio of levels, in decibels, at which the gate begins to close.
-  private static let knee = -19.0
+  private static let kneeDecibels = -19.0
   /// The attenuation for each decibel below the knee, in decibels.
-  private static let slope = 4.0
+  private static let attenuationSlope = 4.0
   /// The gain of the closed gate, in decibels.
   private static let closedDecibels = -60.0
   /// The level below 60 Hz below which the gate is closed.
@@ -25,9 +25,9 @@ struct SpeechGate {
   /// The periodicity from which a sound is certainly a voice.
   private static let certainPeriodicity = 0.85
   /// The minimum ratio of a transient's level to the average of the preceding 30 ms.
-  private static let riseRatio = 12.0
+  private static let transientRiseRatio = 12.0
   /// The duration of a transient, in seconds.
-  private static let transientDuration = 0.06
+  private static let transientSeconds = 0.06
 
   private var lowBand: BandLevelMeter
   private var midBand: BandLevelMeter
@@ -74,23 +74,25 @@ struct SpeechGate {
   ///   - level: The RMS level of the step.
   ///   - count: The number of frames of the step.
   mutating func next(level: Double, count: Int) -> Double {
-    let low = lowLevel.next(lowBand.drainLevel(count: count))
-    let mid = midLevel.next(midBand.drainLevel(count: count))
+    let lowBandLevel = lowLevel.next(lowBand.drainLevel(count: count))
+    let midBandLevel = midLevel.next(midBand.drainLevel(count: count))
     let voice = voicePresence.next(voiceProbability)
     levelHistory.append(averageLevel.next(level))
-    let isTransient = level > Self.riseRatio * levelHistory.removeFirst()
+    let isTransient = level > Self.transientRiseRatio * levelHistory.removeFirst()
     if isTransient, level > 3 * Self.minimumLevel, voice < 0.15 {
-      remainingTransientSteps = Int(Self.transientDuration * controlRate)
+      remainingTransientSteps = Int(Self.transientSeconds * controlRate)
     }
-    let remaining = Double(remainingTransientSteps) / (Self.transientDuration * controlRate)
-    let transient = min(1, 2 * remaining)
-    let isQuiet = low < Self.minimumLevel && remainingTransientSteps == 0
+    let remaining = Double(remainingTransientSteps) / (Self.transientSeconds * controlRate)
+    let transientShare = min(1, 2 * remaining)
+    let isQuiet = lowBandLevel < Self.minimumLevel && remainingTransientSteps == 0
     remainingTransientSteps = max(0, remainingTransientSteps - 1)
     let knee =
-      Self.knee + Self.voiceKneeIncrease * voice - Self.transientKneeDecrease * transient
+      Self.kneeDecibels + Self.voiceKneeIncrease * voice - Self.transientKneeDecrease
+      * transientShare
       * (1 - voice)
-    let ratio = 20 * log10((low + 1e-7) / (mid + 1e-7))
-    let attenuation = min(0, max(Self.closedDecibels, Self.slope * (ratio - knee)))
+    let ratioDecibels = 20 * log10((lowBandLevel + 1e-7) / (midBandLevel + 1e-7))
+    let attenuation = min(
+      0, max(Self.closedDecibels, Self.attenuationSlope * (ratioDecibels - knee)))
     return gain.next(pow(10, (isQuiet ? Self.closedDecibels : attenuation) / 20))
   }
 
@@ -109,7 +111,7 @@ private struct PeriodicityDetector {
   private(set) var periodicity = 0.0
 
   /// The periods of voices, in samples at 4 kHz.
-  private static let lags = 10..<54
+  private static let voicePeriodLags = 10..<54
   /// The number of correlated samples: 30 ms.
   private static let windowLength = 120
   /// The number of samples between measurements: 4 ms.
@@ -136,18 +138,19 @@ private struct PeriodicityDetector {
     count += 1
     guard count % decimationFactor == 0 else { return }
     samples.append(sample)
-    guard samples.count == Self.windowLength + Self.lags.upperBound + Self.hopLength else { return }
+    guard samples.count == Self.windowLength + Self.voicePeriodLags.upperBound + Self.hopLength
+    else { return }
     samples.removeFirst(Self.hopLength)
     periodicity = measuredPeriodicity
   }
 
   private var measuredPeriodicity: Double {
-    let start = Self.lags.upperBound
+    let start = Self.voicePeriodLags.upperBound
     let energy = dotProduct(at: start, start)
     guard energy > 1e-6 * Double(Self.windowLength) else { return 0 }
     var maximum = 0.0
     var hasFallen = false
-    for lag in Self.lags {
+    for lag in Self.voicePeriodLags {
       let laggedEnergy = dotProduct(at: start - lag, start - lag)
       let product = dotProduct(at: start, start - lag)
       let correlation = product / (energy * laggedEnergy + 1e-18).squareRoot()

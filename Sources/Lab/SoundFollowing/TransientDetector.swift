@@ -3,7 +3,7 @@ import SignalAnalysis
 /// Detects transients: the level within 1 ms is twice that of the preceding 40 ms.
 struct TransientDetector {
   /// The minimum ratio of the level to the preceding average.
-  private static let riseRatio = 2.0
+  private static let minimumRiseRatio = 2.0
   /// The minimum level of a transient.
   private static let minimumLevel = 2e-3
   /// The time in which the strength is measured, in seconds.
@@ -57,16 +57,16 @@ struct TransientDetector {
   ///
   /// - Parameter count: The number of frames of the control step.
   mutating func next(count: Int) -> Double? {
-    let low = lowBand.drainLevel(count: count)
-    let high = highBand.drainLevel(count: count)
-    let level = (low * low + 0.25 * high * high).squareRoot()
+    let lowBandLevel = lowBand.drainLevel(count: count)
+    let highBandLevel = highBand.drainLevel(count: count)
+    let level = (lowBandLevel * lowBandLevel + 0.25 * highBandLevel * highBandLevel).squareRoot()
     history.append(Levels(average: averageLevel.next(level), peak: peakLevel.next(level)))
     let delay = min(history.count, Int(0.002 * controlRate) + 1)
     let earlierAverage = history[history.count - delay].average
     let earlierPeak = history.removeFirst().peak
     stepsSinceOnset += 1
     if stepsSinceOnset > Int(Self.holdOffTime * controlRate), level > Self.minimumLevel,
-      level > Self.riseRatio * max(earlierAverage, 0.25 * earlierPeak)
+      level > Self.minimumRiseRatio * max(earlierAverage, 0.25 * earlierPeak)
     {
       stepsSinceOnset = 0
       peakStrength = 0

@@ -34,9 +34,9 @@ public struct VariableRateResampler {
   private func interpolated(at time: Float) -> Float {
     let slope = (history[2] - history[0]) / 2
     let nextSlope = (history[3] - history[1]) / 2
-    let rise = history[2] - history[1]
-    let cubic = slope + nextSlope - 2 * rise
-    let quadratic = 3 * rise - 2 * slope - nextSlope
+    let levelChange = history[2] - history[1]
+    let cubic = slope + nextSlope - 2 * levelChange
+    let quadratic = 3 * levelChange - 2 * slope - nextSlope
     return history[1] + time * (slope + time * (quadratic + time * cubic))
   }
 }

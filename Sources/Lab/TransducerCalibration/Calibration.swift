@@ -12,7 +12,7 @@ internal import SystemSupport
 /// 4. A poor fit is rejected, unless the caller accepts it.
 /// 5. Polarity, gain, and delay follow from the fit.
 public struct Calibration: Equatable, Sendable {
-  /// A further resonance.
+  /// A further resonance besides the main one.
   public struct Mode: Equatable, Sendable {
     /// The resonance frequency, in hertz.
     public let resonance: Double
@@ -28,15 +28,15 @@ public struct Calibration: Equatable, Sendable {
     /// The day, in the user's words.
     public var date: String
     /// The time from a sample to its movement in seconds, if known.
-    public var latency: Double?
+    public var latencySeconds: Double?
     /// The acceleration in g at the recording's full scale, if known.
-    public var fullScale: Double?
+    public var fullScaleAcceleration: Double?
 
     /// Creates conditions.
     public init(date: String, latency: Double? = nil, fullScale: Double? = nil) {
       self.date = date
-      self.latency = latency
-      self.fullScale = fullScale
+      self.latencySeconds = latency
+      self.fullScaleAcceleration = fullScale
     }
   }
 
@@ -56,24 +56,24 @@ public struct Calibration: Equatable, Sendable {
   public let gain: Double
   /// The time in the recording at which the signal's first sample moved the transducer, in seconds,
   /// to a fraction of a frame.
-  public let offset: Double
+  public let signalStartSeconds: Double
   /// The frequency above which the coil's inductance dominates, in hertz, if it is visible.
-  public let coilCorner: Double?
+  public let coilCornerHertz: Double?
   /// The corner of a high-pass of the recorder's input, in hertz, if it is visible.
-  public let inputCorner: Double?
+  public let inputCornerHertz: Double?
   /// The frequency of the mains hum that was removed, in hertz, if any.
   public let humFrequency: Double?
   /// The half width of the 95 % interval of the resonance, as a fraction.
-  public let resonanceInterval: Double
+  public let resonanceHalfWidth: Double
   /// The half width of the 95 % interval of the quality factor, as a fraction.
-  public let qualityInterval: Double
+  public let qualityHalfWidth: Double
   /// The differences between the loud and the quiet sweep.
   public let levelChange: LevelChange
   /// The residual power of the fit relative to the recorded power, in decibels.
-  public let residual: Double
+  public let residualDecibels: Double
   /// The residual power that noise alone causes, from the difference of the sweeps, relative to the
   /// recorded power, in decibels.
-  public let noise: Double
+  public let noiseDecibels: Double
   /// The level of the loud sweep above the silence before it, within the band, in decibels.
   public let signalToNoise: Double
   /// The error of the recorder's clock relative to the player's, in parts per million; positive if
@@ -94,7 +94,7 @@ public struct Calibration: Equatable, Sendable {
   static let maximumPoorResidual = -10.0
   /// The maximum residual power besides noise: −22 dB. Stronger echoes bias the quality factor by
   /// more than its interval.
-  static let maximumMisfit = 0.0063
+  static let maximumExcessResidualPower = 0.0063
   /// The maximum half width of the resonance's interval. With a wider one, the brake of transients
   /// is tuned to chance.
   static let maximumResonanceInterval = 0.01
@@ -106,13 +106,13 @@ public struct Calibration: Equatable, Sendable {
   /// The maximum change of the quality factor between the sweeps.
   static let maximumQualityChange = 0.04
   /// The maximum change of the resonance that is attributed to the stiffness of a spring.
-  static let maximumStiffening = 0.025
+  static let maximumStiffeningChange = 0.025
   /// The ratio of the additional uncertainty to the change of the resonance: 4/3 would cover the
   /// sweep's level, 4 covers 4.8 dB more.
   static let stiffeningUncertaintyFactor = 4.0
   /// The maximum change of the resonance, in bandwidths, that is proportional to the square of the
   /// level.
-  static let maximumShift = 0.15
+  static let maximumShiftInBandwidths = 0.15
   /// The shift of a resonance by mounting and heat, besides the interval of the fit.
   private static let resonanceDrift = 0.02
   /// The minimum uncertainty of the quality factor, as a factor.
@@ -122,7 +122,7 @@ public struct Calibration: Equatable, Sendable {
 
   // MARK: - Measurement
 
-  /// Measures a recording.
+  /// Measures a transducer by the recording of two sweeps.
   ///
   /// - Parameters:
   ///   - recording: The whole signal, with some silence after the first sweep.
@@ -138,7 +138,7 @@ public struct Calibration: Equatable, Sendable {
   ) throws(CalibrationError) {
     let sweeps = try SweepRecording(recording, signal: signal)
     let pair = sweeps.pair
-    let delay = SweepPair.preRoll
+    let delay = SweepPair.preRollSeconds
     var response = pair.response(removingDelay: delay)
     let noiseResponse = pair.noiseResponse
     let noiseRatio = noiseResponse.power / max(response.power, 1e-300)
@@ -165,19 +165,19 @@ public struct Calibration: Equatable, Sendable {
     sensor = sensors.first { $0.derivativeOrder == model.derivativeOrder } ?? .acceleration
     // The numerator (jr)² is −r²: above the resonance, movement and signal have equal signs if the
     // gain is positive.
-    isInverted = fit.gains[0] < 0
+    isInverted = fit.modeGains[0] < 0
     let highPass = model.highPassValue(atHertz: main.resonance).magnitude
     gain = fit.undelayedValue(atHertz: main.resonance).magnitude / max(highPass, 1e-9)
-    offset = pair.start + delay + model.delay - signal.firstSweepTime
+    signalStartSeconds = pair.start + delay + model.delay - signal.firstSweepTime
     let hasCoil = model.coilTimeConstant > 0
-    coilCorner = hasCoil ? 1 / (2 * .pi * model.coilTimeConstant) : nil
-    inputCorner = model.highPassOrder > 0 ? model.highPassCorner : nil
+    coilCornerHertz = hasCoil ? 1 / (2 * .pi * model.coilTimeConstant) : nil
+    inputCornerHertz = model.highPassOrder > 0 ? model.highPassCorner : nil
     humFrequency = sweeps.hum?.hertz
-    (resonanceInterval, qualityInterval) = fit.intervals[0]
+    (resonanceHalfWidth, qualityHalfWidth) = fit.intervals[0]
     levelChange = change
-    residual = fit.residual
+    residualDecibels = fit.residualDecibels
     signalToNoise = sweeps.signalToNoise
-    noise = Decibels.of(power: noiseRatio)
+    noiseDecibels = Decibels.of(power: noiseRatio)
     clockErrorPartsPerMillion = (pair.rate / recording.rate - 1) * 1e6
     curve = CalibrationCurve(response, noise: noiseResponse, fit: fit)
   }
@@ -188,10 +188,10 @@ public struct Calibration: Equatable, Sendable {
     let main = model.mainMode
     // The number of derivatives from the sensor's quantity to acceleration.
     let order = Double(2 - model.derivativeOrder)
-    return zip(model.modes, fit.gains).dropFirst().map { mode, gain in
+    return zip(model.modes, fit.modeGains).dropFirst().map { mode, gain in
       Mode(
         resonance: mode.resonance, qualityFactor: mode.qualityFactor,
-        gain: gain / fit.gains[0] * pow(mode.resonance / main.resonance, order))
+        gain: gain / fit.modeGains[0] * pow(mode.resonance / main.resonance, order))
     }
   }
 
@@ -210,12 +210,12 @@ public struct Calibration: Equatable, Sendable {
     acceptsPoorFit: Bool
   ) throws(CalibrationError) {
     let changeReason = acceptsPoorFit ? nil : levelChange.rejectionReason
-    if let changeReason, fit.residual <= maximumPoorResidual, !fit.isAtBound {
+    if let changeReason, fit.residualDecibels <= maximumPoorResidual, !fit.isAtBound {
       throw CalibrationError(.changesWithLevel, changeReason)
     }
-    let unexplained = pow(10, fit.residual / 10)
+    let unexplained = pow(10, fit.residualDecibels / 10)
     let explanation = explanation(of: fit, unexplained: unexplained)
-    if fit.residual > maximumPoorResidual {
+    if fit.residualDecibels > maximumPoorResidual {
       throw CalibrationError(.noResonance, "\(explanation); is the sensor on the transducer?")
     }
     if fit.isAtBound {
@@ -237,11 +237,11 @@ public struct Calibration: Equatable, Sendable {
       the rest is a room's echo or another resonance: put the sensor on the transducer, or use \
       '--accept-poor'
       """
-    if fit.residual > maximumGoodResidual {
+    if fit.residualDecibels > maximumGoodResidual {
       throw CalibrationError(
         .noResonance, "\(explanation); 97 % is required; \(advice)")
     }
-    if unexplained - noise > maximumMisfit {
+    if unexplained - noise > maximumExcessResidualPower {
       throw CalibrationError(
         .noResonance,
         "\(explanation); 99.4 % of the power without noise is required; \(advice)")
@@ -271,10 +271,11 @@ public struct Calibration: Equatable, Sendable {
 
   /// A Boolean value that indicates whether the results are only estimates.
   public var isPoorFit: Bool {
-    levelChange.rejectionReason != nil || residual > Self.maximumGoodResidual
-      || pow(10, residual / 10) - pow(10, noise / 10) > Self.maximumMisfit
-      || resonanceInterval > Self.maximumResonanceInterval
-      || qualityInterval > Self.maximumQualityInterval
+    levelChange.rejectionReason != nil || residualDecibels > Self.maximumGoodResidual
+      || pow(10, residualDecibels / 10) - pow(10, noiseDecibels / 10)
+        > Self.maximumExcessResidualPower
+      || resonanceHalfWidth > Self.maximumResonanceInterval
+      || qualityHalfWidth > Self.maximumQualityInterval
   }
 
   // MARK: - Results for a profile
@@ -314,10 +315,10 @@ public struct Calibration: Equatable, Sendable {
     hardware.response = isPoorFit ? curve.response : []
     hardware.measured = TransducerMeasurement(
       date: conditions.date,
-      residual: max(Self.minimumProfileResidual, Self.rounded(residual, places: 1)),
+      residual: max(Self.minimumProfileResidual, Self.rounded(residualDecibels, places: 1)),
       sensor: sensor)
     var measuredKeys: Set = ["resonance", "qualityFactor", "band", "response", "modes"]
-    if let fullScale = conditions.fullScale,
+    if let fullScale = conditions.fullScaleAcceleration,
       let acceleration = acceleration(fullScale: fullScale)
     {
       let ratio = Self.continuousAmplitude(of: profile)
@@ -330,7 +331,7 @@ public struct Calibration: Equatable, Sendable {
       hardware.estimated += ["resonance", "qualityFactor"]
     }
     profile.hardware = hardware
-    if let latency = conditions.latency {
+    if let latency = conditions.latencySeconds {
       profile.amplifier.latency = Self.rounded(latency, places: 6)
     }
     return profile
@@ -357,9 +358,9 @@ public struct Calibration: Equatable, Sendable {
   private var uncertainty: TransducerUncertainty {
     let stiffening =
       levelChange.indicatesStiffnessChange
-      ? Self.stiffeningUncertaintyFactor * abs(levelChange.resonance) : 0
+      ? Self.stiffeningUncertaintyFactor * abs(levelChange.relativeResonanceChange) : 0
     return Self.uncertainty(
-      resonance: resonanceInterval + stiffening, qualityFactor: qualityInterval)
+      resonance: resonanceHalfWidth + stiffening, qualityFactor: qualityHalfWidth)
   }
 
   /// Returns the uncertainty that a profile states for the intervals of a measurement.
@@ -383,18 +384,18 @@ public struct Calibration: Equatable, Sendable {
 // MARK: - Sentences
 
 extension Calibration {
-  /// One sentence about the part of the recorded power that the resonances explain.
+  /// A sentence about the part of the recorded power that the resonances explain.
   public var verdict: String {
-    let unexplained = pow(10, residual / 10)
-    let places = unexplained < 0.001 ? 3 : 1
+    let unexplained = pow(10, residualDecibels / 10)
+    let decimalPlaces = unexplained < 0.001 ? 3 : 1
     let percentage =
       unexplained < 1e-5
-      ? "more than 99.999" : ((1 - unexplained) * 100).text(places: places)
+      ? "more than 99.999" : ((1 - unexplained) * 100).text(places: decimalPlaces)
     let subject =
       modes.isEmpty ? "One resonance explains" : "\(modes.count + 1) resonances explain"
     let explained = "\(subject) \(percentage) % of the recorded power"
     // Within 3 dB of the noise's residual, other causes are not visible.
-    if residual <= noise + 3 { return explained + "; the rest is noise." }
+    if residualDecibels <= noiseDecibels + 3 { return explained + "; the rest is noise." }
     return explained + "; most of the rest is other resonances or distortion, not noise."
   }
 
@@ -414,11 +415,11 @@ extension Calibration {
     if let warning = levelChange.stiffnessWarning {
       warnings.append(warning)
     }
-    warnings += modes.map(Self.sentence)
+    warnings += modes.map(Self.modeSentence)
     return warnings + corrections
   }
 
-  private static func sentence(_ mode: Mode) -> String {
+  private static func modeSentence(_ mode: Mode) -> String {
     let hertz = mode.resonance.text(places: 1)
     let qualityFactor = mode.qualityFactor.text(places: 1)
     let level = Decibels.of(amplitude: abs(mode.gain)).text(places: 1)
@@ -441,15 +442,16 @@ extension Calibration {
         was corrected.
         """)
     }
-    if let inputCorner {
-      let hertz = inputCorner.text(places: 1)
+    if let inputCornerHertz {
+      let hertz = inputCornerHertz.text(places: 1)
       corrections.append(
         "The input of the recorder has a high-pass filter at \(hertz) Hz; this was corrected.")
     }
-    if let coilCorner {
+    if let coilCornerHertz {
       corrections.append(
         """
-        Coil inductance reduces the response above \(coilCorner.text(places: 0)) Hz; the drive \
+        Coil inductance reduces the response above \
+        \(coilCornerHertz.text(places: 0)) Hz; the drive \
         does not compensate for it.
         """)
     }

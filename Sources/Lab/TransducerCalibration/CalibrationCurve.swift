@@ -7,16 +7,16 @@ internal import SignalAnalysis
 /// Responses of velocity and displacement are converted to acceleration. The maximum of the
 /// measured response above the noise is 0 dB.
 public struct CalibrationCurve: Equatable, Sendable {
-  /// A point of the curve.
+  /// A point of the calibration curve.
   public struct Point: Equatable, Sendable {
     /// The frequency, in hertz.
     public let hertz: Double
     /// The measured response, in decibels.
-    public let measured: Double
+    public let measuredDecibels: Double
     /// The response of the fitted resonances, in decibels.
-    public let fitted: Double
+    public let fittedDecibels: Double
     /// The magnitude of the complex difference of measured and fitted response, in decibels.
-    public let residual: Double
+    public let residualDecibels: Double
     /// A Boolean value that indicates whether the response is above the noise, from this point to
     /// the resonance.
     public let isAboveNoise: Bool
@@ -72,9 +72,9 @@ public struct CalibrationCurve: Equatable, Sendable {
       let highPass = model.highPassValue(atHertz: group.hertz).magnitude
       let factor = pow(group.hertz, order) / (maximum * max(highPass, 1e-5))
       return Point(
-        hertz: group.hertz, measured: Decibels.of(amplitude: group.gain.magnitude * factor),
-        fitted: Decibels.of(amplitude: fitted.magnitude * factor),
-        residual: Decibels.of(amplitude: (group.gain - fitted).magnitude * factor),
+        hertz: group.hertz, measuredDecibels: Decibels.of(amplitude: group.gain.magnitude * factor),
+        fittedDecibels: Decibels.of(amplitude: fitted.magnitude * factor),
+        residualDecibels: Decibels.of(amplitude: (group.gain - fitted).magnitude * factor),
         isAboveNoise: isAboveNoise)
     }
     self.points = points
@@ -111,7 +111,7 @@ public struct CalibrationCurve: Equatable, Sendable {
       let high = low * pow(2, octaves)
       let inside = points.filter { $0.hertz >= low && $0.hertz < high }
       guard !inside.isEmpty, inside.allSatisfy(\.isAboveNoise) else { continue }
-      let power = inside.reduce(0) { $0 + pow(10, $1.measured / 10) } / Double(inside.count)
+      let power = inside.reduce(0) { $0 + pow(10, $1.measuredDecibels / 10) } / Double(inside.count)
       response.append(
         ResponsePoint(
           hertz: Calibration.rounded((low * high).squareRoot(), places: 1),

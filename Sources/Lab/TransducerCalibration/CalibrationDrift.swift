@@ -4,19 +4,19 @@ public import HapticRender
 public struct CalibrationDrift: Equatable, Sendable {
   /// The comparison of a stated with a measured value.
   public struct Comparison: Equatable, Sendable {
-    /// The value in the profile.
-    public let stated: Double
-    /// The measured value.
-    public let measured: Double
+    /// The value that the profile states.
+    public let statedValue: Double
+    /// The value that the calibration measured.
+    public let measuredValue: Double
     /// The half width of the 95 % interval of the measured value, as a fraction.
-    public let interval: Double
+    public let intervalHalfWidth: Double
     /// The range of the ratio of measured to stated value, by the profile's uncertainty.
     public let allowedRatio: ClosedRange<Double>
 
     /// The change of the measured from the stated value, as a fraction.
-    public var relativeChange: Double { measured / stated - 1 }
+    public var relativeChange: Double { measuredValue / statedValue - 1 }
     /// A Boolean value that indicates whether the measured value is within the uncertainty.
-    public var isWithinUncertainty: Bool { allowedRatio.contains(measured / stated) }
+    public var isWithinUncertainty: Bool { allowedRatio.contains(measuredValue / statedValue) }
   }
 
   /// The comparison of the resonance, in hertz.
@@ -38,12 +38,12 @@ public struct CalibrationDrift: Equatable, Sendable {
     guard let hardware = profile.hardware, let model = hardware.model else { return nil }
     let uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
     resonance = Comparison(
-      stated: model.resonance, measured: calibration.resonance,
-      interval: calibration.resonanceInterval,
+      statedValue: model.resonance, measuredValue: calibration.resonance,
+      intervalHalfWidth: calibration.resonanceHalfWidth,
       allowedRatio: (1 - uncertainty.resonance)...(1 + uncertainty.resonance))
     qualityFactor = Comparison(
-      stated: model.qualityFactor, measured: calibration.qualityFactor,
-      interval: calibration.qualityInterval,
+      statedValue: model.qualityFactor, measuredValue: calibration.qualityFactor,
+      intervalHalfWidth: calibration.qualityHalfWidth,
       allowedRatio: (1 / uncertainty.qualityFactor)...uncertainty.qualityFactor)
   }
 }

@@ -24,9 +24,9 @@ public struct CalibrationError: Error, Equatable, Sendable, CustomStringConverti
     case pressesDisagree
   }
 
-  /// The kind of the error.
+  /// The kind of the calibration error.
   public var kind: Kind
-  /// One line for the user, which follows the name of the recording.
+  /// The message of the error on one line, which follows the name of the recording.
   public var description: String
 
   /// Creates an error.

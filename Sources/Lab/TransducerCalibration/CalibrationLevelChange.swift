@@ -8,13 +8,13 @@ extension Calibration {
   /// makes the measurement unreliable.
   public struct LevelChange: Equatable, Sendable {
     /// The change of the resonance, as a fraction.
-    public let resonance: Double
+    public let relativeResonanceChange: Double
     /// The change of the quality factor, as a fraction.
-    public let qualityFactor: Double
+    public let relativeQualityChange: Double
     /// The half width of the 95 % interval of the change of the resonance.
-    let resonanceInterval: Double
+    let resonanceHalfWidth: Double
     /// The half width of the 95 % interval of the change of the quality factor.
-    let qualityInterval: Double
+    let qualityHalfWidth: Double
     /// The change of the resonance relative to its bandwidth.
     let shiftInBandwidths: Double
   }
@@ -33,7 +33,7 @@ extension Calibration.LevelChange {
   ///   - band: The band of the sweeps.
   init(of model: TransferFunction, in pair: SweepPair, band: ClosedRange<Double>) {
     func fit(_ combination: SweepPair.Combination) -> ResonanceFit {
-      let response = pair.response(combination, removingDelay: SweepPair.preRoll)
+      let response = pair.response(combination, removingDelay: SweepPair.preRollSeconds)
       return ResonanceFit(refining: model, response, band: band)
     }
 
@@ -45,23 +45,23 @@ extension Calibration.LevelChange {
     let loud = fit(.loud)
     let quietMode = quiet.transferFunction.mainMode
     let loudMode = loud.transferFunction.mainMode
-    resonance = loudMode.resonance / quietMode.resonance - 1
-    qualityFactor = loudMode.qualityFactor / quietMode.qualityFactor - 1
-    shiftInBandwidths = resonance * model.mainMode.qualityFactor
-    resonanceInterval = combined(quiet.intervals[0].resonance, loud.intervals[0].resonance)
-    qualityInterval = combined(quiet.intervals[0].qualityFactor, loud.intervals[0].qualityFactor)
+    relativeResonanceChange = loudMode.resonance / quietMode.resonance - 1
+    relativeQualityChange = loudMode.qualityFactor / quietMode.qualityFactor - 1
+    shiftInBandwidths = relativeResonanceChange * model.mainMode.qualityFactor
+    resonanceHalfWidth = combined(quiet.intervals[0].resonance, loud.intervals[0].resonance)
+    qualityHalfWidth = combined(quiet.intervals[0].qualityFactor, loud.intervals[0].qualityFactor)
   }
 
   /// The Boolean values that indicate whether a change is both greater than allowed and
   /// statistically significant.
   var isSignificant: (resonance: Bool, qualityFactor: Bool) {
     let minimumResonanceChange = max(
-      Calibration.maximumResonanceChange, Self.significanceFactor * resonanceInterval)
+      Calibration.maximumResonanceChange, Self.significanceFactor * resonanceHalfWidth)
     let minimumQualityChange = max(
-      Calibration.maximumQualityChange, Self.significanceFactor * qualityInterval)
+      Calibration.maximumQualityChange, Self.significanceFactor * qualityHalfWidth)
     return (
-      abs(resonance) > minimumResonanceChange,
-      abs(qualityFactor) > minimumQualityChange
+      abs(relativeResonanceChange) > minimumResonanceChange,
+      abs(relativeQualityChange) > minimumQualityChange
     )
   }
 
@@ -69,14 +69,15 @@ extension Calibration.LevelChange {
   /// that the small-signal response can be extrapolated.
   var indicatesStiffnessChange: Bool {
     isSignificant.resonance && !isSignificant.qualityFactor
-      && abs(resonance) <= Calibration.maximumStiffening
-      && abs(shiftInBandwidths) <= Calibration.maximumShift
+      && abs(relativeResonanceChange) <= Calibration.maximumStiffeningChange
+      && abs(shiftInBandwidths) <= Calibration.maximumShiftInBandwidths
   }
 
   private var summary: String {
-    let percentage = (abs(resonance) * 100).text(places: 1)
+    let percentage = (abs(relativeResonanceChange) * 100).text(places: 1)
     let direction =
-      resonance > 0 ? "higher, as if a spring stiffens" : "lower, as if a spring softens"
+      relativeResonanceChange > 0
+      ? "higher, as if a spring stiffens" : "lower, as if a spring softens"
     return
       """
       changes with the level: the resonance of the louder sweep is \(percentage) % \(direction) \
@@ -101,10 +102,10 @@ extension Calibration.LevelChange {
     let significance = isSignificant
     if significance.resonance { return "\(summary); \(advice)" }
     guard significance.qualityFactor else { return nil }
-    let percentage = (abs(qualityFactor) * 100).text(places: 1)
+    let percentage = (abs(relativeQualityChange) * 100).text(places: 1)
     let subject =
       "changes with the level: the Q factor of the louder sweep is \(percentage) %"
-    if qualityFactor < 0 {
+    if relativeQualityChange < 0 {
       return
         """
         \(subject) lower, as if the recorder or the amplifier compresses; lower their gains, or \

@@ -55,17 +55,17 @@ enum DelaySearch {
       let correlation = Self.correlation(of: terms, at: delay)
       return ignoresSign ? abs(correlation) : correlation
     }
-    var low = delay - step
-    var high = delay + step
+    var minimumDelay = delay - step
+    var maximumDelay = delay + step
     // 50 iterations reduce the interval by a factor of 6e8.
     for _ in 0..<50 {
-      let third = (high - low) / 3
-      if score(low + third) < score(high - third) {
-        low += third
+      let third = (maximumDelay - minimumDelay) / 3
+      if score(minimumDelay + third) < score(maximumDelay - third) {
+        minimumDelay += third
       } else {
-        high -= third
+        maximumDelay -= third
       }
     }
-    return (low + high) / 2
+    return (minimumDelay + maximumDelay) / 2
   }
 }

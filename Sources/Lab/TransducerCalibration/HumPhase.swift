@@ -18,13 +18,13 @@ struct HumPhase {
     /// The observed frequency, in hertz.
     var hertz: Double
     /// The standard deviation, in hertz.
-    var deviation: Double
+    var frequencyDeviation: Double
   }
 
   /// The frequency at the origin in hertz, its slope, and its curvature.
   private var frequencyPolynomial = SIMD3<Double>()
   /// The origin of the polynomial, in seconds.
-  private var origin = 0.0
+  private var timeOrigin = 0.0
 
   /// The number of phases that are compared for each silence.
   private static let phaseStepCount = 32
@@ -46,12 +46,12 @@ struct HumPhase {
     let phases = Self.phases(of: silences)
     let centers = silences.map(\.silence.center)
     let center = centers.reduce(0, +) / Double(centers.count)
-    origin = center
+    timeOrigin = center
     let times = centers.map { $0 - center }
     var observations = zip(times, silences).map { time, entry in
       Observation(
         terms: Self.terms(at: time), hertz: entry.hertz,
-        deviation: Self.localFrequencyDeviation)
+        frequencyDeviation: Self.localFrequencyDeviation)
     }
     frequencyPolynomial = Self.polynomial(fitting: observations, count: min(3, times.count))
     for index in times.indices.dropFirst() {
@@ -62,7 +62,8 @@ struct HumPhase {
       observations.append(
         Observation(
           terms: Self.meanTerms(from: times[index - 1], to: times[index]),
-          hertz: (wholeCycles + fraction) / interval, deviation: Self.meanFrequencyDeviation))
+          hertz: (wholeCycles + fraction) / interval,
+          frequencyDeviation: Self.meanFrequencyDeviation))
     }
     frequencyPolynomial = Self.polynomial(
       fitting: observations, count: min(3, observations.count - 1))
@@ -73,7 +74,7 @@ struct HumPhase {
 
   /// Returns the number of cycles since the origin: the integral of the frequency.
   func cycles(at seconds: Double) -> Double {
-    let time = seconds - origin
+    let time = seconds - timeOrigin
     let slope = frequencyPolynomial.y
     let curvature = frequencyPolynomial.z
     return time * (frequencyPolynomial.x + time * (slope / 2 + time * curvature / 3))
@@ -186,7 +187,7 @@ struct HumPhase {
   ) -> SIMD3<Double> {
     var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
     for observation in observations {
-      let weight = 1 / (observation.deviation * observation.deviation)
+      let weight = 1 / (observation.frequencyDeviation * observation.frequencyDeviation)
       let terms = observation.terms
       for row in 0..<count {
         for column in 0..<count {

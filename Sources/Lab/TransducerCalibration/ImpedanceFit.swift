@@ -12,21 +12,21 @@ struct AdmittanceModel: Equatable {
   /// The Q factor with the resistor in the circuit.
   var loadedQuality: Double
   /// The rise of the impedance at resonance, Res / (Rs + Re).
-  var relativeRise: Double
+  var impedanceRiseRatio: Double
   /// The electrical time constant in seconds, Le / (Rs + Re).
   var coilTimeConstant = 1e-4
-  /// The delay, in seconds.
-  var delay = 0.0
+  /// The delay of the current, in seconds.
+  var delaySeconds = 0.0
   /// The high-pass of the recorder's input.
   var inputFilter = TransferFunction(modes: [], delay: 0, derivativeOrder: 1)
 
   /// Returns the value at a frequency.
   func value(atHertz hertz: Double) -> Phasor {
     let detuning = hertz / resonance - resonance / hertz
-    let mechanical = Phasor(1, loadedQuality * (1 + relativeRise) * detuning)
+    let mechanical = Phasor(1, loadedQuality * (1 + impedanceRiseRatio) * detuning)
     let inductive = mechanical * Phasor(0, 2 * .pi * hertz * coilTimeConstant)
-    let impedance = Phasor(1, loadedQuality * detuning) * (1 + relativeRise) + inductive
-    let angle = 2 * Double.pi * hertz * delay
+    let impedance = Phasor(1, loadedQuality * detuning) * (1 + impedanceRiseRatio) + inductive
+    let angle = 2 * Double.pi * hertz * delaySeconds
     return mechanical / impedance * inputFilter.highPassValue(atHertz: hertz)
       * Phasor(cos(angle), -sin(angle))
   }
@@ -49,7 +49,7 @@ struct ImpedanceFit {
     var cost: Double { residuals.reduce(0) { $0 + $1 * $1 } }
   }
 
-  /// A model and its cost.
+  /// An admittance model and the cost of its fit.
   private typealias Candidate = (cost: Double, model: AdmittanceModel)
 
   /// The model with the gain 1.
@@ -61,16 +61,16 @@ struct ImpedanceFit {
   /// The power of the current's change by the resonance.
   let motionalPower: Double
   /// The half widths of the 95 % intervals of resonance, loaded Q factor, and rise, as fractions.
-  let intervals: [Double]
+  let parameterHalfWidths: [Double]
 
   /// The bandwidth of the fit to each side of the resonance, in octaves.
   private static let fittedOctaves = 2.0
   /// The maximum ratio of costs at which a high-pass of a higher order is accepted.
   private static let maximumCostRatio = 0.6
   /// The initial corner of a high-pass, in hertz.
-  private static let initialCorner = 8.0
+  private static let initialHighPassHertz = 8.0
   /// The steps of the numerical derivative by each parameter; the last is the high-pass corner.
-  private static let steps = [1e-5, 1e-4, 1e-4, 1e-4, 1e-3, 1e-4]
+  private static let parameterSteps = [1e-5, 1e-4, 1e-4, 1e-4, 1e-3, 1e-4]
   /// The maximum number of starting points.
   private static let maximumStartCount = 5
   /// The minimum distance of the resonances of two starting points, in octaves.
@@ -128,7 +128,7 @@ struct ImpedanceFit {
     }
     let intervals = ResonanceFit.intervals(
       jacobian: jacobian, residuals: fit.residuals, gainCount: 1)
-    self.intervals = intervals ?? [1, 1, 1]
+    self.parameterHalfWidths = intervals ?? [1, 1, 1]
   }
 
   /// Returns a model with refined parameters and a high-pass of an order.
@@ -139,11 +139,11 @@ struct ImpedanceFit {
     var start = start
     start.inputFilter.highPassOrder = highPassOrder
     if start.inputFilter.highPassCorner == 0 {
-      start.inputFilter.highPassCorner = initialCorner
+      start.inputFilter.highPassCorner = initialHighPassHertz
     }
     let unusedCount = highPassOrder > 0 ? 0 : 1
     let point = LevenbergMarquardt.fit(
-      from: parameters(of: start), steps: steps.dropLast(unusedCount),
+      from: parameters(of: start), steps: parameterSteps.dropLast(unusedCount),
       bounds: bounds.dropLast(unusedCount), termination: termination
     ) { fitGain(of: model(at: $0, highPassOrder: highPassOrder), to: response).residuals }
     let refined = model(at: point, highPassOrder: highPassOrder)
@@ -155,7 +155,7 @@ struct ImpedanceFit {
     of model: AdmittanceModel, gain: Double, _ response: MeasuredResponse
   ) -> Double {
     var blocked = model
-    blocked.relativeRise = 0
+    blocked.impedanceRiseRatio = 0
     return response.groups.reduce(0) {
       $0 + $1.weight * ($1.gain - blocked.value(atHertz: $1.hertz) * gain).power
     }
@@ -165,8 +165,8 @@ struct ImpedanceFit {
 
   private static func parameters(of model: AdmittanceModel) -> [Double] {
     var parameters = [
-      log(model.resonance), log(model.loadedQuality), log(model.relativeRise),
-      log(model.coilTimeConstant), model.delay / ResonanceFit.delayUnit,
+      log(model.resonance), log(model.loadedQuality), log(model.impedanceRiseRatio),
+      log(model.coilTimeConstant), model.delaySeconds / ResonanceFit.delayUnitSeconds,
     ]
     if model.inputFilter.highPassOrder > 0 {
       parameters.append(log(model.inputFilter.highPassCorner))
@@ -176,8 +176,8 @@ struct ImpedanceFit {
 
   private static func model(at point: [Double], highPassOrder: Int) -> AdmittanceModel {
     var model = AdmittanceModel(
-      resonance: exp(point[0]), loadedQuality: exp(point[1]), relativeRise: exp(point[2]),
-      coilTimeConstant: exp(point[3]), delay: point[4] * ResonanceFit.delayUnit)
+      resonance: exp(point[0]), loadedQuality: exp(point[1]), impedanceRiseRatio: exp(point[2]),
+      coilTimeConstant: exp(point[3]), delaySeconds: point[4] * ResonanceFit.delayUnitSeconds)
     if highPassOrder > 0 {
       model.inputFilter.highPassCorner = exp(point[5])
       model.inputFilter.highPassOrder = highPassOrder
@@ -224,7 +224,8 @@ struct ImpedanceFit {
       let terms = response.groups.map { group in
         (group.hertz, group.gain * model.value(atHertz: group.hertz).conjugate * group.weight)
       }
-      model.delay = DelaySearch.delay(of: terms, within: 0.5 / band.lowerBound, ignoresSign: true)
+      model.delaySeconds = DelaySearch.delay(
+        of: terms, within: 0.5 / band.lowerBound, ignoresSign: true)
       models.append(model)
     }
     return models
@@ -238,9 +239,9 @@ struct ImpedanceFit {
         for order in 0...min(1, highPassOrders.upperBound) {
           for rise in [0.5, 3] {
             var model = AdmittanceModel(
-              resonance: 1, loadedQuality: quality, relativeRise: rise,
+              resonance: 1, loadedQuality: quality, impedanceRiseRatio: rise,
               coilTimeConstant: timeConstant)
-            model.inputFilter.highPassCorner = initialCorner
+            model.inputFilter.highPassCorner = initialHighPassHertz
             model.inputFilter.highPassOrder = order
             models.append(model)
           }

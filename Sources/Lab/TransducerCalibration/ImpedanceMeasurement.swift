@@ -33,9 +33,9 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   /// The coil's inductance, in henries.
   public let inductance: Double
   /// The half width of the 95 % interval of the resonance, as a fraction.
-  public let resonanceInterval: Double
+  public let resonanceHalfWidth: Double
   /// The half width of the 95 % interval of `qualityFactor`, as a fraction.
-  public let qualityInterval: Double
+  public let qualityHalfWidth: Double
   /// The residual power of the fit relative to the power of the resonance in the current, in
   /// decibels.
   public let residual: Double
@@ -47,11 +47,11 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   private static let nominalResistanceUncertainty = 0.2
   /// The minimum rise of the impedance at the resonance, relative to the resistance of coil and
   /// resistor.
-  private static let minimumRise = 0.05
+  private static let minimumRiseRatio = 0.05
   /// The maximum residual relative to the power of the resonance.
   private static let maximumResidual = 0.1
 
-  /// Measures a recording.
+  /// Measures a transducer's impedance by the recording of two sweeps.
   ///
   /// - Parameters:
   ///   - recording: The voltage at the resistor.
@@ -89,14 +89,14 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     coilResistance =
       hasReference ? resistor * (1 / gain - 1) : Self.nominalResistanceRatio * (nominal ?? 0)
     let ratio = resistor / coilResistance
-    let rise = model.relativeRise
+    let rise = model.impedanceRiseRatio
     resonance = model.resonance
     mechanicalQualityFactor = model.loadedQuality * (1 + rise)
     electricalQualityFactor = mechanicalQualityFactor / (rise * (1 + ratio))
     qualityFactor = mechanicalQualityFactor / (1 + rise * (1 + ratio))
     inductance = model.coilTimeConstant * (resistor + coilResistance)
-    resonanceInterval = fit.intervals[0]
-    qualityInterval = Self.qualityInterval(of: fit, ratio: ratio, hasReference: hasReference)
+    resonanceHalfWidth = fit.parameterHalfWidths[0]
+    qualityHalfWidth = Self.qualityInterval(of: fit, ratio: ratio, hasReference: hasReference)
     try checkAccuracy()
   }
 
@@ -106,14 +106,14 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   ) throws(CalibrationError) -> MeasuredResponse {
     let sweeps = try SweepRecording(recording, signal: signal)
     try sweeps.checkRepeatability()
-    let response = sweeps.pair.response(removingDelay: SweepPair.preRoll)
+    let response = sweeps.pair.response(removingDelay: SweepPair.preRollSeconds)
     guard let reference else { return response }
     let amplifier = try SweepRecording(reference, signal: signal)
     try amplifier.checkRepeatability()
-    let firstSweep = sweeps.pair.start + SweepPair.preRoll
+    let firstSweep = sweeps.pair.start + SweepPair.preRollSeconds
     let pair = SweepPair(
       amplifier.recording, signal: signal, rate: sweeps.pair.rate, firstSweep: firstSweep)
-    return response.divided(by: pair.response(removingDelay: SweepPair.preRoll))
+    return response.divided(by: pair.response(removingDelay: SweepPair.preRollSeconds))
   }
 
   private static func fit(
@@ -122,7 +122,8 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     // With a reference, the recorder's high-pass cancels.
     let orders = hasReference ? 0...0 : 0...2
     guard let fit = ImpedanceFit.best(for: response, band: band, highPassOrders: orders),
-      fit.model.relativeRise > minimumRise, fit.cost < maximumResidual * fit.motionalPower
+      fit.model.impedanceRiseRatio > minimumRiseRatio,
+      fit.cost < maximumResidual * fit.motionalPower
     else {
       throw CalibrationError(
         .noResonance,
@@ -142,21 +143,21 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   private static func qualityInterval(
     of fit: ImpedanceFit, ratio: Double, hasReference: Bool
   ) -> Double {
-    let rise = fit.model.relativeRise
+    let rise = fit.model.impedanceRiseRatio
     let weight = rise / (1 + rise * (1 + ratio))
     let riseFactor = weight * (1 / (1 + rise) - ratio / (1 + rise))
     let coilError = hasReference ? 0 : weight * ratio * nominalResistanceUncertainty
-    let errors = [fit.intervals[1], riseFactor * fit.intervals[2], coilError]
+    let errors = [fit.parameterHalfWidths[1], riseFactor * fit.parameterHalfWidths[2], coilError]
     return errors.reduce(0) { $0 + $1 * $1 }.squareRoot()
   }
 
   private func checkAccuracy() throws(CalibrationError) {
-    guard resonanceInterval <= Calibration.maximumResonanceInterval,
-      qualityInterval <= Calibration.maximumQualityInterval,
+    guard resonanceHalfWidth <= Calibration.maximumResonanceInterval,
+      qualityHalfWidth <= Calibration.maximumQualityInterval,
       residual <= Calibration.maximumGoodResidual
     else {
-      let resonance = (resonanceInterval * 100).text(places: 2)
-      let qualityFactor = (qualityInterval * 100).text(places: 2)
+      let resonance = (resonanceHalfWidth * 100).text(places: 2)
+      let qualityFactor = (qualityHalfWidth * 100).text(places: 2)
       throw CalibrationError(
         .noResonance,
         """
@@ -175,7 +176,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   ///   - date: The day of the measurement, in the user's words.
   public func applied(to profile: TransducerProfile, date: String) -> TransducerProfile {
     let uncertainty = Calibration.uncertainty(
-      resonance: resonanceInterval, qualityFactor: qualityInterval)
+      resonance: resonanceHalfWidth, qualityFactor: qualityHalfWidth)
     var profile = profile.withResonance(
       Calibration.rounded(resonance, places: 2), uncertainty: uncertainty)
     profile.hardware?.qualityFactor = Calibration.rounded(qualityFactor, places: 2)

@@ -13,7 +13,7 @@ enum InitialEstimates {
   /// The number of groups of the response that are combined to one magnitude.
   private static let groupSize = 3
   /// The maximum number of starting points.
-  private static let maximumCount = 4
+  private static let maximumEstimateCount = 4
 
   /// Starting points closer than this lead to the same minimum.
   private static let minimumOctaveDistance = 1.0 / 6
@@ -50,7 +50,7 @@ enum InitialEstimates {
     }
     var estimates: [TransferFunction] = []
     for (_, candidate) in candidates.sorted(by: { $0.cost < $1.cost })
-    where estimates.count < maximumCount {
+    where estimates.count < maximumEstimateCount {
       let isDistinct = estimates.allSatisfy { areDistinct(candidate.mainMode, $0.mainMode) }
       if isDistinct {
         estimates.append(candidate)

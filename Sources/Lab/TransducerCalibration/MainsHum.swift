@@ -15,7 +15,7 @@ struct MainsHum {
 
   /// A least-squares fit of the harmonics.
   private struct Fit {
-    /// The frequency, in hertz.
+    /// The fitted mains frequency, in hertz.
     var hertz = 0.0
     /// The energy that the fit explains.
     var explainedEnergy = 0.0
@@ -39,13 +39,13 @@ struct MainsHum {
   private static let frequencyTolerance = 0.3
   /// The steps of the search, in hertz. Over 15 s, the harmonics of the nearest first step are off
   /// by a fraction of a period.
-  private static let searchSteps = [0.005, 0.001, 0.0002]
+  private static let searchStepsHertz = [0.005, 0.001, 0.0002]
   /// The rate of blocks, in hertz.
   private static let blockRate = 2_000.0
   /// The minimum fraction of the silences' power that is attributed to hum.
   private static let minimumPowerFraction = 0.1
   /// The minimum duration of all silences, in seconds.
-  private static let minimumSilence = 0.4
+  private static let minimumSilenceSeconds = 0.4
   /// The minimum additional fraction of the hum that separate fits explain if the frequency drifts.
   private static let minimumDriftGain = 1e-4
   /// The minimum ratio of the additional energy to that which separate fits explain of noise.
@@ -63,7 +63,7 @@ struct MainsHum {
       HumSilence(samples, rate: rate, range: $0, blockLength: blockLength)
     }
     let count = segments.reduce(0) { $0 + $1.blockMeans.count }
-    guard Double(count * blockLength) >= Self.minimumSilence * rate else { return nil }
+    guard Double(count * blockLength) >= Self.minimumSilenceSeconds * rate else { return nil }
     let mean = segments.reduce(0) { $0 + $1.blockMeans.reduce(0, +) } / Double(count)
     for index in segments.indices {
       segments[index].subtract(mean)
@@ -125,7 +125,7 @@ struct MainsHum {
   /// - Parameters:
   ///   - samples: The recording.
   ///   - rate: The sample rate, in hertz.
-  func removed(from samples: [Float], rate: Double) -> [Float] {
+  func removingHum(from samples: [Float], rate: Double) -> [Float] {
     samples.indices.map { frame in
       let angle = 2 * Double.pi * phase.cycles(at: Double(frame) / rate)
       let fundamental = Phasor(cos(angle), sin(angle))
@@ -153,12 +153,12 @@ struct MainsHum {
     }
 
     for nominal in nominalFrequencies {
-      let count = Int((frequencyTolerance / searchSteps[0]).rounded())
+      let count = Int((frequencyTolerance / searchStepsHertz[0]).rounded())
       for step in -count...count {
-        consider(nominal + Double(step) * searchSteps[0])
+        consider(nominal + Double(step) * searchStepsHertz[0])
       }
     }
-    for step in searchSteps.dropFirst() {
+    for step in searchStepsHertz.dropFirst() {
       let center = best.hertz
       for index in -4...4 where index != 0 {
         consider(center + Double(index) * step)
@@ -230,9 +230,9 @@ struct MainsHum {
 /// A silence of a recording, reduced to the means of blocks.
 struct HumSilence {
   /// The time of the first block's center, in seconds.
-  let start: Double
+  let startSeconds: Double
   /// The interval between blocks, in seconds.
-  let spacing: Double
+  let blockSpacingSeconds: Double
   private(set) var blockMeans: [Double]
 
   /// Reduces a range of a recording.
@@ -244,8 +244,8 @@ struct HumSilence {
   ///   - blockLength: The length of a block, in frames.
   init(_ samples: [Float], rate: Double, range: Range<Int>, blockLength: Int) {
     let range = range.clamped(to: samples.indices)
-    start = (Double(range.lowerBound) + Double(blockLength - 1) / 2) / rate
-    spacing = Double(blockLength) / rate
+    startSeconds = (Double(range.lowerBound) + Double(blockLength - 1) / 2) / rate
+    blockSpacingSeconds = Double(blockLength) / rate
     blockMeans = (0..<range.count / blockLength).map { index in
       let first = range.lowerBound + index * blockLength
       let sum = samples[first..<(first + blockLength)].reduce(0) { $0 + Double($1) }
@@ -254,7 +254,7 @@ struct HumSilence {
   }
 
   /// The time of the center, in seconds.
-  var center: Double { start + spacing * Double(blockMeans.count - 1) / 2 }
+  var center: Double { startSeconds + blockSpacingSeconds * Double(blockMeans.count - 1) / 2 }
 
   /// The sum of the squared means.
   var energy: Double { blockMeans.reduce(0) { $0 + $1 * $1 } }
@@ -267,17 +267,17 @@ struct HumSilence {
 
   /// Returns Σ exp(jωt) over the blocks.
   func exponentialSum(atHertz hertz: Double) -> Phasor {
-    let halfStep = Double.pi * hertz * spacing
+    let halfStep = Double.pi * hertz * blockSpacingSeconds
     let count = Double(blockMeans.count)
     let magnitude = abs(sin(halfStep)) < 1e-12 ? count : sin(halfStep * count) / sin(halfStep)
-    let angle = 2 * Double.pi * hertz * start + halfStep * (count - 1)
+    let angle = 2 * Double.pi * hertz * startSeconds + halfStep * (count - 1)
     return Phasor(cos(angle), sin(angle)) * magnitude
   }
 
   /// Returns Σ mean · exp(jωt) over the blocks.
   func correlation(atHertz hertz: Double) -> Phasor {
-    let angle = 2 * Double.pi * hertz * start
-    let step = 2 * Double.pi * hertz * spacing
+    let angle = 2 * Double.pi * hertz * startSeconds
+    let step = 2 * Double.pi * hertz * blockSpacingSeconds
     var exponential = Phasor(cos(angle), sin(angle))
     let rotation = Phasor(cos(step), sin(step))
     var sum = Phasor.zero
@@ -297,7 +297,7 @@ struct HumSilence {
     var rows = [[Double]](repeating: [Double](repeating: 0, count: count + 1), count: count)
     var terms = [Double](repeating: 1, count: count + 1)
     for (index, mean) in blockMeans.enumerated() {
-      let angle = 2 * Double.pi * cycles(start + Double(index) * spacing)
+      let angle = 2 * Double.pi * cycles(startSeconds + Double(index) * blockSpacingSeconds)
       let fundamental = Phasor(cos(angle), sin(angle))
       var harmonic = fundamental
       for number in 0..<MainsHum.harmonicCount {

@@ -12,7 +12,7 @@ internal import SystemSupport
 /// 3. A press that disagrees with all others is excluded. The mean of the rising and the falling
 ///    presses is the resonance; their spread yields its uncertainty.
 public struct ManualMeasurement: Equatable, Sendable {
-  /// A slow tone.
+  /// A slow tone that rises or falls through the stated resonance.
   public struct Tone: Equatable, Sendable {
     /// The frequency at the start, in hertz.
     public let startHertz: Double
@@ -46,11 +46,11 @@ public struct ManualMeasurement: Equatable, Sendable {
     }
   }
 
-  /// The resonance, in hertz.
+  /// The measured resonance frequency, in hertz.
   public let resonance: Double
   /// The maximum deviation of the true resonance, as a fraction.
   public let uncertainty: Double
-  /// The presses that agree.
+  /// The key presses whose frequencies agree.
   public let presses: [Press]
   /// The press that was excluded, if any.
   public let excludedPress: Press?
@@ -60,16 +60,16 @@ public struct ManualMeasurement: Equatable, Sendable {
   private static let octavesPerSecond = 0.1
   /// The distances of the tones' starts from the stated resonance, in octaves. They differ, so that
   /// counting seconds does not help.
-  private static let startOctaves = [0.75, 0.95, 0.85]
+  private static let toneStartOctaves = [0.75, 0.95, 0.85]
   /// The distance of the tones' ends from the stated resonance, in octaves.
-  private static let endOctaves = 0.95
+  private static let toneEndOctaves = 0.95
   /// The maximum distance of the result from the stated resonance in octaves, within the tones.
-  private static let maximumOffset = 0.55
+  private static let maximumOffsetOctaves = 0.55
   /// The maximum distance of a press from the median of its direction, in octaves: 9 %.
-  private static let maximumSpread = 0.125
+  private static let maximumSpreadOctaves = 0.125
   /// The interval of rising above falling presses, in octaves: a reaction time of 0.25 s, and 1.5
   /// dB beyond the peak of a Q factor of 2 in each direction.
-  private static let lagRange = -0.1...0.6
+  private static let responseLagSeconds = -0.1...0.6
   /// The minimum uncertainty, caused by heat, mounting, and the slope of a person's sensitivity.
   private static let minimumUncertainty = 0.04
   /// The maximum uncertainty of a useful result: half of a data sheet's. Presses at regular
@@ -83,10 +83,12 @@ public struct ManualMeasurement: Equatable, Sendable {
 
   /// Returns the six tones around a stated resonance, rising and falling in turn.
   public static func tones(around resonance: Double) -> [Tone] {
-    startOctaves.flatMap { octaves in
+    toneStartOctaves.flatMap { octaves in
       [
-        Tone(startHertz: resonance * pow(2, -octaves), endHertz: resonance * pow(2, endOctaves)),
-        Tone(startHertz: resonance * pow(2, octaves), endHertz: resonance * pow(2, -endOctaves)),
+        Tone(
+          startHertz: resonance * pow(2, -octaves), endHertz: resonance * pow(2, toneEndOctaves)),
+        Tone(
+          startHertz: resonance * pow(2, octaves), endHertz: resonance * pow(2, -toneEndOctaves)),
       ]
     }
   }
@@ -113,13 +115,15 @@ public struct ManualMeasurement: Equatable, Sendable {
         \(profile.name) has no resonance and no Q factor to start from; add estimates to the profile
         """)
     }
-    let band = (model.resonance * pow(2, -endOctaves))...(model.resonance * pow(2, endOctaves))
+    let band =
+      (model.resonance * pow(2, -toneEndOctaves))...(model.resonance * pow(2, toneEndOctaves))
     let uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
     var weakest = profile
     weakest.hardware?.resonance =
       model.resonance * (1 - max(uncertainty.resonance, TransducerUncertainty.estimated.resonance))
     weakest.hardware?.qualityFactor = model.qualityFactor * uncertainty.qualityFactor
-    let excess = SweepLimits(weakest).excess(ofAmplitude: Decibels.factor(level), within: band)
+    let excess = SweepLimits(weakest).excessDecibels(
+      ofAmplitude: Decibels.factor(level), within: band)
     hardware.resonance = nil
     hardware.modes = []
     hardware.band = nil
@@ -163,7 +167,7 @@ public struct ManualMeasurement: Equatable, Sendable {
     var excluded: Press?
     let spread = distances(agreeing)
     if let worst = spread.indices.max(by: { spread[$0] < spread[$1] }),
-      spread[worst] > Self.maximumSpread
+      spread[worst] > Self.maximumSpreadOctaves
     {
       excluded = agreeing.remove(at: worst)
     }
@@ -173,12 +177,13 @@ public struct ManualMeasurement: Equatable, Sendable {
     let fallingMean = Statistics.mean(of: falling)
     uncertainty = Self.uncertainty(rising: rising, falling: falling)
     guard rising.count > 1, falling.count > 1,
-      distances(agreeing).allSatisfy({ $0 <= Self.maximumSpread }),
-      Self.lagRange.contains(risingMean - fallingMean), uncertainty <= Self.maximumUncertainty
+      distances(agreeing).allSatisfy({ $0 <= Self.maximumSpreadOctaves }),
+      Self.responseLagSeconds.contains(risingMean - fallingMean),
+      uncertainty <= Self.maximumUncertainty
     else { throw Self.disagreementError(presses) }
     let offset = (risingMean + fallingMean) / 2
     resonance = statedResonance * pow(2, offset)
-    guard abs(offset) <= Self.maximumOffset else {
+    guard abs(offset) <= Self.maximumOffsetOctaves else {
       throw CalibrationError(
         .pressesDisagree,
         """

@@ -19,11 +19,11 @@ struct ResonanceFit {
   /// The transfer function, the main resonance first.
   let transferFunction: TransferFunction
   /// The gain of each resonance; negative for inverted polarity.
-  let gains: [Double]
+  let modeGains: [Double]
   /// The sum of the squared residuals.
   let cost: Double
   /// The cost relative to the power of the response, in decibels.
-  let residual: Double
+  let residualDecibels: Double
   /// A Boolean value that indicates whether the main resonance is at the edge of the band, or its
   /// quality factor at the end of its range.
   let isAtBound: Bool
@@ -45,9 +45,9 @@ struct ResonanceFit {
   /// The maximum ratio of costs at which a high-pass is accepted.
   private static let maximumHighPassCostRatio = 0.6
   /// The residual in decibels above which a high-pass is searched from all starting points.
-  private static let doubtfulResidual = -20.0
+  private static let doubtfulResidualDecibels = -20.0
   /// The residual in decibels below which no further resonance is searched.
-  private static let cleanResidual = -36.0
+  private static let cleanResidualDecibels = -36.0
   /// The minimum residual above the noise for a further resonance, in decibels.
   private static let noiseMargin = 2.0
   /// The minimum gain of a further resonance relative to the strongest: −30 dB.
@@ -59,7 +59,7 @@ struct ResonanceFit {
   /// The minimum distance of the main resonance from the edges of the band, in octaves.
   static let minimumEdgeDistance = 1.0 / 6
   /// The unit of the delay in seconds, chosen so that its steps resemble those of logarithms.
-  static let delayUnit = 1.0 / 48_000
+  static let delayUnitSeconds = 1.0 / 48_000
 
   /// Fits resonances to a response.
   ///
@@ -77,7 +77,7 @@ struct ResonanceFit {
     model = Self.addingCoil(to: model, search: search)
     model = Self.addingHighPass(to: model, search: search, sensors: sensors)
     let sufficientCost = max(
-      response.power * pow(10, Self.cleanResidual / 10),
+      response.power * pow(10, Self.cleanResidualDecibels / 10),
       response.power * noise * pow(10, Self.noiseMargin / 10))
     while model.modes.count < Self.maximumModeCount,
       model.fitGains(to: response).cost > sufficientCost,
@@ -112,10 +112,10 @@ struct ResonanceFit {
   private init(_ model: TransferFunction, _ response: MeasuredResponse, band: ClosedRange<Double>) {
     transferFunction = model
     let fit = model.fitGains(to: response)
-    gains = fit.gains
+    modeGains = fit.gains
     cost = fit.cost
     intervals = Self.modeIntervals(of: model, in: response)
-    residual = Decibels.of(power: cost / max(response.power, 1e-300))
+    residualDecibels = Decibels.of(power: cost / max(response.power, 1e-300))
     let main = model.mainMode
     let edgeDistance = min(
       log2(main.resonance / band.lowerBound), log2(band.upperBound / main.resonance))
@@ -128,7 +128,7 @@ struct ResonanceFit {
   /// Returns the fitted response at a frequency without the delay.
   func undelayedValue(atHertz hertz: Double) -> Phasor {
     var sum = Phasor.zero
-    for (index, gain) in gains.enumerated() {
+    for (index, gain) in modeGains.enumerated() {
       sum = sum + transferFunction.undelayedMode(index, atHertz: hertz) * gain
     }
     return sum * transferFunction.filterValue(atHertz: hertz)
@@ -192,7 +192,7 @@ struct ResonanceFit {
     var best = model
     var minimumCost = model.fitGains(to: response).cost
     let isDoubtful =
-      Decibels.of(power: minimumCost / max(response.power, 1e-300)) > doubtfulResidual
+      Decibels.of(power: minimumCost / max(response.power, 1e-300)) > doubtfulResidualDecibels
     var starts = [model]
     if isDoubtful {
       starts += sensors.flatMap {
@@ -428,7 +428,7 @@ private struct ResonanceParameters {
       add(mode.resonance, step: 1e-5, within: band.lowerBound / 2...band.upperBound * 2)
       add(mode.qualityFactor, step: 1e-4, within: ResonanceFit.qualityFactorRange)
     }
-    point.append(start.delay / ResonanceFit.delayUnit)
+    point.append(start.delay / ResonanceFit.delayUnitSeconds)
     steps.append(1e-3)
     bounds.append(-1e7...1e7)
     if start.coilTimeConstant > 0 {
@@ -453,7 +453,7 @@ private struct ResonanceParameters {
         resonance: exp(point[2 * index]), qualityFactor: exp(point[2 * index + 1]))
     }
     let delayIndex = 2 * model.modes.count
-    model.delay = point[delayIndex] * ResonanceFit.delayUnit
+    model.delay = point[delayIndex] * ResonanceFit.delayUnitSeconds
     if start.coilTimeConstant > 0 {
       model.coilTimeConstant = exp(point[delayIndex + 1])
     }

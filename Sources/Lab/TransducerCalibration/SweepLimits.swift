@@ -12,7 +12,7 @@ public struct SweepLimits: Equatable, Sendable {
   private let model: TransducerModel?
 
   /// The margin to the limits, in decibels.
-  private static let headroom = 1.0
+  private static let headroomDecibels = 1.0
 
   /// Reads the limits of a profile. A profile without hardware has none.
   ///
@@ -30,8 +30,8 @@ public struct SweepLimits: Equatable, Sendable {
   public var hasLimits: Bool { limits?.excursion != nil || limits?.power != nil }
 
   /// Returns the level of a signal above the limits, in decibels; negative if it is below.
-  public func excess(of signal: SweepSignal) -> Double {
-    excess(ofAmplitude: signal.amplitude, within: signal.band)
+  public func excessDecibels(of signal: SweepSignal) -> Double {
+    excessDecibels(ofAmplitude: signal.amplitude, within: signal.band)
   }
 
   /// Returns the level of an amplitude above the limits, in decibels; negative if it is below.
@@ -39,14 +39,15 @@ public struct SweepLimits: Equatable, Sendable {
   /// - Parameters:
   ///   - amplitude: The amplitude, relative to full scale.
   ///   - band: The frequencies, in hertz.
-  func excess(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
+  func excessDecibels(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
     var excess = -Double.infinity
     if let excursion = limits?.excursion, let model {
       let displacement = amplitude * model.maximumDisplacement(in: band)
-      excess = max(excess, Decibels.of(amplitude: displacement / excursion) + Self.headroom)
+      excess = max(excess, Decibels.of(amplitude: displacement / excursion) + Self.headroomDecibels)
     }
     if let power = limits?.power {
-      excess = max(excess, Decibels.of(power: amplitude * amplitude * power) + Self.headroom)
+      excess = max(
+        excess, Decibels.of(power: amplitude * amplitude * power) + Self.headroomDecibels)
     }
     return excess
   }
@@ -55,7 +56,7 @@ public struct SweepLimits: Equatable, Sendable {
   ///
   /// - Throws: `tooStrong` for a signal beyond the limits.
   public func check(_ signal: SweepSignal) throws(CalibrationError) {
-    let excess = self.excess(of: signal)
+    let excess = self.excessDecibels(of: signal)
     guard excess > 0 else { return }
     let suitableLevel = ((signal.level - excess) * 10).rounded(.down) / 10
     let advice =

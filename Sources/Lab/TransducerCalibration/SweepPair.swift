@@ -24,9 +24,9 @@ struct SweepPair {
   enum Combination {
     /// The mean of both sweeps, weighted by the inverse of their noise.
     case weightedMean
-    /// The quiet sweep only.
+    /// The response to the quiet sweep only.
     case quiet
-    /// The loud sweep only.
+    /// The response to the loud sweep only.
     case loud
     /// The extrapolation to zero movement. The stiffness of a spring changes in proportion to the
     /// square of the level, so with levels of 1/2 and 1, it is 4/3 · quiet − 1/3 · loud.
@@ -35,10 +35,10 @@ struct SweepPair {
 
   /// The duration of the excerpt before a sweep, in seconds. A detected sweep may have started
   /// earlier.
-  static let preRoll = 0.25
+  static let preRollSeconds = 0.25
   /// The duration of the excerpt after a sweep, in seconds. The rest of the pause belongs to the
   /// next sweep's pre-roll.
-  static let postRoll = 1.1
+  static let postRollSeconds = 1.1
 
   /// The bins in the band of the sweep.
   let bins: [Bin]
@@ -56,10 +56,10 @@ struct SweepPair {
   ///   - firstSweep: The start of the first sweep, in seconds.
   init(_ recording: CalibrationRecording, signal: SweepSignal, rate: Double, firstSweep: Double) {
     let sweep = signal.sweep(rate: rate)
-    let firstFrame = Int(((firstSweep - Self.preRoll) * rate).rounded())
+    let firstFrame = Int(((firstSweep - Self.preRollSeconds) * rate).rounded())
     let spacing = signal.sweepSpacing * rate
     let wholeSpacing = Int(spacing.rounded())
-    let count = Int((Self.preRoll + signal.sweepDuration + Self.postRoll) * rate)
+    let count = Int((Self.preRollSeconds + signal.sweepDuration + Self.postRollSeconds) * rate)
     var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: count))
     let played = transform.forward(sweep)
     let quiet = transform.forward(

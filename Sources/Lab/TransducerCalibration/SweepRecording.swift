@@ -21,7 +21,7 @@ struct SweepRecording {
   let recording: CalibrationRecording
 
   /// The maximum power of the difference of the sweeps, besides noise: −10 dB.
-  private static let maximumDifference = 0.1
+  private static let maximumSweepDifference = 0.1
   /// The minimum level ratio of the sweeps, including noise. A lower ratio indicates a gain that
   /// changed.
   private static let minimumLevelRatio = 0.6
@@ -43,7 +43,8 @@ struct SweepRecording {
     self.hum = hum
     let cleaned =
       hum.map {
-        CalibrationRecording(samples: $0.removed(from: recording.samples, rate: rate), rate: rate)
+        CalibrationRecording(
+          samples: $0.removingHum(from: recording.samples, rate: rate), rate: rate)
       } ?? recording
     self.recording = cleaned
     do {
@@ -58,7 +59,7 @@ struct SweepRecording {
     // Both sweeps have independent noise; that of the quiet sweep is scaled with it.
     let noiseFactor = 1 + 1 / (SweepSignal.quietRatio * SweepSignal.quietRatio)
     let expected = 2 * noiseFactor * pow(10, -signalToNoise / 10)
-    guard pair.differencePowerRatio <= Self.maximumDifference + expected else {
+    guard pair.differencePowerRatio <= Self.maximumSweepDifference + expected else {
       let percentage = (pair.differencePowerRatio.squareRoot() * 100).text(places: 0)
       throw CalibrationError(
         .unsuitableRecording,
@@ -140,10 +141,10 @@ struct SweepRecording {
     // A detected sweep may have started up to a pre-roll earlier.
     let firstEnd = starts.first + signal.sweepDuration + ringingDuration
     let secondEnd = starts.second + signal.sweepDuration + ringingDuration
-    let signalEnd = starts.second + signal.sweepDuration + SweepSignal.pause
+    let signalEnd = starts.second + signal.sweepDuration + SweepSignal.pauseSeconds
     return [
-      (0.05, starts.first - SweepPair.preRoll),
-      (firstEnd, starts.second - SweepPair.preRoll),
+      (0.05, starts.first - SweepPair.preRollSeconds),
+      (firstEnd, starts.second - SweepPair.preRollSeconds),
       (secondEnd, signalEnd - 0.1),
     ].map { start, end in
       let first = min(max(0, Int(start * recording.rate)), recording.samples.count)
@@ -172,7 +173,7 @@ public struct ReferenceDelay: Equatable, Sendable {
     let sweeps = try SweepRecording(recording, signal: signal)
     try sweeps.checkRepeatability()
     let pair = sweeps.pair
-    let response = pair.response(removingDelay: SweepPair.preRoll)
+    let response = pair.response(removingDelay: SweepPair.preRollSeconds)
     let terms = response.groups.map { (hertz: $0.hertz, value: $0.gain * $0.weight) }
     let maximumDelay = 0.5 / signal.band.lowerBound
     let delay = DelaySearch.delay(of: terms, within: maximumDelay, ignoresSign: true)
@@ -181,7 +182,7 @@ public struct ReferenceDelay: Equatable, Sendable {
     guard coherentSum >= Self.minimumAgreement * total else {
       throw CalibrationError(.noResonance, "the reference channel does not contain the signal")
     }
-    offset = pair.start + SweepPair.preRoll + delay - signal.firstSweepTime
+    offset = pair.start + SweepPair.preRollSeconds + delay - signal.firstSweepTime
   }
 }
 

@@ -12,7 +12,7 @@ struct SweepSearch {
 
   /// A peak of the impulse response.
   private struct Peak {
-    /// The time, in seconds.
+    /// The time of the peak, in seconds.
     var time: Double
     var height: Float
   }
@@ -92,10 +92,10 @@ struct SweepSearch {
 
   /// Returns the error for a second sweep that is missing or at a wrong distance.
   private func misalignmentError(_ mainPeak: Peak) -> CalibrationError {
-    let before = peak(in: 0...max(0, mainPeak.time - Self.echoDuration))
+    let earlierPeak = peak(in: 0...max(0, mainPeak.time - Self.echoDuration))
     let start = mainPeak.time + Self.echoDuration
-    let after = peak(in: start...max(start, Double(impulseMagnitudes.count) / rate))
-    let second = before.height > after.height ? before : after
+    let laterPeak = peak(in: start...max(start, Double(impulseMagnitudes.count) / rate))
+    let second = earlierPeak.height > laterPeak.height ? earlierPeak : laterPeak
     guard second.height >= Self.minimumSecondPeakRatio * mainPeak.height else {
       return CalibrationError(
         .unsuitableRecording,

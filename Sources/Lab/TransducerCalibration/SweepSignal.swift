@@ -60,18 +60,18 @@ public struct SweepSignal: Equatable, Sendable {
   ) throws(CalibrationError) {
     guard Self.frequencyRange.contains(band.lowerBound),
       Self.frequencyRange.contains(band.upperBound)
-    else { throw Self.error("sweep frequencies must be 1 to 10000 Hz") }
+    else { throw Self.signalError("sweep frequencies must be 1 to 10000 Hz") }
     guard Self.bandRatioRange.contains(band.upperBound / band.lowerBound) else {
-      throw Self.error("the end frequency must be 4 to 1000 times the start frequency")
+      throw Self.signalError("the end frequency must be 4 to 1000 times the start frequency")
     }
     guard Self.durationRange.contains(sweepDuration) else {
-      throw Self.error("the sweep duration must be 0.5 to 30 s")
+      throw Self.signalError("the sweep duration must be 0.5 to 30 s")
     }
     guard sweepDuration * band.lowerBound >= Self.minimumPeriodCount else {
-      throw Self.error("the sweep must last at least five periods of its lowest frequency")
+      throw Self.signalError("the sweep must last at least five periods of its lowest frequency")
     }
     guard Self.levelRange.contains(level) else {
-      throw Self.error("the sweep level must be -40 to -3 dBFS")
+      throw Self.signalError("the sweep level must be -40 to -3 dBFS")
     }
     self.band = band
     self.sweepDuration = sweepDuration
@@ -99,16 +99,16 @@ public struct SweepSignal: Equatable, Sendable {
     throws(CalibrationError)
   {
     guard let model = profile.hardware?.model else {
-      throw Self.error(
+      throw Self.signalError(
         "\(profile.name) has no resonance and no Q factor to check; calibrate it first")
     }
     let low = max(Self.quickCheckMinimumHertz, model.resonance / Self.quickCheckRatio)
     let high = max(4 * low, model.resonance * Self.quickCheckRatio)
-    let duration = (Self.quickCheckDuration - Self.margin) / 2 - Self.pause
+    let duration = (Self.quickCheckDuration - Self.marginSeconds) / 2 - Self.pauseSeconds
     try self.init(band: low...high, sweepDuration: duration, level: level, hasTones: false)
   }
 
-  private static func error(_ text: String) -> CalibrationError {
+  private static func signalError(_ text: String) -> CalibrationError {
     CalibrationError(.unsuitableSignal, text)
   }
 
@@ -120,33 +120,33 @@ public struct SweepSignal: Equatable, Sendable {
   /// The ratio of the quiet to the loud sweep's amplitude.
   static let quietRatio = 0.5
   /// The duration of the silence at both ends, in seconds.
-  static let margin = 0.5
+  static let marginSeconds = 0.5
   /// The duration of the silence after a sweep, in which the transducer stops, in seconds.
-  static let pause = 1.5
+  static let pauseSeconds = 1.5
   /// The number of tones, and of bursts.
   static let toneCount = 6
   /// The interval between tones and between bursts, in seconds.
   static let toneSpacing = 0.5
 
   /// The start of the first sweep, in seconds.
-  var firstSweepTime: Double { Self.margin }
+  var firstSweepTime: Double { Self.marginSeconds }
   /// The interval between the starts of both sweeps, in seconds.
-  public var sweepSpacing: Double { sweepDuration + Self.pause }
+  public var sweepSpacing: Double { sweepDuration + Self.pauseSeconds }
   /// The duration of the part that a measurement requires, in seconds.
-  public var measuredDuration: Double { Self.margin + 2 * sweepSpacing }
+  public var measuredDuration: Double { Self.marginSeconds + 2 * sweepSpacing }
   /// The duration of the whole signal, in seconds.
   public var totalDuration: Double {
     guard hasTones else { return measuredDuration }
-    return measuredDuration + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.margin
+    return measuredDuration + 2 * Double(Self.toneCount) * Self.toneSpacing + Self.marginSeconds
   }
 
   /// The fade-in of a sweep, in periods of the lowest frequency. A shorter one makes the high-pass
   /// overshoot.
   private static let attackPeriods = 1.5
   /// The fade-out of sweeps and tones, in seconds.
-  private static let release = 0.01
+  private static let fadeOutSeconds = 0.01
   /// The time after a sweep until the high-pass has settled, in seconds.
-  private static let settling = 0.25
+  private static let settlingSeconds = 0.25
   /// The duration of a burst, in periods.
   private static let burstPeriods = 3.0
 
@@ -192,7 +192,7 @@ public struct SweepSignal: Equatable, Sendable {
   /// - Parameter rate: The sample rate in hertz, not necessarily whole, so that it can include the
   ///   error of a clock.
   func sweep(rate: Double) -> [Float] {
-    let silence = [Double](repeating: 0, count: Int(Self.settling * rate))
+    let silence = [Double](repeating: 0, count: Int(Self.settlingSeconds * rate))
     return filtered(unfilteredSweep(rate: rate) + silence, rate: rate)
   }
 
@@ -200,7 +200,7 @@ public struct SweepSignal: Equatable, Sendable {
   func check(rate: Double) throws(CalibrationError) {
     guard rate >= 2.5 * band.upperBound else {
       let required = (2.5 * band.upperBound).text(places: 0)
-      throw Self.error(
+      throw Self.signalError(
         """
         a sweep up to \(band.upperBound.text(places: 1)) Hz requires \(required) frames per \
         second, not \(rate.text(places: 0))
@@ -252,8 +252,8 @@ public struct SweepSignal: Equatable, Sendable {
     let attack = min(Self.attackPeriods / band.lowerBound, duration / 8)
     if time < attack { return 0.5 - 0.5 * cos(.pi * time / attack) }
     let remaining = duration - time
-    guard remaining < Self.release else { return 1 }
-    return 0.5 - 0.5 * cos(.pi * remaining / Self.release)
+    guard remaining < Self.fadeOutSeconds else { return 1 }
+    return 0.5 - 0.5 * cos(.pi * remaining / Self.fadeOutSeconds)
   }
 }
 

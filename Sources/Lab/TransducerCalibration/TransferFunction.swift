@@ -10,7 +10,7 @@ internal import HapticRender
 /// measures. The coil is a first-order low-pass; the high-pass is of first order, or a Butterworth
 /// filter of second order.
 struct TransferFunction: Equatable {
-  /// A resonance.
+  /// A resonance of the transducer.
   struct Mode: Equatable, BitwiseCopyable {
     /// The resonance frequency, in hertz.
     var resonance: Double

@@ -111,7 +111,7 @@ package struct Command: Sendable {
       let assigned = remaining.prefix(argument.isRepeatable ? availableCount : 1)
       remaining = remaining.dropFirst(assigned.count)
       values[argument.name] = try assigned.map { value throws(UsageError) in
-        try choice(
+        try validatedChoice(
           value, of: argument.name, choices: argument.choices, aliases: argument.choiceAliases)
       }
     }
@@ -197,7 +197,8 @@ private struct ArgumentParser {
       if acceptedFlags.contains(argument) { return }
       throw unknownOption(name)
     }
-    try record(option, as: name, attachedValue: components.count > 1 ? String(components[1]) : nil)
+    try recordValue(
+      of: option, as: name, attachedValue: components.count > 1 ? String(components[1]) : nil)
   }
 
   /// Parses `-v`, `-vq`, `-o value`, `-ovalue`, `-o=value`, and clusters that end in one of these
@@ -218,39 +219,44 @@ private struct ArgumentParser {
           remaining.count + 2 == argument.count ? String(argument.prefix { $0 != "=" }) : name)
       }
       if option.isFlag && remaining.first != "=" {
-        try record(option, as: name, attachedValue: nil)
+        try recordValue(of: option, as: name, attachedValue: nil)
       } else {
         let hasEquals = remaining.first == "="
         let attached = hasEquals ? remaining.dropFirst() : remaining
-        try record(
-          option, as: name, attachedValue: hasEquals || !remaining.isEmpty ? String(attached) : nil)
+        try recordValue(
+          of: option, as: name,
+          attachedValue: hasEquals || !remaining.isEmpty ? String(attached) : nil)
         return
       }
     }
   }
 
-  private mutating func record(_ option: Option, as name: String, attachedValue attached: String?)
+  private mutating func recordValue(
+    of option: Option, as name: String, attachedValue attached: String?
+  )
     throws(UsageError)
   {
     guard let placeholder = option.valueName else {
       if let attached {
         throw UsageError("\(name.inQuotes) does not accept a value (found \(attached.inQuotes))")
       }
-      values[option.key, default: []].append("")
+      values[option.primaryName, default: []].append("")
       return
     }
     let value =
-      if let attached { attached } else { try nextValue(for: name, placeholder: placeholder) }
-    if !option.isRepeatable && values[option.key] != nil {
+      if let attached { attached } else {
+        try consumeNextValue(for: name, placeholder: placeholder)
+      }
+    if !option.isRepeatable && values[option.primaryName] != nil {
       throw UsageError("\(name.inQuotes) can be used only once")
     }
-    values[option.key, default: []].append(
-      try choice(value, of: name, choices: option.choices, aliases: option.choiceAliases))
+    values[option.primaryName, default: []].append(
+      try validatedChoice(value, of: name, choices: option.choices, aliases: option.choiceAliases))
   }
 
   /// Returns the next argument as the value of an option. An argument that looks like an option
   /// means that the value is missing.
-  private mutating func nextValue(for name: String, placeholder: String) throws(UsageError)
+  private mutating func consumeNextValue(for name: String, placeholder: String) throws(UsageError)
     -> String
   {
     let missing = "missing \(placeholder) after \(name.inQuotes)"
@@ -310,7 +316,7 @@ extension TextLayout {
 
 /// Returns a value, or the choice that it is an alias of. Throws an error if it is not one of the
 /// choices, unless there are none.
-private func choice(
+private func validatedChoice(
   _ value: String, of name: String, choices: [String], aliases: [String: String]
 ) throws(UsageError) -> String {
   if choices.isEmpty || choices.contains(value) { return value }

@@ -175,7 +175,7 @@ extension Program {
 
   /// Returns the manual page in roff.
   package func manualPage() -> String {
-    var page = ManualPage(name: name, date: date, source: "\(name) \(version)")
+    var page = ManualPage(name: name, date: versionDate, source: "\(name) \(version)")
     page.appendSection("Name")
     page.appendName(name, abstract: abstract.firstSentence)
     page.appendSection("Synopsis")
@@ -210,7 +210,7 @@ extension Program {
     page.appendSection("Environment")
     page.appendItem(
       ["NO_COLOR"], placeholder: nil, text: "If set and not empty, disables colors in output.")
-    for variable in environment {
+    for variable in environmentVariables {
       page.appendItem([variable.name], placeholder: nil, text: variable.meaning)
     }
     for section in manualSections {

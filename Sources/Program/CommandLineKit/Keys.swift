@@ -6,7 +6,7 @@ internal import SystemSupport
 /// The original terminal mode is restored at the end, before a signal ends or stops the process,
 /// and while the process runs in the background.
 package final class RawTerminal {
-  private let descriptor: Int32
+  private let terminalDescriptor: Int32
   private var decoder = KeyDecoder()
   package private(set) var isClosed = false
 
@@ -14,7 +14,7 @@ package final class RawTerminal {
   /// terminal of this process.
   package init?(_ descriptor: Int32 = STDIN_FILENO) {
     guard TerminalMode.begin(on: descriptor) else { return nil }
-    self.descriptor = descriptor
+    self.terminalDescriptor = descriptor
     _ = TerminalMode.enter()
   }
 
@@ -23,15 +23,16 @@ package final class RawTerminal {
   /// The descriptors to wait for before `keys(at:)` is called. They can change after every call.
   package var descriptors: [Int32] {
     let wake = TerminalMode.wakeDescriptor
-    return isClosed || !TerminalMode.enter() ? [wake] : [wake, descriptor]
+    return isClosed || !TerminalMode.enter() ? [wake] : [wake, terminalDescriptor]
   }
 
   /// The maximum time to wait, or nil to wait for the descriptors only.
   ///
   /// A background job has to poll, because shells do not report when it returns to the foreground.
   package func timeout(at now: Duration) -> Duration? {
-    if let deadline = decoder.deadline { return max(.zero, deadline - now) }
-    return isClosed || TerminalMode.isForeground(descriptor) ? nil : Self.foregroundPollInterval
+    if let deadline = decoder.sequenceDeadline { return max(.zero, deadline - now) }
+    return isClosed || TerminalMode.isForeground(terminalDescriptor)
+      ? nil : Self.foregroundPollInterval
   }
 
   private static let foregroundPollInterval = Duration.milliseconds(250)
@@ -42,7 +43,7 @@ package final class RawTerminal {
   }
 
   private func readBytes() -> [UInt8] {
-    var ready = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    var ready = pollfd(fd: terminalDescriptor, events: Int16(POLLIN), revents: 0)
     guard !isClosed, unsafe poll(&ready, 1, 0) > 0 else { return [] }
     guard Int32(ready.revents) & (POLLHUP | POLLERR | POLLNVAL) == 0 else {
       isClosed = true
@@ -58,8 +59,8 @@ package final class RawTerminal {
     unsafe pthread_sigmask(SIG_BLOCK, &only, &before)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
     var bytes = [UInt8](repeating: 0, count: 256)
-    let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
-    if count < 0 && errno == EIO && TerminalMode.isForeground(descriptor) {
+    let count = unsafe Glibc.read(terminalDescriptor, &bytes, bytes.count)
+    if count < 0 && errno == EIO && TerminalMode.isForeground(terminalDescriptor) {
       isClosed = true
     }
     return Array(bytes.prefix(max(0, count)))
@@ -75,32 +76,32 @@ struct KeyDecoder {
   /// The maximum number of bytes in a sequence. Longer input is noise.
   static let maximumSequenceLength = 32
 
-  private var pending: [UInt8] = []
-  private(set) var deadline: Duration?
+  private var pendingBytes: [UInt8] = []
+  private(set) var sequenceDeadline: Duration?
 
   /// Returns the keys that these bytes complete, and a pending Escape whose timeout has passed.
   mutating func decode(_ bytes: [UInt8], at now: Duration) -> [KeyPress] {
     var keys: [KeyPress] = []
     // A lone escape byte is the Escape key. Any other incomplete sequence is dropped.
-    if let deadline, now >= deadline {
-      if pending == [0x1B] {
+    if let sequenceDeadline, now >= sequenceDeadline {
+      if pendingBytes == [0x1B] {
         keys.append(.escape)
       }
-      pending = []
-      self.deadline = nil
+      pendingBytes = []
+      self.sequenceDeadline = nil
     }
     if bytes.isEmpty { return keys }
-    pending += bytes
+    pendingBytes += bytes
     var start = 0
-    while start < pending.count {
-      guard let (key, length) = Self.firstKey(in: pending[start...]) else { break }
+    while start < pendingBytes.count {
+      guard let (key, length) = Self.firstKey(in: pendingBytes[start...]) else { break }
       if let key {
         keys.append(key)
       }
       start += length
     }
-    pending.removeFirst(start)
-    deadline = pending.isEmpty ? nil : now + Self.sequenceTimeout
+    pendingBytes.removeFirst(start)
+    sequenceDeadline = pendingBytes.isEmpty ? nil : now + Self.sequenceTimeout
     return keys
   }
 

@@ -44,7 +44,7 @@ package struct Option: Equatable, Sendable {
   package static let help = Option("-h", "--help", help: "Show this help.")
 
   var isFlag: Bool { valueName == nil }
-  package var key: String { names.first(where: \.isLongOptionName) ?? names[0] }
+  package var primaryName: String { names.first(where: \.isLongOptionName) ?? names[0] }
 
   var fullHelp: String {
     var text = help.listing(choices)
@@ -94,28 +94,28 @@ extension TypedOption {
 extension Option {
   /// Returns an option that reads a Boolean value, which indicates whether the flag is present.
   package func flag() -> TypedOption<Bool> {
-    TypedOption(self) { arguments throws(UsageError) in arguments.flag(key) }
+    TypedOption(self) { arguments throws(UsageError) in arguments.flag(primaryName) }
   }
 
   /// Returns an option that reads a text, or nil if it is omitted.
   package func text() -> TypedOption<String?> {
-    TypedOption(self) { arguments throws(UsageError) in arguments.value(key) }
+    TypedOption(self) { arguments throws(UsageError) in arguments.value(primaryName) }
   }
 
   /// Returns an option that reads the texts of all occurrences.
   package func texts() -> TypedOption<[String]> {
-    TypedOption(self) { arguments throws(UsageError) in arguments.values(key) }
+    TypedOption(self) { arguments throws(UsageError) in arguments.values(primaryName) }
   }
 }
 
 extension Option {
   package func int(in range: ClosedRange<Int>) -> TypedOption<Int?> {
-    TypedOption(self) { arguments throws(UsageError) in try arguments.int(key, in: range) }
+    TypedOption(self) { arguments throws(UsageError) in try arguments.int(primaryName, in: range) }
   }
 
   package func int(in range: ClosedRange<Int>, default value: Int) -> TypedOption<Int> {
     TypedOption(self, default: "\(value)") { arguments throws(UsageError) in
-      try arguments.int(key, in: range) ?? value
+      try arguments.int(primaryName, in: range) ?? value
     }
   }
 
@@ -123,12 +123,13 @@ extension Option {
   ///
   /// - Parameter range: The valid values. An infinite bound means no limit.
   package func double(in range: ClosedRange<Double>) -> TypedOption<Double?> {
-    TypedOption(self) { arguments throws(UsageError) in try arguments.double(key, in: range) }
+    TypedOption(self) { arguments throws(UsageError) in try arguments.double(primaryName, in: range)
+    }
   }
 
   package func double(in range: ClosedRange<Double>, default value: Double) -> TypedOption<Double> {
     TypedOption(self, default: NumberFormatting.plainText(value)) { arguments throws(UsageError) in
-      try arguments.double(key, in: range) ?? value
+      try arguments.double(primaryName, in: range) ?? value
     }
   }
 
@@ -141,7 +142,7 @@ extension Option {
     option.choices = Choice.allCases.map(\.rawValue)
     option.completion = .candidates(option.choices)
     return TypedOption(option) { arguments throws(UsageError) in
-      arguments.value(key).flatMap(Choice.init(rawValue:))
+      arguments.value(primaryName).flatMap(Choice.init(rawValue:))
     }
   }
 

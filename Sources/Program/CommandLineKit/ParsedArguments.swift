@@ -18,8 +18,8 @@ package struct ParsedArguments: Sendable {
   ///   - name: A spelling of the option.
   ///   - origin: The source of the values, for messages.
   package mutating func setDefault(_ values: [String], for name: String, origin: String) {
-    valuesByName[key(for: name)] = values
-    origins[key(for: name)] = origin
+    valuesByName[primaryName(for: name)] = values
+    origins[primaryName(for: name)] = origin
   }
 
   /// The arguments of the command line itself.
@@ -34,7 +34,7 @@ package struct ParsedArguments: Sendable {
 
   package func flag(_ name: String) -> Bool { !values(name).isEmpty }
   package func value(_ name: String) -> String? { values(name).last }
-  package func values(_ name: String) -> [String] { valuesByName[key(for: name)] ?? [] }
+  package func values(_ name: String) -> [String] { valuesByName[primaryName(for: name)] ?? [] }
 
   package func argument(_ name: String) -> String {
     guard let value = value(name) else {
@@ -49,8 +49,8 @@ package struct ParsedArguments: Sendable {
 
   package subscript<Value>(_ argument: TypedArgument<Value>) -> Value { argument.read(self) }
 
-  private func key(for name: String) -> String {
-    if let option = command.option(named: name) { return option.key }
+  private func primaryName(for name: String) -> String {
+    if let option = command.option(named: name) { return option.primaryName }
     precondition(
       command.arguments.contains { $0.name == name }, "\(command.name) declares no \(name).")
     return name
@@ -96,7 +96,7 @@ package struct ParsedArguments: Sendable {
   /// Returns a number with a unit that suits the placeholder of the option: `2s`, `44.1kHz`, or
   /// `80%`.
   private func numberWithUnit(_ name: String, text: String) -> Double? {
-    let key = key(for: name)
+    let key = primaryName(for: name)
     let meaning = command.option(named: key)?.valueName ?? key
     for (unit, factor) in Self.unitsByValueName[meaning] ?? [] {
       guard text.lowercased().hasSuffix(unit) else { continue }
@@ -136,7 +136,7 @@ package struct ParsedArguments: Sendable {
 
 /// An error in a command line.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
-  /// One line that contains the argument in question, without a period.
+  /// The message on one line, which contains the argument in question, without a period.
   package var description: String
 
   package init(_ description: String) { self.description = description }
@@ -188,7 +188,7 @@ extension ParsedArguments {
       paths += valuesByName[argument.name] ?? []
     }
     for option in command.allOptions where option.outputExtensions == nil {
-      let values = valuesByName[option.key] ?? []
+      let values = valuesByName[option.primaryName] ?? []
       if option.completion.paths != .none {
         paths += values
       }
@@ -207,18 +207,22 @@ extension ParsedArguments {
     var optionsByPath: [String: String] = [:]
     for option in command.allOptions {
       guard let extensions = option.outputExtensions else { continue }
-      for path in valuesByName[option.key] ?? [] where path != Self.standardOutput {
-        try inputs.check(path, option: option.key)
+      for path in valuesByName[option.primaryName] ?? [] where path != Self.standardOutput {
+        try inputs.check(path, option: option.primaryName)
         let name = path.lowercased()
         if !extensions.isEmpty, !extensions.contains(where: { name.hasSuffix("." + $0) }) {
           let extensionList = extensions.map { ".\($0)" }.joinedWithOr
           throw UsageError("unknown file extension of \(path.inQuotes); use \(extensionList)")
         }
         if let otherOption = optionsByPath.updateValue(
-          option.key, forKey: InputOverwriteCheck.comparablePath(of: path))
+          option.primaryName, forKey: InputOverwriteCheck.comparablePath(of: path))
         {
           throw UsageError(
-            "\(otherOption.inQuotes) and \(option.key.inQuotes) cannot both write \(path.inQuotes)")
+            """
+            \(otherOption.inQuotes) and \(option.primaryName.inQuotes) cannot both write \
+            \(path.inQuotes)
+            """
+          )
         }
       }
     }

@@ -32,17 +32,17 @@ package struct Program: Sendable {
   package var name: String
   package var version: String
   /// The date of this version, such as `2025-01-31`, for the footer of the manual page.
-  package var date: String
+  package var versionDate: String
   package var abstract: String
   /// Paragraphs that are separated by an empty line.
   package var discussion: String
   /// The commands in the order of the help. `help` is added to the last group automatically.
   private var groups: [CommandGroup]
-  private var references: [CommandReference] { groups.flatMap(\.commands) }
-  package var commands: [Command] { references.map { $0.makeCommand() } }
+  private var commandReferences: [CommandReference] { groups.flatMap(\.commands) }
+  package var commands: [Command] { commandReferences.map { $0.makeCommand() } }
   package var examples: [Command.Example]
   /// The environment variables that the manual page lists in addition to `NO_COLOR`.
-  package var environment: [(name: String, meaning: String)]
+  package var environmentVariables: [(name: String, meaning: String)]
   package var manualSections: [(title: String, body: String)]
   /// The suggestions for names that other programs use for a command: `compare` for `diff`.
   package var verbSuggestions: [String: String]
@@ -71,12 +71,12 @@ package struct Program: Sendable {
   ) {
     self.name = name
     self.version = version
-    self.date = date
+    self.versionDate = date
     self.abstract = abstract
     self.discussion = discussion
     self.groups = groups
     self.examples = examples
-    self.environment = environment
+    self.environmentVariables = environment
     self.manualSections = manualSections
     self.verbSuggestions = alternatives
     self.universalFlags = flagsOfEveryVerb
@@ -97,7 +97,7 @@ package struct Program: Sendable {
 
   /// Returns the command with this name, or nil. No other command is created.
   package func command(named name: String) -> Command? {
-    if let entry = references.first(where: { $0.name == name }) {
+    if let entry = commandReferences.first(where: { $0.name == name }) {
       return entry.makeCommand()
     }
     return name == Self.helpVerb ? helpCommand(listing: commands) : nil
@@ -139,7 +139,7 @@ package struct Program: Sendable {
     if let alternative = verbSuggestions[verb] {
       throw UsageError("unknown command \(verb.inQuotes); \(alternative)")
     }
-    throw .unknown("command", verb, among: references.map(\.name) + [Self.helpVerb])
+    throw .unknown("command", verb, among: commandReferences.map(\.name) + [Self.helpVerb])
   }
 
   /// Runs a command line, and converts a thrown error to a message and an exit status.
@@ -228,7 +228,7 @@ package struct Program: Sendable {
 
   /// The column of the abstracts in all tables of commands.
   private var commandColumn: Int {
-    let names = references.map(\.name) + [Self.helpVerb]
+    let names = commandReferences.map(\.name) + [Self.helpVerb]
     return (names.map(\.count).max() ?? 0) + TextLayout.labelMargin
   }
 

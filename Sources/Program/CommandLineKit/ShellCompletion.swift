@@ -253,9 +253,10 @@ extension Program {
         action = ":\(value):\(offer)"
       }
       let help = "[\(zshDescription(option.fullHelp))]\(action)".shellQuoted
-      let isRepeatable = option.isRepeatable || (option.isFlag && option.key != Option.help.key)
+      let isRepeatable =
+        option.isRepeatable || (option.isFlag && option.primaryName != Option.help.primaryName)
       let exclusion = isRepeatable ? "*" : "(\(option.names.joined(separator: " ")))"
-      let prefix = option.key == Option.help.key ? "(- : *)" : exclusion
+      let prefix = option.primaryName == Option.help.primaryName ? "(- : *)" : exclusion
       let names = option.names.map { name in
         option.isFlag ? name : name + (name.isLongOptionName ? "=" : "+")
       }

@@ -38,7 +38,7 @@ package struct Output: Sendable {
     }
   }
 
-  /// Writes text.
+  /// Writes text to the output.
   ///
   /// - Parameters:
   ///   - text: The text to write.
@@ -177,7 +177,7 @@ private func terminalWidth(_ descriptor: Int32) -> Int {
 /// An error of a write to a standard stream.
 package struct StreamError: Error, Equatable, CustomStringConvertible {
   package var stream: String
-  /// The error number of `write`.
+  /// The error number of the failed `write`.
   package var code: Int32
 
   package init(stream: String, code: Int32) {
@@ -233,7 +233,7 @@ package struct ProgressLine {
   private let terminal: Terminal
   private let updateInterval: Duration
   private var lastUpdateTime: Duration?
-  private var lastLength = 0
+  private var lastTextLength = 0
   private var lastWidth = 0
 
   package init(on terminal: Terminal, updateInterval interval: Duration = Self.updateInterval) {
@@ -259,13 +259,13 @@ package struct ProgressLine {
     guard terminal.error.isTerminal else { return }
     let now = terminal.clock()
     let width = width
-    let isResized = lastLength > 0 && width != lastWidth
+    let isResized = lastTextLength > 0 && width != lastWidth
     if !isResized, let lastUpdateTime, now - lastUpdateTime < updateInterval { return }
     lastUpdateTime = now
     guard terminal.error.canRewriteLine else { return }
     let (text, length) = make(width)
-    let blank = isResized ? "" : String(repeating: " ", count: max(0, lastLength - length))
-    lastLength = length
+    let blank = isResized ? "" : String(repeating: " ", count: max(0, lastTextLength - length))
+    lastTextLength = length
     lastWidth = width
     TerminalMode.setLineShown(length > 0)
     try? terminal.error.write(
@@ -274,11 +274,11 @@ package struct ProgressLine {
 
   package mutating func clear() {
     lastUpdateTime = nil
-    guard lastLength > 0, terminal.error.canRewriteLine else { return }
-    let blank = "\r" + String(repeating: " ", count: lastLength) + "\r"
+    guard lastTextLength > 0, terminal.error.canRewriteLine else { return }
+    let blank = "\r" + String(repeating: " ", count: lastTextLength) + "\r"
     try? terminal.error.write(width == lastWidth ? blank : Self.eraseSequence, wraps: false)
     TerminalMode.setLineShown(false)
-    lastLength = 0
+    lastTextLength = 0
   }
 
   /// The usable number of columns. The last column stays empty because some terminals wrap as soon

@@ -37,17 +37,17 @@ package enum CommandGrammar {
     .init(
       "tap [INTENSITY] [SHARPNESS] [at TIME]",
       "Play a single transient. Default: intensity 1, sharpness 0.5.",
-      CommandSession.tap),
+      CommandSession.playTap),
     .init(
       "hum INTENSITY SHARPNESS SECONDS [at TIME] [as NAME] [priority N]",
       "Play a single continuous event.",
-      CommandSession.hum),
+      CommandSession.playHum),
     .init(
       "noise INTENSITY SHARPNESS OCTAVES SECONDS [at TIME] [as NAME] [priority N] [seed SEED]",
       """
       Play noise with a bandwidth of OCTAVES around the frequency of SHARPNESS. The same SEED \
       produces the same noise. Default: seed 0.
-      """, CommandSession.noise),
+      """, CommandSession.playNoise),
     .init(
       "set PARAMETER VALUE [of NAME] [over SECONDS] [at TIME]",
       """
@@ -65,14 +65,14 @@ package enum CommandGrammar {
     .init(
       "loop NAME SWITCH [end SECONDS]", "Turn looping on or off; end sets where the loop ends.",
       CommandSession.loop),
-    .init("rate NAME RATE", "Set the playback rate; 1 is normal.", CommandSession.rate),
+    .init("rate NAME RATE", "Set the playback rate; 1 is normal.", CommandSession.setPlaybackRate),
     .init(
       "pan NAME POS [over SECONDS]",
       """
       Pan a pattern in the array given by --array: a position on a line, degrees on a ring, or \
       X/Y on a plane.
       """,
-      CommandSession.pan),
+      CommandSession.moveSound),
     .init("mute [NAME]", "Mute NAME, or all current and future sounds.", CommandSession.mute),
     .init("unmute [NAME]", "Unmute NAME, or all sounds.", CommandSession.mute),
     .init(
@@ -80,18 +80,21 @@ package enum CommandGrammar {
       """
       Set the gain of sounds while a sound with a higher priority plays. A GAIN of 1, the default, \
       leaves them unchanged. Default: attack 0.05 seconds, release 0.3 seconds.
-      """, CommandSession.duck),
+      """, CommandSession.configureDucking),
     .init(
       "preload PATTERN", "Load a pattern in advance, so that it starts without delay.",
       CommandSession.preload),
-    .init("status", "Show the session time, levels, voices, and underruns.", CommandSession.status),
+    .init(
+      "status", "Show the session time, levels, voices, and underruns.",
+      CommandSession.statusReply),
     .init(
       "stats",
       "Show the dropouts since the start, by type and cause, as JSON.",
-      CommandSession.stats),
-    .init("list", "List the names of all sounds that are playing.", CommandSession.list),
+      CommandSession.statisticsReply),
+    .init("list", "List the names of all sounds that are playing.", CommandSession.listSounds),
     .init(
-      "help [COMMAND]", "List the commands, or show the syntax of a command.", CommandSession.help),
+      "help [COMMAND]", "List the commands, or show the syntax of a command.",
+      CommandSession.helpReply),
     .init(
       "reload",
       """
@@ -101,8 +104,9 @@ package enum CommandGrammar {
       CommandSession.reload),
     .init(
       "quit", "Close the connection; on standard input, exit immediately.",
-      CommandSession.noAction),
-    .init("shutdown", "End the program for all clients, with a fade-out.", CommandSession.noAction),
+      CommandSession.emptyReply),
+    .init(
+      "shutdown", "End the program for all clients, with a fade-out.", CommandSession.emptyReply),
   ]
 
   static func syntax(of verb: String) throws(CommandError) -> CommandSyntax {
@@ -162,7 +166,7 @@ package enum CommandGrammar {
       Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds \
       in total, divided by the number of profiles. A client can use at most as many sounds as \
       remain free, so a single client can use half of all sounds. \
-      \(CommandSession.maximumNoiseCount) noises. \(TapSchedule.maximumCount) waiting taps per \
+      \(CommandSession.maximumNoiseCount) noises. \(TapSchedule.maximumTapCount) waiting taps per \
       client, which do not count as sounds until they are about to play. Patterns load in the \
       background, so only the client that named a pattern waits for it. A pattern file can have at \
       most \(PatternLoader.maximumByteCount >> 20) MiB. A client that leaves \

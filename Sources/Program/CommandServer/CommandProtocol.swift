@@ -137,7 +137,7 @@ struct CommandWord: Equatable {
       if isBlank(first) {
         rest.removeFirst()
       } else if first == "\"" {
-        words.append(CommandWord(text: try quoted(&rest), isQuoted: true))
+        words.append(CommandWord(text: try readQuotedText(&rest), isQuoted: true))
         guard rest.first.map(isBlank) != false else {
           throw CommandError(.unclosedQuote, "missing space after the closing quotation mark")
         }
@@ -157,7 +157,7 @@ struct CommandWord: Equatable {
     ("\"", "\""), ("\\", "\\"), ("n", "\n"), ("t", "\t"),
   ]
 
-  private static func quoted(_ rest: inout Substring.UnicodeScalarView) throws(CommandError)
+  private static func readQuotedText(_ rest: inout Substring.UnicodeScalarView) throws(CommandError)
     -> String
   {
     rest.removeFirst()

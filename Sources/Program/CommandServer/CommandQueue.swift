@@ -8,23 +8,25 @@ package struct CommandQueue {
 
   package enum Ending: String, Sendable { case quit, shutdown }
 
-  private var lines: ArraySlice<LineReader.Line> = []
+  private var pendingLines: ArraySlice<LineReader.Line> = []
   private var loadingRequest: (request: CommandRequest, job: PatternLoader.Job)?
   /// The request that failed with `busy`, which is repeated once.
   private var deferredRequest:
     (request: CommandRequest, pattern: Result<CompiledPattern, CommandError>?, since: Duration)?
 
   package init() {}
-  package var isEmpty: Bool { lines.isEmpty && deferredRequest == nil && loadingRequest == nil }
-
-  /// Returns the time until the next command can run, or nil if no command is queued.
-  package func nextTime(period: Duration) -> Duration? {
-    if let deferredRequest { return deferredRequest.since + period }
-    if let loadingRequest { return loadingRequest.job.withLock { $0 } == nil ? nil : .zero }
-    return lines.isEmpty ? nil : .zero
+  package var isEmpty: Bool {
+    pendingLines.isEmpty && deferredRequest == nil && loadingRequest == nil
   }
 
-  package mutating func add(_ new: [LineReader.Line]) { lines += new }
+  /// Returns the time until the next command can run, or nil if no command is queued.
+  package func timeUntilNextRequest(period: Duration) -> Duration? {
+    if let deferredRequest { return deferredRequest.since + period }
+    if let loadingRequest { return loadingRequest.job.withLock { $0 } == nil ? nil : .zero }
+    return pendingLines.isEmpty ? nil : .zero
+  }
+
+  package mutating func add(_ new: [LineReader.Line]) { pendingLines += new }
 
   /// Prepares the queue for another session: patterns are loaded again for its profiles.
   package mutating func restartLoading() {
@@ -68,7 +70,7 @@ package struct CommandQueue {
         request = loaded
         pattern = result
       } else {
-        guard let line = lines.popFirst() else { return nil }
+        guard let line = pendingLines.popFirst() else { return nil }
         guard let read = CommandGrammar.read(line) else { continue }
         request = read
         do throws(CommandError) {
@@ -88,7 +90,7 @@ package struct CommandQueue {
       }
       answer(reply)
       if let verb = try? request.command.get().syntax.verb, let ending = Ending(rawValue: verb) {
-        lines = []
+        pendingLines = []
         return ending
       }
     }

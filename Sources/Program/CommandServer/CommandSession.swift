@@ -20,7 +20,7 @@ package final class CommandSession {
   var ducking = Ducking()
   var currentClientID = 0
   var generatedNameCount = 0
-  let array: TransducerArray?
+  let transducerArray: TransducerArray?
   let device: String
   private let wake: WakeSignal?
   private var events: [CommandReply] = []
@@ -73,7 +73,7 @@ package final class CommandSession {
   ) {
     self.engine = engine
     self.device = device
-    self.array = array
+    self.transducerArray = array
     self.startTime = startTime
     self.wake = wake
     self.isDevicePresent = isDevicePresent
@@ -129,7 +129,7 @@ package final class CommandSession {
     do throws(PlaybackError) {
       for sound in sounds where sound.stopFrame == nil && sound.replacementFrame == nil {
         if sound.isPaused {
-          try end(sound, at: scheduledTime(.now))
+          try endSound(sound, at: scheduledTime(.now))
         } else {
           try sound.player.loop(passCount: 1)
         }
@@ -162,14 +162,14 @@ package final class CommandSession {
     [.number("duration", try pattern(for: command).duration)]
   }
 
-  func stats(_: ServerCommand) -> [CommandReply.Field] { [.json(fields.compactLine)] }
-  func list(_: ServerCommand) -> [CommandReply.Field] { soundNames.map { .text($0) } }
+  func statisticsReply(_: ServerCommand) -> [CommandReply.Field] { [.json(fields.compactLine)] }
+  func listSounds(_: ServerCommand) -> [CommandReply.Field] { soundNames.map { .text($0) } }
 
-  func help(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+  func helpReply(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     try CommandGrammar.help(command.text("COMMAND"))
   }
 
-  func noAction(_: ServerCommand) -> [CommandReply.Field] { [] }
+  func emptyReply(_: ServerCommand) -> [CommandReply.Field] { [] }
 
   func reload(_: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     guard let reloadHandler else {
@@ -193,7 +193,7 @@ package final class CommandSession {
     requestCount = previous.requestCount
   }
 
-  func status(_: ServerCommand) -> [CommandReply.Field] {
+  func statusReply(_: ServerCommand) -> [CommandReply.Field] {
     let unstarted = sounds.count { !$0.isPaused && !$0.hasStarted }
     let paused = sounds.count { $0.isPaused }
     updatePeak()
@@ -252,7 +252,7 @@ package final class CommandSession {
   }
 
   /// Returns the time until work is due without a request; nil if there is none.
-  package func timeout() -> Duration? {
+  package func timeUntilNextUpdate() -> Duration? {
     scheduledTaps.firstFrame.map { frame in
       let remaining = Double(frame - engine.position) / engine.rate - Self.latePlayerSeconds / 2
       return .seconds(max(0.001, remaining))
@@ -293,7 +293,7 @@ package final class CommandSession {
     events.append(.event(event, [.number("time", engine.seconds)] + fields))
   }
 
-  package func record(_ event: SinkEvent, at now: Duration) {
+  package func recordSinkEvent(_ event: SinkEvent, at now: Duration) {
     switch event.kind {
     case .disconnected, .unresponsive, .failed: isDevicePresent = false
     case .reconnected, .underrun: isDevicePresent = true
@@ -354,7 +354,7 @@ package final class CommandSession {
     }
   }
 
-  func hum(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+  func playHum(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let intensity = Float(command.number("INTENSITY"))
     let sharpness = Float(command.number("SHARPNESS"))
     let event = HapticEvent(
@@ -370,7 +370,7 @@ package final class CommandSession {
   }
 
   /// Plays a transient without a name. A tap that is not imminent is stored without a player.
-  func tap(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+  func playTap(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let moment = scheduledTime(command.time)
     let tap = TapSchedule.Tap(
       frame: moment.frame, intensity: Float(command.number("INTENSITY", default: 1)),
@@ -379,7 +379,7 @@ package final class CommandSession {
       try start(tap, at: moment)
     } else if !scheduledTaps.add(tap) {
       throw CommandError(
-        .busy, "this client has \(TapSchedule.maximumCount) taps waiting; send more later")
+        .busy, "this client has \(TapSchedule.maximumTapCount) taps waiting; send more later")
     }
     return [.number("time", Double(moment.frame) / engine.rate)]
   }
@@ -459,7 +459,7 @@ package final class CommandSession {
   ) throws(PlaybackError) -> [CommandReply.Field] {
     if name != nil {
       for old in sounds where old.name == name {
-        try end(old, at: moment, isReplacement: true)
+        try endSound(old, at: moment, isReplacement: true)
       }
     }
     let sound = ServerSound(
@@ -533,7 +533,7 @@ package final class CommandSession {
       }
     case .control(let id):
       return try changeEach(name) { sound throws(PlaybackError) in
-        try sound.set(id, to: value, over: ramp, at: moment, rate: engine.rate)
+        try sound.setControl(id, to: value, over: ramp, at: moment, rate: engine.rate)
       }
     }
   }
@@ -546,7 +546,7 @@ package final class CommandSession {
     let ending =
       try command.name.map { name throws(CommandError) in try sounds(named: name) } ?? sounds
     for sound in ending {
-      try translatingErrors { () throws(PlaybackError) in try end(sound, at: moment) }
+      try translatingErrors { () throws(PlaybackError) in try endSound(sound, at: moment) }
     }
     return []
   }
@@ -580,11 +580,11 @@ package final class CommandSession {
     return try changeEach(command.name) { sound throws(PlaybackError) in
       try sound.player.loop(passCount: isOn ? nil : 1, end: end)
       sound.isLooping = isOn
-      sound.loopEnd = end
+      sound.loopEndSeconds = end
     }
   }
 
-  func rate(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+  func setPlaybackRate(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     try changeEach(command.name) { sound throws(PlaybackError) in
       try sound.player.setPlaybackRate(command.number("RATE"))
       sound.playbackRate = command.number("RATE")
@@ -593,19 +593,20 @@ package final class CommandSession {
 
   /// Moves the named sounds in the array. A sound that has not started yet starts at the new
   /// position.
-  func pan(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
-    guard let array else {
+  func moveSound(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+    guard let transducerArray else {
       throw CommandError(
         .invalidValue, "no array is configured; start 'temblor listen' with '--array FILE'")
     }
     let text = command.text("POS") ?? ""
-    guard let position = ArrayPosition(text, in: array.layout) else {
+    guard let position = ArrayPosition(text, in: transducerArray.layout) else {
       throw CommandError(
-        .invalidValue, "POS must be \(array.layout.positionDescription), not \(text.inQuotes)")
+        .invalidValue,
+        "POS must be \(transducerArray.layout.positionDescription), not \(text.inQuotes)")
     }
     return try changeEach(command.name) { sound throws(PlaybackError) in
       try sound.pan(
-        to: position, over: command.number("over"), on: array, now: engine.position,
+        to: position, over: command.number("over"), on: transducerArray, now: engine.position,
         rate: engine.rate)
       sound.panText = text
     }
@@ -627,7 +628,7 @@ package final class CommandSession {
   }
 
   /// Ends a sound at a time; a sound that would start later never starts.
-  func end(_ sound: ServerSound, at moment: ScheduledTime, isReplacement: Bool = false)
+  func endSound(_ sound: ServerSound, at moment: ScheduledTime, isReplacement: Bool = false)
     throws(PlaybackError)
   {
     let isToCome = !sound.hasStarted && sound.startFrame >= moment.frame
@@ -675,7 +676,7 @@ package final class CommandSession {
   /// The maximum number of noises that play or wait at the same time; each has its own samples.
   static let maximumNoiseCount = 16
 
-  func noise(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
+  func playNoise(_ command: ServerCommand) throws(CommandError) -> [CommandReply.Field] {
     let pattern = try pattern(for: command)
     try checkClientQuota()
     guard

@@ -6,17 +6,18 @@ struct Ducking: Equatable, Sendable {
   var gain = 1.0
   /// The duration in seconds of the gain reduction, from the start of the sound with the higher
   /// priority.
-  var attack = 0.05
+  var attackSeconds = 0.05
   /// The duration in seconds of the gain's return, from the end of that sound.
-  var release = 0.3
+  var releaseSeconds = 0.3
 }
 
 extension CommandSession {
-  func duck(_ command: ServerCommand) -> [CommandReply.Field] {
+  func configureDucking(_ command: ServerCommand) -> [CommandReply.Field] {
     let defaults = Ducking()
     ducking = Ducking(
-      gain: command.number("GAIN"), attack: command.number("attack", default: defaults.attack),
-      release: command.number("release", default: defaults.release))
+      gain: command.number("GAIN"),
+      attackSeconds: command.number("attack", default: defaults.attackSeconds),
+      releaseSeconds: command.number("release", default: defaults.releaseSeconds))
     adjustDucking()
     return []
   }
@@ -33,7 +34,7 @@ extension CommandSession {
     guard ducking.gain != 1 else { return }
     for lower in sounds where lower.priority < sound.priority && lower.duckGain != ducking.gain {
       lower.duckGain = ducking.gain
-      try lower.player.setGain(lower.totalGain, over: ducking.attack, at: moment.time)
+      try lower.player.setGain(lower.totalGain, over: ducking.attackSeconds, at: moment.time)
       lower.recordScheduled(moment.frame)
     }
   }
@@ -46,7 +47,7 @@ extension CommandSession {
       // A gain reduction for a later sound was already scheduled at its frame.
       let isAhead = sounds.contains { $0.priority > sound.priority && !$0.hasEnded }
       if gain > sound.duckGain && isAhead { continue }
-      let ramp = gain < sound.duckGain ? ducking.attack : ducking.release
+      let ramp = gain < sound.duckGain ? ducking.attackSeconds : ducking.releaseSeconds
       let before = sound.duckGain
       sound.duckGain = gain
       do throws(PlaybackError) {

@@ -10,7 +10,7 @@ package struct LineReader {
     case tooLong
   }
 
-  private var pending: [UInt8] = []
+  private var pendingBytes: [UInt8] = []
   private var isTooLong = false
 
   /// Returns the lines that the bytes complete.
@@ -26,29 +26,29 @@ package struct LineReader {
     return lines
   }
 
-  mutating func finish() -> Line? { pending.isEmpty && !isTooLong ? nil : popLine() }
+  mutating func finish() -> Line? { pendingBytes.isEmpty && !isTooLong ? nil : popLine() }
 
   private mutating func append(_ bytes: ArraySlice<UInt8>) {
     // One additional byte may be the carriage return.
-    isTooLong = isTooLong || pending.count + bytes.count > Self.maximumLineLength + 1
+    isTooLong = isTooLong || pendingBytes.count + bytes.count > Self.maximumLineLength + 1
     if isTooLong {
-      pending = []
+      pendingBytes = []
     } else {
-      pending += bytes
+      pendingBytes += bytes
     }
   }
 
   private mutating func popLine() -> Line {
     defer {
-      pending.removeAll(keepingCapacity: true)
+      pendingBytes.removeAll(keepingCapacity: true)
       isTooLong = false
     }
-    if pending.last == UInt8(ascii: "\r") {
-      pending.removeLast()
+    if pendingBytes.last == UInt8(ascii: "\r") {
+      pendingBytes.removeLast()
     }
-    if isTooLong || pending.count > Self.maximumLineLength { return .tooLong }
-    let isClean = pending.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
-    guard isClean, let text = String(validating: pending, as: UTF8.self) else {
+    if isTooLong || pendingBytes.count > Self.maximumLineLength { return .tooLong }
+    let isClean = pendingBytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == UInt8(ascii: "\t") }
+    guard isClean, let text = String(validating: pendingBytes, as: UTF8.self) else {
       return .invalidUTF8
     }
     return .text(text)

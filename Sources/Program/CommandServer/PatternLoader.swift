@@ -13,7 +13,7 @@ internal import VendorFormats
 /// loaded on its own thread, so that only its client waits.
 final class PatternLoader: Sendable {
   /// The maximum number of cached patterns; the least recently used pattern is removed first.
-  static let capacity = 64
+  static let cacheCapacity = 64
   /// The maximum number of requests that may load at the same time; further requests are refused.
   static let maximumJobCount = 128
 
@@ -37,7 +37,7 @@ final class PatternLoader: Sendable {
   private let folder: String?
   private let loadsInBackground: Bool
   private let message: @Sendable (any Error) -> String
-  private let entries = Mutex(LRUCache<String, Entry>(capacity: capacity))
+  private let cachedEntries = Mutex(LRUCache<String, Entry>(capacity: cacheCapacity))
   private let jobCount = Atomic<Int>(0)
 
   /// - Parameters:
@@ -61,7 +61,7 @@ final class PatternLoader: Sendable {
     self.message = message
   }
 
-  var count: Int { entries.withLock { $0.count } }
+  var cachedPatternCount: Int { cachedEntries.withLock { $0.count } }
 
   func beginLoading(_ command: ServerCommand, wake: WakeSignal?) throws(CommandError) -> Job {
     let make = { @Sendable [self] () throws(CommandError) in try pattern(for: command) }
@@ -95,11 +95,11 @@ final class PatternLoader: Sendable {
   }
 
   func pattern(for word: String) throws(CommandError) -> CompiledPattern {
-    if let entry = entries.withLock({ $0.value(for: word) }), entry.isCurrent {
+    if let entry = cachedEntries.withLock({ $0.value(for: word) }), entry.isCurrent {
       return entry.pattern
     }
-    entries.withLock { $0.removeValue(for: word) }
-    let input = try input(word)
+    cachedEntries.withLock { $0.removeValue(for: word) }
+    let input = try patternInput(word)
     let path: String? = if case .file(let path) = input.origin { path } else { nil }
     // The stamp is read first, so that a file that changes while it is read is read again.
     let source = path ?? word
@@ -113,14 +113,14 @@ final class PatternLoader: Sendable {
         name: input.outputStem, plans: try pattern.plans(for: profiles, rate: rate),
         duration: pattern.composition.duration)
       let entry = Entry(pattern: compiledPattern, sources: [(source, stamp)] + sources)
-      entries.withLock { $0.insert(entry, for: word) }
+      cachedEntries.withLock { $0.insert(entry, for: word) }
       return compiledPattern
     } catch {
       throw CommandError(.invalidPattern, message(error))
     }
   }
 
-  private func input(_ word: String) throws(CommandError) -> PatternInput {
+  private func patternInput(_ word: String) throws(CommandError) -> PatternInput {
     if word == "-" {
       throw CommandError(.invalidPattern, "- (standard input) carries commands; name a file")
     }

@@ -9,7 +9,7 @@ package final class ServerMaintenance {
   /// The interval between checks of a render thread that has not responded.
   private static let pollInterval = Duration.milliseconds(250)
 
-  private let file: String?
+  private let metricsPath: String?
   private let watchdogInterval: Duration?
   private let notify: (String) -> Void
   private let report: (String) -> Void
@@ -30,7 +30,7 @@ package final class ServerMaintenance {
     notify: @escaping (String) -> Void = { _ in },
     report: @escaping (String) -> Void = { _ in }
   ) {
-    self.file = file
+    self.metricsPath = file
     watchdogInterval = watchdogLimit.map { $0 / 2 }
     self.notify = notify
     self.report = report
@@ -51,10 +51,10 @@ package final class ServerMaintenance {
         iterationCount = count
       }
     }
-    if let file, now >= nextFileTime {
+    if let metricsPath, now >= nextFileTime {
       nextFileTime = now + Self.fileInterval
       do throws(FileError) {
-        var writer = try AtomicFileWriter(file)
+        var writer = try AtomicFileWriter(metricsPath)
         try writer.write(Array(session.openMetrics.utf8))
         // After a power failure, new metrics replace lost ones.
         try writer.commit(isFlushed: false)
@@ -68,7 +68,7 @@ package final class ServerMaintenance {
     }
     return [
       watchdogInterval.map { _ in max(Self.pollInterval, nextWatchdogTime - now) },
-      file.map { _ in nextFileTime - now },
+      metricsPath.map { _ in nextFileTime - now },
     ]
     .compactMap(\.self).min()
   }

@@ -19,7 +19,7 @@ final class ServerSound {
   var playbackRate = 1.0
   var isLooping = false
   /// The end of the loop in seconds; nil for the end of the pattern.
-  var loopEnd: Double?
+  var loopEndSeconds: Double?
   /// The position in the array as its client named it; nil before the first `pan`.
   var panText: String?
   var gain = 1.0
@@ -39,15 +39,16 @@ final class ServerSound {
   private var controlRamps: [DynamicParameterID: ControlRamp] = [:]
 
   private struct ControlRamp {
-    var start: Int64
-    var end: Int64
-    var from: Double
-    var to: Double
+    var startFrame: Int64
+    var endFrame: Int64
+    var startValue: Double
+    var endValue: Double
 
     func value(at frame: Int64) -> Double {
-      if frame >= end { return to }
-      if frame <= start { return from }
-      return from + (to - from) * Double(frame - start) / Double(end - start)
+      if frame >= endFrame { return endValue }
+      if frame <= startFrame { return startValue }
+      return startValue + (endValue - startValue) * Double(frame - startFrame)
+        / Double(endFrame - startFrame)
     }
   }
 
@@ -65,7 +66,7 @@ final class ServerSound {
 
   /// The values of dynamic parameters that were last requested.
   var controlValues: [(id: DynamicParameterID, value: Double)] {
-    controlRamps.map { (id: $0.key, value: $0.value.to) }
+    controlRamps.map { (id: $0.key, value: $0.value.endValue) }
   }
 
   func recordScheduled(_ frame: Int64) { lastScheduledFrame = max(lastScheduledFrame, frame) }
@@ -76,7 +77,7 @@ final class ServerSound {
   var changeTime: PlaybackTime { hasStarted ? .now : .frame(startFrame) }
 
   /// Moves a dynamic parameter along a straight line from the value that was last sent.
-  func set(
+  func setControl(
     _ id: DynamicParameterID, to value: Double, over ramp: Double, at moment: ScheduledTime,
     rate: Double
   )
@@ -93,7 +94,8 @@ final class ServerSound {
       try player.set(id, to: Float(value), at: moment.time)
     }
     recordScheduled(end)
-    controlRamps[id] = ControlRamp(start: moment.frame, end: end, from: from, to: value)
+    controlRamps[id] = ControlRamp(
+      startFrame: moment.frame, endFrame: end, startValue: from, endValue: value)
   }
 
   /// The default duration of a change in seconds.
@@ -121,7 +123,8 @@ final class ServerSound {
         at: from?.interpolated(Double(step) / Double(count), toward: position) ?? position)
     }
     try player.setSendGains(steps, over: ramp, at: changeTime)
-    panSegment = PanSegment(start: start, end: end, from: from ?? position, to: position)
+    panSegment = PanSegment(
+      startFrame: start, endFrame: end, startPosition: from ?? position, endPosition: position)
     recordScheduled(end)
   }
 }
@@ -130,15 +133,15 @@ final class ServerSound {
 typealias ScheduledTime = (time: PlaybackTime, frame: Int64)
 
 struct PanSegment {
-  var start: Int64
-  var end: Int64
-  var from: ArrayPosition
-  var to: ArrayPosition
+  var startFrame: Int64
+  var endFrame: Int64
+  var startPosition: ArrayPosition
+  var endPosition: ArrayPosition
 
   /// Returns the position at a frame.
   func position(at frame: Int64) -> ArrayPosition {
-    guard frame < end else { return to }
-    let fraction = Double(max(0, frame - start)) / Double(end - start)
-    return from.interpolated(fraction, toward: to)
+    guard frame < endFrame else { return endPosition }
+    let fraction = Double(max(0, frame - startFrame)) / Double(endFrame - startFrame)
+    return startPosition.interpolated(fraction, toward: endPosition)
   }
 }

@@ -20,8 +20,8 @@ extension CommandSession {
     }
     if ducking != Ducking() {
       lines.append(
-        "duck \(Self.text(ducking.gain)) attack \(Self.text(ducking.attack)) "
-          + "release \(Self.text(ducking.release))")
+        "duck \(Self.text(ducking.gain)) attack \(Self.text(ducking.attackSeconds)) "
+          + "release \(Self.text(ducking.releaseSeconds))")
     }
     for sound in sounds where sound.stopFrame == nil && sound.replacementFrame == nil {
       lines += Self.commands(restoring: sound)
@@ -36,7 +36,7 @@ extension CommandSession {
       "play \(CommandWord.escaped(pattern)) loop as \(word) rate \(text(sound.playbackRate)) "
         + "strength \(text(sound.gain)) priority \(sound.priority)"
     ]
-    if let end = sound.loopEnd {
+    if let end = sound.loopEndSeconds {
       lines.append("loop \(word) on end \(text(end))")
     }
     for (id, value) in sound.controlValues.sorted(by: { $0.id.rawValue < $1.id.rawValue }) {
@@ -76,7 +76,7 @@ extension CommandSession {
 /// once a second.
 package final class StateFile {
   /// The interval between checks of the state.
-  package static let interval = Duration.seconds(1)
+  package static let saveInterval = Duration.seconds(1)
   /// The maximum size of a file in bytes.
   private static let maximumByteCount = 1 << 20
 
@@ -84,8 +84,8 @@ package final class StateFile {
   private let report: @Sendable (String) -> Void
   private var savedText: String?
   private var savedRequestCount: Int?
-  private var nextTime = Duration.zero
-  private var thread: BackgroundThread?
+  private var nextSaveTime = Duration.zero
+  private var saveThread: BackgroundThread?
 
   /// - Parameters:
   ///   - path: The path of the file.
@@ -106,9 +106,9 @@ package final class StateFile {
   /// none is due.
   package func update(from session: CommandSession, at now: Duration) -> Duration? {
     guard session.requestCount != savedRequestCount else { return nil }
-    guard now >= nextTime else { return nextTime - now }
-    nextTime = now + Self.interval
-    guard thread?.wait(within: .zero) ?? true else { return Self.interval }
+    guard now >= nextSaveTime else { return nextSaveTime - now }
+    nextSaveTime = now + Self.saveInterval
+    guard saveThread?.wait(within: .zero) ?? true else { return Self.saveInterval }
     savedRequestCount = session.requestCount
     save(session.stateText)
     return nil
@@ -120,9 +120,9 @@ package final class StateFile {
   ///   - session: The session.
   ///   - limit: The timeout for the disk.
   package func finish(from session: CommandSession, within limit: Duration) {
-    thread?.wait(within: limit)
+    saveThread?.wait(within: limit)
     save(session.stateText)
-    thread?.wait(within: limit)
+    saveThread?.wait(within: limit)
   }
 
   private func save(_ text: String) {
@@ -130,14 +130,14 @@ package final class StateFile {
     savedText = text
     let path = path
     let report = report
-    thread = try? BackgroundThread {
+    saveThread = try? BackgroundThread {
       do throws(FileError) {
         try AtomicFileWriter.write(Array(text.utf8), to: path)
       } catch {
         report(error.description)
       }
     }
-    if thread == nil {
+    if saveThread == nil {
       savedText = nil
     }
   }

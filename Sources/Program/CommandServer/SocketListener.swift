@@ -158,7 +158,7 @@ package final class SocketFile {
   }
 
   private static func bind(_ descriptor: Int32, to path: String) throws(FileError) -> FileStamp? {
-    var address = try address(path)
+    var address = try makeAddress(path)
     let folder = FileSystem.folder(of: path)
     // Two programs that start at the same time must not take each other's new socket for an old
     // one.
@@ -172,7 +172,7 @@ package final class SocketFile {
     fchmod(descriptor, 0o600)
     if !Self.bind(descriptor, &address) {
       guard errno == EADDRINUSE else { throw .system(path, "cannot be created") }
-      try removeLeftover(path, &address)
+      try removeStaleSocket(path, &address)
       guard Self.bind(descriptor, &address) else { throw .system(path, "cannot be created") }
     }
     guard listen(descriptor, SOMAXCONN) == 0 else {
@@ -187,7 +187,8 @@ package final class SocketFile {
     unsafe withAddress(&address) { unsafe Glibc.bind(descriptor, $0, $1) } == 0
   }
 
-  private static func removeLeftover(_ path: String, _ address: inout sockaddr_un) throws(FileError)
+  private static func removeStaleSocket(_ path: String, _ address: inout sockaddr_un)
+    throws(FileError)
   {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return }
@@ -206,7 +207,7 @@ package final class SocketFile {
     guard unsafe unlink(path) == 0 else { throw .system(path, "cannot be replaced") }
   }
 
-  package static func address(_ path: String) throws(FileError) -> sockaddr_un {
+  package static func makeAddress(_ path: String) throws(FileError) -> sockaddr_un {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let bytes = Array(path.utf8)

@@ -1,7 +1,7 @@
 /// Taps that wait for their time without a player: a binary heap by frame, with 32 bytes for each
 /// tap.
 struct TapSchedule {
-  static let maximumCount = 100_000
+  static let maximumTapCount = 100_000
 
   struct Tap: Equatable {
     var frame: Int64
@@ -21,7 +21,7 @@ struct TapSchedule {
 
   /// Adds a tap; returns false if its client has too many.
   mutating func add(_ tap: Tap) -> Bool {
-    guard countsByClient[tap.clientID, default: 0] < Self.maximumCount else { return false }
+    guard countsByClient[tap.clientID, default: 0] < Self.maximumTapCount else { return false }
     var tap = tap
     tap.sequenceNumber = nextSequenceNumber
     nextSequenceNumber += 1

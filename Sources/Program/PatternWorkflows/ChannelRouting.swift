@@ -14,13 +14,13 @@ public struct ChannelRouting: Sendable {
   /// A channel with its gain.
   public struct ChannelGain: Equatable, Sendable {
     /// The index of the channel, from 0.
-    public var index: Int
-    /// The linear gain.
+    public var channelIndex: Int
+    /// The linear gain of the channel.
     public var gain: Float
 
     /// Creates a channel with a gain.
     public init(index: Int, gain: Float = 1) {
-      self.index = index
+      self.channelIndex = index
       self.gain = gain
     }
   }
@@ -28,24 +28,24 @@ public struct ChannelRouting: Sendable {
   /// The settings of one channel. They take precedence over the lists of channels.
   public struct ChannelSettings: Sendable {
     /// The index of the channel, from 0.
-    public var index: Int
+    public var channelIndex: Int
     /// The content of the channel, or nil for that of the lists.
     public var content: (hasHaptics: Bool, audio: OutputRouting.Channel.Audio)?
     /// The profile of the channel's transducer, or nil for the default profile.
     public var profile: TransducerProfile?
     /// The body location that the channel carries, by its number or name; nil for all.
     public var source: String?
-    /// The linear gain.
+    /// The linear gain of the channel.
     public var gain: Float = 1
-    /// The delay, in seconds.
-    public var delay = 0.0
+    /// The delay of the channel, in seconds.
+    public var delaySeconds = 0.0
     /// A Boolean value that indicates whether the polarity is inverted.
     public var isInverted = false
-    /// The filters, in series.
+    /// The filters of the channel, in series.
     public var filters: [ChannelFilter] = []
 
     /// Creates default settings for a channel.
-    public init(index: Int) { self.index = index }
+    public init(index: Int) { self.channelIndex = index }
   }
 
   /// The channels with haptics, or nil for all.
@@ -73,8 +73,8 @@ public struct ChannelRouting: Sendable {
   /// The minimum number of channels that the settings refer to.
   public var minimumChannelCount: Int {
     let indices =
-      [hapticChannels, audioChannels].flatMap { $0?.map(\.index) ?? [] }
-      + channelSettings.map(\.index)
+      [hapticChannels, audioChannels].flatMap { $0?.map(\.channelIndex) ?? [] }
+      + channelSettings.map(\.channelIndex)
     let arrayIndices = array?.transducers.map { $0.channel - 1 } ?? []
     guard let maximumIndex = (indices + arrayIndices).max() else { return 1 }
     return maximumIndex + 1
@@ -122,9 +122,9 @@ public struct ChannelRouting: Sendable {
     for index in channels.indices {
       channels[index].hapticBus = nil
     }
-    for entry in hapticChannels where entry.index < channels.count {
-      channels[entry.index].hapticBus = 0
-      channels[entry.index].hapticGain = entry.gain
+    for entry in hapticChannels where entry.channelIndex < channels.count {
+      channels[entry.channelIndex].hapticBus = 0
+      channels[entry.channelIndex].hapticGain = entry.gain
     }
   }
 
@@ -136,9 +136,9 @@ public struct ChannelRouting: Sendable {
     }
     let sides: [OutputRouting.Channel.Audio] =
       audioChannels.count == 1 ? [.both] : [.left, .right]
-    for (position, entry) in audioChannels.enumerated() where entry.index < channels.count {
-      channels[entry.index].audio = sides[position % sides.count]
-      channels[entry.index].audioGain = entry.gain
+    for (position, entry) in audioChannels.enumerated() where entry.channelIndex < channels.count {
+      channels[entry.channelIndex].audio = sides[position % sides.count]
+      channels[entry.channelIndex].audioGain = entry.gain
     }
   }
 
@@ -146,15 +146,15 @@ public struct ChannelRouting: Sendable {
   private func applySettings(
     to channels: inout [OutputRouting.Channel], rate: Double, buses: RenderSettings.Buses
   ) {
-    for settings in channelSettings where settings.index < channels.count {
-      let index = settings.index
+    for settings in channelSettings where settings.channelIndex < channels.count {
+      let index = settings.channelIndex
       if let content = settings.content {
         channels[index].hapticBus = content.hasHaptics && buses != .audio ? 0 : nil
         channels[index].audio = buses == .haptics ? .none : content.audio
       }
       channels[index].hapticGain *= settings.gain
       channels[index].audioGain *= settings.gain
-      channels[index].delay = Int(FrameConversion.frame(seconds: settings.delay, rate: rate))
+      channels[index].delay = Int(FrameConversion.frame(seconds: settings.delaySeconds, rate: rate))
       channels[index].isInverted = settings.isInverted
       channels[index].filters = settings.filters
     }
@@ -171,7 +171,7 @@ public struct ChannelRouting: Sendable {
       && !channelSettings.contains { $0.source != nil }
     var profiles: [TransducerProfile] = []
     for (position, index) in hapticIndices.enumerated() {
-      let settings = channelSettings.first { $0.index == index }
+      let settings = channelSettings.first { $0.channelIndex == index }
       var channelProfile = settings?.profile ?? profile
       channelProfile.bodyLocation =
         distributesBodyLocations ? "\(position + 1)" : settings?.source

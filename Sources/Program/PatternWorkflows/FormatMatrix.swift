@@ -5,7 +5,7 @@ internal import VendorFormats
 /// The quality of conversions between formats, measured by converting examples and reading them
 /// again.
 public enum FormatMatrix {
-  /// The content of an example.
+  /// The kind of content of an example pattern.
   public enum Content: String, CaseIterable, Sendable {
     /// Transients with different values.
     case transients
@@ -19,7 +19,7 @@ public enum FormatMatrix {
 
   /// The quality of a conversion.
   public enum Grade: String, CaseIterable, Sendable {
-    /// All values are equal.
+    /// The conversion keeps all values exactly.
     case exact
     /// All values are within 1 % of full scale.
     case close
@@ -34,7 +34,7 @@ public enum FormatMatrix {
     /// The quality of the conversion.
     public var grade: Grade
     /// The maximum difference, as a fraction of full scale.
-    public var difference: Double
+    public var maximumDifference: Double
     /// The messages of the losses without duplicates, in their order.
     public var losses: [String]
   }
@@ -104,7 +104,7 @@ public enum FormatMatrix {
     let readExample = source.isWritable ? roundTrip(example, through: source)?.composition : nil
     let original = readExample ?? example
     guard let converted = roundTrip(original, through: target) else {
-      return Measurement(grade: .none, difference: 1, losses: [])
+      return Measurement(grade: .none, maximumDifference: 1, losses: [])
     }
     let losses: [String] = converted.losses.reduce(into: []) {
       if !$0.contains($1) {
@@ -120,7 +120,7 @@ public enum FormatMatrix {
       } else {
         .approximate
       }
-    return Measurement(grade: grade, difference: difference, losses: losses)
+    return Measurement(grade: grade, maximumDifference: difference, losses: losses)
   }
 
   /// Returns a composition after writing it in a format and reading it again; nil if that fails.

@@ -18,7 +18,7 @@ public struct PatternConversion: Sendable {
 
   /// A loss with its location in the source file.
   public struct LocatedLoss: Equatable, Sendable {
-    /// The loss.
+    /// The information that the conversion lost.
     public var loss: Loss
     /// The location of the value concerned.
     public var location: FileLocation
@@ -63,10 +63,10 @@ public struct PatternConversion: Sendable {
     self.writingOptions = writingOptions
   }
 
-  private static let formatUnwritable = Rule.error(
+  private static let unwritableFormat = Rule.error(
     "format-unwritable", "syntax", "The target format must be writable.")
 
-  /// Converts a file.
+  /// Converts a pattern file to the target format.
   ///
   /// If the file is in the target format and no option requests a change, only its layout changes:
   /// the result is its canonical text.
@@ -93,7 +93,7 @@ public struct PatternConversion: Sendable {
       guard let written = try targetFormat.write(composition, options: writingOptions) else {
         throw InputError(
           Finding(
-            Self.formatUnwritable, location: FileLocation(name: file.name),
+            Self.unwritableFormat, location: FileLocation(name: file.name),
             "the format \(targetFormat.id) cannot be written"))
       }
       files = written.files

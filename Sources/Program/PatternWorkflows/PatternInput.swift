@@ -5,27 +5,27 @@ public import VendorFormats
 
 /// A pattern that the user named: a file, a shipped pattern, or standard input.
 public struct PatternInput: Equatable, Sendable {
-  /// The origin of the content.
+  /// The origin of the pattern's content.
   public enum Origin: Equatable, Sendable {
-    /// A file, by its path.
+    /// A pattern file, by its path.
     case file(String)
     /// A shipped pattern, by its name.
     case shipped(String)
-    /// Standard input.
+    /// The pattern comes from standard input.
     case standardInput
   }
 
   /// The folder with the sound files of a pattern.
   public enum SoundLookup: Equatable, Sendable {
-    /// The folder of the pattern.
+    /// Sound files are in the folder of the pattern.
     case patternFolder
-    /// Another folder.
+    /// Sound files are in another folder.
     case folder(String)
     /// None: events that play sound files are omitted.
     case none
   }
 
-  /// The origin of the content.
+  /// The origin of the pattern's content.
   public var origin: Origin
   /// The path below the named folder, without extension. It determines the name of the output.
   public var outputStem: String

@@ -8,7 +8,7 @@ internal import SystemSupport
 
 /// Renders many patterns to sound files on all cores. A failure does not stop the others.
 public struct RenderBatch: Sendable {
-  /// One file to write.
+  /// A sound file to write.
   public struct Item: Sendable {
     /// The destination of a file's bytes.
     public enum Destination: Sendable {
@@ -18,11 +18,11 @@ public struct RenderBatch: Sendable {
       case stream(name: String, write: @Sendable (Span<UInt8>) throws -> Void)
     }
 
-    /// The pattern.
+    /// The pattern to render.
     public var input: PatternInput
     /// The destination of the sound.
     public var destination: Destination
-    /// The kind of file.
+    /// The container of the sound file.
     public var container: SoundFileFormat.Container
     /// The parts of the pattern that are rendered.
     public var buses: RenderSettings.Buses
@@ -53,14 +53,14 @@ public struct RenderBatch: Sendable {
     }
   }
 
-  /// The outcome of one item.
+  /// The outcome of rendering an item.
   public enum Outcome: Sendable {
-    /// The file is complete.
+    /// The sound file is complete.
     ///
     /// The associated values are the duration in seconds, without trailing silence unless the job
     /// has a duration; the statistics of the renderer; and warnings about deviations in playback.
     case written(seconds: Double, statistics: RenderStatistics, warnings: [Finding])
-    /// Nothing was written.
+    /// Rendering failed, and nothing was written.
     case failed(any Error)
   }
 

@@ -26,7 +26,7 @@ public struct RenderJob: Sendable {
   /// The duration of the output in seconds, or nil for that of the pattern.
   public var duration: Double?
   /// The trailing silence in seconds, or nil for the decay time of the hardware.
-  public var tail: Double?
+  public var tailSeconds: Double?
   /// The format of the samples.
   public var sampleFormat = SampleFormat.s16
   /// The parts of the pattern that are rendered.
@@ -99,7 +99,7 @@ public struct RenderJob: Sendable {
   public func settings(for plans: [RenderPlan]) -> RenderSettings {
     let rate = Double(rate)
     let routing = resolvedRouting(for: plans).routing
-    let tail = tail ?? routing.tail(rate: rate, includesTransducer: rendersAcceleration)
+    let tail = tailSeconds ?? routing.tail(rate: rate, includesTransducer: rendersAcceleration)
     let tailLength = FrameConversion.frame(seconds: tail, rate: rate)
     let maximumDelay = Int64(routing.channels.map(\.delay).max() ?? 0)
     var length = soundFrameCount(of: plans) + tailLength + maximumDelay
@@ -172,7 +172,7 @@ public struct RenderJob: Sendable {
     return bytes
   }
 
-  /// Renders block by block.
+  /// Renders plans block by block.
   ///
   /// - Parameters:
   ///   - renderer: The renderer.

@@ -28,7 +28,7 @@ public struct SoundMeasurement {
   /// The onsets in the mean of the channels, or nil for a long sound.
   public let onsets: [Onset]?
 
-  /// Measures a file.
+  /// Measures a sound file.
   ///
   /// - Parameters:
   ///   - path: The path of the file.
@@ -52,7 +52,7 @@ public struct SoundMeasurement {
     }
     var frameCount = 0
     var onsetSamples: [Float]? = []
-    var block = try workers.next()
+    var block = try workers.readNextBlock()
     while !block.isEmpty {
       frameCount += block.count / channelCount
       if frameCount > Int(Self.maximumOnsetSearchSeconds * rate) {
@@ -60,7 +60,7 @@ public struct SoundMeasurement {
       }
       onsetSamples?.append(
         contentsOf: Signal(interleaved: block, channelCount: channelCount, rate: rate).mono)
-      block = try workers.next(measuring: block)
+      block = try workers.readNextBlock(measuring: block)
       progress(min(1, Double(frameCount) / expectedFrameCount))
     }
     guard frameCount > 0 else {
@@ -88,8 +88,8 @@ private final class SoundMeasurementWorkers: Sendable {
     var reader: SoundFileReader
     var block = Result<[Float], SoundFileError>.success([])
 
-    /// Reads the next block.
-    mutating func next() {
+    /// Reads the next block of frames.
+    mutating func readNextBlock() {
       let size = max(1, blockSize / reader.channelCount) * reader.channelCount
       var samples = [Float](repeating: 0, count: size)
       var span = samples.mutableSpan
@@ -103,7 +103,7 @@ private final class SoundMeasurementWorkers: Sendable {
     }
   }
 
-  /// One channel, measured by one thread at a time.
+  /// A channel, measured by one thread at a time.
   private final class Channel: Sendable {
     let measurement: Mutex<ChannelMeasurement>
     init(rate: Double) { measurement = Mutex(ChannelMeasurement(rate: rate)) }
@@ -119,7 +119,7 @@ private final class SoundMeasurementWorkers: Sendable {
   }
 
   /// Reads the next block while the previous one is measured. An empty block is the end.
-  func next(measuring block: [Float]? = nil) throws(SoundFileError) -> [Float] {
+  func readNextBlock(measuring block: [Float]? = nil) throws(SoundFileError) -> [Float] {
     // The longest jobs start first, so that none runs alone at the end.
     WorkerPool.run(jobCount: block == nil ? 2 : channelCount + 2) { [self] job in
       switch job {
@@ -128,7 +128,7 @@ private final class SoundMeasurementWorkers: Sendable {
           loudness.withLock { $0.add(block.span) }
         }
       case 1:
-        blockReader.withLock { $0.next() }
+        blockReader.withLock { $0.readNextBlock() }
       default:
         let channel = job - 2
         if let block {

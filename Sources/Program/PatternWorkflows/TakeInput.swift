@@ -10,9 +10,9 @@ public import VendorFormats
 
 /// A pattern or a sound file that the user named to view it or to listen to it.
 public enum TakeInput: Equatable, Sendable {
-  /// A pattern.
+  /// A take that is a pattern.
   case pattern(PatternInput)
-  /// A sound file.
+  /// A take that is a sound file.
   case sound(path: String)
 
   /// Resolves the arguments of a command to patterns and sound files, and collects errors.
@@ -83,7 +83,7 @@ public enum TakeInput: Equatable, Sendable {
     switch self {
     case .pattern(let input):
       try Self.render(LoadedPattern(input, options: job.readingOptions), job: job)
-    case .sound(let path): try Self.readSound(path, job: job)
+    case .sound(let path): try Self.loadSound(path, job: job)
     }
   }
 
@@ -126,7 +126,7 @@ public enum TakeInput: Equatable, Sendable {
   /// Reads a sound file at its own rate.
   ///
   /// An empty file, or one with NaN, is an error, because it would look like silence.
-  public static func readSound(_ path: String, job: RenderJob) throws -> Take {
+  public static func loadSound(_ path: String, job: RenderJob) throws -> Take {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: path)
@@ -164,7 +164,7 @@ public enum TakeInput: Equatable, Sendable {
     var job = job
     let takes = try inputs.map { input -> Take? in
       if case .sound(let path) = input {
-        try readSound(path, job: job)
+        try loadSound(path, job: job)
       } else {
         nil
       }

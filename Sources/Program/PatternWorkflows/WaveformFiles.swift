@@ -70,7 +70,7 @@ package enum WaveformFiles {
         ?? "use '--sounds FOLDER' or '--without-sounds'"
     }
     return Finding(
-      .soundMissing, location: waveform.location,
+      .missingSound, location: waveform.location,
       "the sound file \(waveform.path.inQuotes) \(error.description)", suggestion: suggestion)
   }
 
@@ -116,7 +116,7 @@ package enum WaveformFiles {
         "\(badCount) of \(sampleCount) samples of \(name) are NaN or infinite; they play as silence"
       )
     }
-    return messages.map { Finding(.soundDamaged, location: waveform.location, $0) }
+    return messages.map { Finding(.damagedSound, location: waveform.location, $0) }
   }
 
   private static func read(_ path: String, from folder: String?) throws(SoundFileError) -> Sound {

@@ -11,35 +11,35 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
 
   /// The attack and the fade, with their durations and the levels at the start and the end.
   package struct Envelope: Equatable, Sendable {
-    package var attackLength = 0.0
+    package var attackSeconds = 0.0
     package var attackLevel = 0.0
-    package var fadeLength = 0.0
+    package var fadeSeconds = 0.0
     package var fadeLevel = 0.0
 
     package init(
       attackLength: Double = 0, attackLevel: Double = 0, fadeLength: Double = 0,
       fadeLevel: Double = 0
     ) {
-      self.attackLength = attackLength
+      self.attackSeconds = attackLength
       self.attackLevel = attackLevel
-      self.fadeLength = fadeLength
+      self.fadeSeconds = fadeLength
       self.fadeLevel = fadeLevel
     }
   }
 
   package var kind: Kind
   /// The duration, or 0 until the effect is stopped.
-  package var length = 0.0
+  package var durationSeconds = 0.0
   /// The delay before each repetition.
-  package var delay = 0.0
+  package var delaySeconds = 0.0
   package var envelope = Envelope()
 
   package init(
     kind: Kind, length: Double = 0, delay: Double = 0, envelope: Envelope = Envelope()
   ) {
     self.kind = kind
-    self.length = length
-    self.delay = delay
+    self.durationSeconds = length
+    self.delaySeconds = delay
     self.envelope = envelope
   }
 
@@ -51,11 +51,11 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
   /// - Returns: The levels; nil after the end.
   package func levels(at time: Double, count: Int) -> (first: Double, second: Double)? {
     var time = time
-    if length > 0 {
-      guard time < (delay + length) * Double(count) else { return nil }
-      time = time.truncatingRemainder(dividingBy: delay + length)
+    if durationSeconds > 0 {
+      guard time < (delaySeconds + durationSeconds) * Double(count) else { return nil }
+      time = time.truncatingRemainder(dividingBy: delaySeconds + durationSeconds)
     }
-    time -= delay
+    time -= delaySeconds
     guard time >= 0 else { return (0, 0) }
     switch kind {
     case .rumble(let strong, let weak):
@@ -63,18 +63,18 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
     case .periodic(_, let level), .constant(let level):
       return (enveloped(level, at: time), 0)
     case .ramp(let from, let to):
-      let fraction = length > 0 ? time / length : 0
+      let fraction = durationSeconds > 0 ? time / durationSeconds : 0
       return (enveloped(from + (to - from) * fraction, at: time), 0)
     }
   }
 
   private func enveloped(_ level: Double, at time: Double) -> Double {
-    if time < envelope.attackLength {
-      return envelope.attackLevel + (level - envelope.attackLevel) * time / envelope.attackLength
+    if time < envelope.attackSeconds {
+      return envelope.attackLevel + (level - envelope.attackLevel) * time / envelope.attackSeconds
     }
-    let remaining = length - time
-    if length > 0, remaining < envelope.fadeLength {
-      return envelope.fadeLevel + (level - envelope.fadeLevel) * remaining / envelope.fadeLength
+    let remaining = durationSeconds - time
+    if durationSeconds > 0, remaining < envelope.fadeSeconds {
+      return envelope.fadeLevel + (level - envelope.fadeLevel) * remaining / envelope.fadeSeconds
     }
     return level
   }
@@ -83,13 +83,15 @@ package struct ForceFeedbackEffect: Equatable, Sendable {
   /// until the next step.
   package func secondsUntilChange(at time: Double, count: Int) -> Double {
     let position =
-      length > 0 ? time.truncatingRemainder(dividingBy: delay + length) - delay : time - delay
+      durationSeconds > 0
+      ? time.truncatingRemainder(dividingBy: delaySeconds + durationSeconds) - delaySeconds
+      : time - delaySeconds
     if position < 0 { return -position }
     if case .ramp = kind { return RumbleMixer.stepSeconds }
-    if position < envelope.attackLength { return RumbleMixer.stepSeconds }
-    guard length > 0 else { return .infinity }
-    let remaining = length - position
-    if remaining <= envelope.fadeLength { return min(remaining, RumbleMixer.stepSeconds) }
-    return remaining - envelope.fadeLength
+    if position < envelope.attackSeconds { return RumbleMixer.stepSeconds }
+    guard durationSeconds > 0 else { return .infinity }
+    let remaining = durationSeconds - position
+    if remaining <= envelope.fadeSeconds { return min(remaining, RumbleMixer.stepSeconds) }
+    return remaining - envelope.fadeSeconds
   }
 }

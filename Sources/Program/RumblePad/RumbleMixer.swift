@@ -23,10 +23,10 @@ package final class RumbleMixer {
 
   private let engine: PlaybackEngine
   /// The tone for the slow (strong) motors of all effects.
-  private let strong: Tone
+  private let strongMotorTone: Tone
   /// The tone for the fast (weak) motors of all effects.
-  private let weak: Tone
-  private var tones: [Int16: Tone] = [:]
+  private let weakMotorTone: Tone
+  private var periodicTones: [Int16: Tone] = [:]
   package private(set) var effects: [Int16: ForceFeedbackEffect] = [:]
   package private(set) var playbacks: [Int16: (start: Duration, count: Int)] = [:]
   /// The factor for all effects, which a game sets.
@@ -34,11 +34,11 @@ package final class RumbleMixer {
 
   package init(_ engine: PlaybackEngine) throws {
     self.engine = engine
-    strong = try Self.tone(engine, sharpness: Self.lowSharpness)
-    weak = try Self.tone(engine, sharpness: Self.highSharpness)
+    strongMotorTone = try Self.makeTone(engine, sharpness: Self.lowSharpness)
+    weakMotorTone = try Self.makeTone(engine, sharpness: Self.highSharpness)
   }
 
-  private static func tone(_ engine: PlaybackEngine, sharpness: Float) throws -> Tone {
+  private static func makeTone(_ engine: PlaybackEngine, sharpness: Float) throws -> Tone {
     let hum = HapticPattern(events: [
       HapticEvent(
         kind: .hapticContinuous, time: 0, duration: toneSeconds,
@@ -61,7 +61,7 @@ package final class RumbleMixer {
       let nearest = sharpnesses.min {
         abs(mapping.hertz(atSharpness: $0) - hertz) < abs(mapping.hertz(atSharpness: $1) - hertz)
       }
-      tones[id] = try Self.tone(engine, sharpness: Float(nearest ?? 0))
+      periodicTones[id] = try Self.makeTone(engine, sharpness: Float(nearest ?? 0))
     }
     effects[id] = effect
   }
@@ -75,7 +75,7 @@ package final class RumbleMixer {
   }
 
   private func releaseTone(of id: Int16) throws {
-    try tones.removeValue(forKey: id)?.player.cancel()
+    try periodicTones.removeValue(forKey: id)?.player.cancel()
   }
 
   /// Plays an effect from its beginning, or stops it.
@@ -115,15 +115,15 @@ package final class RumbleMixer {
         weakLevel += levels.second
       }
     }
-    try move(strong, to: strongLevel)
-    try move(weak, to: weakLevel)
-    for (id, tone) in tones {
-      try move(tone, to: periodicLevels[id] ?? 0)
+    try setLevel(of: strongMotorTone, to: strongLevel)
+    try setLevel(of: weakMotorTone, to: weakLevel)
+    for (id, tone) in periodicTones {
+      try setLevel(of: tone, to: periodicLevels[id] ?? 0)
     }
     return max(0.001, secondsUntilUpdate)
   }
 
-  private func move(_ tone: Tone, to level: Double) throws {
+  private func setLevel(of tone: Tone, to level: Double) throws {
     let level = min(1, max(0, level)) * gain
     guard level != tone.level else { return }
     tone.level = level

@@ -13,28 +13,28 @@ package enum PadEvent: Equatable {
 
 /// A gamepad with force feedback, as the program provides it to games.
 package protocol ForceFeedbackPad: AnyObject {
-  /// Descriptors that are readable while `next` has an event.
+  /// Descriptors that are readable while `nextEvent` has an event.
   var descriptors: [Int32] { get }
 
   /// Returns the next event of a game, which has already been answered; nil if there is none. It
   /// never waits.
-  func next() throws -> PadEvent?
+  func nextEvent() throws -> PadEvent?
 }
 
 /// A gamepad that the kernel module uinput provides; it exists as long as this object.
 package final class UInputPad: ForceFeedbackPad {
   private static let path = "/dev/uinput"
   /// The USB vendor ID of the Xbox 360 controller, which games recognize.
-  private static let vendor: UInt16 = 0x045E
-  /// The USB product ID of that controller.
-  private static let product: UInt16 = 0x028E
+  private static let vendorID: UInt16 = 0x045E
+  /// The USB product ID of the Xbox 360 controller.
+  private static let productID: UInt16 = 0x028E
 
-  private let pad: Int32
+  private let padDescriptor: Int32
   /// The gamepad whose buttons and axes are passed through.
-  private let original: Int32?
+  private let originalDescriptor: Int32?
   private let originalPath: String
 
-  package var descriptors: [Int32] { [pad] + (original.map { [$0] } ?? []) }
+  package var descriptors: [Int32] { [padDescriptor] + (originalDescriptor.map { [$0] } ?? []) }
 
   /// - Parameters:
   ///   - name: The name of the new gamepad.
@@ -42,23 +42,23 @@ package final class UInputPad: ForceFeedbackPad {
   ///     none.
   package init(name: String, copying copied: String?) throws(FileError) {
     originalPath = copied ?? ""
-    pad = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
-    guard pad >= 0 else { throw Self.openingError(errno) }
+    padDescriptor = unsafe open(Self.path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+    guard padDescriptor >= 0 else { throw Self.openingError(errno) }
     if let copied {
-      let originalDescriptor = unsafe open(copied, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-      guard originalDescriptor >= 0 else {
+      let descriptor = unsafe open(copied, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      guard descriptor >= 0 else {
         let code = errno
-        close(pad)
+        close(padDescriptor)
         throw FileError.system(
           copied, "cannot be opened; specify a gamepad in /dev/input that you can read", code: code)
       }
-      original = originalDescriptor
+      originalDescriptor = descriptor
     } else {
-      original = nil
+      originalDescriptor = nil
     }
     let result =
-      unsafe original.map { cuinput_copy_pad(pad, $0) }
-      ?? cuinput_make_pad(pad, name, Self.vendor, Self.product)
+      unsafe originalDescriptor.map { cuinput_copy_pad(padDescriptor, $0) }
+      ?? cuinput_make_pad(padDescriptor, name, Self.vendorID, Self.productID)
     guard result >= 0 else {
       // Open descriptors are closed with this object.
       let code = errno
@@ -67,9 +67,9 @@ package final class UInputPad: ForceFeedbackPad {
   }
 
   deinit {
-    close(pad)
-    if let original {
-      close(original)
+    close(padDescriptor)
+    if let originalDescriptor {
+      close(originalDescriptor)
     }
   }
 
@@ -91,16 +91,16 @@ package final class UInputPad: ForceFeedbackPad {
     }
   }
 
-  package func next() throws -> PadEvent? {
-    if let original {
-      while var event = Self.read(original) {
-        _ = unsafe write(pad, &event, MemoryLayout<input_event>.size)
+  package func nextEvent() throws -> PadEvent? {
+    if let originalDescriptor {
+      while var event = Self.read(originalDescriptor) {
+        _ = unsafe write(padDescriptor, &event, MemoryLayout<input_event>.size)
       }
       if errno == ENODEV {
         throw FileError(originalPath, "was unplugged; reconnect the gamepad and start again")
       }
     }
-    while let event = Self.read(pad) {
+    while let event = Self.read(padDescriptor) {
       switch Int32(event.type) {
       case EV_UINPUT where event.code == 1:
         if let upload = upload(UInt32(bitPattern: event.value)) {
@@ -130,16 +130,19 @@ package final class UInputPad: ForceFeedbackPad {
   /// Receives an effect and replies to the game, which waits for the reply.
   private func upload(_ request: UInt32) -> PadEvent? {
     var kernelEffect = cuinput_effect()
-    guard unsafe cuinput_begin_upload(pad, request, &kernelEffect) == 0 else { return nil }
+    guard unsafe cuinput_begin_upload(padDescriptor, request, &kernelEffect) == 0 else {
+      return nil
+    }
     let effect = ForceFeedbackEffect(kernelEffect)
-    guard cuinput_end_upload(pad, request, effect == nil ? -EINVAL : 0) == 0, let effect else {
+    guard cuinput_end_upload(padDescriptor, request, effect == nil ? -EINVAL : 0) == 0, let effect
+    else {
       return nil
     }
     return .upload(effect, id: Int16(clamping: kernelEffect.id))
   }
 
   private func erase(_ request: UInt32) -> PadEvent? {
-    let id = cuinput_erase(pad, request)
+    let id = cuinput_erase(padDescriptor, request)
     return id < 0 ? nil : .erase(id: Int16(clamping: id))
   }
 }
@@ -162,8 +165,8 @@ extension ForceFeedbackEffect {
     default:
       return nil
     }
-    length = seconds(effect.length)
-    delay = seconds(effect.delay)
+    durationSeconds = seconds(effect.length)
+    delaySeconds = seconds(effect.delay)
     envelope = Envelope(
       attackLength: seconds(effect.attack_length), attackLevel: level(effect.attack_level),
       fadeLength: seconds(effect.fade_length), fadeLevel: level(effect.fade_level))

@@ -23,13 +23,13 @@ struct Document {
   private static let maximumStepCount = 1_000
   /// The maximum number of bytes in the texts of undo steps.
   private static let maximumStepBytes = 64 << 20
-  /// The default name of a step.
+  /// The default name of an undo step.
   private static let defaultStepLabel = "Change"
 
   private(set) var name = "pattern.ahap"
   /// The current text, which may have errors.
   private(set) var text: [UInt8] = []
-  /// The text when it was opened.
+  /// The text of the document when it was opened.
   private(set) var original: [UInt8] = []
   /// The source of a converted text, or nil for an AHAP file.
   private(set) var origin: Origin?
@@ -39,8 +39,8 @@ struct Document {
   private(set) var error: InputError?
   private var undoSteps: [Step] = []
   private var redoSteps: [Step] = []
-  /// The name of the next step.
-  private var nextLabel = Self.defaultStepLabel
+  /// The name of the next undo step.
+  private var nextStepLabel = Self.defaultStepLabel
   /// A Boolean value that indicates whether further changes belong to the last undo step.
   private var isStepOpen = false
   /// The editor before the changes of the current step.
@@ -58,7 +58,7 @@ struct Document {
     undoSteps = []
     redoSteps = []
     origin = nil
-    nextLabel = Self.defaultStepLabel
+    nextStepLabel = Self.defaultStepLabel
     isStepOpen = false
     do {
       let format = try FormatRegistry.standard.format(of: file)
@@ -101,7 +101,7 @@ struct Document {
 
   /// Begins a step with a name. All changes until the next call form one step.
   mutating func beginStep(_ label: String) {
-    nextLabel = label.isEmpty ? Self.defaultStepLabel : label
+    nextStepLabel = label.isEmpty ? Self.defaultStepLabel : label
     isStepOpen = false
   }
 
@@ -118,7 +118,7 @@ struct Document {
   }
 
   /// Applies all changes, or throws the first error and applies none.
-  mutating func change(_ changes: [PatternChange]) throws(InputError) {
+  mutating func applyChanges(_ changes: [PatternChange]) throws(InputError) {
     if let error { throw error }
     guard let editor else { throw InputError(changing: "", of: name, "this slot is empty") }
     let changed = try editor.applying(changes)
@@ -135,7 +135,7 @@ struct Document {
   }
 
   /// Undoes the last step, or redoes it. Returns false if there is none.
-  mutating func step(forward: Bool) -> Bool {
+  mutating func moveInHistory(forward: Bool) -> Bool {
     guard let step = forward ? redoSteps.popLast() : undoSteps.popLast() else { return false }
     let inverse = Step(label: step.label, text: text)
     if forward {
@@ -144,7 +144,7 @@ struct Document {
       redoSteps.append(inverse)
     }
     parse(step.text)
-    nextLabel = Self.defaultStepLabel
+    nextStepLabel = Self.defaultStepLabel
     isStepOpen = false
     return true
   }
@@ -153,7 +153,7 @@ struct Document {
   private mutating func recordStep(textBefore oldText: [UInt8]) {
     if !isStepOpen {
       guard text != oldText else { return }
-      undoSteps.append(Step(label: nextLabel, text: oldText))
+      undoSteps.append(Step(label: nextStepLabel, text: oldText))
       isStepOpen = true
       var byteCount = undoSteps.reduce(0) { $0 + $1.text.count }
       while undoSteps.count > Self.maximumStepCount

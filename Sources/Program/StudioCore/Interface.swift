@@ -30,7 +30,7 @@ public func temblorRelease(_ handle: StudioHandle) {
 /// the memory of a page. It stays valid until the next call of this function.
 @_expose(wasm, "input") @_cdecl("temblor_input")
 public func temblorInput(_ handle: StudioHandle, _ count: Int32) -> UnsafeMutablePointer<UInt8> {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   if Int(count) > instance.inputBuffer.count {
     instance.inputBuffer = FixedBuffer(repeating: 0, count: Int(count))
   }
@@ -40,19 +40,19 @@ public func temblorInput(_ handle: StudioHandle, _ count: Int32) -> UnsafeMutabl
 /// Returns the output of the last call, valid until the next.
 @_expose(wasm, "output") @_cdecl("temblor_output")
 public func temblorOutput(_ handle: StudioHandle) -> UnsafeMutablePointer<UInt8> {
-  unsafe StudioInstance.of(handle).outputBuffer.address
+  unsafe StudioInstance.instance(of: handle).outputBuffer.address
 }
 
 /// Returns the length of the output, in bytes.
 @_expose(wasm, "outputLength") @_cdecl("temblor_output_length")
 public func temblorOutputLength(_ handle: StudioHandle) -> Int32 {
-  unsafe Int32(clamping: StudioInstance.of(handle).outputBuffer.count)
+  unsafe Int32(clamping: StudioInstance.instance(of: handle).outputBuffer.count)
 }
 
 /// Returns the samples of the last rendering, in −1…1.
 @_expose(wasm, "samples") @_cdecl("temblor_samples")
 public func temblorSamples(_ handle: StudioHandle) -> UnsafeMutablePointer<Float> {
-  unsafe StudioInstance.of(handle).sampleBuffer.address
+  unsafe StudioInstance.instance(of: handle).sampleBuffer.address
 }
 
 // MARK: - Patterns
@@ -65,7 +65,7 @@ public func temblorOpen(
   _ content: BytePointer?,
   _ length: Int32
 ) -> Int32 {
-  unsafe StudioInstance.of(handle).open(
+  unsafe StudioInstance.instance(of: handle).open(
     slot, SourceFile(bytes(content, length), name: text(name, nameLength)))
 }
 
@@ -75,7 +75,7 @@ public func temblorOpen(
 public func temblorReplace(
   _ handle: StudioHandle, _ slot: Int32, _ content: BytePointer?, _ length: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   return instance.withDocument(slot) { document in
     unsafe document.replace(bytes(content, length))
     return instance.status(of: document)
@@ -88,10 +88,10 @@ public func temblorReplace(
 public func temblorChange(
   _ handle: StudioHandle, _ slot: Int32, _ changes: BytePointer?, _ length: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   return instance.withDocument(slot) { document in
     do throws(InputError) {
-      try document.change(unsafe [PatternChange](json: bytes(changes, length)))
+      try document.applyChanges(unsafe [PatternChange](json: bytes(changes, length)))
       return 1
     } catch {
       return instance.setError(error)
@@ -104,7 +104,7 @@ public func temblorChange(
 public func temblorBegin(
   _ handle: StudioHandle, _ slot: Int32, _ label: BytePointer?, _ length: Int32
 ) {
-  _ = unsafe StudioInstance.of(handle).withDocument(slot) { document in
+  _ = unsafe StudioInstance.instance(of: handle).withDocument(slot) { document in
     unsafe document.beginStep(text(label, length))
     return 1
   }
@@ -113,7 +113,9 @@ public func temblorBegin(
 /// Undoes the last step, or redoes it if `forward` is not 0. Returns 0 if there is none.
 @_expose(wasm, "step") @_cdecl("temblor_step")
 public func temblorStep(_ handle: StudioHandle, _ slot: Int32, _ forward: Int32) -> Int32 {
-  unsafe StudioInstance.of(handle).withDocument(slot) { $0.step(forward: forward != 0) ? 1 : 0 }
+  unsafe StudioInstance.instance(of: handle).withDocument(slot) {
+    $0.moveInHistory(forward: forward != 0) ? 1 : 0
+  }
 }
 
 /// Sets the output to a report, by its name, and returns its length; 0 for an unknown report or
@@ -127,7 +129,7 @@ public func temblorStep(_ handle: StudioHandle, _ slot: Int32, _ forward: Int32)
 public func temblorReport(
   _ handle: StudioHandle, _ name: BytePointer?, _ length: Int32, _ slot: Int32, _ profile: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   let name = unsafe text(name, length)
   guard let kind = ReportKind(rawValue: name) else { return instance.setOutput([UInt8]()) }
   return instance.setOutput(
@@ -139,7 +141,7 @@ public func temblorReport(
 public func temblorPart(
   _ handle: StudioHandle, _ slot: Int32, _ path: BytePointer?, _ length: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   let path = unsafe text(path, length)
   return instance.withDocument(slot) { instance.setOutput((try? $0.editor?.bytes(of: path)) ?? []) }
 }
@@ -149,7 +151,7 @@ public func temblorPart(
 public func temblorSave(
   _ handle: StudioHandle, _ slot: Int32, _ format: BytePointer?, _ length: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   let format = unsafe text(format, length)
   return instance.setOutput(
     instance.hasDocument(slot) ? instance.studio.save(Int(slot), as: format) ?? [] : [])
@@ -160,7 +162,8 @@ public func temblorSave(
 /// Returns the frequency in hertz at which a profile plays a sharpness.
 @_expose(wasm, "hertz") @_cdecl("temblor_hertz")
 public func temblorHertz(_ handle: StudioHandle, _ profile: Int32, _ sharpness: Double) -> Double {
-  unsafe StudioInstance.of(handle).studio.hertz(profile: Int(profile), sharpness: sharpness)
+  unsafe StudioInstance.instance(of: handle).studio.hertz(
+    profile: Int(profile), sharpness: sharpness)
 }
 
 /// Adds a decoded sound file under its path in patterns.
@@ -182,7 +185,7 @@ public func temblorSound(
   _ channels: Int32, _ rate: Double
 ) -> Int32 {
   guard channels > 0, rate >= 1, rate.isFinite, let samples = unsafe samples else { return 0 }
-  unsafe StudioInstance.of(handle).studio.sounds[text(name, nameLength)] = DecodedSound(
+  unsafe StudioInstance.instance(of: handle).studio.sounds[text(name, nameLength)] = DecodedSound(
     interleaved: floats(samples, count), channelCount: Int(channels), rate: rate)
   return 1
 }
@@ -199,7 +202,7 @@ public func temblorTrace(
   _ channels: Int32, _ rate: Double, _ profile: Int32
 ) -> Int32 {
   guard channels > 0, rate > 0, rate.isFinite, let samples = unsafe samples else { return 0 }
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   let sound = unsafe Signal(
     interleaved: floats(samples, count), channelCount: Int(channels), rate: rate)
   do throws(InputError) {
@@ -218,7 +221,7 @@ public func temblorTrace(
 public func temblorAddProfile(_ handle: StudioHandle, _ content: BytePointer?, _ length: Int32)
   -> Int32
 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   do throws(InputError) {
     instance.studio.profiles.append(
       try unsafe ProfileFile.read(text: bytes(content, length), name: "profile"))
@@ -236,7 +239,7 @@ public func temblorAddProfile(_ handle: StudioHandle, _ content: BytePointer?, _
 public func temblorRender(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   instance.studio.lastRendering = ([], rate, Int(profile))
   instance.sampleBuffer = FixedBuffer(repeating: 0, count: 0)
   do throws(InputError) {
@@ -255,7 +258,7 @@ public func temblorRender(_ handle: StudioHandle, _ slot: Int32, _ profile: Int3
 public func temblorWav(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   return instance.setOutput(
     WaveFile.bytes(
       of: instance.studio.render(Int(slot), profile: Int(profile), rate: rate), rate: rate)
@@ -269,7 +272,7 @@ public func temblorWav(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32, 
 public func temblorSpectrogram(
   _ handle: StudioHandle, _ columns: Int32, _ rows: Int32, _ start: Double, _ end: Double
 ) -> Int32 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   let (samples, rate, profile) = instance.studio.lastRendering
   let part = Studio.excerpt(of: samples, rate: rate, from: start, to: end)
   let top = max(500, 1.5 * instance.studio.hertz(profile: profile, sharpness: 1))
@@ -284,7 +287,7 @@ public func temblorSpectrogram(
 public func temblorFelt(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32, _ columns: Int32)
   -> Int32
 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   let motion = instance.studio.acceleration(
     Int(slot), profile: Int(profile), rate: Studio.defaultRate)
   return instance.setOutput(Studio.columnExtremes(of: motion, columns: Int(columns)))
@@ -297,7 +300,7 @@ public func temblorFelt(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32,
 public func temblorPlan(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   guard let plan = instance.plan(slot, profile: profile, rate: rate) else {
     return instance.setOutput([UInt8]())
   }
@@ -311,7 +314,7 @@ public func temblorPlan(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32,
 public func temblorLivePlanInput(_ handle: StudioHandle, _ length: Int32) -> UnsafeMutablePointer<
   UInt8
 > {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   instance.incomingPlan = unsafe FixedBuffer(uninitialized: max(0, Int(length)))
   return unsafe instance.incomingPlan.address
 }
@@ -322,7 +325,7 @@ public func temblorLivePlanInput(_ handle: StudioHandle, _ length: Int32) -> Uns
 public func temblorLivePlan(
   _ handle: StudioHandle, _ slot: Int32, _ length: Int32, _ profile: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   return instance.play(slot, profile: profile) { live in
     var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
     swap(&bytes, &instance.incomingPlan)
@@ -337,7 +340,7 @@ public func temblorLivePlan(
 /// Starts live sound of documents 0 and 1 at a sample rate.
 @_expose(wasm, "liveStart") @_cdecl("temblor_live_start")
 public func temblorLiveStart(_ handle: StudioHandle, _ rate: Double) {
-  unsafe StudioInstance.of(handle).liveSound = LiveSound(rate: rate)
+  unsafe StudioInstance.instance(of: handle).liveSound = LiveSound(rate: rate)
 }
 
 /// Opens an AHAP text in a document and plays it from the position of the previous pattern. Returns
@@ -346,7 +349,7 @@ public func temblorLiveStart(_ handle: StudioHandle, _ rate: Double) {
 public func temblorLiveLoad(
   _ handle: StudioHandle, _ slot: Int32, _ content: BytePointer?, _ length: Int32, _ profile: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.of(handle)
+  let instance = unsafe StudioInstance.instance(of: handle)
   return instance.play(slot, profile: profile) { live in
     instance.studio.documents[Int(slot)].open(
       unsafe SourceFile(bytes(content, length), name: "live.ahap"))
@@ -358,7 +361,7 @@ public func temblorLiveLoad(
 /// Plays both slots from a frame, or stops them.
 @_expose(wasm, "livePlay") @_cdecl("temblor_live_play")
 public func temblorLivePlay(_ handle: StudioHandle, _ isPlaying: Int32, _ frame: Int32) {
-  unsafe StudioInstance.of(handle).liveSound?.play(isPlaying != 0, from: Int64(frame))
+  unsafe StudioInstance.instance(of: handle).liveSound?.play(isPlaying != 0, from: Int64(frame))
 }
 
 /// Repeats a range of frames, or the whole patterns if the end is 0.
@@ -366,7 +369,7 @@ public func temblorLivePlay(_ handle: StudioHandle, _ isPlaying: Int32, _ frame:
 public func temblorLiveLoop(
   _ handle: StudioHandle, _ isLooping: Int32, _ start: Int32, _ end: Int32
 ) {
-  unsafe StudioInstance.of(handle).liveSound?.setLoop(
+  unsafe StudioInstance.instance(of: handle).liveSound?.setLoop(
     isLooping != 0, from: Int64(start), to: Int64(end))
 }
 
@@ -374,7 +377,7 @@ public func temblorLiveLoop(
 @_expose(wasm, "liveHear") @_cdecl("temblor_live_hear")
 public func temblorLiveHear(_ handle: StudioHandle, _ slot: Int32) {
   if 0..<2 ~= slot {
-    unsafe StudioInstance.of(handle).liveSound?.setAudibleSlot(Int(slot))
+    unsafe StudioInstance.instance(of: handle).liveSound?.setAudibleSlot(Int(slot))
   }
 }
 
@@ -382,7 +385,7 @@ public func temblorLiveHear(_ handle: StudioHandle, _ slot: Int32) {
 @_expose(wasm, "liveControl") @_cdecl("temblor_live_control")
 public func temblorLiveControl(_ handle: StudioHandle, _ control: Int32, _ value: Double) {
   if 0..<2 ~= control {
-    unsafe StudioInstance.of(handle).liveSound?.setControl(Int(control), value)
+    unsafe StudioInstance.instance(of: handle).liveSound?.setControlValue(Int(control), value)
   }
 }
 
@@ -391,17 +394,17 @@ public func temblorLiveControl(_ handle: StudioHandle, _ control: Int32, _ value
 public func temblorLiveRender(_ handle: StudioHandle, _ count: Int32) -> UnsafeMutablePointer<
   Float
 >? {
-  unsafe StudioInstance.of(handle).liveSound?.render(Int(count))
+  unsafe StudioInstance.instance(of: handle).liveSound?.render(Int(count))
 }
 
 /// Returns the next frame of the audible pattern.
 @_expose(wasm, "livePosition") @_cdecl("temblor_live_position")
 public func temblorLivePosition(_ handle: StudioHandle) -> Int32 {
-  unsafe Int32(clamping: StudioInstance.of(handle).liveSound?.position ?? 0)
+  unsafe Int32(clamping: StudioInstance.instance(of: handle).liveSound?.position ?? 0)
 }
 
 /// Returns 1 while the audible pattern is playing.
 @_expose(wasm, "livePhase") @_cdecl("temblor_live_phase")
 public func temblorLivePhase(_ handle: StudioHandle) -> Int32 {
-  unsafe StudioInstance.of(handle).liveSound?.isRunning == true ? 1 : 0
+  unsafe StudioInstance.instance(of: handle).liveSound?.isRunning == true ? 1 : 0
 }

@@ -81,7 +81,7 @@ final class LiveSound {
     }
   }
 
-  /// Sets the loop.
+  /// Sets the loop of the playing document.
   ///
   /// - Parameters:
   ///   - isLooping: True to repeat, false to play to the end once.
@@ -100,7 +100,7 @@ final class LiveSound {
   }
 
   /// Sets a live control: 0 is intensity, 1 is sharpness.
-  func setControl(_ index: Int, _ value: Double) {
+  func setControlValue(_ index: Int, _ value: Double) {
     controls[index].value = value
     send { .control($1, controls[index].id, value: value, at: 0) }
   }
@@ -122,7 +122,7 @@ final class LiveSound {
     }
   }
 
-  /// Starts the player of a slot.
+  /// Starts the player of a document slot.
   ///
   /// - Parameters:
   ///   - slot: The slot.

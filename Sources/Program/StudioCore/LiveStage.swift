@@ -12,7 +12,7 @@ final class LiveStage {
   /// The players that the renderer may still read.
   private var retiredPlayers: [RenderPlayer] = []
   /// The cue points that the renderer may still read.
-  private var cues: [SharedCuePoint] = []
+  private var retainedCues: [SharedCuePoint] = []
 
   init(profile: TransducerProfile, rate: Double) {
     self.profile = profile
@@ -46,9 +46,9 @@ final class LiveStage {
 
   /// Creates a cue point, which is kept while the renderer may use it.
   func makeCue(_ player: RenderPlayer, at frame: Int64) -> SharedCuePoint {
-    cues.removeAll { $0.isReleased }
+    retainedCues.removeAll { $0.isReleased }
     let cue = SharedCuePoint(of: player.plan, at: frame)
-    cues.append(cue)
+    retainedCues.append(cue)
     return cue
   }
 

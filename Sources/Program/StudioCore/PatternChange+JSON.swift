@@ -24,7 +24,7 @@ extension [PatternChange] {
 }
 
 extension PatternChange {
-  /// Parses one change.
+  /// Parses a change of a pattern from JSON.
   fileprivate init(_ json: JSONValue) throws(InputError) {
     let target = json["to"]
     if let path = json["set"]?.string, let target {

@@ -29,7 +29,7 @@ enum ReportKind: String {
 }
 
 extension Studio {
-  /// Returns a report.
+  /// Returns a report about a document.
   ///
   /// - Parameters:
   ///   - kind: The kind of report.
@@ -41,7 +41,7 @@ extension Studio {
     case .formats:
       return formatsJSON()
     case .losses:
-      return JSONWriter.arrayText { $0.elements(losses) }
+      return JSONWriter.arrayText { $0.writeLosses(losses) }
     case .profiles:
       return profilesJSON()
     case _ where !documents.indices.contains(index):
@@ -97,7 +97,7 @@ extension Studio {
     return JSONWriter.objectText { object in
       object.member("format", origin?.format.id ?? HapticFormat.ahap.id)
       object.member("title", origin?.format.title ?? HapticFormat.ahap.title)
-      object.array("losses") { $0.elements(origin?.losses ?? []) }
+      object.array("losses") { $0.writeLosses(origin?.losses ?? []) }
     }
   }
 
@@ -160,7 +160,7 @@ extension Studio {
     return JSONWriter.arrayText { list in
       for finding in findings(of: index, profile: profile) {
         list.object {
-          $0.members(of: finding, path: editor?.partPath(forValuePath: finding.location.path))
+          $0.writeMembers(of: finding, path: editor?.partPath(forValuePath: finding.location.path))
         }
       }
     }
@@ -263,7 +263,7 @@ extension JSONObjectWriter {
   /// - Parameters:
   ///   - finding: The finding.
   ///   - path: The path of the part concerned, or nil.
-  mutating func members(of finding: Finding, path: String? = nil) {
+  mutating func writeMembers(of finding: Finding, path: String? = nil) {
     member("severity", finding.severity.description)
     member("rule", finding.rule.text)
     member("message", finding.message)
@@ -284,7 +284,7 @@ extension JSONObjectWriter {
 
 extension JSONArrayWriter {
   /// Writes losses with their locations.
-  mutating func elements(_ losses: [LocatedLoss]) {
+  mutating func writeLosses(_ losses: [LocatedLoss]) {
     for locatedLoss in losses {
       object { object in
         object.member("kind", locatedLoss.loss.kind.rawValue)

@@ -77,7 +77,7 @@ final class Studio {
   private func missingSoundFindings(for references: [ReadResult.SoundReference]) -> [Finding] {
     references.filter { sounds[$0.path] == nil }.map { reference in
       Finding(
-        .soundMissing, severity: .warning, location: reference.location,
+        .missingSound, severity: .warning, location: reference.location,
         "the sound file \(reference.path.quoted()) is missing",
         suggestion: "drop the file on the page")
     }

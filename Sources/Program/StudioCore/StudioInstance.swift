@@ -23,7 +23,7 @@ internal import TransducerProfiles
   package init() {}
 
   /// Returns the instance at an address.
-  package static func of(_ handle: StudioHandle) -> StudioInstance {
+  package static func instance(of handle: StudioHandle) -> StudioInstance {
     unsafe Unmanaged<StudioInstance>.fromOpaque(handle).takeUnretainedValue()
   }
 
@@ -44,7 +44,7 @@ internal import TransducerProfiles
 
   /// Sets the output to an error as JSON, and returns `result`.
   package func setError(_ error: InputError, returning result: Int32 = 0) -> Int32 {
-    _ = setOutput(JSONWriter.objectText { $0.members(of: error.finding) })
+    _ = setOutput(JSONWriter.objectText { $0.writeMembers(of: error.finding) })
     return result
   }
 

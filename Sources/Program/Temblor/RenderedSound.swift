@@ -63,9 +63,9 @@ extension HapticComposition {
 
 /// A composition as a profile renders it: the samples, and what they were made from.
 public struct RenderedSound: Sendable {
-  /// What was rendered.
+  /// The composition that was rendered.
   public let composition: HapticComposition
-  /// What it was rendered with.
+  /// The profile that rendered the composition.
   public let profile: TransducerProfile
   /// Frames per second, and channels, at least 1.
   public let rate, channelCount: Int

@@ -77,19 +77,19 @@ enum ABXCommand {
     let test: ABXOptions
     let loopRange: LoopRange
     /// The silence before the takes restart, in seconds.
-    let gap: Double
+    let gapSeconds: Double
     let takes: [String]
 
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
       test = try ABXOptions(arguments)
       loopRange = try LoopRange(arguments)
-      gap = try arguments[AuditionCommand.gap]
+      gapSeconds = try arguments[AuditionCommand.gap]
       takes = [arguments[firstTake], arguments[secondTake]]
     }
   }
 
-  /// Runs the command.
+  /// Runs the command `abx`.
   ///
   /// - Parameters:
   ///   - arguments: The arguments of the command.
@@ -190,7 +190,7 @@ enum ABXCommand {
     }
     return try ABXActivity(
       test, prepared, gains: levels.gains, on: engine,
-      region: try options.loopRange.region(of: prepared.duration), gap: options.gap,
+      region: try options.loopRange.region(of: prepared.duration), gap: options.gapSeconds,
       session: session)
   }
 
@@ -354,14 +354,14 @@ final class ABXActivity: PlaybackActivity {
     let count = test.plannedCount.map { " of \($0)" } ?? ""
     let question = proposedAnswer.map { "X is \($0.letter)? enter" }
     return ActivityTitle(
-      long: source.letter, short: source.letter,
+      longText: source.letter, shortText: source.letter,
       remarks: [question, "trial \(test.trialNumber)\(count)", switcher.loopText].compactMap { $0 })
   }
 
-  func update(at now: Duration) throws -> ActivityStep { test.isOver ? .finished : .wait(nil) }
+  func update(at now: Duration) throws -> ActivityStep { test.isFinished ? .finished : .wait(nil) }
 
   func handleKey(_ key: KeyPress) throws -> Bool {
-    guard !test.isOver else { return false }
+    guard !test.isFinished else { return false }
     if try switcher.press(key) { return true }
     switch key {
     case .character("a"), .character("A"): try listen(to: .a)
@@ -393,7 +393,7 @@ final class ABXActivity: PlaybackActivity {
     }
     proposedAnswer = nil
     test.answer(answer, at: engine.seconds)
-    guard !test.isOver else { return }
+    guard !test.isFinished else { return }
     source = .a
     test.recordSwitch(to: .a)
     try switcher.restartThroughSilence(gains(of: .a))

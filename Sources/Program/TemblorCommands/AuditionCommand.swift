@@ -68,16 +68,16 @@ enum AuditionCommand {
 
   struct Options {
     let live: LiveOptions
-    let match: LevelMatch
+    let levelMatch: LevelMatch
     let loopRange: LoopRange
     /// The silence before the takes restart, in seconds.
-    let gap: Double
+    let gapSeconds: Double
 
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
-      match = try arguments[AuditionCommand.match]
+      levelMatch = try arguments[AuditionCommand.match]
       loopRange = try LoopRange(arguments)
-      gap = try arguments[AuditionCommand.gap]
+      gapSeconds = try arguments[AuditionCommand.gap]
     }
   }
 
@@ -107,7 +107,7 @@ enum AuditionCommand {
       }
       return try options.loopRange.region(of: prepared.duration)
     }
-    var match = options.match
+    var match = options.levelMatch
     let outcome: LiveOutcome
     if session.hasKeyboard {
       let (result, audition) = try options.live.play(
@@ -115,17 +115,17 @@ enum AuditionCommand {
       ) { engine in
         let region = try region(on: engine)
         return try AuditionActivity(
-          prepared, on: engine, match: match, region: region, gap: options.gap)
+          prepared, on: engine, match: match, region: region, gap: options.gapSeconds)
       }
       outcome = result
-      match = audition.match
+      match = audition.levelMatch
     } else {
       (outcome, _) = try options.live.play(in: session, recordingsOf: takes.channelCounts) {
         engine in
         let region = try region(on: engine)
         return try SequentialAuditionActivity(
           prepared.patterns, on: engine, gains: prepared.matchedLevels(by: match).gains,
-          region: region, gap: options.gap, session: session)
+          region: region, gap: options.gapSeconds, session: session)
       }
     }
     let levels = prepared.matchedLevels(by: match)
@@ -144,8 +144,8 @@ enum AuditionCommand {
 final class AuditionActivity: PlaybackActivity {
   private let takes: PreparedTakes
   private let switcher: TakeSwitcher
-  private var levels: [LevelMatch: MatchedLevels] = [:]
-  private(set) var match: LevelMatch
+  private var levelsByMatch: [LevelMatch: MatchedLevels] = [:]
+  private(set) var levelMatch: LevelMatch
   private(set) var selectedIndex = 0
 
   init(
@@ -155,9 +155,9 @@ final class AuditionActivity: PlaybackActivity {
     throws
   {
     self.takes = takes
-    self.match = match
+    self.levelMatch = match
     let levels = takes.matchedLevels(by: match)
-    self.levels[match] = levels
+    self.levelsByMatch[match] = levels
     switcher = try TakeSwitcher(
       takes.patterns, on: engine, region: region, gap: gap,
       gains: Self.soloGains(at: 0, of: levels.gains))
@@ -172,11 +172,11 @@ final class AuditionActivity: PlaybackActivity {
   private var selectionKeys: String {
     let count = takes.patterns.count
     // The letters after F have other meanings.
-    guard count <= Self.letters.count else { return "1-\(count)" }
-    return "1-\(count) or a-\(Self.letters[count - 1])"
+    guard count <= Self.takeKeys.count else { return "1-\(count)" }
+    return "1-\(count) or a-\(Self.takeKeys[count - 1])"
   }
 
-  private static let letters: [Character] = ["a", "b", "c", "d", "e", "f"]
+  private static let takeKeys: [Character] = ["a", "b", "c", "d", "e", "f"]
 
   var state: PlaybackStatus.State { switcher.state }
   var progress: (position: Double, duration: Double?) { switcher.progress }
@@ -184,8 +184,8 @@ final class AuditionActivity: PlaybackActivity {
   var title: ActivityTitle? {
     let letter = Take.letter(at: selectedIndex)
     return ActivityTitle(
-      long: "\(letter) \(FileSystem.name(of: takes.patterns[selectedIndex].name).printable)",
-      short: letter,
+      longText: "\(letter) \(FileSystem.name(of: takes.patterns[selectedIndex].name).printable)",
+      shortText: letter,
       remarks: [switcher.loopText, matchRemark])
   }
 
@@ -196,17 +196,17 @@ final class AuditionActivity: PlaybackActivity {
     switch key {
     case .character("g"), .character("G"):
       let all = LevelMatch.allCases
-      match = all[((all.firstIndex(of: match) ?? 0) + 1) % all.count]
-      try select(selectedIndex)
+      levelMatch = all[((all.firstIndex(of: levelMatch) ?? 0) + 1) % all.count]
+      try selectTake(selectedIndex)
     case .tab:
-      try select((selectedIndex + 1) % takes.patterns.count)
+      try selectTake((selectedIndex + 1) % takes.patterns.count)
     case .backTab:
-      try select((selectedIndex + takes.patterns.count - 1) % takes.patterns.count)
+      try selectTake((selectedIndex + takes.patterns.count - 1) % takes.patterns.count)
     case .character(let character):
       guard let index = Self.takeIndex(for: character), index < takes.patterns.count else {
         return false
       }
-      try select(index)
+      try selectTake(index)
     default:
       return false
     }
@@ -214,9 +214,9 @@ final class AuditionActivity: PlaybackActivity {
   }
 
   func levels(by match: LevelMatch) -> MatchedLevels {
-    if let cached = levels[match] { return cached }
+    if let cached = levelsByMatch[match] { return cached }
     let matched = takes.matchedLevels(by: match)
-    levels[match] = matched
+    levelsByMatch[match] = matched
     return matched
   }
 
@@ -227,17 +227,17 @@ final class AuditionActivity: PlaybackActivity {
   /// Returns the take for a digit, or for a letter without another meaning.
   private static func takeIndex(for character: Character) -> Int? {
     if let number = Int(String(character)), number > 0 { return number - 1 }
-    return character.lowercased().first.flatMap { letters.firstIndex(of: $0) }
+    return character.lowercased().first.flatMap { takeKeys.firstIndex(of: $0) }
   }
 
-  private func select(_ index: Int) throws {
+  private func selectTake(_ index: Int) throws {
     selectedIndex = index
-    try switcher.setGains(Self.soloGains(at: index, of: levels(by: match).gains))
+    try switcher.setGains(Self.soloGains(at: index, of: levels(by: levelMatch).gains))
   }
 
   private var matchRemark: String {
-    guard match != .none else { return "levels not matched" }
-    let levels = levels(by: match)
+    guard levelMatch != .none else { return "levels not matched" }
+    let levels = levels(by: levelMatch)
     let gain = levels.gains[selectedIndex]
     return "\(levels.match.rawValue) \(NumberFormatting.gainText(gain))"
   }

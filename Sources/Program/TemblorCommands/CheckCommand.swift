@@ -40,7 +40,8 @@ enum CheckCommand {
           "Metadata": { "AllowedRules": { "transient-count": "the aftershocks of an earthquake" } }
         """, arguments: [SharedOptions.patternArgument(formats, isOptional: true)],
       options: [
-        profile, strict, only, disable(formats), all, fix, noNotes, listRules, SharedOptions.json,
+        profile, strict, only, disableOption(formats), all, fix, noNotes, listRules,
+        SharedOptions.json,
         sarif,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -79,7 +80,7 @@ enum CheckCommand {
     "--sarif", help: "Print the result as SARIF 2.1.0, for code hosts."
   ).flag()
 
-  private static func disable(_ formats: FormatRegistry) -> TypedOption<[String]> {
+  private static func disableOption(_ formats: FormatRegistry) -> TypedOption<[String]> {
     let rules = allRules(of: formats).filter { $0.severity < .error }
     return Option(
       "--disable", value: "RULE",
@@ -196,7 +197,7 @@ enum CheckCommand {
     }
     let hasErrors = findings.contains { $0.severity == .error }
     let findingStatus: ExitStatus = hasErrors ? .invalidInput : .done
-    return Failure.overall([findingStatus, failures.isEmpty ? .done : .failure])
+    return Failure.overallStatus([findingStatus, failures.isEmpty ? .done : .failure])
   }
 
   /// Applies safe fixes and returns an error message, or nil.
@@ -287,7 +288,7 @@ enum CheckCommand {
     let only = try arguments[CheckCommand.only]
     var disabled = Set(
       rules.filter { !only.isEmpty && !only.contains($0.category.rawValue) }.map(\.id))
-    for name in try arguments[disable(formats)] {
+    for name in try arguments[disableOption(formats)] {
       if let category = Rule.Category(rawValue: name), category != .errors {
         disabled.formUnion(rules.filter { $0.category == category }.map(\.id))
         continue

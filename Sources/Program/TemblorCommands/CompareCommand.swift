@@ -130,7 +130,7 @@ enum CompareCommand {
         searchSeconds: try arguments[search])
       tolerance = try arguments[toleranceOption].map { try ToleranceOption($0) }
       job = try SharedOptions.renderJob(arguments)
-      rate = try arguments.int(SharedOptions.rate.option.key, in: SharedOptions.sampleRates)
+      rate = try arguments.int(SharedOptions.rate.option.primaryName, in: SharedOptions.sampleRates)
       soundLookup = try SharedOptions.soundLookup(arguments)
       studioAddress = try arguments[PageOutput.studioOption]
       printsJSON = try arguments[SharedOptions.json]

@@ -56,11 +56,11 @@ enum ConvertCommand {
         dropped if the format supports only haptics. With --output -, no sound files are copied.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        target(formats), source(formats), output, strict, SharedOptions.json, quiet,
+        targetOption(formats), sourceOption(formats), output, strict, SharedOptions.json, quiet,
       ],
       groups: [
         OptionGroup(
-          "Writing", dialect(writable), split, merge, bake, reductionTolerance, loopPassCount,
+          "Writing", dialectOption(writable), split, merge, bake, reductionTolerance, loopPassCount,
           rate),
         OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
         OptionGroup("Sound files", SharedOptions.soundOptions),
@@ -94,14 +94,14 @@ enum ConvertCommand {
       "Convert content that the format cannot represent into sound files that the pattern plays."
   ).flag()
 
-  private static func target(_ formats: FormatRegistry) -> TypedOption<String?> {
+  private static func targetOption(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
       "--format", value: "FORMAT", help: "Output format if the file extension does not select one.",
       choices: formats.formats.filter(\.isWritable).map(\.id), choiceAliases: formats.idsByAlias
     ).text()
   }
 
-  private static func source(_ formats: FormatRegistry) -> TypedOption<String?> {
+  private static func sourceOption(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
       "--input-format", value: "FORMAT", help: "Input format, if the content is ambiguous.",
       defaultText: "recognized by content", choices: formats.formats.map(\.id),
@@ -109,7 +109,7 @@ enum ConvertCommand {
     ).text()
   }
 
-  private static func dialect(_ writable: [HapticFormat]) -> TypedOption<String?> {
+  private static func dialectOption(_ writable: [HapticFormat]) -> TypedOption<String?> {
     let dialects = writable.filter { !$0.dialects.isEmpty }.map { format in
       "\(format.dialects.joinedWithOr) for \(format.id)"
     }
@@ -135,9 +135,9 @@ enum ConvertCommand {
       patterns = arguments[SharedOptions.patternArgument(formats)]
       soundLookup = try SharedOptions.soundLookup(arguments)
       outputs = ConvertOutputs.Options(
-        path: try arguments[output], formatID: try arguments[target(formats)],
+        path: try arguments[output], formatID: try arguments[targetOption(formats)],
         printsJSON: try arguments[SharedOptions.json])
-      sourceID = try arguments[source(formats)]
+      sourceID = try arguments[sourceOption(formats)]
       isStrict = try arguments[strict]
       isQuiet = try arguments[quiet]
       try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
@@ -146,7 +146,7 @@ enum ConvertCommand {
         curveTimes: try arguments[SharedOptions.curveTimes], amplitudeMapping: amplitude)
       let unsplit: WritingOptions.Split = try arguments[merge] ? .never : .automatic
       writingOptions = WritingOptions(
-        dialect: try arguments[dialect(formats.formats.filter(\.isWritable))],
+        dialect: try arguments[dialectOption(formats.formats.filter(\.isWritable))],
         tolerance: try arguments[reductionTolerance], amplitudeMapping: amplitude,
         loopCount: try arguments[loopPassCount],
         split: try arguments[ConvertCommand.split] ? .always : unsplit,
@@ -239,7 +239,7 @@ private struct ConversionBatch {
     }
     if options.isStrict, !planned.losses.isEmpty {
       let count = "\(planned.losses.count) \(planned.losses.count == 1 ? "loss" : "losses")"
-      work.fail(
+      work.recordFailure(
         "\(input.name): not converted because of '--strict': \(count)".printable, .invalidInput)
     } else if isStream {
       guard result.files.count == 1 else {
@@ -261,7 +261,7 @@ private struct ConversionBatch {
   /// Writes all planned files if there is no conflict, and returns the fields of each conversion.
   func write(_ work: inout BatchWork) throws -> [JSONObject] {
     for conflict in plan.conflicts {
-      work.fail(conflict.description, .failure)
+      work.recordFailure(conflict.description, .failure)
     }
     var fields: [JSONObject] = []
     for planned in conversions {

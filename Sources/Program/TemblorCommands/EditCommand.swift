@@ -24,9 +24,9 @@ enum EditCommand {
           add-point CURVE TIME VALUE
                                    Add a control point.
 
-        Events have the fields \(fields(of: "events")); parameters have \
-        \(fields(of: "parameters")); curves have \(fields(of: "curves")); points have \
-        \(fields(of: "points")). Times are in seconds. The times of points are relative to the \
+        Events have the fields \(fieldNames(of: "events")); parameters have \
+        \(fieldNames(of: "parameters")); curves have \(fieldNames(of: "curves")); points have \
+        \(fieldNames(of: "points")). Times are in seconds. The times of points are relative to the \
         start of their curve.
 
         A change that would make the file invalid is rejected. In zsh, put paths in quotation marks.
@@ -147,7 +147,7 @@ enum EditCommand {
 
   private static let changeKeywords = ["set", "remove", "duplicate", "add", "after", "add-point"]
 
-  private static func fields(of list: String) -> String {
+  private static func fieldNames(of list: String) -> String {
     PatternChange.fields(of: list).joined(separator: ", ")
   }
 
@@ -216,7 +216,7 @@ enum EditCommand {
     }
   }
 
-  /// A row of the listing.
+  /// A row of the table of events and controls that `edit` prints.
   private struct Row {
     var path: String
     var time: Double
@@ -276,8 +276,8 @@ enum EditCommand {
 struct LinePatch {
   private typealias Hunk = (old: Range<Int>, new: Range<Int>)
 
-  private let old: [ArraySlice<UInt8>]
-  private let new: [ArraySlice<UInt8>]
+  private let oldLines: [ArraySlice<UInt8>]
+  private let newLines: [ArraySlice<UInt8>]
   private var hunks: [Hunk] = []
 
   /// The maximum number of lines between the first and the last difference that are compared line
@@ -285,10 +285,10 @@ struct LinePatch {
   private static let maximumComparedLineCount = 4_000
 
   init(from old: [UInt8], to new: [UInt8]) {
-    self.old = Self.lines(old)
-    self.new = Self.lines(new)
-    let old = self.old
-    let new = self.new
+    self.oldLines = Self.lines(old)
+    self.newLines = Self.lines(new)
+    let old = self.oldLines
+    let new = self.newLines
     let shorter = min(old.count, new.count)
     let start = (0..<shorter).first { old[$0] != new[$0] } ?? shorter
     let end =
@@ -353,8 +353,8 @@ struct LinePatch {
     }
     return hunks.reduce("--- \(name.printable)\n+++ \(name.printable)\n") { text, hunk in
       text + "@@ -\(range(hunk.old)) +\(range(hunk.new)) @@\n"
-        + old[hunk.old].map { line("-", $0) }.joined()
-        + new[hunk.new].map { line("+", $0) }.joined()
+        + oldLines[hunk.old].map { line("-", $0) }.joined()
+        + newLines[hunk.new].map { line("+", $0) }.joined()
     }
   }
 

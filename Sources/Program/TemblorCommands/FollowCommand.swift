@@ -15,8 +15,8 @@ enum FollowCommand {
     "--source", value: "SOURCE",
     help:
       "Source: monitor (the sound of the default output), an ALSA capture device, or a sound file.",
-    defaultText: FollowedSource.monitor, completion: .file
-  ).text().map { $0 ?? FollowedSource.monitor }
+    defaultText: FollowedSource.monitorKeyword, completion: .file
+  ).text().map { $0 ?? FollowedSource.monitorKeyword }
   private static let keepVoices = Option("--keep-voices", help: "Do not suppress speech.").flag()
   private static let noRide = Option(
     "--no-ride", help: "Turn automatic gain control off."
@@ -91,7 +91,7 @@ enum FollowCommand {
     let source: String
     let following: FollowingOptions
     /// The additional delay, in seconds.
-    let delay: Double
+    let delaySeconds: Double
 
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
@@ -107,11 +107,11 @@ enum FollowCommand {
         style: try arguments[style], band: low...high, keepsVoices: try arguments[keepVoices],
         keepsLevel: try arguments[noRide])
       source = try arguments[FollowCommand.source]
-      delay = try arguments[FollowCommand.delay] / 1_000
+      delaySeconds = try arguments[FollowCommand.delay] / 1_000
     }
   }
 
-  /// Opens a recording device.
+  /// A function that opens a recording device.
   typealias Capture =
     (_ device: String, _ rates: [Int], _ period: Double) throws -> any CaptureSource
 
@@ -123,7 +123,7 @@ enum FollowCommand {
     let name = options.source
     let isFile = TakeInput.isSoundFile(name) || SoundFileFormat.container(ofName: name) != nil
     let job = RenderJob(profile: options.live.profile)
-    let file = isFile ? try TakeInput.readSound(name, job: job).signal : nil
+    let file = isFile ? try TakeInput.loadSound(name, job: job).signal : nil
     try options.live.checkOutputs(reading: file == nil ? [] : [name])
     if let file, file.hasDifferingChannels {
       terminal.report(
@@ -143,7 +143,7 @@ enum FollowCommand {
       let started =
         if let file {
           try FollowActivity(
-            file, options.following, delay: options.delay, on: engine, session: session,
+            file, options.following, delay: options.delaySeconds, on: engine, session: session,
             named: name)
         } else {
           try makeActivity(source?.device ?? name, options, on: engine, session, capture)
@@ -167,11 +167,12 @@ enum FollowCommand {
     do {
       let source = try capture(device, [Int(engine.rate), 48_000, 44_100], period)
       let feed = SoundFeed(
-        source, options.following, outputRate: engine.rate, period: period, delay: options.delay
+        source, options.following, outputRate: engine.rate, period: period,
+        delay: options.delaySeconds
       ) { engine.position }
       return try FollowActivity(feed, on: engine, session: session, named: options.source)
     } catch let error as OutputError {
-      guard options.source == FollowedSource.monitor else {
+      guard options.source == FollowedSource.monitorKeyword else {
         throw FileError(options.source, error.description)
       }
       throw FileError(
@@ -279,10 +280,10 @@ final class FollowActivity: PlaybackActivity {
       status.level < Self.silenceThreshold
       ? "silent" : "in \(Decibels.of(amplitude: status.level).text(places: 0)) dB"
     return ActivityTitle(
-      long: "\(level), gate \(gate)", short: level,
+      longText: "\(level), gate \(gate)", shortText: level,
       remarks: [
         "\((Double(status.queuedFrameCount) / engine.rate * 1_000).text(places: 0)) ms",
-        status.drift.map { "\($0.text(places: 0)) ppm" },
+        status.driftPPM.map { "\($0.text(places: 0)) ppm" },
       ].compactMap(\.self))
   }
 
@@ -361,7 +362,7 @@ final class FollowActivity: PlaybackActivity {
       "gaps": interruptionCount,
       "missedFrames": duration == nil ? voice.underrunFrameCount : nil,
       "droppedFrames": status.droppedFrameCount,
-      "driftPPM": status.drift,
+      "driftPPM": status.driftPPM,
     ]
   }
 }

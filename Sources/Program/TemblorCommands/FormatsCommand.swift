@@ -15,7 +15,7 @@ enum FormatsCommand {
         examples, reads them again, and reports how accurately the content is preserved: exact, \
         close (within 1 % of full scale), approximate, or nothing.
         """,
-      arguments: [source(formats), target(formats)], options: [SharedOptions.json],
+      arguments: [sourceArgument(formats), targetArgument(formats)], options: [SharedOptions.json],
       examples: [
         .init("temblor formats", "List the formats."),
         .init("temblor formats ahap haptic", "Show what a haptic clip preserves of AHAP."),
@@ -32,11 +32,11 @@ enum FormatsCommand {
     ).optionalText()
   }
 
-  private static func source(_ formats: FormatRegistry) -> TypedArgument<String?> {
+  private static func sourceArgument(_ formats: FormatRegistry) -> TypedArgument<String?> {
     argument("FROM", "read", formats)
   }
 
-  private static func target(_ formats: FormatRegistry) -> TypedArgument<String?> {
+  private static func targetArgument(_ formats: FormatRegistry) -> TypedArgument<String?> {
     argument("TO", "write", formats)
   }
 
@@ -46,8 +46,8 @@ enum FormatsCommand {
     let format: ResultFormat
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
-      source = arguments[FormatsCommand.source(formats)].flatMap(formats.format(id:))
-      target = arguments[FormatsCommand.target(formats)].flatMap(formats.format(id:))
+      source = arguments[FormatsCommand.sourceArgument(formats)].flatMap(formats.format(id:))
+      target = arguments[FormatsCommand.targetArgument(formats)].flatMap(formats.format(id:))
       format = try ResultFormat(arguments)
     }
   }
@@ -64,7 +64,7 @@ enum FormatsCommand {
     let rows = targets.flatMap { target in
       FormatMatrix.Content.allCases.map { content in
         Row(
-          content: content, from: source.id, to: target.id,
+          content: content, sourceID: source.id, targetID: target.id,
           measurement: FormatMatrix.measure(content, from: source, to: target))
       }
     }
@@ -76,20 +76,21 @@ enum FormatsCommand {
   /// The quality of a conversion for a kind of content.
   private struct Row {
     var content: FormatMatrix.Content
-    var from: String
-    var to: String
+    var sourceID: String
+    var targetID: String
     var measurement: FormatMatrix.Measurement
 
     var fields: JSONObject {
       [
-        "from": from, "to": to, "content": content.rawValue, "grade": measurement.grade.rawValue,
-        "difference": measurement.difference, "losses": measurement.losses,
+        "from": sourceID, "to": targetID, "content": content.rawValue,
+        "grade": measurement.grade.rawValue,
+        "difference": measurement.maximumDifference, "losses": measurement.losses,
       ]
     }
 
     var text: String {
       let name = content.rawValue
-      let percent = (measurement.difference * 100).text(places: 2)
+      let percent = (measurement.maximumDifference * 100).text(places: 2)
       let grade =
         switch measurement.grade {
         case .exact: "exact"
@@ -98,7 +99,7 @@ enum FormatsCommand {
         case .none: "nothing"
         }
       let gap = String(repeating: " ", count: max(1, 12 - name.utf8.count))
-      return "\(from) to \(to): \(name)\(gap)\(grade)\n"
+      return "\(sourceID) to \(targetID): \(name)\(gap)\(grade)\n"
         + measurement.losses.map { "  \($0)\n" }.joined()
     }
   }
@@ -197,7 +198,7 @@ enum FormatCommand {
     case .check:
       guard file.bytes != canonical else { return }
       try terminal.output.writeLine("\(input.name.printable): not in canonical form")
-      work.record(.invalidInput)
+      work.recordStatus(.invalidInput)
     case .rewrite:
       guard case .file(let path) = input.origin else {
         throw FileError(input.name, "cannot be rewritten because it is not a file")

@@ -105,7 +105,7 @@ enum GalleryCommand {
 /// A take with the sounds that a page plays: the signal of the transducer, and a version for small
 /// speakers.
 struct ReviewTake: Sendable {
-  static let speakerProfile = "speaker"
+  static let speakerProfileName = "speaker"
   /// The sample rate of patterns that play sound files, in hertz.
   private static let fullBandRate = 48_000
 
@@ -156,8 +156,8 @@ struct ReviewTake: Sendable {
   /// the job is already for speakers.
   static func speakerSignal(_ input: TakeInput, job: RenderJob) throws -> Signal? {
     guard case .pattern(let pattern) = input, pattern.origin != .standardInput,
-      job.profile.name != speakerProfile,
-      let profile = ProfileCatalog.profile(named: speakerProfile)
+      job.profile.name != speakerProfileName,
+      let profile = ProfileCatalog.profile(named: speakerProfileName)
     else { return nil }
     var job = job
     job.profile = profile

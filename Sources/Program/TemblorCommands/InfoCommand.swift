@@ -94,7 +94,7 @@ enum InfoCommand {
           fields.append(summary.fields)
         }
         for problem in summary.problems {
-          work.fail(problem, .invalidInput)
+          work.recordFailure(problem, .invalidInput)
         }
       }
     }
@@ -106,7 +106,7 @@ enum InfoCommand {
     return work.status
   }
 
-  /// Measures an input.
+  /// Measures a pattern or a sound file.
   private static func summary(of input: TakeInput, _ options: Options, _ terminal: Terminal) throws
     -> (text: String, fields: JSONObject, problems: [String])
   {
@@ -134,8 +134,8 @@ struct PatternSummary {
   private let profile: TransducerProfile
   private let statistics: RenderStatistics
   private let rootMeanSquare: Double
-  private let frequencies: ClosedRange<Double>?
-  private let playedFrequencies: ClosedRange<Double>?
+  private let requestedHertz: ClosedRange<Double>?
+  private let playedHertz: ClosedRange<Double>?
 
   /// Reads, compiles, and renders a pattern to measure it. This takes a few milliseconds per minute
   /// of the pattern.
@@ -157,8 +157,8 @@ struct PatternSummary {
     }
     statistics = rendering.statistics
     rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
-    frequencies = profile.frequencyRange(of: pattern.composition)
-    playedFrequencies = profile.playedFrequencyRange(of: pattern.composition, rate: plan.rate)
+    requestedHertz = profile.frequencyRange(of: pattern.composition)
+    playedHertz = profile.playedFrequencyRange(of: pattern.composition, rate: plan.rate)
   }
 
   private typealias ItemCount = (noun: String, key: String, count: Int)
@@ -219,25 +219,25 @@ struct PatternSummary {
   }
 
   private var bandText: String {
-    guard let frequencies else { return "no haptic events" }
+    guard let requestedHertz else { return "no haptic events" }
     func text(_ range: ClosedRange<Double>) -> String {
       let ends = [range.lowerBound, range.upperBound].map { $0.text(places: 1) }
       return (ends[0] == ends[1] ? ends[0] : ends.joined(separator: " to ")) + " Hz"
     }
-    let requested = text(frequencies)
-    guard let played = playedFrequencies.map(text), played != requested else {
+    let requested = text(requestedHertz)
+    guard let played = playedHertz.map(text), played != requested else {
       return "events at \(requested)"
     }
     return "events at \(requested), played at \(played)"
   }
 
   var fields: JSONObject {
-    let played = playedFrequencies == frequencies ? nil : playedFrequencies
+    let played = playedHertz == requestedHertz ? nil : playedHertz
     return [
       "pattern": name, "duration": plan.duration, "soundSeconds": soundSeconds,
       "counts": counts.reduce([:] as JSONObject) { $0 + [$1.key: $1.count] },
       "profile": profile.name,
-      "lowestHertz": frequencies?.lowerBound, "highestHertz": frequencies?.upperBound,
+      "lowestHertz": requestedHertz?.lowerBound, "highestHertz": requestedHertz?.upperBound,
       "lowestPlayedHertz": played?.lowerBound, "highestPlayedHertz": played?.upperBound,
       "peakDecibels": NumberFormatting.decibels(statistics.peak),
       "rmsDecibels": NumberFormatting.decibels(Float(rootMeanSquare)),
@@ -270,7 +270,7 @@ struct PatternSummary {
 /// The contents and levels of a sound file.
 struct SoundSummary {
   /// The edges of the listed frequency bands, in hertz. The last band is unbounded.
-  private static let bandEdges = [0.0, 20, 80, 250, 1_000]
+  private static let bandEdgesHertz = [0.0, 20, 80, 250, 1_000]
   private static let maximumListedOnsetCount = 8
 
   private let name: String
@@ -364,19 +364,24 @@ struct SoundSummary {
     guard let spectrum, spectrum.power > 0 else { return "silent" }
     guard let centroid = spectrum.centroid else { return "DC only" }
     let power = spectrum.power
-    let texts = Self.bandEdges.indices.compactMap { index -> String? in
+    let texts = Self.bandEdgesHertz.indices.compactMap { index -> String? in
       let percent = (bandPower(index) / power * 100).rounded()
       guard percent >= 1 else { return nil }
-      let low = Self.bandEdges[index].text(places: 0)
-      guard index + 1 < Self.bandEdges.count else { return "\(Int(percent)) % above \(low) Hz" }
-      let high = Self.bandEdges[index + 1].text(places: 0)
+      let low = Self.bandEdgesHertz[index].text(places: 0)
+      guard index + 1 < Self.bandEdgesHertz.count else {
+        return "\(Int(percent)) % above \(low) Hz"
+      }
+      let high = Self.bandEdgesHertz[index + 1].text(places: 0)
       return "\(Int(percent)) % from \(low) to \(high) Hz"
     }
     return "centered at \(centroid.text(places: 1)) Hz; " + texts.joined(separator: ", ")
   }
 
   private func bandPower(_ index: Int) -> Double {
-    let edges = Self.bandEdges + [max(Self.bandEdges[Self.bandEdges.count - 1], measurement.rate)]
+    let edges =
+      Self.bandEdgesHertz + [
+        max(Self.bandEdgesHertz[Self.bandEdgesHertz.count - 1], measurement.rate)
+      ]
     return spectrum?.power(in: edges[index]...edges[index + 1]) ?? 0
   }
 
@@ -388,10 +393,10 @@ struct SoundSummary {
   }
 
   var fields: JSONObject {
-    let bands = Self.bandEdges.indices.map { index -> JSONObject in
+    let bands = Self.bandEdgesHertz.indices.map { index -> JSONObject in
       [
-        "fromHertz": Self.bandEdges[index],
-        "toHertz": index + 1 < Self.bandEdges.count ? Self.bandEdges[index + 1] : nil,
+        "fromHertz": Self.bandEdgesHertz[index],
+        "toHertz": index + 1 < Self.bandEdgesHertz.count ? Self.bandEdgesHertz[index + 1] : nil,
         "decibels": Decibels.of(power: bandPower(index)),
       ]
     }

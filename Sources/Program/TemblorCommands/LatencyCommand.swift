@@ -35,14 +35,14 @@ enum LatencyCommand {
 
   struct Options {
     let live: LiveOptions
-    let count: Int
+    let tapCount: Int
     let seed: Int
     let isAudible: Bool
 
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
       try live.checkOutputs(reading: [])
-      count = try arguments[LatencyCommand.count]
+      tapCount = try arguments[LatencyCommand.count]
       seed = try arguments[LatencyCommand.seed]
       isAudible = try arguments[audible]
     }
@@ -56,7 +56,7 @@ enum LatencyCommand {
         engine.isMuted = true
       }
       return try LatencyProbe(
-        options.count, seed: UInt64(options.seed), on: engine, time: environment.time)
+        options.tapCount, seed: UInt64(options.seed), on: engine, time: environment.time)
     }
     let measurements = probe.measurements
     if !options.live.printsJSON {
@@ -72,9 +72,9 @@ enum LatencyCommand {
   )] {
     [
       ("call to device", "handing", Distribution(all.map(\.callToDevice))),
-      ("device", "device", Distribution(all.map(\.deviceDelay))),
-      ("limiter", "limiter", Distribution(all.map(\.limiterDelay))),
-      ("total", "total", Distribution(all.map(\.total))),
+      ("device", "device", Distribution(all.map(\.deviceDelaySeconds))),
+      ("limiter", "limiter", Distribution(all.map(\.limiterDelaySeconds))),
+      ("total", "total", Distribution(all.map(\.totalSeconds))),
     ]
   }
 
@@ -141,15 +141,15 @@ final class LatencyProbe: PlaybackActivity {
     /// The time from the call until the first frame is handed to the device, in seconds.
     var callToDevice: Double
     /// The duration of the sound that the device still plays before that frame, in seconds.
-    var deviceDelay: Double
-    var limiterDelay: Double
+    var deviceDelaySeconds: Double
+    var limiterDelaySeconds: Double
 
-    var total: Double { callToDevice + deviceDelay + limiterDelay }
+    var totalSeconds: Double { callToDevice + deviceDelaySeconds + limiterDelaySeconds }
   }
 
   /// The range of pauses between taps, in seconds: many times the length of a period, and not a
   /// multiple of it.
-  static let pauseRange = 0.02...0.05
+  static let pauseSecondsRange = 0.02...0.05
   /// The time after which a tap is lost because the device was disconnected.
   private static let lostTapTimeout = Duration.seconds(2)
 
@@ -213,12 +213,13 @@ final class LatencyProbe: PlaybackActivity {
     measurements.append(
       Measurement(
         callToDevice: max(0, (record.writeEnd - triggerTime).inSeconds),
-        deviceDelay: Double(max(0, record.delay - behind)) / engine.rate,
-        limiterDelay: Renderer.lookahead))
+        deviceDelaySeconds: Double(max(0, record.delay - behind)) / engine.rate,
+        limiterDelaySeconds: Renderer.lookahead))
   }
 
   private func scheduleTap(after now: Duration) {
     nextTapTime =
-      now + .roundedToNanoseconds(seconds: Double.random(in: Self.pauseRange, using: &generator))
+      now
+      + .roundedToNanoseconds(seconds: Double.random(in: Self.pauseSecondsRange, using: &generator))
   }
 }

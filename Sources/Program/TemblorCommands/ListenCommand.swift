@@ -160,9 +160,9 @@ enum ListenCommand {
 private final class ServerRun {
   private let terminal: Terminal
   private let environment: FallbackEnvironment
-  private let standard: LineConnection
+  private let standardConnection: LineConnection
   private let listener: SocketListener?
-  private let upkeep: ServerMaintenance
+  private let maintenance: ServerMaintenance
   private let formats: FormatRegistry
   private let state: StateFile?
   private let startTime = time(nil)
@@ -176,9 +176,9 @@ private final class ServerRun {
   ) {
     self.terminal = terminal
     self.environment = environment
-    self.standard = standard
+    self.standardConnection = standard
     self.listener = listener
-    self.upkeep = upkeep
+    self.maintenance = upkeep
     self.formats = formats
     self.state = state
   }
@@ -196,7 +196,7 @@ private final class ServerRun {
     var previous: ServerActivity?
     let initialState = try state?.read() ?? ""
     while true {
-      let (outcome, activity) = try play(
+      let (outcome, activity) = try playSession(
         options, after: previous, restoring: previous?.session.stateText ?? initialState
       ) { [self] in
         nextOptions = try check(try readOptions(), isRecording: options.live.isRecorded)
@@ -218,14 +218,14 @@ private final class ServerRun {
     }
   }
 
-  private func play(
+  private func playSession(
     _ options: ListenCommand.Options, after previous: ServerActivity?, restoring state: String,
     reload: @escaping () throws -> Void
   ) throws -> (outcome: LiveOutcome, task: ServerActivity) {
     let session = LiveSession(
       in: environment, terminal: terminal,
       // Status lines would interfere with typed commands.
-      isQuiet: options.isQuiet || standard.isTerminal, wantsBlockTimings: false)
+      isQuiet: options.isQuiet || standardConnection.isTerminal, wantsBlockTimings: false)
     return try options.live.play(in: session, isListened: false) { engine in
       engine.idleDelay = ListenCommand.idleDelay
       let device = environment.device
@@ -246,9 +246,9 @@ private final class ServerRun {
       }
       ServiceManager.notify("READY=1\nSTATUS=" + server.summary)
       return ServerActivity(
-        server, standard: standard, listener: listener, inbox: environment.inbox,
+        server, standard: standardConnection, listener: listener, inbox: environment.inbox,
         time: environment.time, period: .roundedToNanoseconds(seconds: period),
-        idleLimit: options.idleLimit, upkeep: upkeep, state: self.state, continuing: previous)
+        idleLimit: options.idleLimit, upkeep: maintenance, state: self.state, continuing: previous)
     }
   }
 
@@ -261,13 +261,13 @@ private final class ServerRun {
     }
     let current = environment.device
     if let current, current.name == options.live.device.name {
-      try options.live.check(current)
+      try options.live.checkDevice(current)
       return options
     }
     // Another device can be opened while the current one plays.
     let opened = try environment.openNow(options.live.device.device, options.live.device.request)
     defer { opened.sink.close() }
-    try options.live.check(DeviceSummary(opened))
+    try options.live.checkDevice(DeviceSummary(opened))
     return options
   }
 }
@@ -275,13 +275,13 @@ private final class ServerRun {
 /// The command server as an activity of a live session.
 final class ServerActivity: PlaybackActivity {
   let session: CommandSession
-  private let standard: LineConnection
+  private let standardConnection: LineConnection
   private let listener: SocketListener?
   private let inbox: EventInbox
   private let time: any TimeSource
   private let period: Duration
   private let idleLimit: Duration?
-  private let upkeep: ServerMaintenance
+  private let maintenance: ServerMaintenance
   private let stateFile: StateFile?
   /// The time since which no client is connected and nothing plays.
   private var idleSince: Duration?
@@ -311,13 +311,13 @@ final class ServerActivity: PlaybackActivity {
     continuing previous: ServerActivity? = nil
   ) {
     self.session = session
-    self.standard = standard
+    self.standardConnection = standard
     self.listener = listener
     self.inbox = inbox
     self.time = time
     self.period = period
     self.idleLimit = idleLimit
-    self.upkeep = upkeep
+    self.maintenance = upkeep
     stateFile = state
     guard let previous else { return }
     standardQueue = previous.standardQueue
@@ -329,22 +329,23 @@ final class ServerActivity: PlaybackActivity {
   }
 
   var watchedDescriptors: [PollDescriptor] {
-    standard.isPaused = !standardQueue.isEmpty
+    standardConnection.isPaused = !standardQueue.isEmpty
     for client in listener?.clients ?? [] {
       listener?.setPaused(client, queues[client]?.isEmpty == false)
     }
-    return standard.watchedDescriptors + (listener?.watchedDescriptors() ?? [])
+    return standardConnection.watchedDescriptors + (listener?.watchedDescriptors() ?? [])
   }
 
   var state: PlaybackStatus.State { session.activity }
   var progress: (position: Double, duration: Double?) { (session.engine.seconds, nil) }
 
   func update(at now: Duration) -> ActivityStep {
-    standard.flush()
+    standardConnection.flush()
     handleEvents()
-    standardQueue.add(standard.readLines())
+    standardQueue.add(standardConnection.readLines())
     var isOver =
-      standardQueue.execute(by: session, at: now, period: period) { standard.send($0) } != nil
+      standardQueue.execute(by: session, at: now, period: period) { standardConnection.send($0) }
+      != nil
     if executeClientCommands(at: now) {
       isOver = true
     }
@@ -353,11 +354,13 @@ final class ServerActivity: PlaybackActivity {
       reportEvents()
       return .finished
     }
-    let due = ([standardQueue] + queues.values).compactMap { $0.nextTime(period: period) }.map {
+    let due = ([standardQueue] + queues.values).compactMap {
+      $0.timeUntilNextRequest(period: period)
+    }.map {
       max(.zero, $0 - now)
     }
     let next = [
-      due.min(), session.heldEventsTimeout(at: now), upkeep.perform(at: now, on: session),
+      due.min(), session.heldEventsTimeout(at: now), maintenance.perform(at: now, on: session),
       stateFile?.update(from: session, at: now),
     ]
     .compactMap(\.self).min()
@@ -370,7 +373,7 @@ final class ServerActivity: PlaybackActivity {
     handleEvents()
     session.reportHeldEvents(at: nil)
     reportEvents()
-    standard.finish(time)
+    standardConnection.finish(time)
   }
 
   private func executeClientCommands(at now: Duration) -> Bool {
@@ -398,7 +401,7 @@ final class ServerActivity: PlaybackActivity {
   }
 
   private func idleStep(at now: Duration) -> (isOver: Bool, limit: Duration?) {
-    guard let idleLimit, let listener, standard.isAtEnd, !listener.isServing,
+    guard let idleLimit, let listener, standardConnection.isAtEnd, !listener.isServing,
       let remaining = session.remainingSeconds()
     else {
       idleSince = nil
@@ -414,8 +417,11 @@ final class ServerActivity: PlaybackActivity {
   private func step(at now: Duration, next: Duration?) -> ActivityStep {
     let idle = idleStep(at: now)
     if idle.isOver { return .finished }
-    let limit = [next, standard.timeout, session.timeout(), idle.limit].compactMap { $0 }.min()
-    guard standard.isAtEnd, standardQueue.isEmpty, listener == nil else { return .wait(limit) }
+    let limit = [next, standardConnection.timeout, session.timeUntilNextUpdate(), idle.limit]
+      .compactMap { $0 }.min()
+    guard standardConnection.isAtEnd, standardQueue.isEmpty, listener == nil else {
+      return .wait(limit)
+    }
     if !isFinishing {
       isFinishing = session.finishPlaying()
     }
@@ -427,14 +433,14 @@ final class ServerActivity: PlaybackActivity {
   private func handleEvents() {
     let now = time.now
     for case .sinkEvent(let event) in inbox.drain() {
-      session.record(event, at: now)
+      session.recordSinkEvent(event, at: now)
     }
     session.reportHeldEvents(at: now)
   }
 
   private func reportEvents() {
     for event in session.drainEvents() {
-      standard.send(event)
+      standardConnection.send(event)
       listener?.sendToAll(event)
     }
   }
@@ -557,7 +563,7 @@ package enum ServiceManager {
   /// Reports a state such as `READY=1` to the service manager, if there is one: sd_notify(3).
   package static func notify(_ state: String) {
     guard let path = environmentValue("NOTIFY_SOCKET"), path.hasPrefix("/") || path.hasPrefix("@"),
-      var address = try? SocketFile.address(path)
+      var address = try? SocketFile.makeAddress(path)
     else { return }
     // The path of an abstract socket begins with a zero byte.
     if path.hasPrefix("@") {

@@ -7,8 +7,8 @@ import SystemSupport
 
 /// A sound file that a converted or traced pattern plays, and the path of its copy.
 struct SoundCopy {
-  let source: String
-  let destination: ReceivedPath
+  let sourcePath: String
+  let receivedPath: ReceivedPath
 
   /// Finds the sound files of a pattern that have to be copied for its output.
   ///
@@ -33,7 +33,7 @@ struct SoundCopy {
         guard let folder, !isInPlace(reference.path, in: folder, source: source) else { continue }
         let destination = try ReceivedPath(reference.path, in: folder)
         _ = try WaveformFiles.verifiedPath(of: reference, in: input.folder)
-        copies.append(SoundCopy(source: source, destination: destination))
+        copies.append(SoundCopy(sourcePath: source, receivedPath: destination))
       } catch let error as InputError {
         let hint = error.finding.suggestion.map { "; \($0)" } ?? ""
         drop(reference, error.finding.message + hint)
@@ -85,34 +85,34 @@ struct OutputPlan {
 
   /// Plans a copy, and returns it unless the same copy is planned or exists.
   mutating func add(_ copy: SoundCopy) -> SoundCopy? {
-    let path = copy.destination.path
+    let path = copy.receivedPath.path
     if inputs.isInput(path) {
       addConflict(path, reason: "is an input file; choose a different '--output'")
       return nil
     }
     switch owners[InputOverwriteCheck.comparablePath(of: path)] {
     case .output:
-      addConflict(path, reason: Self.conflictReason(with: copy.source))
+      addConflict(path, reason: Self.conflictReason(with: copy.sourcePath))
       return nil
     case .copy(let otherSource):
-      guard otherSource != copy.source else { return nil }
+      guard otherSource != copy.sourcePath else { return nil }
       addConflict(
         path,
-        reason: "would be a copy of \(otherSource.inQuotes) and of \(copy.source.inQuotes); "
+        reason: "would be a copy of \(otherSource.inQuotes) and of \(copy.sourcePath.inQuotes); "
           + "convert their patterns to different folders")
       return nil
     case nil:
-      owners[InputOverwriteCheck.comparablePath(of: path)] = .copy(of: copy.source)
+      owners[InputOverwriteCheck.comparablePath(of: path)] = .copy(of: copy.sourcePath)
     }
     do throws(FileError) {
-      if try copy.destination.state() == .free { return copy }
-      if try FileSystem.read(path) == FileSystem.read(copy.source) {
+      if try copy.receivedPath.state() == .free { return copy }
+      if try FileSystem.read(path) == FileSystem.read(copy.sourcePath) {
         return nil
       }
       addConflict(
         path,
         reason: """
-          exists and differs from the sound file \(copy.source.inQuotes); choose a different \
+          exists and differs from the sound file \(copy.sourcePath.inQuotes); choose a different \
           '--output'
           """
       )
@@ -149,9 +149,10 @@ struct PlannedFiles {
       try AtomicFileWriter.write(output.bytes, to: output.path)
     }
     for copy in copies {
-      try copy.destination.createFile(FileSystem.read(copy.source))
-      terminal.report("\(copy.destination.path): copied from \(copy.source.inQuotes)".printable)
+      try copy.receivedPath.createFile(FileSystem.read(copy.sourcePath))
+      terminal.report(
+        "\(copy.receivedPath.path): copied from \(copy.sourcePath.inQuotes)".printable)
     }
-    return outputs.map(\.path) + copies.map(\.destination.path)
+    return outputs.map(\.path) + copies.map(\.receivedPath.path)
   }
 }

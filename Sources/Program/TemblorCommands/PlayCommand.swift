@@ -61,13 +61,13 @@ enum PlayCommand {
     /// The number of passes, or nil to repeat.
     let passCount: Int?
     /// The silence between patterns, in seconds.
-    let gap: Double
+    let gapSeconds: Double
 
     init(_ arguments: ParsedArguments) throws {
       live = try LiveOptions(arguments)
       let loop = try arguments[PlayCommand.loop]
       passCount = loop == 0 ? nil : loop
-      gap = try arguments[PlayCommand.gap]
+      gapSeconds = try arguments[PlayCommand.gap]
     }
   }
 
@@ -85,10 +85,10 @@ enum PlayCommand {
     let (outcome, _) = try options.live.play(in: session, placeCount: placeCount) { engine in
       try Playlist(
         patterns.compile(for: engine, terminal), on: engine, passCount: options.passCount,
-        gapSeconds: options.gap,
+        gapSeconds: options.gapSeconds,
         sendGains: options.live.routing.sendGains(rate: engine.rate), session: session)
     }
-    return Failure.overall([
+    return Failure.overallStatus([
       patterns.status,
       try options.live.report(outcome, ["patterns": patterns.fields], terminal),
     ])
@@ -106,7 +106,7 @@ struct LivePatterns {
       arguments[SharedOptions.patternArgument(formats)], formats: formats,
       soundLookup: try SharedOptions.soundLookup(arguments))
     for problem in problems {
-      fail(problem.path, problem, terminal)
+      recordFailure(problem.path, problem, terminal)
     }
     for input in inputs {
       do {
@@ -116,12 +116,12 @@ struct LivePatterns {
           terminal.report(warning.description.printable)
         }
       } catch {
-        fail(input.name, error, terminal)
+        recordFailure(input.name, error, terminal)
       }
     }
   }
 
-  var status: ExitStatus { Failure.overall(failures.map(\.status)) }
+  var status: ExitStatus { Failure.overallStatus(failures.map(\.status)) }
 
   var fields: [JSONObject] {
     loaded.map { ["pattern": $0.input.name, "seconds": $0.composition.duration] }
@@ -143,14 +143,14 @@ struct LivePatterns {
         }
         playable.append(pattern)
       } catch {
-        fail(pattern.input.name, error, terminal)
+        recordFailure(pattern.input.name, error, terminal)
       }
     }
     loaded = playable
     return compiled
   }
 
-  private mutating func fail(_ name: String, _ error: any Error, _ terminal: Terminal) {
+  private mutating func recordFailure(_ name: String, _ error: any Error, _ terminal: Terminal) {
     let message = Failure.message(error)
     failures.append((name, message, Failure.status(of: error)))
     terminal.report(message)

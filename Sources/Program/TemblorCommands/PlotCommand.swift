@@ -107,7 +107,7 @@ enum PlotCommand {
   {
     let (inputs, problems) = TakeInput.find(
       options.files, formats: formats, soundLookup: options.soundLookup)
-    let groups = try groups(of: inputs, problemCount: problems.count, options)
+    let groups = try inputGroups(of: inputs, problemCount: problems.count, options)
     let outputs = try options.outputPath.map { path in
       try PlotOutputs(
         path, format: options.format, groups: groups,
@@ -134,14 +134,14 @@ enum PlotCommand {
       } catch let error as StreamError {
         throw error
       } catch {
-        work.fail(message(error, about: group), Failure.status(of: error))
+        work.recordFailure(message(error, about: group), Failure.status(of: error))
       }
     }
     return work.status
   }
 
   /// Returns the inputs of each picture: a single input, or all inputs with `--overlay`.
-  private static func groups(of inputs: [TakeInput], problemCount: Int, _ options: Options)
+  private static func inputGroups(of inputs: [TakeInput], problemCount: Int, _ options: Options)
     throws(UsageError) -> [[TakeInput]]
   {
     guard options.isOverlay else { return inputs.map { [$0] } }

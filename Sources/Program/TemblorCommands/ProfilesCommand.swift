@@ -57,7 +57,7 @@ enum ProfilesCommand {
       try work.attempt { _ in throw error }
     }
     for path in library.misnamedFiles() {
-      work.fail(
+      work.recordFailure(
         "\(path.printable): ignored: not a valid profile name; \(ProfileName.advice), then .json",
         .invalidInput)
     }

@@ -161,7 +161,7 @@ enum RenderCommand {
     }
     job.passCount = try arguments[loop]
     job.duration = try arguments[duration]
-    job.tail = try arguments[tail]
+    job.tailSeconds = try arguments[tail]
     job.sampleFormat = try arguments[sampleFormat]
     try check(job)
     return job
@@ -212,7 +212,7 @@ struct RenderReport {
       case .failed(let error): Failure.status(of: error)
       }
     }
-    return Failure.overall(statuses + problems.map { _ in .failure })
+    return Failure.overallStatus(statuses + problems.map { _ in .failure })
   }
 
   /// Reports levels, warnings, and errors. In large batches, only sounds that were changed by a

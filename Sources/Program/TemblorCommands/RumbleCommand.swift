@@ -95,11 +95,11 @@ final class RumbleActivity: PlaybackActivity {
   var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }
   var title: ActivityTitle? {
     let text = "\(mixer.playbacks.count) of \(mixer.effects.count) effects"
-    return ActivityTitle(long: text, short: text)
+    return ActivityTitle(longText: text, shortText: text)
   }
 
   func update(at now: Duration) throws -> ActivityStep {
-    while let event = try pad.next() {
+    while let event = try pad.nextEvent() {
       switch event {
       case .upload(let effect, let id):
         uploadCount += 1

@@ -29,7 +29,8 @@ struct Settings: Sendable {
   /// files: their results depend only on the command line, as do those of `fileModeOptions`.
   func applyDefaults(to arguments: inout ParsedArguments, on terminal: Terminal) throws {
     let command = arguments.command
-    guard command.option(named: SharedOptions.noConfig.key) != nil, !Self.worksOnFiles(arguments)
+    guard command.option(named: SharedOptions.noConfig.primaryName) != nil,
+      !Self.worksOnFiles(arguments)
     else { return }
     func has(_ option: String) -> Bool {
       command.option(named: option) != nil && !arguments.values(option).isEmpty

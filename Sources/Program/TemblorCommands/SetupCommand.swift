@@ -71,9 +71,9 @@ enum SetupCommand {
   }
 
   struct Options {
-    let shows: Bool
-    let forgets: Bool
-    let saves: Bool
+    let showsFile: Bool
+    let removesFile: Bool
+    let savesFile: Bool
     /// The settings on the command line.
     let settings: SavedSettings
     /// A Boolean value that indicates whether the command line selects channels.
@@ -81,10 +81,10 @@ enum SetupCommand {
 
     init(_ arguments: ParsedArguments) throws {
       try SharedOptions.refuseBoth("--show", "--forget", in: arguments)
-      shows = try arguments[show]
-      forgets = try arguments[forget]
-      saves = try arguments[save]
-      guard !shows, !forgets else {
+      showsFile = try arguments[show]
+      removesFile = try arguments[forget]
+      savesFile = try arguments[save]
+      guard !showsFile, !removesFile else {
         settings = SavedSettings()
         hasChannels = false
         return
@@ -95,7 +95,7 @@ enum SetupCommand {
       let channels = try arguments[haptics].map(SetupCommand.channels)
       settings.hapticChannels = channels ?? []
       let routed = try RoutingOptions.channels(arguments)
-      settings.channelSettings = arguments.values(RoutingOptions.channel.option.key)
+      settings.channelSettings = arguments.values(RoutingOptions.channel.option.primaryName)
       if !routed.isEmpty {
         try SharedOptions.refuseBoth("--haptics", "--channel", in: arguments)
       }
@@ -105,7 +105,7 @@ enum SetupCommand {
     }
   }
 
-  /// Runs the command.
+  /// Runs the command `setup`.
   ///
   /// - Parameters:
   ///   - arguments: The arguments of the command.
@@ -120,18 +120,18 @@ enum SetupCommand {
     readAnswer: @escaping () -> String?
   ) throws -> ExitStatus {
     let options = try Options(arguments)
-    if options.shows {
+    if options.showsFile {
       try showFile(of: settings, on: terminal.output)
       return .done
     }
-    if options.forgets {
+    if options.removesFile {
       let path = try settings.removeFile()
       try terminal.output.writeLine(path.map { "\($0.printable): removed" } ?? "No saved settings.")
       return .done
     }
     let saved = try settings.readFile()
     let selected: SavedSettings
-    if options.saves {
+    if options.savesFile {
       selected = try merge(options, into: saved)
       try checkChannels(of: selected, on: environment)
     } else {
@@ -210,7 +210,7 @@ enum SetupCommand {
     guard !entries.isEmpty, entries.allSatisfy({ $0.gain == 1 }) else {
       throw .invalidValue(of: "--haptics", expected: "channel numbers or all", actual: text)
     }
-    return entries.map { $0.index + 1 }
+    return entries.map { $0.channelIndex + 1 }
   }
 
   /// Returns the name of the only profile that matches, or the absolute path of a file.
@@ -357,9 +357,9 @@ struct SetupQuestions {
 /// Taps at a steady pace. Keys change the channel and the level until a tap is clearly felt.
 final class SetupTapActivity: PlaybackActivity {
   /// The initial level, in decibels relative to full strength.
-  static let initialLevel = -30.0
+  static let initialDecibels = -30.0
   /// The minimum level, in decibels relative to full strength.
-  static let minimumLevel = -60.0
+  static let minimumDecibels = -60.0
   private static let tapInterval = Duration.milliseconds(800)
 
   let engine: PlaybackEngine
@@ -406,8 +406,8 @@ final class SetupTapActivity: PlaybackActivity {
     self.engine = engine
     self.channel = min(channel ?? 1, count)
     levelDecibels =
-      strength.map { max(NumberFormatting.decibels(Float($0)), Self.minimumLevel) }
-      ?? Self.initialLevel
+      strength.map { max(NumberFormatting.decibels(Float($0)), Self.minimumDecibels) }
+      ?? Self.initialDecibels
     applyLevel()
   }
 
@@ -418,7 +418,7 @@ final class SetupTapActivity: PlaybackActivity {
   var title: ActivityTitle? {
     let location = channel.map { "channel \($0)" } ?? "all channels"
     let title = "\(location), \(levelDecibels.text(places: 0)) dB"
-    return ActivityTitle(long: title, short: title)
+    return ActivityTitle(longText: title, shortText: title)
   }
 
   var keys: [KeyHelp] {
@@ -469,7 +469,7 @@ final class SetupTapActivity: PlaybackActivity {
       engine.limitedFrameCount + engine.excursionLimitedFrameCount + engine.powerLimitedFrameCount
     if step > 0, held > limitedFrameCount { return }
     limitedFrameCount = held
-    levelDecibels = min(max(levelDecibels + step, Self.minimumLevel), 0)
+    levelDecibels = min(max(levelDecibels + step, Self.minimumDecibels), 0)
     applyLevel()
   }
 

@@ -188,7 +188,7 @@ enum ResultFormat {
 
   /// Reads `--json` and, if the command declares it, `--csv`.
   init(_ arguments: ParsedArguments) throws(UsageError) {
-    let supportsCSV = arguments.command.option(named: SharedOptions.csv.option.key) != nil
+    let supportsCSV = arguments.command.option(named: SharedOptions.csv.option.primaryName) != nil
     if try arguments[SharedOptions.json] {
       self = .json
     } else if supportsCSV, try arguments[SharedOptions.csv] {
@@ -248,7 +248,7 @@ enum Failure {
 
   /// Returns the status of a whole batch: a failure takes precedence over an invalid input, and an
   /// invalid input over a difference.
-  static func overall(_ statuses: [ExitStatus]) -> ExitStatus {
+  static func overallStatus(_ statuses: [ExitStatus]) -> ExitStatus {
     [.failure, .invalidInput, .differs].first(where: statuses.contains) ?? .done
   }
 }
@@ -258,21 +258,21 @@ enum Failure {
 struct BatchWork {
   private let terminal: Terminal
   private(set) var statuses: [ExitStatus] = []
-  var status: ExitStatus { Failure.overall(statuses) }
+  var status: ExitStatus { Failure.overallStatus(statuses) }
 
   init(on terminal: Terminal, problems: [FileError] = []) {
     self.terminal = terminal
     for problem in problems {
-      fail(problem.description, .failure)
+      recordFailure(problem.description, .failure)
     }
   }
 
-  mutating func fail(_ message: String, _ status: ExitStatus) {
+  mutating func recordFailure(_ message: String, _ status: ExitStatus) {
     terminal.report(message)
     statuses.append(status)
   }
 
-  mutating func record(_ status: ExitStatus) { statuses.append(status) }
+  mutating func recordStatus(_ status: ExitStatus) { statuses.append(status) }
 
   /// Processes a part of the batch. Only an error of an output stream ends the whole batch.
   mutating func attempt(_ work: (inout BatchWork) throws -> Void) throws {
@@ -281,7 +281,7 @@ struct BatchWork {
     } catch let error as StreamError {
       throw error
     } catch {
-      fail(Failure.message(error), Failure.status(of: error))
+      recordFailure(Failure.message(error), Failure.status(of: error))
     }
   }
 }

@@ -9,7 +9,7 @@ public import VendorFormats
 
 /// The `temblor` program.
 public enum TemblorProgram {
-  /// Declares the program.
+  /// Declares the program with its commands.
   ///
   /// - Parameters:
   ///   - formats: The formats of patterns.
@@ -123,7 +123,7 @@ public enum TemblorProgram {
           apply only to the saved device.
           """
         ),
-      ], verbSuggestions: verbSuggestions, universalFlags: [SharedOptions.noConfig.key],
+      ], verbSuggestions: verbSuggestions, universalFlags: [SharedOptions.noConfig.primaryName],
       prepare: { arguments, terminal in
         try settings.applyDefaults(to: &arguments, on: terminal)
         try prepare(arguments)

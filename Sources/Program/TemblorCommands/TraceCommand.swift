@@ -74,7 +74,8 @@ enum TraceCommand {
         """,
       arguments: [soundArgument],
       options: [
-        output, format(formats), kind, style, eventLimit, tolerance, threshold, tapsOnly, humsOnly,
+        output, formatOption(formats), kind, style, eventLimit, tolerance, threshold, tapsOnly,
+        humsOnly,
         withSound, channel, SharedOptions.startTime, SharedOptions.endTime, profile, plot,
         SharedOptions.json, quiet,
       ],
@@ -115,7 +116,7 @@ enum TraceCommand {
   private static let plot = Option("--plot", help: "Draw the sound and the pattern as text.").flag()
   private static let quiet = Option("-q", "--quiet", help: "Print errors only.").flag()
 
-  private static func format(_ formats: FormatRegistry) -> TypedOption<String?> {
+  private static func formatOption(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
       "--format", value: "FORMAT", help: "Output format if the file extension does not select one.",
       defaultText: HapticFormat.ahap.id, choices: formats.formats.filter(\.isWritable).map(\.id),
@@ -139,7 +140,7 @@ enum TraceCommand {
       try Self.checkCombinations(arguments)
       sounds = arguments[soundArgument]
       outputs = ConvertOutputs.Options(
-        path: try arguments[output], formatID: try arguments[format(formats)],
+        path: try arguments[output], formatID: try arguments[formatOption(formats)],
         printsJSON: try arguments[SharedOptions.json])
       let unlessTaps: TracingOptions.EventSelection = try arguments[humsOnly] ? .continuous : .all
       tracing = TracingOptions(
@@ -186,7 +187,7 @@ enum TraceCommand {
     var work = BatchWork(on: terminal, problems: problems)
     if let copies, !copies.conflicts.isEmpty {
       for conflict in copies.conflicts {
-        work.fail(conflict.description, .failure)
+        work.recordFailure(conflict.description, .failure)
       }
       return work.status
     }
@@ -197,7 +198,7 @@ enum TraceCommand {
       line.show(
         paths.count == 1 ? "\(path.printable): tracing" : "\(index) of \(paths.count) sounds")
       if SignalHandling.isInterruptRequested {
-        run.work.fail("\(path.printable): interrupted; not written", .failure)
+        run.work.recordFailure("\(path.printable): interrupted; not written", .failure)
         break
       }
       try run.trace(path, to: output) { line.clear() }
@@ -261,7 +262,7 @@ struct TracedSoundCopies {
       let name = FileSystem.name(of: sound)
       if SoundCopy.isInPlace(name, in: folder, source: sound) { continue }
       do throws(FileError) {
-        let copy = SoundCopy(source: sound, destination: try ReceivedPath(name, in: folder))
+        let copy = SoundCopy(sourcePath: sound, receivedPath: try ReceivedPath(name, in: folder))
         copies[sound] = plan.add(copy)
       } catch {
         conflicts.append(error)
@@ -293,7 +294,7 @@ struct ChannelTraces {
   /// The maximum number of channels that become body locations.
   private static let maximumLocationCount = 64
 
-  /// Traces a sound.
+  /// Traces a sound file, and writes the pattern.
   ///
   /// - Parameters:
   ///   - signal: The sound.
@@ -414,11 +415,11 @@ private struct TraceRun {
         terminal.report("\(path.printable): \(Self.summary(of: trace))")
       }
       if options.drawsPlots {
-        try draw(signal, composition, of: path)
+        try drawPlot(signal, composition, of: path)
       }
       fields.append(Self.fields(of: trace, path, files: files, losses: losses))
     } catch let error as AnalysisError {
-      work.fail("\(path.printable): \(error.description)", .invalidInput)
+      work.recordFailure("\(path.printable): \(error.description)", .invalidInput)
     } catch {
       try work.attempt { _ in throw error }
     }
@@ -454,7 +455,8 @@ private struct TraceRun {
     return try planned.write(on: terminal)
   }
 
-  private func draw(_ signal: Signal, _ composition: HapticComposition, of path: String) throws {
+  private func drawPlot(_ signal: Signal, _ composition: HapticComposition, of path: String) throws
+  {
     let subjects = [
       PlotSubject(name: path, signal: signal),
       PlotSubject(name: "pattern", composition: composition, profile: options.profile),
@@ -480,7 +482,7 @@ private struct TraceRun {
   }
 
   private func signal(of path: String) throws -> Signal {
-    var signal = try TakeInput.readSound(path, job: job).signal
+    var signal = try TakeInput.loadSound(path, job: job).signal
     if let channel = options.channel {
       guard channel <= signal.channels.count else {
         let count = signal.channels.count

@@ -40,7 +40,7 @@ public func temblorRun(_ host: StudioHandle, _ arguments: BytePointer?, _ length
   if let missing = missingLibrary(
     for: arguments.first.map { String(decoding: $0, as: UTF8.self) } ?? "")
   {
-    _ = unsafe StudioInstance.of(host).setOutput(Array("\0temblor: \(missing)\n".utf8))
+    _ = unsafe StudioInstance.instance(of: host).setOutput(Array("\0temblor: \(missing)\n".utf8))
     return 1
   }
   let printed = Locked<[UInt8]>([])
@@ -50,7 +50,7 @@ public func temblorRun(_ host: StudioHandle, _ arguments: BytePointer?, _ length
   }
   let status = TemblorProgram.run(
     arguments.map { String(decoding: $0, as: UTF8.self) }, on: terminal)
-  _ = unsafe StudioInstance.of(host).setOutput(
+  _ = unsafe StudioInstance.instance(of: host).setOutput(
     printed.withLock { $0 } + [0] + reported.withLock { $0 })
   return status
 }

@@ -208,7 +208,7 @@ public func temblorSessionOpen(
   _ host: StudioHandle, _ device: BytePointer?, _ length: Int32, _ profile: Int32, _ rate: Double,
   _ strength: Double
 ) -> Int32 {
-  let (host, device) = unsafe (StudioInstance.of(host), text(device, length))
+  let (host, device) = unsafe (StudioInstance.instance(of: host), text(device, length))
   host.sessionOwner = nil
   do {
     host.sessionOwner = try DeviceSession(
@@ -229,7 +229,7 @@ public func temblorSessionPlay(
 )
   -> Int32
 {
-  let host = unsafe StudioInstance.of(host)
+  let host = unsafe StudioInstance.instance(of: host)
   guard let session = host.session else { return host.fail("no device is open", result: -1) }
   guard let plan = host.plan(slot, profile: profile, rate: session.engine.rate) else {
     return host.fail("the slot has no playable pattern", result: -1)
@@ -250,7 +250,7 @@ public func temblorSessionControl(
   _ host: StudioHandle, _ play: Int32, _ control: Int32, _ value: Double, _ seconds: Double,
   _ frame: Int64
 ) -> Int32 {
-  let host = unsafe StudioInstance.of(host)
+  let host = unsafe StudioInstance.instance(of: host)
   do throws(PlaybackError) {
     return try host.session?.setControl(
       ofPlay: play, index: control, to: value, over: seconds, at: frame) == true ? 1 : 0
@@ -264,12 +264,12 @@ public func temblorSessionControl(
 /// - Returns: The number of bytes, or 0 if no device is open.
 @_cdecl("temblor_session_status")
 public func temblorSessionStatus(_ host: StudioHandle) -> Int32 {
-  let host = unsafe StudioInstance.of(host)
+  let host = unsafe StudioInstance.instance(of: host)
   return host.setOutput(host.session?.status() ?? [])
 }
 
 /// Fades out, plays the tail, and closes the device.
 @_cdecl("temblor_session_close")
 public func temblorSessionClose(_ host: StudioHandle) {
-  unsafe StudioInstance.of(host).sessionOwner = nil
+  unsafe StudioInstance.instance(of: host).sessionOwner = nil
 }

@@ -27,13 +27,13 @@ import SystemSupport
       + ReadingBenchmarks.run()
       + FormatBenchmarks.run() + EndToEndBenchmarks.run() + CoreHapticsBenchmarks.run()
     if arguments.isEmpty {
-      table(figures)
+      printTable(figures)
     } else {
-      json(figures)
+      printJSON(figures)
     }
   }
 
-  private static func table(_ figures: [Measurement]) {
+  private static func printTable(_ figures: [Measurement]) {
     let widest = figures.map(\.name.count).max() ?? 0
     for figure in figures {
       let value = figure.text
@@ -46,7 +46,7 @@ import SystemSupport
     }
   }
 
-  private static func json(_ figures: [Measurement]) {
+  private static func printJSON(_ figures: [Measurement]) {
     var json = JSONWriter()
     json.array { list in
       for figure in figures {

@@ -22,7 +22,7 @@ struct Workload: Sendable {
 /// processor; `--update` measures them on the current machine.
 enum RegressionCheck {
   /// The maximum ratio of a cost to its threshold.
-  static let tolerance = 1.25
+  static let maximumCostRatio = 1.25
   /// The maximum number of attempts for a workload that is too slow.
   private static let maximumAttemptCount = 3
   /// The number of runs of a workload in each attempt.
@@ -30,7 +30,7 @@ enum RegressionCheck {
 
   /// Compares all workloads with the thresholds in a file, and returns true if all are within them.
   static func check(_ path: String) throws -> Bool {
-    let thresholds = try read(path)
+    let thresholds = try readThresholds(path)
     let widest = Self.workloads.map(\.name.count).max() ?? 0
     var isGood = true
     for workload in workloads {
@@ -43,10 +43,10 @@ enum RegressionCheck {
         continue
       }
       var minimumCost = Double.infinity
-      for _ in 0..<maximumAttemptCount where minimumCost > threshold * tolerance {
+      for _ in 0..<maximumAttemptCount where minimumCost > threshold * maximumCostRatio {
         minimumCost = min(minimumCost, try cost(of: workload))
       }
-      let isWithin = minimumCost <= threshold * tolerance
+      let isWithin = minimumCost <= threshold * maximumCostRatio
       isGood = isGood && isWithin
       let name = workload.name + String(repeating: " ", count: widest - workload.name.count)
       let percent = Int((minimumCost / threshold * 100).rounded())
@@ -78,7 +78,7 @@ enum RegressionCheck {
   }
 
   /// The result of the reference loop. Storing it prevents the compiler from removing the loop.
-  nonisolated(unsafe) private static var sink = 0.0
+  nonisolated(unsafe) private static var resultSink = 0.0
 
   /// Rotates sixteen phasors for the duration of 1.5 s of sound.
   private static func runReferenceLoop() {
@@ -95,10 +95,10 @@ enum RegressionCheck {
         sum += imaginary[voice]
       }
     }
-    unsafe sink = sum
+    unsafe resultSink = sum
   }
 
-  private static func read(_ path: String) throws -> [String: Double] {
+  private static func readThresholds(_ path: String) throws -> [String: Double] {
     let document = try JSONDocument(text: FileSystem.read(path), name: path)
     return document.root.members.reduce(into: [:]) { thresholds, member in
       if let name = member.key, let number = member.number {

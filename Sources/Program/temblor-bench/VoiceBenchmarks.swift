@@ -6,7 +6,7 @@ import HapticRender
 /// Measures the cost of voices in steady rendering.
 enum VoiceBenchmarks {
   /// The duration of the pattern in each run, in seconds.
-  private static let seconds = 4.0
+  private static let soundSeconds = 4.0
 
   static func run() throws -> [Measurement] {
     var figures: [Measurement] = []
@@ -22,7 +22,7 @@ enum VoiceBenchmarks {
             "ns per voice and sample", target: count == 64 ? goal : nil))
       }
     }
-    let frames = seconds * 48_000
+    let frames = soundSeconds * 48_000
     let output = try cost(of: silentPattern, voices: 1)
     figures.append(
       Measurement(
@@ -60,8 +60,8 @@ enum VoiceBenchmarks {
   static func modulatedVoices(_ count: Int) -> HapticPattern {
     var pattern = continuousVoices(count)
     pattern.curves = [
-      zigzag(.hapticIntensityControl, 1, 0.4, seconds: seconds),
-      zigzag(.hapticSharpnessControl, 0.3, -0.3, seconds: seconds),
+      zigzag(.hapticIntensityControl, 1, 0.4, seconds: soundSeconds),
+      zigzag(.hapticSharpnessControl, 0.3, -0.3, seconds: soundSeconds),
     ]
     return pattern
   }
@@ -73,13 +73,13 @@ enum VoiceBenchmarks {
   static func transients(_ count: Int) -> HapticPattern {
     HapticPattern(
       events: (0..<count).map {
-        HapticEvent(kind: .hapticTransient, time: Double($0) * seconds / Double(count))
+        HapticEvent(kind: .hapticTransient, time: Double($0) * soundSeconds / Double(count))
       })
   }
 
   private static func continuousEvent(_ sharpness: Float, intensity: Float) -> HapticEvent {
     HapticEvent(
-      kind: .hapticContinuous, time: 0, duration: seconds,
+      kind: .hapticContinuous, time: 0, duration: soundSeconds,
       parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
   }
 
@@ -101,9 +101,9 @@ enum VoiceBenchmarks {
   {
     let plan = try RenderPlan(compiling: pattern)
     let time = Stopwatch.median {
-      RegressionCheck.render(plan, frameCount: Int64(seconds * 48_000), routing)
+      RegressionCheck.render(plan, frameCount: Int64(soundSeconds * 48_000), routing)
     }
-    return time * 1e9 / (seconds * 48_000 * Double(voices))
+    return time * 1e9 / (soundSeconds * 48_000 * Double(voices))
   }
 }
 

@@ -31,16 +31,16 @@ struct BlindTestTests {
     var seen: [Side] = []
     for number in 1...5 {
       #expect(test.trialNumber == number)
-      #expect(!test.isOver)
+      #expect(!test.isFinished)
       seen.append(test.side(of: .x))
       #expect(test.side(of: .a) == .a)
       #expect(test.side(of: .b) == .b)
       test.answer(.a, at: Double(number))
     }
-    #expect(test.isOver)
+    #expect(test.isFinished)
     #expect(seen == ABXTest.hiddenSides(seed: 3, count: 5))
-    #expect(test.trials.map(\.x) == seen)
-    #expect(test.trials.map(\.start) == [0, 1, 2, 3, 4])
+    #expect(test.trials.map(\.hiddenSide) == seen)
+    #expect(test.trials.map(\.startSeconds) == [0, 1, 2, 3, 4])
     #expect(test.result.correctCount == seen.count { $0 == .a })
   }
 
@@ -65,7 +65,7 @@ struct BlindTestTests {
     test.answer(.b, at: 3)
     let counts = test.trials.map { [$0.switchCounts.a, $0.switchCounts.b, $0.switchCounts.x] }
     #expect(counts == [[1, 3, 2], [0, 0, 0]])
-    #expect(!test.isOver)
+    #expect(!test.isFinished)
   }
 
   @Test("Every JSON reader represents a seed exactly")

@@ -8,7 +8,7 @@ struct StudyTests {
   func staircaseSteps() {
     var staircase = Staircase()
     let steps = [true, true, true, false, true, true].map { isCorrect in
-      staircase.record(isCorrect: isCorrect, at: 1)
+      staircase.recordAnswer(isCorrect: isCorrect, at: 1)
     }
     #expect(steps == [0, -1, 0, 1, 0, -1])
   }
@@ -20,10 +20,10 @@ struct StudyTests {
     for value in [9.0, 8, 1, 2, 3, 4, 5, 6, 7] {
       #expect(staircase.threshold == nil)
       if Int(value) % 2 == 0 {
-        _ = staircase.record(isCorrect: true, at: value)
-        _ = staircase.record(isCorrect: true, at: value)
+        _ = staircase.recordAnswer(isCorrect: true, at: value)
+        _ = staircase.recordAnswer(isCorrect: true, at: value)
       } else {
-        _ = staircase.record(isCorrect: false, at: value)
+        _ = staircase.recordAnswer(isCorrect: false, at: value)
       }
     }
     let expected: Double = 27.0 / 6
@@ -59,7 +59,7 @@ struct StudyTests {
   @Test("A mean has no interval with a single value")
   func meanOfSingleValue() {
     #expect(MeanEstimate(of: [3]).mean == 3)
-    #expect(MeanEstimate(of: [3]).halfWidth == 0)
+    #expect(MeanEstimate(of: [3]).confidenceHalfWidth == 0)
   }
 
   @Test(

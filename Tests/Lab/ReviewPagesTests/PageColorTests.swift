@@ -24,7 +24,8 @@ struct PageColorTests {
     let light = try #require(page.range(of: ":root")).upperBound
     let dark = try #require(page.range(of: "prefers-color-scheme")).upperBound
     let names: [(String, PlotRole)] = [
-      ("surface", .paper), ("ink", .ink), ("muted", .muted), ("edge", .edge), ("grid", .grid),
+      ("surface", .background), ("ink", .foreground), ("muted", .muted), ("edge", .edge),
+      ("grid", .grid),
       ("equal", .sharedArea),
       ("equal-line", .sharedLine), ("a", .take(0)), ("b", .take(1)), ("c", .take(2)),
       ("d", .take(3)),

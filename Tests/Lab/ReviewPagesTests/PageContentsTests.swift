@@ -84,7 +84,7 @@ import Testing
     }
     let weaker = try findings(taps([1, 1, 1, 1, 1, 1]), taps([0.1, 0.2, 0.3, 0.4, 0.5, 1]))
     #expect(weaker.map(\.title) == ["5 transients 12–40 dB weaker"])
-    #expect(weaker.map(\.amount) == ["−40 to −12 dB"])
+    #expect(weaker.map(\.amountText) == ["−40 to −12 dB"])
     let mixed = try findings(
       taps([0.5, 0.5, 0.5, 0.5, 0.5, 1]), taps([0.1, 0.2, 0.6, 0.7, 0.8, 1]))
     #expect(mixed.map(\.title) == ["Level differs in 5 of 6 events, by −28 to +8.2 dB"])

@@ -44,7 +44,7 @@ extension InBrowser {
       return try StudioPage(generator: "Temblor test", profileName: "phone")
         .html(
           zip(names, texts).map {
-            StudioPage.Slot(name: $0, bytes: Array($1.utf8), address: address)
+            StudioPage.OpenDocument(name: $0, bytes: Array($1.utf8), address: address)
           })
     }
 

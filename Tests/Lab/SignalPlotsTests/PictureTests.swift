@@ -76,8 +76,8 @@ struct PictureTests {
       parts: [.score])
     let drawing = plot.drawing(width: 860)
     // The legend has another one.
-    #expect(drawing.discs(.role(.paper)).count == shown + 1)
-    #expect(drawing.lines(.role(.ink)).count == 2)
+    #expect(drawing.discs(.role(.background)).count == shown + 1)
+    #expect(drawing.lines(.role(.foreground)).count == 2)
   }
 
   @Test("A truncated path keeps its end")
@@ -100,7 +100,7 @@ struct PictureTests {
     let png = try #require(DecodedPNG(plot.draw(as: .png, width: 400, theme: theme)))
     #expect(png.width == 400)
     #expect(Double(png.height) == plot.drawing(width: 400).height)
-    #expect(png.css(x: 1, y: 1) == PlotPalette(theme).color(of: .paper).css)
+    #expect(png.css(x: 1, y: 1) == PlotPalette(theme).color(of: .background).css)
   }
 
   @Test("A width outside the allowed range is clamped")
@@ -125,7 +125,7 @@ struct PictureTests {
     for value in [0.3, 0.5, 0.7, 0.8] {
       #expect(png.isNear(sharp, x: x, y: layout.y(of: value, on: panel.axis, in: box)))
     }
-    let paper = PlotPalette(theme).color(of: .paper).css
+    let paper = PlotPalette(theme).color(of: .background).css
     #expect(png.css(x: x + 12, y: layout.y(of: 0.8, on: panel.axis, in: box)) == paper)
     #expect(!png.isNear(sharp, x: x, y: layout.y(of: 0.9, on: panel.axis, in: box)))
     // Sharpness 0 of the continuous event is a line at the bottom of its lane, in its color.
@@ -147,7 +147,7 @@ struct PictureTests {
     let top = try #require(outline.map(\.y).min())
     #expect(abs(top - layout.y(of: 0.5, on: panel.axis, in: box)) < 0.5)
     // The RMS of a sine with a peak of −6.02 dB is 3.01 dB lower.
-    let lines = try #require(drawing.lines(.role(.ink)).first).points
+    let lines = try #require(drawing.lines(.role(.foreground)).first).points
     #expect(lines.count == 2)
     let middle = try #require(lines[0].min { abs($0.x - 426) < abs($1.x - 426) })
     #expect(abs(middle.y - layout.y(of: 0.353_6, on: panel.axis, in: box)) < 0.5)
@@ -160,7 +160,7 @@ struct PictureTests {
     let plot = try Plot(
       of: PlotSubject(name: "", signal: Self.sine), parts: [.waveform], timeRange: 0.2...0.25)
     let drawing = plot.drawing(width: 860)
-    let line = try #require(drawing.lines(.role(.ink)).first?.points.first)
+    let line = try #require(drawing.lines(.role(.foreground)).first?.points.first)
     let (panel, box) = try panel("Waveform", of: plot)
     let layout = PlotLayout(plot, width: 860)
     #expect(panel.unit == "samples" && drawing.areas(.role(.signal)).isEmpty)
@@ -195,7 +195,7 @@ struct PictureTests {
     #expect(recording.panels.map(\.title) == ["Level", "Frequency", "Waveform", "Spectrogram"])
     let drawing = recording.drawing(width: 860)
     #expect(!drawing.texts.contains { $0.contains("band") || $0.contains("profile") })
-    #expect(drawing.rasters.allSatisfy { $0.paint == .role(.ink) })
+    #expect(drawing.rasters.allSatisfy { $0.paint == .role(.foreground) })
     let rendering = try Plot(of: PlotSubject(name: "take.wav", signal: Self.sine, profile: .phone))
     #expect(rendering.drawing(width: 860).texts.contains("band of phone"))
   }

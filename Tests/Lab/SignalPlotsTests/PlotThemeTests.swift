@@ -21,9 +21,9 @@ struct PlotThemeTests {
     _ theme: PlotTheme
   ) {
     let palette = PlotPalette(theme)
-    let paper = palette.color(of: .paper)
+    let paper = palette.color(of: .background)
     let takes = (0..<4).map { PlotRole.take($0) }
-    for text in [PlotRole.ink, .muted] + takes {
+    for text in [PlotRole.foreground, .muted] + takes {
       #expect(palette.color(of: text).contrast(with: paper) >= 4.5)
     }
     for line in [PlotRole.edge, .sharedLine] {
@@ -33,7 +33,7 @@ struct PlotThemeTests {
 
   @Test("Every sharpness has a contrast of 3:1", arguments: PlotTheme.allCases)
   func everySharpnessHasContrast(_ theme: PlotTheme) {
-    let paper = PlotPalette(theme).color(of: .paper)
+    let paper = PlotPalette(theme).color(of: .background)
     for step in 0...100 {
       #expect(Colormap.sharpness.color(at: Double(step) / 100).contrast(with: paper) >= 3)
     }

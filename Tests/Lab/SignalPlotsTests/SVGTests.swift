@@ -32,7 +32,7 @@ struct SVGTests {
     for theme in PlotTheme.allCases {
       let one = try self.text(theme: theme)
       #expect(!one.contains("@media"))
-      let paper = PlotPalette(theme).color(of: .paper).css
+      let paper = PlotPalette(theme).color(of: .background).css
       #expect(one.contains(".f-paper{fill:\(paper)}"))
     }
   }
@@ -81,13 +81,13 @@ struct SVGTests {
   @Test("Numbers have no trailing zeros")
   func numbersAreShort() {
     #expect(
-      [0, 1, -1, 0.04, -0.04, 0.05, 12.25, 99.96].map { SVGWriter.number($0) } == [
+      [0, 1, -1, 0.04, -0.04, 0.05, 12.25, 99.96].map { SVGWriter.numberText($0) } == [
         "0", "1", "-1", "0", "0", "0.1", "12.3", "100",
       ])
     #expect(
-      SVGWriter.number(0.305, decimalPlaces: 2) == "0.31"
-        && SVGWriter.number(2.5, decimalPlaces: 4) == "2.5")
-    #expect(SVGWriter.number(.nan) == "0" && SVGWriter.number(.infinity) == "0")
+      SVGWriter.numberText(0.305, decimalPlaces: 2) == "0.31"
+        && SVGWriter.numberText(2.5, decimalPlaces: 4) == "2.5")
+    #expect(SVGWriter.numberText(.nan) == "0" && SVGWriter.numberText(.infinity) == "0")
   }
 
   @Test("Control characters become spaces")

@@ -30,15 +30,15 @@ struct DriftTests {
       let late = min(0.004, -0.0004 * log(Double.random(in: 1e-6...1, using: &chance)))
       loop.update(
         waitingFrames: captured - taken - late * Self.rate, target: reserve, elapsedSeconds: period)
-      taken += period * Self.rate * loop.ratio
-      defer { last = loop.ratio }
+      taken += period * Self.rate * loop.resamplingRatio
+      defer { last = loop.resamplingRatio }
       guard time > 120 else { continue }
       // A thread that wakes late receives whole periods of 128 frames.
       let fill = ((captured - late * Self.rate) / 128).rounded(.down) * 128 - taken
       minimum = min(minimum, fill)
       maximum = max(maximum, fill)
-      maximumStep = max(maximumStep, abs(loop.ratio - last))
-      worst = max(worst, abs(loop.ratio - speed))
+      maximumStep = max(maximumStep, abs(loop.resamplingRatio - last))
+      worst = max(worst, abs(loop.resamplingRatio - speed))
     }
     #expect(minimum > 0, "the ring was empty")
     #expect(maximum < 2 * reserve)

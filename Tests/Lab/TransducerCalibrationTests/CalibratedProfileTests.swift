@@ -121,7 +121,7 @@ import TransducerCalibration
     let played = try studio.signal.samples(rate: studio.rate, includesTones: false).map(Double.init)
     let take = studio.finish(plant.acceleration(for: played, rate: studio.rate))
     let found = try Calibration(measuring: take, of: studio.signal)
-    let change = found.levelChange.resonance
+    let change = found.levelChange.relativeResonanceChange
     #expect(abs(change) > 0.007 && (change > 0) == (stiffening > 0) && !found.isPoorFit)
     #expect(abs(found.resonance / 40 - 1) < 0.002 && abs(found.qualityFactor / quality - 1) < 0.05)
     #expect(

@@ -41,11 +41,11 @@ import TransducerCalibration
     #expect(abs(drift.resonance.relativeChange - (moved - 1)) < 0.01)
     #expect(abs(drift.qualityFactor.relativeChange - (widened - 1)) < 0.05 * widened)
     #expect(
-      abs(drift.resonance.measured / (moved * resonance) - 1)
-        < max(0.002, 2 * drift.resonance.interval))
+      abs(drift.resonance.measuredValue / (moved * resonance) - 1)
+        < max(0.002, 2 * drift.resonance.intervalHalfWidth))
     #expect(
-      abs(drift.qualityFactor.measured / (widened * qualityFactor) - 1)
-        < max(0.01, 2 * drift.qualityFactor.interval))
+      abs(drift.qualityFactor.measuredValue / (widened * qualityFactor) - 1)
+        < max(0.01, 2 * drift.qualityFactor.intervalHalfWidth))
   }
 
   @Test func theProfileSaysHowFarIsTooFar() throws {

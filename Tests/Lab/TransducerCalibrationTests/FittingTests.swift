@@ -18,11 +18,11 @@ import TransducerCalibration
     let found = try Calibration(measuring: recording, of: studio.signal)
     #expect(abs(found.resonance / resonance - 1) < 0.01)
     #expect(abs(found.qualityFactor / qualityFactor - 1) < 0.05)
-    #expect(abs(found.offset * studio.rate - studio.latency) < 1)
+    #expect(abs(found.signalStartSeconds * studio.rate - studio.latency) < 1)
     #expect(abs(found.gain / abs(studio.gain) - 1) < 0.05)
     #expect(found.isInverted == (studio.gain < 0))
     #expect(found.sensor == .acceleration)
-    #expect(found.coilCorner == nil)
+    #expect(found.coilCornerHertz == nil)
   }
 
   @Test(arguments: 1...20) func noisyRecordingsGiveTheFigures(seed: UInt64) throws {
@@ -39,7 +39,7 @@ import TransducerCalibration
     let found = try Calibration(measuring: studio.record([(60, 3, 1)]), of: studio.signal)
     #expect(abs(found.resonance - 60) < 0.3)
     #expect(abs(found.qualityFactor - 3) < 0.1)
-    #expect(abs(found.offset * rate - 77.25) < 1)
+    #expect(abs(found.signalStartSeconds * rate - 77.25) < 1)
   }
 
   @Test(arguments: [
@@ -64,7 +64,7 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let found = try Calibration(
       measuring: studio.record([(40, 4, 1)], coilCorner: 300), of: studio.signal)
-    let corner = try #require(found.coilCorner)
+    let corner = try #require(found.coilCornerHertz)
     #expect(abs(corner / 300 - 1) < 0.05)
     #expect(abs(found.qualityFactor - 4) < 0.1)
     let warning = "Coil inductance reduces the response above 30"
@@ -115,7 +115,7 @@ import TransducerCalibration
       of: studio.signal)
     #expect(abs(found.resonance / 36 - 1) < 0.01)
     #expect(abs(found.qualityFactor / 6 - 1) < 0.05)
-    let seen = try #require(found.inputCorner)
+    let seen = try #require(found.inputCornerHertz)
     // A corner below the sweep's 10 Hz is seen by its phase alone, and its order may be taken for
     // the other.
     #expect(abs(seen / corner - 1) < (corner < 10 ? 0.6 : 0.1))
@@ -132,9 +132,9 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let found = try Calibration(
       measuring: studio.record([(resonance, qualityFactor, 1)]), of: studio.signal)
-    #expect(found.resonanceInterval < 0.01 && found.qualityInterval < 0.1)
-    #expect(abs(found.resonance / resonance - 1) < max(0.002, 2 * found.resonanceInterval))
-    #expect(abs(found.qualityFactor / qualityFactor - 1) < max(0.01, 2 * found.qualityInterval))
+    #expect(found.resonanceHalfWidth < 0.01 && found.qualityHalfWidth < 0.1)
+    #expect(abs(found.resonance / resonance - 1) < max(0.002, 2 * found.resonanceHalfWidth))
+    #expect(abs(found.qualityFactor / qualityFactor - 1) < max(0.01, 2 * found.qualityHalfWidth))
   }
 
   /// Of many noises, errors are a normal deviation of the true figures where the intervals are 1.96
@@ -146,8 +146,8 @@ import TransducerCalibration
       studio.seed = UInt64(seed) &* 7_919
       let found = try Calibration(measuring: studio.record([(40, 5, 1)]), of: studio.signal)
       return SIMD2(
-        (found.resonance / 40 - 1) / found.resonanceInterval,
-        (found.qualityFactor / 5 - 1) / found.qualityInterval)
+        (found.resonance / 40 - 1) / found.resonanceHalfWidth,
+        (found.qualityFactor / 5 - 1) / found.qualityHalfWidth)
     }
     let squares = shares.reduce(SIMD2()) { $0 + $1 * $1 } / Double(shares.count)
     for square in [squares.x, squares.y] {
@@ -162,7 +162,7 @@ import TransducerCalibration
     #expect(abs(found.clockErrorPartsPerMillion - partsInAMillion) < 2)
     #expect(abs(found.resonance - 40) < 0.1)
     #expect(abs(found.qualityFactor - 5) < 0.05)
-    #expect(abs(found.offset * studio.rate - studio.latency) < 0.5)
+    #expect(abs(found.signalStartSeconds * studio.rate - studio.latency) < 0.5)
   }
 
   @Test func humAndOffsetDoNotMislead() throws {

@@ -161,9 +161,11 @@ import TransducerCalibration
         #expect(
           abs(errors.0) <= 0.01 && abs(errors.1) <= 0.05,
           """
-          \(words): resonance \(100 * errors.0) % ± \(100 * found.resonanceInterval), quality \
-          \(100 * errors.1) % ± \(100 * found.qualityInterval), residual \(found.residual), \
-          change \(found.levelChange.resonance) \(found.levelChange.qualityFactor), modes \
+          \(words): resonance \(100 * errors.0) % ± \(100 * found.resonanceHalfWidth), quality \
+          \(100 * errors.1) % ± \(100 * found.qualityHalfWidth), \
+          residual \(found.residualDecibels), \
+          change \(found.levelChange.relativeResonanceChange) \
+          \(found.levelChange.relativeQualityChange), modes \
           \(found.modes)
           """
         )

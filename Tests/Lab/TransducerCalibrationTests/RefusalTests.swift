@@ -210,7 +210,7 @@ import TransducerCalibration
     let studio = try RecordingStudio()
     let late = try Array(studio.record([(40, 5, 1)]).samples.dropFirst(3_900))
     let found = try Calibration(measuring: recording(late), of: studio.signal)
-    #expect(abs(found.offset * 8_000 + 3_820) < 1)
+    #expect(abs(found.signalStartSeconds * 8_000 + 3_820) < 1)
   }
 
   /// Springs that stiffen or soften with movement, and what compresses.

@@ -78,7 +78,7 @@ import Testing
   @Test func studioIsWhatTheProgramWrites() throws {
     let text = try #require(ShippedPatterns.text(named: "earthquake-splash"))
     let page = StudioPage(generator: "Temblor \(temblorVersion)")
-    let slot = StudioPage.Slot(name: "earthquake-splash.ahap", bytes: text)
+    let slot = StudioPage.OpenDocument(name: "earthquake-splash.ahap", bytes: text)
     #expect(try FileSystem.read("\(SamplesTests.folder)/Samples/studio.html") == page.html([slot]))
   }
 

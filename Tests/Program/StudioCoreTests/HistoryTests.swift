@@ -23,26 +23,26 @@ struct HistoryTests {
     var slot = slot()
     #expect(slot.history == (nil, nil, false))
     slot.beginStep("Move event")
-    try slot.change([.set("events[0].time", to: .number(0.1))])
-    try slot.change([.set("events[0].time", to: .number(0.2))])
+    try slot.applyChanges([.set("events[0].time", to: .number(0.1))])
+    try slot.applyChanges([.set("events[0].time", to: .number(0.2))])
     slot.beginStep("Delete event")
-    try slot.change([.duplicate("events[0]")])
+    try slot.applyChanges([.duplicate("events[0]")])
     #expect(slot.history == ("Delete event", nil, true))
-    #expect(slot.step(forward: false) == true)
+    #expect(slot.moveInHistory(forward: false) == true)
     #expect(slot.history == ("Move event", "Delete event", true))
-    #expect(slot.step(forward: false) == true)
+    #expect(slot.moveInHistory(forward: false) == true)
     #expect(slot.history == (nil, "Move event", false))
     #expect(text(slot) == Self.tap)
-    #expect(slot.step(forward: false) == false)
-    #expect(slot.step(forward: true) == true)
+    #expect(slot.moveInHistory(forward: false) == false)
+    #expect(slot.moveInHistory(forward: true) == true)
     #expect(text(slot).contains("0.2"))
   }
 
   @Test func dragWithoutEffectIsNoStep() throws {
     var slot = slot()
     slot.beginStep("Move event")
-    try slot.change([.set("events[0].time", to: .number(0.1))])
-    try slot.change([.set("events[0].time", to: .number(0))])
+    try slot.applyChanges([.set("events[0].time", to: .number(0.1))])
+    try slot.applyChanges([.set("events[0].time", to: .number(0))])
     #expect(slot.history == (nil, nil, false))
     slot.beginStep("Nothing")
     #expect(slot.history == (nil, nil, false))
@@ -50,16 +50,16 @@ struct HistoryTests {
 
   @Test func changeClearsRedoSteps() throws {
     var slot = slot()
-    try slot.change([.set("events[0].time", to: .number(0.1))])
-    #expect(slot.step(forward: false) == true)
-    try slot.change([.set("events[0].time", to: .number(0.3))])
-    #expect(slot.step(forward: true) == false)
+    try slot.applyChanges([.set("events[0].time", to: .number(0.1))])
+    #expect(slot.moveInHistory(forward: false) == true)
+    try slot.applyChanges([.set("events[0].time", to: .number(0.3))])
+    #expect(slot.moveInHistory(forward: true) == false)
   }
 
   @Test func refusedChangesHaveNoEffect() throws {
     var slot = slot()
     #expect(throws: InputError.self) {
-      try slot.change([.set("events[0].time", to: .number(1)), .remove("events[7]")])
+      try slot.applyChanges([.set("events[0].time", to: .number(1)), .remove("events[7]")])
     }
     #expect(text(slot) == Self.tap)
     #expect(slot.history == (nil, nil, false))
@@ -71,8 +71,8 @@ struct HistoryTests {
     #expect(!slot.isReadable)
     #expect(slot.error?.location.position == .text(line: 2, column: 2))
     #expect(slot.editor?.pattern.events.count == 1)
-    #expect(throws: InputError.self) { try slot.change([.remove("events[0]")]) }
-    #expect(slot.step(forward: false) == true)
+    #expect(throws: InputError.self) { try slot.applyChanges([.remove("events[0]")]) }
+    #expect(slot.moveInHistory(forward: false) == true)
     #expect(slot.isReadable)
     #expect(text(slot) == Self.tap)
   }
@@ -112,7 +112,7 @@ struct HistoryTests {
         }
       let before = slot.text
       do {
-        try slot.change([change])
+        try slot.applyChanges([change])
       } catch {
         continue
       }
@@ -122,12 +122,12 @@ struct HistoryTests {
     }
     let changed = slot.text
     var undone = 0
-    while slot.step(forward: false) {
+    while slot.moveInHistory(forward: false) {
       undone += 1
     }
     #expect(undone == made)
     #expect(slot.text == original)
-    while slot.step(forward: true) {}
+    while slot.moveInHistory(forward: true) {}
     #expect(slot.text == changed)
   }
 

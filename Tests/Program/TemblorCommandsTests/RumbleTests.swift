@@ -14,7 +14,7 @@ private final class ScriptedPad: ForceFeedbackPad {
   var events: [PadEvent]
   var descriptors: [Int32] { [] }
   init(_ events: [PadEvent] = []) { self.events = events }
-  func next() -> PadEvent? { events.isEmpty ? nil : events.removeFirst() }
+  func nextEvent() -> PadEvent? { events.isEmpty ? nil : events.removeFirst() }
 }
 
 @Suite struct RumbleTests {

@@ -91,7 +91,7 @@ struct SoundFeedTests {
     }
     #expect(feed.voice.underrunFrameCount == 0)
     #expect(feed.status.droppedFrameCount == 0)
-    #expect(abs(try #require(feed.status.drift) - partsPerMillion) < 20)
+    #expect(abs(try #require(feed.status.driftPPM) - partsPerMillion) < 20)
     #expect(Self.bend(samples[48_000...]) <= 1.1)
     #expect(samples[48_000...].reduce(0) { max($0, $1) } > 0.22)
   }
@@ -107,12 +107,12 @@ struct SoundFeedTests {
       source.lateness = { delays[Int($0 * 100) % delays.count] }
       return source
     }
-    #expect(abs(try #require(feed.status.drift)) <= 20)
+    #expect(abs(try #require(feed.status.driftPPM)) <= 20)
   }
 
   @Test func theDriftOfAYoungSourceIsUnknown() throws {
     let (_, feed) = try Self.follow(5) { ScriptedSource($0) }
-    #expect(feed.status.drift == nil)
+    #expect(feed.status.driftPPM == nil)
   }
 
   @Test func aDelayIsFelt() throws {

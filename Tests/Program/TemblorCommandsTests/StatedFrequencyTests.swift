@@ -41,7 +41,7 @@ import Testing
         + words,
       on: recorded.terminal)
     try #require(status == .done, "\(recorded.error)")
-    let sound = try TakeInput.readSound(folder("a.wav"), job: RenderJob()).signal
+    let sound = try TakeInput.loadSound(folder("a.wav"), job: RenderJob()).signal
     let samples = sound.channels[0]
     var crossings: [Double] = []
     for index in Int(0.3 * sound.rate)..<Int(0.8 * sound.rate)

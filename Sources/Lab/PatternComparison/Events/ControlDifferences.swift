@@ -405,7 +405,7 @@ struct ControlItem {
   var points: [ParameterCurve.ControlPoint]
   var isCurve: Bool
 
-  /// The value at the start.
+  /// The value of the first control point.
   var value: Double { Double(points.first?.value ?? 0) }
 
   /// Returns the dynamic parameters and curves of a pattern for one parameter, sorted by time.

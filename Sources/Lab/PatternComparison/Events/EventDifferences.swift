@@ -20,7 +20,7 @@ struct EventDifferences {
     var amount: Double
   }
 
-  /// Finds the differences.
+  /// Finds the differences between the events of two patterns.
   ///
   /// - Parameters:
   ///   - match: The pairs of events.
@@ -52,9 +52,9 @@ struct EventDifferences {
     findWaveformChanges()
     findBodyLocationChanges()
     for kind in HapticEvent.Kind.allCases {
-      let missing = match.missing.map { match.reference[$0] }
+      let missing = match.missingIndices.map { match.reference[$0] }
       addUnpairedEvents(.missing, missing.filter { $0.kind == kind })
-      let added = match.added.map { match.candidate[$0] }
+      let added = match.addedIndices.map { match.candidate[$0] }
       addUnpairedEvents(.added, added.filter { $0.kind == kind })
     }
   }

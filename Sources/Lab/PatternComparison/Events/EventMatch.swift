@@ -15,9 +15,9 @@ struct EventMatch {
   /// The indices of paired events in `reference` and `candidate`, sorted by the first.
   private(set) var pairs: [(Int, Int)] = []
   /// The indices of the reference's events without a counterpart.
-  private(set) var missing: [Int] = []
+  private(set) var missingIndices: [Int] = []
   /// The indices of the candidate's events without a counterpart.
-  private(set) var added: [Int] = []
+  private(set) var addedIndices: [Int] = []
   /// The mapping of all times, if the candidate's times are a linear function of the reference's
   /// times.
   private(set) var timeMapping = TimeMapping()
@@ -27,9 +27,9 @@ struct EventMatch {
     /// The duration of a second of the reference in the candidate, in seconds.
     var scale = 1.0
     /// The candidate's time for time 0 of the reference, in seconds.
-    var delay = 0.0
+    var delaySeconds = 0.0
 
-    func candidateTime(at time: Double) -> Double { time * scale + delay }
+    func candidateTime(at time: Double) -> Double { time * scale + delaySeconds }
   }
 
   /// The minimum difference of times, in seconds: a frame at 96 kHz.
@@ -47,8 +47,8 @@ struct EventMatch {
     pairs.sort { $0.0 < $1.0 }
     let paired = Set(pairs.map(\.0))
     let candidatePaired = Set(pairs.map(\.1))
-    missing = self.reference.indices.filter { !paired.contains($0) }
-    added = self.candidate.indices.filter { !candidatePaired.contains($0) }
+    missingIndices = self.reference.indices.filter { !paired.contains($0) }
+    addedIndices = self.candidate.indices.filter { !candidatePaired.contains($0) }
   }
 
   /// Pairs all events in order if their times are mapped linearly, and returns whether they are.
@@ -61,13 +61,13 @@ struct EventMatch {
     }
     let firstTime = reference[0].time
     let firstCandidateTime = candidate[0].time
-    var mapping = TimeMapping(scale: 1, delay: firstCandidateTime - firstTime)
+    var mapping = TimeMapping(scale: 1, delaySeconds: firstCandidateTime - firstTime)
     let duration = reference[count - 1].time - firstTime
     let candidateDuration = candidate[count - 1].time - firstCandidateTime
     // Two events are consistent with any tempo, three are evidence of one.
     if count > 2, duration > 0, abs(candidateDuration - duration) > Self.minimumTimeDifference {
       let scale = candidateDuration / duration
-      mapping = TimeMapping(scale: scale, delay: firstCandidateTime - firstTime * scale)
+      mapping = TimeMapping(scale: scale, delaySeconds: firstCandidateTime - firstTime * scale)
     }
     let tolerance = mapping.scale == 1 ? Self.minimumTimeDifference : 5e-4
     guard
@@ -79,7 +79,7 @@ struct EventMatch {
     }
     // A few different events at distant times are other events, not shifted ones.
     let equivalentCount = zip(reference, candidate).count { $0.isEquivalent(to: $1) }
-    let isSmall = abs(mapping.delay) < 0.5 && abs(mapping.scale - 1) < 0.5
+    let isSmall = abs(mapping.delaySeconds) < 0.5 && abs(mapping.scale - 1) < 0.5
     guard isSmall || equivalentCount * 2 >= count else { return false }
     pairs = reference.indices.map { ($0, $0) }
     self.timeMapping = mapping

@@ -3,13 +3,13 @@ import SignalAnalysis
 
 /// Noise or hum in the background of a candidate.
 struct BackgroundSound {
-  /// The mean square.
+  /// The mean square of the background sound.
   var power: Double
   /// The frequency of hum, or nil for noise.
   var hertz: Double?
 
   /// The duration of the blocks whose power is measured, in seconds.
-  private static let blockDuration = 0.02
+  private static let blockSeconds = 0.02
   /// The minimum fraction of the power around one frequency that makes a tone.
   private static let minimumTonality = 0.6
 
@@ -19,7 +19,7 @@ struct BackgroundSound {
   /// The median of all blocks excludes temporary sounds.
   static func background(of pair: SignalPair) -> BackgroundSound? {
     let threshold = ActiveRegion.silenceThreshold(of: pair.reference)
-    let length = max(1, Int(blockDuration * pair.rate))
+    let length = max(1, Int(blockSeconds * pair.rate))
     var quiet: [Float] = []
     var powers: [Double] = []
     var referencePowers: [Double] = []

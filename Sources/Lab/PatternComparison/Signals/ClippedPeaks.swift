@@ -11,7 +11,7 @@ struct ClippedPeaks {
   /// The number of runs.
   private(set) var runCount = 0
   /// The frames from the first run to the last one.
-  private(set) var frames = 0..<0
+  private(set) var clippedFrames = 0..<0
 
   private static let minimumRunLength = 4
   /// The minimum ceiling. The peaks of weaker signals are flat due to quantization.
@@ -36,7 +36,7 @@ struct ClippedPeaks {
         if index - start >= Self.minimumRunLength, min(previous, next) < maximumEdge {
           sampleCount += index - start
           runCount += 1
-          frames = (runCount == 1 ? start : frames.lowerBound)..<index
+          clippedFrames = (runCount == 1 ? start : clippedFrames.lowerBound)..<index
         }
         runStart = nil
       }

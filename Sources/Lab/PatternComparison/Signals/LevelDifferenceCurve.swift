@@ -6,9 +6,9 @@ struct LevelSegment {
   /// The time range, in seconds.
   var range: ClosedRange<Double>
   /// The median difference, in decibels.
-  var median: Double
+  var medianDecibels: Double
   /// The difference with the greatest magnitude, in decibels.
-  var extreme: Double
+  var extremeDecibels: Double
 }
 
 /// The difference of two levels over time.
@@ -16,17 +16,17 @@ struct LevelDifferenceCurve {
   /// The difference at each step, in decibels, or nil if both signals are silent.
   private let differences: [Double?]
   /// The interval between differences, in seconds.
-  private let step: Double
+  private let stepSeconds: Double
 
   /// The duration over which power is averaged, in seconds: a period of 40 Hz.
-  static let window = 0.025
+  static let windowSeconds = 0.025
   /// The minimum difference of levels, in decibels.
-  static let minimumDifference = 0.4
+  static let minimumDifferenceDecibels = 0.4
 
   init(_ reference: [Float], _ candidate: [Float], rate: Double) {
     let hop = max(1, Int(0.005 * rate))
-    let reach = max(1, Int(Self.window * rate / 2))
-    step = Double(hop) / rate
+    let reach = max(1, Int(Self.windowSeconds * rate / 2))
+    stepSeconds = Double(hop) / rate
     let powers = Self.powers(reference, hop: hop, reach: reach)
     let candidatePowers = Self.powers(candidate, hop: hop, reach: reach)
     let floor = max(powers.max() ?? 0, candidatePowers.max() ?? 0) * 1e-4
@@ -56,7 +56,7 @@ struct LevelDifferenceCurve {
     guard !values.isEmpty else { return 0 }
     let mean = values.reduce(0, +) / Double(values.count)
     let spread = values.map { abs($0 - mean) }.sorted()[values.count * 95 / 100]
-    return spread < Self.minimumDifference ? mean : nil
+    return spread < Self.minimumDifferenceDecibels ? mean : nil
   }
 
   /// The segments in which the candidate is stronger or weaker for at least 20 ms.
@@ -67,12 +67,12 @@ struct LevelDifferenceCurve {
       let value = index < differences.count ? differences[index] ?? 0 : 0
       if let first = start {
         let hasOtherSign = (value > 0) != ((differences[first] ?? 0) > 0)
-        if abs(value) <= Self.minimumDifference || hasOtherSign {
+        if abs(value) <= Self.minimumDifferenceDecibels || hasOtherSign {
           append(first..<index, to: &segments)
           start = nil
         }
       }
-      if start == nil, abs(value) > Self.minimumDifference {
+      if start == nil, abs(value) > Self.minimumDifferenceDecibels {
         start = index
       }
     }
@@ -83,13 +83,14 @@ struct LevelDifferenceCurve {
   /// window blurs its edges.
   private func append(_ steps: Range<Int>, to segments: inout [LevelSegment]) {
     let values = steps.map { differences[$0] ?? 0 }
-    guard Double(values.count) * step >= 0.02 else { return }
+    guard Double(values.count) * stepSeconds >= 0.02 else { return }
     let median = Statistics.median(of: values)
     let extreme = values.max { abs($0) < abs($1) } ?? median
     let first = values.firstIndex { abs($0) >= abs(median) / 2 } ?? 0
     let last = values.lastIndex { abs($0) >= abs(median) / 2 } ?? 0
-    let start = Double(steps.lowerBound + first) * step
-    let end = max(start, Double(steps.lowerBound + last) * step)
-    segments.append(LevelSegment(range: start...end, median: median, extreme: extreme))
+    let start = Double(steps.lowerBound + first) * stepSeconds
+    let end = max(start, Double(steps.lowerBound + last) * stepSeconds)
+    segments.append(
+      LevelSegment(range: start...end, medianDecibels: median, extremeDecibels: extreme))
   }
 }

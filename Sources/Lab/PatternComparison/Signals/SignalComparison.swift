@@ -102,7 +102,7 @@ extension Comparison {
 
   /// Returns the equality of takes that differ by a negligible residual, or nil.
   private func approximateEquality(of pair: SignalPair) -> Equality? {
-    guard pair.shiftFrames == 0, !pair.isInverted, pair.offset == 0 else { return nil }
+    guard pair.shiftFrames == 0, !pair.isInverted, pair.dcOffset == 0 else { return nil }
     let residual = residual(of: pair)
     guard abs(residual.levelDecibels) < SoundComparison.minimumLevelChange,
       residual.decibels <= Self.negligibleResidualDecibels,

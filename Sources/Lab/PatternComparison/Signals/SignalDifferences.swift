@@ -90,9 +90,9 @@ struct SignalDifferences {
     if pair.isInverted {
       list.addOverall(.polarity)
     }
-    if pair.offset != 0 {
+    if pair.dcOffset != 0 {
       list.addOverall(
-        .offset, amount: Decibels.of(amplitude: abs(pair.offset)), after: pair.offset)
+        .offset, amount: Decibels.of(amplitude: abs(pair.dcOffset)), after: pair.dcOffset)
     }
     if let background {
       list.addBackground(decibels: background.decibels, hertz: background.hertz)
@@ -100,8 +100,8 @@ struct SignalDifferences {
     guard let clipping else { return }
     let level = SentenceFormatting.number(
       Decibels.of(amplitude: Double(clipping.ceiling)), places: 1)
-    let start = Double(clipping.frames.lowerBound) / pair.rate
-    let end = Double(clipping.frames.upperBound) / pair.rate
+    let start = Double(clipping.clippedFrames.lowerBound) / pair.rate
+    let end = Double(clipping.clippedFrames.upperBound) / pair.rate
     let plural = clipping.runCount == 1 ? "" : "s"
     list.add(
       Difference(
@@ -154,7 +154,8 @@ struct SignalDifferences {
   /// Adds the differences of time.
   private mutating func addTimeShifts(reportsWhole: Bool) {
     let commonShift =
-      reportsWhole ? Self.commonValue(of: comparisons.map(\.timeShift), within: 0.000_1) ?? 0 : 0
+      reportsWhole
+      ? Self.commonValue(of: comparisons.map(\.timeShiftSeconds), within: 0.000_1) ?? 0 : 0
     let shift = options.alignment == .start ? commonShift : delaySeconds + commonShift
     delaySeconds += commonShift
     // Times of different shapes are those of the first audible sample, which depends on the shape.
@@ -162,7 +163,7 @@ struct SignalDifferences {
     if abs(shift) > (isAccurate ? 0.000_04 : 0.001) {
       list.addOverall(.time, amount: shift)
     }
-    let shifts = comparisons.map { ($0, $0.timeShift - commonShift) }
+    let shifts = comparisons.map { ($0, $0.timeShiftSeconds - commonShift) }
     let significant = shifts.filter { comparison, shift in
       abs(shift) > (comparison.hasMatchingShape ? SoundComparison.minimumTimeShift : 0.001)
     }
@@ -172,9 +173,9 @@ struct SignalDifferences {
   /// Adds the differences of level.
   private mutating func addLevelChanges() {
     let constant = comparisons.filter { $0.levelSegments.isEmpty }
-    let commonLevel = Self.commonValue(of: constant.map(\.levelChange), within: 0.1) ?? 0
+    let commonLevel = Self.commonValue(of: constant.map(\.levelChangeDecibels), within: 0.1) ?? 0
     let hasCommonLevel = comparisons.allSatisfy {
-      $0.levelSegments.isEmpty && abs($0.levelChange - commonLevel) <= 0.1
+      $0.levelSegments.isEmpty && abs($0.levelChangeDecibels - commonLevel) <= 0.1
     }
     // Without a level match, levels are reported as they are, unless all sounds share one.
     let overallLevel = options.levelMatch == LevelMatch.none && !hasCommonLevel ? 0 : commonLevel
@@ -182,7 +183,7 @@ struct SignalDifferences {
       levelDecibels = overallLevel
       list.addOverall(.level, amount: overallLevel)
     }
-    let levels = constant.map { ($0, $0.levelChange - overallLevel) }
+    let levels = constant.map { ($0, $0.levelChangeDecibels - overallLevel) }
     addGrouped(.level, levels.filter { abs($0.1) > 0.15 }, within: 0.1)
     for comparison in comparisons {
       addLevelSegments(of: comparison, overallLevel: overallLevel)
@@ -192,10 +193,10 @@ struct SignalDifferences {
   /// Adds the differences of a sound whose level changes during the sound.
   private mutating func addLevelSegments(of comparison: SoundComparison, overallLevel: Double) {
     let segments = comparison.levelSegments.map { segment in
-      let isConstant = abs(segment.extreme - segment.median) < 0.5
-      let level = isConstant ? segment.median : segment.extreme
+      let isConstant = abs(segment.extremeDecibels - segment.medianDecibels) < 0.5
+      let level = isConstant ? segment.medianDecibels : segment.extremeDecibels
       return (range: segment.range, amount: level - overallLevel, isConstant: isConstant)
-    }.filter { abs($0.amount) > LevelDifferenceCurve.minimumDifference }
+    }.filter { abs($0.amount) > LevelDifferenceCurve.minimumDifferenceDecibels }
     let owner = list.candidateNames.owner
     guard segments.count > Self.maximumSegmentCount else {
       for (range, amount, isConstant) in segments {
@@ -241,10 +242,10 @@ struct SignalDifferences {
   /// Adds the differences of duration and of waveform.
   private mutating func addDurationsAndResiduals() {
     for comparison in comparisons {
-      if comparison.durationChange != 0 {
+      if comparison.durationChangeSeconds != 0 {
         list.add(
           Difference(
-            .duration, in: comparison.region.range, amount: comparison.durationChange,
+            .duration, in: comparison.region.range, amount: comparison.durationChangeSeconds,
             before: comparison.region.duration, after: comparison.candidateRegion.duration),
           of: candidateEvents(of: [comparison]))
       }

@@ -14,16 +14,16 @@ struct SignalPair {
   /// A Boolean value that indicates whether the candidate's polarity is inverted. It was corrected.
   private(set) var isInverted = false
   /// The candidate's DC offset minus the reference's. It was removed.
-  private(set) var offset = 0.0
+  private(set) var dcOffset = 0.0
   /// The correlation coefficient of both signals; negative for inverted polarity.
   private(set) var correlation: Double?
 
   /// The maximum shift to search, in seconds.
   static let maximumShiftSeconds = 3.0
   /// The minimum DC offset to remove: −60 dBFS.
-  static let minimumOffset = 1e-3
+  static let minimumDCOffset = 1e-3
 
-  /// Aligns two signals.
+  /// Creates a pair of two signals, aligned in time.
   ///
   /// - Parameters:
   ///   - reference: The reference.
@@ -37,7 +37,7 @@ struct SignalPair {
     rate = reference.rate
     self.reference = Self.sanitized(reference.mono, gain: gains.0)
     self.candidate = Self.sanitized(candidate.mono, gain: gains.1)
-    removeOffset()
+    removeDCOffset()
     align(alignment)
     let count = max(self.reference.count, self.candidate.count)
     self.reference += [Float](repeating: 0, count: count - self.reference.count)
@@ -59,17 +59,17 @@ struct SignalPair {
   ///
   /// The mean of a short sound differs from zero. The median is that of the silence, or the center
   /// of the oscillation.
-  private mutating func removeOffset() {
+  private mutating func removeDCOffset() {
     let meanDifference = Statistics.mean(of: candidate) - Statistics.mean(of: reference)
     let medianDifference =
       Self.approximateMedian(of: candidate) - Self.approximateMedian(of: reference)
-    guard min(abs(meanDifference), abs(medianDifference)) > Self.minimumOffset,
+    guard min(abs(meanDifference), abs(medianDifference)) > Self.minimumDCOffset,
       meanDifference * medianDifference > 0
     else { return }
-    offset =
+    dcOffset =
       abs(meanDifference) < abs(medianDifference) ? meanDifference : medianDifference
     for index in candidate.indices {
-      candidate[index] -= Float(offset)
+      candidate[index] -= Float(dcOffset)
     }
   }
 

@@ -7,13 +7,13 @@ struct SoundComparison {
   let region: ActiveRegion
   let candidateRegion: ActiveRegion
   /// The shift of the candidate's sound, in seconds.
-  private(set) var timeShift = 0.0
+  private(set) var timeShiftSeconds = 0.0
   /// The level of the candidate's sound, in decibels relative to the reference, if it is constant.
-  private(set) var levelChange = 0.0
+  private(set) var levelChangeDecibels = 0.0
   /// The change of frequency.
   private(set) var frequencyChange: FrequencyPair?
   /// The change of duration, in seconds.
-  private(set) var durationChange = 0.0
+  private(set) var durationChangeSeconds = 0.0
   /// The segments with different levels.
   private(set) var levelSegments: [LevelSegment] = []
   /// The level of the residual, in decibels relative to the sound, or nil if the other changes
@@ -61,7 +61,7 @@ struct SoundComparison {
       reference, candidate, rate: rate, maximumLag: 0.005)
     let lag = match.map { $0.correlation > 0.6 ? $0.lag : 0 } ?? 0
     let lagFrames = lag * rate
-    timeShift = (Double(offset) + lagFrames) / rate
+    timeShiftSeconds = (Double(offset) + lagFrames) / rate
     let aligned = Self.excerpt(
       of: pair.candidate, from: candidateStart + Int(lagFrames.rounded()), count: count)
     let noiseEnergy = noise * Double(count)
@@ -70,19 +70,19 @@ struct SoundComparison {
       || Self.isExplained(correlation: correlation, samples: aligned, noiseEnergy: noiseEnergy)
     {
       let ceiling = isClipped ? ceiling : .infinity
-      levelChange = Self.leastSquaresGain(reference, aligned, below: ceiling).decibels
+      levelChangeDecibels = Self.leastSquaresGain(reference, aligned, below: ceiling).decibels
       return
     }
     measureChanges(reference, aligned, margin: margin, rate: rate, noiseEnergy: noiseEnergy)
     // The end of a weaker sound falls below the threshold earlier.
-    if !levelSegments.isEmpty, abs(durationChange) < 0.02 {
-      durationChange = 0
+    if !levelSegments.isEmpty, abs(durationChangeSeconds) < 0.02 {
+      durationChangeSeconds = 0
     }
     hasMatchingShape = frequencyChange == nil && levelSegments.isEmpty && residualDecibels == nil
     // A tone at another frequency has a best alignment, but begins at its first audible sample.
     guard frequencyChange != nil || correlation < 0.6 else { return }
     hasMatchingShape = false
-    timeShift = Double(offset) / rate
+    timeShiftSeconds = Double(offset) / rate
   }
 
   /// Returns whether a gain explains the difference, up to noise.
@@ -140,11 +140,11 @@ struct SoundComparison {
       let end = margin + commonCount * 9 / 10
       let excerpt = Array(candidate[..<end])
       let gain = Self.leastSquaresGain(Array(reference[..<end]), excerpt)
-      durationChange = change
+      durationChangeSeconds = change
       if Self.isExplained(
         correlation: gain.correlation, samples: excerpt, noiseEnergy: noiseEnergy)
       {
-        levelChange = gain.decibels
+        levelChangeDecibels = gain.decibels
         return
       }
     }
@@ -162,19 +162,21 @@ struct SoundComparison {
       let ratio = Statistics.peak(of: candidate) / max(Statistics.peak(of: reference), 1e-9)
       let decibels = 20 * log10(Double(max(ratio, 1e-6)))
       if abs(decibels) > 0.3 {
-        levelChange = decibels
+        levelChangeDecibels = decibels
       }
       if frequencyChange == nil, hasOtherDuration {
-        durationChange = change
+        durationChangeSeconds = change
       }
     } else {
       // A tone at another frequency crosses the threshold at another time.
-      if frequencyChange != nil, abs(durationChange) < 0.01 {
-        durationChange = 0
+      if frequencyChange != nil, abs(durationChangeSeconds) < 0.01 {
+        durationChangeSeconds = 0
       }
       findLevelSegments(referenceWindow, candidateWindow, rate: rate)
     }
-    if frequencyChange == nil, durationChange == 0, levelSegments.isEmpty, abs(levelChange) < 0.3 {
+    if frequencyChange == nil, durationChangeSeconds == 0, levelSegments.isEmpty,
+      abs(levelChangeDecibels) < 0.3
+    {
       let correlation = Self.leastSquaresGain(reference, candidate).correlation
       residualDecibels = 10 * log10(max(1e-12, 1 - correlation * correlation))
     }
@@ -187,7 +189,7 @@ struct SoundComparison {
     let curve = LevelDifferenceCurve(reference, candidate, rate: rate)
     if let constant = curve.constantDifference {
       if abs(constant) > 0.1 {
-        levelChange = constant
+        levelChangeDecibels = constant
       }
       return
     }
@@ -207,7 +209,7 @@ struct FrequencyPair {
   /// The frequency of the candidate, in hertz.
   let after: Double
 
-  /// The change, in percent.
+  /// The frequency change, in percent.
   var percent: Double { 100 * (after / before - 1) }
 
   /// The maximum frequency that counts, in hertz. Higher frequencies cannot be felt.

@@ -16,7 +16,7 @@ struct SampleColumns {
   /// The minimum radius of a mean, in columns, which smooths the line of a long range.
   private static let minimumMeanRadius = 3
 
-  /// Measures samples.
+  /// Measures the samples of each column.
   ///
   /// - Parameters:
   ///   - samples: The samples. Those that are not finite count as 0.

@@ -21,7 +21,7 @@ public struct PlotColor: Hashable, Sendable {
     blue = Double(hex & 255) / 255
   }
 
-  /// The components as bytes.
+  /// The color components as bytes, 0…255.
   public var bytes: (red: UInt8, green: UInt8, blue: UInt8) {
     func byte(_ component: Double) -> UInt8 { UInt8((min(max(component, 0), 1) * 255).rounded()) }
     return (byte(red), byte(green), byte(blue))
@@ -86,13 +86,13 @@ public struct Colormap: Sendable {
 
 /// The role of a color in a drawing. A theme defines the color of each role.
 public enum PlotRole: Hashable, Sendable {
-  /// The background.
-  case paper
+  /// The color of the background.
+  case background
   /// Titles, control curves and RMS lines.
-  case ink
-  /// Labels.
+  case foreground
+  /// The color of labels.
   case muted
-  /// Axes.
+  /// The color of axes.
   case edge
   /// Grid lines, which need no contrast.
   case grid
@@ -119,8 +119,8 @@ public struct PlotPalette: Sendable {
 
   /// The name in style sheets and the colors in light and dark themes of each role.
   fileprivate static let roleColors: [PlotRole: (name: String, light: UInt32, dark: UInt32)] = [
-    .paper: ("paper", 0xFFFFFF, 0x14181F),
-    .ink: ("ink", 0x13171D, 0xEAEEF3),
+    .background: ("paper", 0xFFFFFF, 0x14181F),
+    .foreground: ("ink", 0x13171D, 0xEAEEF3),
     .muted: ("muted", 0x566070, 0x9BA6B4),
     .edge: ("edge", 0x868F9C, 0x687382),
     .grid: ("grid", 0xECEFF2, 0x2A323D),

@@ -22,7 +22,8 @@ extension PlotPainter {
     guard plot.takes.count == 1, let eventPlot = plot.takes[0].eventPlot else {
       let values = plot.takes.map { take in columnValues(of: take).map(\.intensity) }
       drawAreas(
-        values, baseline: box.bottom, tolerance: ColumnValue.intensityTolerance, isMirrored: false)
+        values, baseline: panelBox.bottom, tolerance: ColumnValue.intensityTolerance,
+        isMirrored: false)
       if plot.takes.allSatisfy({ $0.eventPlot != nil }) {
         drawTransients()
       }
@@ -100,7 +101,7 @@ extension PlotPainter {
   /// single point.
   private func closedToBaseline(_ line: [PlotPoint]) -> [PlotPoint] {
     guard let first = line.first, let last = line.last, line.count > 1 else { return [] }
-    return [PlotPoint(first.x, box.bottom)] + line + [PlotPoint(last.x, box.bottom)]
+    return [PlotPoint(first.x, panelBox.bottom)] + line + [PlotPoint(last.x, panelBox.bottom)]
   }
 
   /// Returns a horizontal gradient of sharpness over time, or a single color for constant
@@ -134,11 +135,12 @@ extension PlotPainter {
   private mutating func drawCurve(_ curve: EventPlot.Curve) {
     let line = clippedToPanel(curve.points.map { point(atTime: $0.time, value: $0.value) })
     drawing.stroke(
-      [LineSimplification.decimated(line)], .init(paint: .role(.ink), width: scale, opacity: 0.65))
+      [LineSimplification.decimated(line)],
+      .init(paint: .role(.foreground), width: scale, opacity: 0.65))
     let visiblePoints = curve.controlPoints.filter { isTimeVisible($0.time) }
     // Too many control points would hide the curve.
     let minimumWidth = Double(visiblePoints.count) * Self.minimumControlPointSpacing * scale
-    guard minimumWidth <= box.width else { return }
+    guard minimumWidth <= panelBox.width else { return }
     var occupiedCells = Set<[Int]>()
     for controlPoint in visiblePoints {
       let position = point(atTime: controlPoint.time, value: controlPoint.value)
@@ -206,20 +208,22 @@ extension PlotPainter {
     for index in stride(from: 0, to: events.count, by: step) {
       let event = events[index]
       let line = clippedToPanel(event.points.map { point(atTime: $0.time, value: $0.intensity) })
-      let start = max(box.left, layout.x(atTime: event.onset))
+      let start = max(panelBox.left, layout.x(atTime: event.onset))
       if line.count > 1 {
         drawing.fill([closedToBaseline(line)], .role(.signal))
       } else if isTimeVisible(event.onset) {
         // The duration of the file is unknown, so only the onset is drawn.
         let top = PlotPoint(start, y(of: event.nominalIntensity))
-        drawing.drawLine(from: PlotPoint(start, box.bottom), to: top, role: .edge, width: 2 * scale)
+        drawing.drawLine(
+          from: PlotPoint(start, panelBox.bottom), to: top, role: .edge, width: 2 * scale)
         drawTransientHead(at: top, take: 0, paint: .role(.edge), radius: 4)
       }
       let label = layout.truncated(
         event.filePath ?? "tone", fontSize: PlotLayout.labelFontSize,
-        width: box.right - start - 6 * scale)
+        width: panelBox.right - start - 6 * scale)
       if start > labelEnd, label.count > 1 {
-        drawLabel(label, at: PlotPoint(start + 6 * scale, box.bottom - 6 * scale), role: .ink)
+        drawLabel(
+          label, at: PlotPoint(start + 6 * scale, panelBox.bottom - 6 * scale), role: .foreground)
         labelEnd = start + layout.width(of: label, fontSize: PlotLayout.labelFontSize) + 12 * scale
       }
     }

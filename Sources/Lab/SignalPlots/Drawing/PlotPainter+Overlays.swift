@@ -11,7 +11,7 @@ extension PlotPainter {
     if plot.takes.count > 1 {
       return .init(paint: .role(.sharedLine), width: 1.5 * scale)
     }
-    return .init(paint: .role(.ink), width: 1.25 * scale)
+    return .init(paint: .role(.foreground), width: 1.25 * scale)
   }
 
   /// Draws the sharpness lines of all takes.

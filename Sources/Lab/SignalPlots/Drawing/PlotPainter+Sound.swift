@@ -10,7 +10,7 @@ extension PlotPainter {
   mutating func drawWaveform(_ traces: [SoundTrace]) {
     let isOverlay = traces.count > 1
     if SoundTrace.showsSamples(in: plot.timeRange) {
-      let ink = PlotDrawing.Stroke(paint: .role(.ink), width: 1.25 * scale)
+      let ink = PlotDrawing.Stroke(paint: .role(.foreground), width: 1.25 * scale)
       for (take, trace) in traces.enumerated() {
         let stroke = isOverlay ? stroke(ofTake: take, width: 1.5) : ink
         drawing.stroke([sampleLine(of: trace)], stroke)
@@ -21,7 +21,7 @@ extension PlotPainter {
       }
     } else {
       drawAreas(
-        traces.map(columnPeaks), baseline: y(of: 0), tolerance: 0.006 * axis.range.upperBound,
+        traces.map(columnPeaks), baseline: y(of: 0), tolerance: 0.006 * panelAxis.range.upperBound,
         isMirrored: true)
     }
   }
@@ -29,7 +29,7 @@ extension PlotPainter {
   private func sampleLine(of trace: SoundTrace) -> [PlotPoint] {
     let points = trace.samples.enumerated().map { index, sample in
       point(
-        atTime: trace.start + Double(index) / trace.rate,
+        atTime: trace.startSeconds + Double(index) / trace.rate,
         value: sample.isFinite ? Double(sample) : 0)
     }
     return LineSimplification.decimated(clippedToPanel(points))
@@ -46,8 +46,8 @@ extension PlotPainter {
       values.enumerated().flatMap { index, value in
         fractions.map { fraction in
           let position = Double(index) + (step > 1 ? fraction : 0)
-          let seconds = trace.start + position * step / trace.rate
-          return PlotPoint(min(layout.x(atTime: seconds), box.right), y(of: value))
+          let seconds = trace.startSeconds + position * step / trace.rate
+          return PlotPoint(min(layout.x(atTime: seconds), panelBox.right), y(of: value))
         }
       }
     }
@@ -70,7 +70,7 @@ extension PlotPainter {
     let rmsLines = [1.0, -1].map { sign in
       LineSimplification.simplified(line(columns.rms.map { $0 * sign }), tolerance: 0.15)
     }
-    drawing.stroke(rmsLines, .init(paint: .role(.ink), width: 1.25 * scale))
+    drawing.stroke(rmsLines, .init(paint: .role(.foreground), width: 1.25 * scale))
   }
 
   /// Returns the peak of a sound in each column of the time axis, from peaks for each millisecond.
@@ -81,7 +81,7 @@ extension PlotPainter {
     let radius = Int(Self.peakWindowSeconds / 2 * 1_000)
     let peaks = SlidingExtremum.maximum(of: columns.peaks, radius: radius)
     return (0..<columnCount).map { column in
-      let start = (plot.timeRange.lowerBound + Double(column) * step - trace.start) * 1_000
+      let start = (plot.timeRange.lowerBound + Double(column) * step - trace.startSeconds) * 1_000
       let first = max(0, Int(start.rounded()))
       let last = min(peaks.count - 1, max(first, Int((start + step * 1_000).rounded()) - 1))
       return first <= last ? peaks[first...last].max() ?? 0 : 0
@@ -99,16 +99,16 @@ extension PlotPainter {
     _ traces: [SpectrogramTrace], shownTakes: [Int], marksBand: Bool
   ) {
     // A cell is one pixel wide and two pixels high.
-    let columnCount = max(1, min(1_500, Int((box.width / scale).rounded(.up))))
-    let rowCount = max(1, Int((box.height / scale / 2).rounded(.up)))
+    let columnCount = max(1, min(1_500, Int((panelBox.width / scale).rounded(.up))))
+    let rowCount = max(1, Int((panelBox.height / scale / 2).rounded(.up)))
     let levels = traces.map { trace in
       trace.normalizedLevels(
-        columnCount: columnCount, rowCount: rowCount, axis: axis, timeRange: plot.timeRange)
+        columnCount: columnCount, rowCount: rowCount, axis: panelAxis, timeRange: plot.timeRange)
     }
     let cells = levels[0].indices
     func addRaster(_ paint: PlotDrawing.Paint, coverage: (Int) -> UInt8) {
       let raster = PlotDrawing.Raster(
-        coverages: cells.map(coverage), columnCount: columnCount, box: box, paint: paint)
+        coverages: cells.map(coverage), columnCount: columnCount, box: panelBox, paint: paint)
       drawing.add(.raster(raster))
     }
     if traces.count == 1 {
@@ -129,7 +129,7 @@ extension PlotPainter {
       }
     }
     guard marksBand, let mapping = traces[shownTakes.first ?? 0].frequencyMapping else { return }
-    for hertz in [mapping.low, mapping.high] where axis.range.contains(hertz) {
+    for hertz in [mapping.low, mapping.high] where panelAxis.range.contains(hertz) {
       let stroke = PlotDrawing.Stroke(
         paint: .role(.muted), width: scale, dashes: [2 * scale, 4 * scale])
       drawing.stroke([horizontalLine(atY: y(of: hertz))], stroke)
@@ -146,16 +146,16 @@ extension PlotPainter {
   /// it. Without a mapping, returns the color of text.
   private func spectrogramPaint(for mapping: FrequencyMapping?) -> PlotDrawing.Paint {
     guard let mapping, mapping.low > 0, mapping.high > 0, mapping.low != mapping.high else {
-      return .role(.ink)
+      return .role(.foreground)
     }
     let stops = (0...16).map { step in
       let sharpness = Double(step) / 16
-      let fraction = axis.fraction(of: mapping.hertz(atSharpness: sharpness))
+      let fraction = panelAxis.fraction(of: mapping.hertz(atSharpness: sharpness))
       return PlotDrawing.GradientStop(
         offset: min(max(fraction, 0), 1), color: Colormap.sharpness.color(at: sharpness))
     }
     return .gradient(
-      stops.sorted { $0.offset < $1.offset }, from: PlotPoint(0, box.bottom),
-      to: PlotPoint(0, box.top))
+      stops.sorted { $0.offset < $1.offset }, from: PlotPoint(0, panelBox.bottom),
+      to: PlotPoint(0, panelBox.top))
   }
 }

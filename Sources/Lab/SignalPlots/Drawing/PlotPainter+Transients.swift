@@ -76,19 +76,19 @@ extension PlotPainter {
     let isInAllTakes = points.count == plot.takes.count
     let difference = strongest.intensity - weakest.intensity
     let areEqual = isOverlay && isInAllTakes && difference < ColumnValue.intensityTolerance
-    let foot = PlotPoint(layout.x(atTime: weakest.time), box.bottom)
+    let foot = PlotPoint(layout.x(atTime: weakest.time), panelBox.bottom)
     let paint = transientPaint(weakest, take: 0, isShared: true)
     if !isOverlay, weakest.intensity <= 0 {
       // A transient silenced by its controls is a ring at the bottom.
       let ring = PlotDrawing.Stroke(paint: paint, width: 1.5 * scale)
       drawing.drawDisc(
-        center: foot, radius: 4 * markerScale * scale, paint: .role(.paper), stroke: ring)
+        center: foot, radius: 4 * markerScale * scale, paint: .role(.background), stroke: ring)
       return
     }
     let width = max(1, 2.5 * markerScale)
     let top = PlotPoint(foot.x, y(of: strongest.intensity))
-    let sharedTop = PlotPoint(foot.x, isInAllTakes ? y(of: weakest.intensity) : box.bottom)
-    drawing.drawLine(from: foot, to: top, role: .paper, width: 2 * width * scale)
+    let sharedTop = PlotPoint(foot.x, isInAllTakes ? y(of: weakest.intensity) : panelBox.bottom)
+    drawing.drawLine(from: foot, to: top, role: .background, width: 2 * width * scale)
     if isInAllTakes {
       drawing.stroke([[foot, sharedTop]], .init(paint: paint, width: width * scale))
     }

@@ -7,9 +7,9 @@ struct PlotPainter {
   let layout: PlotLayout
   var drawing: PlotDrawing
   /// The value axis of the current panel.
-  var axis = PlotPanel.unitAxis
+  var panelAxis = PlotPanel.unitAxis
   /// The rectangle of the current panel.
-  var box = PlotBox(left: 0, top: 0, right: 0, bottom: 0)
+  var panelBox = PlotBox(left: 0, top: 0, right: 0, bottom: 0)
 
   /// Returns the drawing of a figure at a width in pixels.
   static func makeDrawing(of plot: Plot, width: Int) -> PlotDrawing {
@@ -40,24 +40,26 @@ struct PlotPainter {
     var painter = PlotPainter(
       plot: plot, layout: layout,
       drawing: PlotDrawing(width: layout.width, height: height, title: "", summary: ""))
-    painter.axis = panel.axis
-    painter.box = PlotBox(left: 0, top: 0, right: layout.width, bottom: height)
+    painter.panelAxis = panel.axis
+    painter.panelBox = PlotBox(left: 0, top: 0, right: layout.width, bottom: height)
     painter.drawContent(of: panel)
     return painter.drawing
   }
 
   private mutating func draw() {
     drawing.fillRectangle(
-      PlotBox(left: 0, top: 0, right: layout.width, bottom: layout.height), paint: .role(.paper))
+      PlotBox(left: 0, top: 0, right: layout.width, bottom: layout.height),
+      paint: .role(.background))
     drawHeader()
     for (panel, panelLayout) in zip(plot.panels, layout.panels) {
-      axis = panel.axis
-      box = panelLayout.box
+      panelAxis = panel.axis
+      panelBox = panelLayout.box
       drawGrid(panel)
       drawContent(of: panel)
       drawAxes(panel)
       if let message = panel.emptyMessage {
-        let middle = PlotPoint((box.left + box.right) / 2, (box.top + box.bottom) / 2 - 8 * scale)
+        let middle = PlotPoint(
+          (panelBox.left + panelBox.right) / 2, (panelBox.top + panelBox.bottom) / 2 - 8 * scale)
         drawLabel(message, at: middle, anchor: .middle)
       }
       drawTitle(panel, layout: panelLayout)
@@ -72,7 +74,7 @@ struct PlotPainter {
     let ticks = layout.timeTicks.ticks
     for (index, tick) in ticks.enumerated() {
       let unit = index == ticks.count - 1 ? " " + layout.timeTicks.unit : ""
-      let position = PlotPoint(layout.x(atTime: tick.value), box.bottom + 18 * scale)
+      let position = PlotPoint(layout.x(atTime: tick.value), panelBox.bottom + 18 * scale)
       drawLabel(tick.label + unit, at: position, anchor: .middle)
     }
   }
@@ -94,11 +96,11 @@ struct PlotPainter {
 
   var scale: Double { layout.scale }
 
-  func y(of value: Double) -> Double { layout.y(of: value, on: axis, in: box) }
+  func y(of value: Double) -> Double { layout.y(of: value, on: panelAxis, in: panelBox) }
 
   /// Returns a line across the current panel.
   func horizontalLine(atY y: Double) -> [PlotPoint] {
-    [PlotPoint(box.left, y), PlotPoint(box.right, y)]
+    [PlotPoint(panelBox.left, y), PlotPoint(panelBox.right, y)]
   }
 
   /// Returns the position of a value at a time in the current panel.
@@ -110,7 +112,8 @@ struct PlotPainter {
   private mutating func drawHeader() {
     if let title = layout.title {
       drawing.drawText(
-        title.text, at: title.position, fontSize: PlotLayout.titleFontSize * scale, role: .ink,
+        title.text, at: title.position, fontSize: PlotLayout.titleFontSize * scale,
+        role: .foreground,
         isBold: true)
     }
     for (take, line) in layout.takeNames.enumerated() {
@@ -124,7 +127,7 @@ struct PlotPainter {
       let letter = PlotDrawing.TextRun(
         text: PlotPanel.letter(ofTake: take), fontSize: size, role: .take(take), isBold: true)
       let name = PlotDrawing.TextRun(
-        text: line.text, fontSize: size, role: .ink, leadingGap: 6 * scale)
+        text: line.text, fontSize: size, role: .foreground, leadingGap: 6 * scale)
       let textStart = PlotPoint(symbolEnd + 6 * scale, line.position.y)
       drawing.add(.text([letter, name], at: textStart, anchor: .start))
     }
@@ -135,7 +138,7 @@ struct PlotPainter {
 
   /// Returns the left ticks that fit into the height of the current panel.
   private func fittingTicks(of panel: PlotPanel) -> [AxisTick] {
-    let maximumCount = max(2, Int(box.height / (16 * scale)))
+    let maximumCount = max(2, Int(panelBox.height / (16 * scale)))
     // Every second tick is removed until the rest fits, so that the first tick stays.
     var ticks = panel.ticks
     while ticks.count > maximumCount, ticks.count > 2 {
@@ -147,37 +150,39 @@ struct PlotPainter {
   private mutating func drawGrid(_ panel: PlotPanel) {
     let stroke = PlotDrawing.Stroke(paint: .role(.grid), width: scale)
     let timeXs = layout.timeTicks.ticks.map { layout.x(atTime: $0.value) }
-    drawing.stroke(timeXs.map { [PlotPoint($0, box.top), PlotPoint($0, box.bottom)] }, stroke)
+    drawing.stroke(
+      timeXs.map { [PlotPoint($0, panelBox.top), PlotPoint($0, panelBox.bottom)] }, stroke)
     guard case .intensity = panel.content else { return }
     let positiveTicks = fittingTicks(of: panel).filter { $0.value > 0 }
     drawing.stroke(positiveTicks.map { horizontalLine(atY: y(of: $0.value)) }, stroke)
   }
 
   private mutating func drawAxes(_ panel: PlotPanel) {
-    var baseline = box.bottom
+    var baseline = panelBox.bottom
     if case .waveform = panel.content {
       baseline = y(of: 0)
     }
     drawing.stroke([horizontalLine(atY: baseline)], .init(paint: .role(.edge), width: scale))
     // The bottom label must not overlap the panel below.
-    func textBaseline(_ y: Double) -> Double { min(y + 4 * scale, box.bottom + scale) }
+    func textBaseline(_ y: Double) -> Double { min(y + 4 * scale, panelBox.bottom + scale) }
     for tick in fittingTicks(of: panel) {
       let y = y(of: tick.value)
       if case .spectrogram = panel.content {
         drawing.drawLine(
-          from: PlotPoint(box.left - 4 * scale, y), to: PlotPoint(box.left, y), role: .edge,
+          from: PlotPoint(panelBox.left - 4 * scale, y), to: PlotPoint(panelBox.left, y),
+          role: .edge,
           width: scale)
       }
-      drawLabel(tick.label, at: PlotPoint(box.left - 8 * scale, textBaseline(y)), anchor: .end)
+      drawLabel(tick.label, at: PlotPoint(panelBox.left - 8 * scale, textBaseline(y)), anchor: .end)
     }
     guard layout.showsRightTicks else { return }
     var lastY = Double.infinity
     for tick in panel.rightTicks.sorted(by: { $0.value < $1.value })
-    where (0...1).contains(axis.fraction(of: tick.value)) {
+    where (0...1).contains(panelAxis.fraction(of: tick.value)) {
       let y = y(of: tick.value)
       guard lastY - y >= 12 * scale else { continue }
       lastY = y
-      drawLabel(tick.label, at: PlotPoint(box.right + 8 * scale, textBaseline(y)))
+      drawLabel(tick.label, at: PlotPoint(panelBox.right + 8 * scale, textBaseline(y)))
     }
   }
 
@@ -185,7 +190,8 @@ struct PlotPainter {
   private mutating func drawTitle(_ panel: PlotPanel, layout panelLayout: PlotLayout.Panel) {
     var runs = [
       PlotDrawing.TextRun(
-        text: panel.title, fontSize: PlotLayout.panelTitleFontSize * scale, role: .ink, isBold: true
+        text: panel.title, fontSize: PlotLayout.panelTitleFontSize * scale, role: .foreground,
+        isBold: true
       )
     ]
     if panelLayout.showsUnit, !panel.unit.isEmpty {
@@ -229,7 +235,7 @@ struct PlotPainter {
     at center: PlotPoint, take: Int, paint: PlotDrawing.Paint, radius: Double = 5
   ) {
     let radius = radius * scale
-    let edge = PlotDrawing.Stroke(paint: .role(.paper), width: 1.5 * scale)
+    let edge = PlotDrawing.Stroke(paint: .role(.background), width: 1.5 * scale)
     let corners: [[(Double, Double)]] = [
       [], [(0, -1.25), (1.25, 0), (0, 1.25), (-1.25, 0)],
       [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
@@ -246,8 +252,8 @@ struct PlotPainter {
 
   mutating func drawControlPoint(at center: PlotPoint) {
     drawing.drawDisc(
-      center: center, radius: 2.75 * scale, paint: .role(.paper),
-      stroke: .init(paint: .role(.ink), width: 1.25 * scale))
+      center: center, radius: 2.75 * scale, paint: .role(.background),
+      stroke: .init(paint: .role(.foreground), width: 1.25 * scale))
   }
 
   /// Returns the gradient of sharpness 0…1 between two points.
@@ -273,14 +279,14 @@ struct PlotPainter {
     case .levelScale:
       return drawColorScale(labels: labels, at: position, length: 62)
     case .intensityCurve:
-      drawing.drawLine(from: left, to: right, role: .ink, width: scale, opacity: 0.65)
+      drawing.drawLine(from: left, to: right, role: .foreground, width: scale, opacity: 0.65)
       drawControlPoint(at: PlotPoint(position.x + symbolWidth / 2, middle))
     case .peak:
       let bar = PlotBox(
         left: left.x, top: middle - 4 * scale, right: right.x, bottom: middle + 4 * scale)
       drawing.fillRectangle(bar, paint: .role(.signal), radius: 1.5 * scale)
     case .rms:
-      drawing.drawLine(from: left, to: right, role: .ink, width: 1.25 * scale)
+      drawing.drawLine(from: left, to: right, role: .foreground, width: 1.25 * scale)
     case .profileBand:
       drawing.drawLine(
         from: left, to: right, role: .muted, width: scale, dashes: [2 * scale, 4 * scale])
@@ -319,7 +325,7 @@ struct PlotPainter {
     // A spectrogram has a color for each frequency. The scale shows levels in the color of text.
     let coverages = (0..<64).map { Self.coverage(ofLevel: Double($0) / 63) }
     let raster = PlotDrawing.Raster(
-      coverages: coverages, columnCount: 64, box: box, paint: .role(.ink))
+      coverages: coverages, columnCount: 64, box: box, paint: .role(.foreground))
     drawing.add(.raster(raster))
   }
 

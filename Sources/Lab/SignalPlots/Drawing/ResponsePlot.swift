@@ -10,18 +10,18 @@ public struct ResponsePlot: Equatable, Sendable {
     /// The frequency, in hertz.
     public var hertz: Double
     /// The level of the measured response.
-    public var measured: Double
+    public var measuredDecibels: Double
     /// The level of the fitted response.
-    public var fitted: Double
+    public var fittedDecibels: Double
     /// The level of the complex difference between the measured and the fitted response.
-    public var residual: Double
+    public var residualDecibels: Double
 
     /// Creates a point from a frequency in hertz and three levels in decibels.
     public init(hertz: Double, measured: Double, fitted: Double, residual: Double) {
       self.hertz = hertz
-      self.measured = measured
-      self.fitted = fitted
-      self.residual = residual
+      self.measuredDecibels = measured
+      self.fittedDecibels = fitted
+      self.residualDecibels = residual
     }
   }
 
@@ -35,7 +35,7 @@ public struct ResponsePlot: Equatable, Sendable {
   public var band: ClosedRange<Double>?
 
   /// The range of the level axis, in decibels.
-  static let dynamicRange = 60.0
+  static let dynamicRangeDecibels = 60.0
 
   /// Creates a figure.
   ///
@@ -48,8 +48,9 @@ public struct ResponsePlot: Equatable, Sendable {
     self.title = title
     self.subtitle = subtitle
     self.points = points.filter {
-      $0.hertz > 0 && $0.hertz.isFinite && $0.measured.isFinite && $0.fitted.isFinite
-        && $0.residual.isFinite
+      $0.hertz > 0 && $0.hertz.isFinite && $0.measuredDecibels.isFinite
+        && $0.fittedDecibels.isFinite
+        && $0.residualDecibels.isFinite
     }
     self.band = band
   }
@@ -68,9 +69,9 @@ public struct ResponsePlot: Equatable, Sendable {
 
   /// The level axis, from the multiple of 10 dB above the maximum downward.
   var levelAxis: PlotAxis {
-    let maximum = points.reduce(-300) { max($0, $1.measured, $1.fitted) }
+    let maximum = points.reduce(-300) { max($0, $1.measuredDecibels, $1.fittedDecibels) }
     let top = maximum > -300 ? (maximum / 10).rounded(.up) * 10 : 0
-    return PlotAxis(range: (top - Self.dynamicRange)...top)
+    return PlotAxis(range: (top - Self.dynamicRangeDecibels)...top)
   }
 
   /// Draws the figure and returns the bytes of a file, like `Plot.draw(as:width:theme:)`.
@@ -110,9 +111,10 @@ private struct ResponsePlotPainter {
   /// The curves from back to front.
   private static var curves: [Curve] {
     [
-      Curve(name: "residual", level: \.residual, role: .muted, width: 1.25, dashes: [2, 3]),
-      Curve(name: "measured", level: \.measured, role: .take(0), width: 2),
-      Curve(name: "fitted", level: \.fitted, role: .take(1), width: 2, dashes: [6, 3]),
+      Curve(
+        name: "residual", level: \.residualDecibels, role: .muted, width: 1.25, dashes: [2, 3]),
+      Curve(name: "measured", level: \.measuredDecibels, role: .take(0), width: 2),
+      Curve(name: "fitted", level: \.fittedDecibels, role: .take(1), width: 2, dashes: [6, 3]),
     ]
   }
 
@@ -151,10 +153,11 @@ private struct ResponsePlotPainter {
 
   private mutating func draw() {
     drawing.fillRectangle(
-      PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height), paint: .role(.paper))
+      PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height),
+      paint: .role(.background))
     drawing.drawText(
       plot.title, at: PlotPoint(box.left, 32 * scale), fontSize: PlotLayout.titleFontSize * scale,
-      role: .ink, isBold: true)
+      role: .foreground, isBold: true)
     if isSubtitleBesideTitle {
       drawLabel(plot.subtitle, at: PlotPoint(box.right, 32 * scale), anchor: .end)
     } else {
@@ -238,7 +241,8 @@ private struct ResponsePlotPainter {
   /// Draws the title of the level axis and the legend, at the right or in lines of its own.
   private mutating func drawLegend(_ curves: [(name: String, stroke: PlotDrawing.Stroke)]) {
     let title = PlotDrawing.TextRun(
-      text: "Level", fontSize: PlotLayout.panelTitleFontSize * scale, role: .ink, isBold: true)
+      text: "Level", fontSize: PlotLayout.panelTitleFontSize * scale, role: .foreground,
+      isBold: true)
     let unit = PlotDrawing.TextRun(
       text: "dB", fontSize: PlotLayout.labelFontSize * scale, leadingGap: 7 * scale)
     drawing.add(

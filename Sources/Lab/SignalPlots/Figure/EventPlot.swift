@@ -28,7 +28,7 @@ public struct EventPlot: Sendable {
     }
   }
 
-  /// One event as it is drawn.
+  /// An event as the plot draws it.
   public struct Event: Equatable, Sendable {
     /// The layer of the event and its index in the layer's events.
     public let reference: EventReference

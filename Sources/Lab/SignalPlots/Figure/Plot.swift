@@ -10,7 +10,7 @@ public import SignalAnalysis
 ///    `PlotDrawing`.
 /// 4. `SVGWriter`, `CairoWriter` and `TerminalWriter` write the drawing as a file or as text.
 public struct Plot: Sendable {
-  /// The title.
+  /// The title of the figure.
   public let title: String
   /// Duration, contents and profile, as short texts.
   public let facts: [String]
@@ -181,13 +181,13 @@ extension PlotDrawing {
       return try CairoWriter.bytes(of: self, theme: theme ?? .light, isPDF: format == .pdf)
     }
     var writer = SVGWriter(self, theme: theme)
-    return Array(try writer.document().utf8)
+    return Array(try writer.makeDocument().utf8)
   }
 }
 
 /// The subject of a plot: a pattern, a pattern with its sound, or only a sound.
 public struct PlotSubject: Sendable {
-  /// The name in the title.
+  /// The name of the subject in the figure's title.
   public var name: String
   /// The pattern with all layers, or nil for a recording.
   public var composition: HapticComposition?
@@ -337,7 +337,7 @@ public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
     case invalidPattern
   }
 
-  /// The cause of the error.
+  /// The kind of the plot error, by its cause.
   public var kind: Kind
   /// A one-line message for the user.
   public var description: String
@@ -352,7 +352,7 @@ public struct PlotError: Error, Equatable, Sendable, CustomStringConvertible {
 /// The level and frequency of a signal over time, for takes without known events.
 package struct SignalTrack: Equatable, Sendable {
   /// The interval between values, in seconds.
-  package let interval: Double
+  package let intervalSeconds: Double
   /// The levels, in dBFS: the level of a full-scale sine with the same power is 0.
   package let levels: [Double]
   /// The frequencies in hertz; 0 at times without a tone.
@@ -361,20 +361,22 @@ package struct SignalTrack: Equatable, Sendable {
   /// The approximate maximum number of values.
   private static let maximumValueCount = 4_000
   /// The minimum interval between values, in seconds.
-  private static let minimumInterval = 0.005
+  private static let minimumIntervalSeconds = 0.005
   /// The level of silence, in dBFS. Lower levels are raised to it.
-  package static let minimumLevel = -80.0
+  package static let minimumLevelDecibels = -80.0
   /// The level axis, in dBFS.
-  package static let levelRange = -60.0...0
+  package static let levelRangeDecibels = -60.0...0
   /// The frequency axis, in hertz.
-  package static let frequencyRange = 30.0...600
+  package static let frequencyRangeHertz = 30.0...600
 
   /// Measures the level and the frequency of a signal.
   package init(of signal: Signal) {
-    let step = max(Self.minimumInterval, signal.duration / Double(Self.maximumValueCount))
+    let step = max(Self.minimumIntervalSeconds, signal.duration / Double(Self.maximumValueCount))
     let envelope = AmplitudeEnvelope(of: signal, step: step)
-    self.interval = envelope.step
-    levels = envelope.values.map { max(Self.minimumLevel, Decibels.of(amplitude: Double($0))) }
+    self.intervalSeconds = envelope.step
+    levels = envelope.values.map {
+      max(Self.minimumLevelDecibels, Decibels.of(amplitude: Double($0)))
+    }
     frequencies = Array(repeating: 0, count: levels.count)
     for point in FrequencyTrack(of: signal, step: step).points {
       let index = Int((point.time / envelope.step).rounded())
@@ -385,16 +387,16 @@ package struct SignalTrack: Equatable, Sendable {
   }
 
   /// Returns the index of the value at a time in seconds; out of bounds after the end.
-  package func index(at time: Double) -> Int { Int((time / interval).rounded()) }
+  package func index(at time: Double) -> Int { Int((time / intervalSeconds).rounded()) }
 
-  /// Returns the level at an index as a fraction of `levelRange`, 0…1.
+  /// Returns the level at an index as a fraction of `levelRangeDecibels`, 0…1.
   package func normalizedLevel(at index: Int) -> Double {
     levels.indices.contains(index)
-      ? min(max(0, PlotAxis(range: Self.levelRange).fraction(of: levels[index])), 1) : 0
+      ? min(max(0, PlotAxis(range: Self.levelRangeDecibels).fraction(of: levels[index])), 1) : 0
   }
 
-  /// Returns the frequency at an index as a fraction of the logarithmic `frequencyRange`, 0…1; nil
-  /// without a tone or if the level is below `levelRange`.
+  /// Returns the frequency at an index as a fraction of the logarithmic `frequencyRangeHertz`,
+  /// 0…1; nil without a tone or if the level is below `levelRangeDecibels`.
   package func normalizedFrequency(at index: Int) -> Double? {
     guard normalizedLevel(at: index) > 0, frequencies.indices.contains(index),
       frequencies[index] > 0
@@ -402,7 +404,7 @@ package struct SignalTrack: Equatable, Sendable {
     return min(max(0, Self.frequencyAxis.fraction(of: frequencies[index])), 1)
   }
 
-  static let frequencyAxis = PlotAxis(range: frequencyRange, isLogarithmic: true)
+  static let frequencyAxis = PlotAxis(range: frequencyRangeHertz, isLogarithmic: true)
 }
 
 /// The intensity and sharpness of a take in one column of a figure, each 0…1.
@@ -447,17 +449,17 @@ extension SignalTrack {
   ///
   /// In a column shorter than the interval between values, the level is interpolated linearly.
   fileprivate func columnValue(start: Double, duration: Double) -> ColumnValue {
-    let first = Int((start / interval).rounded())
-    let last = max(first, Int(((start + duration) / interval).rounded()) - 1)
+    let first = Int((start / intervalSeconds).rounded())
+    let last = max(first, Int(((start + duration) / intervalSeconds).rounded()) - 1)
     var loudest = first
     for index in first...last where normalizedLevel(at: index) > normalizedLevel(at: loudest) {
       loudest = index
     }
-    guard duration < interval else {
+    guard duration < intervalSeconds else {
       return ColumnValue(
         intensity: normalizedLevel(at: loudest), sharpness: normalizedFrequency(at: loudest))
     }
-    let position = (start + duration / 2) / interval
+    let position = (start + duration / 2) / intervalSeconds
     let index = Int(position)
     let fraction = position - position.rounded(.down)
     let level = normalizedLevel(at: index)

@@ -355,7 +355,7 @@ struct PlotAxis: Equatable, Sendable {
 public struct AxisTick: Equatable, Sendable {
   /// The value, in the unit of the axis.
   public let value: Double
-  /// The text of the label.
+  /// The text of the tick's label.
   public let label: String
 
   /// Creates a tick at a value with a label.

@@ -12,7 +12,7 @@ struct PlotPanel: Sendable {
     case sharpness
     /// The volume of the audio events of the take with an index.
     case audio(take: Int)
-    /// One sound, or the overlaid sounds of all takes.
+    /// The waveform of a sound, or the overlaid waveforms of all takes.
     case waveform([SoundTrace])
     /// The spectrograms of all takes, of which those with the indices `shownTakes` are drawn.
     case spectrogram([SpectrogramTrace], shownTakes: [Int])
@@ -135,9 +135,9 @@ struct PlotPanel: Sendable {
   /// Returns the panels of level and frequency, of takes that have no known events.
   private static func trackPanels(_ takes: [PlotTake]) -> [PlotPanel] {
     guard takes.contains(where: { $0.signalTrack != nil }) else { return [] }
-    let levelAxis = PlotAxis(range: SignalTrack.levelRange)
+    let levelAxis = PlotAxis(range: SignalTrack.levelRangeDecibels)
     let frequencyAxis = SignalTrack.frequencyAxis
-    let minimumLevel = SignalTrack.levelRange.lowerBound
+    let minimumLevel = SignalTrack.levelRangeDecibels.lowerBound
     let isSilent = takes.allSatisfy { take in
       take.signalTrack?.levels.allSatisfy { $0 < minimumLevel } ?? true
     }
@@ -171,13 +171,13 @@ struct PlotPanel: Sendable {
       let traces = excerpts.map { excerpt in
         SoundTrace(
           samples: excerpt?.signal.mono ?? [], rate: excerpt?.signal.rate ?? 48_000,
-          start: excerpt?.start ?? 0)
+          startSeconds: excerpt?.start ?? 0)
       }
       return [waveformPanel(titleSuffix: "", traces: traces, timeRange: timeRange)]
     }
     let channels = signal.channels
     func panel(_ titleSuffix: String, _ samples: [Float], height: Double = 90) -> PlotPanel {
-      let trace = SoundTrace(samples: samples, rate: signal.rate, start: start)
+      let trace = SoundTrace(samples: samples, rate: signal.rate, startSeconds: start)
       return waveformPanel(
         titleSuffix: titleSuffix, traces: [trace], timeRange: timeRange, height: height)
     }
@@ -247,10 +247,10 @@ struct PlotPanel: Sendable {
       title: "Spectrogram", unit: "Hz",
       content: .spectrogram(traces, shownTakes: Array(takes.indices)), axis: scale.axis,
       ticks: scale.axis.octaveTicks, height: 110)
-    if traces[0].window < 0.5 * (timeRange.upperBound - timeRange.lowerBound) {
-      panel.legend.append(.analysisWindow(traces[0].window))
+    if traces[0].windowSeconds < 0.5 * (timeRange.upperBound - timeRange.lowerBound) {
+      panel.legend.append(.analysisWindow(traces[0].windowSeconds))
     } else {
-      let milliseconds = AxisTick.text(traces[0].window * 1_000, decimalPlaces: 0)
+      let milliseconds = AxisTick.text(traces[0].windowSeconds * 1_000, decimalPlaces: 0)
       panel.unit = "Hz, a single window of \(milliseconds) ms"
     }
     if let bandProfile {
@@ -258,7 +258,7 @@ struct PlotPanel: Sendable {
       let bandEdges = [bandProfile.frequency.low, bandProfile.frequency.high].sorted()
       panel.rightTicks = bandEdges.map { AxisTick($0, frequencyLabel($0)) }
     }
-    let minimumDecibels = scale.maximumDecibels - SpectrogramTrace.dynamicRange
+    let minimumDecibels = scale.maximumDecibels - SpectrogramTrace.dynamicRangeDecibels
     panel.legend.append(.levelScale(from: minimumDecibels, to: scale.maximumDecibels))
     guard takes.count > 2 else { return [panel] }
     return takes.indices.map { index in
@@ -280,7 +280,7 @@ struct SoundTrace: Sendable {
   /// The sample rate, in hertz.
   var rate: Double
   /// The time of the first sample, in seconds.
-  var start = 0.0
+  var startSeconds = 0.0
 
   /// The maximum magnitude of the finite samples.
   var peak: Double {
@@ -297,22 +297,22 @@ struct SoundTrace: Sendable {
 /// A spectrogram of a take with the range of levels that its colors show.
 struct SpectrogramTrace: Sendable {
   /// The length of the analysis window, in seconds.
-  let window: Double
+  let windowSeconds: Double
   /// The level of the darkest color, in dB relative to a full-scale sine.
   fileprivate(set) var maximumDecibels = 0
   /// The mapping of sharpness to frequency, or nil without a profile.
   let frequencyMapping: FrequencyMapping?
   private let spectrogram: Spectrogram
   /// The time of the first frame, in seconds.
-  private let start: Double
+  private let startSeconds: Double
 
   /// The range from the lightest to the darkest color, in decibels: about the range that is
   /// perceptible next to a strong vibration.
-  static let dynamicRange = 60
+  static let dynamicRangeDecibels = 60
   /// The approximate maximum number of spectra.
   private static let maximumFrameCount = 12_000.0
   /// The maximum measured frequency, in hertz.
-  private static let maximumFrequency = 2_000.0
+  private static let maximumHertz = 2_000.0
 
   /// Measures the part of a take within a range, or returns nil without a sound.
   init?(of take: PlotTake, timeRange: ClosedRange<Double>) {
@@ -323,21 +323,22 @@ struct SpectrogramTrace: Sendable {
     // part of the signal is skipped.
     let window = min(max(min(max(seconds / 16, 0.03), 0.064), 2 * step), 1)
     guard let excerpt = take.excerpt(timeRange, margin: window) else { return nil }
-    self.window = window
-    start = excerpt.start
+    self.windowSeconds = window
+    startSeconds = excerpt.start
     spectrogram = Spectrogram(
       of: excerpt.signal, window: window, step: step,
-      upTo: min(Self.maximumFrequency, excerpt.signal.rate / 2))
+      upTo: min(Self.maximumHertz, excerpt.signal.rate / 2))
     frequencyMapping = take.profile?.frequency
   }
 
   /// The range of levels whose frequencies the axis includes, in decibels below the maximum.
-  private static let framedRange = 25
+  private static let framedRangeDecibels = 25
 
   /// Sets the level of the darkest color of all traces, and returns it with a shared axis.
   ///
-  /// The axis includes the bands of the profiles and the frequencies within `framedRange` of the
-  /// maximum. Its ends are round values, so that figures of similar sounds have the same axis.
+  /// The axis includes the bands of the profiles and the frequencies within
+  /// `framedRangeDecibels` of the maximum. Its ends are round values, so that figures of similar
+  /// sounds have the same axis.
   ///
   /// - Returns: The axis and the level in decibels, or nil without traces.
   static func applySharedScale(
@@ -354,7 +355,7 @@ struct SpectrogramTrace: Sendable {
     for trace in traces {
       let frequencies = trace.spectrogram.frequencies
       for levels in trace.spectrogram.decibels {
-        let isFramed = { (level: Float) in Int(level) > maximumDecibels - framedRange }
+        let isFramed = { (level: Float) in Int(level) > maximumDecibels - framedRangeDecibels }
         if let bin = levels.lastIndex(where: isFramed) {
           maximumHertz = max(maximumHertz, frequencies[bin])
         }
@@ -366,9 +367,9 @@ struct SpectrogramTrace: Sendable {
         }
       }
     }
-    let top = [500.0, 1_000].first { $0 >= maximumHertz } ?? maximumFrequency
+    let top = [500.0, 1_000].first { $0 >= maximumHertz } ?? maximumHertz
     let bottom = [40.0, 20].first { $0 <= minimumHertz } ?? 10
-    let measuredTops = traces.map { $0.spectrogram.frequencies.last ?? maximumFrequency }
+    let measuredTops = traces.map { $0.spectrogram.frequencies.last ?? maximumHertz }
     let measuredTop = measuredTops.max() ?? top
     for index in traces.indices {
       traces[index].maximumDecibels = maximumDecibels
@@ -396,14 +397,14 @@ struct SpectrogramTrace: Sendable {
     guard frameTimes.count > 0, spectrogram.frequencies.count > 1 else { return normalizedLevels }
     let step = frameTimes.count > 1 ? frameTimes[1] - frameTimes[0] : 1
     let binWidth = spectrogram.frequencies[1]
-    let minimumDecibels = Double(maximumDecibels - Self.dynamicRange)
-    let dynamicRange = Double(Self.dynamicRange)
+    let minimumDecibels = Double(maximumDecibels - Self.dynamicRangeDecibels)
+    let dynamicRange = Double(Self.dynamicRangeDecibels)
     let columnDuration = (timeRange.upperBound - timeRange.lowerBound) / Double(columnCount)
     let rowBins = (0..<rowCount).map { row in
       axis.value(atFraction: 1 - (Double(row) + 0.5) / Double(rowCount)) / binWidth
     }
     for column in 0..<columnCount {
-      let columnStart = timeRange.lowerBound - start + Double(column) * columnDuration
+      let columnStart = timeRange.lowerBound - startSeconds + Double(column) * columnDuration
       let first = Int((columnStart / step).rounded())
       let last = max(first, Int(((columnStart + columnDuration) / step).rounded()) - 1)
       guard first < frameTimes.count, last >= 0 else { continue }

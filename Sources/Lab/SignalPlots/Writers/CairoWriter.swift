@@ -138,24 +138,28 @@ extension CairoBindings {
   private let cairo: CairoBindings
   private let palette: PlotPalette
   private let isPDF: Bool
-  private let sink = ByteSink()
+  private let outputSink = ByteSink()
   private let surface: OpaquePointer
   private let context: OpaquePointer
 
   /// The maximum width and height in pixels, which every PNG reader supports.
-  static let maximumSide = 32_000
+  static let maximumSidePixels = 32_000
 
   /// The font of text. If it is missing, fontconfig selects a substitute.
-  private static let font = "Arial"
+  private static let fontFamily = "Arial"
 
   private init(_ drawing: PlotDrawing, theme: PlotTheme, isPDF: Bool) throws(PlotError) {
     let cairo = try CairoBindings.library.get()
     let width = Int(drawing.width)
     let height = Int(drawing.height)
-    guard width > 0, height > 0, max(width, height) <= Self.maximumSide else {
+    guard width > 0, height > 0, max(width, height) <= Self.maximumSidePixels else {
       throw PlotError(
         .tooLarge,
-        "invalid plot size \(width) × \(height); each side must be 1 to \(Self.maximumSide) pixels")
+        """
+        invalid plot size \(width) × \(height); each side must be 1 to \
+        \(Self.maximumSidePixels) pixels
+        """
+      )
     }
     self.cairo = cairo
     palette = PlotPalette(theme)
@@ -163,7 +167,7 @@ extension CairoBindings {
     let surface =
       isPDF
       ? try unsafe cairo.makePDFSurface(
-        sink, width: drawing.width, height: drawing.height, title: drawing.title)
+        outputSink, width: drawing.width, height: drawing.height, title: drawing.title)
       : try unsafe cairo.makeImage(width: width, height: height)
     do throws(PlotError) {
       unsafe context = try cairo.makeContext(on: surface)
@@ -204,11 +208,11 @@ extension CairoBindings {
     try unsafe cairo.check(cairo.functions.status(context))
     if !isPDF {
       unsafe cairo.functions.surface_flush(surface)
-      try unsafe cairo.writePNG(of: surface, to: sink)
+      try unsafe cairo.writePNG(of: surface, to: outputSink)
     }
     unsafe cairo.functions.surface_finish(surface)
     try unsafe cairo.check(cairo.functions.surface_status(surface))
-    return sink.bytes
+    return outputSink.bytes
   }
 
   private func draw(_ item: PlotDrawing.Item) throws(PlotError) {
@@ -327,7 +331,7 @@ extension CairoBindings {
 
   private func setFont(of run: PlotDrawing.TextRun) {
     unsafe cairo.functions.select_font_face(
-      context, Self.font, CAIRO_FONT_SLANT_NORMAL,
+      context, Self.fontFamily, CAIRO_FONT_SLANT_NORMAL,
       run.isBold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL)
     unsafe cairo.functions.set_font_size(context, run.fontSize)
   }

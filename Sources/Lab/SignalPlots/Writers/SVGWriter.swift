@@ -25,12 +25,12 @@ struct SVGWriter {
   }
 
   /// Returns the text of the file.
-  mutating func document() throws(PlotError) -> String {
+  mutating func makeDocument() throws(PlotError) -> String {
     for item in drawing.items {
       try append(item)
     }
-    let width = Self.number(drawing.width)
-    let height = Self.number(drawing.height)
+    let width = Self.numberText(drawing.width)
+    let height = Self.numberText(drawing.height)
     let title = drawing.title.isEmpty ? drawing.summary : drawing.title
     return "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(width) \(height)\" "
       + "width=\"\(width)\" height=\"\(height)\" fill=\"none\" role=\"img\" "
@@ -57,7 +57,7 @@ struct SVGWriter {
   }
 
   /// Returns the attributes of a fill and a stroke.
-  private mutating func paintAttributes(
+  private mutating func makePaintAttributes(
     fill: PlotDrawing.Fill?, stroke: PlotDrawing.Stroke? = nil
   ) -> String {
     var classes = [String]()
@@ -65,11 +65,11 @@ struct SVGWriter {
     func add(_ paint: PlotDrawing.Paint, as property: String) {
       switch paint {
       case .role(let role):
-        classes.append(className(prefix: property.prefix(1), role: role))
+        classes.append(registerClassName(prefix: property.prefix(1), role: role))
       case .color(let color):
         attributes += " \(property)=\"\(color.css)\""
       case .gradient(let stops, let from, let to):
-        let id = gradientID(for: paint, stops: stops, from: from, to: to)
+        let id = makeGradient(for: paint, stops: stops, from: from, to: to)
         attributes += " \(property)=\"url(#\(id))\""
       }
     }
@@ -84,7 +84,7 @@ struct SVGWriter {
       if stroke.width != 1 {
         attributes += Self.attribute("stroke-width", stroke.width, decimalPlaces: 2)
       }
-      let dashes = stroke.dashes.map { Self.number($0) }.joined(separator: " ")
+      let dashes = stroke.dashes.map { Self.numberText($0) }.joined(separator: " ")
       if !dashes.isEmpty {
         attributes += " stroke-dasharray=\"\(dashes)\""
       }
@@ -96,13 +96,13 @@ struct SVGWriter {
   }
 
   /// Returns the CSS class of a role: `f-…` for fills, `s-…` for strokes.
-  private mutating func className(prefix: Substring, role: PlotRole) -> String {
+  private mutating func registerClassName(prefix: Substring, role: PlotRole) -> String {
     usedRoles.insert(role.canonical)
     return "\(prefix)-\(role.styleName)"
   }
 
   /// Returns the identifier of a gradient. Equal gradients have one definition.
-  private mutating func gradientID(
+  private mutating func makeGradient(
     for paint: PlotDrawing.Paint, stops: [PlotDrawing.GradientStop], from: PlotPoint, to: PlotPoint
   ) -> String {
     if let id = gradientIDs[paint] { return id }
@@ -126,15 +126,15 @@ struct SVGWriter {
     switch item {
     case .path(let lines, let fill, let stroke):
       let outline = lines.map { Self.pathData($0) + (fill == nil ? "" : "z") }.joined()
-      body += "<path\(paintAttributes(fill: fill, stroke: stroke)) d=\"\(outline)\"/>"
+      body += "<path\(makePaintAttributes(fill: fill, stroke: stroke)) d=\"\(outline)\"/>"
     case .disc(let center, let radius, let fill, let stroke):
       let circle =
         Self.attribute("cx", center.x) + Self.attribute("cy", center.y)
         + Self.attribute("r", radius, decimalPlaces: 2)
-      body += "<circle\(paintAttributes(fill: fill, stroke: stroke))\(circle)/>"
+      body += "<circle\(makePaintAttributes(fill: fill, stroke: stroke))\(circle)/>"
     case .rectangle(let box, let radius, let fill):
       let corners = radius > 0 ? Self.attribute("rx", radius) : ""
-      body += "<rect\(paintAttributes(fill: fill))\(Self.boxAttributes(box))\(corners)/>"
+      body += "<rect\(makePaintAttributes(fill: fill))\(Self.boxAttributes(box))\(corners)/>"
     case .text(let runs, let position, let anchor):
       appendText(runs, at: position, anchor: anchor)
     case .raster(let raster):
@@ -148,19 +148,20 @@ struct SVGWriter {
     guard let first = runs.first else { return }
     let anchorAttribute = anchor == .start ? "" : " text-anchor=\"\(anchor.rawValue)\""
     let start = Self.attribute("x", position.x) + Self.attribute("y", position.y)
-    body += "<text\(fontAttributes(of: first))\(start)\(anchorAttribute)>"
+    body += "<text\(makeFontAttributes(of: first))\(start)\(anchorAttribute)>"
     body += Self.escapedXML(first.text)
     for run in runs.dropFirst() {
       let gap = Self.attribute("dx", run.leadingGap)
-      body += "<tspan\(fontAttributes(of: run))\(gap)>\(Self.escapedXML(run.text))</tspan>"
+      body += "<tspan\(makeFontAttributes(of: run))\(gap)>\(Self.escapedXML(run.text))</tspan>"
     }
     body += "</text>"
   }
 
-  private mutating func fontAttributes(of run: PlotDrawing.TextRun) -> String {
+  private mutating func makeFontAttributes(of run: PlotDrawing.TextRun) -> String {
     let size = Self.attribute("font-size", run.fontSize)
     let weight = run.isBold ? 600 : 400
-    return " class=\"\(className(prefix: "f", role: run.role))\"\(size) font-weight=\"\(weight)\""
+    let className = registerClassName(prefix: "f", role: run.role)
+    return " class=\"\(className)\"\(size) font-weight=\"\(weight)\""
   }
 
   /// Appends a raster as a rectangle with a PNG image of the coverages as its mask.
@@ -173,7 +174,7 @@ struct SVGWriter {
     definitions +=
       "<mask id=\"\(id)\" maskUnits=\"userSpaceOnUse\"\(box)><image\(box) "
       + "preserveAspectRatio=\"none\" href=\"data:image/png;base64,\(image)\"/></mask>"
-    let fill = paintAttributes(fill: PlotDrawing.Fill(paint: raster.paint))
+    let fill = makePaintAttributes(fill: PlotDrawing.Fill(paint: raster.paint))
     body += "<rect\(fill)\(box) mask=\"url(#\(id))\"/>"
   }
 
@@ -185,7 +186,7 @@ struct SVGWriter {
   private static func attribute(
     _ name: String, _ value: Double, decimalPlaces: Int = 1
   ) -> String {
-    " \(name)=\"\(number(value, decimalPlaces: decimalPlaces))\""
+    " \(name)=\"\(numberText(value, decimalPlaces: decimalPlaces))\""
   }
 
   /// Returns the path data of a polyline, rounded to a tenth of a pixel.
@@ -194,8 +195,8 @@ struct SVGWriter {
     var previousX = ""
     var previousY = ""
     for (index, point) in points.enumerated() {
-      let x = number(point.x)
-      let y = number(point.y)
+      let x = numberText(point.x)
+      let y = numberText(point.y)
       if index == 0 {
         text += "M\(x) \(y)"
       } else if x == previousX {
@@ -214,7 +215,7 @@ struct SVGWriter {
   }
 
   /// Returns a number rounded to a number of decimal places, without trailing zeros.
-  static func number(_ value: Double, decimalPlaces: Int = 1) -> String {
+  static func numberText(_ value: Double, decimalPlaces: Int = 1) -> String {
     guard abs(value) < 1e10 else { return "0" }
     let text = AxisTick.shortText(value, decimalPlaces: decimalPlaces)
     return text.hasPrefix("\u{2212}") ? "-" + text.dropFirst() : text

@@ -87,7 +87,7 @@ struct TerminalFigure {
     let drawing = PlotPainter.makeDrawing(
       ofPanel: panel, in: plot, columnCount: plotWidth,
       rowCount: isOverlay ? overlayRowCount : singleRowCount,
-      cell: TerminalWriter.cell)
+      cell: TerminalWriter.cellSize)
     var grids = takes.map { take in
       TerminalWriter(drawing, take: isOverlay ? take : nil, usesDots: usesDots, style: style).grid
     }
@@ -147,7 +147,7 @@ struct TerminalFigure {
       if case .spectrogram(let traces, _) = panel.content,
         let maximum = traces.first?.maximumDecibels
       {
-        let minimum = maximum - SpectrogramTrace.dynamicRange
+        let minimum = maximum - SpectrogramTrace.dynamicRangeDecibels
         let minimumText = AxisTick.text(Double(minimum), decimalPlaces: 0)
         let maximumText = AxisTick.text(Double(maximum), decimalPlaces: 0)
         entries.append("Hz, \(minimumText) to \(maximumText) dBFS")

@@ -6,17 +6,17 @@
 struct TerminalWriter {
   private let style: TerminalStyle
   /// The take of an overlay to draw next to the common part, or nil for a single take.
-  private let take: Int?
+  private let takeIndex: Int?
   /// A Boolean value that indicates whether areas and lines are drawn with braille dots.
   private let usesDots: Bool
   private(set) var grid: TerminalGrid
-  /// The dots of each cell.
+  /// The Braille dots of each cell, as bits.
   private var dotBits: [UInt8]
   /// The filled height of each cell in eighths, or its coverage 0…1 for a raster.
   private var cellLevels: [Double]
 
   /// The size of a cell, in pixels.
-  static let cell = (width: 8.0, height: 16.0)
+  static let cellSize = (width: 8.0, height: 16.0)
   /// The bits of a braille character, by row and column of its dots.
   private static let brailleBits: [[UInt8]] = [
     [0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80],
@@ -33,11 +33,12 @@ struct TerminalWriter {
   ///   - style: The characters.
   init(_ drawing: PlotDrawing, take: Int?, usesDots: Bool, style: TerminalStyle) {
     grid = TerminalGrid(
-      width: Int(drawing.width / Self.cell.width), height: Int(drawing.height / Self.cell.height))
+      width: Int(drawing.width / Self.cellSize.width),
+      height: Int(drawing.height / Self.cellSize.height))
     dotBits = Array(repeating: 0, count: grid.width * grid.height)
     cellLevels = Array(repeating: 0, count: dotBits.count)
     self.style = style
-    self.take = take
+    self.takeIndex = take
     self.usesDots = usesDots
     let hasAreas = drawing.items.contains { item in
       if case .path(_, .some, nil) = item { return true }
@@ -48,7 +49,7 @@ struct TerminalWriter {
     }
   }
 
-  /// Draws an item.
+  /// Draws an item of a plot into the character grid.
   ///
   /// - Parameters:
   ///   - item: The item.
@@ -71,9 +72,9 @@ struct TerminalWriter {
       let count = Double(points.count)
       drawMarker(at: PlotPoint(sumX / count, sumY / count), paint: fill.paint)
     case .disc(let center, _, let fill?, let stroke):
-      if fill.paint != .role(.paper) {
+      if fill.paint != .role(.background) {
         drawMarker(at: center, paint: fill.paint)
-      } else if let stroke, stroke.paint != .role(.ink) {
+      } else if let stroke, stroke.paint != .role(.foreground) {
         setCell(
           style.hollowHead, paint: stroke.paint, row: row(center.y), column: column(center.x))
       }
@@ -87,8 +88,8 @@ struct TerminalWriter {
   /// Returns true for the paints of the common part and of the drawn take.
   private func isShown(_ paint: PlotDrawing.Paint) -> Bool {
     switch paint {
-    case .role(.paper), .role(.muted): false
-    case .role(.take(let index)): index == take
+    case .role(.background), .role(.muted): false
+    case .role(.take(let index)): index == takeIndex
     default: true
     }
   }
@@ -112,7 +113,8 @@ struct TerminalWriter {
       case .gradient:
         paint.color(
           at: PlotPoint(
-            (Double(column) + 0.5) * Self.cell.width, (Double(row) + 0.5) * Self.cell.height))
+            (Double(column) + 0.5) * Self.cellSize.width, (Double(row) + 0.5) * Self.cellSize.height
+          ))
       }
     return color?.terminalIndex
   }
@@ -124,12 +126,14 @@ struct TerminalWriter {
       character: character, color: color(of: paint, row: row, column: column))
   }
 
-  private func column(_ x: Double) -> Int { min(grid.width - 1, max(0, Int(x / Self.cell.width))) }
+  private func column(_ x: Double) -> Int {
+    min(grid.width - 1, max(0, Int(x / Self.cellSize.width)))
+  }
 
   /// Returns the row of a y coordinate.
   private func row(_ y: Double) -> Int {
     // The tolerance accounts for decimal values of 32 bits that are slightly above an edge.
-    min(grid.height - 1, max(0, Int(y / Self.cell.height + 1e-3)))
+    min(grid.height - 1, max(0, Int(y / Self.cellSize.height + 1e-3)))
   }
 
   /// Returns the y coordinates of a line at both edges of each column of cells or dots.
@@ -140,8 +144,8 @@ struct TerminalWriter {
     let right = start.x < end.x ? end : start
     guard right.x > left.x else { return [] }
     let columnWidth =
-      usesDots ? Self.cell.width / Double(style.dotsPerCell.across) : Self.cell.width
-    let lastColumn = Int(Double(grid.width) * Self.cell.width / columnWidth) - 1
+      usesDots ? Self.cellSize.width / Double(style.dotsPerCell.across) : Self.cellSize.width
+    let lastColumn = Int(Double(grid.width) * Self.cellSize.width / columnWidth) - 1
     // A line that covers at most 2 % of a column is not drawn in it.
     let first = min(lastColumn, max(0, Int(left.x / columnWidth + 0.02)))
     let last = max(
@@ -187,11 +191,11 @@ struct TerminalWriter {
   ) {
     let lastRow = row(bottom - 0.1)
     for row in min(lastRow, row(top))...lastRow {
-      let topInCell = top - Double(row) * Self.cell.height
+      let topInCell = top - Double(row) * Self.cellSize.height
       // A sound of any level fills at least one eighth of the bottom row.
       let minimumEighths = row == grid.height - 1 ? 1 : 0
       let eighths = min(8, max(minimumEighths, 8 - Int((topInCell / 2).rounded())))
-      let isShaded = take != nil && !style.usesColors
+      let isShaded = takeIndex != nil && !style.usesColors
       let index = row * grid.width + column
       guard isShaded || Double(eighths) >= max(1, cellLevels[index]) else { continue }
       cellLevels[index] = Double(eighths)
@@ -211,8 +215,9 @@ struct TerminalWriter {
       let top = min(line[0].y, line[1].y)
       let bottom = max(line[0].y, line[1].y)
       // A stem on top of another stem excludes the last row of that stem.
-      let end = bottom > Double(grid.height) * Self.cell.height - 0.1 ? grid.height : row(bottom)
-      let stem = take == nil || style.usesColors ? style.stem : overlayShade(of: stroke.paint)
+      let end =
+        bottom > Double(grid.height) * Self.cellSize.height - 0.1 ? grid.height : row(bottom)
+      let stem = takeIndex == nil || style.usesColors ? style.stem : overlayShade(of: stroke.paint)
       for row in row(top)..<max(row(top), end) {
         setCell(stem, paint: stroke.paint, row: row, column: column(line[0].x))
       }
@@ -239,7 +244,7 @@ struct TerminalWriter {
     column dotColumn: Int, top: Double, bottom: Double, paint: PlotDrawing.Paint
   ) {
     let (across, down) = style.dotsPerCell
-    let dotHeight = Self.cell.height / Double(down)
+    let dotHeight = Self.cellSize.height / Double(down)
     let lastDotRow = grid.height * down - 1
     let first = min(lastDotRow, max(0, Int(top / dotHeight)))
     let last = min(lastDotRow, max(0, Int(max(top, bottom) / dotHeight)))
@@ -256,7 +261,7 @@ struct TerminalWriter {
   /// Draws the head of a transient.
   private mutating func drawMarker(at center: PlotPoint, paint: PlotDrawing.Paint) {
     guard isShown(paint) else { return }
-    let isMuted = take != nil && !style.usesColors && isShared(paint)
+    let isMuted = takeIndex != nil && !style.usesColors && isShared(paint)
     setCell(
       isMuted ? style.hollowHead : style.filledHead, paint: paint, row: row(center.y),
       column: column(center.x))
@@ -267,11 +272,11 @@ struct TerminalWriter {
     let isExcess = !isShared(raster.paint)
     for (index, byte) in raster.coverages.enumerated() where cellLevels.indices.contains(index) {
       let coverage = Double(byte) / 255
-      guard !isExcess || take == nil || coverage > Self.minimumExcess else { continue }
+      guard !isExcess || takeIndex == nil || coverage > Self.minimumExcess else { continue }
       cellLevels[index] = max(cellLevels[index], coverage)
       let level = PlotPainter.level(ofCoverage: cellLevels[index])
       // Without colors, only the excess of a take has dark shades.
-      let isFullScale = take == nil || style.usesColors || isExcess
+      let isFullScale = takeIndex == nil || style.usesColors || isExcess
       let character = style.shade(forLevel: isFullScale ? level : min(level, 0.3))
       let row = index / raster.columnCount
       let column = index % raster.columnCount

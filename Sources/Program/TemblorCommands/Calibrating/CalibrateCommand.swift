@@ -127,12 +127,12 @@ enum CalibrateCommand {
     let start: Double
     if let reference = input.reference {
       start = try ReferenceDelay(measuring: reference, of: signal).offset
-    } else if let origin = input.origin {
+    } else if let origin = input.playbackStartSeconds {
       start = origin
     } else {
       return nil
     }
-    let latency = calibration.offset - start
+    let latency = calibration.signalStartSeconds - start
     guard plausibleLatencies.contains(latency) else {
       let milliseconds = (abs(latency) * 1_000).text(places: 2)
       throw CalibrationError(
@@ -239,12 +239,12 @@ enum CalibrateCommand {
         .init(
           "resonance", measurement.resonance,
           row: change.row(
-            "resonance", \.resonance, " Hz", interval: measurement.resonanceInterval)),
-        .init("resonanceInterval", measurement.resonanceInterval),
+            "resonance", \.resonance, " Hz", interval: measurement.resonanceHalfWidth)),
+        .init("resonanceInterval", measurement.resonanceHalfWidth),
         .init(
           "qualityFactor", measurement.qualityFactor,
-          row: change.row("quality", \.qualityFactor, "", interval: measurement.qualityInterval)),
-        .init("qualityFactorInterval", measurement.qualityInterval),
+          row: change.row("quality", \.qualityFactor, "", interval: measurement.qualityHalfWidth)),
+        .init("qualityFactorInterval", measurement.qualityHalfWidth),
         .init(
           "mechanicalQualityFactor", measurement.mechanicalQualityFactor,
           row: row("- by friction", measurement.mechanicalQualityFactor, "")),

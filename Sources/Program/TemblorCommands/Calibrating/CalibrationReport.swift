@@ -120,12 +120,12 @@ struct CalibrationReport {
       .init("recording", input.name),
       .init(
         "resonance", measured.resonance,
-        row: change.row("resonance", \.resonance, " Hz", interval: measured.resonanceInterval)),
-      .init("resonanceInterval", measured.resonanceInterval),
+        row: change.row("resonance", \.resonance, " Hz", interval: measured.resonanceHalfWidth)),
+      .init("resonanceInterval", measured.resonanceHalfWidth),
       .init(
         "qualityFactor", measured.qualityFactor,
-        row: change.row("quality", \.qualityFactor, "", interval: measured.qualityInterval)),
-      .init("qualityFactorInterval", measured.qualityInterval),
+        row: change.row("quality", \.qualityFactor, "", interval: measured.qualityHalfWidth)),
+      .init("qualityFactorInterval", measured.qualityHalfWidth),
       .init(
         "band",
         JSONElement.inlineObject(["low": curve.band.lowerBound, "high": curve.band.upperBound]),
@@ -141,10 +141,10 @@ struct CalibrationReport {
         "inverted", measured.isInverted,
         row: ["polarity", "", measured.isInverted ? "inverted" : "normal"]),
       .init("sensor", measured.sensor.rawValue, row: ["sensor", "", measured.sensor.rawValue]),
-      .init("gain", measured.gain), .init("offset", measured.offset),
-      .init("inputCorner", measured.inputCorner),
-      .init("coilCorner", measured.coilCorner), .init("residual", measured.residual),
-      .init("noise", measured.noise),
+      .init("gain", measured.gain), .init("offset", measured.signalStartSeconds),
+      .init("inputCorner", measured.inputCornerHertz),
+      .init("coilCorner", measured.coilCornerHertz), .init("residual", measured.residualDecibels),
+      .init("noise", measured.noiseDecibels),
       .init("signalToNoise", measured.signalToNoise),
       .init("clockErrorPartsPerMillion", measured.clockErrorPartsPerMillion),
       .init("poor", measured.isPoorFit),
@@ -165,7 +165,7 @@ struct CalibrationReport {
   }
 
   var plot: ResponsePlot {
-    let residual = calibration.residual.text(places: 1)
+    let residual = calibration.residualDecibels.text(places: 1)
     return ResponsePlot(
       title: "\(change.new.name): acceleration, measured and fitted",
       subtitle:
@@ -176,7 +176,8 @@ struct CalibrationReport {
         """,
       points: calibration.curve.points.map {
         ResponsePlot.Point(
-          hertz: $0.hertz, measured: $0.measured, fitted: $0.fitted, residual: $0.residual)
+          hertz: $0.hertz, measured: $0.measuredDecibels, fitted: $0.fittedDecibels,
+          residual: $0.residualDecibels)
       }, band: calibration.curve.band)
   }
 }
@@ -208,19 +209,19 @@ struct DriftReport {
     allowed: String
   ) -> ReportEntry {
     let change = (comparison.relativeChange * 100).text(places: 1)
-    let measured = comparison.measured.text(places: 2) + unit
-    let interval = (comparison.interval * 100).text(places: 2)
+    let measured = comparison.measuredValue.text(places: 2) + unit
+    let interval = (comparison.intervalHalfWidth * 100).text(places: 2)
     return ReportEntry(
       key,
       JSONElement.inlineObject([
-        "stated": comparison.stated, "measured": comparison.measured,
-        "interval": comparison.interval,
+        "stated": comparison.statedValue, "measured": comparison.measuredValue,
+        "interval": comparison.intervalHalfWidth,
         "change": comparison.relativeChange,
         "lowest": comparison.allowedRatio.lowerBound, "highest": comparison.allowedRatio.upperBound,
         "within": comparison.isWithinUncertainty,
       ]),
       row: [
-        label ?? key, comparison.stated.text(places: 2) + unit,
+        label ?? key, comparison.statedValue.text(places: 2) + unit,
         "\(measured) ± \(interval) %",
         (change.hasPrefix("-") ? "" : "+") + change + " %", allowed,
       ])
@@ -256,7 +257,7 @@ struct CalibrationInput {
   let reference: CalibrationRecording?
   /// The time in the capture at which the device played the signal's first sample, in seconds by
   /// its clock; nil if it is unknown.
-  let origin: Double?
+  let playbackStartSeconds: Double?
 
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws {
     let path = arguments.value("RECORDING")
@@ -280,7 +281,7 @@ struct CalibrationInput {
       let descriptor = try FileSystem.open(path)
       defer { close(descriptor) }
       sound = try Sound(readingDescriptor: descriptor, path: path)
-      origin = nil
+      playbackStartSeconds = nil
     } else {
       let minimum = max(channel ?? 1, reference ?? 1)
       let count =
@@ -290,7 +291,7 @@ struct CalibrationInput {
       }
       try options.checkLimits()
       let player = try SweepPlayer(arguments, options: options, time: time)
-      (sound, origin) = try player.record(from: name, channelCount: count)
+      (sound, playbackStartSeconds) = try player.record(from: name, channelCount: count)
     }
     sensor = try Self.channel(channel ?? (reference == 1 ? 2 : 1), of: sound, name: name)
     self.reference = try reference.map { try Self.channel($0, of: sound, name: name) }

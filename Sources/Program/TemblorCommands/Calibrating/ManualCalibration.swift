@@ -137,11 +137,11 @@ final class ManualCalibration: PlaybackActivity {
   /// The number of consecutive tones without a key press after which the calibration ends.
   static let maximumUnansweredCount = 3
   /// The initial level, in decibels relative to the maximum.
-  private static let initialLevel = -12.0
+  private static let initialDecibels = -12.0
   /// The minimum level, in decibels relative to the maximum.
-  private static let minimumLevel = -36.0
+  private static let minimumDecibels = -36.0
   /// The change of the level by a key, in decibels.
-  private static let levelStep = 3.0
+  private static let levelStepDecibels = 3.0
   /// The fade-in of a tone in seconds, during which key presses do not count.
   private static let fadeInDuration = 0.5
   /// The interval within which key presses are one: a key is held down or pressed twice.
@@ -149,7 +149,7 @@ final class ManualCalibration: PlaybackActivity {
   /// The duration of a tone after its last key press.
   private static let trailingDuration = Duration.milliseconds(1_500)
   /// The silence between tones.
-  private static let pause = Duration.seconds(1)
+  private static let pauseBetweenTones = Duration.seconds(1)
 
   private enum Phase {
     case ready
@@ -170,9 +170,9 @@ final class ManualCalibration: PlaybackActivity {
   private var lastPressTime: Duration?
   private var unansweredCount = 0
   private var endCount = 0
-  private var levelDecibels = initialLevel
+  private var levelDecibels = initialDecibels
 
-  /// Prepares the tones.
+  /// Prepares the players of the tones.
   ///
   /// - Parameters:
   ///   - profile: The profile for the tones.
@@ -245,11 +245,12 @@ final class ManualCalibration: PlaybackActivity {
   var title: ActivityTitle? {
     let level = "\(levelDecibels.text(places: 0)) dB"
     if case .ready = phase {
-      return ActivityTitle(long: "press Enter to start, \(level)", short: "Enter")
+      return ActivityTitle(longText: "press Enter to start, \(level)", shortText: "Enter")
     }
     let name = "tone \(toneIndex + 1) of \(tones.count)"
     return ActivityTitle(
-      long: "\(name), \(tones[toneIndex].isRising ? "rising" : "falling"), \(level)", short: name,
+      longText: "\(name), \(tones[toneIndex].isRising ? "rising" : "falling"), \(level)",
+      shortText: name,
       remarks: currentPress == nil ? [] : ["pressed"])
   }
 
@@ -281,7 +282,7 @@ final class ManualCalibration: PlaybackActivity {
 
   private func finishTone(at now: Duration) throws {
     try player.stop()
-    phase = .pausing(until: now + Self.pause)
+    phase = .pausing(until: now + Self.pauseBetweenTones)
     if let currentPress {
       presses.append(currentPress)
       unansweredCount = 0
@@ -302,9 +303,9 @@ final class ManualCalibration: PlaybackActivity {
     case .character(" "), .enter:
       recordPress()
     case .character("+"), .character("="), .up:
-      try changeLevel(by: Self.levelStep)
+      try changeLevel(by: Self.levelStepDecibels)
     case .character("-"), .character("_"), .down:
-      try changeLevel(by: -Self.levelStep)
+      try changeLevel(by: -Self.levelStepDecibels)
     // Only quitting and help are left to the session; muting and its other keys are disabled.
     case .character("q"), .character("Q"), .control("d"), .character("?"), .character("h"):
       return false
@@ -317,7 +318,7 @@ final class ManualCalibration: PlaybackActivity {
   private func recordPress() {
     let now = time.now
     if case .ready = phase {
-      phase = .pausing(until: now + Self.pause)
+      phase = .pausing(until: now + Self.pauseBetweenTones)
       return
     }
     guard case .playing = phase, player.position >= Self.fadeInDuration else { return }
@@ -330,11 +331,11 @@ final class ManualCalibration: PlaybackActivity {
   }
 
   private func changeLevel(by step: Double) throws {
-    levelDecibels = min(max(levelDecibels + step, Self.minimumLevel), 0)
+    levelDecibels = min(max(levelDecibels + step, Self.minimumDecibels), 0)
     applyLevel()
     guard case .playing = phase else { return }
     try player.stop()
-    phase = .pausing(until: time.now + Self.pause)
+    phase = .pausing(until: time.now + Self.pauseBetweenTones)
   }
 
   private func applyLevel() {

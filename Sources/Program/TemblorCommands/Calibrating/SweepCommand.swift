@@ -244,7 +244,7 @@ struct SweepPlayer {
   /// The duration of the recording after the signal, in seconds. The latency of sound servers and
   /// networks is up to 3.
   private static let tailDuration = 3.25
-  /// The same for a quick check.
+  /// The duration of the recording after a quick sweep, in seconds.
   private static let quickTailDuration = 0.5
   /// The time until devices run steadily and their clocks are compared, in seconds.
   private static let settlingDuration = 0.25
@@ -267,7 +267,7 @@ struct SweepPlayer {
   }
 
   func play() throws {
-    let sink = try open()
+    let sink = try openSink()
     let samples = try options.samples(rate: sink.format.rate)
     try stream(samples, count: samples.count, to: sink) { _ in true }
   }
@@ -280,7 +280,7 @@ struct SweepPlayer {
   /// - Returns: The recording, and the time in it at which the device played the signal's first
   ///   sample, in seconds by both clocks.
   func record(from device: String, channelCount: Int) throws -> (sound: Sound, origin: Double?) {
-    let sink = try open()
+    let sink = try openSink()
     let rate = sink.format.rate
     let samples: [Float]
     do {
@@ -311,7 +311,7 @@ struct SweepPlayer {
     return (sound, origins.isEmpty ? nil : origins[origins.count / 2])
   }
 
-  private func open() throws(OutputError) -> any AudioSink {
+  private func openSink() throws(OutputError) -> any AudioSink {
     try OutputRegistry.standard.open(device, request, time: time).sink
   }
 
@@ -332,7 +332,7 @@ struct SweepPlayer {
     var hasEnded = false
     defer {
       if !hasEnded {
-        end(sink, draining: false)
+        finishSink(sink, draining: false)
       }
     }
     while true {
@@ -359,13 +359,13 @@ struct SweepPlayer {
       if written >= count || (isDone && count == .max) { break }
     }
     hasEnded = true
-    end(sink, draining: count != .max)
+    finishSink(sink, draining: count != .max)
   }
 
   /// The maximum time for a device to close.
   private static let closeTimeout = Duration.seconds(1)
 
-  private func end(_ sink: any AudioSink, draining: Bool) {
+  private func finishSink(_ sink: any AudioSink, draining: Bool) {
     sink.finish(draining: draining)
     nonisolated(unsafe) let sink = sink
     let thread = try? BackgroundThread { unsafe sink.close() }

@@ -9,7 +9,7 @@ import SystemSupport
 /// Vibration that is played on the sink that is recorded is followed again, without end.
 struct FollowedSource: Equatable {
   /// The word for the default sink's monitor.
-  static let monitor = "monitor"
+  static let monitorKeyword = "monitor"
 
   /// The device to open. A source that follows the server's default has the name of the default at
   /// the start, so that it stays the same source.
@@ -25,7 +25,7 @@ struct FollowedSource: Equatable {
   init(_ name: String, on servers: SoundServers) throws {
     let pulse = "pulse:DEVICE="
     let named = NamedSink(device: name)
-    let isDefault = [Self.monitor, "default", "pulse", "pipewire"].contains(name)
+    let isDefault = [Self.monitorKeyword, "default", "pulse", "pipewire"].contains(name)
     guard isDefault || named != nil else {
       device = name
       sink = nil
@@ -37,7 +37,7 @@ struct FollowedSource: Equatable {
     case .success(let answer):
       server = answer
     case .failure(let problem):
-      guard name == Self.monitor || named?.server == .pulseAudio else {
+      guard name == Self.monitorKeyword || named?.server == .pulseAudio else {
         // A server that PulseAudio's clients do not reach cannot be asked for its default source.
         device = name
         sink = named?.sink
@@ -56,7 +56,7 @@ struct FollowedSource: Equatable {
       server.sinks.first { $0.monitor == source }?.name
     }
     switch (name, named?.sink) {
-    case (Self.monitor, _), (_, "@DEFAULT_MONITOR@"):
+    case (Self.monitorKeyword, _), (_, "@DEFAULT_MONITOR@"):
       let monitor = server.sinks.first { $0.name == server.defaultSink }?.monitor
       device = pulse + (monitor ?? "@DEFAULT_MONITOR@")
       sink = server.defaultSink

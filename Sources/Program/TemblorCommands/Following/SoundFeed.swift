@@ -22,7 +22,7 @@ final class SoundFeed: @unchecked Sendable {
     var level = 0.0
     var gateGain = 1.0
     /// The drift in ppm by which the source runs faster than the output; nil until it is known.
-    var drift: Double?
+    var driftPPM: Double?
     /// The number of frames that the source has delivered.
     var sourceFrameCount: Int64 = 0
     /// The number of frames in the queue.
@@ -117,8 +117,9 @@ final class SoundFeed: @unchecked Sendable {
     sourceClock.record(frameCount: status.sourceFrameCount, at: readTime)
     outputClock.record(frameCount: outputPosition(), at: readTime)
     let followed = follower.follow(interleaved: samples, channelCount: source.channelCount)
-    status.level = Double(follower.peak)
-    var output = resampler.resample(followed, step: source.rate / outputRate * driftLoop.ratio)
+    status.level = Double(follower.inputPeak)
+    var output = resampler.resample(
+      followed, step: source.rate / outputRate * driftLoop.resamplingRatio)
     discardExcess(from: &output)
     if !output.isEmpty, !voice.write(output.span) {
       status.droppedFrameCount += output.count
@@ -127,14 +128,16 @@ final class SoundFeed: @unchecked Sendable {
     let now = time.now
     adjustDrift(at: now)
     lastIterationTime = now
-    status.drift = drift.map { $0 * 1e6 }
+    status.driftPPM = drift.map { $0 * 1e6 }
     status.gateGain = follower.gateGain
     return event
   }
 
   /// The deviation of the source's clock from that of the output, as a fraction.
   private var drift: Double? {
-    guard let source = sourceClock.deviation, let output = outputClock.deviation else { return nil }
+    guard let source = sourceClock.rateDeviation, let output = outputClock.rateDeviation else {
+      return nil
+    }
     return (1 + source) / (1 + output) - 1
   }
 

@@ -11,7 +11,7 @@ import SignalAnalysis
 import SoundFile
 import SystemSupport
 
-/// One of the takes to compare by listening: a pattern or a recording.
+/// A take to compare by listening: a pattern or a recording.
 struct AuditionTake: Sendable {
   static let maximumCount = 9
 
@@ -76,7 +76,7 @@ struct AuditionTake: Sendable {
       do {
         takes.append(try AuditionTake(input, reading: reading))
       } catch {
-        work.fail(Failure.message(error), Failure.status(of: error))
+        work.recordFailure(Failure.message(error), Failure.status(of: error))
       }
     }
     return (work.status == .done ? takes : nil, work.status)
@@ -121,7 +121,7 @@ struct PreparedTakes: Sendable {
 
   /// The largest difference between samples of identical takes, relative to the peak: 60 dB below
   /// it. Files of 16 bits differ by their quantization.
-  private static let rounding: Float = 0.001
+  private static let roundingTolerance: Float = 0.001
 
   /// A Boolean value that indicates whether gains make the first two takes identical, except for
   /// rounding.
@@ -134,7 +134,7 @@ struct PreparedTakes: Sendable {
     let gains = gains.map(Float.init)
     return zip(signals[0].channels, signals[1].channels).allSatisfy { first, second in
       let peaks = [Statistics.peak(of: first) * gains[0], Statistics.peak(of: second) * gains[1]]
-      let tolerance = Self.rounding * max(peaks[0], peaks[1])
+      let tolerance = Self.roundingTolerance * max(peaks[0], peaks[1])
       let count = min(first.count, second.count)
       let isShared = (0..<count).allSatisfy {
         abs(first[$0] * gains[0] - second[$0] * gains[1]) <= tolerance

@@ -177,7 +177,7 @@ struct LiveOptions {
           session.console.hint(
             """
             \(profile.frequency.text): for a shaker or headphones; on a laptop, use '--profile \
-            \(ReviewTake.speakerProfile)'
+            \(ReviewTake.speakerProfileName)'
             """
           )
         }
@@ -198,7 +198,7 @@ struct LiveOptions {
   }
 
   /// Refuses a device that cannot play with these options.
-  func check(_ granted: DeviceSummary) throws(UsageError) {
+  func checkDevice(_ granted: DeviceSummary) throws(UsageError) {
     _ = try engine(for: granted, bodyLocationCount: 0, recordingChannelCounts: [])
   }
 

@@ -11,7 +11,7 @@ struct LiveOutcome {
   var device: DeviceSummary?
   /// The number of rendered frames, including missed frames.
   var frameCount: Int64 = 0
-  /// The events at the device.
+  /// The events that the audio device reported.
   var sinkEvents = SinkEventAggregator()
   var isHeardToEnd = true
   var peak: Float = 0

@@ -11,7 +11,7 @@ import SystemSupport
 final class LiveSession {
   static let strengthStepCount: Float = 20
   /// The interval between reads of block timings, well before they would be dropped.
-  private static let timingsInterval = Duration.milliseconds(500)
+  private static let blockTimingsInterval = Duration.milliseconds(500)
 
   /// The maximum time for a device to end after a key or a signal; with the file, one second in
   /// total.
@@ -135,7 +135,7 @@ final class LiveSession {
       limit, console.timeout(isIdle: activity.state == .idle),
       keyboard?.timeout(at: environment.time.now),
       outcome.sinkEvents.timeout(at: environment.time.now),
-      wantsBlockTimings ? Self.timingsInterval : nil,
+      wantsBlockTimings ? Self.blockTimingsInterval : nil,
     ]
     environment.time.wait(for: &watched, timeout: limits.compactMap { $0 }.min())
   }
@@ -234,7 +234,7 @@ final class LiveSession {
     let peaks = readPeaks(engine)
     let voiceCount = max(0, engine.voiceCount - (playing.tone?.voiceCount ?? 0))
     return PlaybackStatus(
-      state: engine.isMuted ? .muted : task.state, position: task.hasClock ? position : nil,
+      state: engine.isMuted ? .muted : task.state, positionSeconds: task.hasClock ? position : nil,
       duration: duration,
       peaks: task.hidesSoundDetails ? [] : peaks, voiceCount: task.title == nil ? voiceCount : nil,
       underrunCount: outcome.sinkEvents.underrunCount,
@@ -312,8 +312,8 @@ protocol PlaybackActivity: AnyObject {
 enum ActivityStep: Equatable { case wait(Duration?), finished }
 
 struct ActivityTitle: Equatable, Sendable {
-  var long: String
-  var short: String
+  var longText: String
+  var shortText: String
   /// Remarks about playback, the most important first; omitted without space.
   var remarks: [String] = []
 }

@@ -5,9 +5,9 @@ import SystemSupport
 
 struct LoopRange: Equatable {
   /// The start in seconds; nil to repeat the whole.
-  private var start: Double?
+  private var startSeconds: Double?
   /// The end in seconds; nil for the end of the longest take.
-  private var end: Double?
+  private var endSeconds: Double?
   private var argument = ""
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
@@ -21,18 +21,18 @@ struct LoopRange: Equatable {
       throw UsageError.invalidValue(
         of: "--loop-range", expected: "a range in seconds, such as '0.5-1.2'", actual: word)
     }
-    self.start = start
-    end = numbers[1]
-    if let end, end - start < PatternPlayer.minimumLoopDuration {
+    self.startSeconds = start
+    endSeconds = numbers[1]
+    if let endSeconds, endSeconds - start < PatternPlayer.minimumLoopDuration {
       throw UsageError(
         "the loop range \(word.inQuotes) is shorter than \(PatternPlayer.minimumLoopDuration) s")
     }
   }
 
   func region(of duration: Double) throws(UsageError) -> ClosedRange<Double>? {
-    guard let start else { return nil }
-    let end = min(end ?? duration, duration)
-    guard end - start >= PatternPlayer.minimumLoopDuration else {
+    guard let startSeconds else { return nil }
+    let end = min(endSeconds ?? duration, duration)
+    guard end - startSeconds >= PatternPlayer.minimumLoopDuration else {
       throw UsageError(
         """
         the loop range \(argument.inQuotes) starts after the end at \
@@ -40,7 +40,7 @@ struct LoopRange: Equatable {
         """
       )
     }
-    return start...end
+    return startSeconds...end
   }
 }
 

@@ -8,7 +8,7 @@ struct PlaybackStatus: Equatable, Sendable {
   var state = State.playing
   /// The position in seconds from the start of the pattern, or of the session; nil if no time is
   /// shown.
-  var position: Double?
+  var positionSeconds: Double?
   /// The duration of the pattern in seconds; nil without an end.
   var duration: Double?
   /// The peak of each channel since the last line, 0 to 1.
@@ -74,10 +74,10 @@ struct PlaybackStatus: Equatable, Sendable {
     let percent = strength.map { "\(Int((min(1, max(0, $0)) * 100).rounded()))%" }
     let strengthWords = percent.map { [(text: "strength \($0)", isAlarm: false)] } ?? []
     let strengthFigure = percent.map { [(text: $0, isAlarm: false)] } ?? []
-    let now = position.map { [time($0)] } ?? []
+    let now = positionSeconds.map { [time($0)] } ?? []
     let times = now + (duration.map { ["/", time($0)] } ?? [])
-    let short = [state.rawValue] + (title.map { [$0.short] } ?? [])
-    let long = [state.rawValue] + (title.map { [$0.long] } ?? [])
+    let short = [state.rawValue] + (title.map { [$0.shortText] } ?? [])
+    let long = [state.rawValue] + (title.map { [$0.longText] } ?? [])
     let remarks = title.map { $0.remarks.map { "  \($0)" } } ?? []
     switch detail {
     case .full:
@@ -154,14 +154,14 @@ struct LevelMeter {
         text += " "
       }
       text += output.styled(
-        barLength > 0 ? Self.bar(peak, length: barLength) : Self.column(peak),
+        barLength > 0 ? Self.barText(peak, length: barLength) : Self.columnText(peak),
         Self.decibels(peak) >= Self.highLevelDecibels ? .yellow : .green)
     }
     return text
   }
 
   /// Returns a horizontal bar in eighths of a column, with dots after its end.
-  private static func bar(_ peak: Float, length: Int) -> String {
+  private static func barText(_ peak: Float, length: Int) -> String {
     let eighths = Int((filledFraction(peak) * Double(length * 8)).rounded())
     var text = String(repeating: "█", count: eighths / 8)
     if eighths % 8 > 0 {
@@ -171,7 +171,7 @@ struct LevelMeter {
   }
 
   /// Returns one column that is filled from the bottom; `·` for silence.
-  private static func column(_ peak: Float) -> String {
+  private static func columnText(_ peak: Float) -> String {
     let eighths = Int((filledFraction(peak) * 8).rounded())
     return eighths == 0 ? "·" : String(Character(scalar(0x2580 + UInt32(eighths))))
   }

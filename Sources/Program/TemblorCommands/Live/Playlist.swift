@@ -15,7 +15,7 @@ final class Playlist: PlaybackActivity {
   private let patterns: [CompiledPattern]
   private let gapFrameCount: Int64
   private let trackPlayer: SingleTrackPlayer
-  private var index = 0
+  private var currentIndex = 0
   /// The frame at which the whole sound has been heard, once the last pattern has ended.
   private var heardEndFrame: Int64?
 
@@ -58,8 +58,8 @@ final class Playlist: PlaybackActivity {
 
   func update(at now: Duration) throws -> ActivityStep {
     if heardEndFrame == nil, let end = trackPlayer.endFrame {
-      if index + 1 < patterns.count {
-        try play(index + 1, at: .frame(end + gapFrameCount))
+      if currentIndex + 1 < patterns.count {
+        try play(currentIndex + 1, at: .frame(end + gapFrameCount))
       } else {
         heardEndFrame =
           end
@@ -78,16 +78,16 @@ final class Playlist: PlaybackActivity {
     case .character(" "):
       try trackPlayer.togglePause()
     case .character("r"), .character("R"), .home:
-      try play(index)
+      try play(currentIndex)
     case .character("n"), .character("N"), .right:
-      if index + 1 < patterns.count {
-        try play(index + 1)
+      if currentIndex + 1 < patterns.count {
+        try play(currentIndex + 1)
       } else {
         try trackPlayer.stop()
         heardEndFrame = engine.position
       }
     case .character("p"), .character("P"), .left:
-      try play(max(0, index - 1))
+      try play(max(0, currentIndex - 1))
     default:
       return false
     }
@@ -96,8 +96,8 @@ final class Playlist: PlaybackActivity {
 
   private func play(_ index: Int, at time: PlaybackTime = .now) throws {
     heardEndFrame = nil
-    let isDifferent = index != self.index
-    self.index = index
+    let isDifferent = index != self.currentIndex
+    self.currentIndex = index
     try trackPlayer.play(patterns[index], at: time)
     if isDifferent {
       showPatternName()
@@ -106,9 +106,9 @@ final class Playlist: PlaybackActivity {
 
   private func showPatternName() {
     guard patterns.count > 1 else { return }
-    let pattern = patterns[index]
+    let pattern = patterns[currentIndex]
     console.hint(
-      "\(index + 1) of \(patterns.count): \(pattern.name.printable), "
+      "\(currentIndex + 1) of \(patterns.count): \(pattern.name.printable), "
         + NumberFormatting.secondsText(pattern.duration))
   }
 }

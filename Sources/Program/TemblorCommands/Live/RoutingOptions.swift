@@ -83,8 +83,8 @@ enum RoutingOptions {
     try arguments.values("--channel").reduce(into: []) { channels, text in
       let new = try ChannelRouting.ChannelSettings(
         text, option: "--channel", profileNamed: SharedOptions.profile(named:))
-      guard !channels.contains(where: { $0.index == new.index }) else {
-        throw UsageError("'--channel' configures channel \(new.index + 1) twice")
+      guard !channels.contains(where: { $0.channelIndex == new.channelIndex }) else {
+        throw UsageError("'--channel' configures channel \(new.channelIndex + 1) twice")
       }
       channels.append(new)
     }
@@ -92,7 +92,7 @@ enum RoutingOptions {
 
   static let none = "none"
   /// The accepted gains in decibels.
-  static let gainRange = -120.0...24.0
+  static let gainDecibelsRange = -120.0...24.0
 
   /// Parses `1,2:-6` or `none`: channels numbered from 1, with gains in decibels.
   static func channels(_ text: String, option: String) throws(UsageError) -> [ChannelRouting
@@ -102,8 +102,8 @@ enum RoutingOptions {
     if text == none { return entries }
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      let index = try Self.index(String(parts[0]), option: option)
-      guard !entries.contains(where: { $0.index == index }) else {
+      let index = try Self.channelIndex(String(parts[0]), option: option)
+      guard !entries.contains(where: { $0.channelIndex == index }) else {
         throw UsageError("\(option.inQuotes) contains channel \(index + 1) twice")
       }
       let gain = parts.count > 1 ? try Self.gain(String(parts[1]), option: option) : 1
@@ -113,7 +113,7 @@ enum RoutingOptions {
   }
 
   /// Returns the index from 0 for a channel's number.
-  static func index(_ text: String, option: String) throws(UsageError) -> Int {
+  static func channelIndex(_ text: String, option: String) throws(UsageError) -> Int {
     guard let number = Int(text), (1...OutputRouting.maximumChannelCount).contains(number) else {
       throw UsageError.invalidValue(
         of: option, expected: "channel numbers from 1 to \(OutputRouting.maximumChannelCount)",
@@ -123,9 +123,9 @@ enum RoutingOptions {
   }
 
   static func gain(_ text: String, option: String) throws(UsageError) -> Float {
-    guard let number = Double(text), gainRange.contains(number) else {
-      let minimum = Int(gainRange.lowerBound)
-      let maximum = Int(gainRange.upperBound)
+    guard let number = Double(text), gainDecibelsRange.contains(number) else {
+      let minimum = Int(gainDecibelsRange.lowerBound)
+      let maximum = Int(gainDecibelsRange.upperBound)
       throw UsageError.invalidValue(
         of: option, expected: "gains from \(minimum) to \(maximum) dB", actual: text)
     }
@@ -145,7 +145,7 @@ extension ChannelRouting.ChannelSettings {
   /// Parses `2=haptics,profile=aura-ast-2b-4,gain=-3,delay=2ms,invert`.
   init(_ text: String, option: String, profileNamed: (String) throws -> TransducerProfile) throws {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    self.init(index: try RoutingOptions.index(String(parts[0]), option: option))
+    self.init(index: try RoutingOptions.channelIndex(String(parts[0]), option: option))
     guard parts.count == 2, !parts[1].isEmpty else {
       throw UsageError.invalidValue(
         of: option, expected: "a channel and its settings, such as '1=haptics,gain=-3'",
@@ -157,14 +157,15 @@ extension ChannelRouting.ChannelSettings {
     guard filters.count <= ChannelFilter.maximumCount else {
       throw UsageError(
         """
-        channel \(index + 1) has \(filters.count) filters; the limit is \
+        channel \(channelIndex + 1) has \(filters.count) filters; the limit is \
         \(ChannelFilter.maximumCount)
         """
       )
     }
     if profile != nil || source != nil, content?.hasHaptics == false {
       let name = profile != nil ? "profile" : "source"
-      throw UsageError("channel \(index + 1) has a \(name), but no haptics in \(text.inQuotes)")
+      throw UsageError(
+        "channel \(channelIndex + 1) has a \(name), but no haptics in \(text.inQuotes)")
     }
   }
 
@@ -195,7 +196,7 @@ extension ChannelRouting.ChannelSettings {
     case ("gain", let text?):
       gain = try RoutingOptions.gain(text, option: option)
     case ("delay", let text?):
-      delay = try Self.delay(text, option: option)
+      delaySeconds = try Self.delay(text, option: option)
     case ("eq", let text?):
       filters.append(try Self.band(text, option: option))
     case ("crossover", let text?):
@@ -265,7 +266,8 @@ extension ChannelRouting {
       for filter in channel.filters where filter.hertz >= rate / 2 {
         throw UsageError(
           """
-          '--channel \(channel.index + 1)' has a filter at \(filter.hertz.shortText) Hz, but the \
+          '--channel \(channel.channelIndex + 1)' has a filter at \(filter.hertz.shortText) Hz, \
+          but the \
           sample rate is \(rate.shortText) Hz; use a frequency below \((rate / 2).shortText) Hz, \
           or a higher '--rate'
           """
@@ -281,7 +283,7 @@ enum PanArgument {
   /// Parses `POS`, or `T:POS,T:POS` with increasing times.
   static func path(_ text: String, in layout: TransducerArray.Layout) throws(UsageError) -> PanPath
   {
-    guard text.contains(":") else { return PanPath(at: try checked(text, layout)) }
+    guard text.contains(":") else { return PanPath(at: try parsePosition(text, layout)) }
     var points: [PanPath.Point] = []
     for word in text.split(separator: ",", omittingEmptySubsequences: false) {
       let parts = word.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
@@ -294,7 +296,7 @@ enum PanArgument {
       if let last = points.last, time <= last.time {
         throw UsageError("'--pan' requires increasing times; \(parts[0]) is out of order")
       }
-      points.append(.init(time: time, position: try checked(parts[1], layout)))
+      points.append(.init(time: time, position: try parsePosition(parts[1], layout)))
     }
     guard points.count <= maximumPointCount else {
       throw UsageError("'--pan' accepts at most \(maximumPointCount) positions")
@@ -302,7 +304,8 @@ enum PanArgument {
     return PanPath(points)
   }
 
-  private static func checked(_ text: String, _ layout: TransducerArray.Layout) throws(UsageError)
+  private static func parsePosition(_ text: String, _ layout: TransducerArray.Layout)
+    throws(UsageError)
     -> ArrayPosition
   {
     if let position = ArrayPosition(text, in: layout) { return position }

@@ -101,7 +101,7 @@ enum StudioCommand {
     try options.page.checkStream(terminal)
     try OutputPaths.checkIsNoInput(options.page.path, of: inputs.map(TakeInput.pattern))
     let slots = try inputs.map { input in
-      StudioPage.Slot(name: name(of: input), bytes: try input.readFile().bytes)
+      StudioPage.OpenDocument(name: name(of: input), bytes: try input.readFile().bytes)
     }
     try PageOutput.write(page.html(slots), options.page, state: "written", &work, terminal)
     return work.status

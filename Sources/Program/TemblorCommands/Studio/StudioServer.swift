@@ -96,7 +96,7 @@ final class StudioServer {
       time.wait(for: &watched, timeout: next)
       if watched[0].receivedEvents != 0 { return }
       for index in connections.indices {
-        serve(&connections[index], site)
+        sendResponse(&connections[index], site)
       }
       let now = time.now
       let isDone = { (connection: Connection) in
@@ -128,7 +128,7 @@ final class StudioServer {
     }
   }
 
-  private func serve(_ connection: inout Connection, _ site: StudioSite) {
+  private func sendResponse(_ connection: inout Connection, _ site: StudioSite) {
     if connection.response == nil {
       receive(&connection, site)
     }

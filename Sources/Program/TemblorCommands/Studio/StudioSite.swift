@@ -145,7 +145,7 @@ struct StudioSite {
     -> HTTPResponse
   {
     let bytes = try FileSystem.read(path)
-    let tag = StudioPage.Slot.entityTag(of: bytes)
+    let tag = StudioPage.OpenDocument.entityTag(of: bytes)
     let present = HTTPResponse(contentType: "application/octet-stream", entityTag: tag, body: bytes)
     switch request.method {
     case "GET", "HEAD":
@@ -160,14 +160,15 @@ struct StudioSite {
       }
       try AtomicFileWriter.write(request.body, to: path)
       return HTTPResponse(
-        204, contentType: "", entityTag: StudioPage.Slot.entityTag(of: request.body), body: [])
+        204, contentType: "", entityTag: StudioPage.OpenDocument.entityTag(of: request.body),
+        body: [])
     default:
       return HTTPResponse(405, "a pattern supports GET and PUT")
     }
   }
 
   private func html() throws(FileError) -> [UInt8] {
-    var slots: [StudioPage.Slot] = []
+    var slots: [StudioPage.OpenDocument] = []
     for (index, path) in paths.enumerated() {
       slots.append(
         .init(

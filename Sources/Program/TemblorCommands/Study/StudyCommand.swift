@@ -131,13 +131,13 @@ enum StudyCommand {
     let live: LiveOptions
     let participant: String
     let procedure: StudyProcedure
-    let repeats: Int
+    let repeatCount: Int
     let seed: UInt64?
-    let gap: Double
+    let gapSeconds: Double
     let question: String
     let breakInterval: Int?
     let simulation: String?
-    /// The path of `--save`.
+    /// The path of the results file, from `--save`.
     let savePath: String?
 
     init(_ arguments: ParsedArguments, table: String) throws {
@@ -148,9 +148,9 @@ enum StudyCommand {
         throw UsageError("'--participant' must be a name without slashes")
       }
       procedure = try arguments[StudyCommand.procedure]
-      repeats = try arguments[StudyCommand.repeats]
+      repeatCount = try arguments[StudyCommand.repeats]
       seed = try arguments[ABXOptions.seedOption].map { UInt64($0) }
-      gap = try arguments[AuditionCommand.gap]
+      gapSeconds = try arguments[AuditionCommand.gap]
       question = try arguments[StudyCommand.question] ?? procedure.question
       breakInterval = try arguments[StudyCommand.breakInterval]
       simulation = try arguments[simulate]
@@ -164,7 +164,7 @@ enum StudyCommand {
     }
   }
 
-  /// Runs the command.
+  /// Runs the command `study`.
   ///
   /// - Parameters:
   ///   - arguments: The arguments of the command.
@@ -242,7 +242,7 @@ enum StudyCommand {
   ) -> StudyRecord {
     let trials = TrialSequence(
       options.procedure, values: table.stimuli.map(\.value), reference: reference,
-      repeats: options.repeats, seed: seed)
+      repeats: options.repeatCount, seed: seed)
     let conditions = StudyConditions(
       participant: options.participant, seed: seed, profile: options.live.profile.name,
       strength: options.simulation == nil ? options.live.strength : nil)
@@ -416,7 +416,7 @@ struct StudyRecord {
       let answer = row.fields["answer"].flatMap(Double.init)
       guard let trial = trials.trial, let answer, trials.procedure.accepts(answer) else {
         throw StudyResults.error(
-          path, line: row.line, "is beyond the end of this study; save to a different file")
+          path, line: row.lineNumber, "is beyond the end of this study; save to a different file")
       }
       let identity = identity(of: trial)
       for column in StudyResults.columns {
@@ -426,7 +426,7 @@ struct StudyRecord {
         let isCondition = column == "strength" || column == "simulated"
         if isCondition, saved.isEmpty, !conditions.isSimulated { continue }
         throw StudyResults.error(
-          path, line: row.line,
+          path, line: row.lineNumber,
           "has \(saved.inQuotes) as \(column), but this study has \(expected.inQuotes); "
             + "save to a different file")
       }
@@ -454,7 +454,7 @@ struct StudyRecord {
     }
   }
 
-  /// Answers all remaining trials.
+  /// Answers all remaining trials by simulation.
   ///
   /// - Parameter text: `right`, `wrong`, `random`, or the value from which answers are correct.
   mutating func simulate(_ text: String) throws {
@@ -531,7 +531,7 @@ final class StudyActivity: PlaybackActivity {
     self.engine = engine
     self.options = options
     self.console = console
-    try begin()
+    try beginTrials()
   }
 
   var keys: [KeyHelp] {
@@ -545,18 +545,18 @@ final class StudyActivity: PlaybackActivity {
   var hidesSoundDetails: Bool { true }
   var hasFixedLevel: Bool { true }
 
-  private var number: String {
+  private var trialNumberText: String {
     "\(record.trials.answers.count + 1)" + (record.trials.plannedCount.map { " of \($0)" } ?? "")
   }
 
   var title: ActivityTitle? {
     let answer = isOnBreak ? "break" : "answer: \(typedAnswer)"
-    return ActivityTitle(long: answer, short: answer, remarks: ["trial \(number)"])
+    return ActivityTitle(longText: answer, shortText: answer, remarks: ["trial \(trialNumberText)"])
   }
 
   /// Plays the next trial and asks the question.
-  private func begin() throws {
-    announcement = "Trial \(number): \(options.question)"
+  private func beginTrials() throws {
+    announcement = "Trial \(trialNumberText): \(options.question)"
     try playTrial()
   }
 
@@ -575,7 +575,7 @@ final class StudyActivity: PlaybackActivity {
       try player.setGain(rendering.gain, over: 0)
       try player.start(at: .frame(frame))
       players.append(player)
-      frame += length + FrameConversion.frame(seconds: options.gap, rate: engine.rate)
+      frame += length + FrameConversion.frame(seconds: options.gapSeconds, rate: engine.rate)
     }
     endFrame = frame
   }
@@ -592,7 +592,7 @@ final class StudyActivity: PlaybackActivity {
   func handleKey(_ key: KeyPress) throws -> Bool {
     if isOnBreak, key != .character("q") {
       isOnBreak = false
-      try begin()
+      try beginTrials()
       return true
     }
     switch key {
@@ -606,14 +606,14 @@ final class StudyActivity: PlaybackActivity {
     case .character("r"), .character("R"):
       try playTrial()
     case .enter:
-      try confirm()
+      try confirmAnswer()
     default:
       return false
     }
     return true
   }
 
-  private func confirm() throws {
+  private func confirmAnswer() throws {
     guard let answer = Double(typedAnswer), record.trials.procedure.accepts(answer) else {
       typedAnswer = ""
       return console.hint("Type \(record.trials.procedure.answerText), then press Enter.")
@@ -628,7 +628,7 @@ final class StudyActivity: PlaybackActivity {
       isOnBreak = true
       announcement = "Break: press any key to continue."
     } else {
-      try begin()
+      try beginTrials()
     }
   }
 }

@@ -5,10 +5,10 @@ import SystemSupport
 
 /// The report of `study`, which pools the results of participants.
 enum StudyReport {
-  /// A row of a results file.
+  /// An answer: a row of a results file.
   private struct Answer {
     let path: String
-    let line: Int
+    let lineNumber: Int
     let fields: [String: String]
   }
 
@@ -18,7 +18,7 @@ enum StudyReport {
   {
     let answers = try paths.flatMap { path in
       try StudyResults(path, bytes: FileSystem.read(path)).rows.map { row in
-        Answer(path: path, line: row.line, fields: row.fields)
+        Answer(path: path, lineNumber: row.lineNumber, fields: row.fields)
       }
     }
     guard let first = answers.first else { throw FileError("results", "no answers found") }
@@ -64,16 +64,16 @@ enum StudyReport {
     for row in answers {
       for key in ["study", "procedure"] where row.fields[key] != first.fields[key] {
         throw StudyResults.error(
-          row.path, line: row.line, "the \(key) differs from that in \(first.path.inQuotes)")
+          row.path, line: row.lineNumber, "the \(key) differs from that in \(first.path.inQuotes)")
       }
       if !seen.insert(["participant", "seed", "trial"].map { row.fields[$0] }).inserted {
-        throw StudyResults.error(row.path, line: row.line, "duplicate trial")
+        throw StudyResults.error(row.path, line: row.lineNumber, "duplicate trial")
       }
       let answer = row.fields["answer"].flatMap(Double.init)
       let hasRight = !procedure.hasTwoAnswers || ["1", "2"].contains(row.fields["right"])
       guard let answer, procedure.accepts(answer), hasRight else {
         throw StudyResults.error(
-          row.path, line: row.line, "invalid answer for '\(procedure.rawValue)'")
+          row.path, line: row.lineNumber, "invalid answer for '\(procedure.rawValue)'")
       }
     }
   }
@@ -91,7 +91,7 @@ enum StudyReport {
     let simulated = answers.first { $0.fields["simulated"] == "true" }
     if let simulated, let other = answers.first(where: { $0.fields["simulated"] != "true" }) {
       throw StudyResults.error(
-        other.path, line: other.line,
+        other.path, line: other.lineNumber,
         "has \(origin(other)), but \(simulated.path.inQuotes) has simulated answers; "
           + "report them separately")
     }
@@ -101,7 +101,7 @@ enum StudyReport {
       let other = played.first(where: { $0.fields["strength"] != strength })
     {
       throw StudyResults.error(
-        other.path, line: other.line,
+        other.path, line: other.lineNumber,
         "was played at strength \(other.fields["strength"] ?? ""), but \(first.path.inQuotes) at "
           + "\(strength ?? ""); report them separately")
     }
@@ -190,7 +190,7 @@ enum StudyReport {
   {
     var staircase = Staircase()
     for row in rows {
-      _ = staircase.record(
+      _ = staircase.recordAnswer(
         isCorrect: row["answer"] == row["right"], at: row["value"].flatMap(Double.init) ?? 0)
     }
     let threshold = staircase.threshold.map {
@@ -205,14 +205,15 @@ enum StudyReport {
   private static func magnitudeResult(_ name: String, _ answers: [Double]) -> StimulusResult {
     let logarithm = MeanEstimate(of: answers.map(log))
     return meanResult(
-      name, answers, exp(logarithm.mean), exp(logarithm.mean - logarithm.halfWidth),
-      exp(logarithm.mean + logarithm.halfWidth))
+      name, answers, exp(logarithm.mean), exp(logarithm.mean - logarithm.confidenceHalfWidth),
+      exp(logarithm.mean + logarithm.confidenceHalfWidth))
   }
 
   private static func ratingResult(_ name: String, _ answers: [Double]) -> StimulusResult {
     let rating = MeanEstimate(of: answers)
     return meanResult(
-      name, answers, rating.mean, rating.mean - rating.halfWidth, rating.mean + rating.halfWidth)
+      name, answers, rating.mean, rating.mean - rating.confidenceHalfWidth,
+      rating.mean + rating.confidenceHalfWidth)
   }
 
   private static func meanResult(

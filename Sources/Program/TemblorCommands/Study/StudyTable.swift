@@ -11,7 +11,7 @@ import SystemSupport
 struct StudyTable {
   struct Stimulus {
     let id: String
-    let line: Int
+    let lineNumber: Int
     let pattern: LoadedPattern?
     let composition: HapticComposition
     /// The profile of this stimulus, or nil for the profile of the study.
@@ -33,10 +33,10 @@ struct StudyTable {
     "intensity", "sharpness", "duration", "attack", "decay", "release", "level",
   ]
   static let columns = ["id", "file", "profile"] + numericColumns
-  private static let rule = Rule.error(
+  private static let invalidTable = Rule.error(
     "study-table", "study", "A table of stimuli must have the required columns.")
   /// The maximum error of a level, in decibels.
-  private static let levelTolerance = 0.01
+  private static let levelToleranceDecibels = 0.01
 
   let path: String
   /// The SHA-256 hash of the table.
@@ -74,7 +74,7 @@ struct StudyTable {
       if let previous = stimuli.first(where: { $0.id == id }) {
         throw Self.error(
           path, line: row.lineNumber, column: "id",
-          "\(id.inQuotes) is already used in line \(previous.line)")
+          "\(id.inQuotes) is already used in line \(previous.lineNumber)")
       }
       stimuli.append(
         try Self.parseStimulus(
@@ -120,7 +120,8 @@ struct StudyTable {
       }
       let pattern = try LoadedPattern(inputs[0])
       return Stimulus(
-        id: id, line: line, pattern: pattern, composition: pattern.composition, profile: profile,
+        id: id, lineNumber: line, pattern: pattern, composition: pattern.composition,
+        profile: profile,
         level: level,
         value: level)
     }
@@ -140,7 +141,7 @@ struct StudyTable {
       }
     }
     return Stimulus(
-      id: id, line: line, pattern: nil,
+      id: id, lineNumber: line, pattern: nil,
       composition: HapticComposition(HapticPattern(events: [event])),
       profile: profile, level: level, value: level ?? intensity)
   }
@@ -152,12 +153,12 @@ struct StudyTable {
     for (index, stimulus) in stimuli.enumerated() {
       if stimulus.value == nil || (stimulus.level == nil) != (stimuli[reference].level == nil) {
         throw Self.error(
-          path, line: stimulus.line, column: nil,
+          path, line: stimulus.lineNumber, column: nil,
           "a staircase requires a level or an intensity for each stimulus")
       }
       if index != reference, (stimulus.value ?? 0) <= minimum {
         throw Self.error(
-          path, line: stimulus.line, column: nil,
+          path, line: stimulus.lineNumber, column: nil,
           "a staircase requires stimuli stronger than the reference"
         )
       }
@@ -169,7 +170,7 @@ struct StudyTable {
   {
     InputError(
       Finding(
-        rule, location: FileLocation(name: path, position: .text(line: line, column: 1)),
+        invalidTable, location: FileLocation(name: path, position: .text(line: line, column: 1)),
         (column.map { "column \($0.inQuotes): " } ?? "") + message))
   }
 
@@ -201,14 +202,14 @@ struct StudyTable {
     guard let level = stimulus.level else {
       return Rendering(plans: plans, gain: 1, levels: measured)
     }
-    for _ in 0..<4 where abs(measured.rmsDecibels - level) > Self.levelTolerance && measured.rms > 0
-    {
+    for _ in 0..<4
+    where abs(measured.rmsDecibels - level) > Self.levelToleranceDecibels && measured.rms > 0 {
       gain *= Decibels.factor(level - measured.rmsDecibels)
       measured = try levels(gain)
     }
-    guard abs(measured.rmsDecibels - level) <= Self.levelTolerance else {
+    guard abs(measured.rmsDecibels - level) <= Self.levelToleranceDecibels else {
       throw Self.error(
-        path, line: stimulus.line, column: "level",
+        path, line: stimulus.lineNumber, column: "level",
         """
         \(NumberFormatting.fixed(level, places: 1)) dBFS is out of reach; \(stimulus.id.inQuotes) \
         supports at most \(NumberFormatting.fixed(measured.rmsDecibels, places: 1)) dBFS with its \

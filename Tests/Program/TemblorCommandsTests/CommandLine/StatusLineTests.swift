@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct StatusLineTests {
   private static let stereo = PlaybackStatus(
-    position: 61.29, duration: 125, peaks: [1, 0.5], voiceCount: 3, strength: 0.8)
+    positionSeconds: 61.29, duration: 125, peaks: [1, 0.5], voiceCount: 3, strength: 0.8)
 
   /// 64 channels that rise to full level, with two underruns.
   private static var many: PlaybackStatus {
@@ -26,7 +26,7 @@ import Testing
     (39, "> 1:01.2 / 2:05.0 ██████ █████▎ 3v 80%"), (19, "> 1:01.2 ████ ███▌"), (8, "> 1:01.2"),
     (5, "> ██▇"),
   ]) func showsLessWhereThereIsLess(width: Int, expected: String) {
-    let narrow = width == 5 ? PlaybackStatus(position: 0, peaks: [1, 1, 0.5]) : Self.stereo
+    let narrow = width == 5 ? PlaybackStatus(positionSeconds: 0, peaks: [1, 1, 0.5]) : Self.stereo
     #expect(line(narrow, width) == expected)
   }
 
@@ -38,7 +38,7 @@ import Testing
   }
 
   @Test func theTransducersHeatAndGainAreShown() {
-    var figures = PlaybackStatus(position: 1, peaks: [])
+    var figures = PlaybackStatus(positionSeconds: 1, peaks: [])
     figures.protection = ProtectionSummary(
       excursionLimitedFrameCount: 0, powerLimitedFrameCount: 0, minimumGain: 1,
       temperatureRise: 0.63)
@@ -60,7 +60,9 @@ import Testing
   }
 
   @Test func noLineIsTooLong() {
-    for figures in [Self.stereo, Self.many, Self.held, PlaybackStatus(position: 1e9, peaks: [])] {
+    for figures in [
+      Self.stereo, Self.many, Self.held, PlaybackStatus(positionSeconds: 1e9, peaks: []),
+    ] {
       for width in 0...200 {
         let output = Output(isTerminal: true, isColored: false) { _ throws(StreamError) in }
         let (text, length) = figures.line(width: width, for: output)
@@ -71,9 +73,9 @@ import Testing
   }
 
   @Test func timesHaveHoursWhereTheyNeedThem() {
-    #expect(line(PlaybackStatus(position: 0.06, peaks: []), 16) == "> 0:00.0 0v 100%")
-    #expect(line(PlaybackStatus(position: 3_599.99, peaks: []), 9) == "> 59:59.9")
-    let hours = PlaybackStatus(position: 3_600, duration: 36_000.5, peaks: [])
+    #expect(line(PlaybackStatus(positionSeconds: 0.06, peaks: []), 16) == "> 0:00.0 0v 100%")
+    #expect(line(PlaybackStatus(positionSeconds: 3_599.99, peaks: []), 9) == "> 59:59.9")
+    let hours = PlaybackStatus(positionSeconds: 3_600, duration: 36_000.5, peaks: [])
     #expect(line(hours, 30) == "> 1:00:00.0 / 10:00:00.5")
   }
 
@@ -103,7 +105,7 @@ import Testing
     var madeCount = 0
     func figures() -> PlaybackStatus {
       madeCount += 1
-      return PlaybackStatus(position: Double(madeCount), peaks: [])
+      return PlaybackStatus(positionSeconds: Double(madeCount), peaks: [])
     }
     for _ in 0..<1_000 {
       line.show(figures())
@@ -116,10 +118,10 @@ import Testing
   @Test func followsTheWindow() {
     let recorded = RecordedTerminal(isTerminal: true, width: 20)
     let line = LiveConsole(on: recorded.terminal, isQuiet: false)
-    line.show(PlaybackStatus(position: 1, duration: 2, peaks: []))
+    line.show(PlaybackStatus(positionSeconds: 1, duration: 2, peaks: []))
     recorded.resize(to: 10)
     recorded.advance(by: .seconds(1))
-    line.show(PlaybackStatus(position: 1, duration: 2, peaks: []))
+    line.show(PlaybackStatus(positionSeconds: 1, duration: 2, peaks: []))
     recorded.resize(to: 2)
     line.clear()
     let erasing = "\r\u{1B}[J"
@@ -153,9 +155,9 @@ import Testing
   @Test func messagesTakeTheLinesPlace() {
     let recorded = RecordedTerminal(isTerminal: true, width: 9)
     let line = LiveConsole(on: recorded.terminal, isQuiet: false)
-    line.show(PlaybackStatus(position: 1, peaks: []))
+    line.show(PlaybackStatus(positionSeconds: 1, peaks: []))
     line.error("away")
-    line.show(PlaybackStatus(position: 2, peaks: []))
+    line.show(PlaybackStatus(positionSeconds: 2, peaks: []))
     #expect(recorded.error == "\r> 0:01.0\r\r        \raway\n\r> 0:02.0\r")
   }
 

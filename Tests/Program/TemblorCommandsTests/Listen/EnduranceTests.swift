@@ -50,7 +50,7 @@ import Testing
           _ = session.reply(to: request, clientID: second / 120 % 5)
         }
         if index == 0 {
-          session.record(
+          session.recordSinkEvent(
             SinkEvent(.underrun, cause: .lateDevice, missedFrameCount: 8, text: "late"),
             at: time.now)
         }

@@ -56,11 +56,11 @@ import Testing
   }
 
   @Test func asManyPatternsAreKeptAsThereIsRoomFor() throws {
-    for number in 0..<PatternLoader.capacity + 10 {
+    for number in 0..<PatternLoader.cacheCapacity + 10 {
       try scratch.write(Self.hum(0.5), to: "\(number).ahap")
       #expect(studio.ask("preload \(scratch.path)/\(number).ahap") == "ok duration=0.5")
     }
-    #expect(studio.session.loader.count == PatternLoader.capacity)
+    #expect(studio.session.loader.cachedPatternCount == PatternLoader.cacheCapacity)
   }
 
   @Test func whatWasUsedLastIsKept() {

@@ -30,7 +30,7 @@ import Testing
 
   @Test func aClientHasALimitOfTapsAndOthersHaveTheirOwn() {
     var schedule = TapSchedule()
-    for number in 0..<TapSchedule.maximumCount {
+    for number in 0..<TapSchedule.maximumTapCount {
       let tap = TapSchedule.Tap(
         frame: Int64((number * 7_919) % 100_003), intensity: 1, sharpness: 0, clientID: 1)
       guard schedule.add(tap) else {

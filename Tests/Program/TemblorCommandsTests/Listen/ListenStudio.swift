@@ -37,7 +37,7 @@ final class ListenStudio {
   }
 
   /// Something that happens at the device.
-  func note(_ event: SinkEvent) { session.record(event, at: playback.time.now) }
+  func note(_ event: SinkEvent) { session.recordSinkEvent(event, at: playback.time.now) }
 
   /// What plays under a name.
   func voice(_ name: String) -> ServerSound? { session.sounds.first { $0.name == name } }

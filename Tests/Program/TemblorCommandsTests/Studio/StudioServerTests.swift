@@ -51,7 +51,7 @@ import Testing
 
   @Test func aLongPatternIsSaved() throws {
     let text = String(repeating: "a", count: 1 << 20)
-    let tag = StudioPage.Slot.entityTag(of: Array("pattern".utf8))
+    let tag = StudioPage.OpenDocument.entityTag(of: Array("pattern".utf8))
     try serving { port in
       let head =
         """

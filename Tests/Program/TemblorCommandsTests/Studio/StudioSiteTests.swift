@@ -34,7 +34,9 @@ import Testing
       to: HTTPRequest(method: method, path: path, headers: fields, body: Array(body.utf8)))
   }
 
-  private func tag(_ text: String) -> String { StudioPage.Slot.entityTag(of: Array(text.utf8)) }
+  private func tag(_ text: String) -> String {
+    StudioPage.OpenDocument.entityTag(of: Array(text.utf8))
+  }
 
   @Test func aPatternIsSavedWhereItIsWhatThePageWasMadeOf() throws {
     let old = ask("GET", "/5ec2e7/1")
