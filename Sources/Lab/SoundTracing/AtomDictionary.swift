@@ -54,6 +54,8 @@ struct AtomDictionary {
   let overtoneRatios: [Double]
   /// The length of the longest atom, in samples.
   private(set) var maximumAtomLength = 0
+  /// A Boolean value that indicates whether frequencies are interpolated on a logarithmic scale.
+  private let isLogarithmic: Bool
   /// The tones by increasing sharpness.
   private var toneResponses: [ToneResponse] = []
   /// The levels of transients relative to full intensity, by increasing intensity.
@@ -84,6 +86,7 @@ struct AtomDictionary {
   /// - Throws: An `AnalysisError` for a profile that cannot be rendered.
   init(_ profile: TransducerProfile, soundRate: Double) throws(AnalysisError) {
     let mapping = profile.bandMapped(rate: 48_000).frequency
+    isLogarithmic = mapping.scale == .logarithmic
     rate = AnalysisSignal.analysisRate(for: soundRate, maximumHertz: mapping.high)
     overtoneRatios = Self.overtoneRatios(of: profile)
     let minimumHertz = max(5, mapping.hertz(atSharpness: 0))
@@ -334,7 +337,8 @@ struct AtomDictionary {
     let index = min(Self.toneSharpnessCount - 2, Int(position))
     let low = toneResponses[index].hertz
     let high = toneResponses[index + 1].hertz
-    return low + (high - low) * (position - Double(index))
+    let fraction = position - Double(index)
+    return isLogarithmic ? low * pow(high / low, fraction) : low + (high - low) * fraction
   }
 
   /// Returns the interpolated index of a frequency among the tones.
@@ -343,7 +347,9 @@ struct AtomDictionary {
     guard index + 1 < toneResponses.count else { return Double(Self.toneSharpnessCount - 1) }
     let low = toneResponses[index].hertz
     let high = toneResponses[index + 1].hertz
-    return Double(index) + (hertz - low) / (high - low)
+    let fraction =
+      isLogarithmic ? log(hertz / low) / log(high / low) : (hertz - low) / (high - low)
+    return Double(index) + fraction
   }
 
   /// Returns the amplitudes of a tone by increasing intensity.

@@ -8,13 +8,20 @@ internal import SignalAnalysis
 /// 2. In the order of their level, the best atom is fitted near each candidate, and subtracted if
 ///    it explains enough of the energy around it.
 /// 3. Bursts that are not isolated after all others were subtracted are dropped.
+///
+/// Dense bursts raise the noise above themselves. In a search for dense bursts, the noise is
+/// therefore measured after their subtraction, and steps 1 and 2 are repeated.
 struct BurstSearch {
   let dictionary: AtomDictionary
   /// The level of the sustained tone at each sample.
   let toneLevels: [Float]
   /// The minimum amplitude of a burst.
   let minimumAmplitude: Float
+  /// A Boolean value that indicates whether bursts may be dense.
+  var isDense = false
 
+  /// The number of repetitions of a search for dense bursts.
+  private static let densePassCount = 3
   /// The minimum level of a burst relative to a tone. Weaker bursts are masked.
   private static let minimumToneRatio = Float(0.3)
   /// The minimum level of a burst relative to the median residual.
@@ -33,34 +40,67 @@ struct BurstSearch {
   ///
   /// - Parameter residual: The samples without the sustained tone.
   func bursts(in residual: [Float]) -> [FoundBurst] {
-    let rate = dictionary.rate
-    let magnitudes = AnalyticSignal(of: residual, padding: 200).magnitudes
-    let levels = SampleMath.movingMean(of: magnitudes, over: max(3, Int(0.004 * rate)))
+    var pursuit = PursuitResidual(residual, dictionary: dictionary, hasFixedPhase: false)
+    var bursts: [FoundBurst] = []
+    for _ in 0..<(isDense ? Self.densePassCount : 1) {
+      let found = strongestBursts(in: &pursuit)
+      guard !found.isEmpty else { break }
+      bursts += found
+    }
+    if isDense {
+      for index in bursts.indices {
+        bursts[index] = pursuit.refit(bursts[index])
+      }
+      let noise = noise(of: levels(of: pursuit.unpaddedSamples))
+      bursts = bursts.filter { burst in
+        let position = min(noise.count - 1, max(0, burst.start) / Self.noiseStride)
+        return amplitude(of: burst) >= Self.minimumNoiseRatio * noise[position]
+      }
+    }
+    return bursts.filter { isIsolated($0, in: pursuit) }.sorted { $0.start < $1.start }
+  }
+
+  /// Subtracts and returns the bursts at the peaks of the residual, the strongest first.
+  private func strongestBursts(in pursuit: inout PursuitResidual) -> [FoundBurst] {
+    let levels = levels(of: pursuit.unpaddedSamples)
     let thresholds = thresholds(for: levels)
-    let peaks = SampleMath.peaks(of: levels, minimumDistance: max(1, Int(0.006 * rate))) {
+    let minimumDistance = max(1, Int(0.006 * dictionary.rate))
+    let peaks = SampleMath.peaks(of: levels, minimumDistance: minimumDistance) {
       levels[$0] > thresholds[$0]
     }
-    var pursuit = PursuitResidual(residual, dictionary: dictionary, hasFixedPhase: false)
     var bursts: [FoundBurst] = []
     for peak in peaks.sorted(by: { levels[$0] > levels[$1] }) {
       if let burst = burst(at: peak, threshold: thresholds[peak], in: &pursuit) {
         bursts.append(burst)
       }
     }
-    return bursts.filter { isIsolated($0, in: pursuit) }.sorted { $0.start < $1.start }
+    return bursts
+  }
+
+  private func levels(of residual: [Float]) -> [Float] {
+    let magnitudes = AnalyticSignal(of: residual, padding: 200).magnitudes
+    return SampleMath.movingMean(of: magnitudes, over: max(3, Int(0.004 * dictionary.rate)))
+  }
+
+  /// Returns the median level around every eighth sample.
+  private func noise(of levels: [Float]) -> [Float] {
+    let decimated = stride(from: 0, to: levels.count, by: Self.noiseStride).map { levels[$0] }
+    return SampleMath.movingMedian(
+      of: decimated, over: Int(0.5 * dictionary.rate) / Self.noiseStride | 1)
+  }
+
+  private func amplitude(of burst: FoundBurst) -> Float {
+    burst.energy.squareRoot() * dictionary.atoms[burst.atomIndex].peak
   }
 
   /// Returns the minimum level of a burst at each sample.
   private func thresholds(for levels: [Float]) -> [Float] {
-    let rate = dictionary.rate
-    let decimated = stride(from: 0, to: levels.count, by: Self.noiseStride).map { levels[$0] }
-    let noise = SampleMath.movingMedian(
-      of: decimated, over: Int(0.5 * rate) / Self.noiseStride | 1)
-    let tone = SampleMath.movingMean(of: toneLevels, over: Int(0.05 * rate))
+    let noise = isDense ? [] : noise(of: levels)
+    let tone = SampleMath.movingMean(of: toneLevels, over: Int(0.05 * dictionary.rate))
     return levels.indices.map { index in
-      max(
-        minimumAmplitude, Self.minimumNoiseRatio * noise[index / Self.noiseStride],
-        Self.minimumToneRatio * tone[index])
+      let noiseLevel = isDense ? 0 : noise[index / Self.noiseStride]
+      return max(
+        minimumAmplitude, Self.minimumNoiseRatio * noiseLevel, Self.minimumToneRatio * tone[index])
     }
   }
 
@@ -79,7 +119,7 @@ struct BurstSearch {
       from: best.start - 8 - pursuit.padding, count: atom.count + 16)
     guard best.energy >= Self.minimumEnergyFraction * nearbyEnergy else { return nil }
     let burst = pursuit.subtract(best)
-    guard burst.energy.squareRoot() * atom.peak >= threshold else {
+    guard amplitude(of: burst) >= threshold else {
       pursuit.restore(burst)
       return nil
     }

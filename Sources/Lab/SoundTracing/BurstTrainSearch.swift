@@ -94,15 +94,16 @@ struct BurstTrainSearch {
       let train = matchingPursuit(of: Array(samples[range]), from: start)
       let (onTone, residual) = burstsOnTone(
         in: range, of: samples, tone: tone, slowTone: slowTone(range), scratch: &scratch)
-      let trainGains = gains(
+      let trainDecreases = descriptionDecreases(
         of: train.bursts, residual: train.residual, toneCost: Self.toneCost, in: range, baseline)
-      let toneGains = gains(of: onTone, residual: residual, toneCost: 0, in: range, baseline)
+      let toneDecreases = descriptionDecreases(
+        of: onTone, residual: residual, toneCost: 0, in: range, baseline)
       interpretation.replace(
         range, with: onTone, isTrain: false, minimumCount: baseline.windowLength / 2
-      ) { toneGains[$0] > max(0, trainGains[$0]) }
+      ) { toneDecreases[$0] > max(0, trainDecreases[$0]) }
       interpretation.replace(
         range, with: train.bursts, isTrain: true, minimumCount: baseline.windowLength / 2
-      ) { trainGains[$0] > max(0, toneGains[$0]) }
+      ) { trainDecreases[$0] > max(0, toneDecreases[$0]) }
     }
     interpretation.bursts.sort { $0.start < $1.start }
     return interpretation
@@ -182,14 +183,14 @@ struct BurstTrainSearch {
   ///   - toneCost: The cost of the tone that it saves, in bursts.
   ///   - range: The samples.
   ///   - baseline: The first interpretation.
-  private func gains(
+  private func descriptionDecreases(
     of bursts: [FoundBurst], residual: [Float], toneCost: Float, in range: Range<Int>,
     _ baseline: Baseline
   ) -> [Float] {
     let windowLength = baseline.windowLength
     let residualPower = SampleMath.movingMean(of: residual.map { $0 * $0 }, over: windowLength)
-    let density = Self.density(bursts, in: range, over: windowLength)
-    let baselineDensity = Self.density(baseline.bursts, in: range, over: windowLength)
+    let burstCounts = Self.burstCounts(bursts, in: range, over: windowLength)
+    let baselineBurstCounts = Self.burstCounts(baseline.bursts, in: range, over: windowLength)
     return range.indices.map { position in
       let index = position - range.lowerBound
       guard baseline.isDoubtful(at: position) else { return 0 }
@@ -197,13 +198,13 @@ struct BurstTrainSearch {
       let ratio =
         (baseline.residualPower[position] + modelError) / (residualPower[index] + modelError)
       let gain = Float(log(Double(ratio)))
-      let burstCount = density[index] - baselineDensity[index] - toneCost
+      let burstCount = burstCounts[index] - baselineBurstCounts[index] - toneCost
       return baseline.samplesPerWindow * gain - Self.burstCost * burstCount
     }
   }
 
   /// Returns the number of bursts that start within a window around each sample.
-  private static func density(
+  private static func burstCounts(
     _ bursts: [FoundBurst], in range: Range<Int>, over count: Int
   ) -> [Float] {
     var marks = [Float](repeating: 0, count: range.count)
@@ -243,10 +244,7 @@ struct BurstTrainSearch {
     }
     for _ in 0..<2 {
       for index in bursts.indices {
-        pursuit.restore(bursts[index])
-        let center = bursts[index].start + pursuit.padding
-        let coarse = pursuit.bestBurst(atoms: dictionary.coarseIndices, within: 8) { _ in center }
-        bursts[index] = pursuit.subtract(pursuit.refined(coarse))
+        bursts[index] = pursuit.refit(bursts[index])
       }
     }
     return (merged(bursts).map { $0.moved(by: start) }, pursuit.unpaddedSamples)

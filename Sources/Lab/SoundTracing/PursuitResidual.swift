@@ -140,6 +140,14 @@ struct PursuitResidual {
     return burst
   }
 
+  /// Fits a subtracted burst again near its position, with all others subtracted.
+  mutating func refit(_ burst: FoundBurst) -> FoundBurst {
+    restore(burst)
+    let center = burst.start + padding
+    let coarse = bestBurst(atoms: dictionary.coarseIndices, within: 8) { _ in center }
+    return subtract(refined(coarse))
+  }
+
   /// Adds a burst that was subtracted, whose start is a position in the unpadded samples.
   mutating func restore(_ burst: FoundBurst) { add(burst.moved(by: padding), times: 1) }
 

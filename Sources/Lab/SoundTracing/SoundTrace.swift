@@ -83,7 +83,8 @@ public struct TracingOptions: Equatable, Sendable {
 /// The pattern of a sound, with statistics about the conversion.
 ///
 /// 1. A sound whose power is mostly in the profile's band is traced as vibration
-///    (`VibrationTrace`).
+///    (`VibrationTrace`). If its rendering differs from the sound, several simultaneous tones are
+///    searched (`LayeredTrace`), and the better interpretation is selected.
 /// 2. If the events do not explain the sound, it is traced as any sound (`WidebandTrace`).
 /// 3. The strongest events are selected, and become events and curves (`TracedPattern`).
 /// 4. The pattern is rendered and compared with the sound.
@@ -129,8 +130,17 @@ public struct SoundTrace: Sendable {
   private static let minimumInBandFraction = 0.8
   /// The maximum fraction of a vibration's power that the pattern does not explain.
   private static let maximumUnexplainedFraction = 0.25
+  /// The maximum length of a sound in which simultaneous tones are searched, in seconds.
+  private static let maximumLayeredDuration = 120.0
+  /// The correlation with the rendering from which on no other interpretation is tried.
+  private static let sufficientCorrelation = 0.999
+  /// The difference of correlations below which the interpretation with fewer transients is better.
+  private static let similarCorrelation = 0.01
+  /// The ratio of residuals below which the interpretation with fewer transients is better, however
+  /// its rendering correlates.
+  private static let sufficientResidualRatio = 0.25
   /// The default tolerances of curves, in decibels.
-  private static let tolerances = (vibration: 1.0, sound: 3.0)
+  private static let defaultToleranceDecibels = (vibration: 1.0, sound: 3.0)
 
   /// The events of a trace.
   private struct Events {
@@ -166,7 +176,7 @@ public struct SoundTrace: Sendable {
 
   /// Traces the mean of a signal's channels. Samples that are not finite count as silence.
   ///
-  /// The conversion is about 100 times faster than real time, and uses about 50 bytes per sample.
+  /// The conversion is 10 to 100 times faster than real time, and uses about 50 bytes per sample.
   ///
   /// - Parameters:
   ///   - signal: A sound of at most `maximumDuration` seconds.
@@ -181,8 +191,8 @@ public struct SoundTrace: Sendable {
     try Self.check(signal)
     let samples = Self.withoutOffset(signal.mono)
     let dictionary = try AtomDictionary(profile, soundRate: signal.rate)
-    let trace = Self.trace(
-      samples, rate: signal.rate, dictionary: dictionary, options: options)
+    let trace = try Self.trace(
+      samples, rate: signal.rate, dictionary: dictionary, profile: profile, options: options)
     kind = trace.kind
     var events = trace.events
     events.select(options.eventSelection)
@@ -192,7 +202,8 @@ public struct SoundTrace: Sendable {
     }
     omittedCount = tracedCount - events.count
     let isVibration = trace.kind == .vibration
-    let defaultTolerance = isVibration ? Self.tolerances.vibration : Self.tolerances.sound
+    let defaults = Self.defaultToleranceDecibels
+    let defaultTolerance = isVibration ? defaults.vibration : defaults.sound
     pattern =
       TracedPattern(
         transients: events.transients, continuous: events.continuous,
@@ -225,25 +236,76 @@ public struct SoundTrace: Sendable {
 
   /// Returns the interpretation of a sound and its events.
   private static func trace(
-    _ samples: [Float], rate: Double, dictionary: AtomDictionary, options: TracingOptions
-  ) -> (kind: TracingOptions.Kind, events: Events) {
+    _ samples: [Float], rate: Double, dictionary: AtomDictionary, profile: TransducerProfile,
+    options: TracingOptions
+  ) throws(AnalysisError) -> (kind: TracingOptions.Kind, events: Events) {
     let isVibration =
       options.kind == .vibration
       || options.kind == .automatic && isInBand(samples, rate: rate, dictionary)
     if isVibration {
-      let trace = VibrationTrace(
-        of: samples, rate: rate, dictionary: dictionary, threshold: options.threshold)
-      let isExplained = trace.unexplainedFraction <= maximumUnexplainedFraction
+      let (events, unexplainedFraction) = try vibrationEvents(
+        of: samples, rate: rate, dictionary: dictionary, profile: profile,
+        threshold: options.threshold)
+      let isExplained = unexplainedFraction <= maximumUnexplainedFraction
       if options.kind == .vibration || isExplained {
-        return (
-          .vibration, Events(transients: trace.transients, continuous: trace.continuous)
-        )
+        return (.vibration, events)
       }
     }
     let trace = WidebandTrace(
       of: samples, rate: rate, dictionary: dictionary, style: options.style,
       threshold: options.threshold)
     return (.sound, Events(transients: trace.transients, continuous: trace.continuous))
+  }
+
+  /// Returns the events of a vibration, and the fraction of the power that they do not explain.
+  private static func vibrationEvents(
+    of samples: [Float], rate: Double, dictionary: AtomDictionary, profile: TransducerProfile,
+    threshold: Double
+  ) throws(AnalysisError) -> (events: Events, unexplainedFraction: Double) {
+    let single = VibrationTrace(
+      of: samples, rate: rate, dictionary: dictionary, threshold: threshold)
+    let singleEvents = Events(transients: single.transients, continuous: single.continuous)
+    let isLayeredSupported =
+      dictionary.overtoneRatios.isEmpty
+      && Double(samples.count) <= maximumLayeredDuration * rate
+    guard isLayeredSupported else {
+      return (singleEvents, single.unexplainedFraction)
+    }
+    let singleAgreement = try agreement(
+      of: singleEvents, with: samples, rate: rate, profile: profile)
+    guard singleAgreement.correlation < sufficientCorrelation else {
+      return (singleEvents, single.unexplainedFraction)
+    }
+    let layered = LayeredTrace(
+      of: samples, rate: rate, dictionary: dictionary, threshold: threshold)
+    let layeredEvents = Events(transients: layered.transients, continuous: layered.continuous)
+    let layeredAgreement = try agreement(
+      of: layeredEvents, with: samples, rate: rate, profile: profile)
+    let gain = layeredAgreement.correlation - singleAgreement.correlation
+    let additionalTransients = layered.transients.count - single.transients.count
+    let residualRatio = layered.unexplainedFraction / max(single.unexplainedFraction, 1e-9)
+    let isSimpler =
+      additionalTransients < 0 || layered.transients.isEmpty && residualRatio < 1
+    let isBetter: Bool
+    if isSimpler {
+      // Curves act on all events, so that a pattern may not follow tones that move independently.
+      isBetter = gain >= -similarCorrelation || residualRatio < sufficientResidualRatio
+    } else {
+      isBetter = gain > similarCorrelation * Double(max(1, additionalTransients))
+    }
+    return isBetter
+      ? (layeredEvents, layered.unexplainedFraction) : (singleEvents, single.unexplainedFraction)
+  }
+
+  /// Returns the agreement of a vibration with the rendering of its events.
+  private static func agreement(
+    of events: Events, with samples: [Float], rate: Double, profile: TransducerProfile
+  ) throws(AnalysisError) -> Agreement {
+    let traced = TracedPattern(
+      transients: events.transients, continuous: events.continuous,
+      tolerance: defaultToleranceDecibels.vibration)
+    return try Agreement(
+      of: samples, rate: rate, pattern: traced.pattern, profile: profile, isVibration: true)
   }
 
   /// Returns true if most of the power is in the band of a profile.

@@ -6,7 +6,8 @@ import SignalAnalysis
 ///
 /// 1. Each traced tone becomes one continuous event. If its intensity or sharpness varies, a curve
 ///    follows it, simplified to a tolerance.
-/// 2. Curves act on transients as well. The intensity of each transient is divided by the control
+/// 2. Tones that sound together share their curves (`SharedMovement`).
+/// 3. Curves act on transients as well. The intensity of each transient is divided by the control
 ///    at its onset, and the control is subtracted from its sharpness. If the result is outside the
 ///    range of the parameter, the control passes through the required value for ±1 ms.
 struct TracedPattern {
@@ -24,6 +25,12 @@ struct TracedPattern {
   private static let curveStep = 0.002
   /// The minimum fraction of values within the tolerance of a constant.
   private static let minimumConstantFraction = 0.97
+  /// The minimum overlap of simultaneous events, in seconds.
+  private static let minimumOverlap = 0.004
+  /// The interval between values of a shared curve before its simplification, in seconds.
+  private static let sharedCurveStep = 0.004
+  /// The tolerance of a shared curve of sharpness.
+  private static let sharedSharpnessTolerance = 0.004
   /// The minimum number of values of a continuous event.
   private static let minimumValueCount = 4
 
@@ -37,8 +44,12 @@ struct TracedPattern {
     // In most profiles, the level is proportional to the square of intensity.
     intensityTolerance = (pow(10, tolerance / 20) - 1) / 2
     sharpnessTolerance = 0.05 * max(1, tolerance)
-    for event in continuous {
-      add(event)
+    for group in Self.overlappingGroups(of: continuous) {
+      if group.count == 1 {
+        add(group[0])
+      } else {
+        add(group)
+      }
     }
     for transient in transients {
       add(transient)
@@ -147,6 +158,65 @@ struct TracedPattern {
     Double(count) / Double(max(1, total))
   }
 
+  // MARK: - Simultaneous events
+
+  /// Returns the events by time, with those that overlap in one group.
+  private static func overlappingGroups(
+    of events: [TracedContinuous]
+  ) -> [[TracedContinuous]] {
+    var groups: [[TracedContinuous]] = []
+    var groupEnd = -Double.infinity
+    for event in events.sorted(by: { $0.start < $1.start }) {
+      if event.start > groupEnd - minimumOverlap {
+        groups.append([])
+      }
+      groups[groups.count - 1].append(event)
+      groupEnd = max(groupEnd, event.end)
+    }
+    return groups
+  }
+
+  /// Adds events that sound together. A curve acts on all of them, so that each shared curve is the
+  /// mean of their movements.
+  private mutating func add(_ group: [TracedContinuous]) {
+    let events = group.flatMap { $0.trimmedToStart.dividedToMaximumDuration }.filter {
+      $0.intensities.count >= Self.minimumValueCount && ($0.intensities.max() ?? 0) > 0
+    }
+    var intensities = events.map { baseIntensity(of: $0.intensities) }
+    var sharpnesses = zip(events, intensities).map { baseSharpness(of: $0, peak: $1.peak) }
+    if !intensities.allSatisfy({ $0.isConstant }) {
+      var movement = SharedMovement(events, step: Self.sharedCurveStep, isRelative: true)
+      movement.normalize()
+      for index in events.indices {
+        intensities[index].value = min(1, movement.bases[index])
+      }
+      let tolerances = movement.values.map { tolerance(ofIntensity: $0) / 2 }
+      let kept = Self.simplified(movement.times, movement.values, within: tolerances)
+      intensityControl.append(kept.map { (movement.times[$0], movement.values[$0]) })
+    }
+    if !sharpnesses.allSatisfy({ $0.isConstant }) {
+      let movement = SharedMovement(events, step: Self.sharedCurveStep, isRelative: false)
+      for index in events.indices {
+        sharpnesses[index].value = movement.bases[index]
+      }
+      // An error of a frequency shifts the beat.
+      let tolerances = movement.values.map { _ in Self.sharedSharpnessTolerance }
+      let kept = Self.simplified(movement.times, movement.values, within: tolerances)
+      sharpnessControl.append(kept.map { (movement.times[$0], movement.values[$0]) })
+    }
+    for index in events.indices {
+      let sharpness = min(1, max(0, sharpnesses[index].value))
+      pattern.events.append(
+        HapticEvent(
+          kind: .hapticContinuous, time: Self.rounded(seconds: events[index].start),
+          duration: Self.rounded(seconds: events[index].end - events[index].start),
+          parameters: [
+            .hapticIntensity: Self.rounded(value: intensities[index].value),
+            .hapticSharpness: Float(Self.rounded(seconds: sharpness)),
+          ]))
+    }
+  }
+
   // MARK: - Transients
 
   private mutating func add(_ transient: TracedTransient) {
@@ -213,11 +283,17 @@ struct TracedPattern {
 extension TracedContinuous {
   /// The event without values before the start of the sound.
   fileprivate var trimmedToStart: TracedContinuous {
-    let skippedCount = max(0, Int((-start / step).rounded(.up)))
+    let skippedCount = max(0, Int((-start / step).rounded()))
     return TracedContinuous(
-      start: start + Double(skippedCount) * step, step: step,
+      start: max(0, start + Double(skippedCount) * step), step: step,
       intensities: Array(intensities.dropFirst(skippedCount)),
       sharpnesses: Array(sharpnesses.dropFirst(skippedCount)))
+  }
+
+  /// The event in parts of at most the maximum duration of a continuous event.
+  fileprivate var dividedToMaximumDuration: [TracedContinuous] {
+    guard end - start > HapticEvent.defaultDuration else { return [self] }
+    return halves.flatMap { $0.dividedToMaximumDuration }
   }
 
   /// Both halves of the event.
@@ -249,6 +325,9 @@ private struct ControlTrack {
 
   /// Appends a segment. The previous segment returns to neutral, unless this one follows at once.
   mutating func append(_ line: [Point]) {
+    let previousEnd = segments.last?.last?.time ?? -.infinity
+    let line = line.filter { $0.time > previousEnd }
+    guard !line.isEmpty else { return }
     if let last = segments.last?.last, line[0].time - last.time > 3 * Self.returnDuration {
       returnToNeutral()
     }

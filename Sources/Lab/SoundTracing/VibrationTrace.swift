@@ -24,7 +24,7 @@ struct VibrationTrace {
   /// The minimum amplitude of an event: some steps of 16 bits.
   static let minimumAmplitude = Float(7e-4)
   /// The minimum level of a continuous event relative to the strongest, in decibels.
-  private static let toneRangeDecibels = -36.0
+  private static let minimumToneDecibels = -36.0
   /// The interval within which two transients are felt as one, in seconds.
   static let fusionInterval = 0.006
   /// The maximum gap within a continuous event, in seconds.
@@ -77,7 +77,7 @@ struct VibrationTrace {
     tone.track.refine(with: tone.baseband)
     continuous = Self.continuousEvents(
       levels: tone.levels, hertz: tone.track.hertz, dictionary: dictionary,
-      leadLength: signal.leadLength, range: max(Self.toneRangeDecibels, threshold))
+      leadLength: signal.leadLength, range: max(Self.minimumToneDecibels, threshold))
   }
 
   // MARK: - Bursts
@@ -120,7 +120,7 @@ struct VibrationTrace {
 
   /// Returns bursts as transients, without those before the start of the sound. Of two that are
   /// felt as one, the stronger is kept.
-  private static func transients(
+  static func transients(
     _ bursts: [FoundBurst], _ dictionary: AtomDictionary, leadLength: Int
   ) -> [TracedTransient] {
     var transients: [TracedTransient] = []

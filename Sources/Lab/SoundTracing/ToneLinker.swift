@@ -1,0 +1,134 @@
+internal import CMath
+internal import SignalAnalysis
+
+/// The connection of the tones of consecutive windows to paths.
+///
+/// A tone continues in the next window if its frequency, its amplitude, and its phase agree.
+struct ToneLinker {
+  let rate: Double
+  /// The interval between windows, in samples.
+  let hop: Int
+  /// The factor of all durations.
+  let timeScale: Double
+
+  typealias Path = [TonePath.Node]
+
+  /// The maximum duration without a window that consists of tones, in seconds: that of a burst.
+  private static let maximumGap = 0.11
+  /// The maximum relative difference of frequencies.
+  private static let frequencyTolerance = 0.012
+  /// The maximum change of frequency, in hertz per second.
+  private static let maximumSweep = 80.0
+  /// The maximum relative error of the predicted amplitude and phase.
+  private static let maximumError = 0.5
+  /// The same after a gap, for a similar frequency and amplitude.
+  private static let maximumErrorAfterGap = 0.9
+  /// The minimum duration of silence that divides a path, in seconds.
+  private static let minimumSilence = 0.002
+  /// The maximum power of silence relative to that of the tone.
+  private static let maximumSilencePower = 0.15
+
+  /// Returns the paths of all tones, undivided by silence.
+  func paths(of windows: [ToneWindow]) -> [Path] {
+    var active: [Path] = []
+    var finished: [Path] = []
+    for window in windows {
+      var freeTones = window.tones
+      var continued: [Path] = []
+      active.sort { last($0).tone.amplitude > last($1).tone.amplitude }
+      for index in active.indices {
+        // The path is moved out of the array, so that it grows without a copy.
+        var path: Path = []
+        swap(&path, &active[index])
+        let gap = window.center - last(path).center
+        if Double(gap) > Self.maximumGap * timeScale * rate {
+          finished.append(path)
+        } else if let best = continuation(of: path, in: freeTones, gap: gap) {
+          path.append(
+            TonePath.Node(
+              center: window.center, halfLength: window.halfLength,
+              tone: freeTones.remove(at: best)))
+          continued.append(path)
+        } else if window.center - window.halfLength > last(path).center + last(path).halfLength,
+          gap > 3 * hop
+        {
+          finished.append(path)
+        } else {
+          continued.append(path)
+        }
+      }
+      active =
+        continued
+        + freeTones.map { tone in
+          [TonePath.Node(center: window.center, halfLength: window.halfLength, tone: tone)]
+        }
+    }
+    return finished + active
+  }
+
+  private func last(_ path: Path) -> TonePath.Node { path[path.count - 1] }
+
+  /// Returns the index of the tone with the smallest error that continues a path, or nil if no tone
+  /// does.
+  private func continuation(of path: Path, in tones: [WindowTone], gap: Int) -> Int? {
+    let previous = last(path).tone
+    let isAfterGap = gap > 5 * hop
+    let seconds = Double(gap) / rate
+    let recent = path.suffix(5).map { $0.tone.hertz }
+    let expectedHertz = isAfterGap ? Statistics.median(of: recent) : previous.hertz
+    var best: (index: Int, error: Double)?
+    for (index, tone) in tones.enumerated() {
+      let mean = (tone.hertz + expectedHertz) / 2
+      let difference = abs(tone.hertz - expectedHertz)
+      let tolerance =
+        Self.frequencyTolerance * mean + 1 + Self.maximumSweep * min(seconds, 0.05)
+      guard difference <= tolerance else { continue }
+      let angle = previous.phase(after: seconds, hertz: mean) - tone.phase
+      let squaredError =
+        previous.amplitude * previous.amplitude + tone.amplitude * tone.amplitude
+        - 2 * previous.amplitude * tone.amplitude * cos(angle)
+      let error =
+        max(0, squaredError).squareRoot() / max(previous.amplitude, tone.amplitude, 1e-12)
+      let isAlike =
+        abs(tone.amplitude / previous.amplitude - 1) < 0.25
+        && difference < Self.frequencyTolerance * mean
+      let maximumError =
+        isAfterGap && isAlike ? Self.maximumErrorAfterGap : Self.maximumError
+      if error < maximumError, error < best?.error ?? .infinity {
+        best = (index, error)
+      }
+    }
+    return best?.index
+  }
+
+  /// Divides a path where the signal is silent between its windows: two events of similar
+  /// frequency.
+  ///
+  /// - Parameters:
+  ///   - path: The path.
+  ///   - power: The mean power of the signal around each sample.
+  func divided(_ path: Path, power: [Float]) -> [Path] {
+    var parts: [Path] = [[path[0]]]
+    for (previous, node) in zip(path, path.dropFirst()) {
+      if isSilent(between: previous, node, power: power) {
+        parts.append([])
+      }
+      parts[parts.count - 1].append(node)
+    }
+    return parts
+  }
+
+  private func isSilent(
+    between previous: TonePath.Node, _ next: TonePath.Node, power: [Float]
+  ) -> Bool {
+    guard Double(next.center - previous.center) >= 0.009 * rate else { return false }
+    let amplitude = min(previous.tone.amplitude, next.tone.amplitude)
+    let threshold = Float(Self.maximumSilencePower * amplitude * amplitude / 2)
+    let minimumCount = Int(Self.minimumSilence * rate)
+    let range = previous.center..<min(next.center, power.count)
+    let silences = SampleMath.segments(range.count, closing: 1) {
+      power[range.lowerBound + $0] < threshold
+    }
+    return silences.contains { $0.count >= minimumCount }
+  }
+}

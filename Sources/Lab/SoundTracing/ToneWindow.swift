@@ -1,0 +1,458 @@
+internal import CMath
+internal import SignalAnalysis
+
+/// A tone at the center of a window: `amplitude · cos(phase + 2π · hertz · t)`.
+struct WindowTone {
+  var hertz: Double
+  var amplitude: Double
+  /// The phase at the center of the window, in radians.
+  var phase: Double
+
+  /// The phase that the tone has a number of seconds after the center of its window.
+  func phase(after seconds: Double, hertz: Double) -> Double {
+    phase + 2 * .pi * hertz * seconds
+  }
+}
+
+/// A short part of a signal that consists only of steady tones.
+struct ToneWindow {
+  /// The center of the window, in samples.
+  var center: Int
+  /// The number of samples to each side of the center.
+  var halfLength: Int
+  /// The tones; none for silence.
+  var tones: [WindowTone]
+}
+
+/// The fit of up to three tones to a short window.
+///
+/// 1. The window is folded at its center. Its even part consists of cosines, its odd part of sines,
+///    so that each part has one dimension for each tone.
+/// 2. The signal subspace of each part is the span of the strongest eigenvectors of its covariance,
+///    by orthogonal iteration. A cosine and a sine have the same recurrence,
+///    `x[n − 1] + x[n + 1] = 2 cos ω · x[n]`, which is invariant under rotations of the subspace:
+///    the eigenvalues of the matrix that solves it are 2 cos ω of each tone (R. Roy, T. Kailath,
+///    "ESPRIT", IEEE Transactions on Acoustics, Speech, and Signal Processing 37, 1989).
+/// 3. Amplitudes that vary as polynomials are fitted by least squares. The Bayesian information
+///    criterion selects the number of tones and the degree.
+/// 4. A window is accepted if the residual is small everywhere. Around an edge or a burst, it is
+///    not.
+struct ToneWindowFit {
+  /// The number of samples to each side of the center.
+  let halfLength: Int
+  private let rate: Double
+  private let maximumToneCount: Int
+  private let hertzRange: ClosedRange<Double>
+  /// The number of independent samples in a window.
+  private let independentCount: Double
+  /// The eigenvectors of the even and of the odd part, which start the iteration in the next
+  /// window.
+  private var subspaces: [SignalSubspace]
+  private var even: [Double]
+  private var odd: [Double]
+
+  /// The maximum residual of an accepted window, relative to its power.
+  private static let maximumResidualFraction = 0.003
+  /// The residual that no criterion distinguishes from 0, relative to the power of the window.
+  private static let residualFloorFraction = 1e-4
+  /// The maximum residual of eight consecutive samples, relative to the limit of a window. A gap
+  /// between two tones is short.
+  private static let maximumBlockRatio = 3.5
+  /// The number of consecutive samples of a block.
+  private static let blockLength = 8
+  /// The minimum distance of two tones, in cycles per window.
+  private static let minimumDistanceCycles = 0.2
+  /// The number of independent samples per second for each hertz of the band.
+  private static let independentSamplesPerHertz = 3.2
+  /// The maximum degree of the amplitudes for one, two, and three tones.
+  private static let maximumDegrees = [2, 1, 0]
+
+  /// Prepares a fit.
+  ///
+  /// - Parameters:
+  ///   - duration: The duration of a window, in seconds.
+  ///   - maximumToneCount: The maximum number of tones, up to 3.
+  ///   - rate: The sample rate, in hertz.
+  ///   - band: The frequencies of the profile, in hertz.
+  init(duration: Double, maximumToneCount: Int, rate: Double, band: ClosedRange<Double>) {
+    halfLength = max(8, Int(duration * rate) / 2)
+    self.rate = rate
+    self.maximumToneCount = maximumToneCount
+    hertzRange = 0.85 * band.lowerBound...1.18 * band.upperBound
+    let length = Double(2 * halfLength + 1)
+    independentCount = max(8, Self.independentSamplesPerHertz * band.upperBound * length / rate)
+    let foldedLength = halfLength / 2
+    subspaces = [
+      SignalSubspace(isEven: true, foldedLength: foldedLength),
+      SignalSubspace(isEven: false, foldedLength: foldedLength),
+    ]
+    even = [Double](repeating: 0, count: halfLength + 1)
+    odd = even
+  }
+
+  /// A model of a window, with its residual.
+  private struct Model {
+    var hertz: [Double]
+    var degree: Int
+    /// The coefficients of the even and of the odd part, for each tone by degree.
+    var evenCoefficients: [Double]
+    var oddCoefficients: [Double]
+    /// The mean square of the residual.
+    var residualPower: Double
+    var score: Double
+  }
+
+  /// Returns the tones of a window, or nil if tones do not explain it.
+  ///
+  /// - Parameters:
+  ///   - samples: The signal.
+  ///   - center: The center of the window.
+  ///   - minimumPower: The power below which a window is silent.
+  ///   - noisePower: The power of the noise.
+  mutating func tones(
+    in samples: [Float], at center: Int, minimumPower: Double, noisePower: Double
+  ) -> [WindowTone]? {
+    let window = (center - halfLength...center + halfLength).map { index in
+      samples.indices.contains(index) ? Double(samples[index]) : 0
+    }
+    let power = Vector.energy(window) / Double(window.count)
+    guard power >= minimumPower else { return [] }
+    fold(window)
+    let residualFloor = Self.residualFloorFraction * power + noisePower + 1e-14
+    let nothing = independentCount * log(power + residualFloor)
+    var best: Model?
+    for index in subspaces.indices {
+      subspaces[index].update(with: window)
+    }
+    for toneCount in 1...maximumToneCount {
+      guard let hertz = frequencies(count: toneCount) else { continue }
+      for degree in 0...Self.maximumDegrees[toneCount - 1] {
+        let model = fitted(hertz, degree: degree, residualFloor: residualFloor)
+        let isPlausible = (0..<toneCount).allSatisfy {
+          tone(model, $0).amplitude < 3 * (2 * power).squareRoot()
+        }
+        if isPlausible, model.score < best?.score ?? nothing {
+          best = model
+        }
+      }
+      if let best, best.residualPower < Self.residualFloorFraction * power {
+        break
+      }
+    }
+    let limit = max(Self.maximumResidualFraction * power, 4 * noisePower)
+    guard let best, best.residualPower < limit,
+      maximumBlockPower(of: best) < Self.maximumBlockRatio * limit
+    else { return nil }
+    return best.hertz.indices.map { tone(best, $0) }
+  }
+
+  private mutating func fold(_ window: [Double]) {
+    for offset in 0...halfLength {
+      let after = window[halfLength + offset]
+      let before = window[halfLength - offset]
+      even[offset] = (after + before) / 2
+      odd[offset] = (after - before) / 2
+    }
+  }
+
+  /// Returns the frequencies of a number of tones, or nil if they are not tones of the profile.
+  private func frequencies(count: Int) -> [Double]? {
+    guard let evenHertz = subspaces[0].frequencies(count: count, rate: rate),
+      let oddHertz = subspaces[1].frequencies(count: count, rate: rate)
+    else { return nil }
+    let hertz = zip(evenHertz, oddHertz).map { ($0 + $1) / 2 }
+    let minimumDistance = Self.minimumDistanceCycles * rate / Double(2 * halfLength + 1)
+    let areDistinct = zip(hertz, hertz.dropFirst()).allSatisfy { $1 - $0 > minimumDistance }
+    return areDistinct && hertz.allSatisfy(hertzRange.contains) ? hertz : nil
+  }
+
+  /// Returns the tone of a model at the center.
+  private func tone(_ model: Model, _ index: Int) -> WindowTone {
+    let cosine = model.evenCoefficients[index * (model.degree + 1)]
+    let sine = model.oddCoefficients[index * (model.degree + 1)]
+    return WindowTone(
+      hertz: model.hertz[index], amplitude: (cosine * cosine + sine * sine).squareRoot(),
+      phase: atan2(-sine, cosine))
+  }
+
+  // MARK: - Least squares
+
+  /// The columns of the even and of the odd part. An even power of time keeps the symmetry of a
+  /// cosine or a sine, and an odd power changes it.
+  private func columns(
+    _ hertz: [Double], degree: Int
+  ) -> (even: [[Double]], odd: [[Double]]) {
+    var evenColumns: [[Double]] = []
+    var oddColumns: [[Double]] = []
+    for frequency in hertz {
+      let increment = 2 * .pi * frequency / rate
+      var cosine = (0...halfLength).map { cos(increment * Double($0)) }
+      var sine = (0...halfLength).map { sin(increment * Double($0)) }
+      for power in 0...degree {
+        if power > 0 {
+          for offset in 0...halfLength {
+            let time = Double(offset) / Double(halfLength)
+            cosine[offset] *= time
+            sine[offset] *= time
+          }
+        }
+        evenColumns.append(power % 2 == 0 ? cosine : sine)
+        oddColumns.append(power % 2 == 0 ? sine : cosine)
+      }
+    }
+    return (evenColumns, oddColumns)
+  }
+
+  private func fitted(_ hertz: [Double], degree: Int, residualFloor: Double) -> Model {
+    let columns = columns(hertz, degree: degree)
+    let evenFit = Self.leastSquares(columns.even, of: even)
+    let oddFit = Self.leastSquares(columns.odd, of: odd)
+    let length = Double(2 * halfLength + 1)
+    let residualPower = max(0, evenFit.residualEnergy + oddFit.residualEnergy) / length
+    let parameterCount = Double(hertz.count * (2 * (degree + 1) + 1))
+    return Model(
+      hertz: hertz, degree: degree, evenCoefficients: evenFit.coefficients,
+      oddCoefficients: oddFit.coefficients, residualPower: residualPower,
+      score: independentCount * log(residualPower + residualFloor)
+        + parameterCount * log(independentCount))
+  }
+
+  /// Returns the inner product of two folded parts over the whole window.
+  private static func product(_ first: [Double], _ second: [Double]) -> Double {
+    2 * Vector.dot(first, second) - first[0] * second[0]
+  }
+
+  private static func leastSquares(
+    _ columns: [[Double]], of part: [Double]
+  ) -> (coefficients: [Double], residualEnergy: Double) {
+    var matrix = SkylineMatrix()
+    for row in columns.indices {
+      matrix.append((0...row).map { product(columns[row], columns[$0]) }, from: 0)
+    }
+    matrix.factorize(regularization: 1e-9)
+    let rightSide = columns.map { product($0, part) }
+    let coefficients = matrix.solution(of: rightSide)
+    return (coefficients, product(part, part) - Vector.dot(coefficients, rightSide))
+  }
+
+  /// Returns the maximum power of the residual over a few consecutive samples.
+  private func maximumBlockPower(of model: Model) -> Double {
+    let columns = columns(model.hertz, degree: model.degree)
+    var evenResidual = even
+    var oddResidual = odd
+    for index in columns.even.indices {
+      Vector.add(
+        columns.even[index], times: -model.evenCoefficients[index], to: &evenResidual, at: 0)
+      Vector.add(columns.odd[index], times: -model.oddCoefficients[index], to: &oddResidual, at: 0)
+    }
+    let length = 2 * halfLength + 1
+    var maximumEnergy = 0.0
+    for start in stride(from: 0, to: length, by: Self.blockLength) {
+      var energy = 0.0
+      for position in start..<min(length, start + Self.blockLength) {
+        let offset = position - halfLength
+        let sign = offset < 0 ? -1.0 : 1
+        let residual = evenResidual[abs(offset)] + sign * oddResidual[abs(offset)]
+        energy += residual * residual
+      }
+      maximumEnergy = max(maximumEnergy, energy)
+    }
+    return maximumEnergy / Double(Self.blockLength)
+  }
+}
+
+/// The span of the strongest eigenvectors of the covariance of a window's even or odd part.
+private struct SignalSubspace {
+  private let isEven: Bool
+  /// The length of a folded vector.
+  private let length: Int
+  /// Three orthonormal vectors, the strongest first.
+  private var vectors: [[Double]]
+  private var covariance: [Double]
+
+  private static let dimension = 3
+  /// The number of iterations for each window. Consecutive windows have similar subspaces.
+  private static let iterationCount = 4
+
+  init(isEven: Bool, foldedLength: Int) {
+    self.isEven = isEven
+    length = foldedLength
+    vectors = (0..<Self.dimension).map { vector in
+      (0..<foldedLength).map { cos(Double((2 * $0 + 1) * (vector + 1))) }
+    }
+    covariance = [Double](repeating: 0, count: foldedLength * foldedLength)
+  }
+
+  /// Computes the subspace of a window, from all parts of twice the length of a vector.
+  mutating func update(with window: [Double]) {
+    let sign = isEven ? 1.0 : -1
+    for index in covariance.indices {
+      covariance[index] = 0
+    }
+    var folded = [Double](repeating: 0, count: length)
+    for center in length...window.count - length {
+      for offset in 0..<length {
+        folded[offset] = window[center + offset] + sign * window[center - 1 - offset]
+      }
+      for row in 0..<length {
+        let value = folded[row]
+        for column in 0...row {
+          covariance[row * length + column] += value * folded[column]
+        }
+      }
+    }
+    for row in 0..<length {
+      for column in 0..<row {
+        covariance[column * length + row] = covariance[row * length + column]
+      }
+    }
+    for _ in 0..<Self.iterationCount {
+      vectors = vectors.map(multiplied)
+      orthonormalize()
+    }
+    rotateToEigenvectors()
+  }
+
+  private func multiplied(_ vector: [Double]) -> [Double] {
+    (0..<length).map { row in
+      Vector.dot(covariance, from: row * length, vector, from: 0, count: length)
+    }
+  }
+
+  /// Orthonormalizes the vectors by the Gram–Schmidt process, twice for accuracy.
+  private mutating func orthonormalize() {
+    for index in vectors.indices {
+      for _ in 0..<2 {
+        for previous in 0..<index {
+          let projection = Vector.dot(vectors[index], vectors[previous])
+          Vector.add(vectors[previous], times: -projection, to: &vectors[index], at: 0)
+        }
+        let norm = max(Vector.energy(vectors[index]).squareRoot(), 1e-150)
+        for position in 0..<length {
+          vectors[index][position] /= norm
+        }
+      }
+    }
+  }
+
+  /// Rotates the vectors so that the covariance is diagonal in their span, by Jacobi rotations, and
+  /// sorts them by their eigenvalues.
+  private mutating func rotateToEigenvectors() {
+    for _ in 0..<4 {
+      for first in 0..<Self.dimension - 1 {
+        for second in first + 1..<Self.dimension {
+          rotate(first, second)
+        }
+      }
+    }
+    let values = vectors.map { Vector.dot($0, multiplied($0)) }
+    vectors = vectors.indices.sorted { values[$0] > values[$1] }.map { vectors[$0] }
+  }
+
+  private mutating func rotate(_ first: Int, _ second: Int) {
+    let image = multiplied(vectors[second])
+    let coupling = Vector.dot(vectors[first], image)
+    let firstValue = Vector.dot(vectors[first], multiplied(vectors[first]))
+    let secondValue = Vector.dot(vectors[second], image)
+    guard abs(coupling) > 1e-14 * (firstValue + secondValue) else { return }
+    let angle = atan2(2 * coupling, firstValue - secondValue) / 2
+    let cosine = cos(angle)
+    let sine = sin(angle)
+    for position in 0..<length {
+      let firstElement = vectors[first][position]
+      let secondElement = vectors[second][position]
+      vectors[first][position] = cosine * firstElement + sine * secondElement
+      vectors[second][position] = cosine * secondElement - sine * firstElement
+    }
+  }
+
+  /// Returns the frequencies of the strongest vectors in ascending order, or nil if they are not
+  /// sinusoids.
+  func frequencies(count: Int, rate: Double) -> [Double]? {
+    let basis = vectors.prefix(count)
+    // With A = the vectors without their last elements and B = the sums of the neighbors of these
+    // elements, the frequencies are the eigenvalues of the solution Ψ of A Ψ = B.
+    let neighborSums = basis.map { vector in
+      (0..<length - 1).map { index -> Double in
+        let mirrored = isEven ? vector[0] : -vector[0]
+        return (index == 0 ? mirrored : vector[index - 1]) + vector[index + 1]
+      }
+    }
+    let shortened = basis.map { Array($0.dropLast()) }
+    var normalMatrix = SkylineMatrix()
+    for row in 0..<count {
+      normalMatrix.append(
+        (0...row).map { Vector.dot(shortened[row], shortened[$0]) }, from: 0)
+    }
+    normalMatrix.factorize(regularization: 1e-12)
+    let columns = neighborSums.map { sum in
+      normalMatrix.solution(of: shortened.map { Vector.dot($0, sum) })
+    }
+    guard let eigenvalues = Self.realEigenvalues(ofColumns: columns) else { return nil }
+    guard eigenvalues.allSatisfy({ abs($0) < 2 }) else { return nil }
+    return eigenvalues.sorted(by: >).map { eigenvalue in
+      let cosine = eigenvalue / 2
+      return atan2((1 - cosine * cosine).squareRoot(), cosine) * rate / (2 * .pi)
+    }
+  }
+
+  /// Returns the eigenvalues of a matrix of up to three columns by its characteristic polynomial,
+  /// or nil if they are not real.
+  private static func realEigenvalues(ofColumns matrix: [[Double]]) -> [Double]? {
+    switch matrix.count {
+    case 1:
+      return [matrix[0][0]]
+    case 2:
+      let mean = (matrix[0][0] + matrix[1][1]) / 2
+      let halfDifference = (matrix[0][0] - matrix[1][1]) / 2
+      let discriminant = halfDifference * halfDifference + matrix[0][1] * matrix[1][0]
+      guard discriminant >= 0 else { return nil }
+      return [mean - discriminant.squareRoot(), mean + discriminant.squareRoot()]
+    default:
+      return realEigenvaluesOfThree(matrix)
+    }
+  }
+
+  /// Solves the cubic equation of a matrix without its mean eigenvalue, λ³ − p λ − q = 0, by
+  /// Newton's method from above, and the remaining quadratic equation.
+  private static func realEigenvaluesOfThree(_ matrix: [[Double]]) -> [Double]? {
+    let mean = (matrix[0][0] + matrix[1][1] + matrix[2][2]) / 3
+    var centered = matrix
+    for index in 0..<3 {
+      centered[index][index] -= mean
+    }
+
+    func minor(_ first: Int, _ second: Int) -> Double {
+      centered[first][first] * centered[second][second]
+        - centered[first][second] * centered[second][first]
+    }
+
+    let linear = minor(0, 1) + minor(0, 2) + minor(1, 2)
+    let determinant =
+      centered[0][0] * minor(1, 2)
+      - centered[1][0]
+      * (centered[0][1] * centered[2][2] - centered[2][1] * centered[0][2])
+      + centered[2][0] * (centered[0][1] * centered[1][2] - centered[1][1] * centered[0][2])
+    guard linear < 0 else { return nil }
+    // All roots are within this bound, above which the polynomial is convex.
+    let bound = 2 * (-linear / 3).squareRoot() * (1 + 1e-9)
+    let sign = determinant < 0 ? -1.0 : 1
+    var root = bound
+    for _ in 0..<40 {
+      let value = root * root * root + linear * root - sign * determinant
+      let slope = 3 * root * root + linear
+      guard slope > 0 else { return nil }
+      let step = value / slope
+      root -= step
+      if abs(step) < 1e-14 * bound {
+        break
+      }
+    }
+    root *= sign
+    // λ² + root λ + (root² + linear) = 0
+    let discriminant = root * root / 4 - (root * root + linear)
+    guard discriminant >= 0 else { return nil }
+    return [root, -root / 2 - discriminant.squareRoot(), -root / 2 + discriminant.squareRoot()]
+      .map { $0 + mean }
+  }
+}
