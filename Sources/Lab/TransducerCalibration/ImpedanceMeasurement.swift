@@ -39,7 +39,15 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
   /// The residual power of the fit relative to the power of the resonance in the current, in
   /// decibels.
   public let residual: Double
+  /// A sentence about a coil resistance that the profile's nominal impedance excludes, or nil.
+  public let resistanceWarning: String?
 
+  /// The maximum ratio of the measured coil resistance to the expected, or of the expected to the
+  /// measured.
+  private static let maximumResistanceRatio = 1.5
+  /// The maximum residual, relative to the power of the resonance, with which a resonance is
+  /// reported as inexact instead of missing.
+  private static let maximumInexactResidual = 0.6
   /// The ratio of the coil's resistance to the nominal impedance. IEC 60268-5 requires at least
   /// 0.8.
   private static let nominalResistanceRatio = 0.85
@@ -88,6 +96,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     }
     coilResistance =
       hasReference ? resistor * (1 / gain - 1) : Self.nominalResistanceRatio * (nominal ?? 0)
+    resistanceWarning = Self.resistanceWarning(measured: coilResistance, nominal: nominal)
     let ratio = resistor / coilResistance
     let rise = model.impedanceRiseRatio
     resonance = model.resonance
@@ -98,6 +107,18 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     resonanceHalfWidth = fit.parameterHalfWidths[0]
     qualityHalfWidth = Self.qualityInterval(of: fit, ratio: ratio, hasReference: hasReference)
     try checkAccuracy()
+  }
+
+  /// Returns a sentence about a coil resistance that a nominal impedance excludes, or nil.
+  private static func resistanceWarning(measured: Double, nominal: Double?) -> String? {
+    guard let nominal else { return nil }
+    let ratio = measured / (nominalResistanceRatio * nominal)
+    guard max(ratio, 1 / ratio) > maximumResistanceRatio else { return nil }
+    return """
+      The resistance of \(measured.text(places: 2)) ohm does not fit the impedance of \
+      \(nominal.text(places: 2)) ohm in the profile; check the value of the resistor, voltage \
+      dividers at the inputs, and the numbers of the channels.
+      """
   }
 
   /// Returns the response of the resistor's voltage, relative to the reference if there is one.
@@ -123,7 +144,7 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     let orders = hasReference ? 0...0 : 0...2
     guard let fit = ImpedanceFit.best(for: response, band: band, highPassOrders: orders),
       fit.model.impedanceRiseRatio > minimumRiseRatio,
-      fit.cost < maximumResidual * fit.motionalPower
+      fit.cost < maximumInexactResidual * fit.motionalPower
     else {
       throw CalibrationError(
         .noResonance,
@@ -131,6 +152,16 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
         shows no impedance resonance between \(band.lowerBound.text(places: 1)) and \
         \(band.upperBound.text(places: 1)) Hz; check that the recording is the voltage across the \
         resistor
+        """)
+    }
+    guard fit.cost < maximumResidual * fit.motionalPower else {
+      let residualPercent = (100 * fit.cost / fit.motionalPower).text(places: 0)
+      throw CalibrationError(
+        .noResonance,
+        """
+        shows a resonance near \(fit.model.resonance.text(places: 1)) Hz, but \(residualPercent) % \
+        of its power does not fit a single resonance: another resonance is close, or the peak is \
+        weak; measure the transducer without its mounting, or with a sensor
         """)
     }
     return fit

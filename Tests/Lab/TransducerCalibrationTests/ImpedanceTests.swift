@@ -18,6 +18,9 @@ import Testing
     /// Henries of the inductance whose losses are in ohms beside it.
     var eddies = (inductance: 0.0, resistance: 10.0)
     var resistor = 0.47
+    /// The frequency of a second resonance relative to the first, and its height relative to the
+    /// first; a height of 0 means no second resonance.
+    var secondResonance = (ratio: 1.8, height: 0.0)
     /// The recorder's high-pass of first order in hertz, hum and noise in decibels of the
     /// recording's peak.
     var input = 0.0
@@ -46,7 +49,12 @@ import Testing
           / Phasor(eddies.resistance, omega * eddies.inductance)
         let motion =
           Phasor(coil * mechanical / electrical, 0) / Phasor(1, mechanical * (ratio - 1 / ratio))
-        let whole = Phasor(coil + resistor, omega * inductance) + lossy + motion
+        let secondRatio = ratio / secondResonance.ratio
+        let secondMotion =
+          Phasor(coil * mechanical / electrical * secondResonance.height, 0)
+          / Phasor(1, mechanical * (secondRatio - 1 / secondRatio))
+        let whole =
+          Phasor(coil + resistor, omega * inductance) + lossy + motion + secondMotion
         let corner = 2 * .pi * input
         let pass = Phasor(0, omega) / Phasor(corner, omega) * 0.9
         func times(_ bin: ComplexNumber, _ factor: Phasor) -> ComplexNumber {
@@ -163,6 +171,37 @@ import Testing
     #expect(refusal(try still.record(signal).resistor, nil) != nil)
     let moved = try RecordingStudio(signal).record([(40, 5, 1)])
     #expect(refusal(moved, nil) != nil)
+  }
+
+  @Test("A coil resistance that the nominal impedance excludes is reported")
+  func implausibleResistance() throws {
+    let take = try Circuit().record(signal)
+    func warning(resistor: Double, nominal: Double?) throws -> String? {
+      try measure(take.resistor, take.amplifier, resistor, nominal: nominal).get()
+        .resistanceWarning
+    }
+    #expect(try warning(resistor: 0.47, nominal: 8) == nil)
+    #expect(try warning(resistor: 0.47, nominal: nil) == nil)
+    #expect(
+      try warning(resistor: 4.7, nominal: 8)
+        == """
+        The resistance of 65 ohm does not fit the impedance of 8 ohm in the profile; check the \
+        value of the resistor, voltage dividers at the inputs, and the numbers of the channels.
+        """)
+    #expect(try warning(resistor: 0.047, nominal: 8)?.contains("0.65 ohm") == true)
+  }
+
+  @Test("A resonance that one model does not explain is not reported as a wrong connection")
+  func inexactResonance() throws {
+    var circuit = Circuit()
+    circuit.secondResonance.height = 0.6
+    let take = try circuit.record(signal)
+    guard case .failure(let error) = measure(take.resistor, take.amplifier) else {
+      Issue.record("the second resonance was not noticed")
+      return
+    }
+    #expect(error.kind == .noResonance)
+    #expect(error.description.contains("% of its power does not fit a single resonance"))
   }
 
   @Test func theProfileTakesWhatWasMeasured() throws {

@@ -232,6 +232,7 @@ enum CalibrateCommand {
     func row(_ name: String, _ value: Double, _ unit: String) -> [String] {
       [name, "", value.text(places: 2) + unit]
     }
+    let warnings = measurement.resistanceWarning.map { [$0] } ?? []
     try change.writeReport(
       heading: "measured",
       entries: [
@@ -260,10 +261,11 @@ enum CalibrateCommand {
           "inductance", measurement.inductance,
           row: row("inductance", measurement.inductance * 1_000, " mH")),
         .init("residual", measurement.residual),
+        .init("warnings", warnings),
       ],
       sentences: [
         "The Q factor is without the resistor, for an amplifier with zero output resistance."
-      ],
+      ] + warnings,
       arguments: arguments, terminal: terminal)
     return .done
   }

@@ -63,9 +63,20 @@ struct ProfileChange {
       let isEstimate = hardware.estimated.contains(keys[key] ?? "")
       return value.text(places: 3) + unit + (isEstimate ? " (estimate)" : "")
     }
-    let tolerance = interval.map { " ± \(($0 * 100).text(places: 2)) %" } ?? ""
+    let tolerance = interval.map { " ± \(Self.percentage(ofInterval: $0)) %" } ?? ""
     return [name, cell(old.hardware), cell(new.hardware) + tolerance]
   }
+
+  /// Returns an interval as a percentage. An interval is never reported as 0.
+  ///
+  /// - Parameter interval: The half width of the interval, as a fraction.
+  static func percentage(ofInterval interval: Double) -> String {
+    interval < minimumReportedInterval
+      ? "< \((minimumReportedInterval * 100).text(places: 1))" : (interval * 100).text(places: 2)
+  }
+
+  /// The minimum interval that is reported as a number, as a fraction.
+  private static let minimumReportedInterval = 0.001
 
   /// Writes the profile if requested, and reports the values.
   ///
@@ -210,7 +221,7 @@ struct DriftReport {
   ) -> ReportEntry {
     let change = (comparison.relativeChange * 100).text(places: 1)
     let measured = comparison.measuredValue.text(places: 2) + unit
-    let interval = (comparison.intervalHalfWidth * 100).text(places: 2)
+    let interval = ProfileChange.percentage(ofInterval: comparison.intervalHalfWidth)
     return ReportEntry(
       key,
       JSONElement.inlineObject([
