@@ -21,7 +21,7 @@ package protocol EngineBackend: AnyObject, Sendable {
 
 /// The parameters of a session.
 package struct SessionRequest: Sendable {
-  package var buses: RenderSettings.Buses
+  package var buses: RenderSettings.AudibleBuses
   /// A handler that is called on any thread, with false if the device was lost or the output has
   /// ended, and with true if the device has returned.
   package var presenceHandler: @Sendable (Bool) -> Void

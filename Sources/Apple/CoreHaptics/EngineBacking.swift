@@ -268,7 +268,7 @@ final class EngineBacking: @unchecked Sendable {
 
   private func sessionRequest(for state: State) -> SessionRequest {
     let isAll = state.playsHapticsOnly == state.playsAudioOnly
-    let singleBus = state.playsHapticsOnly ? RenderSettings.Buses.haptics : .audio
+    let singleBus = state.playsHapticsOnly ? RenderSettings.AudibleBuses.haptics : .audio
     return SessionRequest(buses: isAll ? .all : singleBus) { [weak self] isPresent in
       guard let self else { return }
       if isPresent {

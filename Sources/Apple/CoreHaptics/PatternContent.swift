@@ -348,7 +348,7 @@ private struct DictionaryJSONWriter {
 
   private mutating func write(text: String) {
     var writer = JSONWriter(layout: .compact)
-    writer.string(text)
+    writer.writeString(text)
     bytes += writer.bytes
   }
 

@@ -160,7 +160,7 @@ struct PlayerChangeReader {
     let low = state.position(at: from) - event.passOrigin
     let high = state.position(at: end) - event.passOrigin
     for control in controls[event.scheduled.layer].values {
-      for segment in control.segments[(control.index(at: Double(low)) + 1)...]
+      for segment in control.segments[(control.segmentIndex(at: Double(low)) + 1)...]
       where segment.start < Double(high) {
         frames.insert(state.frame(at: event.passOrigin + Int64(segment.start)))
       }
@@ -194,7 +194,7 @@ struct PlayerChangeReader {
       guard let timeline = controls[active.scheduled.layer][id] else {
         return Double(id.neutralValue)
       }
-      let segment = timeline.segments[timeline.index(at: Double(position))]
+      let segment = timeline.segments[timeline.segmentIndex(at: Double(position))]
       if let sent = state.liveValue(of: id, at: frame),
         segment.sourceStart.map({ active.passOrigin + Int64($0) <= sent.position }) ?? true
       {

@@ -11,7 +11,7 @@ package struct FileKind: Sendable {
   /// supported.
   let isForeignFormat: Bool
   /// A hint for using the file, or nil.
-  package let suggestion: String?
+  package let errorSuggestion: String?
   /// The first bytes of a file.
   private let signature: [UInt8]
   /// The bytes at offset 8, for containers with several types of content.
@@ -24,7 +24,7 @@ package struct FileKind: Sendable {
     self.name = name
     self.isSound = isSound
     self.isForeignFormat = isForeignFormat
-    self.suggestion =
+    self.errorSuggestion =
       isSound ? "play it with 'temblor audition' or measure it with 'temblor info'" : suggestion
     self.signature = signature
     self.formType = Array(formType.utf8)

@@ -4,18 +4,20 @@ package import Reading
 extension HapticPattern {
   /// The path of the first non-finite number, or nil.
   package var firstNonFinitePath: String? {
-    let event = events.firstIndex { event in
-      !event.time.isFinite || event.duration?.isFinite == false
-        || event.parameters.identifiers.contains { event.parameters[$0]?.isFinite == false }
+    let eventIndex = events.firstIndex { eventIndex in
+      !eventIndex.time.isFinite || eventIndex.duration?.isFinite == false
+        || eventIndex.parameters.identifiers.contains {
+          eventIndex.parameters[$0]?.isFinite == false
+        }
     }
-    if let event { return "events[\(event)]" }
-    let parameter = parameters.firstIndex { !$0.time.isFinite || !$0.value.isFinite }
-    if let parameter { return "parameters[\(parameter)]" }
-    let curve = curves.firstIndex { curve in
-      !curve.time.isFinite
-        || curve.controlPoints.contains { !$0.time.isFinite || !$0.value.isFinite }
+    if let eventIndex { return "events[\(eventIndex)]" }
+    let parameterIndex = parameters.firstIndex { !$0.time.isFinite || !$0.value.isFinite }
+    if let parameterIndex { return "parameters[\(parameterIndex)]" }
+    let curveIndex = curves.firstIndex { curveIndex in
+      !curveIndex.time.isFinite
+        || curveIndex.controlPoints.contains { !$0.time.isFinite || !$0.value.isFinite }
     }
-    return curve.map { "curves[\($0)]" }
+    return curveIndex.map { "curves[\($0)]" }
   }
 }
 

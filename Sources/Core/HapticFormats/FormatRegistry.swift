@@ -5,7 +5,7 @@ public import Reading
 /// a copy.
 public struct FormatRegistry: Sendable {
   /// The registry with only Apple's format.
-  public static let apple = FormatRegistry([.ahap.alsoNamed("apple")])
+  public static let apple = FormatRegistry([.ahap.addingAliases("apple")])
 
   private static let ambiguousFormat = Rule.error(
     "format-ambiguous", "syntax", "The format of a file must be recognizable.")
@@ -52,7 +52,7 @@ public struct FormatRegistry: Sendable {
   public var rules: [Rule] {
     (formats.count > 1
       ? [Self.wrongFileKind, Self.unknownFormat, Self.ambiguousFormat, Self.misnamedFile] : [])
-      + formats.flatMap { $0.rules } + ReadResult.rules
+      + formats.flatMap { $0.rules } + ReadResult.suppressionRules
   }
 
   /// Returns the format with an id, or nil.
@@ -70,8 +70,8 @@ public struct FormatRegistry: Sendable {
   /// Returns a file name without the extension of a format.
   public func stem(of name: String) -> String {
     let lowercasedName = name.lowercased()
-    let matching = fileExtensions.filter { lowercasedName.hasSuffix(".\($0)") }
-    let fileExtension = matching.max { $0.count < $1.count }
+    let matchingExtensions = fileExtensions.filter { lowercasedName.hasSuffix(".\($0)") }
+    let fileExtension = matchingExtensions.max { $0.count < $1.count }
     return fileExtension.map { String(name.dropLast($0.count + 1)) } ?? name
   }
 
@@ -90,22 +90,24 @@ public struct FormatRegistry: Sendable {
       return namedFormats[0]
     }
     let confidences = formats.map { $0.recognize(file.bytes.span) }
-    let best = confidences.max() ?? .unrecognized
-    if best < .certain {
-      try checkKind(of: file, confidence: best, isNamed: !namedFormats.isEmpty)
+    let highestConfidence = confidences.max() ?? .unrecognized
+    if highestConfidence < .certain {
+      try rejectOtherFileKinds(file, confidence: highestConfidence, isNamed: !namedFormats.isEmpty)
       if namedFormats.count == 1 { return namedFormats[0] }
     }
-    if best == .unrecognized { return formats[0] }
-    let candidates = zip(formats, confidences).filter { $0.1 == best }.map { $0.0 }
-    let match = candidates.first { candidate in namedFormats.contains { $0.id == candidate.id } }
-    if let match { return match }
+    if highestConfidence == .unrecognized { return formats[0] }
+    let candidates = zip(formats, confidences).filter { $0.1 == highestConfidence }.map { $0.0 }
+    let namedCandidate = candidates.first { candidate in
+      namedFormats.contains { $0.id == candidate.id }
+    }
+    if let namedCandidate { return namedCandidate }
     guard candidates.count > 1 else { return candidates[0] }
-    let names = candidates.map { $0.id + ($0.distinction.map { " (\($0))" } ?? "") }
+    let candidateNames = candidates.map { $0.id + ($0.distinction.map { " (\($0))" } ?? "") }
     let extensions = candidates.compactMap { $0.fileExtensions.first }.map { ".\($0)" }
     throw InputError(
       Finding(
         Self.ambiguousFormat, location: FileLocation(name: file.name),
-        "the format is ambiguous: \(names.joined(separator: " or "))",
+        "the format is ambiguous: \(candidateNames.joined(separator: " or "))",
         suggestion: """
           use the file extension \(extensions.joined(separator: " or ")), or convert the file with \
           '--input-format'
@@ -118,7 +120,7 @@ public struct FormatRegistry: Sendable {
   ///   - file: A file that no format recognizes with certainty.
   ///   - confidence: The maximum confidence of all formats.
   ///   - isNamed: True if the file has the extension of a format.
-  private func checkKind(of file: SourceFile, confidence: Recognition, isNamed: Bool)
+  private func rejectOtherFileKinds(_ file: SourceFile, confidence: Recognition, isNamed: Bool)
     throws(InputError)
   {
     let location = FileLocation(name: file.name)
@@ -129,7 +131,7 @@ public struct FormatRegistry: Sendable {
     if let kind {
       throw InputError(
         Finding(
-          Self.wrongFileKind, location: location, kind.problem, suggestion: kind.suggestion))
+          Self.wrongFileKind, location: location, kind.problem, suggestion: kind.errorSuggestion))
     }
     if !isNamed, let outline, let key = outline.rootKeys.first, !outline.looksLikePattern {
       throw InputError(

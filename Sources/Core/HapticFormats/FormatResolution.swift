@@ -4,17 +4,17 @@
 /// for values that are not rounded.
 public struct FormatResolution: Equatable, Sendable {
   /// The step of intensities, of 1.
-  public var intensity: Double
+  public var intensityStep: Double
   /// The step of amplitudes, which are read as the squares of intensities, of 1.
-  public var amplitude: Double
+  public var amplitudeStep: Double
   /// The step of times, in seconds.
-  public var seconds: Double
+  public var timeStepSeconds: Double
   /// The step of sharpness, of 1.
-  public var sharpness: Double
+  public var sharpnessStep: Double
   /// The step of frequencies, in hertz.
-  public var hertz: Double
+  public var frequencyStepHertz: Double
   /// The interval of sampled levels, in seconds; 0 for levels that are lines.
-  public var samplingSeconds: Double
+  public var samplingIntervalSeconds: Double
 
   /// The resolution of a format that does not round.
   public static let exact = FormatResolution()
@@ -29,17 +29,18 @@ public struct FormatResolution: Equatable, Sendable {
   ///   - hertz: The step of frequencies, in hertz.
   ///   - samplingSeconds: The interval of sampled levels, in seconds.
   public init(
-    intensity: Double = 0, amplitude: Double = 0, seconds: Double = 0, sharpness: Double = 0,
-    hertz: Double = 0, samplingSeconds: Double = 0
+    intensityStep intensity: Double = 0, amplitudeStep amplitude: Double = 0,
+    timeStepSeconds seconds: Double = 0, sharpnessStep sharpness: Double = 0,
+    frequencyStepHertz hertz: Double = 0, samplingIntervalSeconds samplingSeconds: Double = 0
   ) {
-    self.intensity = intensity
-    self.amplitude = amplitude
-    self.seconds = seconds
-    self.sharpness = sharpness
-    self.hertz = hertz
-    self.samplingSeconds = samplingSeconds
+    self.intensityStep = intensity
+    self.amplitudeStep = amplitude
+    self.timeStepSeconds = seconds
+    self.sharpnessStep = sharpness
+    self.frequencyStepHertz = hertz
+    self.samplingIntervalSeconds = samplingSeconds
   }
 
   /// The maximum error of a time, in seconds: half a step, or half a sampling interval.
-  public var timeError: Double { max(seconds, samplingSeconds) / 2 }
+  public var maximumTimeError: Double { max(timeStepSeconds, samplingIntervalSeconds) / 2 }
 }

@@ -98,7 +98,7 @@ public struct HapticFormat: Sendable {
   /// Returns the format with other names for options.
   ///
   /// - Parameter names: The names in lower case.
-  public func alsoNamed(_ names: String...) -> HapticFormat {
+  public func addingAliases(_ names: String...) -> HapticFormat {
     var format = self
     format.aliases = names
     return format
@@ -117,9 +117,10 @@ public struct HapticFormat: Sendable {
   public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> ReadResult
   {
     do {
-      var result = try prefixingRules { () throws(InputError) in try reader(file, options) }
+      var result = try addingRulePrefixToErrors { () throws(InputError) in try reader(file, options)
+      }
       if options.pitch == .sharpness {
-        result.composition = result.composition?.voiced(on: .phone)
+        result.composition = result.composition?.convertingStatedHertz(to: .phone)
       }
       for index in result.findings.indices {
         addRulePrefix(to: &result.findings[index])
@@ -141,11 +142,14 @@ public struct HapticFormat: Sendable {
     throws(InputError) -> WrittenFiles?
   {
     if keepsHertz || !composition.statesHertz {
-      return try prefixingRules { () throws(InputError) in try writer?(composition, options) }
+      return try addingRulePrefixToErrors { () throws(InputError) in
+        try writer?(composition, options)
+      }
     }
     var losses = LossLog()
-    let voiced = composition.voiced(losses: &losses)
-    var files = try prefixingRules { () throws(InputError) in try writer?(voiced, options) }
+    let voiced = composition.convertingStatedHertzToDefaultScale(losses: &losses)
+    var files = try addingRulePrefixToErrors { () throws(InputError) in try writer?(voiced, options)
+    }
     files?.losses.insert(contentsOf: losses.finish(), at: 0)
     return files
   }
@@ -153,17 +157,18 @@ public struct HapticFormat: Sendable {
   /// Returns the canonical text of a file, which is equal for files of equal content, or nil if the
   /// format has none.
   public func canonicalText(of file: SourceFile) throws(InputError) -> [UInt8]? {
-    try prefixingRules { () throws(InputError) in try canonicalizer?(file) }
+    try addingRulePrefixToErrors { () throws(InputError) in try canonicalizer?(file) }
   }
 
   /// Returns the text of a file with mechanical mistakes corrected and all other bytes unchanged,
   /// or nil if the format has no corrections.
   public func correctedText(of file: SourceFile) throws(InputError) -> [UInt8]? {
-    try prefixingRules { () throws(InputError) in try corrector?(file) }
+    try addingRulePrefixToErrors { () throws(InputError) in try corrector?(file) }
   }
 
   /// Calls a function, and adds the prefix to the rule of its error.
-  private func prefixingRules<Result>(_ body: () throws(InputError) -> Result) throws(InputError)
+  private func addingRulePrefixToErrors<Result>(of body: () throws(InputError) -> Result)
+    throws(InputError)
     -> Result
   {
     do {

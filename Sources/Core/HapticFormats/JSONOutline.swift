@@ -31,20 +31,21 @@ package struct JSONOutline {
     // For each open container, whether it is an object.
     var isObject: [Bool] = []
     var expectsKey = false
-    let end = min(text.count, Self.maximumScannedBytes)
-    while position < end {
+    let scanEnd = min(text.count, Self.maximumScannedBytes)
+    while position < scanEnd {
       let byte = text[position]
       position += 1
       switch byte {
       case UInt8(ascii: "\""):
         let start = position
-        while position < end, text[position] != UInt8(ascii: "\"") {
+        while position < scanEnd, text[position] != UInt8(ascii: "\"") {
           position += text[position] == UInt8(ascii: "\\") ? 2 : 1
         }
-        if expectsKey, position < end, position - start <= Self.maximumKeyLength,
+        if expectsKey, position < scanEnd, position - start <= Self.maximumKeyLength,
           depth == 1 || position < Self.maximumNestedScanBytes
         {
-          addKey(String(decoding: (start..<position).map { text[$0] }, as: UTF8.self), depth: depth)
+          recordKey(
+            String(decoding: (start..<position).map { text[$0] }, as: UTF8.self), depth: depth)
         }
         expectsKey = false
         position += 1
@@ -66,7 +67,7 @@ package struct JSONOutline {
     }
   }
 
-  private mutating func addKey(_ key: String, depth: Int) {
+  private mutating func recordKey(_ key: String, depth: Int) {
     if depth == 1 {
       rootKeys.append(key)
     } else {

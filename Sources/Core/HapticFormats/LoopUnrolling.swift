@@ -17,20 +17,19 @@ extension HapticComposition {
     guard let loop else { return self }
     var composition = self
     composition.loop = nil
-    let end = loop.end ?? duration
-    let start = min(max(loop.start, 0), end)
+    let loopEnd = loop.end ?? duration
+    let loopStart = min(max(loop.start, 0), loopEnd)
     let eventCount = max(layers.reduce(0) { $0 + $1.pattern.events.count }, 1)
     let maximumPassCount = max(Self.maximumUnrolledEventCount / eventCount, 1)
-    let passes = end > start ? min(max(passCount, 1), maximumPassCount) : 1
+    let unrolledPassCount = loopEnd > loopStart ? min(max(passCount, 1), maximumPassCount) : 1
+    let repetitionText = unrolledPassCount == 1 ? "once" : "\(unrolledPassCount) times"
     losses.add(
       .approximated, .composition,
-      """
-      the loop from \(start) s to \(end) s is unrolled \(passes == 1 ? "once" : "\(passes) times")
-      """)
-    guard passes > 1 || loop.end != nil else { return composition }
+      "the loop from \(loopStart) s to \(loopEnd) s is unrolled \(repetitionText)")
+    guard unrolledPassCount > 1 || loop.end != nil else { return composition }
     for index in layers.indices {
       composition.layers[index].pattern = layers[index].unrolledPattern(
-        passCount: passes, from: start, to: end)
+        passCount: unrolledPassCount, from: loopStart, to: loopEnd)
     }
     return composition
   }
@@ -87,25 +86,25 @@ extension HapticEvent {
 /// The controls of one layer over all passes, as one curve each.
 private struct UnrolledControls {
   /// The timeline of each control, and its unrolled curve.
-  private var tracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
+  private var unrolledTracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
 
   init(of layer: HapticComposition.Layer) {
     let pattern = layer.pattern
     let usedControls = Set(pattern.parameters.map { $0.id } + pattern.curves.map { $0.id })
     for id in DynamicParameterID.allCases where usedControls.contains(id) {
       let timeline = ControlTimeline(of: id, in: layer)
-      tracks.append((timeline, ParameterCurve(id: id, time: 0, controlPoints: [])))
+      unrolledTracks.append((timeline, ParameterCurve(id: id, time: 0, controlPoints: [])))
     }
   }
 
   /// The curves of all passes so far.
-  var curves: [ParameterCurve] { tracks.map { $0.curve } }
+  var curves: [ParameterCurve] { unrolledTracks.map { $0.curve } }
 
   /// Appends the control points of one pass, shifted in time.
   mutating func appendPass(from start: Double, to end: Double, shift: Double) {
-    for index in tracks.indices {
-      let segments = tracks[index].timeline.segments
-      var segmentIndex = tracks[index].timeline.index(at: start)
+    for index in unrolledTracks.indices {
+      let segments = unrolledTracks[index].timeline.segments
+      var segmentIndex = unrolledTracks[index].timeline.segmentIndex(at: start)
       while segmentIndex < segments.count, segments[segmentIndex].start < end {
         let segment = segments[segmentIndex]
         let segmentStart = max(segment.start, start)
@@ -113,8 +112,8 @@ private struct UnrolledControls {
         for time in [segmentStart, min(nextStart, end)] {
           let point = ParameterCurve.ControlPoint(
             time: time + shift, value: Float(segment.value(at: time)))
-          guard tracks[index].curve.controlPoints.last != point else { continue }
-          tracks[index].curve.controlPoints.append(point)
+          guard unrolledTracks[index].curve.controlPoints.last != point else { continue }
+          unrolledTracks[index].curve.controlPoints.append(point)
         }
         segmentIndex += 1
       }

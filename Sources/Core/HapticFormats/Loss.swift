@@ -20,7 +20,7 @@ public struct Loss: Equatable, Sendable {
   /// One sentence without a period, with the size if there is one.
   public var message: String
   /// The size of the difference in the unit of the message, or nil.
-  public var size: Double?
+  public var differenceSize: Double?
 
   /// Creates a loss.
   ///
@@ -39,7 +39,7 @@ public struct Loss: Equatable, Sendable {
     self.element = element
     self.location = location
     self.message = message
-    self.size = size
+    self.differenceSize = size
   }
 }
 
@@ -55,14 +55,14 @@ package struct LossLog {
   }
 
   /// The maximum number of losses with the same message.
-  package let maximumCountPerMessage: Int
+  package let maximumLossCountPerMessage: Int
   private(set) var losses: [Loss] = []
   private var indicesByKey: [Key: Int] = [:]
   private var countsByMessage: [String: Int] = [:]
 
   /// Creates an empty log.
   package init(maximumCountPerMessage: Int = 1000) {
-    self.maximumCountPerMessage = maximumCountPerMessage
+    self.maximumLossCountPerMessage = maximumCountPerMessage
   }
 
   /// Adds a loss, or raises the size of an equal one.
@@ -81,12 +81,12 @@ package struct LossLog {
     let key = Key(kind: kind, element: element, message: message)
     if let index = indicesByKey[key] {
       if let size {
-        losses[index].size = max(losses[index].size ?? size, size)
+        losses[index].differenceSize = max(losses[index].differenceSize ?? size, size)
       }
       return
     }
     countsByMessage[message, default: 0] += 1
-    guard countsByMessage[message, default: 0] <= maximumCountPerMessage else { return }
+    guard countsByMessage[message, default: 0] <= maximumLossCountPerMessage else { return }
     indicesByKey[key] = losses.count
     losses.append(Loss(kind, element, at: location, message, size: size))
   }
@@ -94,35 +94,35 @@ package struct LossLog {
   /// Returns the losses in the order of addition, followed by the counts of those that were
   /// omitted.
   package func finish() -> [Loss] {
-    let exceeding = countsByMessage.filter { $0.value > maximumCountPerMessage }
-    let summaries = exceeding.sorted { $0.key < $1.key }.map { message, count in
+    let countsAboveMaximum = countsByMessage.filter { $0.value > maximumLossCountPerMessage }
+    let summaries = countsAboveMaximum.sorted { $0.key < $1.key }.map { message, count in
       let last = losses.last { $0.message == message } ?? Loss(.dropped, .composition, message)
       return Loss(
         last.kind, .composition,
-        "\(count - maximumCountPerMessage) more: \(Self.messageWithSize(of: last))")
+        "\(count - maximumLossCountPerMessage) more: \(Self.messageWithSize(of: last))")
     }
-    let complete = losses.map { loss in
+    let lossesWithSizes = losses.map { loss in
       var loss = loss
       loss.message = Self.messageWithSize(of: loss)
       return loss
     }
-    return complete + summaries
+    return lossesWithSizes + summaries
   }
 
   /// Returns the message of a loss with its size to three digits.
   private static func messageWithSize(of loss: Loss) -> String {
-    guard let size = loss.size, size.isFinite, loss.message.contains("#") else {
+    guard let size = loss.differenceSize, size.isFinite, loss.message.contains("#") else {
       return loss.message
     }
-    var scale = 1.0
-    while abs(size) * scale < 100, scale < 1e9 {
-      scale *= 10
+    var roundingScale = 1.0
+    while abs(size) * roundingScale < 100, roundingScale < 1e9 {
+      roundingScale *= 10
     }
-    let rounded = (size * scale).rounded() / scale
-    let isWhole = abs(rounded) < 1e15 && rounded == rounded.rounded()
-    let sizeText = isWhole ? "\(Int64(rounded))" : "\(rounded)"
-    let parts = loss.message.split(separator: "#", omittingEmptySubsequences: false)
-    return parts.joined(separator: sizeText)
+    let roundedSize = (size * roundingScale).rounded() / roundingScale
+    let isWholeNumber = abs(roundedSize) < 1e15 && roundedSize == roundedSize.rounded()
+    let sizeText = isWholeNumber ? "\(Int64(roundedSize))" : "\(roundedSize)"
+    let messageParts = loss.message.split(separator: "#", omittingEmptySubsequences: false)
+    return messageParts.joined(separator: sizeText)
   }
 
   /// Adds the losses of a format without title and notes.
@@ -153,41 +153,41 @@ package struct LossLog {
     if !keepsBodyLocations {
       addBodyLocationLosses(of: composition)
     }
-    let end = Self.endOfEvents(in: composition)
-    if composition.duration > end + 1e-3, end.isFinite {
+    let eventsEnd = Self.endOfEvents(in: composition)
+    if composition.duration > eventsEnd + 1e-3, eventsEnd.isFinite {
       add(
         .dropped, .composition, "# s of trailing controls without events are omitted",
-        size: composition.duration - end)
+        size: composition.duration - eventsEnd)
     }
   }
 
   /// Returns the end of the last event or sampled signal, in seconds.
   private static func endOfEvents(in composition: HapticComposition) -> Double {
-    var end = 0.0
+    var latestEnd = 0.0
     for layer in composition.layers {
       for event in layer.pattern.events {
-        end = max(end, event.time + (event.duration ?? 0))
+        latestEnd = max(latestEnd, event.time + (event.duration ?? 0))
       }
       for signal in layer.signals {
-        end = max(end, signal.time + signal.duration)
+        latestEnd = max(latestEnd, signal.time + signal.duration)
       }
     }
-    return end
+    return latestEnd
   }
 
   /// Adds a loss for each layer whose frequencies are beyond the scale of the default profile.
   package mutating func addHertzLosses(of composition: HapticComposition) {
-    let scale = SharpnessScale.phone
+    let phoneScale = SharpnessScale.phone
     for (index, layer) in composition.layers.enumerated() {
       guard let hertz = layer.statedHertz else { continue }
       let excess = max(
-        scale.minimumHertz - hertz.lowerBound, hertz.upperBound - scale.maximumHertz)
+        phoneScale.minimumHertz - hertz.lowerBound, hertz.upperBound - phoneScale.maximumHertz)
       guard excess > Self.hertzTolerance else { continue }
       add(
         .approximated, .layer(index),
         """
-        frequencies outside \(Int(scale.minimumHertz)) to \(Int(scale.maximumHertz)) Hz are \
-        clamped to the nearest sharpness, by up to # Hz
+        frequencies outside \(Int(phoneScale.minimumHertz)) to \(Int(phoneScale.maximumHertz)) Hz \
+        are clamped to the nearest sharpness, by up to # Hz
         """,
         size: excess)
     }
@@ -213,8 +213,8 @@ extension HapticComposition {
   /// Returns the composition with sharpness on the scale of the default profile instead of hertz.
   ///
   /// - Parameter losses: Receives the frequencies beyond the scale.
-  package func voiced(losses: inout LossLog) -> HapticComposition {
+  package func convertingStatedHertzToDefaultScale(losses: inout LossLog) -> HapticComposition {
     losses.addHertzLosses(of: self)
-    return voiced(on: .phone)
+    return convertingStatedHertz(to: .phone)
   }
 }

@@ -39,18 +39,18 @@ public struct ReadResult: Sendable {
   /// The findings in the order of the file, without the suppressions applied. See
   /// ``findings(adding:rules:checked:)``.
   public var findings: [Finding]
-  /// The number of errors, including those without a finding of their own.
+  /// The number of errors, including errors that are combined into one finding.
   public var errorCount: Int
   /// The content of the file that a composition cannot represent.
   public var losses: [Loss]
   /// The locations of the composition's parts in the file.
   public var sourceMap: SourceMap
   /// The referenced sound files, in the order of the file.
-  public var sounds: [SoundReference]
+  public var soundReferences: [SoundReference]
   /// The rules that the file declares to break on purpose.
   public var suppressions: [Suppression]
   /// Further information in the file, such as a version, in its order.
-  public var details: [(name: String, value: String)]
+  public var fileDetails: [(name: String, value: String)]
 
   /// A Boolean value that indicates whether the parameters and curves of the composition are those
   /// that Apple documents, as the author of the file wrote them. In other formats, reading makes
@@ -70,9 +70,9 @@ public struct ReadResult: Sendable {
     self.losses = losses
     self.sourceMap = sourceMap
     self.errorCount = errorCount ?? findings.count { $0.severity == .error }
-    self.sounds = sounds
+    self.soundReferences = sounds
     self.suppressions = suppressions
-    self.details = details
+    self.fileDetails = details
   }
 
   /// Creates the result of reading a JSON text.
@@ -117,9 +117,9 @@ public struct ReadResult: Sendable {
   // MARK: - Allowances
 
   /// The rules about suppressions themselves.
-  public static let rules = [unknownRule, unusedSuppression]
+  public static let suppressionRules = [unknownSuppressedRule, unusedSuppression]
 
-  private static let unknownRule = Rule.warning(
+  private static let unknownSuppressedRule = Rule.warning(
     "unknown-rule", "grammar", "AllowedRules should list only existing rules.")
   private static let unusedSuppression = Rule.note(
     "unused-allowance", "grammar",
@@ -139,36 +139,40 @@ public struct ReadResult: Sendable {
   public func findings(
     adding others: [Finding] = [], rules: [Rule], checked isChecked: (Rule) -> Bool = { _ in true }
   ) -> [Finding] {
-    var all = findings + others
-    let hasErrors = all.contains { $0.severity == .error }
-    var reasons: [RuleID: String] = [:]
+    var allFindings = findings + others
+    let hasErrors = allFindings.contains { $0.severity == .error }
+    var reasonsByRule: [RuleID: String] = [:]
     for suppression in suppressions {
       let id = suppression.rule
       guard let rule = rules.first(where: { $0.id == id }) else {
-        all.append(Self.unknownRuleFinding(of: suppression, rules: rules))
+        allFindings.append(Self.unknownRuleFinding(of: suppression, rules: rules))
         continue
       }
-      reasons[id] = suppression.reason
-      let isUsed = all.contains { $0.rule == id && $0.severity < .error }
+      reasonsByRule[id] = suppression.reason
+      let isUsed = allFindings.contains { $0.rule == id && $0.severity < .error }
       guard !isUsed, !hasErrors, isChecked(rule) else { continue }
       let message =
         rule.severity == .error
         ? "\"\(id)\" is an error and cannot be allowed"
         : "unnecessary: the file does not violate \"\(id)\""
-      all.append(Finding(Self.unusedSuppression, location: suppression.location, message))
+      allFindings.append(Finding(Self.unusedSuppression, location: suppression.location, message))
     }
-    let order = all.indices.sorted {
-      (all[$0].location.position, all[$0].rule, $0) < (all[$1].location.position, all[$1].rule, $1)
+    let findingOrder = allFindings.indices.sorted {
+      (allFindings[$0].location.position, allFindings[$0].rule, $0) < (
+        allFindings[$1].location.position, allFindings[$1].rule, $1
+      )
     }
-    return FindingFilter(suppressions: reasons).apply(to: order.map { all[$0] })
+    return FindingFilter(suppressions: reasonsByRule).filteredFindings(
+      findingOrder.map { allFindings[$0] })
   }
 
   /// Returns the finding about a suppression of an unknown rule.
   private static func unknownRuleFinding(of suppression: Suppression, rules: [Rule]) -> Finding {
-    let names = JSONNameList(rules.map { $0.id.text })
-    let name = suppression.rule.text
+    let ruleNames = JSONNameList(rules.map { $0.id.text })
+    let suppressedName = suppression.rule.text
     return Finding(
-      unknownRule, location: suppression.location, "unknown rule \(name.quoted())",
-      suggestion: names.suggestion(for: name))
+      unknownSuppressedRule, location: suppression.location,
+      "unknown rule \(suppressedName.quoted())",
+      suggestion: ruleNames.suggestion(for: suppressedName))
   }
 }

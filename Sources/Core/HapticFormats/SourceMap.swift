@@ -19,17 +19,17 @@ extension [[Int]] {
 /// The locations of a composition's parts in their file.
 public struct SourceMap: Sendable {
   /// Returns the location of a part.
-  private let resolve: @Sendable (CompositionElement) -> FileLocation
+  private let resolveLocation: @Sendable (CompositionElement) -> FileLocation
 
   /// Creates a map from a function. It returns the whole file for a part that was not read from a
   /// single value.
   public init(_ resolve: @escaping @Sendable (CompositionElement) -> FileLocation) {
-    self.resolve = resolve
+    self.resolveLocation = resolve
   }
 
   /// Returns the location of a part, or the whole file for a part that was not read from a single
   /// value.
-  public func location(of element: CompositionElement) -> FileLocation { resolve(element) }
+  public func location(of element: CompositionElement) -> FileLocation { resolveLocation(element) }
 
   /// Creates a map from the indices of the values that the parts were read from. A part without an
   /// index has the location of its layer, or of the root.

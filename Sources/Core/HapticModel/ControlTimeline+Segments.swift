@@ -9,7 +9,7 @@ extension ControlTimeline {
     in range: ClosedRange<Double>, budget: inout Int,
     _ body: (_ start: Double, _ end: Double, _ startValue: Double, _ endValue: Double) -> Void
   ) {
-    var index = index(at: range.lowerBound)
+    var index = segmentIndex(at: range.lowerBound)
     while index < segments.count, segments[index].start < range.upperBound, budget > 0 {
       let segment = segments[index]
       index += 1

@@ -80,21 +80,25 @@ public struct ControlTimeline: Equatable, Sendable {
       isClamped ? id.clamped(stated) : id.neutralIfNaN(stated)
     }
     segments = [Segment(start: 0, value: Double(id.neutralValue))]
-    var sources: [(time: Double, start: Double, curve: ParameterCurve?, value: Double)] = []
+    var controlSources: [(time: Double, start: Double, curve: ParameterCurve?, value: Double)] = []
     for parameter in pattern.parameters where parameter.id == id {
       let start = max(0, grid.position(forSeconds: parameter.time))
-      sources.append((parameter.time, start, nil, value(parameter.value)))
+      controlSources.append((parameter.time, start, nil, value(parameter.value)))
     }
     for curve in pattern.curves
     where curve.id == id && curve.controlPoints.contains(where: { !$0.time.isNaN }) {
-      sources.append((curve.time, max(0, grid.position(forSeconds: curve.time)), curve, 0))
+      controlSources.append((curve.time, max(0, grid.position(forSeconds: curve.time)), curve, 0))
     }
     // The order is by time, because different times can share a frame. The index preserves the
     // order of equal times.
-    let order = sources.indices.sorted { (sources[$0].time, $0) < (sources[$1].time, $1) }
-    for (position, index) in order.enumerated() {
-      let source = sources[index]
-      let end = position + 1 < order.count ? sources[order[position + 1]].start : .infinity
+    let sourceOrder = controlSources.indices.sorted {
+      (controlSources[$0].time, $0) < (controlSources[$1].time, $1)
+    }
+    for (position, index) in sourceOrder.enumerated() {
+      let source = controlSources[index]
+      let end =
+        position + 1 < sourceOrder.count
+        ? controlSources[sourceOrder[position + 1]].start : .infinity
       guard end > source.start else { continue }
       let sourceSegments =
         source.curve.map {
@@ -135,25 +139,25 @@ public struct ControlTimeline: Equatable, Sendable {
   /// Returns the index of the segment at a position.
   ///
   /// - Complexity: O(log *n*).
-  public func index(at position: Double) -> Int {
-    var low = 0
-    var high = segments.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
+  public func segmentIndex(at position: Double) -> Int {
+    var lowerIndex = 0
+    var upperIndex = segments.count
+    while upperIndex - lowerIndex > 1 {
+      let middle = (lowerIndex + upperIndex) / 2
       if segments[middle].start <= position {
-        low = middle
+        lowerIndex = middle
       } else {
-        high = middle
+        upperIndex = middle
       }
     }
-    return low
+    return lowerIndex
   }
 
   /// Returns the value at a position.
   ///
   /// - Complexity: O(log *n*).
   public func value(at position: Double) -> Double {
-    segments[index(at: position)].value(at: position)
+    segments[segmentIndex(at: position)].value(at: position)
   }
 
   /// Returns the value at a position that is not before the position of the previous call.
@@ -258,7 +262,7 @@ extension ParameterCurve {
   func linearizedPoints(
     tolerance: Double = squareRootTolerance, isClamped: Bool = true
   ) -> [(time: Double, value: Double)] {
-    let points = controlPoints.enumerated().filter { !$0.element.time.isNaN }.sorted {
+    let sortedPoints = controlPoints.enumerated().filter { !$0.element.time.isNaN }.sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
     }.map { point in
       let value = point.element.value
@@ -266,10 +270,10 @@ extension ParameterCurve {
         time: point.element.time, value: isClamped ? id.clamped(value) : id.neutralIfNaN(value)
       )
     }
-    guard interpolation == .squared, let first = points.first else { return points }
-    let maximumCount = max(1, Self.maximumPointCount / points.count)
+    guard interpolation == .squared, let first = sortedPoints.first else { return sortedPoints }
+    let maximumCount = max(1, Self.maximumPointCount / sortedPoints.count)
     var linearized = [(time: first.time, value: max(first.value, 0).squareRoot())]
-    for (from, to) in zip(points, points.dropFirst()) {
+    for (from, to) in zip(sortedPoints, sortedPoints.dropFirst()) {
       let span = to.time - from.time
       for step in Self.squareRootDivisions(
         from: max(from.value, 0), to: max(to.value, 0), tolerance: tolerance,
@@ -300,13 +304,15 @@ extension ParameterCurve {
   ) -> [(
     fraction: Double, value: Double
   )] {
-    let first = from.squareRoot().squareRoot()
-    let last = to.squareRoot().squareRoot()
-    let wanted = (abs(last - first) / (2 * max(tolerance, 1e-9)).squareRoot()).rounded(.up)
-    let count = Int(min(max(wanted, 1), Double(maximumCount)))
-    return (1...count).map { index in
-      guard index < count else { return (1, to.squareRoot()) }
-      let value = first + (last - first) * Double(index) / Double(count)
+    let startFourthRoot = from.squareRoot().squareRoot()
+    let endFourthRoot = to.squareRoot().squareRoot()
+    let requiredDivisions =
+      (abs(endFourthRoot - startFourthRoot) / (2 * max(tolerance, 1e-9)).squareRoot()).rounded(.up)
+    let divisionCount = Int(min(max(requiredDivisions, 1), Double(maximumCount)))
+    return (1...divisionCount).map { index in
+      guard index < divisionCount else { return (1, to.squareRoot()) }
+      let value =
+        startFourthRoot + (endFourthRoot - startFourthRoot) * Double(index) / Double(divisionCount)
       let square = value * value
       return ((square * square - from) / (to - from), square)
     }

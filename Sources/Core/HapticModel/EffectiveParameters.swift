@@ -36,7 +36,7 @@ public struct EffectiveParameters: Sendable {
   /// Two points share a time at a jump. Envelopes are ignored. A transient has one point, as does
   /// an event without duration.
   public func points(of event: HapticEvent) -> [Point] {
-    let end = event.time + (event.holdDuration ?? 0)
+    let eventEnd = event.time + (event.holdDuration ?? 0)
     let eventIntensity = Double(event.value(of: .hapticIntensity))
     let eventSharpness =
       clampsSharpness ? Double(event.value(of: .hapticSharpness)) : event.unclampedSharpness
@@ -48,21 +48,21 @@ public struct EffectiveParameters: Sendable {
         time: time, intensity: eventIntensity * intensity.value(at: time),
         sharpness: clampsSharpness ? min(max(sum, 0), 1) : sum)
     }
-    var intensityIndex = intensity.index(at: event.time)
-    var sharpnessIndex = sharpness.index(at: event.time)
+    var intensityIndex = intensity.segmentIndex(at: event.time)
+    var sharpnessIndex = sharpness.segmentIndex(at: event.time)
     var points = [
       point(event.time, intensity.segments[intensityIndex], sharpness.segments[sharpnessIndex])
     ]
     var time = event.time
-    while time < end {
+    while time < eventEnd {
       let intensitySegment = intensity.segments[intensityIndex]
       let sharpnessSegment = sharpness.segments[sharpnessIndex]
       let segmentEnd =
         [
           intensity.segmentStart(at: intensityIndex + 1),
-          sharpness.segmentStart(at: sharpnessIndex + 1), end,
+          sharpness.segmentStart(at: sharpnessIndex + 1), eventEnd,
         ].min()
-        ?? end
+        ?? eventEnd
       // The sum of sharpness and control can reach a bound between two corners.
       let boundTimes = [0, 1].map {
         sharpnessSegment.start + ($0 - eventSharpness - sharpnessSegment.value)
@@ -81,7 +81,7 @@ public struct EffectiveParameters: Sendable {
       time = segmentEnd
       let following = point(
         time, intensity.segments[intensityIndex], sharpness.segments[sharpnessIndex])
-      if time < end, following != points.last {
+      if time < eventEnd, following != points.last {
         points.append(following)
       }
     }

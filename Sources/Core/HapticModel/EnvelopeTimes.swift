@@ -8,7 +8,7 @@ public enum EnvelopeTimes {
   /// The duration of a normalized time of 1, in seconds.
   public static var maximumSeconds: Double { @_noLocks get { 2 } }
   /// The growth of the exponential from 0 to 1.
-  public static var growthFactor: Double { @_noLocks get { 100 } }
+  public static var growthFactorOverRange: Double { @_noLocks get { 100 } }
   /// The growth of the exponential, in octaves.
   public static var growthOctaves: Float { @_noLocks get { 6.6438562 } }
   /// The minimum duration of a ramp, in seconds, which prevents clicks at edges without an envelope
@@ -19,12 +19,12 @@ public enum EnvelopeTimes {
   ///
   /// - Parameter time: The normalized time, clamped to 0…1.
   public static func seconds(normalized time: Float) -> Double {
-    seconds(ofGrowth: pow(growthFactor, min(max(Double(time), 0), 1)))
+    seconds(ofGrowth: pow(growthFactorOverRange, min(max(Double(time), 0), 1)))
   }
 
   /// Returns the duration of a normalized envelope time n, in seconds, given `growthFactor`ⁿ.
   @_noLocks public static func seconds(ofGrowth growth: Double) -> Double {
-    maximumSeconds * (growth - 1) / (growthFactor - 1)
+    maximumSeconds * (growth - 1) / (growthFactorOverRange - 1)
   }
 }
 

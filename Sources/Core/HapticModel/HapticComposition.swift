@@ -9,7 +9,7 @@ public struct HapticComposition: Equatable, Sendable {
     public var pattern: HapticPattern
     /// The sampled signals that play together with the events.
     public var signals: [SampledSignal]
-    /// The name of the layer in the file; empty if it has none.
+    /// The name of the layer in the file, or an empty string.
     public var name: String
     /// The body location at which the layer is felt; nil for every location.
     public var bodyLocation: BodyLocation?
@@ -50,7 +50,7 @@ public struct HapticComposition: Equatable, Sendable {
     public var number: Int
     /// The number of locations that the file addresses.
     public var count: Int
-    /// The name of the location in the file; empty if it has none.
+    /// The name of the body location in the file, or an empty string.
     public var name: String
 
     /// Creates a location.
@@ -135,11 +135,11 @@ public struct HapticComposition: Equatable, Sendable {
 
   /// The number of body locations that the layers address; 0 if every layer is felt everywhere.
   public var bodyLocationCount: Int {
-    var count = 0
+    var locationCount = 0
     for layer in layers {
-      count = max(count, layer.bodyLocation?.count ?? 0)
+      locationCount = max(locationCount, layer.bodyLocation?.count ?? 0)
     }
-    return count
+    return locationCount
   }
 
   /// The duration of the longest layer, in seconds.
@@ -152,13 +152,13 @@ public struct HapticComposition: Equatable, Sendable {
   /// omitted.
   public var flattened: HapticPattern {
     guard layers.count != 1 else { return layers[0].pattern }
-    var pattern = HapticPattern()
+    var flattenedPattern = HapticPattern()
     for layer in layers {
-      pattern.events += layer.pattern.events
-      pattern.parameters += layer.pattern.parameters
-      pattern.curves += layer.pattern.curves
+      flattenedPattern.events += layer.pattern.events
+      flattenedPattern.parameters += layer.pattern.parameters
+      flattenedPattern.curves += layer.pattern.curves
     }
-    return pattern
+    return flattenedPattern
   }
 
   /// A Boolean value that indicates whether `flattened` sounds like the layers.

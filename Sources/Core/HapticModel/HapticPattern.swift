@@ -31,17 +31,17 @@ public struct HapticPattern: Equatable, Sendable {
   /// burst, and control points after the start of a curve don't count.
   /// Source: Apple's header for `CHHapticPattern.duration`.
   public var duration: Double {
-    var end = 0.0
+    var latestEnd = 0.0
     for event in events {
-      end = max(end, event.time + (event.duration ?? 0))
+      latestEnd = max(latestEnd, event.time + (event.duration ?? 0))
     }
     for parameter in parameters {
-      end = max(end, parameter.time)
+      latestEnd = max(latestEnd, parameter.time)
     }
     for curve in curves {
-      end = max(end, curve.time)
+      latestEnd = max(latestEnd, curve.time)
     }
-    return end
+    return latestEnd
   }
 }
 
@@ -114,12 +114,12 @@ public struct HapticEvent: Equatable, Sendable {
   /// A value that is absent or NaN is replaced by the default for the kind.
   public func value(of id: EventParameterID) -> Float {
     let defaultValue = id.defaultValue(for: kind)
-    var value = parameters[id] ?? defaultValue
-    if value.isNaN {
-      value = defaultValue
+    var parameterValue = parameters[id] ?? defaultValue
+    if parameterValue.isNaN {
+      parameterValue = defaultValue
     }
     let range = id.range
-    return min(max(value, range.lowerBound), range.upperBound)
+    return min(max(parameterValue, range.lowerBound), range.upperBound)
   }
 }
 
@@ -149,7 +149,7 @@ extension HapticEvent.Kind {
   }
 
   /// The names of a kind in messages, tables, and reports, in one place for all kinds.
-  private var names: (noun: String, label: String, countKey: String) {
+  private var displayNames: (noun: String, label: String, countKey: String) {
     switch self {
     case .hapticTransient: ("transient", "transient", "transients")
     case .hapticContinuous: ("continuous event", "continuous", "continuous")
@@ -159,11 +159,11 @@ extension HapticEvent.Kind {
   }
 
   /// The singular noun for an event of this kind in messages.
-  public var noun: String { names.noun }
+  public var noun: String { displayNames.noun }
   /// The label for an event of this kind in tables and in the data of pages.
-  public var label: String { names.label }
+  public var label: String { displayNames.label }
   /// The JSON key for the number of events of this kind in reports.
-  public var countKey: String { names.countKey }
+  public var countKey: String { displayNames.countKey }
   /// A Boolean value that indicates whether events of this kind are haptic; the others are audio.
   public var isHaptic: Bool { traits.isHaptic }
   /// A Boolean value that indicates whether events of this kind are impulses without an envelope.
@@ -223,14 +223,14 @@ public enum FrameConversion {
   /// Times are clamped to ± one day, so that every number yields a frame. NaN yields 0.
   public static func frame(seconds: Double, rate: Double) -> Int64 {
     guard !seconds.isNaN else { return 0 }
-    let clamped = min(max(seconds, -maximumSeconds), maximumSeconds)
-    return Int64((clamped * rate).rounded())
+    let clampedSeconds = min(max(seconds, -maximumSeconds), maximumSeconds)
+    return Int64((clampedSeconds * rate).rounded())
   }
 
   /// Returns the integer nearest to a value, clamped to a range, with halves away from zero.
   ///
   /// NaN yields the lower bound. Every format converts computed values by this function.
-  public static func integer(
+  public static func clampedInteger(
     _ value: Double, in range: ClosedRange<Int> = -maximumInteger...maximumInteger
   ) -> Int {
     // This order of the arguments turns NaN into the lower bound.

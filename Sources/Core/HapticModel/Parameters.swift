@@ -42,7 +42,7 @@ public enum EventParameterID: String, CaseIterable, Sendable {
     }
   }
 
-  var index: Int {
+  var storageIndex: Int {
     switch self {
     case .hapticIntensity: 0
     case .hapticSharpness: 1
@@ -57,13 +57,13 @@ public enum EventParameterID: String, CaseIterable, Sendable {
     }
   }
 
-  var bit: UInt16 { 1 << UInt16(index) }
+  var presenceBit: UInt16 { 1 << UInt16(storageIndex) }
 }
 
 /// The parameter values of an event, as a small dictionary that never allocates.
 public struct EventParameters: Equatable, Sendable {
   /// A value for each identifier. Absent values are zero, so that equality is by value.
-  private var values = InlineArray<10, Float>(repeating: 0)
+  private var storedValues = InlineArray<10, Float>(repeating: 0)
   private var presentMask: UInt16 = 0
 
   /// Creates an empty set.
@@ -79,25 +79,25 @@ public struct EventParameters: Equatable, Sendable {
   /// Returns true if the same identifiers have the same values.
   public static func == (lhs: EventParameters, rhs: EventParameters) -> Bool {
     lhs.presentMask == rhs.presentMask
-      && lhs.values.indices.allSatisfy { lhs.values[$0] == rhs.values[$0] }
+      && lhs.storedValues.indices.allSatisfy { lhs.storedValues[$0] == rhs.storedValues[$0] }
   }
 
   /// The unclamped value of an identifier, or nil if it is absent.
   public subscript(id: EventParameterID) -> Float? {
-    get { presentMask & id.bit == 0 ? nil : values[id.index] }
+    get { presentMask & id.presenceBit == 0 ? nil : storedValues[id.storageIndex] }
     set {
-      values[id.index] = newValue ?? 0
+      storedValues[id.storageIndex] = newValue ?? 0
       if newValue == nil {
-        presentMask &= ~id.bit
+        presentMask &= ~id.presenceBit
       } else {
-        presentMask |= id.bit
+        presentMask |= id.presenceBit
       }
     }
   }
 
   /// The identifiers that have a value, in declaration order.
   public var identifiers: [EventParameterID] {
-    EventParameterID.allCases.filter { presentMask & $0.bit != 0 }
+    EventParameterID.allCases.filter { presentMask & $0.presenceBit != 0 }
   }
 }
 
@@ -157,7 +157,7 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
   public var neutralValue: Float { isMultiplier ? 1 : 0 }
 
   /// The event parameter that the control affects.
-  public var target: EventParameterID {
+  public var eventParameter: EventParameterID {
     switch self {
     case .hapticIntensityControl: .hapticIntensity
     case .hapticSharpnessControl: .hapticSharpness

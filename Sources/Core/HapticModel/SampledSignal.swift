@@ -52,16 +52,16 @@ public struct SampledSignal: Equatable, Sendable {
     -> SampledSignal
   {
     let rate = clamped(rate, to: supportedRates)
-    let count = Int((noisePeriod * rate).rounded())
+    let sampleCount = Int((noisePeriod * rate).rounded())
     let center = clamped(center, to: minimumNoiseHertz...rate * 0.4)
     let halfWidthRatio = exp2(clamped(bandwidth, to: noiseBandwidthRange) / 2)
-    let period = Double(count) / rate
+    let period = Double(sampleCount) / rate
     let minimumCycles = max(
       1, Int((max(minimumNoiseHertz, center / halfWidthRatio) * period).rounded(.up)))
     let maximumCycles = max(minimumCycles, Int(min(rate * 0.45, center * halfWidthRatio) * period))
     var generator = NoiseGenerator(state: seed)
-    let table = (0..<count).map { Float(sin(2 * .pi * Double($0) / Double(count))) }
-    var samples = [Float](repeating: 0, count: count)
+    let sineTable = (0..<sampleCount).map { Float(sin(2 * .pi * Double($0) / Double(sampleCount))) }
+    var samples = [Float](repeating: 0, count: sampleCount)
     let sineCount = min(maximumNoiseSineCount, maximumCycles - minimumCycles + 1)
     for index in 0..<sineCount {
       // Each of the equal parts of the band contains one sine, at a random position.
@@ -69,7 +69,8 @@ public struct SampledSignal: Equatable, Sendable {
       let end = minimumCycles + (maximumCycles - minimumCycles + 1) * (index + 1) / sineCount
       let cycles = begin + generator.next(upperBound: end - begin)
       addSine(
-        cycles: cycles, phase: generator.next(upperBound: count), from: table.span, to: &samples)
+        cycles: cycles, phase: generator.next(upperBound: sampleCount), from: sineTable.span,
+        to: &samples)
     }
     return SampledSignal(time: 0, rate: rate, samples: normalized(samples))
   }
@@ -90,21 +91,21 @@ public struct SampledSignal: Equatable, Sendable {
 
   /// Returns the samples scaled to a peak of 1, starting where they cross zero most slowly.
   private static func normalized(_ samples: [Float]) -> [Float] {
-    var peak: Float = 0
-    var start = 0
+    var peakMagnitude: Float = 0
+    var smoothestStart = 0
     var minimumStep = Float.infinity
     var previous = samples.last ?? 0
     for (index, sample) in samples.enumerated() {
-      peak = max(peak, abs(sample))
+      peakMagnitude = max(peakMagnitude, abs(sample))
       let step = max(abs(sample), abs(previous))
       if step < minimumStep {
         minimumStep = step
-        start = index
+        smoothestStart = index
       }
       previous = sample
     }
-    guard peak > 0 else { return samples }
-    return (samples[start...] + samples[..<start]).map { $0 / peak }
+    guard peakMagnitude > 0 else { return samples }
+    return (samples[smoothestStart...] + samples[..<smoothestStart]).map { $0 / peakMagnitude }
   }
 
   /// Returns a value clamped to a range; NaN becomes the lower bound.

@@ -26,8 +26,8 @@ public struct SharpnessScale: Equatable, Sendable {
   /// The minimum and maximum frequencies that a pattern can state, in hertz.
   public static let supportedHertz: ClosedRange<Double> = 1...20_000
 
-  /// Returns a frequency in hertz, limited to those that a pattern can state.
-  public static func supported(hertz: Double) -> Double {
+  /// Returns a frequency in hertz, clamped to the range that a pattern can state.
+  public static func clampedToSupported(hertz: Double) -> Double {
     min(max(hertz, supportedHertz.lowerBound), supportedHertz.upperBound)
   }
 
@@ -65,8 +65,8 @@ public struct SharpnessScale: Equatable, Sendable {
   ///   - first: The frequency at the start, in hertz.
   ///   - second: The frequency at the end, in hertz.
   public static func lineCount(fromHertz first: Double, toHertz second: Double) -> Int {
-    let count = (abs(log(second / first)) / maximumLogarithm).rounded(.up)
-    return FrameConversion.integer(count, in: 1...maximumLineCount)
+    let unclampedLineCount = (abs(log(second / first)) / maximumLogarithm).rounded(.up)
+    return FrameConversion.clampedInteger(unclampedLineCount, in: 1...maximumLineCount)
   }
 
   /// Returns the fractions at which a line of hertz is divided into lines of logarithms, in
@@ -98,19 +98,19 @@ extension HapticComposition {
   /// determines the frequencies again.
   ///
   /// - Parameter scale: The scale of the device. A frequency beyond it becomes the nearest end.
-  public func voiced(on scale: SharpnessScale) -> HapticComposition {
+  public func convertingStatedHertz(to scale: SharpnessScale) -> HapticComposition {
     guard statesHertz else { return self }
     var composition = self
-    composition.layers = layers.map { $0.voiced(on: scale) }
+    composition.layers = layers.map { $0.convertingStatedHertz(to: scale) }
     return composition
   }
 
   /// Returns the minimum and maximum frequency that the haptic events of the layers that state
   /// hertz reach; nil if no layer does.
   public var statedHertz: ClosedRange<Double>? {
-    let ranges = layers.compactMap { $0.statedHertz }
-    guard let minimum = ranges.map({ $0.lowerBound }).min(),
-      let maximum = ranges.map({ $0.upperBound }).max()
+    let layerRanges = layers.compactMap { $0.statedHertz }
+    guard let minimum = layerRanges.map({ $0.lowerBound }).min(),
+      let maximum = layerRanges.map({ $0.upperBound }).max()
     else { return nil }
     return minimum...maximum
   }
@@ -121,27 +121,29 @@ extension HapticComposition.Layer {
   ///
   /// A layer that states no frequencies is returned unchanged. A line stays a line if both scales
   /// have equal steps; otherwise, it becomes several.
-  public func voiced(on target: SharpnessScale) -> HapticComposition.Layer {
+  public func convertingStatedHertz(to target: SharpnessScale) -> HapticComposition.Layer {
     guard let source = sharpnessScale else { return self }
     let conversion = SharpnessConversion(from: source, to: target)
-    let bases = SharpnessBases(pattern)
+    let eventSharpness = EventSharpnessTimeline(pattern)
     var layer = self
     layer.sharpnessScale = nil
     for index in pattern.events.indices where pattern.events[index].kind.isHaptic {
-      let sharpness = conversion.clamped(pattern.events[index].unclampedSharpness)
+      let sharpness = conversion.clampedSharpness(pattern.events[index].unclampedSharpness)
       layer.pattern.events[index].parameters[.hapticSharpness] = Float(sharpness)
     }
     for index in pattern.parameters.indices
     where pattern.parameters[index].id == .hapticSharpnessControl {
       let parameter = pattern.parameters[index]
-      let base = bases.base(at: parameter.time)
-      let value = conversion.clamped(base + Double(parameter.value)) - conversion.clamped(base)
+      let base = eventSharpness.sharpness(at: parameter.time)
+      let value =
+        conversion.clampedSharpness(base + Double(parameter.value))
+        - conversion.clampedSharpness(base)
       layer.pattern.parameters[index].value = Float(value)
     }
     for index in pattern.curves.indices where pattern.curves[index].id == .hapticSharpnessControl {
       let curve = pattern.curves[index]
       layer.pattern.curves[index].controlPoints = conversion.controlPoints(
-        of: curve, base: bases.base(at: curve.time))
+        of: curve, base: eventSharpness.sharpness(at: curve.time))
     }
     return layer
   }
@@ -152,85 +154,90 @@ extension HapticComposition.Layer {
   /// plays also count.
   public var statedHertz: ClosedRange<Double>? {
     guard let sharpnessScale else { return nil }
-    let bases = SharpnessBases(pattern)
-    var values: [Double] = []
+    let eventSharpness = EventSharpnessTimeline(pattern)
+    var sharpnessValues: [Double] = []
     for parameter in pattern.parameters where parameter.id == .hapticSharpnessControl {
-      values.append(bases.base(at: parameter.time) + Double(parameter.value))
+      sharpnessValues.append(eventSharpness.sharpness(at: parameter.time) + Double(parameter.value))
     }
     var controlledTimes: Set<Double> = []
     for curve in pattern.curves where curve.id == .hapticSharpnessControl {
-      let base = bases.base(at: curve.time)
-      values += curve.controlPoints.map { base + Double($0.value) }
+      let base = eventSharpness.sharpness(at: curve.time)
+      sharpnessValues += curve.controlPoints.map { base + Double($0.value) }
       controlledTimes.insert(curve.time)
     }
     // A curve that starts with an event replaces the sharpness of the event.
-    for (time, value) in zip(bases.times, bases.values) where !controlledTimes.contains(time) {
-      values.append(value)
+    for (time, value) in zip(eventSharpness.onsetTimes, eventSharpness.sharpnessValues)
+    where !controlledTimes.contains(time) {
+      sharpnessValues.append(value)
     }
-    let hertz = values.filter { $0.isFinite }.map { sharpnessScale.hertz(ofSharpness: $0) }
+    let hertz = sharpnessValues.filter { $0.isFinite }.map { sharpnessScale.hertz(ofSharpness: $0) }
     guard let minimum = hertz.min(), let maximum = hertz.max() else { return nil }
     return minimum...maximum
   }
 }
 
 extension HapticEvent {
-  /// The sharpness of the event without clamping; the default if it is absent or NaN.
+  /// The unclamped sharpness of the event; the default if the event states none or NaN.
   public var unclampedSharpness: Double {
-    let stated = parameters[.hapticSharpness] ?? .nan
-    return Double(stated.isNaN ? EventParameterID.hapticSharpness.defaultValue(for: kind) : stated)
+    let statedSharpness = parameters[.hapticSharpness] ?? .nan
+    return Double(
+      statedSharpness.isNaN
+        ? EventParameterID.hapticSharpness.defaultValue(for: kind) : statedSharpness)
   }
 }
 
 /// The sharpness of the event that a control acts on, by time.
-private struct SharpnessBases {
+private struct EventSharpnessTimeline {
   /// The onsets of the haptic events, in ascending order.
-  let times: [Double]
+  let onsetTimes: [Double]
   /// The sharpness of each event.
-  let values: [Double]
+  let sharpnessValues: [Double]
 
   init(_ pattern: HapticPattern) {
     let events = pattern.events.filter { $0.kind.isHaptic }
-    let order = events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
-    times = order.map { events[$0].time }
-    values = order.map { events[$0].unclampedSharpness }
+    let onsetOrder = events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
+    onsetTimes = onsetOrder.map { events[$0].time }
+    sharpnessValues = onsetOrder.map { events[$0].unclampedSharpness }
   }
 
   /// Returns the sharpness of the last event that starts at a time or before, or of the first.
-  func base(at time: Double) -> Double {
-    var low = 0
-    var high = times.count
-    while low < high {
-      let middle = (low + high) / 2
-      if times[middle] <= time {
-        low = middle + 1
+  func sharpness(at time: Double) -> Double {
+    var lowerIndex = 0
+    var upperIndex = onsetTimes.count
+    while lowerIndex < upperIndex {
+      let middle = (lowerIndex + upperIndex) / 2
+      if onsetTimes[middle] <= time {
+        lowerIndex = middle + 1
       } else {
-        high = middle
+        upperIndex = middle
       }
     }
-    guard !values.isEmpty else { return 0 }
-    return values[max(low - 1, 0)]
+    guard !sharpnessValues.isEmpty else { return 0 }
+    return sharpnessValues[max(lowerIndex - 1, 0)]
   }
 }
 
 /// The conversion of sharpness from a scale of frequencies to another, clamped to 0…1 there.
 private struct SharpnessConversion {
-  let source: SharpnessScale
-  let target: SharpnessScale
+  let sourceScale: SharpnessScale
+  let targetScale: SharpnessScale
 
   init(from source: SharpnessScale, to target: SharpnessScale) {
-    self.source = source
-    self.target = target
+    self.sourceScale = source
+    self.targetScale = target
   }
 
   /// Returns the sharpness on the target scale, without clamping.
-  private func converted(_ sharpness: Double) -> Double {
-    if source == target { return sharpness }
-    let hertz = source.hertz(ofSharpness: sharpness)
-    return target.sharpness(ofHertz: SharpnessScale.supported(hertz: hertz))
+  private func unclampedSharpness(_ sharpness: Double) -> Double {
+    if sourceScale == targetScale { return sharpness }
+    let hertz = sourceScale.hertz(ofSharpness: sharpness)
+    return targetScale.sharpness(ofHertz: SharpnessScale.clampedToSupported(hertz: hertz))
   }
 
   /// Returns the sharpness on the target scale, clamped to 0…1.
-  func clamped(_ sharpness: Double) -> Double { min(max(converted(sharpness), 0), 1) }
+  func clampedSharpness(_ sharpness: Double) -> Double {
+    min(max(unclampedSharpness(sharpness), 0), 1)
+  }
 
   /// Returns the control points of a curve on the target scale, relative to the converted base.
   ///
@@ -239,37 +246,39 @@ private struct SharpnessConversion {
   ///   - base: The sharpness on the source scale.
   func controlPoints(of curve: ParameterCurve, base: Double) -> [ParameterCurve.ControlPoint] {
     let points = curve.controlPoints.filter { !$0.time.isNaN && !$0.value.isNaN }
-    let convertedBase = clamped(base)
-    var converted: [ParameterCurve.ControlPoint] = []
+    let clampedBase = clampedSharpness(base)
+    var convertedPoints: [ParameterCurve.ControlPoint] = []
     func append(_ time: Double, _ sharpness: Double) {
-      converted.append(.init(time: time, value: Float(clamped(sharpness) - convertedBase)))
+      convertedPoints.append(
+        .init(time: time, value: Float(clampedSharpness(sharpness) - clampedBase)))
     }
     for (index, point) in points.enumerated() {
       let end = base + Double(point.value)
       if index > 0 {
         let start = base + Double(points[index - 1].value)
         let startTime = points[index - 1].time
-        for fraction in innerFractions(from: start, to: end) where point.time > startTime {
+        for fraction in bendFractions(from: start, to: end) where point.time > startTime {
           append(
             startTime + (point.time - startTime) * fraction, start + (end - start) * fraction)
         }
       }
       append(point.time, end)
     }
-    return converted
+    return convertedPoints
   }
 
   /// Returns the fractions of a line at which its image bends, in ascending order.
-  private func innerFractions(from start: Double, to end: Double) -> [Double] {
+  private func bendFractions(from start: Double, to end: Double) -> [Double] {
     guard start != end else { return [] }
     var fractions: [Double] = []
-    for hertz in [target.minimumHertz, target.maximumHertz] {
-      fractions.append((source.sharpness(ofHertz: hertz) - start) / (end - start))
+    for hertz in [targetScale.minimumHertz, targetScale.maximumHertz] {
+      fractions.append((sourceScale.sharpness(ofHertz: hertz) - start) / (end - start))
     }
-    if source.isLogarithmic != target.isLogarithmic {
-      let startHertz = SharpnessScale.supported(hertz: source.hertz(ofSharpness: start))
-      let endHertz = SharpnessScale.supported(hertz: source.hertz(ofSharpness: end))
-      if source.isLogarithmic {
+    if sourceScale.isLogarithmic != targetScale.isLogarithmic {
+      let startHertz = SharpnessScale.clampedToSupported(
+        hertz: sourceScale.hertz(ofSharpness: start))
+      let endHertz = SharpnessScale.clampedToSupported(hertz: sourceScale.hertz(ofSharpness: end))
+      if sourceScale.isLogarithmic {
         let count = SharpnessScale.lineCount(fromHertz: startHertz, toHertz: endHertz)
         fractions += (1..<max(count, 1)).map { Double($0) / Double(count) }
       } else {

@@ -1,7 +1,7 @@
 /// Renders a plan from its first frame to a given length, without the latency of the renderer.
 public struct OfflineRenderer: ~Copyable {
   /// The minimum trailing silence of a rendering, in seconds. Hardware may need more.
-  public static let defaultTail = 0.02
+  public static let defaultTailDuration = 0.02
   /// The duration of the fade at the end of a rendering, in seconds.
   public static let fadeDuration = 0.01
 
@@ -25,11 +25,11 @@ public struct OfflineRenderer: ~Copyable {
     settings: RenderSettings = RenderSettings()
   ) {
     var settings = settings
-    let length = settings.length ?? plans.map { $0.length }.max() ?? 0
-    settings.length = length
+    let outputLength = settings.length ?? plans.map { $0.length }.max() ?? 0
+    settings.length = outputLength
     renderer = Renderer(plans: plans, sendGains: sendGains, settings: settings)
     remainingLatency = renderer.latency
-    remainingLength = length
+    remainingLength = outputLength
   }
 
   /// The statistics of the rendering so far.
@@ -51,23 +51,23 @@ public struct OfflineRenderer: ~Copyable {
       renderer.render(into: &skipped)
       remainingLatency &-= count
     }
-    let count = Int(min(Int64(capacity), remainingLength))
-    guard count > 0 else { return 0 }
-    var remaining = block._mutatingExtracting(first: count &* channelCount)
-    renderer.render(into: &remaining)
-    remainingLength &-= Int64(count)
-    return count
+    let readFrameCount = Int(min(Int64(capacity), remainingLength))
+    guard readFrameCount > 0 else { return 0 }
+    var unreadBlock = block._mutatingExtracting(first: readFrameCount &* channelCount)
+    renderer.render(into: &unreadBlock)
+    remainingLength &-= Int64(readFrameCount)
+    return readFrameCount
   }
 
   /// Renders all remaining frames, interleaved.
   public mutating func samples() -> [Float] {
     var samples = [Float](repeating: 0, count: Int(max(1, remainingLength)) * renderer.channelCount)
-    let count: Int
+    let readFrameCount: Int
     do {
       var span = samples.mutableSpan
-      count = read(into: &span)
+      readFrameCount = read(into: &span)
     }
-    samples.removeLast(samples.count - count * renderer.channelCount)
+    samples.removeLast(samples.count - readFrameCount * renderer.channelCount)
     return samples
   }
 }

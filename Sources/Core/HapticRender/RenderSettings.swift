@@ -1,7 +1,7 @@
 /// The settings of a renderer: channels, buses, level, and length.
 public struct RenderSettings: Equatable, Sendable {
   /// The buses that are audible.
-  public enum Buses: String, CaseIterable, Sendable { case all, haptics, audio }
+  public enum AudibleBuses: String, CaseIterable, Sendable { case all, haptics, audio }
 
   /// The routing of the buses to the interleaved channels.
   public var routing: OutputRouting
@@ -27,7 +27,7 @@ public struct RenderSettings: Equatable, Sendable {
   ///   - length: The number of frames after which the output has faded out, or nil.
   ///   - fadeLength: The number of frames of that fade.
   public init(
-    channelCount: Int = 1, buses: Buses = .all, gain: Float = 1, passCount: Int? = 1,
+    channelCount: Int = 1, buses: AudibleBuses = .all, gain: Float = 1, passCount: Int? = 1,
     length: Int64? = nil, fadeLength: Int64 = 0
   ) {
     self.init(
@@ -56,18 +56,18 @@ public struct OutputRouting: Equatable, Sendable {
   /// The content of an output channel.
   public struct Channel: Equatable, Sendable {
     /// The part of the stereo audio bus that a channel carries.
-    public enum Audio: UInt8, Sendable { case none, left, right, both }
+    public enum AudioSide: UInt8, Sendable { case none, left, right, both }
 
     /// The haptic bus of the channel, or nil for none.
     public var hapticBus: Int?
     /// The part of the audio bus.
-    public var audio: Audio
+    public var audio: AudioSide
     /// The gain of the haptics.
     public var hapticGain: Float
     /// The gain of the audio.
     public var audioGain: Float
-    /// The delay of the channel, in frames, at most `OutputRouting.maximumDelay`.
-    public var delay: Int
+    /// The delay of the channel, in frames, at most `OutputRouting.maximumDelayFrameCount`.
+    public var delayFrameCount: Int
     /// A Boolean value that indicates whether the polarity of the channel is inverted.
     public var isInverted: Bool
     /// The profile whose hardware determines the filters and limits of the channel, or nil for
@@ -83,18 +83,18 @@ public struct OutputRouting: Equatable, Sendable {
     ///   - hapticGain: The gain of the haptics.
     ///   - audio: The part of the audio bus.
     ///   - audioGain: The gain of the audio.
-    ///   - delay: The delay in frames, clamped to `OutputRouting.maximumDelay`.
+    ///   - delay: The delay in frames, clamped to `OutputRouting.maximumDelayFrameCount`.
     ///   - isInverted: Whether the polarity is inverted.
     ///   - transducer: The profile of the transducer, or nil for none.
     public init(
-      hapticBus: Int? = nil, hapticGain: Float = 1, audio: Audio = .none, audioGain: Float = 1,
-      delay: Int = 0, isInverted: Bool = false, transducer: TransducerProfile? = nil
+      hapticBus: Int? = nil, hapticGain: Float = 1, audio: AudioSide = .none, audioGain: Float = 1,
+      delayFrameCount delay: Int = 0, isInverted: Bool = false, transducer: TransducerProfile? = nil
     ) {
       self.hapticBus = hapticBus
       self.hapticGain = hapticGain.isFinite ? hapticGain : 0
       self.audio = audio
       self.audioGain = audioGain.isFinite ? audioGain : 0
-      self.delay = min(max(0, delay), OutputRouting.maximumDelay)
+      self.delayFrameCount = min(max(0, delay), OutputRouting.maximumDelayFrameCount)
       self.isInverted = isInverted
       self.transducer = transducer
     }
@@ -108,7 +108,7 @@ public struct OutputRouting: Equatable, Sendable {
   }
 
   /// The maximum delay of a channel, in frames: one second at 192 kHz.
-  public static let maximumDelay = 192_000
+  public static let maximumDelayFrameCount = 192_000
   /// The supported numbers of channels.
   public static let channelCounts = 1...maximumChannelCount
   /// The maximum number of channels.
@@ -135,14 +135,14 @@ public struct OutputRouting: Equatable, Sendable {
   ///
   /// A single channel carries everything. Of several channels, all carry the haptics, and the first
   /// two carry the left and the right audio.
-  public init(channelCount: Int = 1, buses: RenderSettings.Buses = .all) {
-    let count = min(max(channelCount, 1), Self.maximumChannelCount)
-    let sides: [Channel.Audio] = count == 1 ? [.both] : [.left, .right]
+  public init(channelCount: Int = 1, buses: RenderSettings.AudibleBuses = .all) {
+    let clampedChannelCount = min(max(channelCount, 1), Self.maximumChannelCount)
+    let audioSides: [Channel.AudioSide] = clampedChannelCount == 1 ? [.both] : [.left, .right]
     self.init(
-      channels: (0..<count).map { index in
+      channels: (0..<clampedChannelCount).map { index in
         Channel(
           hapticBus: buses == .audio ? nil : 0,
-          audio: buses == .haptics || index >= sides.count ? .none : sides[index])
+          audio: buses == .haptics || index >= audioSides.count ? .none : audioSides[index])
       })
   }
 
@@ -150,14 +150,15 @@ public struct OutputRouting: Equatable, Sendable {
   ///
   /// - Parameter profiles: The profile of each haptic bus; channels that have a transducer keep it.
   public func fitted(to profiles: [TransducerProfile]) -> OutputRouting {
-    var fitted = self
-    for index in fitted.channels.indices where fitted.channels[index].transducer == nil {
-      guard let bus = fitted.channels[index].hapticBus, profiles.indices.contains(bus),
+    var fittedRouting = self
+    for index in fittedRouting.channels.indices
+    where fittedRouting.channels[index].transducer == nil {
+      guard let bus = fittedRouting.channels[index].hapticBus, profiles.indices.contains(bus),
         profiles[bus].hardware != nil
       else { continue }
-      fitted.channels[index].transducer = profiles[bus]
+      fittedRouting.channels[index].transducer = profiles[bus]
     }
-    return fitted
+    return fittedRouting
   }
 
   /// The number of haptic buses that the channels use.

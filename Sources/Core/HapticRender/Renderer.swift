@@ -13,7 +13,7 @@ public struct Renderer: ~Copyable {
   public static let maximumPlayerCount = 1_024
 
   /// The look-ahead of the limiter, in seconds, which delays the output by up to a frame more.
-  public static let lookahead = Limiter.lookahead
+  public static let lookahead = Limiter.lookaheadSeconds
 
   /// The maximum magnitude of a rendered sample: −1 dBFS, minus a 16-bit step for dither.
   public static var ceiling: Double { @_noLocks get { 0.891 } }
@@ -47,9 +47,9 @@ public struct Renderer: ~Copyable {
   private var isSkipping = false
   private let isStereo: Bool
   private(set) var position: Int64 = 0
-  private var gate: GainRamp
+  private var outputGate: GainRamp
   /// The number of frames that fill the limiters and the delays of channels.
-  private let primingLength: Int
+  private let primingFrameCount: Int
   private let frameGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
   private let hapticGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
   private let audioGains = FixedBuffer<Float>(repeating: 0, count: subBlockLength)
@@ -61,7 +61,7 @@ public struct Renderer: ~Copyable {
   /// The players of a rendering of plans.
   private let ownedPlayers: [RenderPlayer]
   /// The starts of further passes of the owned players; empty for the beginning.
-  private var loopCues: [SharedCuePoint] = []
+  private var ownedLoopCues: [SharedCuePoint] = []
 
   /// Creates a renderer of a plan, with about 250 bytes for each simultaneous voice.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
@@ -89,15 +89,16 @@ public struct Renderer: ~Copyable {
     }
     let port = RendererPort(channelCount: settings.routing.channels.count)
     self.init(rate: plans[0].rate, settings: settings, port: port, ownedPlayers: ownedPlayers)
-    let range = plans[0].loopRange
-    if let range, range.lowerBound > 0, settings.passCount != 1 {
-      loopCues = plans.map { SharedCuePoint(of: $0, at: range.lowerBound) }
+    let loopRange = plans[0].loopRange
+    if let loopRange, loopRange.lowerBound > 0, settings.passCount != 1 {
+      ownedLoopCues = plans.map { SharedCuePoint(of: $0, at: loopRange.lowerBound) }
     }
     for (index, ownedPlayer) in ownedPlayers.enumerated() {
-      ownedPlayer.player.value.passCount = max(1, settings.passCount ?? .max)
-      ownedPlayer.player.value.loopEnd = range?.upperBound ?? RenderPlan.commonLoopLength(of: plans)
-      if !loopCues.isEmpty {
-        ownedPlayer.player.value.loopCue = loopCues[index].reference
+      ownedPlayer.playerCell.value.passCount = max(1, settings.passCount ?? .max)
+      ownedPlayer.playerCell.value.loopEndFrame =
+        loopRange?.upperBound ?? RenderPlan.commonLoopLength(of: plans)
+      if !ownedLoopCues.isEmpty {
+        ownedPlayer.playerCell.value.loopCue = ownedLoopCues[index].cueReference
       }
     }
     _ = port.send(ownedPlayers.flatMap { [.add($0), .start($0, at: 0)] })
@@ -115,7 +116,7 @@ public struct Renderer: ~Copyable {
   ) {
     self.init(rate: rate, settings: settings, port: port, ownedPlayers: [])
     if !isGateOpen {
-      gate = GainRamp(0)
+      outputGate = GainRamp(0)
     }
   }
 
@@ -135,10 +136,10 @@ public struct Renderer: ~Copyable {
     schedule = CommandSchedule(
       capacity: ownedPlayers.isEmpty ? portCapacity : 2 * ownedCount)
     buses = Cell(
-      BusSet(hapticCount: settings.routing.hapticBusCount, capacity: Self.subBlockLength))
+      BusSet(hapticBusCount: settings.routing.hapticBusCount, capacity: Self.subBlockLength))
     crossfadeBuffer = Cell(CrossfadeBuffer(rate: rate, subBlockLength: Self.subBlockLength))
     masterGain = GainRamp(settings.gain)
-    gate = GainRamp(1)
+    outputGate = GainRamp(1)
     let routing = MixRouting(
       settings.routing.channels, hasAudio: ownedPlayers.first?.plan.hasAudio ?? true)
     let mixes = routing.mixes(
@@ -148,8 +149,8 @@ public struct Renderer: ~Copyable {
     latency = maximumLatency
     channelCount = routing.channels.count
     self.mixes = mixes
-    let maximumDelay = routing.channels.map { $0.delay }.max() ?? 0
-    primingLength = maximumLatency + maximumDelay + Self.subBlockLength
+    let maximumDelay = routing.channels.map { $0.delayFrameCount }.max() ?? 0
+    primingFrameCount = maximumLatency + maximumDelay + Self.subBlockLength
     outputs = FixedBuffer(count: routing.channels.count) { index in
       let mixIndex = routing.mixIndices[index]
       return OutputChannel(
@@ -187,7 +188,7 @@ public struct Renderer: ~Copyable {
     var renderedCount = 0
     while renderedCount < frameCount {
       let count = beginSubBlock(maximumCount: frameCount &- renderedCount)
-      mix(count: count)
+      mixPlayers(frameCount: count)
       interleave(count: count, to: &block, at: renderedCount)
       position &+= Int64(count)
       renderedCount &+= count
@@ -207,19 +208,19 @@ public struct Renderer: ~Copyable {
     if receivesCommands {
       receiveCommands()
     }
-    let renderedCount = min(frameCount, primingLength)
+    let renderedCount = min(frameCount, primingFrameCount)
     var remainingCount = frameCount
     while remainingCount > 0 {
       isSkipping = remainingCount > renderedCount
       let maximumCount = isSkipping ? remainingCount &- renderedCount : remainingCount
       let count = beginSubBlock(maximumCount: maximumCount)
-      mix(count: count)
+      mixPlayers(frameCount: count)
       if isSkipping {
         masterGain.advance(by: count)
         hapticGain.advance(by: count)
         audioGain.advance(by: count)
       } else {
-        discard(count: count)
+        discardOutput(frameCount: count)
       }
       position &+= Int64(count)
       remainingCount &-= count
@@ -239,11 +240,11 @@ public struct Renderer: ~Copyable {
   ///   - gain: The gain at the end, 0 or 1.
   ///   - frameCount: The length of the ramp, or nil for that of a fade.
   @_noLocks public mutating func moveGate(to gain: Float, over frameCount: Int? = nil) {
-    gate.move(to: gain, over: frameCount ?? crossfadeBuffer.value.fadeLength)
+    outputGate.move(to: gain, over: frameCount ?? crossfadeBuffer.value.fadeLength)
   }
 
   /// Closes the gate at once, for a device that has stopped by itself: [render thread].
-  @_noLocks public mutating func closeGate() { gate.move(to: 0, over: 0) }
+  @_noLocks public mutating func closeGate() { outputGate.move(to: 0, over: 0) }
 
   /// Performs due commands and returns the length of the next sub-block.
   ///
@@ -251,7 +252,7 @@ public struct Renderer: ~Copyable {
   /// the output doesn't depend on the block size.
   @_noLocks private mutating func beginSubBlock(maximumCount: Int) -> Int {
     performDueCommands()
-    var end = position &+ Int64(min(Self.subBlockLength, maximumCount))
+    var subBlockEnd = position &+ Int64(min(Self.subBlockLength, maximumCount))
     for index in 0..<playerCount {
       let player = players[index]
       var loopJump = player.value.nextLoopJump
@@ -259,45 +260,47 @@ public struct Renderer: ~Copyable {
         player.value.jumpToLoopStart(in: mixContext)
         loopJump = player.value.nextLoopJump
       }
-      if loopJump < end {
-        end = loopJump
+      if loopJump < subBlockEnd {
+        subBlockEnd = loopJump
       }
       // A player uses the crossfade buffer exactly while its gain changes.
-      limit(&end, toRampOf: player.value.gain)
-      limit(&end, toRampOf: player.value.sendGain)
+      shortenSubBlock(&subBlockEnd, toRampOf: player.value.gain)
+      shortenSubBlock(&subBlockEnd, toRampOf: player.value.sendGain)
     }
-    if schedule.nextFrame < end {
-      end = schedule.nextFrame
+    if schedule.nextFrame < subBlockEnd {
+      subBlockEnd = schedule.nextFrame
     }
-    return Int(end &- position)
+    return Int(subBlockEnd &- position)
   }
 
-  @_noLocks @inline(__always) private func limit(_ end: inout Int64, toRampOf gain: GainRamp) {
-    let length = gain.remainingFrameCount
-    if length > 0, position &+ Int64(length) < end {
-      end = position &+ Int64(length)
+  @_noLocks @inline(__always) private func shortenSubBlock(
+    _ end: inout Int64, toRampOf gain: GainRamp
+  ) {
+    let rampLength = gain.remainingFrameCount
+    if rampLength > 0, position &+ Int64(rampLength) < end {
+      end = position &+ Int64(rampLength)
     }
   }
 
   /// Mixes a sub-block of all players and processes the distinct mixes.
-  @_noLocks private mutating func mix(count: Int) {
+  @_noLocks private mutating func mixPlayers(frameCount count: Int) {
     buses.value.beginBlock(at: position, count: count)
     let context = self.mixContext
     var voiceCount = 0
     for index in 0..<playerCount {
       let player = players[index]
-      if player.value.mix(count: count, in: context) {
+      if player.value.mix(frameCount: count, in: context) {
         recordChange()
       }
       voiceCount &+= player.value.activeVoiceCount
     }
-    mixLiveVoices(count: count)
+    mixLiveVoices(frameCount: count)
     if voiceCount > statistics.peakVoiceCount {
       statistics.peakVoiceCount = voiceCount
     }
     statistics.voiceCount = voiceCount
     guard !isSkipping else { return }
-    let gains = fillGains(count: count)
+    let gains = fillBusGains(frameCount: count)
     var statistics = self.statistics
     let previousMinimum = statistics.minimumProtectionGain
     statistics.minimumProtectionGain = 1
@@ -314,7 +317,7 @@ public struct Renderer: ~Copyable {
   }
 
   /// Mixes the live voices and releases those that have faded out.
-  @_noLocks private mutating func mixLiveVoices(count: Int) {
+  @_noLocks private mutating func mixLiveVoices(frameCount count: Int) {
     var keptCount = 0
     for index in 0..<liveVoiceCount {
       let voice = liveVoices[index]
@@ -330,12 +333,14 @@ public struct Renderer: ~Copyable {
   }
 
   /// Fills the gain buffers of a sub-block.
-  @_noLocks private mutating func fillGains(count: Int) -> (haptics: BusGain, audio: BusGain) {
+  @_noLocks private mutating func fillBusGains(frameCount count: Int) -> (
+    haptics: BusGain, audio: BusGain
+  ) {
     var haptics: Float?
     var audio: Float?
     if masterGain.isSettled, hapticGain.isSettled, audioGain.isSettled {
-      haptics = masterGain.value * hapticGain.value
-      audio = masterGain.value * audioGain.value
+      haptics = masterGain.currentValue * hapticGain.currentValue
+      audio = masterGain.currentValue * audioGain.currentValue
       // The buffers already contain these gains if a sub-block was filled with them.
       if haptics != constantGains.haptics || audio != constantGains.audio {
         unsafe hapticGains.address.update(repeating: haptics ?? 0, count: hapticGains.count)
@@ -344,20 +349,20 @@ public struct Renderer: ~Copyable {
       constantGains = (haptics, audio)
     } else {
       constantGains = (nil, nil)
-      fillMovingGains(count: count)
+      fillMovingBusGains(frameCount: count)
     }
     return unsafe (
-      BusGain(frameGains: hapticGains.view, constant: haptics),
-      BusGain(frameGains: audioGains.view, constant: audio)
+      BusGain(frameGains: hapticGains.view, constantGain: haptics),
+      BusGain(frameGains: audioGains.view, constantGain: audio)
     )
   }
 
-  @_noLocks private mutating func fillMovingGains(count: Int) {
-    unsafe masterGain.fill(frameGains.view, count: count)
+  @_noLocks private mutating func fillMovingBusGains(frameCount count: Int) {
+    unsafe masterGain.write(to: frameGains.view, frameCount: count)
     for index in 0..<count {
       let gain = frameGains[index]
-      hapticGains[index] = gain * hapticGain.next()
-      audioGains[index] = gain * audioGain.next()
+      hapticGains[index] = gain * hapticGain.nextValue()
+      audioGains[index] = gain * audioGain.nextValue()
     }
   }
 
@@ -365,12 +370,12 @@ public struct Renderer: ~Copyable {
   @_noLocks private mutating func interleave(
     count: Int, to block: inout MutableSpan<Float>, at start: Int
   ) {
-    let first = position &- Int64(latency)
-    let isFading = !gate.isUnity || fadeGain(at: first &+ Int64(count)) < 1
+    let firstOutputFrame = position &- Int64(latency)
+    let isFading = !outputGate.isUnity || fadeGain(at: firstOutputFrame &+ Int64(count)) < 1
     if isFading {
-      unsafe gate.fill(frameGains.view, count: count)
+      unsafe outputGate.write(to: frameGains.view, frameCount: count)
       for index in 0..<count {
-        frameGains[index] = frameGains[index] * fadeGain(at: first &+ Int64(index))
+        frameGains[index] = frameGains[index] * fadeGain(at: firstOutputFrame &+ Int64(index))
       }
     }
     for channel in 0..<channelCount {
@@ -383,7 +388,7 @@ public struct Renderer: ~Copyable {
   }
 
   /// Advances the delays of the channels without output.
-  @_noLocks private mutating func discard(count: Int) {
+  @_noLocks private mutating func discardOutput(frameCount count: Int) {
     var unusedBlock = frameGains.mutableSpan
     for channel in 0..<outputs.count {
       let mixIndex = outputs[channel].mixIndex
@@ -394,8 +399,8 @@ public struct Renderer: ~Copyable {
 
   /// Returns the gain of the final fade: 1, then linear to 0 at the last frame.
   @_noLocks private func fadeGain(at frame: Int64) -> Float {
-    guard let length = settings.length else { return 1 }
-    let remainingCount = length &- 1 &- frame
+    guard let outputLength = settings.length else { return 1 }
+    let remainingCount = outputLength &- 1 &- frame
     if remainingCount >= settings.fadeLength { return 1 }
     return remainingCount <= 0 ? 0 : Float(remainingCount) / Float(settings.fadeLength)
   }
@@ -483,11 +488,12 @@ public struct Renderer: ~Copyable {
     case .player(let player, let change):
       perform(change, on: player)
       player.value.recordCommandCompletion()
-      player.value.changes.value.add(player.value, at: position, in: mixContext)
+      player.value.changes.value.recordChange(of: player.value, at: position, in: mixContext)
     }
     if case .gain = change {
       for index in 0..<playerCount {
-        players[index].value.changes.value.add(players[index].value, at: position, in: mixContext)
+        players[index].value.changes.value.recordChange(
+          of: players[index].value, at: position, in: mixContext)
       }
     }
     recordChange()
@@ -625,6 +631,6 @@ struct MixContext: BitwiseCopyable {
 struct BusGain: BitwiseCopyable {
   /// The gain of each frame.
   let frameGains: BufferView<Float>
-  /// The gain of all frames, or nil if it changes.
-  let constant: Float?
+  /// The gain that all frames of the block share, or nil if the gain changes within the block.
+  let constantGain: Float?
 }

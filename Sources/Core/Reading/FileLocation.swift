@@ -6,7 +6,7 @@ public struct FileLocation: Hashable, Sendable {
     case wholeFile
     /// A line and a column of a text, from 1. Columns count Unicode scalars.
     case text(line: Int, column: Int)
-    /// A byte and, for packed values, a bit in it, from 0.
+    /// A byte offset and, for packed values, the index of a bit in the byte, both from 0.
     case byte(Int, bit: Int?)
   }
 
@@ -49,9 +49,9 @@ extension FileLocation.Position: Comparable, CustomStringConvertible {
   }
 
   /// Returns whether one position precedes another in the same file. The whole file comes first.
-  public static func < (lhs: Self, rhs: Self) -> Bool { lhs.sortKey < rhs.sortKey }
+  public static func < (lhs: Self, rhs: Self) -> Bool { lhs.sortOrder < rhs.sortOrder }
 
-  private var sortKey: (Int, Int, Int) {
+  private var sortOrder: (Int, Int, Int) {
     switch self {
     case .wholeFile: (0, 0, 0)
     case .text(let line, let column): (1, line, column)

@@ -14,8 +14,8 @@ public struct Finding: Equatable, Sendable {
   public var errorCode: Int?
   /// The number of findings that this one represents: more than 1 if the remaining findings of a
   /// rule are only counted.
-  public var count = 1
-  /// The reason that the input gives for breaking the rule, or nil if it is not suppressed.
+  public var occurrenceCount = 1
+  /// The reason that the input states for suppressing this finding; nil if it is not suppressed.
   public var suppressionReason: String?
 
   /// Creates a finding.
@@ -106,7 +106,7 @@ public struct FindingFilter: Sendable {
   }
 
   /// Returns the findings that pass, in their order.
-  public func apply(to findings: [Finding]) -> [Finding] {
+  public func filteredFindings(_ findings: [Finding]) -> [Finding] {
     findings.compactMap { finding in
       if finding.severity == .error { return finding }
       if disabledRules.contains(finding.rule) { return nil }

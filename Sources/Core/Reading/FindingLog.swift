@@ -12,15 +12,17 @@ public struct FindingLog: Sendable {
   }
 
   /// The maximum number of findings that are kept for one rule.
-  public let maximumCountPerRule: Int
-  /// The number of errors, including those that were not kept.
+  public let maximumFindingCountPerRule: Int
+  /// The number of added errors, including errors beyond the maximum per rule.
   public private(set) var errorCount = 0
   private var entries: [Entry] = []
   private var countsByRule: [RuleID: Int] = [:]
-  private var firstOmitted: [RuleID: Entry] = [:]
+  private var firstOmittedEntries: [RuleID: Entry] = [:]
 
   /// Creates an empty log. Findings of a rule beyond the maximum are only counted.
-  public init(maximumCountPerRule: Int = 1000) { self.maximumCountPerRule = maximumCountPerRule }
+  public init(maximumCountPerRule: Int = 1000) {
+    self.maximumFindingCountPerRule = maximumCountPerRule
+  }
 
   /// Returns whether the log has findings of a rule.
   public func contains(_ rule: Rule) -> Bool { countsByRule[rule.id] != nil }
@@ -48,19 +50,19 @@ public struct FindingLog: Sendable {
     if severity == .error {
       errorCount += 1
     }
-    let count = countsByRule[rule.id, default: 0] + 1
-    countsByRule[rule.id] = count
-    guard count <= maximumCountPerRule + 1 else { return }
-    let isKept = count <= maximumCountPerRule
+    let findingCountOfRule = countsByRule[rule.id, default: 0] + 1
+    countsByRule[rule.id] = findingCountOfRule
+    guard findingCountOfRule <= maximumFindingCountPerRule + 1 else { return }
+    let isWithinMaximum = findingCountOfRule <= maximumFindingCountPerRule
     let errorCode = severity == .error ? errorCode : nil
     let finding = Finding(
-      rule, severity: severity, location: FileLocation(name: ""), isKept ? message() : "",
-      suggestion: isKept ? suggestion() : nil, errorCode: errorCode)
+      rule, severity: severity, location: FileLocation(name: ""), isWithinMaximum ? message() : "",
+      suggestion: isWithinMaximum ? suggestion() : nil, errorCode: errorCode)
     let entry = Entry(finding: finding, valueIndex: valueIndex, offset: offset)
-    if isKept {
+    if isWithinMaximum {
       entries.append(entry)
     } else {
-      firstOmitted[rule.id] = entry
+      firstOmittedEntries[rule.id] = entry
     }
   }
 
@@ -69,19 +71,22 @@ public struct FindingLog: Sendable {
   ///
   /// - Parameter location: Returns the location of a value at an offset.
   public func findings(location: (_ valueIndex: Int, _ offset: Int) -> FileLocation) -> [Finding] {
-    var all = entries
-    for (rule, var summary) in firstOmitted {
-      summary.finding.count = (countsByRule[rule] ?? 0) - maximumCountPerRule
-      summary.finding.message = "\(summary.finding.count) more \(rule) findings in this file"
-      all.append(summary)
+    var allEntries = entries
+    for (rule, var summary) in firstOmittedEntries {
+      summary.finding.occurrenceCount = (countsByRule[rule] ?? 0) - maximumFindingCountPerRule
+      summary.finding.message =
+        "\(summary.finding.occurrenceCount) more \(rule) findings in this file"
+      allEntries.append(summary)
     }
     // Sorting by rule makes the order at one offset independent of the dictionary's order.
-    let order = all.indices.sorted {
-      (all[$0].offset, all[$0].finding.rule, $0) < (all[$1].offset, all[$1].finding.rule, $1)
+    let entryOrder = allEntries.indices.sorted {
+      (allEntries[$0].offset, allEntries[$0].finding.rule, $0) < (
+        allEntries[$1].offset, allEntries[$1].finding.rule, $1
+      )
     }
-    return order.map { index in
-      var finding = all[index].finding
-      finding.location = location(all[index].valueIndex, all[index].offset)
+    return entryOrder.map { index in
+      var finding = allEntries[index].finding
+      finding.location = location(allEntries[index].valueIndex, allEntries[index].offset)
       return finding
     }
   }

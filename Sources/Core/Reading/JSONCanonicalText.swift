@@ -12,9 +12,9 @@ extension JSONSchema {
   package func canonicalText(of root: JSONValue, normalizesNumbers: Bool = false) -> [UInt8] {
     var writer = JSONWriter()
     if root.kind == .object {
-      writer.object { writeCanonical(root, normalizesNumbers: normalizesNumbers, to: &$0) }
+      writer.writeObject { writeCanonical(root, normalizesNumbers: normalizesNumbers, to: &$0) }
     } else {
-      writer.value(copying: root)
+      writer.writeValue(copying: root)
     }
     return writer.finish()
   }
@@ -28,7 +28,7 @@ extension JSONSchema {
       }
     }
     for member in object.members where names.index(ofKey: member) == nil {
-      writer.member(member.key ?? "", copying: member)
+      writer.writeMember(member.key ?? "", copying: member)
     }
   }
 
@@ -36,8 +36,8 @@ extension JSONSchema {
     element: JSONValue, layout: JSONWriter.Layout?, normalizesNumbers: Bool,
     to array: inout JSONArrayWriter
   ) {
-    guard element.kind == .object else { return array.element(copying: element) }
-    array.object(layout: self.layout(of: element, preferred: layout)) { object in
+    guard element.kind == .object else { return array.writeElement(copying: element) }
+    array.writeObject(layout: self.layout(of: element, preferred: layout)) { object in
       writeCanonical(element, normalizesNumbers: normalizesNumbers, to: &object)
     }
   }
@@ -62,27 +62,27 @@ extension JSONKey {
     switch (type, member.kind) {
     case (.object(let makeSchema), .object):
       let schema = makeSchema()
-      writer.object(name, layout: schema.layout(of: member, preferred: layout)) {
+      writer.writeObject(name, layout: schema.layout(of: member, preferred: layout)) {
         schema.writeCanonical(member, normalizesNumbers: normalizesNumbers, to: &$0)
       }
     case (.array(.object(let makeSchema), _), .array):
       let schema = makeSchema()
-      writer.array(name) { list in
+      writer.writeArray(name) { list in
         for element in member.elements {
           schema.writeCanonical(
             element: element, layout: layout, normalizesNumbers: normalizesNumbers, to: &list)
         }
       }
     case (.array, .array):
-      writer.array(name, layout: layout) { list in
+      writer.writeArray(name, layout: layout) { list in
         for element in member.elements {
-          list.element(copying: element)
+          list.writeElement(copying: element)
         }
       }
     case (.number, .number) where normalizesNumbers:
-      writer.member(name, member.number ?? 0)
+      writer.writeMember(name, member.number ?? 0)
     default:
-      writer.member(name, copying: member)
+      writer.writeMember(name, copying: member)
     }
   }
 }

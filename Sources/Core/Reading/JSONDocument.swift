@@ -39,7 +39,7 @@ public final class JSONDocument: Sendable {
     lineIndex.location(of: offset, in: text, name: name)
   }
 
-  /// Returns the location of a value by its index, or of a byte in it.
+  /// Returns the location of a value, or of a byte within the value.
   package func location(ofValue index: Int, at offset: Int? = nil) -> FileLocation {
     let value = JSONValue(document: self, index: index)
     var location = location(at: offset ?? value.offset)
@@ -58,7 +58,7 @@ extension JSONError {
   fileprivate init(_ error: JSONParseError, text: [UInt8], name: String) {
     let lines = LineIndex()
     var message = error.message
-    if let origin = error.openingOffset {
+    if let origin = error.openingBracketOffset {
       let begin = lines.lineAndColumn(of: origin, in: text)
       message += " \(begin.line):\(begin.column)"
     }
@@ -95,7 +95,7 @@ public struct JSONLimits: Equatable, Sendable {
   }
 }
 
-/// An accepted deviation from strict JSON, or an ambiguity that it permits.
+/// A deviation from strict JSON that the parser accepts, or a duplicate key.
 public struct JSONDeviation: Equatable, Sendable {
   /// The kind of a deviation.
   public enum Kind: Equatable, Sendable {
@@ -132,7 +132,8 @@ extension FindingLog {
     errorCode: Int? = nil
   ) {
     add(
-      rule, valueIndex: value.index, offset: offset ?? value.offset, severity: severity, message(),
+      rule, valueIndex: value.nodeIndex, offset: offset ?? value.offset, severity: severity,
+      message(),
       suggestion: suggestion(),
       errorCode: errorCode)
   }

@@ -36,7 +36,7 @@ struct JSONParseError: Error {
   var message: String
   var suggestion: String?
   /// The position of the unfinished container or string, whose line and column end the message.
-  var openingOffset: Int?
+  var openingBracketOffset: Int?
 }
 
 extension InputError {

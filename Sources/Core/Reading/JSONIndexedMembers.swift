@@ -1,11 +1,11 @@
 /// The members of an object, indexed by the names of their keys in a list.
 package struct JSONIndexedMembers: ~Copyable {
-  /// The number of members, including those with unknown keys.
+  /// The number of members, including members with unknown keys.
   package private(set) var memberCount = 0
   /// The set of names that occur as keys, as bits.
-  package private(set) var nameBits: UInt32 = 0
+  package private(set) var presentNameBits: UInt32 = 0
   private let document: JSONDocument
-  private var memberIndices = InlineArray<32, UInt32>(repeating: 0)
+  private var memberNodeIndices = InlineArray<32, UInt32>(repeating: 0)
 
   init(of document: JSONDocument) { self.document = document }
 
@@ -17,18 +17,18 @@ package struct JSONIndexedMembers: ~Copyable {
   mutating func add(nameIndex: Int?, memberIndex: Int) {
     memberCount += 1
     guard let nameIndex else { return }
-    nameBits |= 1 << UInt32(nameIndex)
-    memberIndices[nameIndex] = UInt32(truncatingIfNeeded: memberIndex)
+    presentNameBits |= 1 << UInt32(nameIndex)
+    memberNodeIndices[nameIndex] = UInt32(truncatingIfNeeded: memberIndex)
   }
 
   /// Returns whether every member has a different key, out of a set of names given as bits.
   package func hasDistinctNames(among permitted: UInt32) -> Bool {
-    nameBits & ~permitted == 0 && nameBits.nonzeroBitCount == memberCount
+    presentNameBits & ~permitted == 0 && presentNameBits.nonzeroBitCount == memberCount
   }
 
   /// The last member with a name, by the index of the name; nil if there is none.
   package subscript(name: Int) -> JSONValue? {
-    nameBits & 1 << UInt32(name) == 0
-      ? nil : JSONValue(document, uncheckedIndex: Int(memberIndices[name]))
+    presentNameBits & 1 << UInt32(name) == 0
+      ? nil : JSONValue(document, uncheckedIndex: Int(memberNodeIndices[name]))
   }
 }

@@ -26,13 +26,15 @@ public struct JSONNameList: Sendable {
     let allText = object.document.text
     let nodes = allNodes.span
     let text = allText.span
-    let end = nodes[object.index].form == .object ? Int(nodes[object.index].extent) : 0
-    var member = object.index + 1
-    while member < end {
-      let node = nodes[member]
+    let objectEndIndex =
+      nodes[object.nodeIndex].form == .object ? Int(nodes[object.nodeIndex].lengthOrEndIndex) : 0
+    var memberNodeIndex = object.nodeIndex + 1
+    while memberNodeIndex < objectEndIndex {
+      let node = nodes[memberNodeIndex]
       members.add(
-        nameIndex: index(text, node.keyRange, isEscaped: node.isKeyEscaped), memberIndex: member)
-      member = node.isContainer ? Int(node.extent) : member + 1
+        nameIndex: index(text, node.keyRange, isEscaped: node.isKeyEscaped),
+        memberIndex: memberNodeIndex)
+      memberNodeIndex = node.isContainer ? Int(node.lengthOrEndIndex) : memberNodeIndex + 1
     }
     return members
   }
@@ -82,13 +84,13 @@ public struct JSONNameList: Sendable {
     }
     if let best { return best.name }
     guard textBytes.count >= 4 else { return nil }
-    let related = names.filter { name in
+    let relatedNames = names.filter { name in
       let nameBytes = Array(name.lowercased().utf8)
       guard name != text, nameBytes.count >= 4 else { return false }
       return Self.contains(nameBytes, subsequence: textBytes)
         || Self.contains(textBytes, subsequence: nameBytes)
     }
-    return related.min { $0.utf8.count < $1.utf8.count }
+    return relatedNames.min { $0.utf8.count < $1.utf8.count }
   }
 
   private static func contains(_ text: [UInt8], subsequence: [UInt8]) -> Bool {

@@ -15,7 +15,7 @@ package enum JSONNumber {
   ///    1990).
   /// 2. At most 19 digits over a power of ten below 2^64 are divided as integers.
   /// 3. The standard library converts all other numbers.
-  package static func value(_ text: Span<UInt8>, _ range: Range<Int>) -> Double {
+  package static func parsedValue(in text: Span<UInt8>, range: Range<Int>) -> Double {
     var position = range.lowerBound
     let isNegative = text[position] == UInt8(ascii: "-")
     if isNegative {
@@ -24,7 +24,7 @@ package enum JSONNumber {
     var mantissa: UInt64 = 0
     var digitCount = 0
     var exponent: Int64 = 0
-    var isFraction = false
+    var isAfterPoint = false
     scan: while position < range.upperBound {
       let byte = text[position]
       switch byte {
@@ -33,18 +33,18 @@ package enum JSONNumber {
         if digitCount > 0 || byte != UInt8(ascii: "0") {
           digitCount += 1
         }
-        if isFraction {
+        if isAfterPoint {
           exponent -= 1
         }
       case UInt8(ascii: "."):
-        isFraction = true
+        isAfterPoint = true
       default:
         break scan
       }
       position += 1
     }
     if position < range.upperBound {
-      exponent += writtenExponent(text, position + 1..<range.upperBound)
+      exponent += exponentInText(text, position + 1..<range.upperBound)
     }
     let magnitude: Double
     if digitCount <= 19, mantissa <= 1 << 53, -22...22 ~= exponent {
@@ -61,7 +61,7 @@ package enum JSONNumber {
   }
 
   /// Returns the exponent after the letter `e`.
-  private static func writtenExponent(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
+  private static func exponentInText(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
     var position = range.lowerBound
     let isNegative = text[position] == UInt8(ascii: "-")
     if isNegative || text[position] == UInt8(ascii: "+") {

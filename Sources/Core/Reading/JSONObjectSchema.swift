@@ -39,10 +39,10 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
 
   /// Returns the property restricted to some owners. For all others, the key is neither read, nor
   /// required, nor written.
-  package func only(where condition: @escaping @Sendable (Owner) -> Bool) -> Self {
-    var property = self
-    property.condition = condition
-    return property
+  package func appliesOnly(where condition: @escaping @Sendable (Owner) -> Bool) -> Self {
+    var conditionalProperty = self
+    conditionalProperty.condition = condition
+    return conditionalProperty
   }
 }
 
@@ -116,23 +116,25 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
   @discardableResult package func read(
     _ object: JSONValue, into owner: inout Owner, reader: inout Reader
   ) -> Bool {
-    let name = object.key ?? schema.noun
-    guard reader.expectKind(.object, of: object, as: name, errorCode: schema.errorCode) else {
+    let objectName = object.key ?? schema.noun
+    guard reader.expectKind(.object, of: object, as: objectName, errorCode: schema.errorCode) else {
       return false
     }
     let members = schema.names.indexedMembers(of: object)
-    let keys = keyBits(of: object)
-    if !members.hasDistinctNames(among: keys.permitted) {
-      checkExtraMembers(of: object, members, permitted: keys.permitted, &owner, &reader)
+    let applicableKeyBits = keyBits(of: object)
+    if !members.hasDistinctNames(among: applicableKeyBits.permitted) {
+      checkExtraMembers(
+        of: object, members, permitted: applicableKeyBits.permitted, &owner, &reader)
     }
     var isComplete = true
-    var remaining = (members.nameBits | keys.expected) & keys.permitted
-    while remaining != 0 {
-      let index = remaining.trailingZeroBitCount
-      remaining &= remaining - 1
+    var unreadKeyBits =
+      (members.presentNameBits | applicableKeyBits.expected) & applicableKeyBits.permitted
+    while unreadKeyBits != 0 {
+      let index = unreadKeyBits.trailingZeroBitCount
+      unreadKeyBits &= unreadKeyBits - 1
       let property = properties[index]
       if let condition = property.condition, !condition(owner) { continue }
-      let isExpected = keys.expected & 1 << UInt32(index) != 0
+      let isExpected = applicableKeyBits.expected & 1 << UInt32(index) != 0
       let isRequired = isExpected && property.key.presence != .recommended
       guard let value = members[index] else {
         reader.reportMissing(property.key, isRequired: isRequired, of: object, schema: schema)
@@ -152,19 +154,19 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
 
   /// Returns the sets of permitted and expected keys of an object, as bits.
   private func keyBits(of object: JSONValue) -> (permitted: UInt32, expected: UInt32) {
-    var permitted = schema.allKeyBits
-    var expected = schema.expectedKeyBits
-    guard schema.discriminator != nil else { return (permitted, expected) }
-    let keys = schema.keys(in: object)
+    var permittedKeyBits = schema.allKeyBits
+    var expectedKeyBits = schema.expectedKeyBits
+    guard schema.discriminator != nil else { return (permittedKeyBits, expectedKeyBits) }
+    let applicableKeys = schema.keys(in: object)
     for (index, key) in schema.keys.enumerated() {
-      if !keys.permitted.contains(where: { $0.name == key.name }) {
-        permitted &= ~(1 << UInt32(index))
+      if !applicableKeys.permitted.contains(where: { $0.name == key.name }) {
+        permittedKeyBits &= ~(1 << UInt32(index))
       }
-      if keys.required.contains(key.name) {
-        expected |= 1 << UInt32(index)
+      if applicableKeys.required.contains(key.name) {
+        expectedKeyBits |= 1 << UInt32(index)
       }
     }
-    return (permitted, expected)
+    return (permittedKeyBits, expectedKeyBits)
   }
 
   /// Reports unknown keys, and checks the values of repeated keys that do not apply.
@@ -178,7 +180,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
         reader.reportUnknownKey(member, in: schema)
         continue
       }
-      let isRepeated = members[index]?.index != member.index
+      let isRepeated = members[index]?.nodeIndex != member.nodeIndex
       if isRepeated, reader.rules.checksRepeatedKeys {
         _ = properties[index].read(member, &owner, &reader)
       }
@@ -213,9 +215,9 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
     layout: JSONWriter.Layout? = nil,
     to object: inout JSONObjectWriter
   ) {
-    object.array(name) { list in
+    object.writeArray(name) { list in
       for owner in owners {
-        list.object(layout: layout) { write(owner, unless: defaultOwner, to: &$0) }
+        list.writeObject(layout: layout) { write(owner, unless: defaultOwner, to: &$0) }
       }
     }
   }
@@ -223,7 +225,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
   /// Returns an object as a text of its own.
   package func text(_ owner: Owner, layout: JSONWriter.Layout = .multiline) -> [UInt8] {
     var writer = JSONWriter(layout: layout)
-    writer.object { write(owner, to: &$0) }
+    writer.writeObject { write(owner, to: &$0) }
     return writer.finish()
   }
 }

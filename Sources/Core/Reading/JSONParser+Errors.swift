@@ -1,46 +1,49 @@
 extension JSONParser {
   /// Returns a description of the byte or character at the position.
-  func foundText(in text: Span<UInt8>) -> String {
+  func quotedCharacter(in text: Span<UInt8>) -> String {
     guard position < text.count else { return "the end of the text" }
-    let byte = text[position]
-    if byte < 0x20 || byte == 0x7F {
-      return "the control character \(JSONString.hexadecimalText(ofByte: byte))"
+    let unexpectedByte = text[position]
+    if unexpectedByte < 0x20 || unexpectedByte == 0x7F {
+      return "the control character \(JSONString.hexadecimalText(ofByte: unexpectedByte))"
     }
-    let length = JSONString.utf8SequenceLength(text, at: position)
-    guard length > 0 else { return "the byte \(JSONString.hexadecimalText(ofByte: byte))" }
-    return byte == UInt8(ascii: "\"")
-      ? "a string" : "\"\(JSONString.text(text, position..<position + length).escapingInvisibles)\""
+    let characterLength = JSONString.utf8SequenceLength(text, at: position)
+    guard characterLength > 0 else {
+      return "the byte \(JSONString.hexadecimalText(ofByte: unexpectedByte))"
+    }
+    return unexpectedByte == UInt8(ascii: "\"")
+      ? "a string"
+      : "\"\(JSONString.text(text, position..<position + characterLength).escapingInvisibles)\""
   }
 
   /// Returns the error for a text that ends inside the innermost container.
   func endOfTextError(_ text: Span<UInt8>) -> JSONParseError {
-    let kind = isInObject ? "object" : "array"
+    let containerName = isInObject ? "object" : "array"
     return JSONParseError(
       kind: .truncated, offset: text.count,
-      message: "the text ends inside the \(kind) that starts at",
-      openingOffset: Int(nodes[Int(parentIndex)].start))
+      message: "the text ends inside the \(containerName) that starts at",
+      openingBracketOffset: Int(nodes[Int(parentIndex)].startOffset))
   }
 
   /// Returns the error for a missing comma or closing bracket.
   func missingSeparatorError(_ text: Span<UInt8>) -> JSONParseError {
-    let closing = isInObject ? "}" : "]"
-    return parseError("expected \",\" or \"\(closing)\", found \(foundText(in: text))")
+    let closingBracket = isInObject ? "}" : "]"
+    return parseError("expected \",\" or \"\(closingBracket)\", found \(quotedCharacter(in: text))")
   }
 
   /// Returns the error for a missing key.
   func missingKeyError(_ text: Span<UInt8>) -> JSONParseError {
     if let error = commentError(text) { return error }
     if text[position] == UInt8(ascii: "'") { return singleQuoteError() }
-    return parseError("expected a key in double quotes, found \(foundText(in: text))")
+    return parseError("expected a key in double quotes, found \(quotedCharacter(in: text))")
   }
 
   /// Returns the error for a comment in the style of C or a script at the position, or nil.
   func commentError(_ text: Span<UInt8>) -> JSONParseError? {
     guard position < text.count else { return nil }
-    let next = position + 1 < text.count ? text[position + 1] : 0
+    let nextByte = position + 1 < text.count ? text[position + 1] : 0
     let isSlashComment =
       text[position] == UInt8(ascii: "/")
-      && (next == UInt8(ascii: "/") || next == UInt8(ascii: "*"))
+      && (nextByte == UInt8(ascii: "/") || nextByte == UInt8(ascii: "*"))
     guard text[position] == UInt8(ascii: "#") || isSlashComment else { return nil }
     return parseError("comments are not allowed in JSON")
   }
@@ -56,7 +59,7 @@ extension JSONParser {
     }
     switch word.lowercased() {
     case "":
-      return parseError("expected a value, found \(foundText(in: text))")
+      return parseError("expected a value, found \(quotedCharacter(in: text))")
     case "nan", "infinity", "inf":
       return parseError("\(word) is not a JSON number")
     case let lower where ["true", "false", "null"].contains(lower):
@@ -94,6 +97,6 @@ extension JSONParser {
   func endOfStringError(start: Int) -> JSONParseError {
     JSONParseError(
       kind: .truncated, offset: position, message: "the text ends inside the string that starts at",
-      openingOffset: start)
+      openingBracketOffset: start)
   }
 }

@@ -1,5 +1,5 @@
 extension JSONParser {
-  /// Reads a string with its quotes. Returns whether it has escapes.
+  /// Reads a quoted string, and returns true if the string contains escape sequences.
   mutating func readString(_ text: Span<UInt8>) throws(JSONParseError) -> Bool {
     let start = position
     var isEscaped = false
@@ -34,17 +34,18 @@ extension JSONParser {
   /// set bits in bytes after the first match, so that the number of trailing zeros finds the first
   /// match. `bytes` itself has the highest bit in bytes other than ASCII.
   @inline(__always) private mutating func skipPlainASCII(_ text: Span<UInt8>) {
-    let lowBits: UInt64 = 0x0101_0101_0101_0101
-    let highBits = lowBits << 7
+    let lowBitOfEachByte: UInt64 = 0x0101_0101_0101_0101
+    let highBitOfEachByte = lowBitOfEachByte << 7
     while position + 8 <= text.count {
       let bytes = unsafe UInt64(
         littleEndian: text.bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
-      let quotes = bytes ^ lowBits &* UInt64(UInt8(ascii: "\""))
-      let backslashes = bytes ^ lowBits &* UInt64(UInt8(ascii: "\\"))
+      let quotes = bytes ^ lowBitOfEachByte &* UInt64(UInt8(ascii: "\""))
+      let backslashes = bytes ^ lowBitOfEachByte &* UInt64(UInt8(ascii: "\\"))
       let special =
-        (quotes &- lowBits) | (backslashes &- lowBits) | (bytes &- lowBits &* 0x20) | bytes
-      position += (special & highBits).trailingZeroBitCount / 8
-      if special & highBits != 0 { return }
+        (quotes &- lowBitOfEachByte) | (backslashes &- lowBitOfEachByte)
+        | (bytes &- lowBitOfEachByte &* 0x20) | bytes
+      position += (special & highBitOfEachByte).trailingZeroBitCount / 8
+      if special & highBitOfEachByte != 0 { return }
     }
   }
 
@@ -70,23 +71,23 @@ extension JSONParser {
     default:
       position += 1
       throw JSONParseError(
-        offset: start, message: "invalid escape: backslash before \(foundText(in: text))")
+        offset: start, message: "invalid escape: backslash before \(quotedCharacter(in: text))")
     }
   }
 
   private mutating func readUTF16Unit(_ text: Span<UInt8>, stringStart: Int)
     throws(JSONParseError) -> UInt16
   {
-    var unit: UInt16 = 0
+    var utf16Unit: UInt16 = 0
     for offset in 2..<6 {
       guard position + offset < text.count else { throw endOfStringError(start: stringStart) }
       guard let digit = JSONString.hexadecimalValue(of: text[position + offset]) else {
         throw parseError("\\u requires four hexadecimal digits")
       }
-      unit = unit << 4 | digit
+      utf16Unit = utf16Unit << 4 | digit
     }
     position += 6
-    return unit
+    return utf16Unit
   }
 
   /// Returns the length of the UTF-8 sequence at the position.
@@ -116,7 +117,7 @@ extension JSONParser {
       if JSONString.text(text, start..<min(start + 9, text.count)) == "-Infinity" {
         throw JSONParseError(offset: start, message: "-Infinity is not a JSON number")
       }
-      throw parseError("expected a digit, found \(foundText(in: text))")
+      throw parseError("expected a digit, found \(quotedCharacter(in: text))")
     }
     if leadsWithZero && integerDigitCount > 1 {
       throw JSONParseError(
@@ -125,13 +126,13 @@ extension JSONParser {
     if position < text.count, text[position] == UInt8(ascii: ".") {
       position += 1
       guard skipDigits(text) > 0 else {
-        throw parseError("expected a digit after the point, found \(foundText(in: text))")
+        throw parseError("expected a digit after the point, found \(quotedCharacter(in: text))")
       }
     }
     let hasExponent = try readExponent(text)
     // A number with fewer digits and no exponent is below 1.8e308.
     guard hasExponent || integerDigitCount > 300 else { return }
-    if !JSONNumber.value(text, start..<position).isFinite {
+    if !JSONNumber.parsedValue(in: text, range: start..<position).isFinite {
       throw JSONParseError(offset: start, message: "number out of range")
     }
   }
@@ -146,7 +147,7 @@ extension JSONParser {
       position += 1
     }
     guard skipDigits(text) > 0 else {
-      throw parseError("expected a digit in the exponent, found \(foundText(in: text))")
+      throw parseError("expected a digit in the exponent, found \(quotedCharacter(in: text))")
     }
     return true
   }
@@ -163,12 +164,12 @@ extension JSONParser {
   /// Reads `true`, `false`, or `null`.
   mutating func readLiteral(_ text: Span<UInt8>) throws(JSONParseError) -> JSONNode.Form {
     let start = position
-    var end = start
-    while end < text.count, end - start < 32, JSONString.isLetter(text[end]) {
-      end += 1
+    var literalEnd = start
+    while literalEnd < text.count, literalEnd - start < 32, JSONString.isLetter(text[literalEnd]) {
+      literalEnd += 1
     }
-    position = end
-    switch JSONString.text(text, start..<end) {
+    position = literalEnd
+    switch JSONString.text(text, start..<literalEnd) {
     case "true":
       return .true
     case "false":

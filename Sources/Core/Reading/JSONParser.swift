@@ -20,7 +20,7 @@ struct JSONParser {
   private(set) var parentIndex = JSONNode.noParent
   /// A Boolean value that indicates whether the innermost container is an object.
   private(set) var isInObject = false
-  /// The index of the next value among those of the container.
+  /// The position of the next value within its container, from 0.
   private var siblingIndex = 0
   private var depth = 0
 
@@ -42,7 +42,8 @@ struct JSONParser {
     skipWhitespace(text)
     guard position == text.count else {
       if let error = commentError(text) { throw error }
-      throw parseError("expected the end of the text after the value, found \(foundText(in: text))")
+      throw parseError(
+        "expected the end of the text after the value, found \(quotedCharacter(in: text))")
     }
   }
 
@@ -91,9 +92,9 @@ struct JSONParser {
         kind: .limit, offset: position,
         message: "the text has more than \(limits.maximumValueCount) values")
     }
-    let start = position
+    let valueStart = position
     let form: JSONNode.Form
-    switch text[start] {
+    switch text[valueStart] {
     case UInt8(ascii: "{"):
       form = .object
     case UInt8(ascii: "["):
@@ -108,14 +109,14 @@ struct JSONParser {
     }
     nodes.append(
       JSONNode(
-        form: form, start: start, extent: position - start, parent: parentIndex,
+        form: form, start: valueStart, extent: position - valueStart, parent: parentIndex,
         siblingIndex: siblingIndex,
         key: key))
     guard form == .object || form == .array else { return false }
     depth += 1
     guard depth <= limits.maximumDepth else {
       throw JSONParseError(
-        kind: .limit, offset: start,
+        kind: .limit, offset: valueStart,
         message: "objects and arrays are nested more than \(limits.maximumDepth) levels deep")
     }
     parentIndex = UInt32(truncatingIfNeeded: nodes.count - 1)
@@ -155,15 +156,16 @@ struct JSONParser {
 
   /// Reads a key and its colon. The position is then at the value.
   private mutating func readKey(_ text: Span<UInt8>) throws(JSONParseError) -> JSONKeyRange {
-    let start = position
-    guard text[start] == UInt8(ascii: "\"") else { throw missingKeyError(text) }
+    let keyTokenStart = position
+    guard text[keyTokenStart] == UInt8(ascii: "\"") else { throw missingKeyError(text) }
     let isEscaped = try readString(text)
-    let key = JSONKeyRange(start: start + 1, length: position - start - 2, isEscaped: isEscaped)
+    let key = JSONKeyRange(
+      startOffset: keyTokenStart + 1, length: position - keyTokenStart - 2, isEscaped: isEscaped)
     skipWhitespace(text)
     guard position < text.count else { throw endOfTextError(text) }
     guard text[position] == UInt8(ascii: ":") else {
       throw commentError(text)
-        ?? parseError("expected \":\" after the key, found \(foundText(in: text))")
+        ?? parseError("expected \":\" after the key, found \(quotedCharacter(in: text))")
     }
     position += 1
     skipWhitespace(text)
@@ -172,13 +174,13 @@ struct JSONParser {
   }
 
   private mutating func closeContainer(_ text: Span<UInt8>) {
-    let index = Int(parentIndex)
+    let containerIndex = Int(parentIndex)
     if isInObject {
-      findDuplicateKeys(of: index, text)
+      findDuplicateKeys(of: containerIndex, text)
     }
-    nodes[index].extent = UInt32(truncatingIfNeeded: nodes.count)
-    parentIndex = nodes[index].parent
-    siblingIndex = Int(nodes[index].siblingIndex)
+    nodes[containerIndex].lengthOrEndIndex = UInt32(truncatingIfNeeded: nodes.count)
+    parentIndex = nodes[containerIndex].parent
+    siblingIndex = Int(nodes[containerIndex].siblingIndex)
     isInObject = parentIndex != JSONNode.noParent && nodes[Int(parentIndex)].form == .object
     depth -= 1
     position += 1
@@ -211,28 +213,28 @@ struct JSONParser {
   }
 
   private mutating func findDuplicateKeysInPairs(of object: Int, _ text: Span<UInt8>) {
-    var later = object + 1
-    while later < nodes.count {
+    var laterMemberIndex = object + 1
+    while laterMemberIndex < nodes.count {
       var earlier = object + 1
-      while earlier < later {
-        if hasSameKey(nodes[earlier], nodes[later], text) {
-          recordDuplicate(later)
+      while earlier < laterMemberIndex {
+        if hasSameKey(nodes[earlier], nodes[laterMemberIndex], text) {
+          recordDuplicate(laterMemberIndex)
           break
         }
         earlier = nextSibling(of: earlier)
       }
-      later = nextSibling(of: later)
+      laterMemberIndex = nextSibling(of: laterMemberIndex)
     }
   }
 
   private mutating func findDuplicateKeysWithSet(of object: Int, _ text: Span<UInt8>) {
     var seenKeys: Set<[UInt8]> = []
-    var index = object + 1
-    while index < nodes.count {
-      if !seenKeys.insert(keyBytes(of: nodes[index], in: text)).inserted {
-        recordDuplicate(index)
+    var memberIndex = object + 1
+    while memberIndex < nodes.count {
+      if !seenKeys.insert(keyBytes(of: nodes[memberIndex], in: text)).inserted {
+        recordDuplicate(memberIndex)
       }
-      index = nextSibling(of: index)
+      memberIndex = nextSibling(of: memberIndex)
     }
   }
 
@@ -243,7 +245,7 @@ struct JSONParser {
   }
 
   private func nextSibling(of index: Int) -> Int {
-    nodes[index].isContainer ? Int(nodes[index].extent) : index + 1
+    nodes[index].isContainer ? Int(nodes[index].lengthOrEndIndex) : index + 1
   }
 
   private func hasSameKey(_ left: JSONNode, _ right: JSONNode, _ text: Span<UInt8>) -> Bool {

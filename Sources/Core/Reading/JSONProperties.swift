@@ -43,8 +43,8 @@ extension JSONProperty {
     } write: { owner, defaultOwner, object in
       guard let value = Self.value(access, of: owner) else { return }
       let constant =
-        Value.isOptional
-        ? nil : key.defaultValue.flatMap { Value.value(of: JSONScalarContent(number: $0)) }
+        Value.acceptsNull
+        ? nil : key.defaultValue.flatMap { Value.fromJSON(JSONScalarContent(numberValue: $0)) }
       if key.presence == .optional, value == constant ?? Self.value(access, of: defaultOwner) {
         return
       }
@@ -67,11 +67,11 @@ extension JSONProperty {
     Self(JSONKey(name, .any, is: presence)) { _, _, _ in
       true
     } write: { _, _, object in
-      object.member(name, value)
+      object.writeMember(name, value)
     }
   }
 
-  /// One of the names of an enumeration.
+  /// A property whose value is the name of an enumeration case.
   package static func enumeration<Value: JSONEnumeration>(
     _ name: String, is presence: JSONKey.Presence = .alwaysWritten, _ meaning: String = "",
     noun: String? = nil,
@@ -89,7 +89,7 @@ extension JSONProperty {
     } write: { owner, defaultOwner, object in
       guard let value = Self.value(access, of: owner) else { return }
       if presence != .optional || value != Self.value(access, of: defaultOwner) {
-        object.member(name, value.jsonName)
+        object.writeMember(name, value.jsonName)
       }
     }
   }
@@ -120,9 +120,9 @@ extension JSONProperty {
     } write: { owner, _, object in
       guard let values = Self.value(access, of: owner), !values.isEmpty || presence != .optional
       else { return }
-      object.array(name, layout: layout) { list in
+      object.writeArray(name, layout: layout) { list in
         for value in values {
-          list.element(value)
+          list.writeElement(value)
         }
       }
     }
@@ -149,7 +149,9 @@ extension JSONProperty {
       guard let value = Self.value(access, of: owner),
         value != defaultValue || presence != .optional
       else { return }
-      object.object(name, layout: layout) { schema().write(value, unless: defaultValue, to: &$0) }
+      object.writeObject(name, layout: layout) {
+        schema().write(value, unless: defaultValue, to: &$0)
+      }
     }
   }
 
@@ -168,7 +170,7 @@ extension JSONProperty {
       return true
     } write: { owner, _, object in
       guard let value = Self.value(access, of: owner) ?? nil else { return }
-      object.object(name, layout: layout) { schema().write(value, unless: new(), to: &$0) }
+      object.writeObject(name, layout: layout) { schema().write(value, unless: new(), to: &$0) }
     }
   }
 
@@ -183,7 +185,9 @@ extension JSONProperty {
       value, owner, reader in
       schema().read(value, into: &owner, reader: &reader)
     } write: { owner, defaultOwner, object in
-      object.object(name, layout: layout) { schema().write(owner, unless: defaultOwner, to: &$0) }
+      object.writeObject(name, layout: layout) {
+        schema().write(owner, unless: defaultOwner, to: &$0)
+      }
     }
   }
 

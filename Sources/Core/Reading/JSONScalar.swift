@@ -1,11 +1,11 @@
 /// A Swift value that is one JSON number, string, or boolean, or an optional of it.
 package protocol JSONScalar: Equatable, Sendable {
   /// Returns the value of a scalar, or nil if its JSON type does not match.
-  static func value(of content: JSONScalarContent) -> Self?
+  static func fromJSON(_ content: JSONScalarContent) -> Self?
   /// A Boolean value that indicates whether nil is a value of the type.
-  static var isOptional: Bool { get }
+  static var acceptsNull: Bool { get }
   /// Returns the representable value that is nearest to a number.
-  static func nearest(to number: Double) -> Double
+  static func nearestRepresentable(to number: Double) -> Double
   /// Writes the value as a member of an object.
   ///
   /// - Parameters:
@@ -17,9 +17,9 @@ package protocol JSONScalar: Equatable, Sendable {
 
 /// The content of a JSON scalar: a number, a string, or a boolean. The other two are nil.
 package struct JSONScalarContent {
-  var number: Double?
-  var text: String?
-  var boolean: Bool?
+  var numberValue: Double?
+  var textValue: String?
+  var booleanValue: Bool?
 }
 
 /// A type with few values, each with a name in JSON.
@@ -30,28 +30,28 @@ extension JSONEnumeration where Self: RawRepresentable<String> {
 }
 
 extension JSONScalar {
-  package static var isOptional: Bool { false }
-  package static func nearest(to number: Double) -> Double { number }
+  package static var acceptsNull: Bool { false }
+  package static func nearestRepresentable(to number: Double) -> Double { number }
 }
 
 extension JSONScalar where Self: JSONWritable {
   package func write(_ key: String, omitsPoint: Bool, to object: inout JSONObjectWriter) {
-    object.member(key, self)
+    object.writeMember(key, self)
   }
 }
 
 extension JSONScalar where Self: JSONWritable & BinaryFloatingPoint {
   package func write(_ key: String, omitsPoint: Bool, to object: inout JSONObjectWriter) {
     if omitsPoint, let whole = Int(exactly: self) {
-      object.member(key, whole)
+      object.writeMember(key, whole)
     } else {
-      object.member(key, self)
+      object.writeMember(key, self)
     }
   }
 }
 
 extension Double: JSONScalar {
-  package static func value(of content: JSONScalarContent) -> Double? { content.number }
+  package static func fromJSON(_ content: JSONScalarContent) -> Double? { content.numberValue }
 
   /// The number for messages: whole numbers have no decimal point.
   package var shortText: String { Int(exactly: self).map(String.init) ?? description }
@@ -59,32 +59,34 @@ extension Double: JSONScalar {
 
 extension Float: JSONScalar {
   // Adding 0 turns −0 into 0.
-  package static func value(of content: JSONScalarContent) -> Float? {
-    content.number.map { Float($0) + 0 }
+  package static func fromJSON(_ content: JSONScalarContent) -> Float? {
+    content.numberValue.map { Float($0) + 0 }
   }
-  package static func nearest(to number: Double) -> Double { Double(Float(number)) }
+  package static func nearestRepresentable(to number: Double) -> Double { Double(Float(number)) }
 }
 
 extension Int: JSONScalar {
-  package static func value(of content: JSONScalarContent) -> Int? {
-    content.number.flatMap { Int(exactly: $0) }
+  package static func fromJSON(_ content: JSONScalarContent) -> Int? {
+    content.numberValue.flatMap { Int(exactly: $0) }
   }
 }
 
 extension Bool: JSONScalar {
-  package static func value(of content: JSONScalarContent) -> Bool? { content.boolean }
+  package static func fromJSON(_ content: JSONScalarContent) -> Bool? { content.booleanValue }
 }
 
 extension String: JSONScalar {
-  package static func value(of content: JSONScalarContent) -> String? { content.text }
+  package static func fromJSON(_ content: JSONScalarContent) -> String? { content.textValue }
 }
 
 extension Optional: JSONScalar where Wrapped: JSONScalar {
-  package static func value(of content: JSONScalarContent) -> Wrapped?? {
-    Wrapped.value(of: content).map { .some($0) }
+  package static func fromJSON(_ content: JSONScalarContent) -> Wrapped?? {
+    Wrapped.fromJSON(content).map { .some($0) }
   }
-  package static var isOptional: Bool { true }
-  package static func nearest(to number: Double) -> Double { Wrapped.nearest(to: number) }
+  package static var acceptsNull: Bool { true }
+  package static func nearestRepresentable(to number: Double) -> Double {
+    Wrapped.nearestRepresentable(to: number)
+  }
 
   package func write(_ key: String, omitsPoint: Bool, to object: inout JSONObjectWriter) {
     self?.write(key, omitsPoint: omitsPoint, to: &object)

@@ -1,6 +1,6 @@
 /// The type of the value of a key in a JSON object.
 package enum JSONType: Sendable {
-  /// A number in a range. `anyNumber` accepts all finite numbers.
+  /// A number in a range. `unboundedNumber` accepts all finite numbers.
   case number(ClosedRange<Double>)
   /// A whole number in a range. `JSONSchemaRules.fractionHandling` decides about fractions.
   case integer(ClosedRange<Int>)
@@ -8,7 +8,7 @@ package enum JSONType: Sendable {
   /// A string. The pattern is a regular expression for the published JSON Schemas; reading ignores
   /// it.
   case string(pattern: String? = nil)
-  /// One of a list of names. The first is the default.
+  /// A name from a list, whose first name is the default.
   case enumeration([String])
   /// An array of elements of one type, optionally with a range of counts.
   indirect case array(JSONType, count: ClosedRange<Int>? = nil)
@@ -17,7 +17,7 @@ package enum JSONType: Sendable {
   /// A value that the property reads by itself.
   case any
 
-  package static let anyNumber = JSONType.number(
+  package static let unboundedNumber = JSONType.number(
     -.greatestFiniteMagnitude ... .greatestFiniteMagnitude)
 }
 
@@ -41,7 +41,7 @@ package struct JSONKey: Sendable {
   /// The value of an absent key, or nil if there is no constant default.
   package var defaultValue: Double?
   /// One or two sentences for authors of texts, starting with the unit.
-  package var meaning = ""
+  package var explanation = ""
   /// The noun for a value of the key in messages, or nil to use the key itself.
   package var noun: String?
   /// The rule for values out of range, or nil to use the rule of the reader.
@@ -62,7 +62,7 @@ package struct JSONKey: Sendable {
     self.type = type
     self.presence = presence
     self.defaultValue = defaultValue
-    self.meaning = meaning
+    self.explanation = meaning
     self.noun = noun
     self.rule = rule
     self.errorCode = errorCode
@@ -73,9 +73,9 @@ package struct JSONKey: Sendable {
 extension JSONKey {
   /// Returns the key with another type.
   func withType(_ type: JSONType) -> JSONKey {
-    var key = self
-    key.type = type
-    return key
+    var typedKey = self
+    typedKey.type = type
+    return typedKey
   }
 }
 
@@ -136,8 +136,10 @@ package final class JSONSchema: Sendable {
   package func keys(in object: JSONValue) -> (permitted: [JSONKey], required: [String]) {
     let required = keys.filter { $0.presence == .required }.map { $0.name }
     guard let discriminator else { return (keys, required) }
-    let value = object[discriminator.key].map { $0.string } ?? discriminator.variants.first?.value
-    guard let variant = discriminator.variants.first(where: { $0.value == value }) else {
+    let discriminatorValue =
+      object[discriminator.key].map { $0.string } ?? discriminator.variants.first?.value
+    guard let variant = discriminator.variants.first(where: { $0.value == discriminatorValue })
+    else {
       return (keys, required)
     }
     let allVariantKeys = discriminator.variants.flatMap { $0.keys }

@@ -25,10 +25,10 @@ package struct JSONSchemaRules: Sendable {
   package var recommendedKey: Rule?
   package var wrongType: Rule
   package var outOfRange: Rule
-  /// The rule for unknown keys, or nil to accept them.
+  /// The rule that unknown keys violate, or nil to accept unknown keys.
   package var unknownKey: Rule?
   package var unknownValue: Rule?
-  /// The rule for empty strings, or nil to accept them.
+  /// The rule that empty strings violate, or nil to accept empty strings.
   package var emptyText: Rule?
   /// A Boolean value that indicates whether every value of a repeated key is checked, though only
   /// the last applies.
@@ -114,7 +114,7 @@ extension JSONSchemaReader {
       suggestion: names.suggestion(for: text), errorCode: key.errorCode)
   }
 
-  /// Returns whether a value has a type, and reports it otherwise.
+  /// Returns true if a value has a JSON type, and reports a value of another type.
   ///
   /// - Parameters:
   ///   - kind: The expected type.
@@ -133,7 +133,7 @@ extension JSONSchemaReader {
     return false
   }
 
-  /// Returns whether null stands for an absent key, and reports it if the policy says so.
+  /// Returns true if null counts as an absent key, and reports null if the rules require that.
   package mutating func acceptsNullAsAbsent(_ value: JSONValue) -> Bool {
     switch rules.nullHandling {
     case .wrongType:
@@ -148,26 +148,26 @@ extension JSONSchemaReader {
     }
   }
 
-  /// Reads a scalar. Returns nil for an invalid value, after reporting it.
+  /// Reads a scalar; reports an invalid value and returns nil.
   package mutating func readScalar<Value: JSONScalar>(_ value: JSONValue, key: JSONKey) -> Value? {
     switch key.type {
     case .number(let range):
       guard let number = readNumber(value, key: key) else { return nil }
-      let nearest = Value.nearest(to: number)
+      let nearest = Value.nearestRepresentable(to: number)
       guard let valid = checkRange(nearest, range: range, at: value, key: key) else { return nil }
-      return Value.value(of: JSONScalarContent(number: valid))
+      return Value.fromJSON(JSONScalarContent(numberValue: valid))
     case .integer(let range):
       let bounds = Double(range.lowerBound)...Double(range.upperBound)
       guard let number = readNumber(value, key: key),
         let integer = convertToInteger(number, at: value, key: key),
         let valid = checkRange(integer, range: bounds, at: value, key: key)
       else { return nil }
-      return Value.value(of: JSONScalarContent(number: valid))
+      return Value.fromJSON(JSONScalarContent(numberValue: valid))
     case .boolean:
       guard expectKind(.boolean, of: value, as: key.name, errorCode: key.errorCode) else {
         return nil
       }
-      return value.boolean.flatMap { Value.value(of: JSONScalarContent(boolean: $0)) }
+      return value.boolean.flatMap { Value.fromJSON(JSONScalarContent(booleanValue: $0)) }
     case .string, .enumeration, .array, .object, .any:
       guard expectKind(.string, of: value, as: key.name, errorCode: key.errorCode) else {
         return nil
@@ -177,7 +177,7 @@ extension JSONSchemaReader {
         log.add(rule, at: value, "\(key.name) is empty")
         return nil
       }
-      return Value.value(of: JSONScalarContent(text: text))
+      return Value.fromJSON(JSONScalarContent(textValue: text))
     }
   }
 
@@ -190,8 +190,8 @@ extension JSONSchemaReader {
   private mutating func convertToInteger(_ number: Double, at value: JSONValue, key: JSONKey)
     -> Double?
   {
-    let whole: Double
-    let rule: Rule
+    let wholeNumber: Double
+    let conversionRule: Rule
     switch rules.fractionHandling {
     case .rejected:
       if number == number.rounded() { return number }
@@ -201,20 +201,21 @@ extension JSONSchemaReader {
         errorCode: key.errorCode)
       return nil
     case .truncated(let truncationRule):
-      whole = number.rounded(.towardZero)
-      rule = truncationRule
+      wholeNumber = number.rounded(.towardZero)
+      conversionRule = truncationRule
     case .rounded(let roundingRule):
-      whole = number.rounded()
-      rule = roundingRule
+      wholeNumber = number.rounded()
+      conversionRule = roundingRule
     }
-    if whole != number {
+    if wholeNumber != number {
       log.add(
-        rule, at: value, "\(key.name) is \(value.truncatedLexeme); \(whole.shortText) is used")
+        conversionRule, at: value,
+        "\(key.name) is \(value.truncatedLexeme); \(wholeNumber.shortText) is used")
     }
     if case .truncated = rules.fractionHandling {
-      return min(max(whole, Double(Int32.min)), Double(Int32.max))
+      return min(max(wholeNumber, Double(Int32.min)), Double(Int32.max))
     }
-    return whole
+    return wholeNumber
   }
 
   /// Returns a number in a range, the nearest bound if clamping is permitted, or nil. A number out
@@ -230,8 +231,8 @@ extension JSONSchemaReader {
   ) -> Double? {
     if range.contains(number) { return number }
     let rule = key.rule ?? rules.outOfRange
-    let nearest = min(max(number, range.lowerBound), range.upperBound)
-    let isUsed = rule.severity < .error
+    let nearestInRange = min(max(number, range.lowerBound), range.upperBound)
+    let usesNearestValue = rule.severity < .error
     let isNonnegativeRange = range.lowerBound == 0 && range.upperBound >= Double(Int32.max)
     let violation =
       if isNonnegativeRange {
@@ -239,11 +240,11 @@ extension JSONSchemaReader {
       } else {
         ", outside \(range.lowerBound.shortText) to \(range.upperBound.shortText)"
       }
-    let correction = isUsed ? "; \(nearest.shortText) is used" : ""
+    let correction = usesNearestValue ? "; \(nearestInRange.shortText) is used" : ""
     log.add(
       rule, at: value, "\(key.name) is \(value.truncatedLexeme)\(violation)\(correction)",
       errorCode: key.errorCode)
-    return isUsed ? nearest : nil
+    return usesNearestValue ? nearestInRange : nil
   }
 
   /// Reads one of a list of names. Returns its index, or nil for an unknown name, after reporting
@@ -266,19 +267,19 @@ extension JSONSchemaReader {
   ) -> [Element]? {
     guard expectKind(.array, of: value, as: key.name, errorCode: key.errorCode) else { return nil }
     var elements: [Element] = []
-    var count = 0
+    var elementCount = 0
     for object in value.elements {
-      count += 1
+      elementCount += 1
       var element = new
       if schema.read(object, into: &element, reader: &self) {
         elements.append(element)
       }
     }
-    if case .array(_, let validCounts?) = key.type, !validCounts.contains(count) {
+    if case .array(_, let validCounts?) = key.type, !validCounts.contains(elementCount) {
       log.add(
         key.rule ?? rules.outOfRange, at: value,
         """
-        \(key.name) has \(count) \(count == 1 ? "entry" : "entries"), outside \
+        \(key.name) has \(elementCount) \(elementCount == 1 ? "entry" : "entries"), outside \
         \(validCounts.lowerBound) to \(validCounts.upperBound)
         """
       )

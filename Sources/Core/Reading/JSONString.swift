@@ -52,11 +52,11 @@ enum JSONString {
   }
 
   private static func utf16Unit(_ text: Span<UInt8>, at position: Int) -> UInt16 {
-    var unit: UInt16 = 0
+    var codeUnit: UInt16 = 0
     for offset in 0..<4 {
-      unit = unit << 4 | (hexadecimalValue(of: text[position + offset]) ?? 0)
+      codeUnit = codeUnit << 4 | (hexadecimalValue(of: text[position + offset]) ?? 0)
     }
-    return unit
+    return codeUnit
   }
 
   /// Returns the value of a hexadecimal digit, or nil for another byte.
@@ -74,39 +74,41 @@ enum JSONString {
   /// Source: The Unicode Standard, table 3-7.
   static func utf8SequenceLength(_ text: Span<UInt8>, at position: Int) -> Int {
     let secondByteRange: ClosedRange<UInt8>
-    let length: Int
+    let sequenceLength: Int
     switch text[position] {
     case 0x00...0x7F:
       return 1
     case 0xC2...0xDF:
       secondByteRange = 0x80...0xBF
-      length = 2
+      sequenceLength = 2
     case 0xE0:
       secondByteRange = 0xA0...0xBF
-      length = 3
+      sequenceLength = 3
     case 0xED:
       secondByteRange = 0x80...0x9F
-      length = 3
+      sequenceLength = 3
     case 0xE1...0xEF:
       secondByteRange = 0x80...0xBF
-      length = 3
+      sequenceLength = 3
     case 0xF0:
       secondByteRange = 0x90...0xBF
-      length = 4
+      sequenceLength = 4
     case 0xF1...0xF3:
       secondByteRange = 0x80...0xBF
-      length = 4
+      sequenceLength = 4
     case 0xF4:
       secondByteRange = 0x80...0x8F
-      length = 4
+      sequenceLength = 4
     default:
       return 0
     }
-    guard position + length <= text.count, secondByteRange ~= text[position + 1] else { return 0 }
-    for offset in 2..<max(length, 2) where text[position + offset] & 0xC0 != 0x80 {
+    guard position + sequenceLength <= text.count, secondByteRange ~= text[position + 1] else {
       return 0
     }
-    return length
+    for offset in 2..<max(sequenceLength, 2) where text[position + offset] & 0xC0 != 0x80 {
+      return 0
+    }
+    return sequenceLength
   }
 
   /// Returns whether a byte is an ASCII letter, as in `true`.
@@ -128,7 +130,7 @@ enum JSONString {
   static func unicodeEscape(_ unit: UInt16) -> String { "\\u" + hexadecimalText(unit, digits: 4) }
 
   private static func hexadecimalText(_ value: UInt16, digits: Int) -> String {
-    let text = String(value, radix: 16, uppercase: true)
-    return String(repeating: "0", count: digits - text.count) + text
+    let hexadecimalDigits = String(value, radix: 16, uppercase: true)
+    return String(repeating: "0", count: digits - hexadecimalDigits.count) + hexadecimalDigits
   }
 }

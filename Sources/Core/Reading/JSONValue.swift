@@ -19,7 +19,7 @@ public struct JSONValue: Sendable {
   /// The document of the value.
   public let document: JSONDocument
   /// The index of the value in the order of the text, from 0. A container precedes its contents.
-  public let index: Int
+  public let nodeIndex: Int
 
   /// Creates a cursor to a value.
   ///
@@ -35,10 +35,10 @@ public struct JSONValue: Sendable {
   /// Creates a cursor to an existing value, without checking the index.
   init(_ document: JSONDocument, uncheckedIndex index: Int) {
     self.document = document
-    self.index = index
+    self.nodeIndex = index
   }
 
-  var node: JSONNode { document.nodes[index] }
+  var node: JSONNode { document.nodes[nodeIndex] }
 
   /// The type of the value.
   public var kind: Kind {
@@ -71,7 +71,7 @@ public struct JSONValue: Sendable {
     let node = node
     guard node.form == .number else { return nil }
     let text = document.text
-    return JSONNumber.value(text.span, node.range)
+    return JSONNumber.parsedValue(in: text.span, range: node.range)
   }
 
   /// The boolean, or nil if the value is not a boolean.
@@ -118,12 +118,13 @@ public struct JSONValue: Sendable {
     guard node.form == .array else { return nil }
     let nodes = document.nodes
     let text = document.text
-    let contents = index + 1..<Int(node.extent)
+    let elementIndices = nodeIndex + 1..<Int(node.lengthOrEndIndex)
     var numbers: [Int32] = []
-    numbers.reserveCapacity(contents.count)
-    for index in contents {
+    numbers.reserveCapacity(elementIndices.count)
+    for index in elementIndices {
       guard nodes[index].form == .number,
-        let number = Int32(exactly: JSONNumber.value(text.span, nodes[index].range)),
+        let number = Int32(
+          exactly: JSONNumber.parsedValue(in: text.span, range: nodes[index].range)),
         range.contains(number)
       else { return nil }
       numbers.append(number)
@@ -133,39 +134,39 @@ public struct JSONValue: Sendable {
 
   /// The last member with a key, or nil if there is none or the value is not an object.
   public subscript(key: String) -> JSONValue? {
-    var lastMember: JSONValue?
+    var lastMatchingMember: JSONValue?
     for member in members where member.key == key {
-      lastMember = member
+      lastMatchingMember = member
     }
-    return lastMember
+    return lastMatchingMember
   }
 
   /// The position of the value's first byte in the text.
-  public var offset: Int { Int(node.start) }
+  public var offset: Int { Int(node.startOffset) }
 
   /// The line, the column, and the path of the value.
-  public var location: FileLocation { document.location(ofValue: index) }
+  public var location: FileLocation { document.location(ofValue: nodeIndex) }
 
-  /// The position of the key's opening quote, or of the value if it has no key.
+  /// The byte offset of the key's opening quote, or of the value if there is no key.
   public var keyOffset: Int { hasKey ? node.keyRange.lowerBound - 1 : offset }
 
   /// The path from the root to the value, such as `Pattern[3].Event.Time`; empty for the root.
   ///
   /// Keys that are not identifiers are written `["in brackets"]`, shortened to 40 characters.
   public var path: String {
-    var steps: [String] = []
+    var pathSteps: [String] = []
     var value = self
     while let parent = value.parent {
       if parent.kind == .object {
         let key = value.truncatedKey
         let isName = !key.isEmpty && key.utf8.count <= 64 && key.utf8.allSatisfy(Self.isNameByte)
-        steps.append(isName ? "." + key : "[\(key.quoted(limit: 40))]")
+        pathSteps.append(isName ? "." + key : "[\(key.quoted(limit: 40))]")
       } else {
-        steps.append("[\(value.node.siblingIndex)]")
+        pathSteps.append("[\(value.node.siblingIndex)]")
       }
       value = parent
     }
-    let path = steps.reversed().joined()
+    let path = pathSteps.reversed().joined()
     return path.hasPrefix(".") ? String(path.dropFirst()) : path
   }
 
@@ -203,8 +204,8 @@ public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
   init(of value: JSONValue, if form: JSONNode.Form) {
     let node = value.node
     document = value.document
-    index = value.index + 1
-    end = node.form == form ? Int(node.extent) : index
+    index = value.nodeIndex + 1
+    end = node.form == form ? Int(node.lengthOrEndIndex) : index
   }
 
   /// Returns the next value, or nil after the last.
@@ -212,7 +213,7 @@ public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
     guard index < end else { return nil }
     let value = JSONValue(document, uncheckedIndex: index)
     let node = document.nodes[index]
-    index = node.isContainer ? Int(node.extent) : index + 1
+    index = node.isContainer ? Int(node.lengthOrEndIndex) : index + 1
     return value
   }
 }

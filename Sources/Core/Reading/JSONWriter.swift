@@ -5,9 +5,9 @@
 ///
 /// ```swift
 /// var json = JSONWriter()
-/// json.object { tap in
-///   tap.member("Time", 0.1)
-///   tap.array("Notes") { notes in notes.element("short") }
+/// json.writeObject { tap in
+///   tap.writeMember("Time", 0.1)
+///   tap.writeArray("Notes") { notes in notes.writeElement("short") }
 /// }
 /// ```
 ///
@@ -17,9 +17,9 @@ public struct JSONWriter: ~Copyable {
   public enum Layout: Sendable {
     /// One member or element per line, indented by two spaces.
     case multiline
-    /// All on one line, with spaces.
+    /// All members or elements on one line, with spaces after colons and commas.
     case singleLine
-    /// All on one line, without spaces.
+    /// All members or elements on one line, without white space.
     case compact
   }
 
@@ -27,7 +27,7 @@ public struct JSONWriter: ~Copyable {
   public private(set) var bytes: [UInt8] = []
   private var layout: Layout
   private var depth = 0
-  private var isEmpty = true
+  private var isContainerEmpty = true
 
   /// Creates an empty writer with a default layout for all containers.
   public init(layout: Layout = .multiline) { self.layout = layout }
@@ -43,13 +43,13 @@ public struct JSONWriter: ~Copyable {
   /// - Parameters:
   ///   - layout: The layout of the object, or nil for that of the writer.
   ///   - contents: Writes the members.
-  public mutating func object<E: Error>(
+  public mutating func writeObject<E: Error>(
     layout: Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
   )
     throws(E)
   {
     let outerLayout = openContainer("{", layout: layout)
-    var writer = JSONObjectWriter(output: detach())
+    var writer = JSONObjectWriter(output: moveOutput())
     do {
       try contents(&writer)
     } catch {
@@ -65,13 +65,13 @@ public struct JSONWriter: ~Copyable {
   /// - Parameters:
   ///   - layout: The layout of the array, or nil for that of the writer.
   ///   - contents: Writes the elements.
-  public mutating func array<E: Error>(
+  public mutating func writeArray<E: Error>(
     layout: Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
   )
     throws(E)
   {
     let outerLayout = openContainer("[", layout: layout)
-    var writer = JSONArrayWriter(output: detach())
+    var writer = JSONArrayWriter(output: moveOutput())
     do {
       try contents(&writer)
     } catch {
@@ -83,7 +83,7 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes a string.
-  public mutating func string(_ value: String) {
+  public mutating func writeString(_ value: String) {
     bytes.append(UInt8(ascii: "\""))
     for byte in value.utf8 {
       switch byte {
@@ -101,29 +101,29 @@ public struct JSONWriter: ~Copyable {
   }
 
   /// Writes a copy of a value with its order, its duplicate keys, and the digits of its numbers.
-  public mutating func value(copying value: JSONValue) {
+  public mutating func writeValue(copying value: JSONValue) {
     // The depth of recursion is limited by the maximum depth of a document.
     switch value.kind {
     case .object:
-      object { object in
+      writeObject { object in
         for member in value.members {
-          object.member(member.key ?? "", copying: member)
+          object.writeMember(member.key ?? "", copying: member)
         }
       }
     case .array:
-      array { array in
+      writeArray { array in
         for element in value.elements {
-          array.element(copying: element)
+          array.writeElement(copying: element)
         }
       }
     case .string:
-      string(value.string ?? "")
+      writeString(value.string ?? "")
     case .number, .boolean, .null:
       writeVerbatim(value.lexeme)
     }
   }
 
-  private mutating func detach() -> JSONWriter {
+  private mutating func moveOutput() -> JSONWriter {
     var detached = JSONWriter(layout: layout)
     swap(&detached, &self)
     return detached
@@ -137,30 +137,30 @@ public struct JSONWriter: ~Copyable {
       self.layout = layout
     }
     depth += 1
-    isEmpty = true
+    isContainerEmpty = true
     return outerLayout
   }
 
   private mutating func closeContainer(_ bracket: Unicode.Scalar, restoring outerLayout: Layout) {
     depth -= 1
-    if !isEmpty {
+    if !isContainerEmpty {
       writeLineBreak(padding: bracket == "]" ? "" : " ")
     }
     bytes.append(UInt8(ascii: bracket))
     layout = outerLayout
-    isEmpty = false
+    isContainerEmpty = false
   }
 
   /// Writes the comma and the white space before the next element or member, and the key of a
   /// member.
   fileprivate mutating func writeSeparator(key: String? = nil) {
-    if !isEmpty {
+    if !isContainerEmpty {
       bytes.append(UInt8(ascii: ","))
     }
-    writeLineBreak(padding: isEmpty && key == nil ? "" : " ")
-    isEmpty = false
+    writeLineBreak(padding: isContainerEmpty && key == nil ? "" : " ")
+    isContainerEmpty = false
     guard let key else { return }
-    string(key)
+    writeString(key)
     bytes.append(UInt8(ascii: ":"))
     if layout != .compact {
       bytes.append(UInt8(ascii: " "))
@@ -195,21 +195,21 @@ public struct JSONObjectWriter: ~Copyable {
   fileprivate var output: JSONWriter
 
   /// Writes a string, a number or a boolean.
-  public mutating func member(_ key: String, _ value: some JSONWritable) {
+  public mutating func writeMember(_ key: String, _ value: some JSONWritable) {
     output.writeSeparator(key: key)
     value.write(to: &output)
   }
 
   /// Writes `null`.
-  public mutating func null(_ key: String) {
+  public mutating func writeNull(_ key: String) {
     output.writeSeparator(key: key)
     output.writeVerbatim("null".utf8)
   }
 
   /// Writes a copy of a value with its order, its duplicate keys, and the digits of its numbers.
-  public mutating func member(_ key: String, copying value: JSONValue) {
+  public mutating func writeMember(_ key: String, copying value: JSONValue) {
     output.writeSeparator(key: key)
-    output.value(copying: value)
+    output.writeValue(copying: value)
   }
 
   /// Writes a member that is an object.
@@ -218,12 +218,12 @@ public struct JSONObjectWriter: ~Copyable {
   ///   - key: The key of the member.
   ///   - layout: The layout of the object, or nil for that of the writer.
   ///   - contents: Writes the members of the object.
-  public mutating func object<E: Error>(
+  public mutating func writeObject<E: Error>(
     _ key: String, layout: JSONWriter.Layout? = nil,
     _ contents: (inout JSONObjectWriter) throws(E) -> Void
   ) throws(E) {
     output.writeSeparator(key: key)
-    try output.object(layout: layout, contents)
+    try output.writeObject(layout: layout, contents)
   }
 
   /// Writes a member that is an array.
@@ -232,12 +232,12 @@ public struct JSONObjectWriter: ~Copyable {
   ///   - key: The key of the member.
   ///   - layout: The layout of the array, or nil for that of the writer.
   ///   - contents: Writes the elements.
-  public mutating func array<E: Error>(
+  public mutating func writeArray<E: Error>(
     _ key: String, layout: JSONWriter.Layout? = nil,
     _ contents: (inout JSONArrayWriter) throws(E) -> Void
   ) throws(E) {
     output.writeSeparator(key: key)
-    try output.array(layout: layout, contents)
+    try output.writeArray(layout: layout, contents)
   }
 }
 
@@ -246,21 +246,21 @@ public struct JSONArrayWriter: ~Copyable {
   fileprivate var output: JSONWriter
 
   /// Writes a string, a number or a boolean.
-  public mutating func element(_ value: some JSONWritable) {
+  public mutating func writeElement(_ value: some JSONWritable) {
     output.writeSeparator()
     value.write(to: &output)
   }
 
   /// Writes `null`.
-  public mutating func null() {
+  public mutating func writeNull() {
     output.writeSeparator()
     output.writeVerbatim("null".utf8)
   }
 
   /// Writes a copy of a value with its order, its duplicate keys, and the digits of its numbers.
-  public mutating func element(copying value: JSONValue) {
+  public mutating func writeElement(copying value: JSONValue) {
     output.writeSeparator()
-    output.value(copying: value)
+    output.writeValue(copying: value)
   }
 
   /// Writes an element that is an object.
@@ -268,11 +268,11 @@ public struct JSONArrayWriter: ~Copyable {
   /// - Parameters:
   ///   - layout: The layout of the object, or nil for that of the writer.
   ///   - contents: Writes the members.
-  public mutating func object<E: Error>(
+  public mutating func writeObject<E: Error>(
     layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
   ) throws(E) {
     output.writeSeparator()
-    try output.object(layout: layout, contents)
+    try output.writeObject(layout: layout, contents)
   }
 
   /// Writes an element that is an array.
@@ -280,11 +280,11 @@ public struct JSONArrayWriter: ~Copyable {
   /// - Parameters:
   ///   - layout: The layout of the array, or nil for that of the writer.
   ///   - contents: Writes the elements.
-  public mutating func array<E: Error>(
+  public mutating func writeArray<E: Error>(
     layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
   ) throws(E) {
     output.writeSeparator()
-    try output.array(layout: layout, contents)
+    try output.writeArray(layout: layout, contents)
   }
 }
 
@@ -297,7 +297,7 @@ public protocol JSONWritable {
 
 extension String: JSONWritable {
   /// Writes the text in quotes.
-  public func write(to json: inout JSONWriter) { json.string(self) }
+  public func write(to json: inout JSONWriter) { json.writeString(self) }
 }
 
 extension Double: JSONWritable {

@@ -6,7 +6,7 @@ internal import Synchronization
 /// A checkpoint every 4 KiB stores the line and the column, so that a lookup takes the same time in
 /// one long line as in many short ones, and the memory depends only on the length of the text.
 public final class LineIndex: Sendable {
-  private struct LineColumn: Sendable {
+  private struct TextPosition: Sendable {
     var line = 1
     var column = 1
   }
@@ -16,9 +16,9 @@ public final class LineIndex: Sendable {
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   private final class Checkpoints: Sendable {
-    let positions: [LineColumn]
+    let textPositions: [TextPosition]
 
-    init(_ positions: [LineColumn]) { self.positions = positions }
+    init(_ positions: [TextPosition]) { self.textPositions = positions }
   }
 
   private let checkpoints = AtomicLazyReference<Checkpoints>()
@@ -34,10 +34,10 @@ public final class LineIndex: Sendable {
     // If two threads count at once, the checkpoints of one are kept.
     let checkpoints =
       checkpoints.load() ?? checkpoints.storeIfNil(Checkpoints(Self.makeCheckpoints(text)))
-    let checkpoint = end / Self.checkpointInterval
-    var position = checkpoints.positions[checkpoint]
+    let checkpointIndex = end / Self.checkpointInterval
+    var position = checkpoints.textPositions[checkpointIndex]
     Self.advance(
-      &position, through: text, from: checkpoint * Self.checkpointInterval, to: end)
+      &position, through: text, from: checkpointIndex * Self.checkpointInterval, to: end)
     return (position.line, position.column)
   }
 
@@ -49,10 +49,10 @@ public final class LineIndex: Sendable {
     return FileLocation(name: name, line: line, column: column, path: path)
   }
 
-  private static func makeCheckpoints(_ text: [UInt8]) -> [LineColumn] {
-    var checkpoints: [LineColumn] = []
+  private static func makeCheckpoints(_ text: [UInt8]) -> [TextPosition] {
+    var checkpoints: [TextPosition] = []
     checkpoints.reserveCapacity(text.count / checkpointInterval + 1)
-    var position = LineColumn()
+    var position = TextPosition()
     var offset = 0
     while true {
       checkpoints.append(position)
@@ -64,15 +64,15 @@ public final class LineIndex: Sendable {
 
   /// Moves a position through a part of a text.
   private static func advance(
-    _ position: inout LineColumn, through text: [UInt8], from start: Int, to end: Int
+    _ position: inout TextPosition, through text: [UInt8], from start: Int, to end: Int
   ) {
     for offset in start..<end {
       switch text[offset] {
       case UInt8(ascii: "\r"):
-        position = LineColumn(line: position.line + 1, column: 1)
+        position = TextPosition(line: position.line + 1, column: 1)
       case UInt8(ascii: "\n"):
         guard offset == 0 || text[offset - 1] != UInt8(ascii: "\r") else { continue }
-        position = LineColumn(line: position.line + 1, column: 1)
+        position = TextPosition(line: position.line + 1, column: 1)
       case 0x80...0xBF:
         // A scalar is counted at its first byte.
         continue

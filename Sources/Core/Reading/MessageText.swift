@@ -3,24 +3,24 @@ extension String {
   /// texts shortened to `limit` scalars.
   public func quoted(limit: Int = 60) -> String {
     var writer = JSONWriter(layout: .compact)
-    let isLong = unicodeScalars.count > limit
-    writer.string(isLong ? String(unicodeScalars.prefix(limit)) + "…" : self)
+    let exceedsLimit = unicodeScalars.count > limit
+    writer.writeString(exceedsLimit ? String(unicodeScalars.prefix(limit)) + "…" : self)
     return String(decoding: writer.bytes, as: UTF8.self).escapingInvisibles
   }
 
   /// The text with invisible characters escaped, such as `\u0085`.
   package var escapingInvisibles: String {
-    var line = ""
+    var escapedText = ""
     for scalar in unicodeScalars {
       if scalar.isInvisible {
         for unit in String(scalar).utf16 {
-          line += JSONString.unicodeEscape(unit)
+          escapedText += JSONString.unicodeEscape(unit)
         }
       } else {
-        line.unicodeScalars.append(scalar)
+        escapedText.unicodeScalars.append(scalar)
       }
     }
-    return line
+    return escapedText
   }
 }
 

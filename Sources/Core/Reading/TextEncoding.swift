@@ -10,8 +10,9 @@ public enum TextEncoding: String, Sendable {
   /// Detects the encoding of a text from its byte-order mark, or from the zeros around its first
   /// character.
   public init(of bytes: [UInt8]) {
-    let start = Array(bytes.prefix(4)) + [UInt8](repeating: 0xAA, count: max(0, 4 - bytes.count))
-    switch (start[0], start[1], start[2], start[3]) {
+    let leadingBytes =
+      Array(bytes.prefix(4)) + [UInt8](repeating: 0xAA, count: max(0, 4 - bytes.count))
+    switch (leadingBytes[0], leadingBytes[1], leadingBytes[2], leadingBytes[3]) {
     case (0xFF, 0xFE, 0, 0): self = .utf32LittleEndian
     case (0, 0, 0xFE, 0xFF): self = .utf32BigEndian
     case (0xFF, 0xFE, _, _): self = .utf16LittleEndian
@@ -31,17 +32,17 @@ public enum TextEncoding: String, Sendable {
     if self == .utf8 { return bytes }
     let isWide = self == .utf32LittleEndian || self == .utf32BigEndian
     let isBigEndian = self == .utf16BigEndian || self == .utf32BigEndian
-    let size = isWide ? 4 : 2
-    guard bytes.count % size == 0 else { return nil }
-    let units = stride(from: 0, to: bytes.count, by: size).map { start in
-      (0..<size).reduce(UInt32(0)) { unit, offset in
-        unit << 8 | UInt32(bytes[start + (isBigEndian ? offset : size - 1 - offset)])
+    let bytesPerUnit = isWide ? 4 : 2
+    guard bytes.count % bytesPerUnit == 0 else { return nil }
+    let codeUnits = stride(from: 0, to: bytes.count, by: bytesPerUnit).map { start in
+      (0..<bytesPerUnit).reduce(UInt32(0)) { unit, offset in
+        unit << 8 | UInt32(bytes[start + (isBigEndian ? offset : bytesPerUnit - 1 - offset)])
       }
     }
     let text =
       isWide
-      ? String(validating: units, as: UTF32.self)
-      : String(validating: units.map { UInt16(truncatingIfNeeded: $0) }, as: UTF16.self)
+      ? String(validating: codeUnits, as: UTF32.self)
+      : String(validating: codeUnits.map { UInt16(truncatingIfNeeded: $0) }, as: UTF16.self)
     guard let result = text.map({ Array($0.utf8) }) else { return nil }
     return result.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(result.dropFirst(3)) : result
   }

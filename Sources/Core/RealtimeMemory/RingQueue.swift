@@ -2,9 +2,9 @@ public import Synchronization
 
 /// A wait-free queue of fixed capacity for one writing and one reading thread.
 @frozen public struct RingQueue<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
-  @usableFromInline let elements: FixedBuffer<Element>
-  @usableFromInline let writtenCount = Atomic<Int>(0)
-  @usableFromInline let readCount = Atomic<Int>(0)
+  @usableFromInline let storage: FixedBuffer<Element>
+  @usableFromInline let totalWrittenCount = Atomic<Int>(0)
+  @usableFromInline let totalReadCount = Atomic<Int>(0)
 
   /// Creates an empty queue.
   ///
@@ -12,28 +12,28 @@ public import Synchronization
   ///   - capacity: The maximum number of values, at least one.
   ///   - filler: The initial content of the memory.
   @inlinable public init(capacity: Int, filler: Element) {
-    elements = FixedBuffer(repeating: filler, count: max(1, capacity))
+    storage = FixedBuffer(repeating: filler, count: max(1, capacity))
   }
 
   /// The maximum number of values.
-  @_transparent public var capacity: Int { elements.count }
+  @_transparent public var capacity: Int { storage.count }
 
   /// The number of values in the queue: [any thread].
   @_transparent public var count: Int {
-    let read = readCount.load(ordering: .acquiring)
-    return writtenCount.load(ordering: .acquiring) &- read
+    let read = totalReadCount.load(ordering: .acquiring)
+    return totalWrittenCount.load(ordering: .acquiring) &- read
   }
 
   /// Appends values in order, all or none: [one writing thread].
   ///
   /// - Returns: True if there was enough space.
   @inlinable public func write(_ values: Span<Element>) -> Bool {
-    let position = writtenCount.load(ordering: .relaxed)
+    let position = totalWrittenCount.load(ordering: .relaxed)
     guard hasSpace(for: values.count, at: position) else { return false }
     for index in values.indices {
-      elements[(position + index) % elements.count] = values[index]
+      storage[(position + index) % storage.count] = values[index]
     }
-    writtenCount.store(position + values.count, ordering: .releasing)
+    totalWrittenCount.store(position + values.count, ordering: .releasing)
     return true
   }
 
@@ -41,10 +41,10 @@ public import Synchronization
   ///
   /// - Returns: True if there was space.
   @inlinable @discardableResult public func write(_ value: Element) -> Bool {
-    let position = writtenCount.load(ordering: .relaxed)
+    let position = totalWrittenCount.load(ordering: .relaxed)
     guard hasSpace(for: 1, at: position) else { return false }
-    elements[position % elements.count] = value
-    writtenCount.store(position + 1, ordering: .releasing)
+    storage[position % storage.count] = value
+    totalWrittenCount.store(position + 1, ordering: .releasing)
     return true
   }
 
@@ -52,10 +52,10 @@ public import Synchronization
   ///
   /// - Returns: True if there was a value.
   @_transparent public func pop(_ value: inout Element) -> Bool {
-    let position = readCount.load(ordering: .relaxed)
-    guard position != writtenCount.load(ordering: .acquiring) else { return false }
-    value = elements[position % elements.count]
-    readCount.store(position &+ 1, ordering: .releasing)
+    let position = totalReadCount.load(ordering: .relaxed)
+    guard position != totalWrittenCount.load(ordering: .acquiring) else { return false }
+    value = storage[position % storage.count]
+    totalReadCount.store(position &+ 1, ordering: .releasing)
     return true
   }
 
@@ -63,16 +63,16 @@ public import Synchronization
   ///
   /// - Returns: The number of values removed.
   @inlinable public func drain(into values: inout [Element]) -> Int {
-    let position = readCount.load(ordering: .relaxed)
-    let count = min(values.count, writtenCount.load(ordering: .acquiring) - position)
-    for index in 0..<count {
-      values[index] = elements[(position + index) % elements.count]
+    let position = totalReadCount.load(ordering: .relaxed)
+    let drainedCount = min(values.count, totalWrittenCount.load(ordering: .acquiring) - position)
+    for index in 0..<drainedCount {
+      values[index] = storage[(position + index) % storage.count]
     }
-    readCount.store(position + count, ordering: .releasing)
-    return count
+    totalReadCount.store(position + drainedCount, ordering: .releasing)
+    return drainedCount
   }
 
   @inlinable func hasSpace(for count: Int, at position: Int) -> Bool {
-    count <= elements.count - (position - readCount.load(ordering: .acquiring))
+    count <= storage.count - (position - totalReadCount.load(ordering: .acquiring))
   }
 }

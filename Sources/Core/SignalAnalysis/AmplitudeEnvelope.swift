@@ -10,11 +10,11 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   /// The amplitudes, usually 0…1. Value k belongs to the time k · step.
   public let values: [Float]
   /// The interval between values, in seconds.
-  public let step: Double
+  public let stepSeconds: Double
 
   /// Half of the window of the peak limit, in seconds: half a period of 20 Hz, the lowest tone that
   /// is followed without ripple.
-  private static let peakHalfWindow = 0.0125
+  private static let peakHalfWindowSeconds = 0.0125
 
   /// Measures the mean of a signal's channels. Non-finite samples count as silence.
   ///
@@ -24,8 +24,8 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   public init(of signal: Signal, step: Double = 0.001) {
     precondition(step > 0, "an envelope needs a positive step")
     let rate = signal.rate
-    let step = max(step, 1 / rate)
-    self.step = step
+    let stepSeconds = max(step, 1 / rate)
+    self.stepSeconds = stepSeconds
     let samples = NonFiniteSamples.replaced(in: signal.mono)
     guard !samples.isEmpty else {
       values = []
@@ -38,10 +38,11 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
         powers[start + index] = real[index] * real[index] + imaginary[index] * imaginary[index]
       }
     }
-    let maxima = Self.slidingMaximum(of: samples, rate: rate, step: step)
-    let halfWidth = step * rate
+    let maxima = Self.slidingMaximum(of: samples, rate: rate, step: stepSeconds)
+    let windowHalfWidthFrames = stepSeconds * rate
     values = maxima.indices.map { index in
-      let mean = Self.hannMean(of: powers, around: Double(index) * halfWidth, halfWidth: halfWidth)
+      let mean = Self.hannMean(
+        of: powers, around: Double(index) * windowHalfWidthFrames, halfWidth: windowHalfWidthFrames)
       return min(mean.squareRoot(), maxima[index])
     }
   }
@@ -49,7 +50,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   /// Returns the amplitude at a time in seconds, interpolated linearly; 0 before and after the
   /// signal.
   public func value(at seconds: Double) -> Float {
-    let position = seconds / step
+    let position = seconds / stepSeconds
     guard position >= 0, position <= Double(values.count - 1) else { return 0 }
     let index = min(Int(position), max(0, values.count - 2))
     guard index + 1 < values.count else { return values[index] }
@@ -64,36 +65,39 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   private static func hannMean(
     of powers: [Float], around center: Double, halfWidth: Double
   ) -> Float {
-    let first = max(0, Int((center - halfWidth).rounded(.up)))
-    let last = min(powers.count - 1, Int(center + halfWidth))
-    guard first <= last else { return 0 }
-    var sum = Float(0)
+    let firstFrame = max(0, Int((center - halfWidth).rounded(.up)))
+    let lastFrame = min(powers.count - 1, Int(center + halfWidth))
+    guard firstFrame <= lastFrame else { return 0 }
+    var weightedPowerSum = Float(0)
     var weightSum = Float(0)
     // The window's cosine by recurrence: cos(n + 1)θ = 2 cos θ · cos nθ − cos(n − 1)θ.
-    let recurrence = Float(2 * cos(.pi / halfWidth))
-    var previous = Float(cos(.pi * (Double(first) - center - 1) / halfWidth))
-    var current = Float(cos(.pi * (Double(first) - center) / halfWidth))
-    for index in first...last {
-      let weight = 1 + current
-      sum += weight * powers[index]
+    let cosineRecurrence = Float(2 * cos(.pi / halfWidth))
+    var previousCosine = Float(cos(.pi * (Double(firstFrame) - center - 1) / halfWidth))
+    var currentCosine = Float(cos(.pi * (Double(firstFrame) - center) / halfWidth))
+    for index in firstFrame...lastFrame {
+      let weight = 1 + currentCosine
+      weightedPowerSum += weight * powers[index]
       weightSum += weight
-      let next = recurrence * current - previous
-      previous = current
-      current = next
+      let next = cosineRecurrence * currentCosine - previousCosine
+      previousCosine = currentCosine
+      currentCosine = next
     }
-    return weightSum > 0 ? max(0, sum / weightSum) : powers[min(first, powers.count - 1)]
+    return weightSum > 0
+      ? max(0, weightedPowerSum / weightSum) : powers[min(firstFrame, powers.count - 1)]
   }
 
   /// Returns the maximum magnitude around each value, raised by 2 % for peaks between samples.
   private static func slidingMaximum(of samples: [Float], rate: Double, step: Double) -> [Float] {
-    let count = Int(Double(samples.count - 1) / rate / step) + 1
-    var maxima = [Float](repeating: 0, count: count + 1)
+    let maximaCount = Int(Double(samples.count - 1) / rate / step) + 1
+    var maxima = [Float](repeating: 0, count: maximaCount + 1)
     for (index, sample) in samples.enumerated() {
-      let position = min(count, Int((Double(index) / rate / step).rounded()))
+      let position = min(maximaCount, Int((Double(index) / rate / step).rounded()))
       maxima[position] = max(maxima[position], abs(sample))
     }
-    let halfWidth = Int((peakHalfWindow / step).rounded(.up))
-    return SlidingExtremum.maximum(of: maxima, radius: halfWidth).dropLast().map { $0 * 1.02 }
+    let windowHalfWidthSteps = Int((peakHalfWindowSeconds / step).rounded(.up))
+    return SlidingExtremum.maximum(of: maxima, radius: windowHalfWidthSteps).dropLast().map {
+      $0 * 1.02
+    }
   }
 }
 
@@ -123,12 +127,12 @@ public struct FrequencyTrack: Equatable, Sendable {
   /// The tones by time. Points of one tone are one step apart; there are none without a tone.
   public let points: [Point]
   /// The interval between points of one tone, in seconds.
-  public let step: Double
+  public let stepSeconds: Double
 
   /// Half of the averaging window, in seconds: a period of 80 Hz.
-  private static let halfWindow = 0.012
+  private static let halfWindowSeconds = 0.012
   /// The interval over which a tone must remain coherent, in seconds.
-  private static let coherenceLag = 0.002
+  private static let coherenceLagSeconds = 0.002
   /// The minimum coherence of a tone. Noise of 700 Hz bandwidth reaches about 0.25.
   private static let minimumCoherence = 0.9
   /// The minimum amplitude of a tone: −80 dB.
@@ -141,21 +145,25 @@ public struct FrequencyTrack: Equatable, Sendable {
   ///   - step: The interval between points, in seconds; positive, and at least half a millisecond.
   public init(of signal: Signal, step: Double = 0.005) {
     precondition(step > 0, "a track needs a positive step")
-    let band = TactileBandSignal(of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
-    var analytic = [ComplexNumber](repeating: ComplexNumber(), count: band.samples.count)
-    if !analytic.isEmpty {
-      var filter = AnalyticFilter(rate: band.rate, count: analytic.count)
-      filter.filter(band.samples) { start, real, imaginary in
+    let bandSignal = TactileBandSignal(
+      of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
+    var analyticSignal = [ComplexNumber](
+      repeating: ComplexNumber(), count: bandSignal.samples.count)
+    if !analyticSignal.isEmpty {
+      var filter = AnalyticFilter(rate: bandSignal.rate, count: analyticSignal.count)
+      filter.filter(bandSignal.samples) { start, real, imaginary in
         for index in real.indices {
-          analytic[start + index] = ComplexNumber(real[index], imaginary[index])
+          analyticSignal[start + index] = ComplexNumber(real[index], imaginary[index])
         }
       }
     }
-    let step = max(step, 0.000_5)
-    self.step = step
-    let count = analytic.isEmpty ? 0 : Int(Double(analytic.count - 1) / band.rate / step) + 1
-    points = (0..<count).compactMap { index in
-      Self.point(at: Double(index) * step, in: analytic, rate: band.rate)
+    let stepSeconds = max(step, 0.000_5)
+    self.stepSeconds = stepSeconds
+    let pointCount =
+      analyticSignal.isEmpty
+      ? 0 : Int(Double(analyticSignal.count - 1) / bandSignal.rate / stepSeconds) + 1
+    points = (0..<pointCount).compactMap { index in
+      Self.point(at: Double(index) * stepSeconds, in: analyticSignal, rate: bandSignal.rate)
     }
   }
 
@@ -163,16 +171,18 @@ public struct FrequencyTrack: Equatable, Sendable {
   private static func point(
     at time: Double, in analytic: [ComplexNumber], rate: Double
   ) -> Point? {
-    let center = time * rate
-    let amplitude = analytic[min(analytic.count - 1, Int(center.rounded()))].power.squareRoot()
+    let centerFrame = time * rate
+    let amplitude = analytic[min(analytic.count - 1, Int(centerFrame.rounded()))].power.squareRoot()
     guard amplitude > minimumAmplitude else { return nil }
-    let halfWidth = Self.halfWindow * rate
-    let lag = max(1, Int((Self.coherenceLag * rate).rounded()))
+    let windowHalfWidthFrames = Self.halfWindowSeconds * rate
+    let coherenceLagFrames = max(1, Int((Self.coherenceLagSeconds * rate).rounded()))
     // The two samples of each product are symmetric about the center.
-    let next = phaseAdvance(of: analytic, around: center, halfWidth: halfWidth, lag: 1)
-    let distant = phaseAdvance(of: analytic, around: center, halfWidth: halfWidth, lag: lag)
-    guard next.power > 0, distant.coherence > minimumCoherence else { return nil }
-    let hertz = next.angle * rate / (2 * .pi)
+    let adjacentAdvance = phaseAdvance(
+      of: analytic, around: centerFrame, halfWidth: windowHalfWidthFrames, lag: 1)
+    let distantAdvance = phaseAdvance(
+      of: analytic, around: centerFrame, halfWidth: windowHalfWidthFrames, lag: coherenceLagFrames)
+    guard adjacentAdvance.power > 0, distantAdvance.coherence > minimumCoherence else { return nil }
+    let hertz = adjacentAdvance.angle * rate / (2 * .pi)
     guard hertz > 10 else { return nil }
     return Point(time: time, hertz: hertz, amplitude: amplitude)
   }
@@ -188,21 +198,22 @@ public struct FrequencyTrack: Equatable, Sendable {
   private static func phaseAdvance(
     of analytic: [ComplexNumber], around center: Double, halfWidth: Double, lag: Int
   ) -> (angle: Double, coherence: Double, power: Double) {
-    let first = max(0, Int((center - halfWidth - Double(lag) / 2).rounded(.up)))
-    let last = min(analytic.count - 1 - lag, Int(center + halfWidth - Double(lag) / 2))
-    guard first <= last else { return (0, 0, 0) }
-    var real = 0.0
-    var imaginary = 0.0
-    var power = 0.0
-    for index in first...last {
+    let firstFrame = max(0, Int((center - halfWidth - Double(lag) / 2).rounded(.up)))
+    let lastFrame = min(analytic.count - 1 - lag, Int(center + halfWidth - Double(lag) / 2))
+    guard firstFrame <= lastFrame else { return (0, 0, 0) }
+    var realSum = 0.0
+    var imaginarySum = 0.0
+    var powerSum = 0.0
+    for index in firstFrame...lastFrame {
       let offset = Double(index) + Double(lag) / 2 - center
       let weight = 1 + cos(.pi * offset / halfWidth)
       let product = analytic[index + lag] * analytic[index].conjugate
-      real += weight * Double(product.real)
-      imaginary += weight * Double(product.imaginary)
-      power += weight * Double((analytic[index + lag].power * analytic[index].power).squareRoot())
+      realSum += weight * Double(product.real)
+      imaginarySum += weight * Double(product.imaginary)
+      powerSum +=
+        weight * Double((analytic[index + lag].power * analytic[index].power).squareRoot())
     }
-    let magnitude = (real * real + imaginary * imaginary).squareRoot()
-    return (atan2(imaginary, real), power > 0 ? magnitude / power : 0, power)
+    let sumMagnitude = (realSum * realSum + imaginarySum * imaginarySum).squareRoot()
+    return (atan2(imaginarySum, realSum), powerSum > 0 ? sumMagnitude / powerSum : 0, powerSum)
   }
 }

@@ -33,9 +33,9 @@ package struct Biquad<Value: BinaryFloatingPoint> {
   ///   - quality: The quality factor; 1/√2 for a Butterworth filter.
   ///   - rate: The sample rate, in hertz.
   package init(_ band: PassBand, hertz: Double, quality: Double, rate: Double) {
-    let angle = 2 * .pi * hertz / rate
-    let cosine = cos(angle)
-    let alpha = sin(angle) / (2 * quality)
+    let angularFrequency = 2 * .pi * hertz / rate
+    let cosine = cos(angularFrequency)
+    let alpha = sin(angularFrequency) / (2 * quality)
     let gain = (band == .lowPass ? 1 - cosine : 1 + cosine) / 2 / (1 + alpha)
     self.init(
       b0: gain, b1: band == .lowPass ? 2 * gain : -2 * gain, b2: gain,
@@ -43,7 +43,7 @@ package struct Biquad<Value: BinaryFloatingPoint> {
   }
 
   /// Returns the output for the next sample.
-  @inline(__always) package mutating func next(_ sample: Value) -> Value {
+  @inline(__always) package mutating func process(_ sample: Value) -> Value {
     let output = b0 * sample + firstState
     firstState = b1 * sample - a1 * output + secondState
     secondState = b2 * sample - a2 * output
@@ -69,10 +69,10 @@ extension Biquad<Float> {
       band, hertz: min(hertz, 0.49 * rate), quality: 2.0.squareRoot() / 2, rate: rate)
   }
 
-  /// Returns the filtered samples, with silence before them.
+  /// Returns the filtered samples, starting from the state of preceding silence.
   package func filtered(_ samples: [Float]) -> [Float] {
     var filter = self
-    return samples.map { filter.next($0) }
+    return samples.map { filter.process($0) }
   }
 
   /// Returns the samples filtered forward and backward, without a delay.
@@ -93,9 +93,9 @@ package struct BiquadCascade {
   ///   - hertz: The corner frequency, at −3 dB.
   ///   - rate: The sample rate, in hertz.
   package init(_ band: PassBand, order: Int, hertz: Double, rate: Double) {
-    let corner = min(hertz, 0.45 * rate)
+    let clampedCornerHertz = min(hertz, 0.45 * rate)
     if order == 1 {
-      let angle = 2 * .pi * corner / rate
+      let angle = 2 * .pi * clampedCornerHertz / rate
       let pole = (1 - sin(angle)) / cos(angle)
       let gain = band == .lowPass ? (1 - pole) / 2 : (1 + pole) / 2
       let b1 = band == .lowPass ? gain : -gain
@@ -104,7 +104,7 @@ package struct BiquadCascade {
     }
     sections = (0..<order / 2).map { index in
       let quality = 0.5 / cos(.pi * (2 * Double(index) + 1) / Double(2 * order))
-      return Biquad(band, hertz: corner, quality: quality, rate: rate)
+      return Biquad(band, hertz: clampedCornerHertz, quality: quality, rate: rate)
     }
   }
 
@@ -114,10 +114,10 @@ package struct BiquadCascade {
   }
 
   /// Returns the output for the next sample.
-  package mutating func next(_ sample: Double) -> Double {
+  package mutating func process(_ sample: Double) -> Double {
     var sample = sample
     for index in sections.indices {
-      let output = sections[index].next(sample)
+      let output = sections[index].process(sample)
       // Denormal numbers would be slow.
       sample = abs(output) < 1e-30 ? 0 : output
     }

@@ -23,27 +23,28 @@ struct AnalyticFilter: ~Copyable {
   init(rate: Double, count: Int) {
     halfLength = max(1, Int((Self.halfLengthSeconds * rate).rounded()))
     // With a block of four filter lengths, the overlap costs little.
-    let length = FourierTransform.fastLength(atLeast: min(count + 2 * halfLength, 8 * halfLength))
-    transform = FourierTransform(length: max(length, 4 * halfLength))
-    var real = [Float](repeating: 0, count: transform.length)
-    var imaginary = real
-    var sum = 0.0
+    let transformLength = FourierTransform.fastLength(
+      atLeast: min(count + 2 * halfLength, 8 * halfLength))
+    transform = FourierTransform(length: max(transformLength, 4 * halfLength))
+    var realKernel = [Float](repeating: 0, count: transform.length)
+    var imaginaryKernel = realKernel
+    var kernelSum = 0.0
     for offset in 1 - halfLength..<halfLength {
       let window = 0.5 + 0.5 * cos(.pi * Double(offset) / Double(halfLength))
-      let index = offset < 0 ? offset + real.count : offset
-      real[index] = Float(-window)
-      sum += window
+      let index = offset < 0 ? offset + realKernel.count : offset
+      realKernel[index] = Float(-window)
+      kernelSum += window
       if offset % 2 != 0 {
-        imaginary[index] = Float(window * 2 / (.pi * Double(offset)))
+        imaginaryKernel[index] = Float(window * 2 / (.pi * Double(offset)))
       }
     }
-    for index in real.indices {
-      real[index] /= Float(sum)
+    for index in realKernel.indices {
+      realKernel[index] /= Float(kernelSum)
     }
-    real[0] += 1
+    realKernel[0] += 1
     // An even impulse response has a real spectrum, an odd one an imaginary spectrum.
-    realResponse = transform.forward(real).map { $0.real }
-    imaginaryResponse = transform.forward(imaginary).map { $0.imaginary }
+    realResponse = transform.forward(realKernel).map { $0.real }
+    imaginaryResponse = transform.forward(imaginaryKernel).map { $0.imaginary }
   }
 
   /// Filters a signal that is surrounded by silence, block by block.
@@ -55,15 +56,15 @@ struct AnalyticFilter: ~Copyable {
   mutating func filter(
     _ samples: [Float], _ body: (Int, _ real: Span<Float>, _ imaginary: Span<Float>) -> Void
   ) {
-    let advance = transform.length - 2 * halfLength
+    let framesPerBlock = transform.length - 2 * halfLength
     var input = [Float](repeating: 0, count: transform.length)
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     var imaginaryBins = bins
-    var real = input
-    var imaginary = input
-    var start = 0
-    while start < samples.count {
-      let first = start - halfLength
+    var filteredReal = input
+    var filteredImaginary = input
+    var blockStart = 0
+    while blockStart < samples.count {
+      let first = blockStart - halfLength
       let available = max(0, first)..<min(samples.count, first + input.count)
       for index in input.indices {
         input[index] = 0
@@ -79,13 +80,13 @@ struct AnalyticFilter: ~Copyable {
         bins[bin] = ComplexNumber(
           value.real * realResponse[bin], value.imaginary * realResponse[bin])
       }
-      transform.backward(bins, into: &real)
-      transform.backward(imaginaryBins, into: &imaginary)
-      let count = min(advance, samples.count - start)
+      transform.backward(bins, into: &filteredReal)
+      transform.backward(imaginaryBins, into: &filteredImaginary)
+      let count = min(framesPerBlock, samples.count - blockStart)
       body(
-        start, real.span.extracting(halfLength..<halfLength + count),
-        imaginary.span.extracting(halfLength..<halfLength + count))
-      start += count
+        blockStart, filteredReal.span.extracting(halfLength..<halfLength + count),
+        filteredImaginary.span.extracting(halfLength..<halfLength + count))
+      blockStart += count
     }
   }
 }
@@ -121,31 +122,31 @@ package struct TactileBandSignal {
   ///   - rate: The sample rate of the signal, in hertz.
   ///   - minimumRate: The minimum of the new rate, in hertz. A slower signal is not changed.
   package init(of signal: [Float], rate: Double, minimumRate: Double = 2_000) {
-    let factor = max(1, Int(rate / minimumRate))
-    self.rate = rate / Double(factor)
-    guard factor > 1 else {
+    let decimationFactor = max(1, Int(rate / minimumRate))
+    self.rate = rate / Double(decimationFactor)
+    guard decimationFactor > 1 else {
       samples = signal
       return
     }
-    let taps = Self.taps(factor: factor)
-    let half = taps.count / 2
+    let taps = Self.lowPassTaps(factor: decimationFactor)
+    let halfTapCount = taps.count / 2
     // Silence around the signal saves the range checks of the loop.
-    var padded = [Float](repeating: 0, count: half)
-    padded.reserveCapacity(signal.count + 2 * half + factor)
+    var padded = [Float](repeating: 0, count: halfTapCount)
+    padded.reserveCapacity(signal.count + 2 * halfTapCount + decimationFactor)
     padded += signal
-    padded += [Float](repeating: 0, count: half + factor)
-    let count = (signal.count + factor - 1) / factor
-    var output = [Float](repeating: 0, count: count)
+    padded += [Float](repeating: 0, count: halfTapCount + decimationFactor)
+    let decimatedCount = (signal.count + decimationFactor - 1) / decimationFactor
+    var output = [Float](repeating: 0, count: decimatedCount)
     let source = padded.span
     let kernel = taps.span
-    for index in 0..<count {
-      output[index] = Vector.dot(source, from: index * factor, kernel)
+    for index in 0..<decimatedCount {
+      output[index] = Vector.dot(source, from: index * decimationFactor, kernel)
     }
     samples = output
   }
 
   /// Half of the filter's length, in output samples.
-  private static let halfLength = 16
+  private static let halfLengthPerFactor = 16
 
   /// The cutoff frequency relative to the new rate. The transition band extends 0.07 to each side.
   package static let normalizedCutoff = 0.43
@@ -154,16 +155,16 @@ package struct TactileBandSignal {
   private static let kaiserBeta = 6.76
 
   /// Returns the taps for a decimation factor, whose sum is 1.
-  private static func taps(factor: Int) -> [Float] {
-    let half = halfLength * factor
-    let taps = (-half...half).map { offset -> Double in
-      let position = Double(offset) / Double(half)
+  private static func lowPassTaps(factor: Int) -> [Float] {
+    let halfTapCount = halfLengthPerFactor * factor
+    let taps = (-halfTapCount...halfTapCount).map { offset -> Double in
+      let position = Double(offset) / Double(halfTapCount)
       let window = KaiserWindow.value(at: position, beta: kaiserBeta)
       let angle = 2 * .pi * normalizedCutoff * Double(offset) / Double(factor)
       return window * (offset == 0 ? 1 : sin(angle) / angle)
     }
-    let sum = taps.reduce(0, +)
-    return taps.map { Float($0 / sum) }
+    let tapSum = taps.reduce(0, +)
+    return taps.map { Float($0 / tapSum) }
   }
 }
 
@@ -178,27 +179,29 @@ enum KaiserWindow {
   /// Returns the Kaiser–Bessel-derived window. The squares of two such windows, half a length
   /// apart, add up to 1.
   static func kaiserBesselDerived(length: Int, beta: Double) -> [Float] {
-    let half = length / 2
-    var sums = [0.0]
-    for index in 0...half {
-      let position = 2 * Double(index) / Double(half) - 1
-      sums.append(sums[index] + value(at: position, beta: beta))
+    let halfWindowLength = length / 2
+    var cumulativeSums = [0.0]
+    for index in 0...halfWindowLength {
+      let position = 2 * Double(index) / Double(halfWindowLength) - 1
+      cumulativeSums.append(cumulativeSums[index] + value(at: position, beta: beta))
     }
-    let rising = (0..<half).map { Float((sums[$0 + 1] / sums[half + 1]).squareRoot()) }
-    return rising + rising.reversed()
+    let risingHalf = (0..<halfWindowLength).map {
+      Float((cumulativeSums[$0 + 1] / cumulativeSums[halfWindowLength + 1]).squareRoot())
+    }
+    return risingHalf + risingHalf.reversed()
   }
 
   /// Returns the modified Bessel function of the first kind and order zero, by its power series.
   private static func besselI0(_ argument: Double) -> Double {
-    var term = 1.0
-    var sum = 1.0
-    var index = 1.0
-    while term > sum * 1e-12 {
-      term *= (argument / 2 / index) * (argument / 2 / index)
-      sum += term
-      index += 1
+    var seriesTerm = 1.0
+    var seriesSum = 1.0
+    var termIndex = 1.0
+    while seriesTerm > seriesSum * 1e-12 {
+      seriesTerm *= (argument / 2 / termIndex) * (argument / 2 / termIndex)
+      seriesSum += seriesTerm
+      termIndex += 1
     }
-    return sum
+    return seriesSum
   }
 }
 
@@ -216,7 +219,7 @@ package struct LowRateSignal {
   /// The length of a block, in new samples.
   private static let blockLength = 16_384
   /// The length of the overlap on each side of a block, in new samples.
-  private static let blockMargin = 192
+  private static let discardedBlockMargin = 192
 
   /// Decimates a signal.
   ///
@@ -225,27 +228,27 @@ package struct LowRateSignal {
   ///   - rate: The sample rate of the signal, in hertz.
   ///   - targetRate: The approximate new rate, in hertz. A slower signal is not changed.
   package init(of signal: [Float], rate: Double, targetRate: Double = 4_000) {
-    let factor = max(1, Int((rate / targetRate).rounded()))
-    self.rate = rate / Double(factor)
-    guard factor > 1 else {
+    let decimationFactor = max(1, Int((rate / targetRate).rounded()))
+    self.rate = rate / Double(decimationFactor)
+    guard decimationFactor > 1 else {
       samples = signal
       return
     }
-    let count = (signal.count + factor - 1) / factor
-    let length = FourierTransform.fastLength(
-      atLeast: min(count, Self.blockLength) + 2 * Self.blockMargin)
-    var wideTransform = FourierTransform(length: length * factor)
-    var narrowTransform = FourierTransform(length: length)
+    let decimatedCount = (signal.count + decimationFactor - 1) / decimationFactor
+    let narrowLength = FourierTransform.fastLength(
+      atLeast: min(decimatedCount, Self.blockLength) + 2 * Self.discardedBlockMargin)
+    var wideTransform = FourierTransform(length: narrowLength * decimationFactor)
+    var narrowTransform = FourierTransform(length: narrowLength)
     let taper = (0..<narrowTransform.binCount).map { bin -> Float in
-      let position = (Double(bin) / Double(length) - 0.36) / 0.1
-      return Float(0.5 + 0.5 * cos(.pi * min(1, max(0, position)))) / Float(factor)
+      let position = (Double(bin) / Double(narrowLength) - 0.36) / 0.1
+      return Float(0.5 + 0.5 * cos(.pi * min(1, max(0, position)))) / Float(decimationFactor)
     }
-    var output = [Float](repeating: 0, count: count)
+    var output = [Float](repeating: 0, count: decimatedCount)
     var input = [Float](repeating: 0, count: wideTransform.length)
     var wideBins = [ComplexNumber](repeating: ComplexNumber(), count: wideTransform.binCount)
-    var start = 0
-    while start < count {
-      let first = (start - Self.blockMargin) * factor
+    var blockStart = 0
+    while blockStart < decimatedCount {
+      let first = (blockStart - Self.discardedBlockMargin) * decimationFactor
       let available = max(0, first)..<max(0, min(signal.count, first + input.count))
       for index in input.indices {
         input[index] = 0
@@ -259,10 +262,11 @@ package struct LowRateSignal {
         bins[bin].imaginary *= taper[bin]
       }
       let block = narrowTransform.backward(bins)
-      let advance = min(length - 2 * Self.blockMargin, count - start)
+      let advance = min(narrowLength - 2 * Self.discardedBlockMargin, decimatedCount - blockStart)
       output.replaceSubrange(
-        start..<start + advance, with: block[Self.blockMargin..<Self.blockMargin + advance])
-      start += advance
+        blockStart..<blockStart + advance,
+        with: block[Self.discardedBlockMargin..<Self.discardedBlockMargin + advance])
+      blockStart += advance
     }
     samples = output
   }

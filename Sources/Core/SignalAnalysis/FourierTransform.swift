@@ -55,9 +55,9 @@ public struct FourierTransform: ~Copyable {
     let plan = backwardPlan ?? Plan(length: length, isInverse: true)
     backwardPlan = plan
     plan.backward(bins, into: &samples)
-    let scale = 1 / Float(length)
+    let inverseScale = 1 / Float(length)
     for index in samples.indices {
-      samples[index] *= scale
+      samples[index] *= inverseScale
     }
   }
 
@@ -66,8 +66,8 @@ public struct FourierTransform: ~Copyable {
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: binCount)
     var span = bins.mutableSpan
     let padding = [Float](repeating: 0, count: max(0, length - samples.count))
-    let fitting = samples.prefix(length) + padding
-    forward(fitting.span, into: &span)
+    let paddedSamples = samples.prefix(length) + padding
+    forward(paddedSamples.span, into: &span)
     return bins
   }
 

@@ -10,7 +10,7 @@ public struct Levels: Equatable, Sendable {
   /// The root mean square of all samples.
   public var rms: Double
   /// The mean of all samples.
-  public var dc: Double
+  public var dcOffset: Double
   /// The integrated loudness after ITU-R BS.1770 and EBU R 128, in LUFS; nil below −70 LUFS.
   ///
   /// A sound shorter than 0.4 s is measured as if silence followed up to 0.4 s. K-weighting
@@ -28,7 +28,7 @@ public struct Levels: Equatable, Sendable {
     self.samplePeak = samplePeak
     self.truePeak = truePeak
     self.rms = rms
-    self.dc = dc
+    self.dcOffset = dc
     self.integratedLoudness = integratedLoudness
     self.nonFiniteCount = nonFiniteCount
   }
@@ -41,7 +41,7 @@ public struct Levels: Equatable, Sendable {
       samplePeak: channels.map(\.samplePeak).max() ?? 0,
       truePeak: channels.map(\.truePeak).max() ?? 0,
       rms: (channels.reduce(0) { $0 + $1.rms * $1.rms } * weight).squareRoot(),
-      dc: channels.reduce(0) { $0 + $1.dc } * weight, integratedLoudness: integratedLoudness,
+      dc: channels.reduce(0) { $0 + $1.dcOffset } * weight, integratedLoudness: integratedLoudness,
       nonFiniteCount: channels.reduce(0) { $0 + $1.nonFiniteCount })
   }
 
@@ -116,10 +116,13 @@ public struct LevelMeasurement: ~Copyable {
   /// The whole has the maximum peaks, the mean and mean square of all samples, and the loudness of
   /// all channels together.
   public consuming func finish() -> (whole: Levels, channels: [Levels]) {
-    let channels = meters.indices.map { meters[$0].finish().levels }
-    guard let combinedLoudness, !channels.isEmpty else { return (channels[0], channels) }
-    let whole = Levels(joining: channels, integratedLoudness: combinedLoudness.finish())
-    return (whole, channels)
+    let channelLevels = meters.indices.map { meters[$0].finish().levels }
+    guard let combinedLoudness, !channelLevels.isEmpty else {
+      return (channelLevels[0], channelLevels)
+    }
+    let combinedLevels = Levels(
+      joining: channelLevels, integratedLoudness: combinedLoudness.finish())
+    return (combinedLevels, channelLevels)
   }
 }
 
@@ -136,8 +139,8 @@ public final class ChannelMeasurement {
   private var spectrum: SpectrumMeasurement?
   private var truePeak: TruePeakMeter
   /// The last samples of the previous block, then the block that is being filled.
-  private var buffer: [Float]
-  private var filledCount = 0
+  private var pendingSamples: [Float]
+  private var pendingSampleCount = 0
   private var sampleSum = 0.0
   private var sumOfSquares = 0.0
   private var samplePeak = Float(0)
@@ -152,25 +155,26 @@ public final class ChannelMeasurement {
     self.loudness = loudness
     spectrum = loudness == nil ? SpectrumMeasurement(rate: rate) : nil
     truePeak = TruePeakMeter(rate: rate)
-    buffer = [Float](repeating: 0, count: TruePeakMeter.historyLength + Self.blockLength)
+    pendingSamples = [Float](repeating: 0, count: TruePeakMeter.historyLength + Self.blockLength)
   }
 
   /// Adds one channel of interleaved samples, a whole number of frames.
   public func add(_ interleaved: Span<Float>, channel: Int, channelCount: Int) {
     precondition(channel >= 0 && channel < channelCount, "the channel must exist")
-    var position = channel
+    var sampleIndex = channel
     let end = interleaved.count / channelCount * channelCount
-    while position < end {
-      let count = min(Self.blockLength - filledCount, (end - position - 1) / channelCount + 1)
-      let first = TruePeakMeter.historyLength + filledCount
-      unsafe buffer.withUnsafeMutableBufferPointer { buffer in
+    while sampleIndex < end {
+      let count = min(
+        Self.blockLength - pendingSampleCount, (end - sampleIndex - 1) / channelCount + 1)
+      let first = TruePeakMeter.historyLength + pendingSampleCount
+      unsafe pendingSamples.withUnsafeMutableBufferPointer { buffer in
         for index in first..<first + count {
-          unsafe buffer[index] = interleaved[unchecked: position]
-          position += channelCount
+          unsafe buffer[index] = interleaved[unchecked: sampleIndex]
+          sampleIndex += channelCount
         }
       }
-      filledCount += count
-      if filledCount == Self.blockLength {
+      pendingSampleCount += count
+      if pendingSampleCount == Self.blockLength {
         measureBlock()
       }
     }
@@ -182,7 +186,7 @@ public final class ChannelMeasurement {
     // The interpolation continues after the last samples. The silence has no effect on the other
     // levels.
     for index in 0..<TruePeakMeter.segmentLength {
-      buffer[TruePeakMeter.historyLength + index] = 0
+      pendingSamples[TruePeakMeter.historyLength + index] = 0
     }
     measureSegments(1)
     let count = Double(max(1, frameCount))
@@ -194,22 +198,24 @@ public final class ChannelMeasurement {
   }
 
   private func measureBlock() {
-    guard filledCount > 0 else { return }
-    let history = TruePeakMeter.historyLength
-    let segments = (filledCount + TruePeakMeter.segmentLength - 1) / TruePeakMeter.segmentLength
-    for index in filledCount..<segments * TruePeakMeter.segmentLength {
-      buffer[history + index] = 0
+    guard pendingSampleCount > 0 else { return }
+    let historyLength = TruePeakMeter.historyLength
+    let segmentCount =
+      (pendingSampleCount + TruePeakMeter.segmentLength - 1) / TruePeakMeter.segmentLength
+    for index in pendingSampleCount..<segmentCount * TruePeakMeter.segmentLength {
+      pendingSamples[historyLength + index] = 0
     }
-    frameCount += filledCount
-    measureSegments(segments)
-    loudness?.add(buffer.span.extracting(history..<history + filledCount))
+    frameCount += pendingSampleCount
+    measureSegments(segmentCount)
+    loudness?.add(
+      pendingSamples.span.extracting(historyLength..<historyLength + pendingSampleCount))
     if spectrum != nil {
-      Self.add(buffer, history..<history + filledCount, to: &spectrum)
+      Self.add(pendingSamples, historyLength..<historyLength + pendingSampleCount, to: &spectrum)
     }
-    for index in 0..<history {
-      buffer[index] = buffer[filledCount + index]
+    for index in 0..<historyLength {
+      pendingSamples[index] = pendingSamples[pendingSampleCount + index]
     }
-    filledCount = 0
+    pendingSampleCount = 0
   }
 
   private static func add(
@@ -220,12 +226,12 @@ public final class ChannelMeasurement {
 
   private func measureSegments(_ count: Int) {
     let limit = SIMD8<Float>(repeating: NonFiniteSamples.maximumMagnitude)
-    var sum = SIMD8<Double>.zero
-    var squares = SIMD8<Double>.zero
+    var sumLanes = SIMD8<Double>.zero
+    var squareLanes = SIMD8<Double>.zero
     var invalidCount = 0
     var meter = truePeak
     var peak = samplePeak
-    unsafe buffer.withUnsafeMutableBytes { bytes in
+    unsafe pendingSamples.withUnsafeMutableBytes { bytes in
       var offset = TruePeakMeter.historyLength * 4
       for _ in 0..<count {
         var magnitudes = SIMD8<Float>.zero
@@ -242,19 +248,19 @@ public final class ChannelMeasurement {
           }
           magnitudes = magnitudes.lanewiseMaximum(values.magnitudes)
           let doubles = SIMD8<Double>(values)
-          sum += doubles
-          squares += doubles * doubles
+          sumLanes += doubles
+          squareLanes += doubles * doubles
           offset += 32
         }
         let segmentPeak = magnitudes.maximumMagnitude
         peak = max(peak, segmentPeak)
         if let base = bytes.baseAddress {
-          unsafe meter.add(UnsafeRawPointer(base) + start, peak: segmentPeak)
+          unsafe meter.addSegment(UnsafeRawPointer(base) + start, samplePeak: segmentPeak)
         }
       }
     }
-    self.sampleSum += sum.sum()
-    self.sumOfSquares += squares.sum()
+    self.sampleSum += sumLanes.sum()
+    self.sumOfSquares += squareLanes.sum()
     nonFiniteCount += invalidCount
     truePeak = meter
     samplePeak = peak
@@ -306,16 +312,16 @@ public final class ChannelMeasurement {
   /// Adds interleaved samples, a whole number of frames.
   public func add(_ interleaved: Span<Float>) {
     guard !NonFiniteSamples.areAllValid(interleaved) else {
-      feed(interleaved)
+      addValidSamples(interleaved)
       return
     }
-    let valid = interleaved.indices.map { index in
+    let validSamples = interleaved.indices.map { index in
       NonFiniteSamples.isValid(interleaved[index]) ? interleaved[index] : 0
     }
-    feed(valid.span)
+    addValidSamples(validSamples.span)
   }
 
-  private func feed(_ samples: Span<Float>) {
+  private func addValidSamples(_ samples: Span<Float>) {
     let count = samples.count / channelCount
     _ = unsafe samples.withUnsafeBufferPointer {
       unsafe ebur128_add_frames_float(state, $0.baseAddress, count)
@@ -330,7 +336,7 @@ public final class ChannelMeasurement {
     let paddingCount = 4 * ((rate + 5) / 10) - frameCount
     if paddingCount > 0, frameCount > 0 {
       let silence = [Float](repeating: 0, count: paddingCount * channelCount)
-      feed(silence.span)
+      addValidSamples(silence.span)
     }
     var loudness = -Double.infinity
     _ = unsafe ebur128_loudness_global(state, &loudness)
@@ -358,15 +364,16 @@ struct TruePeakMeter {
   private(set) var peak = Float(0)
   /// The taps of each phase, that of the latest sample first. The phase of the samples themselves
   /// has none.
-  private let phaseTaps: [[Float]]
-  private let maximumGain: Float
-  private var previousPeak = Float(0)
+  private let polyphaseTaps: [[Float]]
+  private let maximumInterpolationGain: Float
+  private var previousSegmentPeak = Float(0)
 
   init(rate: Double) {
-    let factor = rate < 96_000 ? 4 : rate < 192_000 ? 2 : 1
-    phaseTaps = (1..<factor).map { Self.taps(of: $0, factor: factor) }
+    let oversamplingFactor = rate < 96_000 ? 4 : rate < 192_000 ? 2 : 1
+    polyphaseTaps = (1..<oversamplingFactor).map { Self.taps(of: $0, factor: oversamplingFactor) }
     // The 2 % are for rounding.
-    maximumGain = 1.02 * (phaseTaps.map { $0.reduce(0) { $0 + abs($1) } }.max() ?? 0)
+    maximumInterpolationGain =
+      1.02 * (polyphaseTaps.map { $0.reduce(0) { $0 + abs($1) } }.max() ?? 0)
   }
 
   private static func taps(of phase: Int, factor: Int) -> [Float] {
@@ -382,25 +389,25 @@ struct TruePeakMeter {
   /// - Parameters:
   ///   - samples: The segment's first sample, with `historyLength` samples before it.
   ///   - segmentPeak: The maximum magnitude of the segment.
-  mutating func add(_ samples: UnsafeRawPointer, peak segmentPeak: Float) {
+  mutating func addSegment(_ samples: UnsafeRawPointer, samplePeak segmentPeak: Float) {
     peak = max(peak, segmentPeak)
-    if max(segmentPeak, previousPeak) * maximumGain > peak {
+    if max(segmentPeak, previousSegmentPeak) * maximumInterpolationGain > peak {
       for group in 0..<Self.segmentLength / 8 {
-        for taps in phaseTaps {
-          unsafe interpolate(taps, at: samples + group * 32)
+        for taps in polyphaseTaps {
+          unsafe updatePeak(with: taps, at: samples + group * 32)
         }
       }
     }
-    previousPeak = segmentPeak
+    previousSegmentPeak = segmentPeak
   }
 
-  private mutating func interpolate(_ taps: [Float], at samples: UnsafeRawPointer) {
-    var sums = SIMD8<Float>.zero
+  private mutating func updatePeak(with taps: [Float], at samples: UnsafeRawPointer) {
+    var interpolatedSums = SIMD8<Float>.zero
     for tap in taps.indices {
       let values = unsafe (samples - tap * 4).loadUnaligned(as: SIMD8<Float>.self)
-      sums += values * taps[tap]
+      interpolatedSums += values * taps[tap]
     }
-    peak = max(peak, sums.maximumMagnitude)
+    peak = max(peak, interpolatedSums.maximumMagnitude)
   }
 }
 

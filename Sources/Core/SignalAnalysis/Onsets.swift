@@ -18,14 +18,16 @@ public struct Onsets: Equatable, Sendable, RandomAccessCollection {
 
   /// Finds the onsets in the mean of a signal's channels. Non-finite samples count as silence.
   public init(in signal: Signal) {
-    let low = TactileBandSignal(of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
-    var predictor = LinearPredictor(low.samples)
-    let residual = predictor.residual().map(abs)
-    let search = OnsetSearch(
-      samples: low.samples.map(Double.init), magnitudes: low.samples.map { Double(abs($0)) },
+    let bandSignal = TactileBandSignal(
+      of: NonFiniteSamples.replaced(in: signal.mono), rate: signal.rate)
+    var predictor = LinearPredictor(bandSignal.samples)
+    let residual = predictor.computeResidual().map(abs)
+    let onsetSearch = OnsetSearch(
+      samples: bandSignal.samples.map(Double.init),
+      magnitudes: bandSignal.samples.map { Double(abs($0)) },
       residual: residual,
-      rate: low.rate)
-    onsets = search.onsets()
+      rate: bandSignal.rate)
+    onsets = onsetSearch.onsets()
   }
 
   /// The first position: 0.
@@ -49,14 +51,14 @@ private struct OnsetSearch {
   /// The maximum duration of a burst on a tone, in seconds.
   static let maximumBurstDuration = 0.045
   /// The minimum amplitude of a burst on a tone, relative to the tone.
-  static let minimumBurstRatio = 0.3
+  static let minimumBurstAmplitudeRatio = 0.3
   /// The minimum prediction error of an onset, relative to the level.
   static let minimumUnpredictability = 0.3
   /// The minimum growth of the level at an onset.
-  static let minimumGrowth = 1.2
+  static let minimumAmplitudeGrowth = 1.2
   /// The minimum ratio of the prediction error to the median error before. Noise reaches five by
   /// chance.
-  static let minimumProminence = 7.0
+  static let minimumResidualProminence = 7.0
   /// The minimum level of an onset relative to the signal's peak: −46 dB.
   static let minimumPeakRatio = 0.005
   /// The minimum amplitude of an onset: some steps of 16 bits.
@@ -73,25 +75,26 @@ private struct OnsetSearch {
 
   /// Returns all onsets by time.
   func onsets() -> [Onset] {
-    let floor = max(Self.minimumAmplitude, Self.minimumPeakRatio * (magnitudes.max() ?? 0))
+    let amplitudeFloor = max(Self.minimumAmplitude, Self.minimumPeakRatio * (magnitudes.max() ?? 0))
     var onsets: [Onset] = []
-    var index = 0
-    while index < residual.count {
-      guard residual[index] > floor else {
-        index += 1
+    var searchIndex = 0
+    while searchIndex < residual.count {
+      guard residual[searchIndex] > amplitudeFloor else {
+        searchIndex += 1
         continue
       }
-      let change = changePoint(near: index)
-      let burst = burst(at: change, floor: floor)
-      if let onset = burst?.onset ?? onset(at: change, floor: floor),
+      let change = energyChangeFrame(near: searchIndex)
+      let burst = burstOnTone(at: change, floor: amplitudeFloor)
+      if let onset = burst?.onset ?? onset(at: change, floor: amplitudeFloor),
         onset.time - (onsets.last?.time ?? -1) > Self.minimumSpacing,
         !isContinuation(of: onsets.last, onset)
       {
         onsets.append(onset)
-        index = max(index, Int(onset.time * rate)) + frames(Self.minimumSpacing)
-        index = max(index, change + (burst?.length ?? 0))
+        searchIndex =
+          max(searchIndex, Int(onset.time * rate)) + frameCount(seconds: Self.minimumSpacing)
+        searchIndex = max(searchIndex, change + (burst?.length ?? 0))
       } else {
-        index += 1
+        searchIndex += 1
       }
     }
     return onsets
@@ -99,25 +102,27 @@ private struct OnsetSearch {
 
   /// Returns true if an onset continues the previous one: within a period of the wave that starts
   /// there, or within 20 ms while the level keeps rising.
-  private func isContinuation(of last: Onset?, _ onset: Onset) -> Bool {
-    guard let last, onset.time - last.time < Self.maximumPeriod else { return false }
-    let first = Int(last.time * rate)
-    let index = Int(onset.time * rate)
-    let period = index..<min(samples.count, index + frames(Self.maximumPeriod))
-    let crossings = period.dropFirst().filter { samples[$0 - 1] * samples[$0] < 0 }.prefix(2)
-    if crossings.count == 2,
-      onset.time - last.time < 1.2 * 2 * Double(crossings[1] - crossings[0]) / rate
+  private func isContinuation(of lastOnset: Onset?, _ onset: Onset) -> Bool {
+    guard let lastOnset, onset.time - lastOnset.time < Self.maximumPeriod else { return false }
+    let lastOnsetFrame = Int(lastOnset.time * rate)
+    let onsetFrame = Int(onset.time * rate)
+    let repetitionRange =
+      onsetFrame..<min(samples.count, onsetFrame + frameCount(seconds: Self.maximumPeriod))
+    let zeroCrossings = repetitionRange.dropFirst().filter { samples[$0 - 1] * samples[$0] < 0 }
+      .prefix(2)
+    if zeroCrossings.count == 2,
+      onset.time - lastOnset.time < 1.2 * 2 * Double(zeroCrossings[1] - zeroCrossings[0]) / rate
     {
       return true
     }
-    let width = frames(0.005)
-    return onset.time - last.time < 0.02
-      && maximum(of: magnitudes, in: index - width..<index) > 1.15
-        * maximum(of: magnitudes, in: first..<first + width)
+    let comparisonLength = frameCount(seconds: 0.005)
+    return onset.time - lastOnset.time < 0.02
+      && maximum(of: magnitudes, in: onsetFrame - comparisonLength..<onsetFrame) > 1.15
+        * maximum(of: magnitudes, in: lastOnsetFrame..<lastOnsetFrame + comparisonLength)
   }
 
   /// Returns the number of frames of a duration, at least one.
-  private func frames(_ seconds: Double) -> Int { max(1, Int((seconds * rate).rounded())) }
+  private func frameCount(seconds: Double) -> Int { max(1, Int((seconds * rate).rounded())) }
 
   /// Returns the maximum in a range, which is clamped to the values.
   private func maximum(of values: [Double], in range: Range<Int>) -> Double {
@@ -126,17 +131,23 @@ private struct OnsetSearch {
 
   /// Returns the frame near an index with the greatest growth of the residual from the 3 ms before
   /// to the 3 ms after.
-  private func changePoint(near index: Int) -> Int {
-    let width = frames(0.003)
-    let height = maximum(of: residual, in: index..<index + LinearPredictor.horizon)
+  private func energyChangeFrame(near index: Int) -> Int {
+    let energyWindowLength = frameCount(seconds: 0.003)
+    let maximumResidualNearIndex = maximum(
+      of: residual, in: index..<index + LinearPredictor.horizonFrameCount)
     // Growth from below a twentieth of the height does not count.
-    let floor = height * height * 0.002_5 * Double(width)
+    let energyFloor =
+      maximumResidualNearIndex * maximumResidualNearIndex * 0.002_5 * Double(energyWindowLength)
     func energy(_ range: Range<Int>) -> Double {
-      residual[range.clamped(to: residual.indices)].reduce(floor) { $0 + $1 * $1 }
+      residual[range.clamped(to: residual.indices)].reduce(energyFloor) { $0 + $1 * $1 }
     }
     var best = (frame: index, ratio: 0.0)
-    for frame in max(0, index - frames(0.008))...index + LinearPredictor.horizon / 2 {
-      let ratio = energy(frame..<frame + width) / energy(max(0, frame - width)..<frame)
+    for frame in max(0, index - frameCount(seconds: 0.008))...index + LinearPredictor
+      .horizonFrameCount / 2
+    {
+      let ratio =
+        energy(frame..<frame + energyWindowLength)
+        / energy(max(0, frame - energyWindowLength)..<frame)
       if ratio > best.ratio {
         best = (frame, ratio)
       }
@@ -149,118 +160,149 @@ private struct OnsetSearch {
   /// The burst must be on a steady tone that continues after it. It is measured as the residual of
   /// the tone fitted to the preceding 60 ms, so that its phase relative to the tone does not
   /// matter.
-  private func burst(at index: Int, floor: Double) -> (onset: Onset, length: Int)? {
-    let toneLength = frames(0.06)
+  private func burstOnTone(at index: Int, floor: Double) -> (onset: Onset, length: Int)? {
+    let toneFrameCount = frameCount(seconds: 0.06)
     // The linear-phase decimation filter shows the change slightly early.
-    let end = index - frames(0.001)
-    let burstEnd = index + frames(Self.maximumBurstDuration)
-    let pause = frames(0.012)
-    guard end > toneLength, burstEnd + pause < samples.count,
-      let tone = SteadyTone(samples[(end - toneLength)..<end])
+    let toneEnd = index - frameCount(seconds: 0.001)
+    let burstEnd = index + frameCount(seconds: Self.maximumBurstDuration)
+    let pauseFrameCount = frameCount(seconds: 0.012)
+    guard toneEnd > toneFrameCount, burstEnd + pauseFrameCount < samples.count,
+      let tone = SteadyTone(samples[(toneEnd - toneFrameCount)..<toneEnd])
     else {
       return nil
     }
-    let excess = (index..<burstEnd + pause).map { abs(samples[$0] - tone.value(at: $0)) }
-    let strength = excess.prefix(burstEnd - index).max() ?? 0
-    guard strength > floor, strength > Self.minimumBurstRatio * tone.amplitude else { return nil }
-    guard let last = excess.prefix(burstEnd - index).lastIndex(where: { $0 > 0.25 * strength }),
-      last > frames(0.004),
-      excess[(last + 1)...].prefix(pause).allSatisfy({ $0 < 0.25 * strength })
+    let excessOverTone = (index..<burstEnd + pauseFrameCount).map {
+      abs(samples[$0] - tone.value(at: $0))
+    }
+    let burstStrength = excessOverTone.prefix(burstEnd - index).max() ?? 0
+    guard burstStrength > floor, burstStrength > Self.minimumBurstAmplitudeRatio * tone.amplitude
+    else { return nil }
+    guard
+      let lastStrongFrame = excessOverTone.prefix(burstEnd - index).lastIndex(where: {
+        $0 > 0.25 * burstStrength
+      }),
+      lastStrongFrame > frameCount(seconds: 0.004),
+      excessOverTone[(lastStrongFrame + 1)...].prefix(pauseFrameCount).allSatisfy({
+        $0 < 0.25 * burstStrength
+      })
     else { return nil }
     // A tone that pauses starts again after the pause.
     guard
-      maximum(of: magnitudes, in: index + last / 4..<index + last - last / 4) > 0.15
+      maximum(
+        of: magnitudes,
+        in: index + lastStrongFrame / 4..<index + lastStrongFrame - lastStrongFrame / 4) > 0.15
         * tone.amplitude
     else { return nil }
-    let start = excess.firstIndex { $0 > 0.05 * strength } ?? 0
-    return (Onset(time: Double(index + start) / rate, strength: strength), last + 1 + pause)
+    let firstExcessFrame = excessOverTone.firstIndex { $0 > 0.05 * burstStrength } ?? 0
+    return (
+      Onset(time: Double(index + firstExcessFrame) / rate, strength: burstStrength),
+      lastStrongFrame + 1 + pauseFrameCount
+    )
   }
 
   /// Returns the onset at a change, or nil if there is none.
   private func onset(at index: Int, floor: Double) -> Onset? {
-    let rise = maximum(of: residual, in: index..<index + LinearPredictor.horizon)
-    guard rise > Self.minimumProminence * medianResidual(before: index) else { return nil }
-    let after = maximum(of: magnitudes, in: index..<index + frames(0.01))
-    guard after > floor, rise > Self.minimumUnpredictability * after else { return nil }
-    let before = maximum(of: magnitudes, in: max(0, index - frames(0.008))..<index)
+    let residualRise = maximum(of: residual, in: index..<index + LinearPredictor.horizonFrameCount)
+    guard residualRise > Self.minimumResidualProminence * medianResidual(before: index) else {
+      return nil
+    }
+    let magnitudeAfter = maximum(of: magnitudes, in: index..<index + frameCount(seconds: 0.01))
+    guard magnitudeAfter > floor, residualRise > Self.minimumUnpredictability * magnitudeAfter
+    else { return nil }
+    let magnitudeBefore = maximum(
+      of: magnitudes, in: max(0, index - frameCount(seconds: 0.008))..<index)
     // After a pause, an onset may be as strong as the signal before.
     let isFromPause =
-      rise > 0.8 * after && after > 0.7 * before
-      && maximum(of: magnitudes, in: max(0, index - frames(Self.pauseDuration))..<index) < 0.03
-        * after
-    guard isFromPause || after > Self.minimumGrowth * before else { return nil }
+      residualRise > 0.8 * magnitudeAfter && magnitudeAfter > 0.7 * magnitudeBefore
+      && maximum(
+        of: magnitudes, in: max(0, index - frameCount(seconds: Self.pauseDuration))..<index) < 0.03
+        * magnitudeAfter
+    guard isFromPause || magnitudeAfter > Self.minimumAmplitudeGrowth * magnitudeBefore else {
+      return nil
+    }
     // The residual also grows where a tone changes its frequency. There, an onset
     // requires twice the level.
-    let residualBefore = maximum(of: residual, in: max(0, index - frames(0.005))..<index)
-    guard isFromPause || rise > 2 * residualBefore || after > 2 * before else { return nil }
+    let residualBefore = maximum(
+      of: residual, in: max(0, index - frameCount(seconds: 0.005))..<index)
+    guard isFromPause || residualRise > 2 * residualBefore || magnitudeAfter > 2 * magnitudeBefore
+    else { return nil }
     // The level is rising until it falls by a tenth.
-    var peak = 0.0
-    let halfWidth = frames(0.006)
+    var onsetPeak = 0.0
+    let smoothingHalfWidth = frameCount(seconds: 0.006)
     var position = index
-    while position < min(magnitudes.count, index + frames(0.3)) {
-      let level = maximum(of: magnitudes, in: position - halfWidth..<position + halfWidth)
-      if level < 0.9 * peak { break }
-      peak = max(peak, level)
+    while position < min(magnitudes.count, index + frameCount(seconds: 0.3)) {
+      let level = maximum(
+        of: magnitudes, in: position - smoothingHalfWidth..<position + smoothingHalfWidth)
+      if level < 0.9 * onsetPeak { break }
+      onsetPeak = max(onsetPeak, level)
       position += 1
     }
-    let attackLevel = maximum(of: magnitudes, in: index..<index + frames(Self.maximumAttack))
-    guard attackLevel > 0.5 * peak else { return nil }
+    let attackLevel = maximum(
+      of: magnitudes, in: index..<index + frameCount(seconds: Self.maximumAttack))
+    guard attackLevel > 0.5 * onsetPeak else { return nil }
     // In a tone that changes its frequency, the level gives a better time than the residual.
-    let isClear = rise > 4 * residualBefore
+    let isResidualRiseClear = residualRise > 4 * residualBefore
     let riseFrame =
-      (index..<magnitudes.count).first { magnitudes[$0] > Self.minimumGrowth * before } ?? index
+      (index..<magnitudes.count).first {
+        magnitudes[$0] > Self.minimumAmplitudeGrowth * magnitudeBefore
+      } ?? index
     return Onset(
-      time: isClear ? onsetTime(at: index, rise: rise) : Double(riseFrame) / rate,
+      time: isResidualRiseClear
+        ? onsetTime(at: index, rise: residualRise) : Double(riseFrame) / rate,
       strength: attackLevel)
   }
 
   /// Returns the median of the residual over the preceding 50 ms.
   private func medianResidual(before index: Int) -> Double {
-    let range = (index - frames(0.05)..<index - 1).clamped(to: residual.indices)
-    guard range.count > 8 else { return 0 }
-    return Statistics.median(of: Array(residual[range]))
+    let residualRange = (index - frameCount(seconds: 0.05)..<index - 1).clamped(
+      to: residual.indices)
+    guard residualRange.count > 8 else { return 0 }
+    return Statistics.median(of: Array(residual[residualRange]))
   }
 
   /// Returns the time at which the residual rises to a twentieth of its height, interpolated
   /// linearly between frames.
   private func onsetTime(at index: Int, rise: Double) -> Double {
     let residualBefore = index > 0 ? residual[index - 1] : 0
-    let level = max(rise * 0.05, residualBefore)
-    var position = index
-    while position < residual.count - 1, residual[position] <= level {
-      position += 1
+    let crossingLevel = max(rise * 0.05, residualBefore)
+    var crossingFrame = index
+    while crossingFrame < residual.count - 1, residual[crossingFrame] <= crossingLevel {
+      crossingFrame += 1
     }
-    guard position > 0, residual[position] > residual[position - 1] else {
-      return Double(position) / rate
+    guard crossingFrame > 0, residual[crossingFrame] > residual[crossingFrame - 1] else {
+      return Double(crossingFrame) / rate
     }
-    let fraction = (level - residual[position - 1]) / (residual[position] - residual[position - 1])
-    return (Double(position - 1) + min(1, max(0, fraction))) / rate
+    let fraction =
+      (crossingLevel - residual[crossingFrame - 1])
+      / (residual[crossingFrame] - residual[crossingFrame - 1])
+    return (Double(crossingFrame - 1) + min(1, max(0, fraction))) / rate
   }
 }
 
 /// A steady sine, fitted to a segment that contains little else.
 private struct SteadyTone {
   private let phaseIncrement: Double
-  private let start: Int
+  private let startFrame: Int
   private let sineAmplitude: Double
   private let cosineAmplitude: Double
 
   /// The maximum fraction of the power that the sine may leave.
-  private static let maximumResidual = 0.03
+  private static let maximumResidualRatio = 0.03
 
   /// Fits a sine; nil if the segment is not a sine.
   init?(_ segment: ArraySlice<Double>) {
     // For a sine, x[n − k] + x[n + k] = 2 cos(kω) · x[n]. The least-squares estimate of cos(kω)
     // yields ω.
-    let gap = 4
-    var products = 0.0
-    var squares = 0.0
-    for index in (segment.startIndex + gap)..<(segment.endIndex - gap) {
-      products += segment[index] * (segment[index - gap] + segment[index + gap])
-      squares += segment[index] * segment[index]
+    let recurrenceLag = 4
+    var laggedProductSum = 0.0
+    var squareSum = 0.0
+    for index in (segment.startIndex + recurrenceLag)..<(segment.endIndex - recurrenceLag) {
+      laggedProductSum +=
+        segment[index] * (segment[index - recurrenceLag] + segment[index + recurrenceLag])
+      squareSum += segment[index] * segment[index]
     }
-    guard squares > 0, abs(products) < 2 * squares else { return nil }
-    let angle = acos(products / squares / 2) / Double(gap)
+    guard squareSum > 0, abs(laggedProductSum) < 2 * squareSum else { return nil }
+    let phasePerFrame = acos(laggedProductSum / squareSum / 2) / Double(recurrenceLag)
     var sineEnergy = 0.0
     var cosineEnergy = 0.0
     var crossEnergy = 0.0
@@ -268,8 +310,8 @@ private struct SteadyTone {
     var cosineProduct = 0.0
     var power = 0.0
     for (offset, value) in segment.enumerated() {
-      let sine = sin(angle * Double(offset))
-      let cosine = cos(angle * Double(offset))
+      let sine = sin(phasePerFrame * Double(offset))
+      let cosine = cos(phasePerFrame * Double(offset))
       sineEnergy += sine * sine
       cosineEnergy += cosine * cosine
       crossEnergy += sine * cosine
@@ -282,11 +324,12 @@ private struct SteadyTone {
     sineAmplitude = (sineProduct * cosineEnergy - cosineProduct * crossEnergy) / determinant
     cosineAmplitude = (cosineProduct * sineEnergy - sineProduct * crossEnergy) / determinant
     guard
-      power - sineAmplitude * sineProduct - cosineAmplitude * cosineProduct < Self.maximumResidual
+      power - sineAmplitude * sineProduct - cosineAmplitude * cosineProduct < Self
+        .maximumResidualRatio
         * power
     else { return nil }
-    phaseIncrement = angle
-    start = segment.startIndex
+    phaseIncrement = phasePerFrame
+    startFrame = segment.startIndex
   }
 
   var amplitude: Double {
@@ -294,7 +337,7 @@ private struct SteadyTone {
   }
 
   func value(at index: Int) -> Double {
-    let phase = phaseIncrement * Double(index - start)
+    let phase = phaseIncrement * Double(index - startFrame)
     return sineAmplitude * sin(phase) + cosineAmplitude * cos(phase)
   }
 }
@@ -319,7 +362,7 @@ public struct Onset: Equatable, Sendable {
 /// Steady and gliding tones, their sums, and their fades are predictable; onsets are not.
 struct LinearPredictor: ~Copyable {
   /// The prediction distance, in frames: 5 ms at 2 kHz.
-  static let horizon = 10
+  static let horizonFrameCount = 10
   /// The length of the window, in frames: 50 ms at 2 kHz.
   private static let windowLength = 100
   /// The number of preceding values that predict a sample: enough for four tones.
@@ -337,22 +380,22 @@ struct LinearPredictor: ~Copyable {
   init(_ samples: [Float]) { self.samples = samples.map(Double.init) }
 
   /// Returns the prediction error of each sample.
-  mutating func residual() -> [Double] {
+  mutating func computeResidual() -> [Double] {
     samples.indices.map { index in
-      accumulate(index - Self.horizon, sign: 1)
-      accumulate(index - Self.horizon - Self.windowLength, sign: -1)
-      return samples[index] - prediction(at: index)
+      addToCovariance(index - Self.horizonFrameCount, sign: 1)
+      addToCovariance(index - Self.horizonFrameCount - Self.windowLength, sign: -1)
+      return samples[index] - predict(at: index)
     }
   }
 
-  /// Returns the sample (0), or one of the values that predict it (1…order).
+  /// Returns the sample at an index for term 0, or the predictor of terms 1 to `order`.
   private func regressor(_ term: Int, at index: Int) -> Double {
-    let position = term == 0 ? index : index - Self.horizon - Self.tapSpacing * (term - 1)
+    let position = term == 0 ? index : index - Self.horizonFrameCount - Self.tapSpacing * (term - 1)
     return position < 0 ? 0 : samples[position]
   }
 
-  /// Adds a sample and its regressors to the covariance, or removes them.
-  private mutating func accumulate(_ index: Int, sign: Double) {
+  /// Adds a sample and its regressors to the covariance, or subtracts them for a sign of −1.
+  private mutating func addToCovariance(_ index: Int, sign: Double) {
     guard index >= 0 else { return }
     let size = Self.order + 1
     for row in 0..<size {
@@ -365,31 +408,32 @@ struct LinearPredictor: ~Copyable {
   }
 
   /// Returns the least-squares prediction, by Cholesky factorization of the normal equations.
-  private mutating func prediction(at index: Int) -> Double {
+  private mutating func predict(at index: Int) -> Double {
     let order = Self.order
     let size = order + 1
-    var trace = 0.0
+    var covarianceTrace = 0.0
     var energy = 0.0
     for row in 1..<size {
-      trace += covariance[row * size + row]
+      covarianceTrace += covariance[row * size + row]
       energy += regressor(row, at: index) * regressor(row, at: index)
     }
-    guard trace > 1e-9, energy > 1e-9 else { return 0 }
+    guard covarianceTrace > 1e-9, energy > 1e-9 else { return 0 }
     // The ridge bounds coefficients that are not resolved, or that were fitted to a much weaker
     // signal.
-    let ridge = trace / Double(order) * 1e-6 + energy * 1e-2
+    let ridgeRegularization = covarianceTrace / Double(order) * 1e-6 + energy * 1e-2
     for row in 0..<order {
       for column in 0...row {
         var sum = covariance[(row + 1) * size + column + 1]
         if row == column {
-          sum += ridge
+          sum += ridgeRegularization
         }
         for inner in 0..<column {
           sum -= choleskyFactor[row * order + inner] * choleskyFactor[column * order + inner]
         }
         choleskyFactor[row * order + column] =
           row == column
-          ? max(sum, ridge * 1e-3).squareRoot() : sum / choleskyFactor[column * order + column]
+          ? max(sum, ridgeRegularization * 1e-3).squareRoot()
+          : sum / choleskyFactor[column * order + column]
       }
     }
     for row in 0..<order {
@@ -399,15 +443,15 @@ struct LinearPredictor: ~Copyable {
       }
       coefficients[row] = sum / choleskyFactor[row * order + row]
     }
-    var result = 0.0
+    var predictedSample = 0.0
     for row in (0..<order).reversed() {
       var sum = coefficients[row]
       for inner in stride(from: row + 1, to: order, by: 1) {
         sum -= choleskyFactor[inner * order + row] * coefficients[inner]
       }
       coefficients[row] = sum / choleskyFactor[row * order + row]
-      result += coefficients[row] * regressor(row + 1, at: index)
+      predictedSample += coefficients[row] * regressor(row + 1, at: index)
     }
-    return result
+    return predictedSample
   }
 }

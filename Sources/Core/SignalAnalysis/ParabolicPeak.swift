@@ -8,19 +8,19 @@
 /// Peaks.
 package struct ParabolicPeak: Equatable, Sendable {
   /// The distance of the vertex from the middle value, in steps.
-  package let offset: Double
+  package let peakOffset: Double
   /// The height of the vertex.
-  package let height: Double
+  package let peakHeight: Double
 
   /// Interpolates a peak. If the values have no maximum, the peak is the middle value.
   package init(_ before: Double, _ middle: Double, _ after: Double) {
     let curvature = before - 2 * middle + after
     guard curvature < 0 else {
-      offset = 0
-      height = middle
+      peakOffset = 0
+      peakHeight = middle
       return
     }
-    offset = 0.5 * (before - after) / curvature
-    height = middle - 0.25 * (before - after) * offset
+    peakOffset = 0.5 * (before - after) / curvature
+    peakHeight = middle - 0.25 * (before - after) * peakOffset
   }
 }

@@ -10,9 +10,9 @@ public struct Signal: Equatable, Sendable {
   /// Creates a signal. Shorter channels are padded with silence.
   public init(channels: [[Float]], rate: Double) {
     precondition(rate > 0, "a signal needs a positive rate")
-    let length = channels.map { $0.count }.max() ?? 0
+    let maximumLength = channels.map { $0.count }.max() ?? 0
     self.channels = channels.map {
-      $0.count == length ? $0 : $0 + [Float](repeating: 0, count: length - $0.count)
+      $0.count == maximumLength ? $0 : $0 + [Float](repeating: 0, count: maximumLength - $0.count)
     }
     self.rate = rate
   }
@@ -23,9 +23,9 @@ public struct Signal: Equatable, Sendable {
   /// Creates a signal from interleaved samples. An incomplete last frame is dropped.
   public init(interleaved samples: [Float], channelCount: Int, rate: Double) {
     precondition(channelCount > 0, "a signal needs a channel")
-    let length = samples.count / channelCount
+    let channelLength = samples.count / channelCount
     let channels = (0..<channelCount).map { channel in
-      (0..<length).map { samples[$0 * channelCount + channel] }
+      (0..<channelLength).map { samples[$0 * channelCount + channel] }
     }
     self.init(channels: channels, rate: rate)
   }
@@ -55,13 +55,13 @@ public struct Signal: Equatable, Sendable {
   /// A Boolean value that indicates whether a channel differs noticeably from the mean of all.
   public var hasDifferingChannels: Bool {
     guard channels.count > 1 else { return false }
-    let mean = mono
+    let meanChannel = mono
     var maximumEnergy = 0.0
     var maximumDifference = 0.0
     for channel in channels {
       var energy = 0.0
       var difference = 0.0
-      for (sample, meanSample) in zip(channel, mean)
+      for (sample, meanSample) in zip(channel, meanChannel)
       where NonFiniteSamples.isValid(sample) && NonFiniteSamples.isValid(meanSample) {
         let deviation = Double(sample - meanSample)
         energy += Double(sample) * Double(sample)
@@ -131,16 +131,18 @@ public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible
 /// Conversions between decibels, amplitudes, and powers.
 public enum Decibels {
   /// The level of silence, in place of negative infinity.
-  public static let silence = -200.0
+  public static let silenceDecibels = -200.0
 
   /// Returns the amplitude factor of a level in decibels: 10^(decibels / 20).
-  public static func factor(_ decibels: Double) -> Double { pow(10, decibels / 20) }
+  public static func amplitudeFactor(_ decibels: Double) -> Double { pow(10, decibels / 20) }
 
   /// Returns the level of an amplitude, 20 · log10, at least −200.
   public static func of(amplitude: Double) -> Double {
-    amplitude > 1e-10 ? 20 * log10(amplitude) : silence
+    amplitude > 1e-10 ? 20 * log10(amplitude) : silenceDecibels
   }
 
   /// Returns the level of a power, 10 · log10, at least −200.
-  public static func of(power: Double) -> Double { power > 1e-20 ? 10 * log10(power) : silence }
+  public static func of(power: Double) -> Double {
+    power > 1e-20 ? 10 * log10(power) : silenceDecibels
+  }
 }

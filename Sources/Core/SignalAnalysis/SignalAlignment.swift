@@ -3,14 +3,14 @@ public enum SignalAlignment {
   /// The lag at which two signals match best.
   public struct Match: Equatable, Sendable {
     /// The delay of the second signal relative to the first, in seconds; negative if it is earlier.
-    public var lag: Double
+    public var lagSeconds: Double
     /// The normalized correlation at the lag: 1 for equal shapes, 0 for unrelated signals, −1 for
     /// opposite polarity.
     public var correlation: Double
 
     /// Creates a match.
     public init(lag: Double, correlation: Double) {
-      self.lag = lag
+      self.lagSeconds = lag
       self.correlation = correlation
     }
   }
@@ -33,25 +33,27 @@ public enum SignalAlignment {
     precondition(rate > 0 && maximumLag >= 0, "an alignment needs a positive rate")
     let first = NonFiniteSamples.replaced(in: first)
     let second = NonFiniteSamples.replaced(in: second)
-    let scale = (Statistics.energy(of: first) * Statistics.energy(of: second)).squareRoot()
-    guard scale > 0 else { return nil }
-    let maximumFrames = max(1, Int((maximumLag * rate).rounded()))
-    let products = CrossCorrelation.of(first, second, maximumLag: maximumFrames)
-    var best = 0
-    for index in products.indices where products[index] > products[best] {
-      best = index
+    let energyProductRoot = (Statistics.energy(of: first) * Statistics.energy(of: second))
+      .squareRoot()
+    guard energyProductRoot > 0 else { return nil }
+    let maximumLagFrames = max(1, Int((maximumLag * rate).rounded()))
+    let products = CrossCorrelation.of(first, second, maximumLag: maximumLagFrames)
+    var bestIndex = 0
+    for index in products.indices where products[index] > products[bestIndex] {
+      bestIndex = index
     }
-    var offset = 0.0
-    var peak = Double(products[best])
-    if best > 0, best < products.count - 1 {
+    var fractionalOffset = 0.0
+    var correlationPeak = Double(products[bestIndex])
+    if bestIndex > 0, bestIndex < products.count - 1 {
       let vertex = ParabolicPeak(
-        Double(products[best - 1]), Double(products[best]), Double(products[best + 1]))
-      offset = vertex.offset
-      peak = vertex.height
+        Double(products[bestIndex - 1]), Double(products[bestIndex]),
+        Double(products[bestIndex + 1]))
+      fractionalOffset = vertex.peakOffset
+      correlationPeak = vertex.peakHeight
     }
     return Match(
-      lag: (Double(best - maximumFrames) + offset) / rate,
-      correlation: max(-1, min(1, peak / scale)))
+      lag: (Double(bestIndex - maximumLagFrames) + fractionalOffset) / rate,
+      correlation: max(-1, min(1, correlationPeak / energyProductRoot)))
   }
 }
 
@@ -63,11 +65,11 @@ package enum CrossCorrelation {
     let blockLength = min(usefulCount, max(2 * maximumLag, 8_192))
     var transform = FourierTransform(
       length: FourierTransform.fastLength(atLeast: blockLength + 2 * maximumLag))
-    var sums = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
+    var crossSpectrumSums = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     var firstBlock = [Float](repeating: 0, count: transform.length)
     var secondBlock = firstBlock
-    var firstBins = sums
-    var secondBins = sums
+    var firstBins = crossSpectrumSums
+    var secondBins = crossSpectrumSums
     for start in stride(from: 0, to: first.count, by: blockLength) {
       for index in firstBlock.indices {
         firstBlock[index] =
@@ -79,12 +81,12 @@ package enum CrossCorrelation {
       }
       transform.forward(firstBlock, into: &firstBins)
       transform.forward(secondBlock, into: &secondBins)
-      for bin in sums.indices {
+      for bin in crossSpectrumSums.indices {
         let product = firstBins[bin].conjugate * secondBins[bin]
-        sums[bin].real += product.real
-        sums[bin].imaginary += product.imaginary
+        crossSpectrumSums[bin].real += product.real
+        crossSpectrumSums[bin].imaginary += product.imaginary
       }
     }
-    return Array(transform.backward(sums).prefix(2 * maximumLag + 1))
+    return Array(transform.backward(crossSpectrumSums).prefix(2 * maximumLag + 1))
   }
 }

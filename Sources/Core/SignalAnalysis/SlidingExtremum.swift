@@ -26,21 +26,23 @@ package enum SlidingExtremum {
   ) -> [Value] {
     guard radius > 0 else { return values }
     // The indices of the candidates, the best first.
-    var queue: [Int] = []
-    var head = 0
-    var next = 0
+    var candidateIndices: [Int] = []
+    var queueHead = 0
+    var nextInputIndex = 0
     return values.indices.map { index in
-      while next < min(values.count, index + radius + 1) {
-        while queue.count > head, let last = queue.last, !isBetter(values[last], values[next]) {
-          queue.removeLast()
+      while nextInputIndex < min(values.count, index + radius + 1) {
+        while candidateIndices.count > queueHead, let last = candidateIndices.last,
+          !isBetter(values[last], values[nextInputIndex])
+        {
+          candidateIndices.removeLast()
         }
-        queue.append(next)
-        next += 1
+        candidateIndices.append(nextInputIndex)
+        nextInputIndex += 1
       }
-      while queue[head] < index - radius {
-        head += 1
+      while candidateIndices[queueHead] < index - radius {
+        queueHead += 1
       }
-      return values[queue[head]]
+      return values[candidateIndices[queueHead]]
     }
   }
 }

@@ -2,7 +2,7 @@ internal import CMath
 
 /// The level of a signal over time and frequency.
 public struct Spectrogram: Equatable, Sendable {
-  /// The minimum level, which represents everything below it.
+  /// The minimum level, in decibels; lower levels are raised to this value.
   public static let minimumDecibels = Float(-140)
 
   /// The centers of the frames, in seconds.
@@ -10,7 +10,7 @@ public struct Spectrogram: Equatable, Sendable {
   /// The centers of the bins, in hertz.
   public let frequencies: [Double]
   /// The levels by frame and bin, in decibels relative to a full-scale sine.
-  public let decibels: [[Float]]
+  public let levelsDecibels: [[Float]]
 
   /// Measures the mean of a signal's channels under Hann windows. Non-finite samples count as
   /// silence.
@@ -30,40 +30,40 @@ public struct Spectrogram: Equatable, Sendable {
     // The decimation filter passes up to 0.36 of the lower rate.
     let decimated = TactileBandSignal(
       of: NonFiniteSamples.replaced(in: samples), rate: rate, minimumRate: hertz / 0.36)
-    let length = max(4, Int((window * decimated.rate).rounded()))
+    let windowLength = max(4, Int((window * decimated.rate).rounded()))
     // Zero padding to twice the length puts a bin near every tone.
-    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: 2 * length))
-    let hann = (0..<length).map { index in
-      Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(length)))
+    var transform = FourierTransform(length: FourierTransform.fastLength(atLeast: 2 * windowLength))
+    let hannWindow = (0..<windowLength).map { index in
+      Float(0.5 - 0.5 * cos(2 * .pi * (Double(index) + 0.5) / Double(windowLength)))
     }
     let binWidth = decimated.rate / Double(transform.length)
     let binCount = min(transform.binCount, Int(hertz / binWidth) + 1)
     frequencies = (0..<binCount).map { Double($0) * binWidth }
     let frameCount = samples.isEmpty ? 0 : Int(Double(samples.count - 1) / rate / step) + 1
     frameTimes = (0..<frameCount).map { Double($0) * step }
-    let scale = 2 / hann.reduce(0, +)
+    let amplitudeScale = 2 / hannWindow.reduce(0, +)
     var frame = [Float](repeating: 0, count: transform.length)
     var bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     var levels: [[Float]] = []
     levels.reserveCapacity(frameCount)
     let minimumPower = powf(10, Self.minimumDecibels / 10)
     for time in frameTimes {
-      let start = Int((time * decimated.rate - Double(length - 1) / 2).rounded())
-      for index in 0..<length {
+      let start = Int((time * decimated.rate - Double(windowLength - 1) / 2).rounded())
+      for index in 0..<windowLength {
         let position = start + index
         frame[index] =
           decimated.samples.indices.contains(position)
-          ? decimated.samples[position] * hann[index] : 0
+          ? decimated.samples[position] * hannWindow[index] : 0
       }
       transform.forward(frame, into: &bins)
       levels.append(
         (0..<binCount).map { bin in
           // A DC offset has no counterpart at negative frequencies.
-          let factor = bin == 0 ? scale / 2 : scale
+          let factor = bin == 0 ? amplitudeScale / 2 : amplitudeScale
           return 10 * log10f(max(minimumPower, bins[bin].power * factor * factor))
         })
     }
-    decibels = levels
+    levelsDecibels = levels
   }
 }
 
@@ -83,31 +83,34 @@ package struct NoiseSpectralDensity {
   ///   - quantile: The quantile of each bin's powers over time, divided by that quantile of the
   ///     exponential distribution, which a periodogram of noise has; nil for the mean.
   package init(of samples: [Float], quantile: Double? = 0.5) {
-    let frame = Self.frameLength
-    let window = (0..<frame).map { Float(0.5 - 0.5 * cos(2 * .pi * Double($0) / Double(frame))) }
-    let scale = 1 / window.reduce(0.0) { $0 + Double($1) * Double($1) }
-    var transform = FourierTransform(length: frame)
+    let windowLength = Self.frameLength
+    let window = (0..<windowLength).map {
+      Float(0.5 - 0.5 * cos(2 * .pi * Double($0) / Double(windowLength)))
+    }
+    let windowPowerScale = 1 / window.reduce(0.0) { $0 + Double($1) * Double($1) }
+    var transform = FourierTransform(length: windowLength)
     var padded = samples
-    while padded.count < 2 * frame {
+    while padded.count < 2 * windowLength {
       padded += samples.isEmpty ? [0] : samples
     }
     // More frames than a minute's do not improve the estimate.
-    let count = (padded.count - frame) / (frame / 2) + 1
-    let step = max(1, count / 1_024) * (frame / 2)
-    var columns = [[Float]](repeating: [], count: transform.binCount)
-    var windowed = [Float](repeating: 0, count: frame)
-    for start in stride(from: 0, to: padded.count - frame + 1, by: step) {
-      for index in 0..<frame {
+    let segmentCount = (padded.count - windowLength) / (windowLength / 2) + 1
+    let segmentStep = max(1, segmentCount / 1_024) * (windowLength / 2)
+    var powersByBin = [[Float]](repeating: [], count: transform.binCount)
+    var windowed = [Float](repeating: 0, count: windowLength)
+    for start in stride(from: 0, to: padded.count - windowLength + 1, by: segmentStep) {
+      for index in 0..<windowLength {
         windowed[index] = padded[start + index] * window[index]
       }
       let bins = transform.forward(windowed)
       for bin in bins.indices {
-        columns[bin].append(bins[bin].power)
+        powersByBin[bin].append(bins[bin].power)
       }
     }
-    powers = columns.map { column in
+    powers = powersByBin.map { column in
       guard let quantile else {
-        return scale * column.reduce(0.0) { $0 + Double($1) } / Double(max(1, column.count))
+        return windowPowerScale * column.reduce(0.0) { $0 + Double($1) }
+          / Double(max(1, column.count))
       }
       let sorted = column.sorted()
       guard !sorted.isEmpty else { return 0 }
@@ -116,24 +119,25 @@ package struct NoiseSpectralDensity {
       let high = min(low + 1, sorted.count - 1)
       let value =
         Double(sorted[low]) + (position - Double(low)) * Double(sorted[high] - sorted[low])
-      return scale * value / -log(1 - quantile)
+      return windowPowerScale * value / -log(1 - quantile)
     }
   }
 
   /// The mean square of a sample.
-  package var power: Double {
-    var sum = 0.0
+  package var totalPower: Double {
+    var powerSum = 0.0
     for (index, power) in powers.enumerated() {
-      sum += index == 0 || index == powers.count - 1 ? power / 2 : power
+      powerSum += index == 0 || index == powers.count - 1 ? power / 2 : power
     }
-    return sum / Double(max(1, powers.count - 1))
+    return powerSum / Double(max(1, powers.count - 1))
   }
 
   /// Returns the power at a normalized frequency: 0 for 0 Hz, 1 for half the rate.
   package func power(atNormalizedFrequency frequency: Double) -> Double {
-    let position = min(1, max(0, frequency)) * Double(powers.count - 1)
-    let low = min(Int(position), powers.count - 2)
-    return powers[low] + (position - Double(low)) * (powers[low + 1] - powers[low])
+    let binPosition = min(1, max(0, frequency)) * Double(powers.count - 1)
+    let lowerBin = min(Int(binPosition), powers.count - 2)
+    return powers[lowerBin] + (binPosition - Double(lowerBin))
+      * (powers[lowerBin + 1] - powers[lowerBin])
   }
 
   /// Returns the filter that whitens the noise: the error of predicting a sample from the preceding
@@ -142,33 +146,33 @@ package struct NoiseSpectralDensity {
   /// The filter is computed by the Levinson–Durbin recursion on the autocorrelation.
   ///
   /// - Returns: `order + 1` taps, the first of which is 1.
-  package func whitener(order: Int = 32) -> [Float] {
-    let last = powers.count - 1
+  package func whiteningFilter(order: Int = 32) -> [Float] {
+    let lastBin = powers.count - 1
     var correlations = (0...order).map { lag -> Double in
       var sum = 0.0
       for (bin, power) in powers.enumerated() {
-        let weight = bin == 0 || bin == last ? 0.5 : 1
-        sum += weight * power * cos(.pi * Double(bin * lag) / Double(last))
+        let weight = bin == 0 || bin == lastBin ? 0.5 : 1
+        sum += weight * power * cos(.pi * Double(bin * lag) / Double(lastBin))
       }
-      return sum / Double(last)
+      return sum / Double(lastBin)
     }
     correlations[0] = correlations[0] * (1 + 1e-6) + 1e-30
-    var taps = [1.0] + [Double](repeating: 0, count: order)
-    var error = correlations[0]
+    var predictionCoefficients = [1.0] + [Double](repeating: 0, count: order)
+    var predictionError = correlations[0]
     for step in 1...order {
       var sum = correlations[step]
       for index in 1..<step {
-        sum += taps[index] * correlations[step - index]
+        sum += predictionCoefficients[index] * correlations[step - index]
       }
-      let reflection = -sum / error
-      var nextTaps = taps
+      let reflection = -sum / predictionError
+      var nextTaps = predictionCoefficients
       for index in 1..<step {
-        nextTaps[index] += reflection * taps[step - index]
+        nextTaps[index] += reflection * predictionCoefficients[step - index]
       }
       nextTaps[step] = reflection
-      taps = nextTaps
-      error *= max(1e-12, 1 - reflection * reflection)
+      predictionCoefficients = nextTaps
+      predictionError *= max(1e-12, 1 - reflection * reflection)
     }
-    return taps.map { Float($0) }
+    return predictionCoefficients.map { Float($0) }
   }
 }

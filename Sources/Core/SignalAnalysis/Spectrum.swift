@@ -43,16 +43,17 @@ public struct Spectrum: Equatable, Sendable {
   /// Averages spectra of equal length and rate, such as those of a sound's channels; nil for no
   /// spectra.
   public init?(averaging spectra: [Spectrum]) {
-    guard let first = spectra.first else { return nil }
-    var powers = first.powers
+    guard let firstSpectrum = spectra.first else { return nil }
+    var powers = firstSpectrum.powers
     for spectrum in spectra.dropFirst() {
       for bin in powers.indices {
         powers[bin] += spectrum.powers[bin]
       }
     }
-    let weight = 1 / Double(spectra.count)
+    let channelWeight = 1 / Double(spectra.count)
     self.init(
-      frequencies: first.frequencies, powers: powers.map { $0 * weight }, duration: first.duration)
+      frequencies: firstSpectrum.frequencies, powers: powers.map { $0 * channelWeight },
+      duration: firstSpectrum.duration)
   }
 
   /// The mean square of the signal.
@@ -61,27 +62,27 @@ public struct Spectrum: Equatable, Sendable {
   /// The mean frequency of the vibration, weighted by power, without the DC offset; nil without
   /// vibration.
   public var centroid: Double? {
-    let power = powers.dropFirst().reduce(0, +)
-    guard power > 0 else { return nil }
-    return zip(frequencies, powers).dropFirst().reduce(0) { $0 + $1.0 * $1.1 } / power
+    let totalPower = powers.dropFirst().reduce(0, +)
+    guard totalPower > 0 else { return nil }
+    return zip(frequencies, powers).dropFirst().reduce(0) { $0 + $1.0 * $1.1 } / totalPower
   }
 
   /// Returns the mean square between two frequencies. A bin at an edge counts in proportion to its
   /// overlap.
   public func power(in band: ClosedRange<Double>) -> Double {
     guard let nyquist = frequencies.last, frequencies.count > 1 else { return 0 }
-    let width = frequencies[1]
-    var sum = 0.0
+    let binWidth = frequencies[1]
+    var bandPower = 0.0
     for (frequency, power) in zip(frequencies, powers) {
       // The first and last bins are half as wide.
-      let bin = max(0, frequency - width / 2)...min(nyquist, frequency + width / 2)
+      let bin = max(0, frequency - binWidth / 2)...min(nyquist, frequency + binWidth / 2)
       let low = max(band.lowerBound, bin.lowerBound)
       let high = min(band.upperBound, bin.upperBound)
       if high > low {
-        sum += power * (high - low) / (bin.upperBound - bin.lowerBound)
+        bandPower += power * (high - low) / (bin.upperBound - bin.lowerBound)
       }
     }
-    return sum
+    return bandPower
   }
 
   /// Returns the energy between two frequencies: power times seconds.
@@ -96,13 +97,13 @@ public struct SpectrumMeasurement: ~Copyable {
   private static let kaiserBeta = 2.0 * .pi
 
   private let rate: Double
-  private let hop: Int
+  private let hopLength: Int
   private var transform: FourierTransform
   private let window: [Float]
   /// The last half of the previous frame, then the half that is being filled.
-  private var samples: [Float]
-  private var filledCount = 0
-  private var frame: [Float]
+  private var pendingSamples: [Float]
+  private var pendingSampleCount = 0
+  private var windowedFrame: [Float]
   private var bins: [ComplexNumber]
   private var powerSums: [Double]
   private var sampleCount = 0
@@ -118,29 +119,29 @@ public struct SpectrumMeasurement: ~Copyable {
     precondition(rate > 0 && window > 0, "a spectrum needs a positive rate and window")
     let hop = FourierTransform.fastLength(atLeast: Int((min(window, 16) * rate / 2).rounded(.up)))
     self.rate = rate
-    self.hop = hop
+    self.hopLength = hop
     transform = FourierTransform(length: 2 * hop)
     self.window = KaiserWindow.kaiserBesselDerived(length: 2 * hop, beta: Self.kaiserBeta)
-    samples = [Float](repeating: 0, count: 2 * hop)
-    frame = samples
+    pendingSamples = [Float](repeating: 0, count: 2 * hop)
+    windowedFrame = pendingSamples
     bins = [ComplexNumber](repeating: ComplexNumber(), count: transform.binCount)
     powerSums = [Double](repeating: 0, count: bins.count)
   }
 
   /// Adds samples.
   public mutating func add(_ samples: Span<Float>) {
-    var position = 0
-    while position < samples.count {
-      let count = min(hop - filledCount, samples.count - position)
-      let first = hop + filledCount
-      unsafe self.samples.withUnsafeMutableBufferPointer { buffer in
+    var consumedCount = 0
+    while consumedCount < samples.count {
+      let count = min(hopLength - pendingSampleCount, samples.count - consumedCount)
+      let first = hopLength + pendingSampleCount
+      unsafe self.pendingSamples.withUnsafeMutableBufferPointer { buffer in
         for index in 0..<count {
-          unsafe buffer[first + index] = samples[unchecked: position + index]
+          unsafe buffer[first + index] = samples[unchecked: consumedCount + index]
         }
       }
-      filledCount += count
-      position += count
-      if filledCount == hop {
+      pendingSampleCount += count
+      consumedCount += count
+      if pendingSampleCount == hopLength {
         measureFrame()
       }
     }
@@ -154,31 +155,32 @@ public struct SpectrumMeasurement: ~Copyable {
   public consuming func finish() -> Spectrum {
     // The last samples are part of two frames.
     for _ in 0..<2 {
-      for index in filledCount..<hop {
-        samples[hop + index] = 0
+      for index in pendingSampleCount..<hopLength {
+        pendingSamples[hopLength + index] = 0
       }
       measureFrame()
     }
     // All bins have a counterpart at negative frequencies, except those at 0 Hz and at half the
     // rate.
-    let scale = 1 / Double(2 * hop) / Double(max(1, sampleCount))
+    let powerScale = 1 / Double(2 * hopLength) / Double(max(1, sampleCount))
     var powers = powerSums.indices.map { bin in
-      powerSums[bin] * scale * (bin == 0 || bin == powerSums.count - 1 ? 1 : 2)
+      powerSums[bin] * powerScale * (bin == 0 || bin == powerSums.count - 1 ? 1 : 2)
     }
-    collectDCLeakage(in: &powers)
+    moveDCLeakageToFirstBin(in: &powers)
     return Spectrum(
-      frequencies: powerSums.indices.map { Double($0) * rate / Double(2 * hop) }, powers: powers,
+      frequencies: powerSums.indices.map { Double($0) * rate / Double(2 * hopLength) },
+      powers: powers,
       duration: Double(sampleCount) / rate)
   }
 
   /// Moves the power of a DC offset, which the window spreads over low frequencies, back to 0 Hz.
-  private mutating func collectDCLeakage(in powers: inout [Double]) {
-    let mean = sampleSum / Double(max(1, sampleCount))
+  private mutating func moveDCLeakageToFirstBin(in powers: inout [Double]) {
+    let sampleMean = sampleSum / Double(max(1, sampleCount))
     transform.forward(window, into: &bins)
     // Beyond 16 bins, the window is below −100 dB.
     for bin in 1..<min(16, powers.count) {
-      let length = Double(2 * hop)
-      let leakage = 2 * mean * mean * Double(bins[bin].power) * 2 / (length * length)
+      let length = Double(2 * hopLength)
+      let leakage = 2 * sampleMean * sampleMean * Double(bins[bin].power) * 2 / (length * length)
       let corrected = min(powers[bin], leakage)
       powers[bin] -= corrected
       powers[0] += corrected
@@ -186,13 +188,13 @@ public struct SpectrumMeasurement: ~Copyable {
   }
 
   private mutating func measureFrame() {
-    Self.multiply(samples, window, into: &frame)
-    transform.forward(frame, into: &bins)
+    Self.multiply(pendingSamples, window, into: &windowedFrame)
+    transform.forward(windowedFrame, into: &bins)
     Self.add(bins, to: &powerSums)
-    for index in 0..<hop {
-      samples[index] = samples[hop + index]
+    for index in 0..<hopLength {
+      pendingSamples[index] = pendingSamples[hopLength + index]
     }
-    filledCount = 0
+    pendingSampleCount = 0
   }
 
   private static func multiply(_ samples: [Float], _ window: [Float], into frame: inout [Float]) {

@@ -53,12 +53,12 @@ package enum Statistics {
   /// Returns the weighted median: the smallest value below which at least half of the weight lies.
   /// Returns 0 for an empty array.
   package static func median(of values: [Double], weights: [Double]) -> Double {
-    let order = values.indices.sorted { values[$0] < values[$1] }
-    let half = weights.reduce(0, +) / 2
-    var sum = 0.0
-    for index in order {
-      sum += weights[index]
-      if sum >= half { return values[index] }
+    let ascendingOrder = values.indices.sorted { values[$0] < values[$1] }
+    let halfWeight = weights.reduce(0, +) / 2
+    var cumulativeWeight = 0.0
+    for index in ascendingOrder {
+      cumulativeWeight += weights[index]
+      if cumulativeWeight >= halfWeight { return values[index] }
     }
     return 0
   }

@@ -37,7 +37,7 @@ package enum Vector {
     _ samples: Span<Float>, from start: Int, _ taps: Span<Float>
   ) -> Float {
     precondition(start >= 0 && start + taps.count <= samples.count, "the taps must fit")
-    var sums = SIMD8<Float>.zero
+    var laneSums = SIMD8<Float>.zero
     var index = 0
     while index + 8 <= taps.count {
       var sampleLanes = SIMD8<Float>.zero
@@ -46,15 +46,15 @@ package enum Vector {
         sampleLanes[lane] = unsafe samples[unchecked: start + index + lane]
         tapLanes[lane] = unsafe taps[unchecked: index + lane]
       }
-      sums += sampleLanes * tapLanes
+      laneSums += sampleLanes * tapLanes
       index += 8
     }
-    var sum = sums.sum()
+    var productSum = laneSums.sum()
     while index < taps.count {
-      sum += samples[start + index] * taps[index]
+      productSum += samples[start + index] * taps[index]
       index += 1
     }
-    return sum
+    return productSum
   }
 
   /// Returns the sum of the squares.
@@ -100,26 +100,26 @@ package enum Vector {
   package static func crossCorrelation(
     _ a: [Double], _ b: [Double], lags: Range<Int>
   ) -> [Double] {
-    var sums = [Double](repeating: 0, count: lags.count)
+    var lagProducts = [Double](repeating: 0, count: lags.count)
     let leadCount = max(0, -lags.lowerBound)
     let silence = [Double](repeating: 0, count: leadCount)
     let padded =
       silence + b + [Double](repeating: 0, count: max(0, a.count + lags.upperBound - b.count))
     unsafe padded.withUnsafeBufferPointer { b in
-      unsafe sums.withUnsafeMutableBufferPointer { sums in
+      unsafe lagProducts.withUnsafeMutableBufferPointer { lagProducts in
         for (index, value) in a.enumerated() where value != 0 {
           let first = index &+ leadCount &+ lags.lowerBound
-          for lag in 0..<sums.count {
-            unsafe sums[lag] += value * b[first &+ lag]
+          for lag in 0..<lagProducts.count {
+            unsafe lagProducts[lag] += value * b[first &+ lag]
           }
         }
       }
     }
-    return sums
+    return lagProducts
   }
 
   /// Sets the samples in a range to zero.
-  package static func silence(_ x: inout [Float], in range: Range<Int>) {
+  package static func zero(_ x: inout [Float], in range: Range<Int>) {
     for index in range.clamped(to: x.indices) {
       x[index] = 0
     }
@@ -178,11 +178,11 @@ package enum Vector {
   @inline(__always) private static func accumulate<Value: BinaryFloatingPoint>(
     _ x: [Value], times factor: Value, to y: inout [Value], at offset: Int, count: Int
   ) {
-    let first = max(0, -offset)
-    let last = min(count, x.count, y.count - offset)
+    let firstIndex = max(0, -offset)
+    let endIndex = min(count, x.count, y.count - offset)
     unsafe x.withUnsafeBufferPointer { x in
       unsafe y.withUnsafeMutableBufferPointer { y in
-        for i in first..<max(first, last) {
+        for i in firstIndex..<max(firstIndex, endIndex) {
           unsafe y[offset &+ i] += factor * x[i]
         }
       }

@@ -26,27 +26,32 @@ public struct VibrotactileWeighting: Equatable, Sendable {
   /// Returns the factor at a frequency.
   public func gain(atHertz hertz: Double) -> Double {
     switch curve {
-    case .thresholds(let points): Self.gain(points, hertz)
+    case .thresholds(let points): Self.thresholdGain(points, atHertz: hertz)
     case .filter(let filter): filter.gain(atHertz: hertz)
     }
   }
 
   /// Returns the ratio of the threshold at 100 Hz to that at a frequency, with linear interpolation
   /// over log frequency.
-  private static func gain(_ points: [Threshold], _ hertz: Double) -> Double {
+  private static func thresholdGain(_ points: [Threshold], atHertz hertz: Double) -> Double {
     guard let first = points.first, let last = points.last, hertz >= first.hertz,
       hertz <= last.hertz
     else { return 0 }
-    return pow(10, (threshold(points, 100) - threshold(points, hertz)) / 20)
+    return pow(
+      10,
+      (interpolatedThreshold(points, atHertz: 100) - interpolatedThreshold(points, atHertz: hertz))
+        / 20)
   }
 
-  private static func threshold(_ points: [Threshold], _ hertz: Double) -> Double {
-    guard let next = points.firstIndex(where: { $0.hertz >= hertz }) else { return 0 }
-    guard next > 0 else { return points[0].decibels }
-    let low = points[next - 1]
-    let high = points[next]
-    let fraction = log(hertz / low.hertz) / log(high.hertz / low.hertz)
-    return low.decibels + fraction * (high.decibels - low.decibels)
+  private static func interpolatedThreshold(_ points: [Threshold], atHertz hertz: Double) -> Double
+  {
+    guard let upperIndex = points.firstIndex(where: { $0.hertz >= hertz }) else { return 0 }
+    guard upperIndex > 0 else { return points[0].decibels }
+    let lowerPoint = points[upperIndex - 1]
+    let upperPoint = points[upperIndex]
+    let logFrequencyFraction =
+      log(hertz / lowerPoint.hertz) / log(upperPoint.hertz / lowerPoint.hertz)
+    return lowerPoint.decibels + logFrequencyFraction * (upperPoint.decibels - lowerPoint.decibels)
   }
 
   /// All weightings. The first is the default.
@@ -76,7 +81,7 @@ public struct VibrotactileWeighting: Equatable, Sendable {
     curve: .filter(
       WeightingFilter(
         highPassHertz: 6.309_573, lowPassHertz: 1_258.925,
-        transition: .init(hertz: 15.915_494, quality: 0.64)
+        accelerationVelocityTransition: .init(hertz: 15.915_494, quality: 0.64)
       )))
 
   /// A seated or standing body under vertical vibration: Wk of ISO 2631-1:1997.
@@ -84,8 +89,10 @@ public struct VibrotactileWeighting: Equatable, Sendable {
     name: "whole-body", bodyPart: "whole body on a vibrating seat or floor",
     curve: .filter(
       WeightingFilter(
-        highPassHertz: 0.4, lowPassHertz: 100, transition: .init(hertz: 12.5, quality: 0.63),
-        step: .init(low: .init(hertz: 2.37, quality: 0.91), high: .init(hertz: 3.35, quality: 0.91))
+        highPassHertz: 0.4, lowPassHertz: 100,
+        accelerationVelocityTransition: .init(hertz: 12.5, quality: 0.63),
+        upwardStep: .init(
+          low: .init(hertz: 2.37, quality: 0.91), high: .init(hertz: 3.35, quality: 0.91))
       )))
 
   /// Returns the weighting with a name, or nil if there is none.
@@ -112,31 +119,34 @@ struct WeightingFilter: Equatable, Sendable {
   /// The corner of the low-pass, a second-order Butterworth filter.
   var lowPassHertz: Double
   /// The transition from acceleration to velocity.
-  var transition: Corner
-  var step: Step?
+  var accelerationVelocityTransition: Corner
+  var upwardStep: Step?
 
   func gain(atHertz hertz: Double) -> Double {
     guard hertz > 0 else { return 0 }
     let bandGain =
       1 / (1 + pow(highPassHertz / hertz, 4)).squareRoot()
       / (1 + pow(hertz / lowPassHertz, 4)).squareRoot()
-    let ratio = hertz / transition.hertz
+    let transitionFrequencyRatio = hertz / accelerationVelocityTransition.hertz
     let transitionGain =
-      (1 + ratio * ratio).squareRoot()
-      / Self.secondOrderMagnitude(ratio: ratio, quality: transition.quality)
-    guard let step else { return bandGain * transitionGain }
+      (1 + transitionFrequencyRatio * transitionFrequencyRatio).squareRoot()
+      / Self.secondOrderMagnitude(
+        ratio: transitionFrequencyRatio, quality: accelerationVelocityTransition.quality)
+    guard let upwardStep else { return bandGain * transitionGain }
     let stepGain =
-      Self.secondOrderMagnitude(ratio: hertz / step.low.hertz, quality: step.low.quality)
-      / Self.secondOrderMagnitude(ratio: hertz / step.high.hertz, quality: step.high.quality)
-      * pow(step.low.hertz / step.high.hertz, 2)
+      Self.secondOrderMagnitude(
+        ratio: hertz / upwardStep.low.hertz, quality: upwardStep.low.quality)
+      / Self.secondOrderMagnitude(
+        ratio: hertz / upwardStep.high.hertz, quality: upwardStep.high.quality)
+      * pow(upwardStep.low.hertz / upwardStep.high.hertz, 2)
     return bandGain * transitionGain * stepGain
   }
 
   /// Returns |1 + s/(Q·ω) + (s/ω)²| at a frequency relative to ω.
   private static func secondOrderMagnitude(ratio: Double, quality: Double) -> Double {
-    let real = 1 - ratio * ratio
-    let imaginary = ratio / quality
-    return (real * real + imaginary * imaginary).squareRoot()
+    let realPart = 1 - ratio * ratio
+    let imaginaryPart = ratio / quality
+    return (realPart * realPart + imaginaryPart * imaginaryPart).squareRoot()
   }
 }
 
@@ -146,13 +156,13 @@ struct WeightingFilter: Equatable, Sendable {
 /// the acceleration at full scale depends on the transducer.
 public struct WeightedEnergy: Equatable, Sendable {
   /// The weighted mean square, relative to full scale squared.
-  public var power: Double
+  public var weightedPower: Double
   /// The duration that was measured, in seconds.
   public var duration: Double
 
   /// Weights a spectrum.
   public init(of spectrum: Spectrum, weighting: VibrotactileWeighting = .hand) {
-    power = zip(spectrum.frequencies, spectrum.powers).reduce(0) { sum, bin in
+    weightedPower = zip(spectrum.frequencies, spectrum.powers).reduce(0) { sum, bin in
       let gain = weighting.gain(atHertz: bin.0)
       return sum + gain * gain * bin.1
     }
@@ -165,9 +175,9 @@ public struct WeightedEnergy: Equatable, Sendable {
   }
 
   /// The weighted RMS value; 1 is full scale.
-  public var rms: Double { power.squareRoot() }
+  public var rms: Double { weightedPower.squareRoot() }
   /// The weighted RMS value, in decibels. A full-scale sine has −3.01 where the weighting is 1.
-  public var decibels: Double { Decibels.of(power: power) }
+  public var decibels: Double { Decibels.of(power: weightedPower) }
   /// The weighted power times the duration, in full scale squared seconds. Silence adds nothing.
-  public var energy: Double { power * duration }
+  public var energy: Double { weightedPower * duration }
 }

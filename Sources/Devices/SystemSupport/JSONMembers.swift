@@ -30,42 +30,42 @@ package enum JSONElement: JSONRepresentable {
   func write(_ key: String, to object: inout JSONObjectWriter) {
     switch self {
     case .null:
-      object.null(key)
+      object.writeNull(key)
     case .string(let text):
-      object.member(key, text)
+      object.writeMember(key, text)
     case .number(let number):
-      object.member(key, number)
+      object.writeMember(key, number)
     case .integer(let number):
-      object.member(key, number)
+      object.writeMember(key, number)
     case .bool(let flag):
-      object.member(key, flag)
+      object.writeMember(key, flag)
     case .array(let list):
-      object.array(key) { array in
+      object.writeArray(key) { array in
         for element in list {
           element.write(to: &array)
         }
       }
     case .inlineArray(let list):
-      object.array(key, layout: .singleLine) { array in
+      object.writeArray(key, layout: .singleLine) { array in
         for element in list {
           element.write(to: &array)
         }
       }
     case .object(let fields):
-      object.object(key, fields.write)
+      object.writeObject(key, fields.write)
     case .customObject(let layout, let write):
-      object.object(key, layout: layout, write)
+      object.writeObject(key, layout: layout, write)
     }
   }
 
   func write(to array: inout JSONArrayWriter) {
     switch self {
-    case .null: array.null()
-    case .string(let text): array.element(text)
-    case .number(let number): array.element(number)
-    case .integer(let number): array.element(number)
-    case .object(let fields): array.object(fields.write)
-    case .customObject(let layout, let write): array.object(layout: layout, write)
+    case .null: array.writeNull()
+    case .string(let text): array.writeElement(text)
+    case .number(let number): array.writeElement(number)
+    case .integer(let number): array.writeElement(number)
+    case .object(let fields): array.writeObject(fields.write)
+    case .customObject(let layout, let write): array.writeObject(layout: layout, write)
     case .bool, .array, .inlineArray: preconditionFailure("No list holds these.")
     }
   }
@@ -114,7 +114,7 @@ package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable {
   /// The object as JSON on one line.
   package var compactLine: String {
     var json = JSONWriter(layout: .compact)
-    json.object(write)
+    json.writeObject(write)
     return String(decoding: json.bytes, as: UTF8.self)
   }
 

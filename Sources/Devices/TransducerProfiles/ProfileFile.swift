@@ -62,9 +62,9 @@ public enum ProfileFile {
   ///   - schema: The location of the schema for editors, written as `$schema`, or nil for none.
   public static func write(_ profile: TransducerProfile, schema: String? = nil) -> [UInt8] {
     var json = JSONWriter()
-    json.object { file in
+    json.writeObject { file in
       if let schema {
-        file.member(ProfileSchema.schemaKey, schema)
+        file.writeMember(ProfileSchema.schemaKey, schema)
       }
       ProfileSchema.profile.write(profile, unless: empty, to: &file)
     }

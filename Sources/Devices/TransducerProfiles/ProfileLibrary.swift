@@ -309,10 +309,10 @@ extension ProfileSchema {
   /// The schema accepts the texts that the reader accepts, except for comparisons of values.
   public static func text() -> [UInt8] {
     var json = JSONWriter()
-    json.object { schema in
-      schema.member("$schema", "https://json-schema.org/draft/2020-12/schema")
-      schema.member("title", "Transducer profile")
-      schema.member(
+    json.writeObject { schema in
+      schema.writeMember("$schema", "https://json-schema.org/draft/2020-12/schema")
+      schema.writeMember("title", "Transducer profile")
+      schema.writeMember(
         "description",
         """
         Defines how a haptic pattern is rendered for one kind of transducer: frequency, level, and \
@@ -330,59 +330,61 @@ extension JSONObjectWriter {
   fileprivate mutating func writeType(_ type: JSONType) {
     switch type {
     case .number(let range):
-      member("type", "number")
+      writeMember("type", "number")
       range.lowerBound.write("minimum", omitsPoint: true, to: &self)
       range.upperBound.write("maximum", omitsPoint: true, to: &self)
     case .integer(let range):
-      member("type", "integer")
-      member("minimum", range.lowerBound)
-      member("maximum", range.upperBound)
+      writeMember("type", "integer")
+      writeMember("minimum", range.lowerBound)
+      writeMember("maximum", range.upperBound)
     case .boolean:
-      member("type", "boolean")
+      writeMember("type", "boolean")
     case .string(let pattern):
-      member("type", "string")
+      writeMember("type", "string")
       if let pattern {
-        member("pattern", pattern)
+        writeMember("pattern", pattern)
       } else {
-        member("minLength", 1)
+        writeMember("minLength", 1)
       }
     case .any:
       break
     case .enumeration(let words):
       self.writeStrings("enum", words)
     case .array(let entry, let count):
-      member("type", "array")
+      writeMember("type", "array")
       if let count {
-        member("minItems", count.lowerBound)
-        member("maxItems", count.upperBound)
+        writeMember("minItems", count.lowerBound)
+        writeMember("maxItems", count.upperBound)
       }
-      object("items") { $0.writeType(entry) }
+      writeObject("items") { $0.writeType(entry) }
     case .object(let shape):
       writeFields(shape())
     }
   }
 
   fileprivate mutating func writeFields(_ shape: JSONSchema) {
-    member("type", "object")
-    object("properties") { properties in
+    writeMember("type", "object")
+    writeObject("properties") { properties in
       for key in shape.keys {
-        properties.object(key.name) { property in
-          property.member("description", key.meaning)
+        properties.writeObject(key.name) { property in
+          property.writeMember("description", key.explanation)
           property.writeType(key.type)
           if let usual = key.defaultValue {
             usual.write("default", omitsPoint: true, to: &property)
           }
           if case .enumeration(let words) = key.type, let first = words.first {
-            property.member("default", first)
+            property.writeMember("default", first)
           }
         }
       }
     }
     writeStrings("required", shape.keys.filter { $0.presence == .required }.map { $0.name })
-    member("additionalProperties", false)
+    writeMember("additionalProperties", false)
     if shape === ProfileSchema.transient.schema {
-      object("dependentSchemas") { dependents in
-        dependents.object("duration") { $0.writeForbiddenKeys(ProfileSchema.replacedByDuration) }
+      writeObject("dependentSchemas") { dependents in
+        dependents.writeObject("duration") {
+          $0.writeForbiddenKeys(ProfileSchema.replacedByDuration)
+        }
       }
     }
     if let choice = shape.discriminator {
@@ -394,19 +396,19 @@ extension JSONObjectWriter {
   /// the first are valid.
   private mutating func writeVariants(of choice: JSONSchema.Discriminator) {
     guard let defaultVariant = choice.variants.first else { return }
-    array("allOf") { list in
+    writeArray("allOf") { list in
       for branch in choice.variants {
         let others = choice.variants.flatMap { $0.keys }.filter { !branch.keys.contains($0) }
-        list.object { rule in
-          rule.object("if") { condition in
-            condition.object("properties", layout: .singleLine) { properties in
-              properties.object(choice.key) { $0.member("const", branch.value) }
+        list.writeObject { rule in
+          rule.writeObject("if") { condition in
+            condition.writeObject("properties", layout: .singleLine) { properties in
+              properties.writeObject(choice.key) { $0.writeMember("const", branch.value) }
             }
             if branch.value != defaultVariant.value {
               condition.writeStrings("required", [choice.key])
             }
           }
-          rule.object("then") { consequence in
+          rule.writeObject("then") { consequence in
             consequence.writeStrings("required", branch.required)
             consequence.writeForbiddenKeys(others)
           }
@@ -418,47 +420,47 @@ extension JSONObjectWriter {
   /// Writes the conditions for thresholds: required for the law of sensation; otherwise only valid
   /// with hardware on which all frequencies are felt equally.
   fileprivate mutating func writeThresholdConditions() {
-    object("if") { condition in
-      condition.object("properties", layout: .singleLine) { properties in
-        properties.object("intensity") { intensity in
-          intensity.object("properties") { properties in
-            properties.object("law") { $0.member("const", "sensation") }
+    writeObject("if") { condition in
+      condition.writeObject("properties", layout: .singleLine) { properties in
+        properties.writeObject("intensity") { intensity in
+          intensity.writeObject("properties") { properties in
+            properties.writeObject("law") { $0.writeMember("const", "sensation") }
           }
           intensity.writeStrings("required", ["law"])
         }
       }
       condition.writeStrings("required", ["intensity"])
     }
-    object("then", layout: .singleLine) { $0.writeStrings("required", ["thresholds"]) }
-    object("else") { otherwise in
-      otherwise.object("if") { condition in
-        condition.object("properties", layout: .singleLine) { properties in
-          properties.object("drive") { drive in
-            drive.object("properties") { properties in
-              properties.object("equalSensation") { $0.member("const", true) }
+    writeObject("then", layout: .singleLine) { $0.writeStrings("required", ["thresholds"]) }
+    writeObject("else") { otherwise in
+      otherwise.writeObject("if") { condition in
+        condition.writeObject("properties", layout: .singleLine) { properties in
+          properties.writeObject("drive") { drive in
+            drive.writeObject("properties") { properties in
+              properties.writeObject("equalSensation") { $0.writeMember("const", true) }
             }
           }
         }
         condition.writeStrings("required", ["hardware"])
       }
-      otherwise.object("else", layout: .singleLine) { $0.writeForbiddenKeys(["thresholds"]) }
+      otherwise.writeObject("else", layout: .singleLine) { $0.writeForbiddenKeys(["thresholds"]) }
     }
   }
 
   private mutating func writeForbiddenKeys(_ keys: [String]) {
     if keys.isEmpty { return }
-    object("properties", layout: .singleLine) { properties in
+    writeObject("properties", layout: .singleLine) { properties in
       for key in keys {
-        properties.member(key, false)
+        properties.writeMember(key, false)
       }
     }
   }
 
   private mutating func writeStrings(_ key: String, _ words: [String]) {
     if words.isEmpty { return }
-    array(key, layout: .singleLine) { list in
+    writeArray(key, layout: .singleLine) { list in
       for word in words {
-        list.element(word)
+        list.writeElement(word)
       }
     }
   }

@@ -408,9 +408,10 @@ public enum ProfileSchema {
         "Thermal time constant of magnet and case in seconds."
       ) { $1(&$0.magnetTimeConstant) },
       .value(
-        "coilFraction", .number(0...1), is: .alwaysWritten, default: defaultThermal.coilFraction,
+        "coilFraction", .number(0...1), is: .alwaysWritten,
+        default: defaultThermal.coilTemperatureFraction,
         "Fraction of the final temperature rise that is due to the coil."
-      ) { $1(&$0.coilFraction) },
+      ) { $1(&$0.coilTemperatureFraction) },
     ]
   ) { object, _, reader in
     reader.checkOrder(
@@ -440,9 +441,9 @@ public enum ProfileSchema {
         "Whether frequencies are mapped into the band that the hardware reproduces. Default: true."
       ) { $1(&$0.isBandMapped) },
       .value(
-        "usableRange", .number(1...40), default: defaultDrive.reach,
+        "usableRange", .number(1...40), default: defaultDrive.reachDecibels,
         "Usable range in decibels below the most sensitive frequency."
-      ) { $1(&$0.reach) },
+      ) { $1(&$0.reachDecibels) },
       .value(
         "equalize", .boolean,
         """
@@ -451,15 +452,15 @@ public enum ProfileSchema {
         """
       ) { $1(&$0.isEqualized) },
       .value(
-        "boost", .number(0...12), default: defaultDrive.boost,
+        "boost", .number(0...12), default: defaultDrive.maximumBoostDecibels,
         "Maximum boost of the equalizer in decibels."
       ) {
-        $1(&$0.boost)
+        $1(&$0.maximumBoostDecibels)
       },
       .value(
-        "damping", .number(1...20), default: defaultDrive.damping,
+        "damping", .number(1...20), default: defaultDrive.dampingFactor,
         "Factor by which the equalizer increases the damping."
-      ) { $1(&$0.damping) },
+      ) { $1(&$0.dampingFactor) },
       .value(
         "equalSensation", .boolean,
         """
@@ -492,7 +493,7 @@ public enum ProfileSchema {
       .value(
         "highPass", .number(ProfileLimits.hertzRange),
         "High-pass corner frequency in hertz. Default: half the lowest frequency."
-      ) { $1(&$0.highPass) },
+      ) { $1(&$0.highPassHertz) },
     ])
 
   private static let amplifier = ProfileObjectSchema<AmplifierParameters>(
@@ -504,9 +505,9 @@ public enum ProfileSchema {
         Power of a full-scale sine in watts. Default: the hardware's peak power, or twice its \
         continuous power.
         """
-      ) { $1(&$0.power) },
+      ) { $1(&$0.fullScalePower) },
       .value("latency", .number(0...1), "Latency from sample to movement in seconds.") {
-        $1(&$0.latency)
+        $1(&$0.latencySeconds)
       },
     ])
 

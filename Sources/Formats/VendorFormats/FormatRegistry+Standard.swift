@@ -2,13 +2,17 @@ public import HapticFormats
 import Reading
 
 extension FormatRegistry {
-  /// All formats of this package.
+  /// The registry of all formats that Temblor reads.
   public static let standard = FormatRegistry(
     apple.formats + [
-      .hapticClip.alsoNamed("meta", "lofelt"), .lofeltVoices, .he.alsoNamed("richtap"),
-      .oh.alsoNamed("harmonyos", "openharmony"), .androidXML.alsoNamed("android"), .androidArrays,
-      .vibrate.alsoNamed("web"), .waitFirst.alsoNamed("flutter", "react-native"), .webHaptics,
-      .hjif.alsoNamed("mpeg"), .hmpg, .haps.alsoNamed("interhaptics"), .hla.alsoNamed("hapticlabs"),
+      .hapticClip.addingAliases("meta", "lofelt"), .lofeltVoices,
+      .richTapHE.addingAliases("richtap"),
+      .harmonyOS.addingAliases("harmonyos", "openharmony"), .androidXML.addingAliases("android"),
+      .androidArrays,
+      .vibrate.addingAliases("web"), .waitFirst.addingAliases("flutter", "react-native"),
+      .webHaptics,
+      .hjif.addingAliases("mpeg"), .hmpg, .haps.addingAliases("interhaptics"),
+      .hla.addingAliases("hapticlabs"),
     ])
 }
 
@@ -39,7 +43,7 @@ extension HapticFormat {
       do {
         return try JSONDocument(text: file.bytes, name: file.name)
       } catch {
-        throw InputError(error, rule: .syntax)
+        throw InputError(error, rule: .invalidSyntax)
       }
     }
     var canonical: Rewriter?

@@ -70,7 +70,7 @@ public struct ABXRecord: Sendable {
   /// Returns the record as a JSON document.
   public func json() -> [UInt8] {
     var json = JSONWriter()
-    json.object(fields.write)
+    json.writeObject(fields.write)
     return json.finish()
   }
 

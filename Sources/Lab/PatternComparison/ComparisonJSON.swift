@@ -118,9 +118,9 @@ extension JSONObjectWriter {
   /// Writes a number, or null if it is nil or not finite.
   mutating func writeNumberOrNull(_ key: String, _ value: Double?) {
     if let value, value.isFinite {
-      member(key, value)
+      writeMember(key, value)
     } else {
-      null(key)
+      writeNull(key)
     }
   }
 }

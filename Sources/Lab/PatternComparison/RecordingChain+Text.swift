@@ -26,8 +26,8 @@ extension RecordingChain {
   func write(to json: inout JSONObjectWriter) {
     json.writeNumberOrNull("hertz", model?.resonance)
     json.writeNumberOrNull("qualityFactor", model?.qualityFactor)
-    json.member("isProfile", matchesProfile)
-    json.member("isFiltered", isFiltered)
-    json.member("hasAutomaticGain", hasAutomaticGain)
+    json.writeMember("isProfile", matchesProfile)
+    json.writeMember("isFiltered", isFiltered)
+    json.writeMember("hasAutomaticGain", hasAutomaticGain)
   }
 }

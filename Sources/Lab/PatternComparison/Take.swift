@@ -125,7 +125,7 @@ public struct TakeMeasurements: Equatable, Sendable {
     let mono = Signal(signal.mono, rate: signal.rate)
     let levels = try? Levels(of: signal)
     func finite(_ decibels: Double?) -> Double? {
-      decibels.flatMap { $0.isFinite && $0 > Decibels.silence ? $0 : nil }
+      decibels.flatMap { $0.isFinite && $0 > Decibels.silenceDecibels ? $0 : nil }
     }
     let peak = finite(levels?.samplePeakDecibels)
     let spectrum = peak.map { _ in Spectrum(of: mono) }
@@ -203,7 +203,7 @@ public enum LevelMatch: String, CaseIterable, Sendable {
     guard let weakest = levels.compactMap(\.self).min() else { return signals.map { _ in 1 } }
     return levels.map { level in
       guard let level else { return 1 }
-      return min(1, Decibels.factor(weakest - level))
+      return min(1, Decibels.amplitudeFactor(weakest - level))
     }
   }
 

@@ -47,7 +47,7 @@ struct HardwareLoad {
       for index in block.indices {
         energy += Double(block[index]) * Double(block[index])
         frame += 1
-        guard let limit = limits.excursion, simulation != nil else { continue }
+        guard let limit = limits.maximumExcursion, simulation != nil else { continue }
         _ = simulation?.nextAcceleration(drive: block[index])
         let fraction = abs(simulation?.displacement ?? 0) / limit
         if fraction > peakExcursion?.fraction ?? 0 {
@@ -55,7 +55,7 @@ struct HardwareLoad {
         }
       }
     }
-    guard let powerLimits = limits.power, plan.loopLength > 0 else { return }
+    guard let powerLimits = limits.fullScalePowerRatio, plan.loopLength > 0 else { return }
     // The power of a sine is half that of its peak.
     meanPowerRatio = 2 * powerLimits * energy / Double(plan.loopLength)
   }
@@ -72,10 +72,10 @@ struct HardwareLoad {
     }
     func temperatureRise(after seconds: Double) -> Double {
       let coil =
-        thermal.coilFraction
+        thermal.coilTemperatureFraction
         * (1 - NumberFormatting.decayFactor(timeConstants: seconds / thermal.coilTimeConstant))
       let magnet =
-        (1 - thermal.coilFraction)
+        (1 - thermal.coilTemperatureFraction)
         * (1 - NumberFormatting.decayFactor(timeConstants: seconds / thermal.magnetTimeConstant))
       return meanPowerRatio * (coil + magnet)
     }
@@ -155,7 +155,7 @@ extension TransducerProfile {
     profile.hardware?.excursion = 1_000_000
     profile.hardware?.continuousPower = 1_000_000
     profile.hardware?.peakPower = nil
-    profile.amplifier.power = 0.000_001
+    profile.amplifier.fullScalePower = 0.000_001
     return profile
   }
 }

@@ -252,7 +252,7 @@ struct EventChangeEstimator {
     let hasControls = originalReference.renderer?.hasControls == true
     return peaks.prefix(hasControls ? 5 : 1).map { peak in
       let vertex = ParabolicPeak(products[peak - 1], products[peak], products[peak + 1])
-      return (Double(peak - reach) + vertex.offset) / rate / (1 + residual.fit.placement.tempo)
+      return (Double(peak - reach) + vertex.peakOffset) / rate / (1 + residual.fit.placement.tempo)
     }
   }
 

@@ -92,7 +92,8 @@ struct EventRenderer {
     guard let plan = try? RenderPlan(compiling: composition, profile: profile, rate: rate) else {
       return nil
     }
-    let length = frames.map(Int64.init) ?? plan.length + Int64(OfflineRenderer.defaultTail * rate)
+    let length =
+      frames.map(Int64.init) ?? plan.length + Int64(OfflineRenderer.defaultTailDuration * rate)
     let settings = RenderSettings(
       routing: OutputRouting(channelCount: 1).fitted(to: [profile]), length: length)
     var rendering = OfflineRenderer(plan: plan, settings: settings)

@@ -152,7 +152,7 @@ struct DesignColumn {
     for range in ranges {
       let overlap = range.clamped(to: self.range)
       guard !overlap.isEmpty else { continue }
-      Vector.silence(&samples, in: overlap.lowerBound - start..<overlap.upperBound - start)
+      Vector.zero(&samples, in: overlap.lowerBound - start..<overlap.upperBound - start)
     }
   }
 

@@ -73,7 +73,7 @@ enum HumDetector {
     guard powers[peak] > prominence * median, median >= 0, powers[peak] > 0 else { return nil }
     let vertex = ParabolicPeak(
       log(powers[peak - 1] + 1e-30), log(powers[peak]), log(powers[peak + 1] + 1e-30))
-    return (Double(peak) + vertex.offset) * binWidth
+    return (Double(peak) + vertex.peakOffset) * binWidth
   }
 
   /// Returns the mean square of one tone, and the number of samples used.

@@ -186,9 +186,9 @@ struct RecordingFit {
   func solve(isWhitened: Bool = true) -> Solution {
     let taps = isWhitened ? whitener : [1]
     var observed = Vector.filtered(recording, by: taps)
-    Vector.silence(&observed, in: 0..<Self.whitenerLength)
+    Vector.zero(&observed, in: 0..<Self.whitenerLength)
     for range in excludedRanges {
-      Vector.silence(&observed, in: range)
+      Vector.zero(&observed, in: range)
     }
     let columns = groupColumns().map { column in
       var column = column.whitened(by: taps, count: recording.count)
@@ -232,11 +232,11 @@ struct RecordingFit {
         columns[$0].range.overlaps(column.range) && !column.samples.isEmpty
       }
       let first = firstOverlap ?? index
-      matrix.append((first...index).map { column.dot(columns[$0]) }, from: first)
+      matrix.appendRow((first...index).map { column.dot(columns[$0]) }, startingAt: first)
       rightSide.append(column.dot(observed))
     }
     for (index, nuisance) in nuisanceColumns.enumerated() {
-      matrix.append(columns.map { nuisance.dot($0) } + nuisanceProducts[index], from: 0)
+      matrix.appendRow(columns.map { nuisance.dot($0) } + nuisanceProducts[index], startingAt: 0)
       rightSide.append(nuisance.dot(observed))
     }
     return (matrix, rightSide)

@@ -103,7 +103,7 @@ struct RecordingObservation {
     for bin in spectrum.powers.indices {
       spectrum.powers[bin] += Self.modelError * excerptSpectrum.powers[bin] + floor
     }
-    return spectrum.whitener(order: Self.whitenerOrder).map(Double.init)
+    return spectrum.whiteningFilter(order: Self.whitenerOrder).map(Double.init)
   }
 }
 

@@ -147,11 +147,11 @@ struct RecordingPredictor {
 
   private func residualWhitener(_ residual: [Double], excerptEnergy: Double) -> [Double] {
     var spectrum = NoiseSpectralDensity(of: residual.map(Float.init), quantile: nil)
-    let floor = 1e-7 * excerptEnergy / Double(sampleCount) + 1e-4 * spectrum.power
+    let floor = 1e-7 * excerptEnergy / Double(sampleCount) + 1e-4 * spectrum.totalPower
     for bin in spectrum.powers.indices {
       spectrum.powers[bin] += floor
     }
-    return spectrum.whitener(order: RecordingObservation.whitenerOrder).map(Double.init)
+    return spectrum.whiteningFilter(order: RecordingObservation.whitenerOrder).map(Double.init)
   }
 
   /// Returns the sum of the logarithms of the gains in the excerpt at a delay.

@@ -30,7 +30,7 @@ struct RecordingResidual {
       column.add(to: &samples, times: -gain)
     }
     for range in excludedRanges {
-      Vector.silence(&samples, in: range)
+      Vector.zero(&samples, in: range)
     }
     columns = fit.reference.waveforms.map(whitened)
   }

@@ -242,7 +242,7 @@ struct RecordingResponse: Equatable, Sendable {
         priorDeviations[row] * products[$0] * priorDeviations[$0]
       }
       values[row] += 1
-      matrix.append(values, from: 0)
+      matrix.appendRow(values, startingAt: 0)
     }
 
     /// Returns the energy that the regression explains.
@@ -265,7 +265,7 @@ struct RecordingResponse: Equatable, Sendable {
         1e-12 * energy, energy - Vector.dot(rightSide, solution), 1e-300)
       let count = Double(recorded.count)
       let evidence =
-        -count / 2 * log(residualEnergy / count) - matrix.logDeterminantRoot
+        -count / 2 * log(residualEnergy / count) - matrix.logSquareRootOfDeterminant
         - response.parameterCount / 2 * log(count)
       return Fit(
         evidence: evidence, coefficients: zip(solution, priorDeviations).map { $0 * $1 },

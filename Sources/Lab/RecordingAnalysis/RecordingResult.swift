@@ -189,7 +189,8 @@ package struct RecordingResult {
       // band.
       let residual = fittedPlacement.fit.solve(isWhitened: false).residual
       power =
-        NoiseSpectralDensity(of: residual).power * rate / fittedPlacement.fit.reference.rate + hum
+        NoiseSpectralDensity(of: residual).totalPower * rate / fittedPlacement.fit.reference.rate
+        + hum
     }
     let mean = quiet.isEmpty ? 0 : quiet.reduce(0.0) { $0 + Double($1) } / Double(quiet.count)
     power = max(0, power - mean * mean)

@@ -150,7 +150,7 @@ struct RecordingSearch {
     for bin in noise.powers.indices {
       noise.powers[bin] += 1e-5 * maximumPower + 1e-16
     }
-    fit.whitener = noise.whitener()
+    fit.whitener = noise.whiteningFilter()
     fit.refine(rounds: 2)
     let solution = fit.solve()
     guard solution.gain > 0 else { return nil }
@@ -226,7 +226,7 @@ extension RecordingSearch.FittedPlacement {
       for bin in noise.powers.indices {
         noise.powers[bin] += error * error + 1e-16
       }
-      refined.fit.whitener = noise.whitener()
+      refined.fit.whitener = noise.whiteningFilter()
       refined.fit.refine()
     }
     refined.residualRatio = refined.fit.solve().residualRatio

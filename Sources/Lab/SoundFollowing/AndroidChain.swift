@@ -56,18 +56,18 @@ struct AndroidChain {
   mutating func next(_ sample: Double) -> Double {
     var sample = sample
     for index in inputFilters.indices {
-      sample = inputFilters[index].next(sample)
+      sample = inputFilters[index].process(sample)
     }
     sample = max(0, sample)
     for index in envelopeFilters.indices {
-      sample = envelopeFilters[index].next(sample)
+      sample = envelopeFilters[index].process(sample)
     }
-    sample = resonance.next(sample)
-    sample *= pow(envelope.next(abs(sample)) + 0.01, -0.8)
-    sample = 0.3 * bandStop.next(sample)
+    sample = resonance.process(sample)
+    sample *= pow(envelope.process(abs(sample)) + 0.01, -0.8)
+    sample = 0.3 * bandStop.process(sample)
     sample = sample * sample * sample / (0.1 + sample * sample)
     for index in outputFilters.indices {
-      sample = outputFilters[index].next(sample)
+      sample = outputFilters[index].process(sample)
     }
     sample *= 1.5
     return sample / (1 + abs(sample))

@@ -39,7 +39,7 @@ struct BandLevelMeter {
   mutating func add(_ sample: Double) {
     var sample = sample
     for index in filters.indices {
-      sample = filters[index].next(sample)
+      sample = filters[index].process(sample)
     }
     energy += sample * sample
   }

@@ -138,20 +138,20 @@ public struct SoundFollower {
     }
     if options.style == .android { return androidChain.next(sample) }
     // Remove DC and frequencies that cannot be felt.
-    let filtered = highPass.next(sample)
+    let filtered = highPass.process(sample)
     if !options.keepsVoices {
       gate.add(filtered)
     }
     var output = 0.0
     switch options.style {
     case .bass:
-      output = lowPass.next(filtered)
+      output = lowPass.process(filtered)
     case .impacts:
       output = burstGenerator.next()
     case .engine:
       output = nextToneSample(at: fraction)
     case .full, .android:
-      output = lowPass.next(filtered) + Self.mixedBurstGain * burstGenerator.next()
+      output = lowPass.process(filtered) + Self.mixedBurstGain * burstGenerator.next()
     }
     if options.style == .engine {
       rumbleBand.add(filtered)

@@ -133,7 +133,7 @@ private struct PeriodicityDetector {
   mutating func add(_ sample: Double) {
     var sample = sample
     for index in filters.indices {
-      sample = filters[index].next(sample)
+      sample = filters[index].process(sample)
     }
     count += 1
     guard count % decimationFactor == 0 else { return }

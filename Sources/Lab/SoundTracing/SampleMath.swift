@@ -158,6 +158,6 @@ enum SampleMath {
   /// one, −½…½.
   static func parabolicPeakOffset(_ before: Float, _ middle: Float, _ after: Float) -> Double {
     let peak = ParabolicPeak(Double(before), Double(middle), Double(after))
-    return min(0.5, max(-0.5, peak.offset))
+    return min(0.5, max(-0.5, peak.peakOffset))
   }
 }

@@ -88,7 +88,7 @@ struct VibrationTrace {
   ) -> [FoundBurst] {
     let withoutTone = zip(samples, tone.samples).map { $0 - $1 }
     let peak = withoutTone.reduce(0) { max($0, abs($1)) }
-    let minimum = max(minimumAmplitude, peak * Float(Decibels.factor(threshold)))
+    let minimum = max(minimumAmplitude, peak * Float(Decibels.amplitudeFactor(threshold)))
     let search = BurstSearch(
       dictionary: dictionary, toneLevels: tone.levels, minimumAmplitude: minimum)
     let bursts = search.bursts(in: withoutTone)
@@ -156,7 +156,7 @@ struct VibrationTrace {
   ) -> [TracedContinuous] {
     let rate = dictionary.rate
     let minimumLevel = max(
-      2 * minimumAmplitude, (levels.max() ?? 0) * Float(Decibels.factor(range)))
+      2 * minimumAmplitude, (levels.max() ?? 0) * Float(Decibels.amplitudeFactor(range)))
     let segments = SampleMath.segments(levels.count, closing: Int(maximumGap * rate)) {
       levels[$0] > minimumLevel
     }

@@ -31,7 +31,9 @@ struct WidebandTrace {
     let threshold: Double
 
     /// Returns the factor of a level in decibels, at least the threshold.
-    func factor(_ decibels: Double) -> Float { Float(Decibels.factor(max(threshold, decibels))) }
+    func factor(_ decibels: Double) -> Float {
+      Float(Decibels.amplitudeFactor(max(threshold, decibels)))
+    }
   }
 
   /// The corners of the octaves, in hertz.
@@ -139,7 +141,7 @@ struct WidebandTrace {
     let count = octaves[0].count
     let unweighted = totalLevel(of: octaves, weights: octaves.map { _ in 1 })
     let floor =
-      Float(Decibels.factor(gateDecibels))
+      Float(Decibels.amplitudeFactor(gateDecibels))
       * Statistics.quantile(of: unweighted, fullIntensityQuantile)
     var novelty = [Float](repeating: 0, count: count)
     let weightSum = max(weights.prefix(octaves.count).reduce(0, +), 1e-9)

@@ -331,8 +331,8 @@ public struct Calibration: Equatable, Sendable {
       hardware.estimated += ["resonance", "qualityFactor"]
     }
     profile.hardware = hardware
-    if let latency = conditions.latencySeconds {
-      profile.amplifier.latency = Self.rounded(latency, places: 6)
+    if let latencySeconds = conditions.latencySeconds {
+      profile.amplifier.latencySeconds = Self.rounded(latencySeconds, places: 6)
     }
     return profile
   }
@@ -351,7 +351,7 @@ public struct Calibration: Equatable, Sendable {
   /// at most 1. A profile states the acceleration at continuous power.
   private static func continuousAmplitude(of profile: TransducerProfile) -> Double {
     // The limits do not depend on the rate.
-    let power = profile.transducerSettings(rate: 48_000)?.limits.power ?? 1
+    let power = profile.transducerSettings(rate: 48_000)?.limits.fullScalePowerRatio ?? 1
     return min(1, (1 / power).squareRoot())
   }
 

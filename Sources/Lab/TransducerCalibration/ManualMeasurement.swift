@@ -123,7 +123,7 @@ public struct ManualMeasurement: Equatable, Sendable {
       model.resonance * (1 - max(uncertainty.resonance, TransducerUncertainty.estimated.resonance))
     weakest.hardware?.qualityFactor = model.qualityFactor * uncertainty.qualityFactor
     let excess = SweepLimits(weakest).excessDecibels(
-      ofAmplitude: Decibels.factor(level), within: band)
+      ofAmplitude: Decibels.amplitudeFactor(level), within: band)
     hardware.resonance = nil
     hardware.modes = []
     hardware.band = nil
@@ -136,10 +136,10 @@ public struct ManualMeasurement: Equatable, Sendable {
     return TransducerProfile(
       name: profile.name, summary: "",
       frequency: FrequencyMapping(low: band.lowerBound, high: band.upperBound),
-      level: Decibels.factor(level - max(0, excess)), thresholds: profile.thresholds,
+      level: Decibels.amplitudeFactor(level - max(0, excess)), thresholds: profile.thresholds,
       hardware: hardware,
       drive: DriveSettings(
-        isBandMapped: false, reach: 40, isEqualized: false, hasEqualSensation: true,
+        isBandMapped: false, reachDecibels: 40, isEqualized: false, hasEqualSensation: true,
         contactSite: profile.drive.contactSite),
       amplifier: profile.amplifier)
   }

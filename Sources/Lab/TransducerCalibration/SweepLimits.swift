@@ -27,7 +27,9 @@ public struct SweepLimits: Equatable, Sendable {
   }
 
   /// A Boolean value that indicates whether the profile has a limit of excursion or power.
-  public var hasLimits: Bool { limits?.excursion != nil || limits?.power != nil }
+  public var hasLimits: Bool {
+    limits?.maximumExcursion != nil || limits?.fullScalePowerRatio != nil
+  }
 
   /// Returns the level of a signal above the limits, in decibels; negative if it is below.
   public func excessDecibels(of signal: SweepSignal) -> Double {
@@ -41,13 +43,14 @@ public struct SweepLimits: Equatable, Sendable {
   ///   - band: The frequencies, in hertz.
   func excessDecibels(ofAmplitude amplitude: Double, within band: ClosedRange<Double>) -> Double {
     var excess = -Double.infinity
-    if let excursion = limits?.excursion, let model {
+    if let excursion = limits?.maximumExcursion, let model {
       let displacement = amplitude * model.maximumDisplacement(in: band)
       excess = max(excess, Decibels.of(amplitude: displacement / excursion) + Self.headroomDecibels)
     }
-    if let power = limits?.power {
+    if let fullScalePowerRatio = limits?.fullScalePowerRatio {
       excess = max(
-        excess, Decibels.of(power: amplitude * amplitude * power) + Self.headroomDecibels)
+        excess,
+        Decibels.of(power: amplitude * amplitude * fullScalePowerRatio) + Self.headroomDecibels)
     }
     return excess
   }

@@ -115,7 +115,7 @@ public struct SweepSignal: Equatable, Sendable {
   // MARK: - Timing
 
   /// The peak, relative to full scale.
-  public var amplitude: Double { Decibels.factor(level) }
+  public var amplitude: Double { Decibels.amplitudeFactor(level) }
 
   /// The ratio of the quiet to the loud sweep's amplitude.
   static let quietRatio = 0.5

@@ -146,10 +146,10 @@ package final class CommandSession {
   package func remainingSeconds(tail: Double? = nil) -> Double? {
     removeEndedSounds()
     guard sounds.isEmpty, scheduledTaps.count == 0 else { return nil }
-    let delay = engine.routing.channels.map(\.delay).max() ?? 0
+    let delay = engine.routing.channels.map(\.delayFrameCount).max() ?? 0
     let remaining =
       Double(endFrame + Int64(delay) - engine.position) / engine.rate
-      + (tail ?? engine.routing.tail(rate: engine.rate))
+      + (tail ?? engine.routing.tailDuration(rate: engine.rate))
     return max(0, remaining)
   }
 

@@ -30,7 +30,7 @@ public struct ChannelRouting: Sendable {
     /// The index of the channel, from 0.
     public var channelIndex: Int
     /// The content of the channel, or nil for that of the lists.
-    public var content: (hasHaptics: Bool, audio: OutputRouting.Channel.Audio)?
+    public var content: (hasHaptics: Bool, audio: OutputRouting.Channel.AudioSide)?
     /// The profile of the channel's transducer, or nil for the default profile.
     public var profile: TransducerProfile?
     /// The body location that the channel carries, by its number or name; nil for all.
@@ -94,7 +94,8 @@ public struct ChannelRouting: Sendable {
   ///   - buses: The parts of the pattern that are rendered.
   ///   - bodyLocationCount: The number of body locations of the pattern.
   public func resolved(
-    channelCount: Int, rate: Double, profile: TransducerProfile, buses: RenderSettings.Buses = .all,
+    channelCount: Int, rate: Double, profile: TransducerProfile,
+    buses: RenderSettings.AudibleBuses = .all,
     bodyLocationCount: Int = 0
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = OutputRouting(channelCount: channelCount, buses: buses).channels
@@ -134,7 +135,7 @@ public struct ChannelRouting: Sendable {
     for index in channels.indices {
       channels[index].audio = .none
     }
-    let sides: [OutputRouting.Channel.Audio] =
+    let sides: [OutputRouting.Channel.AudioSide] =
       audioChannels.count == 1 ? [.both] : [.left, .right]
     for (position, entry) in audioChannels.enumerated() where entry.channelIndex < channels.count {
       channels[entry.channelIndex].audio = sides[position % sides.count]
@@ -144,7 +145,7 @@ public struct ChannelRouting: Sendable {
 
   /// Applies the settings of individual channels.
   private func applySettings(
-    to channels: inout [OutputRouting.Channel], rate: Double, buses: RenderSettings.Buses
+    to channels: inout [OutputRouting.Channel], rate: Double, buses: RenderSettings.AudibleBuses
   ) {
     for settings in channelSettings where settings.channelIndex < channels.count {
       let index = settings.channelIndex
@@ -154,7 +155,8 @@ public struct ChannelRouting: Sendable {
       }
       channels[index].hapticGain *= settings.gain
       channels[index].audioGain *= settings.gain
-      channels[index].delay = Int(FrameConversion.frame(seconds: settings.delaySeconds, rate: rate))
+      channels[index].delayFrameCount = Int(
+        FrameConversion.frame(seconds: settings.delaySeconds, rate: rate))
       channels[index].isInverted = settings.isInverted
       channels[index].filters = settings.filters
     }
@@ -187,7 +189,7 @@ public struct ChannelRouting: Sendable {
   /// Returns the routing with a haptic bus for each transducer of an array.
   private static func resolved(
     array: TransducerArray, channels: [OutputRouting.Channel], rate: Double,
-    buses: RenderSettings.Buses,
+    buses: RenderSettings.AudibleBuses,
     bodyLocationCount: Int
   ) -> (routing: OutputRouting, profiles: [TransducerProfile]) {
     var channels = channels
@@ -203,7 +205,7 @@ public struct ChannelRouting: Sendable {
       }
       channels[index].hapticGain = gain
       channels[index].audioGain *= gain
-      channels[index].delay = Int(
+      channels[index].delayFrameCount = Int(
         FrameConversion.frame(seconds: transducer.delaySeconds, rate: rate))
       channels[index].isInverted = transducer.isInverted
     }

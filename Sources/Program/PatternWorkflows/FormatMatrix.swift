@@ -111,7 +111,7 @@ public enum FormatMatrix {
         $0.append($1)
       }
     }
-    let difference = CompositionDifference(original, converted.composition).maximum
+    let difference = CompositionDifference(original, converted.composition).maximumError
     let grade: Grade =
       if difference <= exactTolerance && losses.isEmpty {
         .exact

@@ -37,10 +37,10 @@ public struct LoadedPattern: Sendable {
     }
     self.input = input
     self.composition = composition
-    details = readResult.details
+    details = readResult.fileDetails
     sourceMap = readResult.sourceMap
     findings = readResult.findings
-    soundReferences = input.soundLookup == .none ? [] : readResult.sounds
+    soundReferences = input.soundLookup == .none ? [] : readResult.soundReferences
   }
 
   /// The format of the file, or nil if it cannot be recognized. The file is examined at each call.

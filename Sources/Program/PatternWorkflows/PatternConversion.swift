@@ -112,15 +112,15 @@ public struct PatternConversion: Sendable {
   private func sounds(of readResult: ReadResult, in files: [WrittenFiles.File])
     -> [ReadResult.SoundReference]
   {
-    guard !readResult.sounds.isEmpty else { return [] }
+    guard !readResult.soundReferences.isEmpty else { return [] }
     let writtenSounds = files.filter { $0.fileExtension == nil }.flatMap { file in
       targetFormat.examine(
         SourceFile(file.bytes, name: writingOptions.baseName),
         options: ReadingOptions(wantsFindings: false)
-      ).sounds
+      ).soundReferences
     }
     var remainingPaths = Set(writtenSounds.map(\.path))
-    return readResult.sounds.filter { remainingPaths.remove($0.path) != nil }
+    return readResult.soundReferences.filter { remainingPaths.remove($0.path) != nil }
   }
 
   /// A Boolean value that indicates whether the options request nothing but another format.

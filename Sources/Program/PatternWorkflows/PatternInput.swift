@@ -70,7 +70,8 @@ public struct PatternInput: Equatable, Sendable {
   package var sourcePaths: [String] {
     guard case .file(let path) = origin else { return [] }
     guard soundLookup != .none, let file = try? readFile() else { return [path] }
-    let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false)).sounds
+    let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false))
+      .soundReferences
     return [path] + sounds.map { FileSystem.join(folder ?? "", $0.path) }
   }
 

@@ -25,7 +25,7 @@ public struct RenderBatch: Sendable {
     /// The container of the sound file.
     public var container: SoundFileFormat.Container
     /// The parts of the pattern that are rendered.
-    public var buses: RenderSettings.Buses
+    public var buses: RenderSettings.AudibleBuses
 
     /// Creates an item.
     ///
@@ -36,7 +36,7 @@ public struct RenderBatch: Sendable {
     ///   - buses: The parts of the pattern that are rendered.
     public init(
       input: PatternInput, destination: Destination, container: SoundFileFormat.Container = .wav,
-      buses: RenderSettings.Buses = .all
+      buses: RenderSettings.AudibleBuses = .all
     ) {
       self.input = input
       self.destination = destination

@@ -30,7 +30,7 @@ public struct RenderJob: Sendable {
   /// The format of the samples.
   public var sampleFormat = SampleFormat.s16
   /// The parts of the pattern that are rendered.
-  public var buses = RenderSettings.Buses.all
+  public var buses = RenderSettings.AudibleBuses.all
   /// The assignment of haptics and audio to channels.
   public var routing = ChannelRouting()
   /// A Boolean value that indicates whether the output is the simulated acceleration instead of the
@@ -99,9 +99,10 @@ public struct RenderJob: Sendable {
   public func settings(for plans: [RenderPlan]) -> RenderSettings {
     let rate = Double(rate)
     let routing = resolvedRouting(for: plans).routing
-    let tail = tailSeconds ?? routing.tail(rate: rate, includesTransducer: rendersAcceleration)
-    let tailLength = FrameConversion.frame(seconds: tail, rate: rate)
-    let maximumDelay = Int64(routing.channels.map(\.delay).max() ?? 0)
+    let tailDuration =
+      tailSeconds ?? routing.tailDuration(rate: rate, includesTransducer: rendersAcceleration)
+    let tailLength = FrameConversion.frame(seconds: tailDuration, rate: rate)
+    let maximumDelay = Int64(routing.channels.map(\.delayFrameCount).max() ?? 0)
     var length = soundFrameCount(of: plans) + tailLength + maximumDelay
     if let duration {
       length = FrameConversion.frame(seconds: duration, rate: rate)

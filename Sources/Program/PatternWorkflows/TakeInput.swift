@@ -113,7 +113,8 @@ public enum TakeInput: Equatable, Sendable {
     // The events of a take have the frequencies that its profile plays.
     let scale = job.profile.bandMapped(rate: Double(job.rate)).frequency.sharpnessScale
     var take = Take(
-      name: input.name, source: .pattern(composition.voiced(on: scale)), signal: signal,
+      name: input.name, source: .pattern(composition.convertingStatedHertz(to: scale)),
+      signal: signal,
       profile: job.profile,
       text: String(decoding: pattern.file.bytes, as: UTF8.self), feeling: composition.notes)
     take.duration = plan.duration

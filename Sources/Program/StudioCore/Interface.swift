@@ -260,7 +260,7 @@ public func temblorWav(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32, 
 {
   let instance = unsafe StudioInstance.instance(of: handle)
   return instance.setOutput(
-    WaveFile.bytes(
+    WaveFile.fileBytes(
       of: instance.studio.render(Int(slot), profile: Int(profile), rate: rate), rate: rate)
   )
 }

@@ -47,7 +47,7 @@ extension PatternChange {
       self = .duplicate(path)
     } else if let entry = json["add"] {
       var writer = JSONWriter(layout: .compact)
-      writer.value(copying: entry)
+      writer.writeValue(copying: entry)
       self = .add(writer.bytes, after: json["after"]?.string)
     } else if let point = json["addPoint"], let time = point["time"]?.number,
       let value = point["value"]?.number,

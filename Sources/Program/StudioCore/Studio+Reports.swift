@@ -67,16 +67,16 @@ extension Studio {
   private func formatsJSON() -> [UInt8] {
     JSONWriter.arrayText { list in
       for format in FormatRegistry.standard.formats {
-        list.object { object in
-          object.member("id", format.id)
-          object.member("title", format.title)
-          object.array("extensions") { list in
+        list.writeObject { object in
+          object.writeMember("id", format.id)
+          object.writeMember("title", format.title)
+          object.writeArray("extensions") { list in
             for fileExtension in format.fileExtensions {
-              list.element(fileExtension)
+              list.writeElement(fileExtension)
             }
           }
-          object.member("reads", true)
-          object.member("writes", format.isWritable)
+          object.writeMember("reads", true)
+          object.writeMember("writes", format.isWritable)
         }
       }
     }
@@ -86,7 +86,7 @@ extension Studio {
   private func linesJSON(_ index: Int) -> [UInt8] {
     JSONWriter.arrayText { list in
       for line in documents[index].changedLines {
-        list.element(line)
+        list.writeElement(line)
       }
     }
   }
@@ -95,9 +95,9 @@ extension Studio {
   private func originJSON(_ index: Int) -> [UInt8] {
     let origin = documents[index].origin
     return JSONWriter.objectText { object in
-      object.member("format", origin?.format.id ?? HapticFormat.ahap.id)
-      object.member("title", origin?.format.title ?? HapticFormat.ahap.title)
-      object.array("losses") { $0.writeLosses(origin?.losses ?? []) }
+      object.writeMember("format", origin?.format.id ?? HapticFormat.ahap.id)
+      object.writeMember("title", origin?.format.title ?? HapticFormat.ahap.title)
+      object.writeArray("losses") { $0.writeLosses(origin?.losses ?? []) }
     }
   }
 
@@ -107,13 +107,13 @@ extension Studio {
     return JSONWriter.objectText { object in
       for (key, label) in [("undo", history.undo), ("redo", history.redo)] {
         if let label {
-          object.member(key, label)
+          object.writeMember(key, label)
         } else {
-          object.null(key)
+          object.writeNull(key)
         }
       }
-      object.member("changed", history.isChanged)
-      object.member("readable", documents[index].isReadable)
+      object.writeMember("changed", history.isChanged)
+      object.writeMember("readable", documents[index].isReadable)
     }
   }
 
@@ -129,26 +129,26 @@ extension Studio {
     let controls = EffectiveParameters(pattern)
     let document = documents[index]
     return JSONWriter.objectText { file in
-      file.member("duration", pattern.duration)
-      file.member("name", document.name)
+      file.writeMember("duration", pattern.duration)
+      file.writeMember("name", document.name)
       if let title = editor.content.metadata["Project"] {
-        file.member("title", title)
+        file.writeMember("title", title)
       }
-      file.member("format", document.origin?.format.id ?? HapticFormat.ahap.id)
-      file.array("events") { list in
+      file.writeMember("format", document.origin?.format.id ?? HapticFormat.ahap.id)
+      file.writeArray("events") { list in
         for (index, event) in pattern.events.enumerated() {
-          list.object { $0.write(event, path: "events[\(index)]", under: controls) }
+          list.writeObject { $0.write(event, path: "events[\(index)]", under: controls) }
         }
       }
-      file.array("curves") { list in
+      file.writeArray("curves") { list in
         for (index, curve) in pattern.curves.enumerated() {
           let order = editor.pointOrder(ofCurve: index)
-          list.object { $0.write(curve, path: "curves[\(index)]", pointOrder: order) }
+          list.writeObject { $0.write(curve, path: "curves[\(index)]", pointOrder: order) }
         }
       }
-      file.array("parameters") { list in
+      file.writeArray("parameters") { list in
         for (index, parameter) in pattern.parameters.enumerated() {
-          list.object { $0.write(parameter, path: "parameters[\(index)]") }
+          list.writeObject { $0.write(parameter, path: "parameters[\(index)]") }
         }
       }
     }
@@ -159,8 +159,8 @@ extension Studio {
     let editor = documents[index].isReadable ? documents[index].editor : nil
     return JSONWriter.arrayText { list in
       for finding in findings(of: index, profile: profile) {
-        list.object {
-          $0.writeMembers(of: finding, path: editor?.partPath(forValuePath: finding.location.path))
+        list.writeObject {
+          $0.writeMembers(of: finding, path: editor?.changePath(forJSONPath: finding.location.path))
         }
       }
     }
@@ -172,14 +172,14 @@ extension Studio {
     JSONWriter.arrayText { list in
       for profile in profiles {
         let played = profile.bandMapped(rate: Self.defaultRate).frequency
-        list.object { object in
-          object.member("name", profile.name)
-          object.member("title", profile.hardware?.product ?? profile.name)
-          object.member("summary", profile.summary)
-          object.member("kind", profile.hardware == nil ? "mapping" : "transducer")
-          object.member("low", played.low)
-          object.member("high", played.high)
-          object.member("hasHardware", profile.hardware != nil)
+        list.writeObject { object in
+          object.writeMember("name", profile.name)
+          object.writeMember("title", profile.hardware?.product ?? profile.name)
+          object.writeMember("summary", profile.summary)
+          object.writeMember("kind", profile.hardware == nil ? "mapping" : "transducer")
+          object.writeMember("low", played.low)
+          object.writeMember("high", played.high)
+          object.writeMember("hasHardware", profile.hardware != nil)
         }
       }
     }
@@ -190,14 +190,14 @@ extension JSONWriter {
   /// Returns a compact text of an array.
   static func arrayText(_ contents: (inout JSONArrayWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter(layout: .compact)
-    writer.array(contents)
+    writer.writeArray(contents)
     return writer.finish()
   }
 
   /// Returns a compact text of an object.
   static func objectText(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter(layout: .compact)
-    writer.object(contents)
+    writer.writeObject(contents)
     return writer.finish()
   }
 }
@@ -207,26 +207,26 @@ extension JSONObjectWriter {
   fileprivate mutating func write(
     _ event: HapticEvent, path: String, under controls: EffectiveParameters
   ) {
-    member("kind", event.kind.rawValue)
-    member("path", path)
-    member("time", event.time)
+    writeMember("kind", event.kind.rawValue)
+    writeMember("path", path)
+    writeMember("time", event.time)
     if let duration = event.duration {
-      member("duration", duration)
+      writeMember("duration", duration)
     }
     if let waveform = event.waveform {
-      member("file", waveform.path)
+      writeMember("file", waveform.path)
     }
     for field in AHAPField.allCases {
       guard let id = field.parameter, event.kind.responds(to: id) else { continue }
       if event.parameters[id] != nil || id == .hapticIntensity || id == .hapticSharpness {
-        member(field.rawValue, event.value(of: id))
+        writeMember(field.rawValue, event.value(of: id))
       }
     }
     guard event.kind.isHaptic else { return }
-    array("felt") { points in
+    writeArray("felt") { points in
       for point in controls.points(of: event) {
         for number in [point.time, point.intensity, point.sharpness] {
-          points.element(number)
+          points.writeElement(number)
         }
       }
     }
@@ -234,28 +234,28 @@ extension JSONObjectWriter {
 
   /// Writes a curve. `pointOrder` contains the path indices of its points.
   fileprivate mutating func write(_ curve: ParameterCurve, path: String, pointOrder: [Int]) {
-    member("id", curve.id.rawValue)
-    member("path", path)
-    member("time", curve.time)
-    array("points") { points in
+    writeMember("id", curve.id.rawValue)
+    writeMember("path", path)
+    writeMember("time", curve.time)
+    writeArray("points") { points in
       for point in curve.controlPoints {
-        points.element(point.time)
-        points.element(Double(point.value))
+        points.writeElement(point.time)
+        points.writeElement(Double(point.value))
       }
     }
     guard pointOrder != Array(pointOrder.indices) else { return }
-    array("order") { list in
+    writeArray("order") { list in
       for index in pointOrder {
-        list.element(index)
+        list.writeElement(index)
       }
     }
   }
 
   fileprivate mutating func write(_ parameter: DynamicParameter, path: String) {
-    member("id", parameter.id.rawValue)
-    member("path", path)
-    member("time", parameter.time)
-    member("value", parameter.value)
+    writeMember("id", parameter.id.rawValue)
+    writeMember("path", path)
+    writeMember("time", parameter.time)
+    writeMember("value", parameter.value)
   }
 
   /// Writes a finding with its location.
@@ -264,21 +264,21 @@ extension JSONObjectWriter {
   ///   - finding: The finding.
   ///   - path: The path of the part concerned, or nil.
   mutating func writeMembers(of finding: Finding, path: String? = nil) {
-    member("severity", finding.severity.description)
-    member("rule", finding.rule.text)
-    member("message", finding.message)
+    writeMember("severity", finding.severity.description)
+    writeMember("rule", finding.rule.text)
+    writeMember("message", finding.message)
     if let suggestion = finding.suggestion {
-      member("hint", suggestion)
+      writeMember("hint", suggestion)
     }
-    member("file", finding.location.name)
+    writeMember("file", finding.location.name)
     if case .text(let line, let column) = finding.location.position {
-      member("line", line)
-      member("column", column)
+      writeMember("line", line)
+      writeMember("column", column)
     }
     if let path {
-      member("path", path)
+      writeMember("path", path)
     }
-    member("place", finding.location.path)
+    writeMember("place", finding.location.path)
   }
 }
 
@@ -286,13 +286,13 @@ extension JSONArrayWriter {
   /// Writes losses with their locations.
   mutating func writeLosses(_ losses: [LocatedLoss]) {
     for locatedLoss in losses {
-      object { object in
-        object.member("kind", locatedLoss.loss.kind.rawValue)
-        object.member("message", locatedLoss.loss.message)
-        object.member("place", locatedLoss.location.path)
+      writeObject { object in
+        object.writeMember("kind", locatedLoss.loss.kind.rawValue)
+        object.writeMember("message", locatedLoss.loss.message)
+        object.writeMember("place", locatedLoss.location.path)
         if case .text(let line, let column) = locatedLoss.location.position {
-          object.member("line", line)
-          object.member("column", column)
+          object.writeMember("line", line)
+          object.writeMember("column", column)
         }
       }
     }

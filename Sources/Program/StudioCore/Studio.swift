@@ -64,7 +64,7 @@ final class Studio {
       return [error.finding]
     }
     let readResult = HapticFormat.ahap.examine(file)
-    var otherFindings = missingSoundFindings(for: readResult.sounds)
+    var otherFindings = missingSoundFindings(for: readResult.soundReferences)
     if let composition = readResult.composition {
       otherFindings += ruleFindings(
         in: composition, sourceMap: readResult.sourceMap, profile: profile,
@@ -170,7 +170,7 @@ final class Studio {
   {
     let plan = try compile(index, profile: profileIndex, rate: rate)
     let routing = OutputRouting().fitted(to: [profile(profileIndex)])
-    let tail = FrameConversion.frame(seconds: routing.tail(rate: rate), rate: rate)
+    let tail = FrameConversion.frame(seconds: routing.tailDuration(rate: rate), rate: rate)
     let length = plan.length + tail
     let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fadeDuration, rate: rate), length)
     var renderer = OfflineRenderer(

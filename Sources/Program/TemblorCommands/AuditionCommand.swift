@@ -311,7 +311,7 @@ final class SequentialAuditionActivity: PlaybackActivity {
       announcedCount += 1
     }
     let last = scheduledTakes.last?.end ?? 0
-    let tail = engine.routing.tail(rate: engine.rate)
+    let tail = engine.routing.tailDuration(rate: engine.rate)
     let end = last + FrameConversion.frame(seconds: tail, rate: engine.rate)
     let next = announcedCount < scheduledTakes.count ? scheduledTakes[announcedCount].start : end
     if engine.position >= end { return .finished }

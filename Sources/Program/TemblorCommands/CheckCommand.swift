@@ -157,7 +157,7 @@ enum CheckCommand {
         failures.append(Failure.message(error))
       }
     }
-    findings = options.filter.apply(to: findings)
+    findings = options.filter.filteredFindings(findings)
     if options.isStrict {
       for index in findings.indices where findings[index].severity == .warning {
         findings[index].severity = .error
@@ -228,7 +228,7 @@ enum CheckCommand {
   {
     let examination = input.formats.examine(try input.readFile())
     let location = examination.sourceMap.location(of:)
-    let sounds = input.soundLookup == .none ? [] : examination.sounds
+    let sounds = input.soundLookup == .none ? [] : examination.soundReferences
     var findings = WaveformFiles.findings(sounds, from: input.folder)
     if let composition = examination.composition {
       findings += PatternRules.findings(
@@ -396,7 +396,7 @@ enum FindingGrouping {
       if seen[key, default: 0] <= maximumShownCount {
         shown.append(finding)
       } else if let group = groups[key] {
-        shown[group.place].count += finding.count
+        shown[group.place].occurrenceCount += finding.occurrenceCount
         groups[key] = (group.place, finding)
       } else {
         groups[key] = (shown.count, finding)
@@ -405,9 +405,9 @@ enum FindingGrouping {
     }
     for (index, last) in groups.values {
       // A single additional finding is as short as the line that would replace it.
-      guard shown[index].count > 1 else { continue }
+      guard shown[index].occurrenceCount > 1 else { continue }
       shown[index].message =
-        "and \(shown[index].count) more" + lineRange(from: shown[index], to: last)
+        "and \(shown[index].occurrenceCount) more" + lineRange(from: shown[index], to: last)
       shown[index].suggestion = nil
       shown[index].location.path = ""
     }

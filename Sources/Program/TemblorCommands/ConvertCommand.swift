@@ -281,7 +281,7 @@ extension PatternConversion.LocatedLoss {
   var fields: JSONObject {
     ["file": location.name] + location.positionFields + [
       "path": location.path, "kind": loss.kind.rawValue, "message": loss.message,
-      "size": loss.size.flatMap { $0.isFinite ? $0 : nil },
+      "size": loss.differenceSize.flatMap { $0.isFinite ? $0 : nil },
     ]
   }
 }

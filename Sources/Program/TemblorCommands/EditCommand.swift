@@ -147,8 +147,8 @@ enum EditCommand {
 
   private static let changeKeywords = ["set", "remove", "duplicate", "add", "after", "add-point"]
 
-  private static func fieldNames(of list: String) -> String {
-    PatternChange.fields(of: list).joined(separator: ", ")
+  private static func fieldNames(ofList list: String) -> String {
+    PatternChange.fieldNames(ofList: list).joined(separator: ", ")
   }
 
   static func parseChanges(_ words: [String]) throws(UsageError) -> [PatternChange] {
@@ -244,8 +244,10 @@ enum EditCommand {
       if let duration = event.duration {
         row.values.append(("duration", duration))
       }
-      for field in PatternChange.fields(of: "events") {
-        guard let id = PatternChange.parameter(of: field), let value = event.parameters[id] else {
+      for field in PatternChange.fieldNames(ofList: "events") {
+        guard let id = PatternChange.eventParameter(ofField: field),
+          let value = event.parameters[id]
+        else {
           continue
         }
         row.values.append((field, (Double(value) * 1e6).rounded() / 1e6))

@@ -260,7 +260,7 @@ final class FollowActivity: PlaybackActivity {
     let frames =
       [Float](repeating: 0, count: Int(delay * engine.rate))
       + resampler.resample(follower.follow(signal.mono.span), step: signal.rate / engine.rate)
-    voice = LiveVoice(rate: engine.rate, capacity: frames.count, reserve: 1)
+    voice = LiveVoice(rate: engine.rate, capacity: frames.count, reserveFrameCount: 1)
     _ = voice.write(frames.span)
     self.engine = engine
     console = session.console
@@ -289,7 +289,7 @@ final class FollowActivity: PlaybackActivity {
 
   func update(at now: Duration) throws -> ActivityStep {
     if let duration {
-      let remaining = duration + engine.routing.tail(rate: engine.rate) - engine.seconds
+      let remaining = duration + engine.routing.tailDuration(rate: engine.rate) - engine.seconds
       return remaining > 0 ? .wait(.roundedToNanoseconds(seconds: remaining)) : .finished
     }
     let (status, events) = sharedState.withLock { shared in

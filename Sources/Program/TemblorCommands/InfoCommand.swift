@@ -252,7 +252,8 @@ struct PatternSummary {
   /// Frequencies in hertz become sharpness on the scale of the profile.
   fileprivate var trackFields: JSONObject {
     let scale = profile.bandMapped(rate: plan.rate).frequency.sharpnessScale
-    let events = pattern.composition.voiced(on: scale).layers.map(\.pattern).flatMap {
+    let events = pattern.composition.convertingStatedHertz(to: scale).layers.map(\.pattern).flatMap
+    {
       pattern -> [JSONObject] in
       let felt = EffectiveParameters(pattern)
       return pattern.events.filter(\.kind.isHaptic).map { event in
@@ -355,7 +356,10 @@ struct SoundSummary {
       true peak \(decibelText(levels.truePeakDecibels)) dBTP, RMS \
       \(decibelText(levels.rmsDecibels)) dBFS, 
       """
-      + "crest \(decibelText(levels.crestFactorDecibels ?? 0)) dB, DC \(levels.dc.text(places: 5))"
+        + """
+        crest \(decibelText(levels.crestFactorDecibels ?? 0)) dB, \
+        DC \(levels.dcOffset.text(places: 5))
+        """
   }
 
   private func decibelText(_ value: Double) -> String { value.text(places: 1) }
@@ -422,8 +426,8 @@ struct SoundSummary {
     [
       "peakDecibels": levels.samplePeakDecibels, "truePeakDecibels": levels.truePeakDecibels,
       "rmsDecibels": levels.rmsDecibels,
-      "crestDecibels": levels.crestFactorDecibels?.json ?? JSONElement.null, "dc": levels.dc,
-      "weightedDecibels": felt?.decibels ?? Decibels.silence,
+      "crestDecibels": levels.crestFactorDecibels?.json ?? JSONElement.null, "dc": levels.dcOffset,
+      "weightedDecibels": felt?.decibels ?? Decibels.silenceDecibels,
       "nonFiniteSamples": levels.nonFiniteCount,
     ]
   }

@@ -67,7 +67,7 @@ struct RenderOutputs: Sendable {
     of input: PatternInput, _ container: SoundFileFormat.Container, _ options: Options,
     to destination: OutputDestination
   ) throws {
-    let stems: [(buses: RenderSettings.Buses, suffix: String)] =
+    let stems: [(buses: RenderSettings.AudibleBuses, suffix: String)] =
       options.hasStems ? [(.haptics, ".haptic"), (.audio, ".audio")] : [(.all, "")]
     for (buses, suffix) in stems {
       let path =

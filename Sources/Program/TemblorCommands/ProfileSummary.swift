@@ -216,7 +216,7 @@ struct ProfileSummary {
     let decibels =
       profile.hardwareDecibels(atHertz: hertz) - peak + NumberFormatting.decibels(Float(level))
     guard let acceleration = hardware.acceleration else { return decibels.text(places: 1) + " dB" }
-    let drive = (settings?.limits.power ?? 1).squareRoot()
+    let drive = (settings?.limits.fullScalePowerRatio ?? 1).squareRoot()
     let maximum = acceleration * drive
     return (maximum * NumberFormatting.amplitude(decibels: decibels)).text(places: 2) + " g"
   }
@@ -230,7 +230,7 @@ struct ProfileSummary {
     ]
     let thermal =
       settings.limits.thermal.text + (profile.hardware?.thermal == nil ? " (estimated)" : "")
-    return settings.limits.power == nil ? rows : rows + [("temperature", thermal)]
+    return settings.limits.fullScalePowerRatio == nil ? rows : rows + [("temperature", thermal)]
   }
 
   private func resonanceText(_ settings: TransducerSettings) -> String {
@@ -243,8 +243,8 @@ struct ProfileSummary {
     }
     return
       """
-      from \(text(equaliser.model)) to \(text(equaliser.targetModel)); gain \
-      \(equaliser.gain.text(places: 3)) far above resonance
+      from \(text(equaliser.canceledModel)) to \(text(equaliser.targetModel)); gain \
+      \(equaliser.filterGain.text(places: 3)) far above resonance
       """
   }
 
@@ -268,13 +268,13 @@ struct ProfileSummary {
   }
 
   private func excursionText(_ settings: TransducerSettings) -> String {
-    guard let excursion = settings.limits.excursion, let hardware = profile.hardware else {
+    guard let excursion = settings.limits.maximumExcursion, let hardware = profile.hardware else {
       return "not limited, because the resonance or the Q factor is unknown"
     }
     let origin =
       if hardware.excursion != nil && hardware.acceleration != nil {
         "from hardware.excursion"
-      } else if settings.limits.power != nil {
+      } else if settings.limits.fullScalePowerRatio != nil {
         "excursion at peak power in the band"
       } else {
         "excursion at full scale in the band"
@@ -287,13 +287,13 @@ struct ProfileSummary {
   }
 
   private func powerText(_ settings: TransducerSettings) -> String {
-    guard let power = settings.limits.power, let hardware = profile.hardware else {
+    guard let power = settings.limits.fullScalePowerRatio, let hardware = profile.hardware else {
       return "not limited, because the power rating is unknown"
     }
     let continuous = hardware.continuousPower ?? (hardware.peakPower ?? 0) / 2
     func watts(_ value: Double) -> String { value.text(places: 3) + " W" }
     return "full scale delivers \(watts(power * continuous))"
-      + (profile.amplifier.power == nil ? " (assumed; set amplifier.power)" : "")
+      + (profile.amplifier.fullScalePower == nil ? " (assumed; set amplifier.power)" : "")
       + ", limited to \(watts(continuous)) continuous"
       + (hardware.continuousPower == nil ? " (half the peak power)" : "")
   }
@@ -303,7 +303,7 @@ extension ThermalParameters {
   /// The time constants, such as `time constants: coil 10 s, magnet 900 s; coil fraction 60 %`.
   var text: String {
     func seconds(_ value: Double) -> String { value.text(places: 1) + " s" }
-    let percentage = (coilFraction * 100).text(places: 0)
+    let percentage = (coilTemperatureFraction * 100).text(places: 0)
     return "time constants: coil \(seconds(coilTimeConstant)), "
       + "magnet \(seconds(magnetTimeConstant)); coil fraction \(percentage) %"
   }

@@ -34,7 +34,8 @@ enum RenderCommand {
   ).double(in: 0.001...FrameConversion.maximumSeconds)
   private static let tail = Option(
     "--tail", value: "SECONDS", help: "Silence after the sound.",
-    defaultText: "\(OfflineRenderer.defaultTail), or until the hardware of the profile is at rest"
+    defaultText:
+      "\(OfflineRenderer.defaultTailDuration), or until the hardware of the profile is at rest"
   ).double(in: 0...3_600)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {

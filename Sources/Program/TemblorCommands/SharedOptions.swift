@@ -295,7 +295,7 @@ extension Output {
   func write(json fields: JSONObject, formatVersion: Int? = 1) throws {
     var json = JSONWriter()
     let version: JSONObject = ["formatVersion": formatVersion]
-    json.object((version + fields).write)
+    json.writeObject((version + fields).write)
     try write(json.finish().span)
   }
 

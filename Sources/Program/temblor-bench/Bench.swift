@@ -48,13 +48,13 @@ import SystemSupport
 
   private static func printJSON(_ figures: [Measurement]) {
     var json = JSONWriter()
-    json.array { list in
+    json.writeArray { list in
       for figure in figures {
         let fields: JSONObject = [
           "name": figure.name, "value": figure.value, "unit": figure.unit, "goal": figure.target,
           "isReached": figure.meetsTarget,
         ]
-        list.object(fields.write)
+        list.writeObject(fields.write)
       }
     }
     print(String(decoding: json.finish(), as: UTF8.self), terminator: "")

@@ -57,9 +57,9 @@ enum RegressionCheck {
 
   static func update(_ path: String) throws {
     var json = JSONWriter()
-    try json.object { file in
+    try json.writeObject { file in
       for workload in workloads {
-        file.member(workload.name, (try cost(of: workload) * 1_000).rounded() / 1_000)
+        file.writeMember(workload.name, (try cost(of: workload) * 1_000).rounded() / 1_000)
       }
     }
     try AtomicFileWriter.write(json.finish(), to: path)

@@ -119,7 +119,9 @@ import Testing
           fast.findings
             == full.findings.filter { $0.severity == .error || $0.rule == "unknown-parameter" },
           "\(name)")
-        #expect(fast.sounds == full.sounds && fast.errorCount == full.errorCount, "\(name)")
+        #expect(
+          fast.soundReferences == full.soundReferences && fast.errorCount == full.errorCount,
+          "\(name)")
       }
     }
   }

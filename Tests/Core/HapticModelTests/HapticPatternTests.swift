@@ -120,7 +120,7 @@ import Testing
     id: DynamicParameterID
   ) {
     let name = id.rawValue
-    let target = id.target.rawValue
+    let target = id.eventParameter.rawValue
     #expect(name.hasSuffix("Control"))
     #expect(name == "\(target)Control" || name.hasSuffix("\(target)Control"))
   }

@@ -51,7 +51,7 @@ import Testing
   @Test("A voiced layer has the same frequencies within the scale, and its ends beyond")
   func voicing() throws {
     let source = layer([vibration(0)], points: [(0, -0.1), (1, 1.5)])
-    let voiced = source.voiced(on: .phone)
+    let voiced = source.convertingStatedHertz(to: .phone)
     #expect(voiced.sharpnessScale == nil)
     let control = ControlTimeline(of: .hapticSharpnessControl, in: voiced.pattern)
     let base = Double(voiced.pattern.events[0].value(of: .hapticSharpness))
@@ -81,7 +81,7 @@ import Testing
   @Test("A layer without frequencies is not voiced")
   func plainLayer() {
     let plain = HapticComposition.Layer(HapticPattern(events: [vibration(2)]))
-    #expect(plain.voiced(on: .phone) == plain)
+    #expect(plain.convertingStatedHertz(to: .phone) == plain)
   }
 
   @Test("An unclamped control keeps its values")

@@ -32,7 +32,7 @@ import Testing
     let plan = try RenderPlan(compiling: pattern, rate: rate, samples: PatternGenerator.sounds)
     let settings = RenderSettings(
       channelCount: [1, 2, 3, 5][Int(seed % 4)],
-      buses: RenderSettings.Buses.allCases[Int(seed / 3 % 3)],
+      buses: RenderSettings.AudibleBuses.allCases[Int(seed / 3 % 3)],
       passCount: [1, 3, nil][Int(seed / 2 % 3)], length: Int64(rate * 0.4),
       fadeLength: Int64(seed % 5) * 20)
     let whole = render(plan, settings, blocks: [100_000])

@@ -71,7 +71,7 @@ struct ChannelFilterTests {
         let found = try magnitude([[band]], atHertz: hertz, rate: rate)
         #expect(
           abs(20 * log10(found / expected)) < 0.01, "\(decibels) dB, Q \(quality) at \(hertz) Hz")
-        #expect(abs(band.response(atHertz: hertz, rate: rate) / expected - 1) < 1e-6)
+        #expect(abs(band.magnitude(atHertz: hertz, rate: rate) / expected - 1) < 1e-6)
       }
       #expect(abs(20 * log10(try magnitude([[band]], atHertz: 60, rate: rate)) - decibels) < 0.01)
     }
@@ -141,9 +141,9 @@ struct ChannelFilterTests {
     [.band(hertz: 40, decibels: -20, qualityFactor: 0.3)], all,
   ]) func theTailIsAsLongAsTheFiltersRing(filters: [ChannelFilter]) throws {
     var routing = OutputRouting(channelCount: 1)
-    #expect(routing.tail(rate: 8_000) == OfflineRenderer.defaultTail)
+    #expect(routing.tailDuration(rate: 8_000) == OfflineRenderer.defaultTailDuration)
     routing.channels[0].filters = filters
-    let tail = Int(routing.tail(rate: 8_000) * 8_000)
+    let tail = Int(routing.tailDuration(rate: 8_000) * 8_000)
     var impulse = [Float](repeating: 0, count: 4 * tail + 8_000)
     impulse[0] = 1
     let ring = try outputs(of: impulse, rate: 8_000, [filters]).map(abs)

@@ -95,7 +95,7 @@ import Testing
   @Test func aStepIsRampedFromTheMomentItHappens() {
     let segments = timeline(HapticPattern(parameters: [step(id, 0, at: 0.1)])).segments(
       rampedOver: 4)
-    #expect(segments.map(\.start) == [0, 100, 104])
+    #expect(segments.map(\.startFrame) == [0, 100, 104])
     #expect(
       (100...104).map { segments[$0 < 104 ? 1 : 2].value(at: $0) } == [1, 0.75, 0.5, 0.25, 0])
   }
@@ -103,10 +103,10 @@ import Testing
   @Test func stepsWithinARampStillEndWhereTheyShould() {
     let steps = (0..<10).map { step(id, Float($0 % 2), at: 0.1 + Double($0) / 1_000) }
     let segments = timeline(HapticPattern(parameters: steps)).segments(rampedOver: 4)
-    #expect(segments.last?.start == 113)
+    #expect(segments.last?.startFrame == 113)
     #expect(segments.last?.value(at: 200) == 1)
     for (segment, next) in zip(segments, segments.dropFirst()) {
-      #expect(abs(segment.value(at: next.start) - next.value) < 1e-6)
+      #expect(abs(segment.value(at: next.startFrame) - next.value) < 1e-6)
     }
   }
 }

@@ -56,25 +56,25 @@ import Testing
 
   @Test func anUnfinishedDecayIsReleasedFromWhereItIs() throws {
     let outline = try envelope(1.001, [.decayTime: 1, .sustained: 0])
-    #expect(outline.releaseStart == 48_048)
+    #expect(outline.releaseStartFrame == 48_048)
     #expect(outline.releaseLevel == 0.5)
-    #expect(outline.end == 48_096)
+    #expect(outline.endFrame == 48_096)
   }
 
   @Test func timeControlsAreAddedAtTheOnset() throws {
     let sum = try envelope(
       1, [.attackTime: 0.2], controls: [step(.hapticAttackTimeControl, 0.3, at: 0)])
-    #expect(sum.riseEnd == 8_727)
+    #expect(sum.riseEndFrame == 8_727)
     let later = try envelope(
       1, [.attackTime: 0.2], controls: [step(.hapticAttackTimeControl, 0.3, at: 0.1)])
-    #expect(later.riseEnd == 1_466)
+    #expect(later.riseEndFrame == 1_466)
     let audio = try envelope(
       1, [.attackTime: 0.2], controls: [step(.audioAttackTimeControl, 0.3, at: 0)])
-    #expect(audio.riseEnd == 1_466)
+    #expect(audio.riseEndFrame == 1_466)
   }
 
   @Test func aMissingDurationIsThirtySeconds() throws {
-    #expect(try envelope(nil, [:], rate: 8_000).releaseStart == 240_000)
+    #expect(try envelope(nil, [:], rate: 8_000).releaseStartFrame == 240_000)
   }
 
   @Test func aDurationOfZeroIsSilence() throws {

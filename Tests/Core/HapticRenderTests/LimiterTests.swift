@@ -10,7 +10,7 @@ import Testing
   ) {
     var limiter = Limiter(rate: rate)
     var output: [Float] = []
-    var rest = (input + [Float](repeating: 0, count: limiter.delay))[...]
+    var rest = (input + [Float](repeating: 0, count: limiter.delayFrameCount))[...]
     while !rest.isEmpty {
       var block = Array(rest.prefix(split))
       rest = rest.dropFirst(split)
@@ -18,7 +18,7 @@ import Testing
       limiter.process(&span, count: span.count)
       output += block
     }
-    return (Array(output.dropFirst(limiter.delay)), limiter.limitedFrameCount)
+    return (Array(output.dropFirst(limiter.delayFrameCount)), limiter.limitedFrameCount)
   }
 
   private func sine(_ count: Int, level: Float = 1, hertz: Double = 100) -> [Float] {
@@ -94,7 +94,7 @@ import Testing
       var block = [input[frame]]
       var span = block.mutableSpan
       limiter.process(&span, count: 1)
-      let leaving = frame < limiter.delay ? 0 : input[frame - limiter.delay]
+      let leaving = frame < limiter.delayFrameCount ? 0 : input[frame - limiter.delayFrameCount]
       greatest = max(greatest, abs(leaving * limiter.currentGain))
     }
     #expect(greatest <= Limiter.ceiling * 1.005)
@@ -125,8 +125,8 @@ import Testing
     let least = gains.min() ?? 1
     #expect(abs(decibels(Double(least) * 8.91, Double(Limiter.ceiling)) + 0.105) < 0.01)
     // From the frame before the peak leaves on.
-    #expect(gains.firstIndex(of: least) == 1_000 + limiter.delay - 1)
-    #expect(gains.lastIndex(of: least) == 1_000 + limiter.delay + 1_248)
+    #expect(gains.firstIndex(of: least) == 1_000 + limiter.delayFrameCount - 1)
+    #expect(gains.lastIndex(of: least) == 1_000 + limiter.delayFrameCount + 1_248)
   }
 
   /// The remover ahead is as fast as the one behind; else the gain allows for an offset that is
@@ -206,7 +206,7 @@ import Testing
     var blocker = DCBlocker(rate: rate)
     return input.enumerated().map { index, sample in
       if isFast, index % 1_000 == 0 {
-        blocker.speedUp(from: blocker.frame)
+        blocker.trackFast(from: blocker.frameIndex)
       }
       return blocker.process(sample)
     }
@@ -246,7 +246,7 @@ import Testing
     let input = [Float](repeating: 0.5, count: 96_000)
     let slow = filtered(input, rate: 48_000)
     var blocker = DCBlocker(rate: 48_000)
-    blocker.speedUp(from: 24_000)
+    blocker.trackFast(from: 24_000)
     let fast = input.map { blocker.process($0) }
     #expect(fast[...24_000] == slow[...24_000])
     // An offset that a half of a second has left a fifth of is gone after the next half.

@@ -152,8 +152,8 @@ import Testing
   @Test func ratesAreBounded() {
     var tempoMap = TempoMap()
     tempoMap.setPlaybackRate(1e9, at: 0)
-    #expect(tempoMap.rate == 64)
+    #expect(tempoMap.playbackRate == 64)
     tempoMap.setPlaybackRate(1e-9, at: 0)
-    #expect(tempoMap.rate == 1.0 / 64)
+    #expect(tempoMap.playbackRate == 1.0 / 64)
   }
 }

@@ -130,15 +130,15 @@ struct PatternTimelineTests {
     let timeline = try PatternTimeline(of: pattern)
     let plan = try RenderPlan(compiling: pattern)
     #expect(timeline.duration == Double(plan.length) / 48_000)
-    #expect(timeline.events.map(\.end).max() == Double(plan.soundEnd) / 48_000)
+    #expect(timeline.events.map(\.endTime).max() == Double(plan.soundEnd) / 48_000)
   }
 
   @Test func eventsComeByTheirOnsetWithTheCornersOfTheirEnvelope() throws {
     let events = try PatternTimeline(of: pattern).events
     #expect(events.map(\.eventIndex) == [1, 0, 2])
-    #expect(events.map(\.onset) == [0.25, 0.5, 2])
+    #expect(events.map(\.onsetTime) == [0.25, 0.5, 2])
     // Two cycles at 80 Hz.
-    #expect(events[0].end == 0.275)
+    #expect(events[0].endTime == 0.275)
     let corners = events[1].corners
     #expect(corners.map(\.level) == [0, 1, 1, 0])
     // A normalised attack of 0.25 is 44 ms; a release of 0.5 and 0.25 by its control is 0.62 s.

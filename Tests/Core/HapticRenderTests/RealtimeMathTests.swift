@@ -49,7 +49,7 @@ import Testing
       stepped.advance(by: 1)
     }
     #expect(whole.phase == stepped.phase)
-    #expect(whole.increment == stepped.increment)
+    #expect(whole.phaseIncrement == stepped.phaseIncrement)
   }
 
   @Test func everyLawIsThatOfItsDescription() {
@@ -61,12 +61,13 @@ import Testing
         var profile = TransducerProfile.phone
         profile.intensity = .power(exponent: exponent)
         let mappings = VoiceMappings(profile, tables: tables, rate: 48_000)
-        let level = mappings.amplitude(intensity: Float(intensity), sharpness: Float(sharpness))
+        let level = mappings.vibrationAmplitude(
+          intensity: Float(intensity), sharpness: Float(sharpness))
         #expect(abs(Double(level) - pow(intensity, exponent)) < 1e-6)
         for scale in FrequencyMapping.Scale.allCases {
           profile.frequency.scale = scale
-          let step = VoiceMappings(profile, tables: tables, rate: 48_000).increment(
-            sharpness: Float(sharpness))
+          let step = VoiceMappings(profile, tables: tables, rate: 48_000).phaseIncrement(
+            atSharpness: Float(sharpness))
           let hertz = Double(step) * 48_000 / 4_294_967_296
           #expect(abs(hertz / profile.frequency.hertz(atSharpness: sharpness) - 1) < 5e-7)
         }
@@ -78,7 +79,7 @@ import Testing
   func burstsHaveTheirOwnExponents() {
     let count = LevelTables.pointCount
     let tables = LevelTables(
-      levels: LevelTables.uniform, burstLevels: LevelTables.uniform,
+      levels: LevelTables.uniformTable, burstLevels: LevelTables.uniformTable,
       exponents: [Double](repeating: 3, count: count),
       burstExponents: [Double](repeating: 0.5, count: count))
     defer { withExtendedLifetime(tables) {} }
@@ -89,7 +90,7 @@ import Testing
     let linear = Double(floor * floor) + (1 - Double(floor * floor)) * 0.25
     let burst = mappings.burstAmplitude(intensity: 0.25, sharpness: 0.5)
     #expect(abs(Double(burst) - linear.squareRoot()) < 1e-5)
-    let continuous = mappings.amplitude(intensity: 0.25, sharpness: 0.5)
+    let continuous = mappings.vibrationAmplitude(intensity: 0.25, sharpness: 0.5)
     #expect(abs(Double(continuous) - 0.25 * 0.25 * 0.25) < 1e-6)
   }
 

@@ -92,7 +92,8 @@ struct SampleKernelTests {
       var bus = signal(.noise, count: count, &generator)
       var expected = bus
       unsafe kernels.sine(
-        sine.phase, sine.increment, sine.glide, start, slope, Float(first), &bus, count)
+        sine.phase, sine.phaseIncrement, sine.phaseIncrementSlope, start, slope, Float(first), &bus,
+        count)
       for frame in 0..<count {
         expected[frame] += wave(sine.phase) * (Float(first + frame) * slope + start)
         sine.advance(by: 1)
@@ -180,12 +181,12 @@ struct SampleKernelTests {
       func isNear(_ value: Float, _ terms: [Double]) -> Bool {
         abs(Double(value) - terms.reduce(0, +)) < 1e-5 * Double(8 * stepLength)
       }
-      #expect(isNear(moments.sum, step))
-      #expect(isNear(moments.firstMoment, zip(step, positions).map { $0 * $1 }))
+      #expect(isNear(moments.driveSum, step))
+      #expect(isNear(moments.driveFirstMoment, zip(step, positions).map { $0 * $1 }))
       #expect(isNear(moments.rampedSum, zip(step, ramp).map { $0 * $1 }))
       #expect(
         isNear(moments.rampedFirstMoment, zip(zip(step, ramp), positions).map { $0.0 * $0.1 * $1 }))
-      #expect(isNear(moments.meanSquare, step.map { $0 * $0 / Double(stepLength) }))
+      #expect(isNear(moments.driveMeanSquare, step.map { $0 * $0 / Double(stepLength) }))
     }
   }
 
@@ -195,7 +196,7 @@ struct SampleKernelTests {
     for count in [1, 2, 3] {
       let models = (0..<16 * count - 5).map {
         TransducerTolerance.Model(
-          resonance: 40 + Double($0), qualityFactor: 8, gain: 1 + 0.01 * Double($0))
+          resonance: 40 + Double($0), qualityFactor: 8, excursionGain: 1 + 0.01 * Double($0))
       }
       let lanes = FixedBuffer(count: count) {
         ModelLanes(Array(models.dropFirst(16 * $0).prefix(16)), stepLength: 33, rate: 48_000)
@@ -212,20 +213,20 @@ struct SampleKernelTests {
         for group in 0..<count {
           let lane = expected[group]
           let x =
-            (lane.xx * lane.x + lane.xy * lane.y)
-            + (lane.sumX * sum + lane.firstMomentX * firstMoment)
+            (lane.transitionXX * lane.stateX + lane.transitionXY * lane.stateY)
+            + (lane.driveSumResponseX * sum + lane.driveMomentResponseX * firstMoment)
           let y =
-            (lane.yx * lane.x + lane.yy * lane.y)
-            + (lane.sumY * sum + lane.firstMomentY * firstMoment)
-          expected[group].x = x
-          expected[group].y = y
+            (lane.transitionYX * lane.stateX + lane.transitionYY * lane.stateY)
+            + (lane.driveSumResponseY * sum + lane.driveMomentResponseY * firstMoment)
+          expected[group].stateX = x
+          expected[group].stateY = y
           norms.append((x * x + y * y).max())
-          #expect(lanes[group].x == x)
-          #expect(lanes[group].y == y)
+          #expect(lanes[group].stateX == x)
+          #expect(lanes[group].stateY == y)
         }
         #expect(maximumNorm == norms.max())
       }
-      #expect(lanes[0].x[0] != 0)
+      #expect(lanes[0].stateX[0] != 0)
     }
   }
 }

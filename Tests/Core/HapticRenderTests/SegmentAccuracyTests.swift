@@ -19,34 +19,36 @@ import Testing
     let planned = plan.view.value.voices[0]
     var voice = Voice(
       plannedIndex: 0, planned, passOrigin: 0, startFrame: planned.onset,
-      envelope: planned.envelope, cursors: plan.view.value.layers[0].haptic)
+      envelope: planned.envelope, cursors: plan.view.value.layerTracks[0].haptic)
     let player = RenderPlayer(plan: plan)
-    let context = player.player.value.voiceContext(isStereo: true)
+    let context = player.playerCell.value.voiceContext(isStereo: true)
     var worst = (decibels: 0.0, level: 0.0, hertz: 0.0)
     let edge = Int64(rate / 500)
-    while voice.frame < planned.envelope.releaseStart {
+    while voice.nextFrame < planned.envelope.releaseStartFrame {
       voice.beginSegment(planned, in: context)
       // Frames between those looked at lie on the same lines.
       let spacing = Int64(max(1, rate / 16_000))
-      for n in stride(from: 0, to: voice.segmentEnd - voice.frame, by: Int(spacing))
-      where voice.frame + n > edge {
-        let time = Double(voice.frame + n) / rate
+      for n in stride(from: 0, to: voice.segmentEnd - voice.nextFrame, by: Int(spacing))
+      where voice.nextFrame + n > edge {
+        let time = Double(voice.nextFrame + n) / rate
         func level(at time: Double) -> Double {
           let i = min(max(intensity(time), 0), 1)
           return 0.44 * i * i * outline(time)
         }
         let law = level(at: time)
-        let rendered = Double(voice.leftLevel.start + voice.leftLevel.slope * Float(n))
+        let rendered = Double(voice.leftLevel.startValue + voice.leftLevel.slope * Float(n))
         worst.level = max(worst.level, abs(rendered - law))
         let near = [level(at: time - 0.001), law, level(at: time + 0.001)].sorted()
         if law > 0.44 * 0.001, rendered < near[0] || rendered > near[2] || near[2] < near[0] * 1.2 {
           worst.decibels = max(worst.decibels, abs(decibels(rendered, law)))
         }
-        let step = Int64(voice.sine.increment) + Int64(Int32(bitPattern: voice.sine.glide)) * n
+        let step =
+          Int64(voice.sine.phaseIncrement) + Int64(
+            Int32(bitPattern: voice.sine.phaseIncrementSlope)) * n
         let hertz = 80 * pow(230 / 80, min(max(sharpness(time), 0), 1))
         worst.hertz = max(worst.hertz, abs(Double(step) * rate / 4_294_967_296 / hertz - 1))
       }
-      voice.frame = voice.segmentEnd
+      voice.nextFrame = voice.segmentEnd
     }
     return worst
   }

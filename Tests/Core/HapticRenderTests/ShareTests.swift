@@ -27,7 +27,7 @@ private func greatestDifference(_ one: [Float], _ other: [Float]) -> Float {
       try RenderPlan(compiling: pattern), try RenderPlan(compiling: pattern, profile: quick),
     ]
     let routing = OutputRouting(channels: [
-      .init(hapticBus: 0), .init(hapticBus: 1, delay: delay), .init(audio: .both),
+      .init(hapticBus: 0), .init(hapticBus: 1, delayFrameCount: delay), .init(audio: .both),
     ])
     var rendering = OfflineRenderer(
       plans: plans, sendGains: shares,

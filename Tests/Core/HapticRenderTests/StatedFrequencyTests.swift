@@ -85,10 +85,11 @@ import Testing
         compiling: composition(HapticPattern(events: [tap(0, sharpness: sharpness)]), .phone),
         rate: 48_000)
       let voice = plan.view.value.voices[0]
-      #expect(abs(Double(voice.sine.increment) / 4_294_967_296 * 48_000 / hertz - 1) < 1e-4)
+      #expect(
+        abs(Double(voice.initialSine.phaseIncrement) / 4_294_967_296 * 48_000 / hertz - 1) < 1e-4)
       // Two cycles, within 8 to 40 ms.
       let seconds = min(max(2 / hertz, 0.008), 0.04)
-      #expect(abs(Double(voice.envelope.end) - seconds * 48_000) <= 1)
+      #expect(abs(Double(voice.envelope.endFrame) - seconds * 48_000) <= 1)
     }
   }
 

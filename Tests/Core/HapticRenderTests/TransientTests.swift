@@ -16,18 +16,19 @@ import Testing
     let planned = plan.view.value.voices[0]
     var voice = Voice(
       plannedIndex: 0, planned, passOrigin: 0, startFrame: planned.onset,
-      envelope: planned.envelope, cursors: plan.view.value.layers[0].haptic)
+      envelope: planned.envelope, cursors: plan.view.value.layerTracks[0].haptic)
     let player = RenderPlayer(plan: plan)
-    let context = player.player.value.voiceContext(isStereo: true)
-    var bus = [Float](repeating: 0, count: Int(planned.envelope.end) + 1)
+    let context = player.playerCell.value.voiceContext(isStereo: true)
+    var bus = [Float](repeating: 0, count: Int(planned.envelope.endFrame) + 1)
     var span = bus.mutableSpan
-    while voice.frame < planned.envelope.end {
+    while voice.nextFrame < planned.envelope.endFrame {
       voice.beginSegment(planned, in: context)
-      let count = Int(voice.segmentEnd - voice.frame)
+      let count = Int(voice.segmentEnd - voice.nextFrame)
       voice.sine.add(
-        level: voice.leftLevel, first: 0, to: &span, at: Int(voice.frame)..<Int(voice.segmentEnd))
+        level: voice.leftLevel, first: 0, to: &span,
+        at: Int(voice.nextFrame)..<Int(voice.segmentEnd))
       voice.sine.advance(by: count)
-      voice.frame = voice.segmentEnd
+      voice.nextFrame = voice.segmentEnd
     }
     return bus
   }
@@ -79,9 +80,9 @@ import Testing
     let plan = try RenderPlan(
       compiling: HapticPattern(events: [tap(sharpness: 1)]), profile: profile)
     let voice = plan.view.value.voices[0]
-    var sine = voice.sine
-    sine.advance(by: Int(voice.envelope.end))
-    #expect(abs(Double(sine.increment) / 4_294_967_296 - 0.45) < 1e-6)
+    var sine = voice.initialSine
+    sine.advance(by: Int(voice.envelope.endFrame))
+    #expect(abs(Double(sine.phaseIncrement) / 4_294_967_296 - 0.45) < 1e-6)
   }
 
   @Test(arguments: [0, 1] as [Float], [0.5, 1]) func squarenessIsAMixOfSineAndSquare(

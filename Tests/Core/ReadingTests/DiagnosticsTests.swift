@@ -44,10 +44,10 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
       Finding(loud, location: place, "too loud", suggestion: "turn it down"),
       Finding(quiet, location: place, "too quiet"),
     ]
-    #expect(FindingFilter().apply(to: findings) == findings)
-    #expect(FindingFilter(disabledRules: ["loud"]).apply(to: findings) == [findings[1]])
-    #expect(FindingFilter(hidesNotes: true).apply(to: findings) == [findings[0]])
-    let allowed = FindingFilter(suppressions: ["loud": "a drum"]).apply(to: findings)
+    #expect(FindingFilter().filteredFindings(findings) == findings)
+    #expect(FindingFilter(disabledRules: ["loud"]).filteredFindings(findings) == [findings[1]])
+    #expect(FindingFilter(hidesNotes: true).filteredFindings(findings) == [findings[0]])
+    let allowed = FindingFilter(suppressions: ["loud": "a drum"]).filteredFindings(findings)
     #expect(
       allowed.map(\.description) == [
         "a:1:2: note: too loud (allowed: a drum) (b[0])", "a:1:2: note: too quiet (b[0])",
@@ -62,7 +62,7 @@ private let broken = Rule.error("broken", "grammar", "Be whole.")
     let filter = FindingFilter(
       disabledRules: ["broken", "loud"], suppressions: ["broken": "x", "loud": "x"],
       hidesNotes: true)
-    #expect(filter.apply(to: findings) == findings)
+    #expect(filter.filteredFindings(findings) == findings)
   }
 }
 

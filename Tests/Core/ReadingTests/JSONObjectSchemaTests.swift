@@ -90,7 +90,7 @@ import Testing
     let written = String(
       decoding: {
         var writer = JSONWriter()
-        writer.object { Self.clip.write(Self.example, unless: Clip(), to: &$0) }
+        writer.writeObject { Self.clip.write(Self.example, unless: Clip(), to: &$0) }
         return writer.finish()
       }(), as: UTF8.self)
     #expect(written == Self.text)

@@ -4,35 +4,35 @@ import Testing
 @Suite struct JSONWriterTests {
   func write(_ layout: JSONWriter.Layout, _ contents: (inout JSONObjectWriter) -> Void) -> String {
     var writer = JSONWriter(layout: layout)
-    writer.object(contents)
+    writer.writeObject(contents)
     return String(decoding: writer.finish(), as: UTF8.self)
   }
 
   func example(_ object: inout JSONObjectWriter) {
-    object.member("text", "a\"b\\\n\u{1}é")
-    object.member("real", 0.1)
-    object.member("single", Float(0.1))
-    object.member("whole", 3)
-    object.member("truth", false)
-    object.null("nothing")
-    object.object("none") { _ in }
-    object.array("list") { list in
-      list.element(1)
-      list.element(2.0)
-      list.element("x")
-      list.array { _ in }
+    object.writeMember("text", "a\"b\\\n\u{1}é")
+    object.writeMember("real", 0.1)
+    object.writeMember("single", Float(0.1))
+    object.writeMember("whole", 3)
+    object.writeMember("truth", false)
+    object.writeNull("nothing")
+    object.writeObject("none") { _ in }
+    object.writeArray("list") { list in
+      list.writeElement(1)
+      list.writeElement(2.0)
+      list.writeElement("x")
+      list.writeArray { _ in }
     }
-    object.array("row", layout: .singleLine) { row in
-      row.element(1)
-      row.object { $0.member("a", 1) }
+    object.writeArray("row", layout: .singleLine) { row in
+      row.writeElement(1)
+      row.writeObject { $0.writeMember("a", 1) }
     }
   }
 
   @Test func nullIsWrittenAsElement() {
     let text = write(.compact) { object in
-      object.array("list") { list in
-        list.null()
-        list.null()
+      object.writeArray("list") { list in
+        list.writeNull()
+        list.writeNull()
       }
     }
     #expect(text == "{\"list\":[null,null]}\n")
@@ -75,7 +75,7 @@ import Testing
       #expect(document.deviations.isEmpty)
       #expect(document.root["text"]?.string == "a\"b\\\n\u{1}é")
       var copy = JSONWriter(layout: layout)
-      copy.value(copying: document.root)
+      copy.writeValue(copying: document.root)
       #expect(String(decoding: copy.finish(), as: UTF8.self) == text)
     }
   }
@@ -83,7 +83,7 @@ import Testing
   @Test func copiesOrderRepetitionsAndDigits() throws {
     let text = #"{"b":1.50,"a":1E5,"b":[-0,0.10]}"#
     var copy = JSONWriter(layout: .compact)
-    copy.value(copying: try JSONDocument(text: Array(text.utf8), name: "t").root)
+    copy.writeValue(copying: try JSONDocument(text: Array(text.utf8), name: "t").root)
     #expect(String(decoding: copy.bytes, as: UTF8.self) == text)
   }
 
@@ -91,7 +91,7 @@ import Testing
     for value in [
       0.1, 1e-7, 1e300, Double.leastNonzeroMagnitude, -0.0, 1.0 / 3.0, 123_456_789.0, .pi,
     ] {
-      let text = write(.compact) { $0.member("x", value) }
+      let text = write(.compact) { $0.writeMember("x", value) }
       let number = try JSONDocument(text: Array(text.utf8), name: "t").root["x"]?.number
       #expect(number?.bitPattern == value.bitPattern)
     }
@@ -101,8 +101,8 @@ import Testing
     struct Stop: Error {}
     var writer = JSONWriter(layout: .compact)
     #expect(throws: Stop.self) {
-      try writer.object { object throws(Stop) in
-        object.member("a", 1)
+      try writer.writeObject { object throws(Stop) in
+        object.writeMember("a", 1)
         throw Stop()
       }
     }
@@ -112,7 +112,7 @@ import Testing
   @Test func nonFiniteNumbersTrap() async {
     await #expect(processExitsWith: .failure) {
       var writer = JSONWriter()
-      writer.object { $0.member("x", Double.nan) }
+      writer.writeObject { $0.writeMember("x", Double.nan) }
     }
   }
 }

@@ -26,7 +26,7 @@ import Testing
   private func play(_ patterns: [HapticPattern], seed: UInt64) throws {
     let routing = OutputRouting(channels: [
       .init(hapticBus: 0, audio: .left), .init(hapticBus: 0, audio: .right),
-      .init(hapticBus: 0, delay: 100, isInverted: true), .init(audio: .both),
+      .init(hapticBus: 0, delayFrameCount: 100, isInverted: true), .init(audio: .both),
       .init(hapticBus: 0, audio: .both, transducer: .weakShaker),
     ])
     let link = RendererPort(channelCount: 5)

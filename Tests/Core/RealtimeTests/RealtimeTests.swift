@@ -86,5 +86,5 @@ extension TransducerProfile {
     name: "weak shaker", summary: "", frequency: FrequencyMapping(low: 60, high: 120),
     hardware: TransducerHardware(
       product: "weak shaker", resonance: 80, qualityFactor: 5, continuousPower: 1),
-    amplifier: AmplifierParameters(power: 4_000))
+    amplifier: AmplifierParameters(fullScalePower: 4_000))
 }

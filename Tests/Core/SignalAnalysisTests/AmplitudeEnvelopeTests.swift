@@ -31,7 +31,7 @@ struct AmplitudeEnvelopeTests {
     let envelope = AmplitudeEnvelope(of: Signal(signal, rate: 48_000))
     #expect(abs(envelope.peak - 0.4) < 0.03)
     for (index, value) in envelope.values.enumerated() {
-      let time = Double(index) * envelope.step
+      let time = Double(index) * envelope.stepSeconds
       if time < 0.187 || time > 0.2265 {
         #expect(value == 0)
       }
@@ -66,7 +66,7 @@ struct AmplitudeEnvelopeTests {
   }
 
   @Test func slowRateKeepsAFramesStep() {
-    #expect(AmplitudeEnvelope(of: Signal([0, 0, 0], rate: 100)).step == 0.01)
+    #expect(AmplitudeEnvelope(of: Signal([0, 0, 0], rate: 100)).stepSeconds == 0.01)
   }
 }
 

@@ -7,7 +7,7 @@ struct BiquadTests {
   private func gain(of filter: BiquadCascade, atHertz hertz: Double) -> Double {
     var filter = filter
     let rate = 8_000.0
-    let output = (0..<16_000).map { filter.next(sin(2 * .pi * hertz / rate * Double($0))) }
+    let output = (0..<16_000).map { filter.process(sin(2 * .pi * hertz / rate * Double($0))) }
     let power = output.suffix(8_000).reduce(0) { $0 + $1 * $1 } / 8_000
     return 10 * log10(2 * power)
   }
@@ -32,7 +32,7 @@ struct BiquadTests {
   @Test("Coefficients are those of the difference equation")
   func coefficientsAreThoseOfTheDifferenceEquation() {
     var filter = Biquad<Double>(b0: 1, b1: 2, b2: 3, a1: 0.5, a2: 0.25)
-    let output = [1.0, 0, 0, 0].map { filter.next($0) }
+    let output = [1.0, 0, 0, 0].map { filter.process($0) }
     #expect(output == [1, 1.5, 2, -1.375])
   }
 

@@ -13,7 +13,7 @@ struct LevelsTests {
     let levels = try levels(Tone.sine(hertz: 1_000))
     #expect(abs(levels.rmsDecibels + 3.0103) < 0.0001)
     #expect(abs(levels.samplePeak - 1) < 1e-6)
-    #expect(abs(levels.dc) < 1e-7)
+    #expect(abs(levels.dcOffset) < 1e-7)
     #expect(abs((levels.crestFactorDecibels ?? 0) - 3.0103) < 0.0001)
     #expect(levels.nonFiniteCount == 0)
   }
@@ -111,7 +111,7 @@ struct LevelsTests {
 
   @Test func offsetIsTold() throws {
     let levels = try levels([Float](repeating: -0.25, count: 777))
-    #expect(levels.dc == -0.25)
+    #expect(levels.dcOffset == -0.25)
     #expect(levels.rms == 0.25)
   }
 

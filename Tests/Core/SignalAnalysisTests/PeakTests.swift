@@ -6,14 +6,14 @@ struct ParabolicPeakTests {
   func vertexIsExact(center: Double) {
     func value(_ position: Double) -> Double { 3 - 2 * (position - center) * (position - center) }
     let peak = ParabolicPeak(value(-1), value(0), value(1))
-    #expect(abs(peak.offset - center) < 1e-12)
-    #expect(abs(peak.height - 3) < 1e-12)
+    #expect(abs(peak.peakOffset - center) < 1e-12)
+    #expect(abs(peak.peakHeight - 3) < 1e-12)
   }
 
   @Test("Values without a maximum have their middle as the peak")
   func valuesWithoutAMaximumHaveTheirMiddle() {
-    #expect(ParabolicPeak(1, 1, 1).offset == 0)
-    #expect(ParabolicPeak(3, 1, 2).height == 1)
+    #expect(ParabolicPeak(1, 1, 1).peakOffset == 0)
+    #expect(ParabolicPeak(3, 1, 2).peakHeight == 1)
   }
 }
 

@@ -12,7 +12,7 @@ struct SignalAlignmentTests {
   @Test(arguments: [-0.3, -0.008, 0, 0.012, 0.45]) func lagIsFound(lag: Double) throws {
     let alignment = try #require(
       SignalAlignment.bestMatch(tap(at: 0.4), tap(at: 0.4 + lag), rate: rate))
-    #expect(abs(alignment.lag - lag) < 0.000_001)
+    #expect(abs(alignment.lagSeconds - lag) < 0.000_001)
     #expect(alignment.correlation > 0.9999)
   }
 
@@ -23,13 +23,13 @@ struct SignalAlignmentTests {
     let alignment = try #require(
       SignalAlignment.bestMatch(
         padding + one + padding, padding + moved + padding, rate: rate, maximumLag: 0.003))
-    #expect(abs(alignment.lag * rate - frames) < 0.1)
+    #expect(abs(alignment.lagSeconds * rate - frames) < 0.1)
   }
 
   @Test func lagBeyondTheLimitIsNotSearched() throws {
     let alignment = try #require(
       SignalAlignment.bestMatch(tap(at: 0.1), tap(at: 0.5), rate: rate, maximumLag: 0.1))
-    #expect(abs(alignment.lag) <= 0.1)
+    #expect(abs(alignment.lagSeconds) <= 0.1)
     #expect(alignment.correlation < 0.1)
   }
 

@@ -5,9 +5,9 @@ struct SkylineMatrixTests {
   /// The matrix 4 1 0, 1 3 1, 0 1 2, with its factor.
   private func factorized() -> SkylineMatrix {
     var matrix = SkylineMatrix()
-    matrix.append([4], from: 0)
-    matrix.append([1, 3], from: 0)
-    matrix.append([1, 2], from: 1)
+    matrix.appendRow([4], startingAt: 0)
+    matrix.appendRow([1, 3], startingAt: 0)
+    matrix.appendRow([1, 2], startingAt: 1)
     matrix.factorize(regularization: 0)
     return matrix
   }
@@ -23,7 +23,7 @@ struct SkylineMatrixTests {
   @Test("The factor has the root of the determinant, and yields the inverse")
   func factorYieldsDeterminantAndInverse() {
     // The determinant is 4 · (6 − 1) − 1 · 2 = 18, and the first cofactor 5.
-    #expect(abs(factorized().logDeterminantRoot - 1.445_185_878_9) < 1e-9)
+    #expect(abs(factorized().logSquareRootOfDeterminant - 1.445_185_878_9) < 1e-9)
     #expect(abs(factorized().inverseDiagonalRoot(at: 0) - 0.527_046_276_7) < 1e-9)
   }
 }

@@ -60,7 +60,7 @@ struct SpectrogramTests {
   @Test(arguments: [60.0, 100, 233, 450]) func fullScaleSineIsZeroDecibels(hertz: Double) {
     let spectrogram = Spectrogram(of: Signal(Tone.sine(hertz: hertz), rate: 48_000))
     #expect(spectrogram.frameTimes.count == 200)
-    let levels = spectrogram.decibels[100]
+    let levels = spectrogram.levelsDecibels[100]
     let peak = levels.indices.max { levels[$0] < levels[$1] } ?? 0
     #expect(abs(levels[peak]) < 0.4)
     #expect(abs(spectrogram.frequencies[peak] - hertz) < 10)
@@ -69,20 +69,20 @@ struct SpectrogramTests {
 
   @Test func offsetReadsItsAmplitude() {
     let spectrogram = Spectrogram(of: Signal([Float](repeating: 1, count: 48_000), rate: 48_000))
-    #expect(abs(spectrogram.decibels[100][0]) < 0.01)
+    #expect(abs(spectrogram.levelsDecibels[100][0]) < 0.01)
   }
 
   @Test func tapLightsItsTimeOnly() {
     let signal = Tone.mix(Tone.silence(seconds: 1), [(0.5, Tone.tap(hertz: 150))])
     let spectrogram = Spectrogram(of: Signal(signal, rate: 48_000))
-    #expect(spectrogram.decibels[20].allSatisfy { $0 == Spectrogram.minimumDecibels })
-    #expect((spectrogram.decibels[101].max() ?? -140) > -20)
+    #expect(spectrogram.levelsDecibels[20].allSatisfy { $0 == Spectrogram.minimumDecibels })
+    #expect((spectrogram.levelsDecibels[101].max() ?? -140) > -20)
   }
 
   @Test func allFrequenciesCanBeAskedFor() {
     let spectrogram = Spectrogram(
       of: Signal(Tone.sine(hertz: 10_000, seconds: 0.2), rate: 48_000), window: 0.01, upTo: 24_000)
-    let levels = spectrogram.decibels[20]
+    let levels = spectrogram.levelsDecibels[20]
     let peak = levels.indices.max { levels[$0] < levels[$1] } ?? 0
     #expect(abs(spectrogram.frequencies[peak] - 10_000) < 60)
   }

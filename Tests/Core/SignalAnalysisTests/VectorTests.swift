@@ -57,7 +57,7 @@ struct VectorTests {
   @Test("A range is silenced within the samples")
   func rangeIsSilenced() {
     var samples: [Float] = [1, 2, 3]
-    Vector.silence(&samples, in: 1..<9)
+    Vector.zero(&samples, in: 1..<9)
     #expect(samples == [1, 0, 0])
   }
 }

@@ -45,7 +45,8 @@ struct WeightedEnergyTests {
     let weighting = try #require(VibrotactileWeighting.named(name))
     let spectrum = Spectrum(of: Signal(Tone.swell(hertz: hertz, seconds: 4), rate: 48_000))
     let felt = WeightedEnergy(of: spectrum, weighting: weighting)
-    #expect(abs(felt.power / spectrum.power / pow(weighting.gain(atHertz: hertz), 2) - 1) < 0.03)
+    #expect(
+      abs(felt.weightedPower / spectrum.power / pow(weighting.gain(atHertz: hertz), 2) - 1) < 0.03)
   }
 
   @Test func silenceAddsNoEnergy() {

@@ -14,7 +14,7 @@ struct LiveVoiceTests {
   private static func voice(_ samples: [Float], capacity: Int = 48_000, reserve: Int = 480)
     -> LiveVoice
   {
-    let voice = LiveVoice(rate: rate, capacity: capacity, reserve: reserve)
+    let voice = LiveVoice(rate: rate, capacity: capacity, reserveFrameCount: reserve)
     write(samples, to: voice)
     return voice
   }

@@ -40,7 +40,7 @@ import Testing
   @Test func gainDelayAndPolarityAreAChannelsOwn() throws {
     let playback = try play(
       OutputRouting(channels: [
-        .init(hapticBus: 0), .init(hapticBus: 0, delay: 37),
+        .init(hapticBus: 0), .init(hapticBus: 0, delayFrameCount: 37),
         .init(hapticBus: 0, hapticGain: 0.5, isInverted: true),
       ]))
     let plain = playback.samples(ofChannel: 0)

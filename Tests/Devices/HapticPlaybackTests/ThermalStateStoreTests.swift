@@ -12,7 +12,7 @@ struct WarmthMemoryTests {
 
   @Test func transducersAreAsWarmAsTheyWereLessWhatTheyCooled() {
     let memory = ThermalStateStore()
-    let warm = TransducerThermalState(coil: 0.5, magnet: 0.25)
+    let warm = TransducerThermalState(coilRise: 0.5, magnetRise: 0.25)
     memory.store([warm, TransducerThermalState()], of: routing, at: .seconds(100))
     let later = memory.thermalStates(of: routing, at: .seconds(110))
     #expect(later == [warm.cooled(for: 10, by: ThermalParameters()), TransducerThermalState()])
@@ -23,7 +23,8 @@ struct WarmthMemoryTests {
   @Test func onlyTheSameTransducerIsKnownAgain() {
     let memory = ThermalStateStore()
     memory.store(
-      [TransducerThermalState(coil: 1), TransducerThermalState(coil: 1)], of: routing, at: .zero)
+      [TransducerThermalState(coilRise: 1), TransducerThermalState(coilRise: 1)], of: routing,
+      at: .zero)
     var other = Self.shaker
     other.name = "other"
     let fitted = OutputRouting(channelCount: 2).fitted(to: [other])
@@ -37,12 +38,12 @@ struct WarmthMemoryTests {
     let engine = PlaybackEngine(routing: OutputRouting(channelCount: 2), profiles: [Self.shaker])
     #expect(engine.routing == routing)
     #expect(PlaybackEngine(routing: OutputRouting()).routing == OutputRouting())
-    let warm = TransducerThermalState(coil: 0.5, magnet: 0.25)
+    let warm = TransducerThermalState(coilRise: 0.5, magnetRise: 0.25)
     engine.temperatureRises = [warm, warm]
     let playback = VirtualPlayback(engine)
     playback.advance(seconds: 1)
     let expected = warm.cooled(for: 1, by: ThermalParameters())
-    #expect(abs(engine.temperatureRises[0].coil - expected.coil) < 0.001)
-    #expect(abs(engine.temperatureRises[1].magnet - expected.magnet) < 0.001)
+    #expect(abs(engine.temperatureRises[0].coilRise - expected.coilRise) < 0.001)
+    #expect(abs(engine.temperatureRises[1].magnetRise - expected.magnetRise) < 0.001)
   }
 }

@@ -66,13 +66,16 @@ private func profile(_ members: String...) -> String {
         continuousPower: 50,
         peakPower: 100, acceleration: 3.25, excursion: 1.5,
         response: [.init(hertz: 20, decibels: -12.5), .init(hertz: 40, decibels: 0)],
-        thermal: ThermalParameters(coilTimeConstant: 2, magnetTimeConstant: 60, coilFraction: 0.4),
+        thermal: ThermalParameters(
+          coilTimeConstant: 2, magnetTimeConstant: 60, coilTemperatureFraction: 0.4),
         measured: TransducerMeasurement(date: "a day", residual: -31.5, sensor: .displacement),
         estimated: ["qualityFactor", "thermal"]),
       drive: DriveSettings(
-        isBandMapped: false, reach: 10, isEqualized: true, boost: 3, damping: 2,
-        hasEqualSensation: true, highPass: 6),
-      amplifier: AmplifierParameters(power: 80, latency: 0.0125), sources: ["A sheet."])
+        isBandMapped: false, reachDecibels: 10, isEqualized: true, maximumBoostDecibels: 3,
+        dampingFactor: 2,
+        hasEqualSensation: true, highPassHertz: 6),
+      amplifier: AmplifierParameters(fullScalePower: 80, latencySeconds: 0.0125),
+      sources: ["A sheet."])
     #expect(try ProfileFile.read(text: ProfileFile.write(made), name: "all.json") == made)
     var other = made
     other.transient.length = .seconds(low: 0.0364, high: 0.0121)

@@ -71,10 +71,10 @@ import Testing
   }
 
   @Test func whatIsNoNumberIsTheLeastOfItsRange() {
-    #expect(FrameConversion.integer(.nan, in: 3...9) == 3)
-    #expect(FrameConversion.integer(.infinity, in: 3...9) == 9)
-    #expect(FrameConversion.integer(-1e308, in: -3...9) == -3)
-    #expect([2.5, -2.5, 2.4999].map { FrameConversion.integer($0) } == [3, -3, 2])
+    #expect(FrameConversion.clampedInteger(.nan, in: 3...9) == 3)
+    #expect(FrameConversion.clampedInteger(.infinity, in: 3...9) == 9)
+    #expect(FrameConversion.clampedInteger(-1e308, in: -3...9) == -3)
+    #expect([2.5, -2.5, 2.4999].map { FrameConversion.clampedInteger($0) } == [3, -3, 2])
   }
 
   @Test func truncatedAndDamagedFilesAreAnsweredWithAPlace() throws {

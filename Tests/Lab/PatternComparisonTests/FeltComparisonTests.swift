@@ -129,7 +129,7 @@ struct FeltComparisonTests {
       "\(comparison.spelling)")
   }
 
-  private static let formats: [HapticFormat] = [.hapticClip, .he, .oh, .hjif]
+  private static let formats: [HapticFormat] = [.hapticClip, .richTapHE, .harmonyOS, .hjif]
 
   @Test("A conversion without losses has no difference", arguments: formats.indices)
   func conversionIsNoDifference(_ number: Int) throws {

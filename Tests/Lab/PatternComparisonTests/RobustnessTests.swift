@@ -103,7 +103,7 @@ struct RobustnessTests {
   private func json(_ comparison: Comparison) -> [UInt8] {
     var json = JSONWriter()
     // The writer traps on a number that is not finite.
-    json.object { comparison.write(to: &$0) }
+    json.writeObject { comparison.write(to: &$0) }
     return json.finish()
   }
 

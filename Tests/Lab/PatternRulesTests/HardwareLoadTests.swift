@@ -13,7 +13,7 @@ import Testing
     hardware: TransducerHardware(
       product: "A", continuousPower: 1,
       thermal: ThermalParameters(coilTimeConstant: 1, magnetTimeConstant: 15)),
-    amplifier: AmplifierParameters(power: 5.8))
+    amplifier: AmplifierParameters(fullScalePower: 5.8))
 
   private static func plan() throws -> RenderPlan {
     let event = HapticEvent(

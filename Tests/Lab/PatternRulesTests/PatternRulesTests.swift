@@ -161,7 +161,7 @@ import Testing
     hardware: TransducerHardware(
       product: "A", resonance: 40, qualityFactor: 10, continuousPower: 10, acceleration: 8,
       excursion: 0.14,
-      uncertainty: TransducerUncertainty.none), amplifier: AmplifierParameters(power: 40))
+      uncertainty: TransducerUncertainty.none), amplifier: AmplifierParameters(fullScalePower: 40))
 
   @Test func hardwareFindingsNameTheEventOfTheirLayer() throws {
     let weak = HapticEvent(

@@ -29,7 +29,7 @@ import TransducerCalibration
     #expect(hardware.measured?.date == "2026-11-21")
     #expect(hardware.measured?.sensor == .acceleration)
     #expect((hardware.measured?.residual ?? 0) < -30)
-    #expect(new.amplifier.latency == 0.012346)
+    #expect(new.amplifier.latencySeconds == 0.012346)
     #expect(hardware.acceleration == nil)
     #expect(hardware.continuousPower == 50)
     #expect(new.frequency == old.frequency)

@@ -97,13 +97,13 @@ import Testing
     var profile = Self.profile()
     #expect(try abs(ManualMeasurement.toneProfile(for: profile, level: -12).level - 0.2512) < 1e-4)
     // Full scale is a hundred times the continuous power.
-    profile.amplifier.power = 5_000
+    profile.amplifier.fullScalePower = 5_000
     #expect(try ManualMeasurement.toneProfile(for: profile, level: -12).level < 0.09)
-    profile.amplifier.power = 50
+    profile.amplifier.fullScalePower = 50
     profile.hardware?.acceleration = 2
     profile.hardware?.excursion = 0.02
     let tones = try ManualMeasurement.toneProfile(for: profile, level: -12)
-    let excursion = try #require(profile.transducerSettings(rate: 8_000)?.limits.excursion)
+    let excursion = try #require(profile.transducerSettings(rate: 8_000)?.limits.maximumExcursion)
     // A plant 15 % lower moves by 1 / 0.85² more.
     #expect(tones.level / 0.85 / 0.85 < excursion)
     #expect(tones.transducerSettings(rate: 8_000)?.equalizer == nil)

@@ -80,7 +80,7 @@ import TransducerCalibration
     ) { try SweepLimits(profile).check(SweepSignal(level: -3)) }
     // Five watts at a hundred-watt amplifier.
     profile.hardware?.continuousPower = 0.001
-    profile.amplifier.power = 100
+    profile.amplifier.fullScalePower = 100
     #expect(
       throws: CalibrationError(
         .tooStrong,

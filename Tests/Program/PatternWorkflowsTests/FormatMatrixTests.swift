@@ -78,7 +78,7 @@ import Testing
             continue
           }
           let difference = CompositionDifference(given.composition, arrived.composition)
-          if difference.maximum > FormatMatrix.closeTolerance {
+          if difference.maximumError > FormatMatrix.closeTolerance {
             #expect(
               !arrived.losses.isEmpty,
               "\(source.id) to \(target.id), composition \(round): \(difference)")

@@ -40,7 +40,7 @@ import VendorFormats
 
   /// A short sound file, which differs by its level.
   private static func sound(_ level: Int16) -> [UInt8] {
-    WaveFile.bytes(of: [Float](repeating: Float(level) / 100, count: 100), rate: 48_000)
+    WaveFile.fileBytes(of: [Float](repeating: Float(level) / 100, count: 100), rate: 48_000)
   }
 
   private static let copied = "out/sounds/hit.wav: copied from 'in/sounds/hit.wav'\n"
@@ -53,7 +53,7 @@ import VendorFormats
 
   private func sounds(of path: String) throws -> [String] {
     let file = SourceFile(try FileSystem.read(place(path)), name: path)
-    return FormatRegistry.standard.examine(file).sounds.map(\.path)
+    return FormatRegistry.standard.examine(file).soundReferences.map(\.path)
   }
 
   @Test(arguments: [[], ["--split"]]) func areCopiedToTheSamePathsBelowTheOutput(options: [String])

@@ -130,7 +130,7 @@ struct SoundFeedTests {
       source.lateness = { $0 < 3 ? 0 : $0.truncatingRemainder(dividingBy: 0.05) }
       return source
     }
-    #expect(feed.voice.reserve > 800)
+    #expect(feed.voice.reserveFrameCount > 800)
     #expect(Self.bend(samples[480_000...]) <= 1.1)
   }
 

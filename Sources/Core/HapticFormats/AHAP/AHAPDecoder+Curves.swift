@@ -4,34 +4,39 @@ import Reading
 extension AHAPDecoder {
   /// Reads one parameter. The value is clamped.
   mutating func decodeParameter(_ value: JSONValue) {
-    guard let parameter = object(value, schema: AHAPSchemas.parameter, as: "Parameter") else {
+    guard
+      let parameter = decodeObject(
+        value, schema: AHAPSchemas.dynamicParameterSchema, as: "Parameter")
+    else {
       return
     }
     let id = decodeName(
-      of: parameter, keyIndex: AHAPSchemas.ParameterKey.id, in: AHAPVocabulary.dynamicParameters)
+      of: parameter, keyIndex: AHAPSchemas.ParameterKey.id, in: AHAPNames.dynamicParameters)
     let time = decodeTime(of: parameter, keyIndex: AHAPSchemas.ParameterKey.time)
     let number = decodeNumber(of: parameter, keyIndex: AHAPSchemas.ParameterKey.value)
     guard let id, let time, let number else { return }
-    let level = clamp(
+    let clampedValue = clampAndReport(
       number, to: id.range, name: id.rawValue,
       at: parameter.members[AHAPSchemas.ParameterKey.value] ?? value)
-    parameterValueIndices.append(value.index)
-    pattern.parameters.append(DynamicParameter(id: id, value: level, time: time))
+    parameterValueIndices.append(value.nodeIndex)
+    pattern.parameters.append(DynamicParameter(id: id, value: clampedValue, time: time))
   }
 
-  /// Reads one curve. Its points are sorted; their times are those of the file.
+  /// Decodes a curve with its points sorted by time. Their times stay as the file states them.
   mutating func decodeCurve(_ value: JSONValue) {
-    guard let curve = object(value, schema: AHAPSchemas.curve, as: "ParameterCurve") else { return }
+    guard let curve = decodeObject(value, schema: AHAPSchemas.curveSchema, as: "ParameterCurve")
+    else { return }
     let id = decodeName(
-      of: curve, keyIndex: AHAPSchemas.CurveKey.id, in: AHAPVocabulary.dynamicParameters)
+      of: curve, keyIndex: AHAPSchemas.CurveKey.id, in: AHAPNames.dynamicParameters)
     let time = decodeTime(of: curve, keyIndex: AHAPSchemas.CurveKey.time)
-    guard let list = requiredMember(of: curve, keyIndex: AHAPSchemas.CurveKey.controlPoints) else {
+    guard let list = readRequiredMember(of: curve, keyIndex: AHAPSchemas.CurveKey.controlPoints)
+    else {
       return
     }
-    let points = decodeControlPoints(list, of: id)
+    let controlPoints = decodeControlPoints(list, of: id)
     guard let id, let time else { return }
-    curveValueIndices.append(value.index)
-    pattern.curves.append(ParameterCurve(id: id, time: time, controlPoints: points))
+    curveValueIndices.append(value.nodeIndex)
+    pattern.curves.append(ParameterCurve(id: id, time: time, controlPoints: controlPoints))
   }
 
   /// Reads and sorts the control points of a curve. Values out of range are clamped.
@@ -48,7 +53,10 @@ extension AHAPDecoder {
     var points: [ParameterCurve.ControlPoint] = []
     var isSorted = true
     for element in list.elements {
-      guard let point = object(element, schema: AHAPSchemas.point, as: "a control point") else {
+      guard
+        let point = decodeObject(
+          element, schema: AHAPSchemas.controlPointSchema, as: "a control point")
+      else {
         continue
       }
       let time = decodeTime(of: point, keyIndex: AHAPSchemas.PointKey.time)
@@ -57,10 +65,10 @@ extension AHAPDecoder {
       if let last = points.last, time < last.time, isSorted {
         isSorted = false
         log.add(
-          .curveOrder, at: element,
+          .unsortedCurvePoints, at: element,
           "control points out of order: \(time) s after \(last.time) s; they are sorted")
       }
-      let level = clamp(
+      let level = clampAndReport(
         number, to: id.range, name: id.rawValue,
         at: point.members[AHAPSchemas.PointKey.value] ?? element)
       points.append(ParameterCurve.ControlPoint(time: time, value: level))
@@ -76,16 +84,16 @@ extension AHAPDecoder {
   private mutating func checkPointCount(
     of points: [ParameterCurve.ControlPoint], in list: JSONValue
   ) {
-    if points.count > Self.maximumPointCount {
+    if points.count > Self.maximumCurvePointCount {
       log.add(
-        .curvePointCount, at: list,
+        .wrongCurvePointCount, at: list,
         """
         the curve has \(points.count) control points; older devices accept at most \
-        \(Self.maximumPointCount)
+        \(Self.maximumCurvePointCount)
         """,
         suggestion: "split it into several curves")
     } else if list.elements.isEmpty {
-      log.add(.curvePointCount, at: list, "the curve has no control points; it has no effect")
+      log.add(.wrongCurvePointCount, at: list, "the curve has no control points; it has no effect")
     }
   }
 
@@ -95,30 +103,32 @@ extension AHAPDecoder {
   /// converted.
   mutating func convertAbsoluteTimes() -> Bool {
     let evidence = absoluteTimeEvidence
-    let isAbsolute =
+    let convertsTimes =
       options.curveTimes == .absolute || options.curveTimes == .automatic && evidence == .conclusive
     let laterCurves = pattern.curves.indices.filter { pattern.curves[$0].time > 0 }
-    guard isAbsolute else {
+    guard convertsTimes else {
       if evidence != .none, let first = laterCurves.first {
         log.add(
-          .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValueIndices[first]),
+          .absoluteCurveTimes, at: JSONValue(document: json, index: curveValueIndices[first]),
           "control point times look absolute, but are read as relative to the curve",
           suggestion: "if the curve starts too late, use '--curve-times absolute'")
       }
       return false
     }
-    let converted = laterCurves.filter { !pattern.curves[$0].controlPoints.isEmpty }
-    for index in converted {
+    let convertedCurves = laterCurves.filter { !pattern.curves[$0].controlPoints.isEmpty }
+    for index in convertedCurves {
       let start = pattern.curves[index].time
       for point in pattern.curves[index].controlPoints.indices {
         pattern.curves[index].controlPoints[point].time -= start
       }
     }
-    if let first = converted.first {
+    if let firstConvertedIndex = convertedCurves.first {
       let curves =
-        converted.count == 1 ? "this curve" : "this and \(converted.count - 1) more curves"
+        convertedCurves.count == 1
+        ? "this curve" : "this and \(convertedCurves.count - 1) more curves"
       log.add(
-        .curveAbsoluteTimes, at: JSONValue(document: json, index: curveValueIndices[first]),
+        .absoluteCurveTimes,
+        at: JSONValue(document: json, index: curveValueIndices[firstConvertedIndex]),
         "the control points of \(curves) have absolute times; they are converted",
         suggestion: "make the times relative to the start of the curve")
     }
@@ -126,7 +136,7 @@ extension AHAPDecoder {
   }
 
   /// The evidence for control points whose times count from the start of the pattern.
-  private enum Evidence {
+  private enum AbsoluteTimeEvidence {
     case none
     case suggestive
     case conclusive
@@ -141,10 +151,10 @@ extension AHAPDecoder {
   ///   curve. Lofelt's converter and its relatives write such files.
   ///
   /// By Apple's documentation, times of control points are relative.
-  private var absoluteTimeEvidence: Evidence {
+  private var absoluteTimeEvidence: AbsoluteTimeEvidence {
     let curves = pattern.curves.sorted { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
-    var hasSuccessor = false
-    var isChain = true
+    var hasFollowingCurve = false
+    var areCurvesChained = true
     for (index, curve) in curves.enumerated() {
       guard let first = curve.controlPoints.first, let last = curve.controlPoints.last else {
         return .none
@@ -153,12 +163,12 @@ extension AHAPDecoder {
         return .none
       }
       guard index + 1 < curves.count, curves[index + 1].id == curve.id else { continue }
-      hasSuccessor = true
+      hasFollowingCurve = true
       if abs(last.time - curves[index + 1].time) > Self.timeTolerance {
-        isChain = false
+        areCurvesChained = false
       }
     }
-    guard hasSuccessor else { return .none }
-    return isChain ? .conclusive : .suggestive
+    guard hasFollowingCurve else { return .none }
+    return areCurvesChained ? .conclusive : .suggestive
   }
 }

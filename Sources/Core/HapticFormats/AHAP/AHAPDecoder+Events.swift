@@ -7,22 +7,24 @@ extension AHAPDecoder {
 
   /// Reads one event. An event with errors is not added to the pattern.
   mutating func decodeEvent(_ value: JSONValue) {
-    guard let event = object(value, schema: AHAPSchemas.event, as: "Event") else { return }
-    let kind = decodeName(of: event, keyIndex: EventKey.type, in: AHAPVocabulary.eventTypes)
+    guard let event = decodeObject(value, schema: AHAPSchemas.eventSchema, as: "Event") else {
+      return
+    }
+    let kind = decodeName(of: event, keyIndex: EventKey.type, in: AHAPNames.eventTypes)
     let time = decodeTime(of: event, keyIndex: EventKey.time)
-    let durationValue = optionalMember(of: event, keyIndex: EventKey.duration)
+    let durationValue = readOptionalMember(of: event, keyIndex: EventKey.duration)
     let duration = durationValue.flatMap {
       decodeSeconds($0, schema: event.schema, keyIndex: EventKey.duration)
     }
     let waveform = decodeWaveform(of: event, kind: kind)
     let parameters =
-      optionalMember(of: event, keyIndex: EventKey.parameters).map {
+      readOptionalMember(of: event, keyIndex: EventKey.parameters).map {
         decodeEventParameters($0, kind: kind)
       }
       ?? EventParameters()
     guard let kind, let time else { return }
     checkDuration(duration, durationValue, kind, of: event)
-    eventValueIndices.append(value.index)
+    eventValueIndices.append(value.nodeIndex)
     pattern.events.append(
       HapticEvent(
         kind: kind, time: time, duration: duration, parameters: parameters, waveform: waveform))
@@ -41,7 +43,7 @@ extension AHAPDecoder {
         suggestion: event.schema.renameSuggestion(for: "EventDuration", in: event.value))
     } else if let duration, let durationValue, duration > HapticEvent.defaultDuration {
       log.add(
-        .eventLength, at: durationValue,
+        .eventLongerThan30Seconds, at: durationValue,
         "the event lasts \(duration) s; devices may cut it off at 30 s",
         suggestion: "split it into several events")
     }
@@ -60,11 +62,11 @@ extension AHAPDecoder {
     }
     for element in list.elements {
       guard
-        let parameter = object(
-          element, schema: AHAPSchemas.eventParameter, as: "an event parameter")
+        let parameter = decodeObject(
+          element, schema: AHAPSchemas.eventParameterSchema, as: "an event parameter")
       else { continue }
       let id = decodeName(
-        of: parameter, keyIndex: ParameterKey.id, in: AHAPVocabulary.eventParameters)
+        of: parameter, keyIndex: ParameterKey.id, in: AHAPNames.eventParameters)
       let flag = id == .sustained ? parameter.members[ParameterKey.value]?.boolean : nil
       let flagNumber = flag.map { $0 ? 1.0 : 0 }
       guard let number = flagNumber ?? decodeNumber(of: parameter, keyIndex: ParameterKey.value),
@@ -77,12 +79,12 @@ extension AHAPDecoder {
           .duplicateParameter, at: parameter.members[ParameterKey.id] ?? element,
           "\(id.rawValue) appears twice; the last value is used")
       }
-      parameters[id] = clamp(
+      parameters[id] = clampAndReport(
         number, to: id.range, name: id.rawValue,
         at: parameter.members[ParameterKey.value] ?? element)
       if let kind, !kind.responds(to: id) {
         log.add(
-          .parameterNotApplicable, at: parameter.members[ParameterKey.id] ?? element,
+          .ineffectiveParameter, at: parameter.members[ParameterKey.id] ?? element,
           "\(id.rawValue) has no effect on \(kind.nounPhrase)")
       }
     }
@@ -93,24 +95,24 @@ extension AHAPDecoder {
   private mutating func decodeWaveform(of event: borrowing AHAPObject, kind: HapticEvent.Kind?)
     -> AudioWaveform?
   {
-    let hasWaveformKey = event.members.nameBits & EventKey.waveformBits != 0
+    let hasWaveformKey = event.members.presentNameBits & EventKey.waveformBits != 0
     if kind?.playsFile != true, !hasWaveformKey { return nil }
     if let kind, !kind.playsFile {
       // The values have no effect and may be anything: editors write null.
       for index in EventKey.waveformPath...EventKey.isLooping {
         guard let value = event.members[index] else { continue }
         log.add(
-          .parameterNotApplicable, at: value,
+          .ineffectiveParameter, at: value,
           "\(event.schema.keys[index].name) has no effect on \(kind.nounPhrase)")
       }
       return nil
     }
     let usesEnvelope = decodeFlag(of: event, keyIndex: EventKey.usesVolumeEnvelope) ?? true
     let isLooping = decodeFlag(of: event, keyIndex: EventKey.isLooping) ?? false
-    guard let path = optionalMember(of: event, keyIndex: EventKey.waveformPath) else {
+    guard let path = readOptionalMember(of: event, keyIndex: EventKey.waveformPath) else {
       guard let kind else { return nil }
       log.add(
-        .waveformPath, at: event.value,
+        .invalidWaveformPath, at: event.value,
         "\(kind.nounPhrase) must have the key \"EventWaveformPath\"",
         suggestion: event.schema.renameSuggestion(for: "EventWaveformPath", in: event.value),
         errorCode: CoreHapticsCode.invalidAudioResource)
@@ -124,33 +126,33 @@ extension AHAPDecoder {
   /// Reads the path of a sound file, which must stay inside the folder of the pattern.
   private mutating func decodePath(_ value: JSONValue, key: JSONKey) -> String? {
     guard let path: String = readScalar(value, key: key) else { return nil }
-    let problems = [
+    let pathProblems = [
       (path.isEmpty, "is empty"),
       (path.utf8.contains(0), "has a NUL character"),
       (path.utf8.contains(UInt8(ascii: "\\")), "contains a backslash; use / between folders"),
       (path.hasPrefix("/"), "is an absolute path; it must be relative to the pattern's folder"),
       (path.split(separator: "/").contains(".."), "leads outside the pattern's folder with \"..\""),
     ]
-    guard let problem = problems.first(where: { $0.0 })?.1 else {
+    guard let problem = pathProblems.first(where: { $0.0 })?.1 else {
       waveformPathValues.append(value)
       return path
     }
-    log.add(.waveformPath, at: value, "\(key.name) \(problem)", errorCode: key.errorCode)
+    log.add(.invalidWaveformPath, at: value, "\(key.name) \(problem)", errorCode: key.errorCode)
     return nil
   }
 
   /// Reads a flag, written as a boolean, 0, or 1. Any other value is an error.
   private mutating func decodeFlag(of object: borrowing AHAPObject, keyIndex: Int) -> Bool? {
-    guard let value = optionalMember(of: object, keyIndex: keyIndex) else { return nil }
+    guard let value = readOptionalMember(of: object, keyIndex: keyIndex) else { return nil }
     if let boolean = value.boolean { return boolean }
     if let number = value.number, number == 0 || number == 1 {
       return number == 1
     }
-    let actual =
+    let actualValueText =
       value.kind == .number ? String(decoding: value.lexeme, as: UTF8.self) : value.kind.noun
     log.add(
       .wrongType, at: value,
-      "\(object.schema.keys[keyIndex].name) must be true or false, not \(actual)",
+      "\(object.schema.keys[keyIndex].name) must be true or false, not \(actualValueText)",
       errorCode: CoreHapticsCode.invalidAudioResource)
     return nil
   }

@@ -5,7 +5,7 @@ import Reading
 
 extension AHAPDecoder {
   /// Returns an object with its members indexed by a schema, and reports unknown keys.
-  mutating func object(
+  mutating func decodeObject(
     _ value: JSONValue, schema: JSONSchema, as name: @autoclosure () -> String,
     reportsUnknownKeys: Bool = true
   ) -> AHAPObject? {
@@ -32,12 +32,12 @@ extension AHAPDecoder {
   /// Reports an unknown key, with special messages for former names.
   mutating func reportUnknownKey(_ member: JSONValue, in schema: JSONSchema) {
     guard let key = member.key else { return }
-    let isEvent = schema === AHAPSchemas.event
+    let isEvent = schema === AHAPSchemas.eventSchema
     if isEvent, key == "Name" { return }
     let isFormerName =
       isEvent ? key == "Duration" : key == "Value" && schema.key(named: "ParameterValue") != nil
     log.add(
-      isFormerName ? .durationKey : .unknownKey, at: member, offset: member.keyOffset,
+      isFormerName ? .ignoredDurationKey : .unknownKey, at: member, offset: member.keyOffset,
       "\(isFormerName ? "the" : "unknown") key \(key.quoted()) is ignored",
       suggestion: schema.names.suggestion(for: key))
   }
@@ -54,15 +54,15 @@ extension AHAPDecoder {
   }
 
   /// Returns the value of an optional key. Null counts as absent.
-  mutating func optionalMember(of object: borrowing AHAPObject, keyIndex: Int)
+  mutating func readOptionalMember(of object: borrowing AHAPObject, keyIndex: Int)
     -> JSONValue?
   {
     guard let value = object.members[keyIndex] else { return nil }
     return value.kind == .null && acceptsNullAsAbsent(value) ? nil : value
   }
 
-  /// Returns the value of a required key, and reports it if it is missing.
-  mutating func requiredMember(of object: borrowing AHAPObject, keyIndex: Int)
+  /// Returns the value of a required key, or reports a missing key and returns nil.
+  mutating func readRequiredMember(of object: borrowing AHAPObject, keyIndex: Int)
     -> JSONValue?
   {
     if let value = object.members[keyIndex] { return value }
@@ -75,22 +75,22 @@ extension AHAPDecoder {
   mutating func decodeName<Name>(
     of object: borrowing AHAPObject, keyIndex: Int, in names: AHAPNameTable<Name>
   ) -> Name? {
-    guard let value = requiredMember(of: object, keyIndex: keyIndex) else { return nil }
+    guard let value = readRequiredMember(of: object, keyIndex: keyIndex) else { return nil }
     let index =
       names.nameList.index(ofString: value)
       ?? readName(value, names: names.nameList, key: object.schema.keys[keyIndex])
-    return index.map { names.cases[$0] }
+    return index.map { names.allNames[$0] }
   }
 
   /// Reads a required number.
   mutating func decodeNumber(of object: borrowing AHAPObject, keyIndex: Int) -> Double? {
-    guard let value = requiredMember(of: object, keyIndex: keyIndex) else { return nil }
+    guard let value = readRequiredMember(of: object, keyIndex: keyIndex) else { return nil }
     return value.number ?? readScalar(value, key: object.schema.keys[keyIndex])
   }
 
   /// Reads a required time, which must not be negative.
   mutating func decodeTime(of object: borrowing AHAPObject, keyIndex: Int) -> Double? {
-    guard let value = requiredMember(of: object, keyIndex: keyIndex) else { return nil }
+    guard let value = readRequiredMember(of: object, keyIndex: keyIndex) else { return nil }
     return decodeSeconds(value, schema: object.schema, keyIndex: keyIndex)
   }
 
@@ -109,26 +109,26 @@ extension AHAPDecoder {
         errorCode: key.errorCode)
       return nil
     }
-    if schema === AHAPSchemas.event {
+    if schema === AHAPSchemas.eventSchema {
       if seconds.rounded() != seconds {
-        hasOnlyWholeTimes = false
+        hasOnlyIntegerTimes = false
       }
       // A time that would be too long in milliseconds, too, is not one in milliseconds.
-      if firstLongTime == nil, 100...FrameConversion.maximumSeconds * 1_000 ~= seconds {
-        firstLongTime = value
+      if firstTimeOfAtLeast100 == nil, 100...FrameConversion.maximumSeconds * 1_000 ~= seconds {
+        firstTimeOfAtLeast100 = value
       }
     }
     return seconds
   }
 
-  /// Returns a number clamped to a range, and reports it if it is outside.
-  mutating func clamp(
+  /// Returns a number clamped to a range, and reports a number outside the range.
+  mutating func clampAndReport(
     _ number: Double, to range: ClosedRange<Float>, name: String, at value: JSONValue
   ) -> Float {
     let nearest = min(max(number, Double(range.lowerBound)), Double(range.upperBound))
     if nearest != number {
       log.add(
-        .outOfRange, at: value,
+        .valueOutOfRange, at: value,
         """
         \(name) is \(number), outside \(range.lowerBound) to \(range.upperBound); \(nearest) is \
         used

@@ -10,7 +10,7 @@ struct AHAPDecoder: JSONSchemaReader {
   let json: JSONDocument
   let options: ReadingOptions
   let rules = JSONSchemaRules(
-    missingKey: .missingKey, wrongType: .wrongType, outOfRange: .outOfRange,
+    missingKey: .missingKey, wrongType: .wrongType, outOfRange: .valueOutOfRange,
     unknownKey: .unknownKey,
     nullHandling: .absentWithFinding(.nullValue))
   var log = FindingLog()
@@ -24,9 +24,9 @@ struct AHAPDecoder: JSONSchemaReader {
   var waveformPathValues: [JSONValue] = []
   /// A Boolean value that indicates whether all times and durations of events are whole numbers, as
   /// in texts in milliseconds.
-  var hasOnlyWholeTimes = true
+  var hasOnlyIntegerTimes = true
   /// The first time or duration of an event of at least 100, which may be in milliseconds.
-  var firstLongTime: JSONValue?
+  var firstTimeOfAtLeast100: JSONValue?
 
   init(_ json: JSONDocument, options: ReadingOptions) {
     self.json = json
@@ -39,7 +39,7 @@ struct AHAPDecoder: JSONSchemaReader {
   /// The maximum number of control points that older systems are known to accept.
   ///
   /// Source: the exporter of Lofelt/NiceVibrations (5e58663) and the editor of apple/unityplugins.
-  static let maximumPointCount = 16
+  static let maximumCurvePointCount = 16
 
   /// The maximum difference, in seconds, between times that a tool wrote as equal.
   static let timeTolerance = 1e-6
@@ -49,19 +49,19 @@ struct AHAPDecoder: JSONSchemaReader {
   /// Decodes the document. Errors are in the log.
   mutating func decode() -> AHAPContent {
     let root = json.root
-    let file = AHAPSchemas.file
+    let fileSchema = AHAPSchemas.fileSchema
     var content = AHAPContent()
     guard root.kind == .object else {
       log.add(
-        .structure, at: root, "a pattern file must be an object, not \(root.kind.noun)",
-        errorCode: file.errorCode)
+        .invalidStructure, at: root, "a pattern file must be an object, not \(root.kind.noun)",
+        errorCode: fileSchema.errorCode)
       return content
     }
-    reportUnknownKeys(of: AHAPObject(root, file))
+    reportUnknownKeys(of: AHAPObject(root, fileSchema))
     decodeEntries(of: root)
     content.usesAbsoluteCurveTimes = convertAbsoluteTimes()
     if let version = root["Version"] {
-      content.version = readScalar(version, key: file.keys[AHAPSchemas.FileKey.version])
+      content.version = readScalar(version, key: fileSchema.keys[AHAPSchemas.FileKey.version])
       if let number = content.version, !Self.knownVersions.contains(number) {
         log.add(
           .unexpectedVersion, at: version, "Version is \(number); patterns have version 1.0",
@@ -79,81 +79,84 @@ struct AHAPDecoder: JSONSchemaReader {
 
   /// Decodes the entries of `Pattern`.
   private mutating func decodeEntries(of root: JSONValue) {
-    let file = AHAPSchemas.file
+    let fileSchema = AHAPSchemas.fileSchema
     if let entries = root["Pattern"] {
       if entries.kind != .array {
         log.add(
-          .structure, at: entries, "Pattern must be an array, not \(entries.kind.noun)",
-          errorCode: file.errorCode)
+          .invalidStructure, at: entries, "Pattern must be an array, not \(entries.kind.noun)",
+          errorCode: fileSchema.errorCode)
       }
       for entry in entries.elements {
         decodeEntry(entry)
       }
     } else {
       log.add(
-        .structure, at: root, "a pattern file must have the key \"Pattern\"",
-        suggestion: file.renameSuggestion(for: "Pattern", in: root), errorCode: file.errorCode)
+        .invalidStructure, at: root, "a pattern file must have the key \"Pattern\"",
+        suggestion: fileSchema.renameSuggestion(for: "Pattern", in: root),
+        errorCode: fileSchema.errorCode)
     }
   }
 
   /// Decodes one entry. All of its parts are read.
   private mutating func decodeEntry(_ entry: JSONValue) {
     guard
-      let entry = object(
-        entry, schema: AHAPSchemas.entry, as: AHAPSchemas.entry.noun, reportsUnknownKeys: false)
+      let entry = decodeObject(
+        entry, schema: AHAPSchemas.entrySchema, as: AHAPSchemas.entrySchema.noun,
+        reportsUnknownKeys: false)
     else {
       return
     }
-    let event = optionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.event)
+    let event = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.event)
     if let event {
       decodeEvent(event)
     }
     // Almost all entries have only an event.
     if event != nil, entry.members.memberCount == 1 { return }
-    let parameter = optionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.parameter)
+    let parameter = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.parameter)
     if let parameter {
       decodeParameter(parameter)
     }
-    let curve = optionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.curve)
+    let curve = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.curve)
     if let curve {
       decodeCurve(curve)
     }
-    let count = [event, parameter, curve].count { $0 != nil }
-    guard count > 0 else { return reportUnknownEntry(entry.value) }
+    let partCount = [event, parameter, curve].count { $0 != nil }
+    guard partCount > 0 else { return reportUnknownEntry(entry.value) }
     reportUnknownKeys(of: entry)
-    if count > 1 {
+    if partCount > 1 {
       log.add(
         .unknownEntry, at: entry.value,
-        "an entry should contain one object, not \(count); all of them are read")
+        "an entry should contain one object, not \(partCount); all of them are read")
     }
   }
 
   /// Reports an entry without a known part.
   private mutating func reportUnknownEntry(_ entry: JSONValue) {
-    guard let first = entry.members.first(where: { _ in true }), let key = first.key else {
+    guard let firstMember = entry.members.first(where: { _ in true }), let key = firstMember.key
+    else {
       return log.add(.unknownEntry, at: entry, "an empty entry is ignored")
     }
     if let key = AHAPSchemas.missingEntryKey(of: entry) {
       return log.add(
         .bareEntry, at: entry, "the contents of an entry must be in an object \(key.quoted())",
         suggestion: "write {\"\(key)\": {…}}, or run 'temblor check --fix'",
-        errorCode: AHAPSchemas.entry.errorCode)
+        errorCode: AHAPSchemas.entrySchema.errorCode)
     }
     log.add(
-      .unknownEntry, at: first, offset: first.keyOffset,
+      .unknownEntry, at: firstMember, offset: firstMember.keyOffset,
       "an entry with the key \(key.quoted()) is ignored",
-      suggestion: AHAPSchemas.entry.names.suggestion(for: key))
+      suggestion: AHAPSchemas.entrySchema.names.suggestion(for: key))
   }
 
-  /// Checks the document as a whole, after decoding it.
+  /// Checks the whole document after its entries have been decoded.
   mutating func checkDocument() {
     log.addDeviations(
-      of: json, byteOrderMark: .byteOrderMark, trailingComma: .trailingComma,
+      of: json, byteOrderMark: .unexpectedByteOrderMark, trailingComma: .trailingComma,
       duplicateKey: .duplicateKey)
-    if let firstLongTime, hasOnlyWholeTimes, let number = firstLongTime.number {
+    if let firstTimeOfAtLeast100, hasOnlyIntegerTimes, let number = firstTimeOfAtLeast100.number {
       log.add(
-        .timeUnit, at: firstLongTime,
-        "\(firstLongTime.key ?? "Time") is \(number) s; times are in seconds",
+        .timesInMilliseconds, at: firstTimeOfAtLeast100,
+        "\(firstTimeOfAtLeast100.key ?? "Time") is \(number) s; times are in seconds",
         suggestion: "if milliseconds were intended, write \(number / 1_000)")
     }
     let root = json.root
@@ -170,7 +173,7 @@ struct AHAPDecoder: JSONSchemaReader {
   }
 
   /// Returns the suppressions under `AllowedRules` of the metadata. The last one of a rule applies.
-  mutating func suppressions() -> [ReadResult.Suppression] {
+  mutating func decodeSuppressions() -> [ReadResult.Suppression] {
     guard let list = metadata?["AllowedRules"] else { return [] }
     guard list.kind == .object else {
       log.add(

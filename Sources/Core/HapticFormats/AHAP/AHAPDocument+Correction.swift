@@ -18,10 +18,10 @@ extension AHAPDocument {
       return try AHAPDocument(text: text, name: json.name).correctedText()
     }
     var text = TextEdits(json.text).applying(syntaxEdits)
-    let renamed = try AHAPDocument(text: text, name: json.name)
-    text = TextEdits(text).applying(renamed.pointOrderEdits)
-    let sorted = try AHAPDocument(text: text, name: json.name)
-    return TextEdits(text).applying(sorted.relativeTimeEdits)
+    let documentWithRenamedKeys = try AHAPDocument(text: text, name: json.name)
+    text = TextEdits(text).applying(documentWithRenamedKeys.pointOrderEdits)
+    let documentWithSortedPoints = try AHAPDocument(text: text, name: json.name)
+    return TextEdits(text).applying(documentWithSortedPoints.relativeTimeEdits)
   }
 
   /// Puts the contents of bare entries into the object that they need.
@@ -44,9 +44,9 @@ extension AHAPDocument {
     for deviation in json.deviations {
       switch deviation.kind {
       case .byteOrderMark:
-        edits.append(.init(range: 0..<3, bytes: []))
+        edits.append(.init(range: 0..<3, replacementBytes: []))
       case .trailingComma:
-        edits.append(.init(range: deviation.offset..<deviation.offset + 1, bytes: []))
+        edits.append(.init(range: deviation.offset..<deviation.offset + 1, replacementBytes: []))
       case .duplicateKey:
         continue
       }
@@ -64,15 +64,15 @@ extension AHAPDocument {
       edits += keyRenameEdits("Duration", to: "EventDuration", in: event)
       for parameter in event.elements(under: "EventParameters") {
         edits += keyRenameEdits("Value", to: "ParameterValue", in: parameter)
-        edits += parameterNameEdits(parameter, names: AHAPVocabulary.eventParameters.nameList)
+        edits += parameterNameEdits(parameter, names: AHAPNames.eventParameters.nameList)
       }
     }
     if let parameter = entry["Parameter"] {
       edits += keyRenameEdits("Value", to: "ParameterValue", in: parameter)
-      edits += parameterNameEdits(parameter, names: AHAPVocabulary.dynamicParameters.nameList)
+      edits += parameterNameEdits(parameter, names: AHAPNames.dynamicParameters.nameList)
     }
     if let curve = entry["ParameterCurve"] {
-      edits += parameterNameEdits(curve, names: AHAPVocabulary.dynamicParameters.nameList)
+      edits += parameterNameEdits(curve, names: AHAPNames.dynamicParameters.nameList)
     }
     for point in entry["ParameterCurve"]?.elements(under: "ParameterCurveControlPoints") ?? [] {
       edits += keyRenameEdits("Value", to: "ParameterValue", in: point)
@@ -80,7 +80,7 @@ extension AHAPDocument {
     return edits
   }
 
-  /// Renames a key of an object, unless it has the new key already.
+  /// Renames a key of an object, unless the object already has a key with the new name.
   private func keyRenameEdits(_ key: String, to newKey: String, in object: JSONValue)
     -> [TextEdits.Edit]
   {
@@ -88,7 +88,7 @@ extension AHAPDocument {
     let range = member.keyOffset..<member.keyOffset + key.utf8.count + 2
     // An escaped spelling stays as its author wrote it.
     guard Array(json.text[range]) == Array("\"\(key)\"".utf8) else { return [] }
-    return [TextEdits.Edit(range: range, bytes: Array("\"\(newKey)\"".utf8))]
+    return [TextEdits.Edit(range: range, replacementBytes: Array("\"\(newKey)\"".utf8))]
   }
 
   /// Replaces an unknown parameter by the nearest name.
@@ -99,7 +99,8 @@ extension AHAPDocument {
     else { return [] }
     return [
       TextEdits.Edit(
-        range: value.offset..<value.offset + value.lexeme.count, bytes: Array("\"\(name)\"".utf8))
+        range: value.offset..<value.offset + value.lexeme.count,
+        replacementBytes: Array("\"\(name)\"".utf8))
     ]
   }
 
@@ -114,7 +115,7 @@ extension AHAPDocument {
       return zip(points, order).map { oldPoint, sourceIndex in
         let oldRange = TextEdits.byteRange(of: oldPoint, in: json.text)
         let newRange = TextEdits.byteRange(of: points[sourceIndex], in: json.text)
-        return TextEdits.Edit(range: oldRange, bytes: Array(json.text[newRange]))
+        return TextEdits.Edit(range: oldRange, replacementBytes: Array(json.text[newRange]))
       }
     }
   }
@@ -129,7 +130,7 @@ extension AHAPDocument {
         // Rounding to the nanosecond hides binary rounding errors.
         let relative = ((time - start) * 1e9).rounded() / 1e9 + 0
         let range = value.offset..<value.offset + value.lexeme.count
-        return TextEdits.Edit(range: range, bytes: Array("\(relative)".utf8))
+        return TextEdits.Edit(range: range, replacementBytes: Array("\(relative)".utf8))
       }
     }
   }

@@ -20,18 +20,18 @@ package struct AHAPDocument: Sendable {
     do {
       json = try JSONDocument(text: encoding.utf8Bytes(of: text) ?? text, name: name)
     } catch {
-      throw InputError(error, rule: .syntax, errorCode: CoreHapticsCode.invalidPatternData)
+      throw InputError(error, rule: .invalidSyntax, errorCode: CoreHapticsCode.invalidPatternData)
     }
   }
 
   /// Reads the pattern as Apple's loader is documented to, or throws the first error. Unknown keys
   /// are ignored, and values out of range are clamped.
   package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPContent {
-    try decoded(options: options).content
+    try decodedWithFindings(options: options).content
   }
 
   /// Reads the pattern, and returns it with the decoder, or throws the first error.
-  func decoded(options: ReadingOptions = ReadingOptions()) throws(InputError) -> (
+  func decodedWithFindings(options: ReadingOptions = ReadingOptions()) throws(InputError) -> (
     content: AHAPContent, decoder: AHAPDecoder
   ) {
     var decoder = AHAPDecoder(json, options: options)
@@ -53,15 +53,16 @@ package struct AHAPDocument: Sendable {
       decoder.checkDocument()
       if encoding != .utf8 {
         decoder.log.add(
-          .textEncoding, at: json.root, offset: 0, "the text is encoded as \(encoding.rawValue)",
+          .unusualTextEncoding, at: json.root, offset: 0,
+          "the text is encoded as \(encoding.rawValue)",
           suggestion: "save it as UTF-8; other readers may not support this encoding")
       }
-      suppressions = decoder.suppressions()
+      suppressions = decoder.decodeSuppressions()
     }
     var result = ReadResult(
       content.composition, of: json, log: decoder.log, options: options,
       sourceMap: SourceMap(
-        root: (json.root["Pattern"] ?? json.root).index, events: [decoder.eventValueIndices],
+        root: (json.root["Pattern"] ?? json.root).nodeIndex, events: [decoder.eventValueIndices],
         parameters: [decoder.parameterValueIndices], curves: [decoder.curveValueIndices]
       ) { [json] in json.location(ofValue: $0) }, details: content.details)
     if options.wantsFindings {
@@ -69,7 +70,7 @@ package struct AHAPDocument: Sendable {
         Loss(.dropped, .composition, at: $0.location, $0.message)
       }
     }
-    result.sounds = decoder.waveformPathValues.map {
+    result.soundReferences = decoder.waveformPathValues.map {
       .init(path: $0.string ?? "", location: $0.location)
     }
     result.suppressions = suppressions
@@ -92,20 +93,20 @@ package struct AHAPDocument: Sendable {
   {
     if let path = pattern.firstNonFinitePath {
       throw InputError(
-        nonFinite: path, rule: .outOfRange, name: name,
+        nonFinite: path, rule: .valueOutOfRange, name: name,
         errorCode: CoreHapticsCode.invalidPatternData)
     }
     var writer = JSONWriter(layout: .compact)
-    writer.object { file in
-      file.member("Version", 1.0)
+    writer.writeObject { file in
+      file.writeMember("Version", 1.0)
       if !metadata.items.isEmpty {
-        file.object("Metadata") { object in
+        file.writeObject("Metadata") { object in
           for item in metadata.items {
-            object.member(item.name, item.text)
+            object.writeMember(item.name, item.text)
           }
         }
       }
-      file.array("Pattern") { $0.write(pattern) }
+      file.writeArray("Pattern") { $0.write(pattern) }
     }
     try self.init(text: writer.finish(), name: name)
   }
@@ -121,7 +122,7 @@ package struct AHAPDocument: Sendable {
   ///
   /// The canonical text of a canonical text is the same text.
   package func canonicalText() -> [UInt8] {
-    AHAPSchemas.file.canonicalText(of: json.root, normalizesNumbers: true)
+    AHAPSchemas.fileSchema.canonicalText(of: json.root, normalizesNumbers: true)
   }
 }
 
@@ -135,18 +136,18 @@ extension AHAPDocument: Equatable {
 extension JSONArrayWriter {
   fileprivate mutating func write(_ pattern: HapticPattern) {
     for event in pattern.events {
-      object { entry in
-        entry.object("Event") { $0.write(event) }
+      writeObject { entry in
+        entry.writeObject("Event") { $0.write(event) }
       }
     }
     for parameter in pattern.parameters {
-      object { entry in
-        entry.object("Parameter") { $0.write(parameter) }
+      writeObject { entry in
+        entry.writeObject("Parameter") { $0.write(parameter) }
       }
     }
     for curve in pattern.curves {
-      object { entry in
-        entry.object("ParameterCurve") { $0.write(curve) }
+      writeObject { entry in
+        entry.writeObject("ParameterCurve") { $0.write(curve) }
       }
     }
   }
@@ -154,42 +155,42 @@ extension JSONArrayWriter {
 
 extension JSONObjectWriter {
   fileprivate mutating func write(_ event: HapticEvent) {
-    member("Time", event.time)
-    member("EventType", event.kind.rawValue)
+    writeMember("Time", event.time)
+    writeMember("EventType", event.kind.rawValue)
     if let duration = event.duration {
-      member("EventDuration", duration)
+      writeMember("EventDuration", duration)
     }
     if let waveform = event.waveform {
-      member("EventWaveformPath", waveform.path)
-      member("EventWaveformUseVolumeEnvelope", waveform.usesVolumeEnvelope)
-      member("EventWaveformLoopEnabled", waveform.isLooping)
+      writeMember("EventWaveformPath", waveform.path)
+      writeMember("EventWaveformUseVolumeEnvelope", waveform.usesVolumeEnvelope)
+      writeMember("EventWaveformLoopEnabled", waveform.isLooping)
     }
     let identifiers = event.parameters.identifiers
     guard !identifiers.isEmpty else { return }
-    array("EventParameters") { list in
+    writeArray("EventParameters") { list in
       for id in identifiers {
-        list.object { object in
-          object.member("ParameterID", id.rawValue)
-          object.member("ParameterValue", event.parameters[id] ?? 0)
+        list.writeObject { object in
+          object.writeMember("ParameterID", id.rawValue)
+          object.writeMember("ParameterValue", event.parameters[id] ?? 0)
         }
       }
     }
   }
 
   fileprivate mutating func write(_ parameter: DynamicParameter) {
-    member("ParameterID", parameter.id.rawValue)
-    member("Time", parameter.time)
-    member("ParameterValue", parameter.value)
+    writeMember("ParameterID", parameter.id.rawValue)
+    writeMember("Time", parameter.time)
+    writeMember("ParameterValue", parameter.value)
   }
 
   fileprivate mutating func write(_ curve: ParameterCurve) {
-    member("ParameterID", curve.id.rawValue)
-    member("Time", curve.time)
-    array("ParameterCurveControlPoints") { list in
+    writeMember("ParameterID", curve.id.rawValue)
+    writeMember("Time", curve.time)
+    writeArray("ParameterCurveControlPoints") { list in
       for point in curve.controlPoints {
-        list.object { object in
-          object.member("Time", point.time)
-          object.member("ParameterValue", point.value)
+        list.writeObject { object in
+          object.writeMember("Time", point.time)
+          object.writeMember("ParameterValue", point.value)
         }
       }
     }

@@ -16,13 +16,17 @@ extension AHAPEditBuilder {
       let indentation = listIndentation.isEmpty ? defaultIndentation : listIndentation
       return (listStart + indentation, indentation)
     }
-    guard let inner = neighbor.children.first?.leadingWhitespace, inner.hasLineBreak else {
+    guard let innerWhitespace = neighbor.children.first?.leadingWhitespace,
+      innerWhitespace.hasLineBreak
+    else {
       return ([], defaultIndentation)
     }
-    let outer = neighbor.leadingWhitespace
-    let isIndented = outer.hasLineBreak && inner.count > outer.count && inner.starts(with: outer)
-    guard isIndented else { return (inner, defaultIndentation) }
-    return (outer, Array(inner[outer.count...]))
+    let outerWhitespace = neighbor.leadingWhitespace
+    let isIndented =
+      outerWhitespace.hasLineBreak && innerWhitespace.count > outerWhitespace.count
+      && innerWhitespace.starts(with: outerWhitespace)
+    guard isIndented else { return (innerWhitespace, defaultIndentation) }
+    return (outerWhitespace, Array(innerWhitespace[outerWhitespace.count...]))
   }
 
   /// Returns the text of an entry on one line, or on several lines that begin with `lineStart`.
@@ -34,11 +38,11 @@ extension AHAPEditBuilder {
   func entryText(_ entry: JSONValue, lineStart: [UInt8], indentation: [UInt8]) -> [UInt8] {
     guard lineStart.hasLineBreak else {
       var writer = JSONWriter(layout: root.hasSpacesAfterColons ? .singleLine : .compact)
-      writer.value(copying: entry)
+      writer.writeValue(copying: entry)
       return writer.bytes
     }
     var result: [UInt8] = []
-    let lines = AHAPSchemas.entry.canonicalText(of: entry).split(separator: 0x0A)
+    let lines = AHAPSchemas.entrySchema.canonicalText(of: entry).split(separator: 0x0A)
     for (index, line) in lines.enumerated() {
       let depth = line.prefix { $0 == 0x20 }.count / 2
       if index > 0 {
@@ -51,12 +55,12 @@ extension AHAPEditBuilder {
 
   /// Returns the white space before the closing bracket of an array.
   func closingWhitespace(of list: JSONValue) -> [UInt8] {
-    let end = TextEdits.byteRange(of: list, in: text).upperBound - 1
-    var start = end
-    while start > 0, text[start - 1] <= 0x20 {
-      start -= 1
+    let closingBracketOffset = TextEdits.byteRange(of: list, in: sourceText).upperBound - 1
+    var whitespaceStart = closingBracketOffset
+    while whitespaceStart > 0, sourceText[whitespaceStart - 1] <= 0x20 {
+      whitespaceStart -= 1
     }
-    return Array(text[start..<end])
+    return Array(sourceText[whitespaceStart..<closingBracketOffset])
   }
 
   /// Returns an object on one line, or in the style of an existing object with the same keys.
@@ -64,20 +68,22 @@ extension AHAPEditBuilder {
     if let sample, sample.children.count == members.count {
       let edits = members.compactMap { member in
         sample[member.key].map {
-          TextEdits.Edit(range: TextEdits.byteRange(of: $0, in: text), bytes: member.bytes)
+          TextEdits.Edit(
+            range: TextEdits.byteRange(of: $0, in: sourceText), replacementBytes: member.bytes)
         }
       }
       if edits.count == members.count {
-        return TextEdits(text).applying(edits, within: TextEdits.byteRange(of: sample, in: text))
+        return TextEdits(sourceText).applying(
+          edits, within: TextEdits.byteRange(of: sample, in: sourceText))
       }
     }
-    let space: [UInt8] = root.hasSpacesAfterColons ? [0x20] : []
+    let colonSpacing: [UInt8] = root.hasSpacesAfterColons ? [0x20] : []
     var result = [UInt8(ascii: "{")]
     for (index, member) in members.enumerated() {
       if index > 0 {
-        result += [UInt8(ascii: ",")] + space
+        result += [UInt8(ascii: ",")] + colonSpacing
       }
-      result += Array("\"\(member.key)\":".utf8) + space + member.bytes
+      result += Array("\"\(member.key)\":".utf8) + colonSpacing + member.bytes
     }
     return result + [UInt8(ascii: "}")]
   }
@@ -91,6 +97,6 @@ extension JSONValue {
 
   /// A Boolean value that indicates whether an entry of `Pattern` contains several parts.
   var holdsSeveralParts: Bool {
-    AHAPSchemas.entry.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1
+    AHAPSchemas.entrySchema.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1
   }
 }

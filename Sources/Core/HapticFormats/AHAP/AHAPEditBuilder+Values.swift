@@ -37,7 +37,7 @@ extension AHAPEditBuilder {
     case (.text, .text(let text)):
       if existing?.string == text { return nil }
       var writer = JSONWriter(layout: .compact)
-      writer.string(text)
+      writer.writeString(text)
       return writer.bytes
     default:
       throw path.error("expected \(field.valueKind.rawValue)")

@@ -21,9 +21,9 @@ struct AHAPEditBuilder {
   }
 
   let editor: AHAPEditor
-  let text: [UInt8]
+  let sourceText: [UInt8]
   /// The new texts of values, by the index of the value.
-  private var replacements: [Int: [UInt8]] = [:]
+  private var replacementsByValueIndex: [Int: [UInt8]] = [:]
   /// The edits of objects and arrays, by their index.
   private var containerEdits: [Int: ContainerEdit] = [:]
   /// The new members of objects, by the index of the object.
@@ -31,23 +31,23 @@ struct AHAPEditBuilder {
   /// The new parameters of events, by the index of the event.
   private var addedParameters: [Int: [ParameterText]] = [:]
   /// A Boolean value that indicates whether a change concerns a curve.
-  private(set) var touchesCurves = false
+  private(set) var changesCurves = false
   /// The number of visited bytes and values.
-  private(set) var visitedCount = 0
+  private(set) var visitedValueCount = 0
   /// The control points of curves that were resolved, by the index of the curve.
-  private var pointCache: [Int: [JSONValue]] = [:]
+  private var controlPointsByCurve: [Int: [JSONValue]] = [:]
   /// The results of `styleSample`, by key.
   private var styleSampleCache: [String: JSONValue?] = [:]
 
   init(of editor: AHAPEditor) {
     self.editor = editor
-    text = editor.text
+    sourceText = editor.text
   }
 
   var root: JSONValue { editor.document.json.root }
 
   /// Records a change, or throws its error.
-  mutating func add(_ change: PatternChange) throws(InputError) {
+  mutating func recordEdits(of change: PatternChange) throws(InputError) {
     switch change {
     case .add(let bytes, let path):
       return try addEntry(bytes, after: path)
@@ -56,7 +56,7 @@ struct AHAPEditBuilder {
       guard let field = path.field else {
         throw path.error(
           "the path must name a field",
-          suggestion: "write \(path.text).\(path.part.fields[0].rawValue)")
+          suggestion: "write \(path.text).\(path.partKind.fields[0].rawValue)")
       }
       try setField(field, of: path, to: value)
     case .remove(let path):
@@ -73,12 +73,12 @@ struct AHAPEditBuilder {
       }
       let entry = path.value.enclosingEntry
       if let list = entry.parent {
-        containerEdits[list.index, default: ContainerEdit()].insert(
-          entryBytes(of: path.value), after: entry.index)
+        containerEdits[list.nodeIndex, default: ContainerEdit()].insert(
+          entryBytes(of: path.value), after: entry.nodeIndex)
       }
     case .addPoint(let time, let value, to: let path):
       let path = try resolve(path)
-      guard path.part == .curve, path.field == nil else {
+      guard path.partKind == .curve, path.field == nil else {
         throw path.error("control points can only be added to a curve")
       }
       try addPoint(time, value, to: path)
@@ -94,21 +94,21 @@ struct AHAPEditBuilder {
     for (index, added) in addedMembers {
       insertMembers(added, into: editor.value(at: index))
     }
-    var edits = replacements.map { index, bytes in
-      let range = TextEdits.byteRange(of: editor.value(at: index), in: text)
-      return TextEdits.Edit(range: range, bytes: bytes)
+    var edits = replacementsByValueIndex.map { index, bytes in
+      let range = TextEdits.byteRange(of: editor.value(at: index), in: sourceText)
+      return TextEdits.Edit(range: range, replacementBytes: bytes)
     }
     for (index, edit) in containerEdits {
-      edits += edit.edits(of: editor.value(at: index), visitedCount: &visitedCount)
+      edits += edit.edits(of: editor.value(at: index), visitedCount: &visitedValueCount)
     }
-    visitedCount += edits.reduce(0) { $0 + $1.bytes.count + 1 }
+    visitedValueCount += edits.reduce(0) { $0 + $1.replacementBytes.count + 1 }
     return edits
   }
 
   /// Removes the array of an event's parameters if all of them are removed.
   private mutating func removeEmptyParameterLists() {
     for (index, edit) in containerEdits
-    where !edit.removedIndices.isEmpty && edit.insertions.isEmpty {
+    where !edit.removedIndices.isEmpty && edit.insertedTexts.isEmpty {
       let list = editor.value(at: index)
       guard list.key == "EventParameters", list.children.count == edit.removedIndices.count,
         let event = list.parent
@@ -120,9 +120,9 @@ struct AHAPEditBuilder {
 
   /// Resolves a path, and records whether it leads to a curve.
   private mutating func resolve(_ path: String) throws(InputError) -> AHAPPath {
-    let resolved = try AHAPPath(path, in: editor, points: &pointCache)
-    if resolved.part == .curve || resolved.part == .point {
-      touchesCurves = true
+    let resolved = try AHAPPath(path, in: editor, points: &controlPointsByCurve)
+    if resolved.partKind == .curve || resolved.partKind == .point {
+      changesCurves = true
     }
     return resolved
   }
@@ -140,15 +140,17 @@ struct AHAPEditBuilder {
       }
       return
     }
-    let element = parameterElements(id, of: object).last
-    let existing = element?["ParameterValue"]
-    visitedCount += element?.parent?.children.count ?? 0
-    guard let bytes = try encoded(value, for: field, replacing: existing, at: path) else { return }
-    if let existing {
-      replacements[existing.index] = bytes
+    let parameterElement = parameterElements(id, of: object).last
+    let existingValue = parameterElement?["ParameterValue"]
+    visitedValueCount += parameterElement?.parent?.children.count ?? 0
+    guard let bytes = try encoded(value, for: field, replacing: existingValue, at: path) else {
+      return
+    }
+    if let existingValue {
+      replacementsByValueIndex[existingValue.nodeIndex] = bytes
     } else {
-      addedParameters[object.index, default: []].removeAll { $0.id == id.rawValue }
-      addedParameters[object.index, default: []].append(
+      addedParameters[object.nodeIndex, default: []].removeAll { $0.id == id.rawValue }
+      addedParameters[object.nodeIndex, default: []].append(
         ParameterText(id: id.rawValue, bytes: bytes))
     }
   }
@@ -157,10 +159,10 @@ struct AHAPEditBuilder {
     _ bytes: [UInt8], key: String, existing: JSONValue?, in object: JSONValue
   ) {
     if let existing {
-      replacements[existing.index] = bytes
+      replacementsByValueIndex[existing.nodeIndex] = bytes
     } else {
-      addedMembers[object.index, default: []].removeAll { $0.key == key }
-      addedMembers[object.index, default: []].append(MemberText(key: key, bytes: bytes))
+      addedMembers[object.nodeIndex, default: []].removeAll { $0.key == key }
+      addedMembers[object.nodeIndex, default: []].append(MemberText(key: key, bytes: bytes))
     }
   }
 
@@ -168,14 +170,16 @@ struct AHAPEditBuilder {
     guard let id = field.parameter else { return remove(field.jsonKey, of: object) }
     for element in parameterElements(id, of: object) {
       if let list = element.parent {
-        containerEdits[list.index, default: ContainerEdit()].removedIndices.insert(element.index)
+        containerEdits[list.nodeIndex, default: ContainerEdit()].removedIndices.insert(
+          element.nodeIndex)
       }
     }
   }
 
   private mutating func remove(_ key: String, of object: JSONValue) {
     for member in object.members where member.key == key {
-      containerEdits[object.index, default: ContainerEdit()].removedIndices.insert(member.index)
+      containerEdits[object.nodeIndex, default: ContainerEdit()].removedIndices.insert(
+        member.nodeIndex)
     }
   }
 
@@ -193,7 +197,8 @@ struct AHAPEditBuilder {
     if let key = value.key, entry.holdsSeveralParts {
       remove(key, of: entry)
     } else if let list = entry.parent {
-      containerEdits[list.index, default: ContainerEdit()].removedIndices.insert(entry.index)
+      containerEdits[list.nodeIndex, default: ContainerEdit()].removedIndices.insert(
+        entry.nodeIndex)
     }
   }
 
@@ -201,9 +206,9 @@ struct AHAPEditBuilder {
   func entryBytes(of value: JSONValue) -> [UInt8] {
     let entry = value.enclosingEntry
     guard let key = value.key, entry.holdsSeveralParts else {
-      return Array(text[TextEdits.byteRange(of: entry, in: text)])
+      return Array(sourceText[TextEdits.byteRange(of: entry, in: sourceText)])
     }
-    let bytes = Array(text[TextEdits.byteRange(of: value, in: text)])
+    let bytes = Array(sourceText[TextEdits.byteRange(of: value, in: sourceText)])
     return objectText([MemberText(key: key, bytes: bytes)], like: nil)
   }
 
@@ -218,7 +223,8 @@ struct AHAPEditBuilder {
         message: "the entry is not valid JSON: \(error.message)\(error.location.position)",
         suggestion: error.suggestion)
     }
-    guard entry.kind == .object, AHAPSchemas.entry.keys.contains(where: { entry[$0.name] != nil })
+    guard entry.kind == .object,
+      AHAPSchemas.entrySchema.keys.contains(where: { entry[$0.name] != nil })
     else {
       throw editor.changeError(
         at: path, message: "an entry must be an object with an Event, Parameter, or ParameterCurve",
@@ -231,29 +237,29 @@ struct AHAPEditBuilder {
   private mutating func addEntry(_ bytes: [UInt8], after path: String?) throws(InputError) {
     let entry = try parseEntry(bytes, after: path)
     if entry["ParameterCurve"] != nil {
-      touchesCurves = true
+      changesCurves = true
     }
     guard let list = root["Pattern"] else { return }
-    var neighbor = Array(list.elements).last
+    var precedingEntry = Array(list.elements).last
     if let path {
       let resolved = try resolve(path)
-      guard resolved.part != .point, resolved.field == nil else {
+      guard resolved.partKind != .point, resolved.field == nil else {
         throw resolved.error("entries can only be added after an event, parameter, or curve")
       }
-      neighbor = resolved.value.enclosingEntry
+      precedingEntry = resolved.value.enclosingEntry
     }
-    let (lineStart, indentation) = entryLayout(after: neighbor, in: list)
-    var edit = containerEdits[list.index] ?? ContainerEdit()
-    if neighbor == nil, lineStart.hasLineBreak {
-      edit.openingText = lineStart
-      edit.closingText = Array(lineStart.dropLast(indentation.count))
+    let (lineStart, indentation) = entryLayout(after: precedingEntry, in: list)
+    var containerEdit = containerEdits[list.nodeIndex] ?? ContainerEdit()
+    if precedingEntry == nil, lineStart.hasLineBreak {
+      containerEdit.openingText = lineStart
+      containerEdit.closingText = Array(lineStart.dropLast(indentation.count))
     }
     let text = entryText(entry, lineStart: lineStart, indentation: indentation)
-    edit.insert(text, after: neighbor?.index)
-    containerEdits[list.index] = edit
+    containerEdit.insert(text, after: precedingEntry?.nodeIndex)
+    containerEdits[list.nodeIndex] = containerEdit
   }
 
-  /// Inserts a control point after those that are not later.
+  /// Inserts a control point after the last point whose time is not later.
   private mutating func addPoint(_ time: Double, _ value: Double, to path: AHAPPath)
     throws(InputError)
   {
@@ -261,19 +267,20 @@ struct AHAPEditBuilder {
     let curve = path.value
     guard let list = curve["ParameterCurveControlPoints"] else { return }
     let elements = Array(list.elements)
-    visitedCount += elements.count
-    let predecessor = elements.last { ($0["Time"]?.number ?? 0) <= time }
-    let sample =
+    visitedValueCount += elements.count
+    let precedingPoint = elements.last { ($0["Time"]?.number ?? 0) <= time }
+    let samplePoint =
       elements.last ?? styleSample("ParameterCurveControlPoints", of: editor.curveValueIndices)
     let members = [
       MemberText(key: "Time", bytes: Self.numberText(time)),
       MemberText(key: "ParameterValue", bytes: Self.numberText(value)),
     ]
-    let point = objectText(members, like: sample)
+    let point = objectText(members, like: samplePoint)
     if elements.isEmpty {
-      setDelimiters(of: list.index, like: sample?.parent)
+      setDelimiters(of: list.nodeIndex, like: samplePoint?.parent)
     }
-    containerEdits[list.index, default: ContainerEdit()].insert(point, after: predecessor?.index)
+    containerEdits[list.nodeIndex, default: ContainerEdit()].insert(
+      point, after: precedingPoint?.nodeIndex)
   }
 
   // MARK: - Collected edits
@@ -282,52 +289,56 @@ struct AHAPEditBuilder {
   private mutating func insertParameters(
     _ added: [ParameterText], into event: JSONValue
   ) {
-    let list = event["EventParameters"]
-    let lastParameter = list?.children.last
-    let sample = lastParameter ?? styleSample("EventParameters", of: editor.eventValueIndices)
-    let texts = added.map { parameter in
+    let parameterList = event["EventParameters"]
+    let lastParameter = parameterList?.children.last
+    let sampleParameter =
+      lastParameter ?? styleSample("EventParameters", of: editor.eventValueIndices)
+    let parameterTexts = added.map { parameter in
       objectText(
         [
           MemberText(key: "ParameterID", bytes: Array("\"\(parameter.id)\"".utf8)),
           MemberText(key: "ParameterValue", bytes: parameter.bytes),
-        ], like: sample)
+        ], like: sampleParameter)
     }
-    if let list, list.kind == .array {
+    if let parameterList, parameterList.kind == .array {
       if lastParameter == nil {
-        setDelimiters(of: list.index, like: sample?.parent)
+        setDelimiters(of: parameterList.nodeIndex, like: sampleParameter?.parent)
       }
-      for text in texts {
-        containerEdits[list.index, default: ContainerEdit()].insert(
-          text, after: lastParameter?.index)
+      for text in parameterTexts {
+        containerEdits[parameterList.nodeIndex, default: ContainerEdit()].insert(
+          text, after: lastParameter?.nodeIndex)
       }
       return
     }
-    let siblings = sample?.parent?.children ?? []
+    let siblings = sampleParameter?.parent?.children ?? []
     let defaultGap: [UInt8] = root.hasSpacesAfterColons ? [0x20] : []
     let gap = siblings.isEmpty ? defaultGap : siblings.separatorWhitespace(at: 0)
     var bytes = [UInt8(ascii: "[")] + (siblings.first?.leadingWhitespace ?? [])
-    for (index, text) in texts.enumerated() {
+    for (index, text) in parameterTexts.enumerated() {
       if index > 0 {
         bytes += [UInt8(ascii: ",")] + gap
       }
       bytes += text
     }
-    bytes += (sample?.parent.map(closingWhitespace) ?? []) + [UInt8(ascii: "]")]
-    replaceOrAddMember(bytes, key: "EventParameters", existing: list, in: event)
+    bytes += (sampleParameter?.parent.map(closingWhitespace) ?? []) + [UInt8(ascii: "]")]
+    replaceOrAddMember(bytes, key: "EventParameters", existing: parameterList, in: event)
   }
 
-  /// Adds members, each after those that precede it in canonical order.
+  /// Inserts members into an object at their positions in canonical key order.
   private mutating func insertMembers(
     _ added: [MemberText], into object: JSONValue
   ) {
-    let names = AHAPSchemas.event.names.names
-    func rank(_ key: String?) -> Int { key.flatMap { names.firstIndex(of: $0) } ?? names.count }
+    let canonicalKeyOrder = AHAPSchemas.eventSchema.names.names
+    func rank(_ key: String?) -> Int {
+      key.flatMap { canonicalKeyOrder.firstIndex(of: $0) } ?? canonicalKeyOrder.count
+    }
     let children = object.children
     for member in added.sorted(by: { rank($0.key) < rank($1.key) }) {
       let predecessor = children.last { rank($0.key) < rank(member.key) }
       let colon = (predecessor ?? children.first)?.keySeparator ?? Array(": ".utf8)
       let text = Array("\"\(member.key)\"".utf8) + colon + member.bytes
-      containerEdits[object.index, default: ContainerEdit()].insert(text, after: predecessor?.index)
+      containerEdits[object.nodeIndex, default: ContainerEdit()].insert(
+        text, after: predecessor?.nodeIndex)
     }
   }
 

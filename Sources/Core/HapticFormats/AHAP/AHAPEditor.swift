@@ -17,7 +17,7 @@ package struct AHAPEditor: Sendable {
   /// The content of the text. Control points are sorted, and relative to their curve.
   package let content: AHAPContent
   /// The number of bytes and values that the changes visited, without copying and parsing the text.
-  package let visitedCount: Int
+  package let visitedValueCount: Int
   /// The indices of the JSON values that the events, parameters, and curves were read from.
   let eventValueIndices: [Int]
   let parameterValueIndices: [Int]
@@ -26,7 +26,7 @@ package struct AHAPEditor: Sendable {
   /// Reads a text, or throws its first error.
   package init(text: [UInt8], name: String) throws(InputError) {
     let document = try AHAPDocument(text: text, name: name)
-    let (content, decoder) = try document.decoded()
+    let (content, decoder) = try document.decodedWithFindings()
     self.init(document, content, decoder, visitedCount: 0)
   }
 
@@ -35,7 +35,7 @@ package struct AHAPEditor: Sendable {
   ) {
     self.document = document
     self.content = content
-    self.visitedCount = visitedCount
+    self.visitedValueCount = visitedCount
     eventValueIndices = decoder.eventValueIndices
     parameterValueIndices = decoder.parameterValueIndices
     curveValueIndices = decoder.curveValueIndices
@@ -57,14 +57,14 @@ package struct AHAPEditor: Sendable {
   package func applying(_ changes: [PatternChange]) throws(InputError) -> AHAPEditor {
     var builder = AHAPEditBuilder(of: self)
     for change in changes {
-      try builder.add(change)
+      try builder.recordEdits(of: change)
     }
-    if builder.touchesCurves, hasAbsoluteTimes {
+    if builder.changesCurves, hasAbsoluteTimes {
       let relativeText = TextEdits(text).applying(document.relativeTimeEdits)
       return try edited(to: relativeText, by: changes).applying(changes)
     }
-    let newText = TextEdits(text).applying(builder.finish())
-    let result = try edited(to: newText, by: changes, visitedCount: builder.visitedCount)
+    let editedText = TextEdits(text).applying(builder.finish())
+    let result = try edited(to: editedText, by: changes, visitedCount: builder.visitedValueCount)
     guard !result.hasAbsoluteTimes || hasAbsoluteTimes else {
       throw changeError(
         at: changes.count == 1 ? changes[0].path : nil,
@@ -78,8 +78,8 @@ package struct AHAPEditor: Sendable {
   /// Returns the bytes of a part as in the text: those of its entry in `Pattern`, or of a control
   /// point.
   package func bytes(of path: String) throws(InputError) -> [UInt8] {
-    let part = try AHAPPath(path, in: self)
-    return AHAPEditBuilder(of: self).entryBytes(of: part.value)
+    let resolvedPath = try AHAPPath(path, in: self)
+    return AHAPEditBuilder(of: self).entryBytes(of: resolvedPath.value)
   }
 
   /// Returns the path indices of a curve's control points in the order of the pattern: by time, and
@@ -93,39 +93,44 @@ package struct AHAPEditor: Sendable {
   /// Returns the path of the part that contains a value, or nil.
   ///
   /// - Parameter path: The path of the value in the text, such as `Pattern[3].Event.Time`.
-  package func partPath(forValuePath path: String) -> String? {
+  package func changePath(forJSONPath path: String) -> String? {
     let separated = path.utf8.split(whereSeparator: { ".[]".utf8.contains($0) })
-    var steps = separated.map { String(Substring($0)) }[...]
-    guard steps.popFirst() == "Pattern", let number = steps.popFirst().flatMap({ Int($0) }),
-      number >= 0, let list = document.json.root["Pattern"], let key = steps.popFirst(),
+    var remainingSteps = separated.map { String(Substring($0)) }[...]
+    guard remainingSteps.popFirst() == "Pattern",
+      let number = remainingSteps.popFirst().flatMap({ Int($0) }),
+      number >= 0, let list = document.json.root["Pattern"], let key = remainingSteps.popFirst(),
       let part = list.elements.dropFirst(number).first(where: { _ in true })?[key]
     else { return nil }
-    if let index = Self.position(of: part.index, in: eventValueIndices) {
-      return "events[\(index)]"
+    if let eventIndex = Self.sortedPosition(of: part.nodeIndex, in: eventValueIndices) {
+      return "events[\(eventIndex)]"
     }
-    if let index = Self.position(of: part.index, in: parameterValueIndices) {
-      return "parameters[\(index)]"
+    if let parameterIndex = Self.sortedPosition(of: part.nodeIndex, in: parameterValueIndices) {
+      return "parameters[\(parameterIndex)]"
     }
-    guard let index = Self.position(of: part.index, in: curveValueIndices) else { return nil }
-    guard steps.popFirst() == "ParameterCurveControlPoints", let point = steps.popFirst() else {
-      return "curves[\(index)]"
+    guard let curveIndex = Self.sortedPosition(of: part.nodeIndex, in: curveValueIndices) else {
+      return nil
     }
-    return "curves[\(index)].points[\(point)]"
+    guard remainingSteps.popFirst() == "ParameterCurveControlPoints",
+      let point = remainingSteps.popFirst()
+    else {
+      return "curves[\(curveIndex)]"
+    }
+    return "curves[\(curveIndex)].points[\(point)]"
   }
 
   /// Returns the position of a value in an ascending list, found by bisection; nil if it is absent.
-  private static func position(of value: Int, in values: [Int]) -> Int? {
-    var low = 0
-    var high = values.count
-    while low < high {
-      let middle = (low + high) / 2
+  private static func sortedPosition(of value: Int, in values: [Int]) -> Int? {
+    var lowerIndex = 0
+    var upperIndex = values.count
+    while lowerIndex < upperIndex {
+      let middle = (lowerIndex + upperIndex) / 2
       if values[middle] < value {
-        low = middle + 1
+        lowerIndex = middle + 1
       } else {
-        high = middle
+        upperIndex = middle
       }
     }
-    return low < values.count && values[low] == value ? low : nil
+    return lowerIndex < values.count && values[lowerIndex] == value ? lowerIndex : nil
   }
 
   /// Returns the JSON value with an index.
@@ -150,7 +155,7 @@ package struct AHAPEditor: Sendable {
   {
     do throws(InputError) {
       let document = try AHAPDocument(text: text, name: document.json.name)
-      let (content, decoder) = try document.decoded()
+      let (content, decoder) = try document.decodedWithFindings()
       return AHAPEditor(document, content, decoder, visitedCount: visitedCount)
     } catch {
       var error = error

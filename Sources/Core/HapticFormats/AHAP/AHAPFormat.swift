@@ -26,7 +26,7 @@ extension HapticFormat {
 
   private static let ahapWithoutEditor = HapticFormat(
     "ahap", title: "Apple Haptic and Audio Pattern", fileExtensions: ["ahap"], rulePrefix: "",
-    rules: Rule.ahap,
+    rules: Rule.ahapRules,
     recognize: { bytes in
       guard let outline = outline(of: bytes) else { return .unrecognized }
       guard outline.hasRootKey("Pattern") else { return .possible }
@@ -39,7 +39,7 @@ extension HapticFormat {
       for (index, layer) in composition.layers.enumerated() {
         guard let path = layer.pattern.firstNonFinitePath else { continue }
         throw InputError(
-          nonFinite: index == 0 ? path : "layers[\(index)].\(path)", rule: .outOfRange,
+          nonFinite: index == 0 ? path : "layers[\(index)].\(path)", rule: .valueOutOfRange,
           errorCode: CoreHapticsCode.invalidPatternData
         )
       }

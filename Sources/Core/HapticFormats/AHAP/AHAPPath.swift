@@ -46,7 +46,7 @@ package enum AHAPField: String, CaseIterable, Sendable {
 
 /// A resolved path: the part of a text that it leads to, and optionally a field of it.
 struct AHAPPath {
-  enum Part: String {
+  enum PartKind: String {
     case event, parameter, curve, point
 
     var noun: String {
@@ -70,7 +70,7 @@ struct AHAPPath {
 
   let text: String
   let editor: AHAPEditor
-  let part: Part
+  let partKind: PartKind
   /// The object that has the fields: for an event, the event instead of its entry.
   let value: JSONValue
   let field: AHAPField?
@@ -97,7 +97,7 @@ struct AHAPPath {
         "invalid path",
         "use events[3], parameters[0], curves[0].points[2], or a field of one of these")
     }
-    let lists: [(name: String, part: Part, valueIndices: [Int])] = [
+    let lists: [(name: String, part: PartKind, valueIndices: [Int])] = [
       ("events", .event, editor.eventValueIndices),
       ("parameters", .parameter, editor.parameterValueIndices),
       ("curves", .curve, editor.curveValueIndices),
@@ -122,7 +122,7 @@ struct AHAPPath {
         throw error(Self.missingText(for: step, count: controlPoints.count, owner: "the curve"))
       }
       part = .point
-      valueIndex = controlPoints[number].index
+      valueIndex = controlPoints[number].nodeIndex
       steps = steps.dropFirst()
     }
     let field = try steps.popFirst().map { step throws(InputError) in
@@ -133,14 +133,15 @@ struct AHAPPath {
     }
     self.text = text
     self.editor = editor
-    self.part = part
+    self.partKind = part
     self.field = field
     value = editor.value(at: valueIndex)
   }
 
   /// Returns the field of a part that a step names, or throws an error for an unknown one.
   private static func field(
-    of part: Part, at step: Step, error: (_ message: String, _ suggestion: String?) -> InputError
+    of part: PartKind, at step: Step,
+    error: (_ message: String, _ suggestion: String?) -> InputError
   ) throws(InputError) -> AHAPField {
     let field = step.index == nil ? part.fields.first { $0.rawValue == step.name } : nil
     guard let field else {

@@ -2,21 +2,24 @@ package import Reading
 
 extension Rule {
   /// The rules of AHAP, in the order of lists.
-  package static let ahap: [Rule] = [
-    .syntax, .textEncoding, .trailingComma, .byteOrderMark, .duplicateKey, .structure, .missingKey,
+  package static let ahapRules: [Rule] = [
+    .invalidSyntax, .unusualTextEncoding, .trailingComma, .unexpectedByteOrderMark, .duplicateKey,
+    .invalidStructure, .missingKey,
     .wrongType,
-    .unknownEventType, .unknownParameter, .bareEntry, .unknownEntry, .unknownKey, .durationKey,
+    .unknownEventType, .unknownParameter, .bareEntry, .unknownEntry, .unknownKey,
+    .ignoredDurationKey,
     .missingVersion, .unexpectedVersion,
-    .missingDuration, .nullValue, .duplicateParameter, .waveformPath, .negativeTime,
-    .negativeDuration, .outOfRange,
-    .eventLength, .timeUnit, .curveAbsoluteTimes, .curvePointCount, .curveOrder,
-    .parameterNotApplicable,
+    .missingDuration, .nullValue, .duplicateParameter, .invalidWaveformPath, .negativeTime,
+    .negativeDuration, .valueOutOfRange,
+    .eventLongerThan30Seconds, .timesInMilliseconds, .absoluteCurveTimes, .wrongCurvePointCount,
+    .unsortedCurvePoints,
+    .ineffectiveParameter,
   ]
 
   // MARK: Syntax
 
-  package static let syntax = error("syntax", "syntax", "The text must be JSON in UTF-8.")
-  static let textEncoding = warning(
+  package static let invalidSyntax = error("syntax", "syntax", "The text must be JSON in UTF-8.")
+  static let unusualTextEncoding = warning(
     "text-encoding", "syntax",
     "The text should be UTF-8. UTF-16 and UTF-32 are supported, but not by all readers.")
   static let trailingComma = warning(
@@ -25,7 +28,7 @@ extension Rule {
     A comma before a closing bracket is not valid JSON. Apple's reader accepts it, but other \
     readers do not.
     """)
-  static let byteOrderMark = warning(
+  static let unexpectedByteOrderMark = warning(
     "byte-order-mark", "syntax", "A byte-order mark is not valid in JSON; some readers reject it.")
   static let duplicateKey = warning(
     "duplicate-key", "syntax",
@@ -36,7 +39,7 @@ extension Rule {
 
   // MARK: Grammar
 
-  static let structure = error(
+  static let invalidStructure = error(
     "structure", "grammar",
     "The file must be an object with an array named Pattern whose entries are objects.")
   static let missingKey = error(
@@ -60,7 +63,7 @@ extension Rule {
     "unknown-entry", "grammar",
     "An entry should be one Event, Parameter, or ParameterCurve. Other entries are ignored.")
   package static let unknownKey = note("unknown-key", "grammar", "Unknown keys are ignored.")
-  static let durationKey = warning(
+  static let ignoredDurationKey = warning(
     "duration-key", "grammar",
     "Use EventDuration and ParameterValue. The keys Duration and Value are ignored.")
   static let missingVersion = warning("missing-version", "grammar", "A file should have a Version.")
@@ -82,7 +85,7 @@ extension Rule {
     A continuous event should have a duration. Without a duration, the device decides when it ends.
     """
   )
-  static let waveformPath = error(
+  static let invalidWaveformPath = error(
     "waveform-path", "grammar",
     """
     The path of a sound file must be relative and inside the pattern's folder, with forward slashes.
@@ -94,36 +97,36 @@ extension Rule {
   static let negativeTime = error("negative-time", "range", "Times must not be negative.")
   static let negativeDuration = error(
     "negative-duration", "range", "Durations must not be negative.")
-  static let outOfRange = warning(
+  static let valueOutOfRange = warning(
     "out-of-range", "range", "A value should be within its range. Other values are clamped.")
-  static let eventLength = warning(
+  static let eventLongerThan30Seconds = warning(
     "event-length", "range", "A continuous event longer than 30 s may be cut off by the device.")
 
-  static let timeUnit = warning(
+  static let timesInMilliseconds = warning(
     "time-unit", "range",
     "Times and durations are in seconds. Integers of 100 or more usually mean milliseconds.")
 
   // MARK: Changes
 
-  /// The rule of changes. It does not concern files, so that it is not listed.
+  /// The rule for edits of a pattern. No file can violate the rule, so lists omit it.
   static let invalidChange = error(
     "change", "change", "A change must name an existing part of the pattern and a valid value.")
 
   // MARK: Compatibility
 
-  static let curveAbsoluteTimes = warning(
+  static let absoluteCurveTimes = warning(
     "curve-absolute-times", "compatibility",
     """
     Control point times should be relative to the start of their curve. Absolute times are \
     converted.
     """
   )
-  static let curvePointCount = warning(
+  static let wrongCurvePointCount = warning(
     "curve-point-count", "compatibility",
     "A curve should have 1 to 16 control points. Older devices reject longer curves.")
-  static let curveOrder = warning(
+  static let unsortedCurvePoints = warning(
     "curve-order", "compatibility",
     "Control points should be sorted by time. Unsorted points are sorted on reading.")
-  static let parameterNotApplicable = warning(
+  static let ineffectiveParameter = warning(
     "parameter-not-applicable", "compatibility", "A parameter should have an effect on its event.")
 }

@@ -75,20 +75,20 @@ enum AHAPSchemas {
 
   private typealias Code = CoreHapticsCode
 
-  static let file = JSONSchema(
+  static let fileSchema = JSONSchema(
     "a pattern file",
     [
-      JSONKey("Version", .anyNumber, errorCode: Code.invalidPatternDictionary),
+      JSONKey("Version", .unboundedNumber, errorCode: Code.invalidPatternDictionary),
       JSONKey("Metadata", .any),
-      JSONKey("Pattern", .array(.object { entry })),
+      JSONKey("Pattern", .array(.object { entrySchema })),
     ], errorCode: Code.invalidPatternDictionary)
 
-  static let entry = JSONSchema(
+  static let entrySchema = JSONSchema(
     "an entry of Pattern",
     [
-      JSONKey("Event", .object { event }),
-      JSONKey("Parameter", .object { parameter }, layout: .singleLine),
-      JSONKey("ParameterCurve", .object { curve }),
+      JSONKey("Event", .object { eventSchema }),
+      JSONKey("Parameter", .object { dynamicParameterSchema }, layout: .singleLine),
+      JSONKey("ParameterCurve", .object { curveSchema }),
     ], errorCode: Code.invalidPatternDictionary)
 
   /// Returns the key whose object must contain the members of an entry; nil if the entry has such
@@ -103,50 +103,54 @@ enum AHAPSchemas {
   }
 
   private static func isEntryKey(_ member: JSONValue) -> Bool {
-    entry.names.index(ofKey: member) != nil
+    entrySchema.names.index(ofKey: member) != nil
   }
 
-  static let event = JSONSchema(
+  static let eventSchema = JSONSchema(
     "an event",
     [
-      JSONKey("Time", .anyNumber, rule: .negativeTime, errorCode: Code.invalidEventTime),
+      JSONKey("Time", .unboundedNumber, rule: .negativeTime, errorCode: Code.invalidEventTime),
       JSONKey(
         "EventType", .any, noun: "event type", rule: .unknownEventType,
         errorCode: Code.invalidEventType),
       JSONKey(
-        "EventDuration", .anyNumber, rule: .negativeDuration, errorCode: Code.invalidEventDuration),
+        "EventDuration", .unboundedNumber, rule: .negativeDuration,
+        errorCode: Code.invalidEventDuration),
       JSONKey("EventWaveformPath", .string(), errorCode: Code.invalidAudioResource),
       JSONKey("EventWaveformUseVolumeEnvelope", .any, errorCode: Code.invalidAudioResource),
       JSONKey("EventWaveformLoopEnabled", .any, errorCode: Code.invalidAudioResource),
       JSONKey(
-        "EventParameters", .array(.object { eventParameter }), errorCode: Code.badParameterEntry,
+        "EventParameters", .array(.object { eventParameterSchema }),
+        errorCode: Code.badParameterEntry,
         layout: .singleLine),
     ], errorCode: Code.badEventEntry)
 
-  static let eventParameter = JSONSchema(
-    "an event parameter", [name("event parameter"), value], errorCode: Code.badParameterEntry)
+  static let eventParameterSchema = JSONSchema(
+    "an event parameter", [nameKey("event parameter"), valueKey], errorCode: Code.badParameterEntry)
 
-  static let parameter = JSONSchema(
-    "a parameter", [name("dynamic parameter"), time, value], errorCode: Code.badParameterEntry)
+  static let dynamicParameterSchema = JSONSchema(
+    "a parameter", [nameKey("dynamic parameter"), timeKey, valueKey],
+    errorCode: Code.badParameterEntry)
 
-  static let curve = JSONSchema(
+  static let curveSchema = JSONSchema(
     "a curve",
     [
-      name("dynamic parameter"), time,
+      nameKey("dynamic parameter"), timeKey,
       JSONKey(
-        "ParameterCurveControlPoints", .array(.object { point }), errorCode: Code.badParameterEntry,
+        "ParameterCurveControlPoints", .array(.object { controlPointSchema }),
+        errorCode: Code.badParameterEntry,
         layout: .singleLine),
     ], errorCode: Code.badParameterEntry)
 
-  static let point = JSONSchema(
-    "a control point", [time, value], errorCode: Code.badParameterEntry)
+  static let controlPointSchema = JSONSchema(
+    "a control point", [timeKey, valueKey], errorCode: Code.badParameterEntry)
 
-  private static let time = JSONKey(
-    "Time", .anyNumber, rule: .negativeTime, errorCode: Code.invalidTime)
-  private static let value = JSONKey(
-    "ParameterValue", .anyNumber, errorCode: Code.badParameterEntry)
+  private static let timeKey = JSONKey(
+    "Time", .unboundedNumber, rule: .negativeTime, errorCode: Code.invalidTime)
+  private static let valueKey = JSONKey(
+    "ParameterValue", .unboundedNumber, errorCode: Code.badParameterEntry)
 
-  private static func name(_ noun: String) -> JSONKey {
+  private static func nameKey(_ noun: String) -> JSONKey {
     JSONKey(
       "ParameterID", .any, noun: noun, rule: .unknownParameter, errorCode: Code.invalidParameterType
     )
@@ -154,11 +158,11 @@ enum AHAPSchemas {
 }
 
 struct AHAPNameTable<Name: RawRepresentable<String> & CaseIterable & Sendable>: Sendable {
-  let cases = Array(Name.allCases)
+  let allNames = Array(Name.allCases)
   let nameList = JSONNameList(Name.allCases.map { $0.rawValue })
 }
 
-enum AHAPVocabulary {
+enum AHAPNames {
   static let eventTypes = AHAPNameTable<HapticEvent.Kind>()
   static let eventParameters = AHAPNameTable<EventParameterID>()
   static let dynamicParameters = AHAPNameTable<DynamicParameterID>()

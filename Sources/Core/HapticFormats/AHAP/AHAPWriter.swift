@@ -31,16 +31,16 @@ struct AHAPWriter {
   /// Writes the files.
   func write() throws(InputError) -> WrittenFiles {
     var losses = losses
-    let layers = composition.layers.filter { !$0.pattern.isEmpty }
-    let isSplit =
+    let nonEmptyLayers = composition.layers.filter { !$0.pattern.isEmpty }
+    let writesSeparateFiles =
       switch options.split {
-      case .always: layers.count > 1
-      case .automatic: !composition.isFlatteningExact && layers.count > 1
+      case .always: nonEmptyLayers.count > 1
+      case .automatic: !composition.isFlatteningExact && nonEmptyLayers.count > 1
       case .never: false
       }
     var files: [WrittenFiles.File] = []
-    if isSplit {
-      for (layer, suffix) in zip(layers, Self.nameSuffixes(for: layers)) {
+    if writesSeparateFiles {
+      for (layer, suffix) in zip(nonEmptyLayers, Self.nameSuffixes(for: nonEmptyLayers)) {
         let document = try AHAPDocument(pattern: layer.pattern, metadata: composition.metadata)
         files.append(WrittenFiles.File(nameSuffix: suffix, document.canonicalText()))
       }
@@ -74,13 +74,13 @@ struct AHAPWriter {
   /// Returns the name suffix of each layer's file: the layer's name if it is one word and unique,
   /// or its number.
   private static func nameSuffixes(for layers: [HapticComposition.Layer]) -> [String] {
-    let names = layers.map { $0.name }
+    let layerNames = layers.map { $0.name }
     return layers.indices.map { index in
-      let name = names[index]
+      let name = layerNames[index]
       let isWord = name.utf8.allSatisfy {
         $0 == UInt8(ascii: "-") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20)
       }
-      let isUniqueWord = !name.isEmpty && isWord && names.count { $0 == name } == 1
+      let isUniqueWord = !name.isEmpty && isWord && layerNames.count { $0 == name } == 1
       return isUniqueWord ? "_\(name)" : "_\(index + 1)"
     }
   }
@@ -151,7 +151,7 @@ struct AHAPWriter {
       soundFiles.append(
         WrittenFiles.File(
           nameSuffix: suffix, fileExtension: "wav",
-          WaveFile.bytes(of: signal.samples, rate: signal.rate)))
+          WaveFile.fileBytes(of: signal.samples, rate: signal.rate)))
       composition.layers[layerIndex].pattern.events.append(
         HapticEvent(
           kind: .audioCustom, time: signal.time,
@@ -191,18 +191,18 @@ extension ParameterCurve {
   func divided(maximumPointCount: Int) -> [ParameterCurve] {
     guard controlPoints.count > maximumPointCount else { return [self] }
     var curves: [ParameterCurve] = []
-    var start = 0
-    while start < controlPoints.count - 1 {
-      let end = min(start + maximumPointCount - 1, controlPoints.count - 1)
-      let first = start == 0 ? 0 : controlPoints[start].time
+    var firstPointIndex = 0
+    while firstPointIndex < controlPoints.count - 1 {
+      let end = min(firstPointIndex + maximumPointCount - 1, controlPoints.count - 1)
+      let first = firstPointIndex == 0 ? 0 : controlPoints[firstPointIndex].time
       curves.append(
         ParameterCurve(
           id: id, time: time + first,
-          controlPoints: controlPoints[start...end].map {
+          controlPoints: controlPoints[firstPointIndex...end].map {
             ControlPoint(time: $0.time - first, value: $0.value)
           },
           interpolation: interpolation))
-      start = end
+      firstPointIndex = end
     }
     return curves
   }

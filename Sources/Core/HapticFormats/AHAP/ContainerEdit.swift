@@ -5,7 +5,7 @@ struct ContainerEdit {
   /// The indices of the removed values.
   var removedIndices: Set<Int> = []
   /// The inserted texts by the index of the preceding value, or −1 for the start.
-  private(set) var insertions: [Int: [[UInt8]]] = [:]
+  private(set) var insertedTexts: [Int: [[UInt8]]] = [:]
   /// The text after the opening bracket of a container that was empty.
   var openingText: [UInt8] = []
   /// The text before the closing bracket of a container that was empty.
@@ -13,7 +13,7 @@ struct ContainerEdit {
 
   /// Inserts a text after a value, or at the start.
   mutating func insert(_ bytes: [UInt8], after valueIndex: Int?) {
-    insertions[valueIndex ?? -1, default: []].append(bytes)
+    insertedTexts[valueIndex ?? -1, default: []].append(bytes)
   }
 
   /// Returns the edits of the text in the style of the container.
@@ -25,18 +25,18 @@ struct ContainerEdit {
     let children = container.children
     visitedCount += children.count
     let isEmptyAfterwards =
-      insertions.isEmpty && children.allSatisfy { removedIndices.contains($0.index) }
+      insertedTexts.isEmpty && children.allSatisfy { removedIndices.contains($0.nodeIndex) }
     guard !children.isEmpty, !isEmptyAfterwards else {
       return [contentsEdit(of: container, visitedCount: &visitedCount)]
     }
     var writer = ChildEditWriter(children: children, text: container.document.text)
     for (index, child) in children.enumerated() {
-      let textsBefore = index == 0 ? insertions[-1] ?? [] : []
-      let textsAfter = insertions[child.index] ?? []
-      if removedIndices.contains(child.index) {
-        writer.remove(at: index, replacingBy: textsBefore + textsAfter)
+      let textsBefore = index == 0 ? insertedTexts[-1] ?? [] : []
+      let textsAfter = insertedTexts[child.nodeIndex] ?? []
+      if removedIndices.contains(child.nodeIndex) {
+        writer.removeChild(at: index, replacingBy: textsBefore + textsAfter)
       } else {
-        writer.keep(at: index, textsBefore: textsBefore, textsAfter: textsAfter)
+        writer.keepChild(at: index, textsBefore: textsBefore, textsAfter: textsAfter)
       }
     }
     visitedCount += writer.visitedCount
@@ -46,13 +46,16 @@ struct ContainerEdit {
   /// Returns the edit of a container that was empty, or becomes empty.
   private func contentsEdit(of container: JSONValue, visitedCount: inout Int) -> TextEdits.Edit {
     let text = container.document.text
-    let end = TextEdits.byteRange(of: container, in: text).upperBound - 1
-    let contents = container.offset + 1..<end
-    visitedCount += contents.count
-    let texts = insertions[-1] ?? []
-    guard let first = texts.first else { return TextEdits.Edit(range: contents, bytes: []) }
-    let others = texts.dropFirst().flatMap { [UInt8(ascii: ",")] + openingText + $0 }
-    return TextEdits.Edit(range: contents, bytes: openingText + first + others + closingText)
+    let closingBracketOffset = TextEdits.byteRange(of: container, in: text).upperBound - 1
+    let contentsRange = container.offset + 1..<closingBracketOffset
+    visitedCount += contentsRange.count
+    let textsAtStart = insertedTexts[-1] ?? []
+    guard let first = textsAtStart.first else {
+      return TextEdits.Edit(range: contentsRange, replacementBytes: [])
+    }
+    let others = textsAtStart.dropFirst().flatMap { [UInt8(ascii: ",")] + openingText + $0 }
+    return TextEdits.Edit(
+      range: contentsRange, replacementBytes: openingText + first + others + closingText)
   }
 }
 
@@ -74,31 +77,32 @@ private struct ChildEditWriter {
   }
 
   /// Inserts texts around a child.
-  mutating func keep(at index: Int, textsBefore: [[UInt8]], textsAfter: [[UInt8]]) {
+  mutating func keepChild(at index: Int, textsBefore: [[UInt8]], textsAfter: [[UInt8]]) {
     hasPredecessor = true
     if !textsBefore.isEmpty {
       let start = children[index].keyOffset
       let bytes = joined(textsBefore, at: 0) + separator(at: 0)
-      edits.append(TextEdits.Edit(range: start..<start, bytes: bytes))
+      edits.append(TextEdits.Edit(range: start..<start, replacementBytes: bytes))
     }
     if !textsAfter.isEmpty {
       let end = range(of: index).upperBound
       let bytes = separator(at: index) + joined(textsAfter, at: index)
-      edits.append(TextEdits.Edit(range: end..<end, bytes: bytes))
+      edits.append(TextEdits.Edit(range: end..<end, replacementBytes: bytes))
     }
   }
 
-  /// Removes a child with a separator, or replaces it by texts.
-  mutating func remove(at index: Int, replacingBy texts: [[UInt8]]) {
+  /// Removes a child together with one adjacent comma, or replaces the child by new texts.
+  mutating func removeChild(at index: Int, replacingBy texts: [[UInt8]]) {
     if !texts.isEmpty {
-      edits.append(TextEdits.Edit(range: range(of: index), bytes: joined(texts, at: index)))
+      edits.append(
+        TextEdits.Edit(range: range(of: index), replacementBytes: joined(texts, at: index)))
       hasPredecessor = true
     } else if hasPredecessor {
       let start = range(of: index - 1).upperBound
-      edits.append(TextEdits.Edit(range: start..<range(of: index).upperBound, bytes: []))
+      edits.append(TextEdits.Edit(range: start..<range(of: index).upperBound, replacementBytes: []))
     } else {
       let end = children[index + 1].keyOffset
-      edits.append(TextEdits.Edit(range: children[index].keyOffset..<end, bytes: []))
+      edits.append(TextEdits.Edit(range: children[index].keyOffset..<end, replacementBytes: []))
     }
   }
 
@@ -134,22 +138,22 @@ extension JSONValue {
   /// The white space before the value or its key.
   var leadingWhitespace: [UInt8] {
     let text = document.text
-    var start = keyOffset
-    while start > 0, text[start - 1] <= 0x20 {
-      start -= 1
+    var whitespaceStart = keyOffset
+    while whitespaceStart > 0, text[whitespaceStart - 1] <= 0x20 {
+      whitespaceStart -= 1
     }
-    return Array(text[start..<keyOffset])
+    return Array(text[whitespaceStart..<keyOffset])
   }
 
   /// The bytes between the key and the value. A line break becomes a space.
   var keySeparator: [UInt8] {
     let text = document.text
-    var start = offset
-    while start > 0, text[start - 1] != UInt8(ascii: "\"") {
-      start -= 1
+    var separatorStart = offset
+    while separatorStart > 0, text[separatorStart - 1] != UInt8(ascii: "\"") {
+      separatorStart -= 1
     }
-    let colon = Array(text[start..<offset])
-    return colon.hasLineBreak ? Array(": ".utf8) : colon
+    let separatorBytes = Array(text[separatorStart..<offset])
+    return separatorBytes.hasLineBreak ? Array(": ".utf8) : separatorBytes
   }
 
   /// A Boolean value that indicates whether the first colon of the text is followed by a space.

@@ -17,7 +17,7 @@ package enum PatternChange: Equatable, Sendable {
     case flag(Bool)
   }
 
-  /// Sets a field, or inserts it into a part that does not have it.
+  /// Sets a field of a part, and inserts the field if the part does not have it.
   case set(String, to: Value)
   /// Removes a part or a field.
   case remove(String)
@@ -40,12 +40,12 @@ package enum PatternChange: Equatable, Sendable {
 extension PatternChange {
   /// Returns the names of the fields of a list's parts: `events`, `parameters`, `curves`, or
   /// `points`.
-  package static func fields(of list: String) -> [String] {
-    AHAPPath.Part(rawValue: String(list.dropLast()))?.fields.map { $0.rawValue } ?? []
+  package static func fieldNames(ofList list: String) -> [String] {
+    AHAPPath.PartKind(rawValue: String(list.dropLast()))?.fields.map { $0.rawValue } ?? []
   }
 
   /// Returns the event parameter of a field, or nil.
-  package static func parameter(of field: String) -> EventParameterID? {
+  package static func eventParameter(ofField field: String) -> EventParameterID? {
     AHAPField(rawValue: field)?.parameter
   }
 }

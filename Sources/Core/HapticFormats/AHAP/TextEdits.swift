@@ -5,7 +5,7 @@ struct TextEdits {
   /// A replacement of a range of bytes.
   struct Edit {
     var range: Range<Int>
-    var bytes: [UInt8]
+    var replacementBytes: [UInt8]
   }
 
   private let text: [UInt8]
@@ -15,22 +15,22 @@ struct TextEdits {
   /// Returns the text, or a part of it, with edits applied. Of two edits that overlap, the one that
   /// begins first applies.
   func applying(_ edits: [Edit], within part: Range<Int>? = nil) -> [UInt8] {
-    let part = part ?? text.indices
+    let editedRange = part ?? text.indices
     var result: [UInt8] = []
-    result.reserveCapacity(part.count)
-    var position = part.lowerBound
+    result.reserveCapacity(editedRange.count)
+    var position = editedRange.lowerBound
     // An insertion precedes a removal at the same position.
-    let order = edits.indices.sorted {
+    let editOrder = edits.indices.sorted {
       let left = edits[$0].range
       let right = edits[$1].range
       return (left.lowerBound, left.upperBound, $0) < (right.lowerBound, right.upperBound, $1)
     }
-    for index in order where edits[index].range.lowerBound >= position {
+    for index in editOrder where edits[index].range.lowerBound >= position {
       result += text[position..<edits[index].range.lowerBound]
-      result += edits[index].bytes
+      result += edits[index].replacementBytes
       position = edits[index].range.upperBound
     }
-    result += text[position..<part.upperBound]
+    result += text[position..<editedRange.upperBound]
     return result
   }
 

@@ -58,13 +58,15 @@ public final class RendererPort: @unchecked Sendable {
   ///
   /// - Returns: True if there was enough space.
   public func send(_ commands: [RenderCommand]) -> Bool {
-    let waitingCount =
+    let waitingCommandCount =
       sentCommandCount - sharedState.value.completedCommandCount.load(ordering: .acquiring)
     // Immediate commands have their own space, so that players can be stopped if the schedule is
     // full.
     let isScheduling = commands.contains { $0.frame > 0 }
-    let capacity = Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
-    guard waitingCount + commands.count <= capacity, sharedState.value.queue.write(commands.span)
+    let availableCapacity =
+      Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
+    guard waitingCommandCount + commands.count <= availableCapacity,
+      sharedState.value.queue.write(commands.span)
     else {
       return false
     }
@@ -104,9 +106,9 @@ public final class RendererPort: @unchecked Sendable {
   /// Returns the minimum protection gain since the previous call, and resets it: [one control
   /// thread].
   public func drainMinimumProtectionGain() -> Float {
-    let bits = sharedState.value.minimumProtectionGain.exchange(
+    let gainBits = sharedState.value.minimumProtectionGain.exchange(
       Float(1).bitPattern, ordering: .relaxed)
-    return Float(bitPattern: bits)
+    return Float(bitPattern: gainBits)
   }
 
   /// The peak excursion of a transducer, as a fraction of its limit.
@@ -209,7 +211,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   }
 
   private init(_ player: RenderPlayer, _ action: PlayerAction, at frame: Int64 = 0) {
-    self.init(.player(player.reference, action), at: frame)
+    self.init(.player(player.playerReference, action), at: frame)
   }
 
   /// Adds a player; the first command for any player.
@@ -227,19 +229,19 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
 
   /// Attaches a live voice; a voice that exceeds the maximum is released.
   public static func attach(_ voice: LiveVoice) -> RenderCommand {
-    RenderCommand(.attach(voice.reference), at: 0)
+    RenderCommand(.attach(voice.stateReference), at: 0)
   }
 
   /// Fades a live voice out over 5 ms and releases it; the last command for any voice.
   public static func detach(_ voice: LiveVoice) -> RenderCommand {
-    RenderCommand(.detach(voice.reference), at: 0)
+    RenderCommand(.detach(voice.stateReference), at: 0)
   }
 
   /// Starts a player at the beginning or at a cue point; a playing player restarts.
   public static func start(
     _ player: RenderPlayer, at frame: Int64, from cue: SharedCuePoint? = nil
   ) -> RenderCommand {
-    RenderCommand(player, .start(from: cue?.reference), at: frame)
+    RenderCommand(player, .start(from: cue?.cueReference), at: frame)
   }
 
   /// Stops a player.
@@ -261,7 +263,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   public static func seek(
     _ player: RenderPlayer, to cue: SharedCuePoint, at frame: Int64
   ) -> RenderCommand {
-    RenderCommand(player, .seek(to: cue.reference), at: frame)
+    RenderCommand(player, .seek(to: cue.cueReference), at: frame)
   }
 
   /// Sets the loop of a player.
@@ -279,7 +281,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
   ) -> RenderCommand {
     let passCount = max(1, passCount ?? .max)
     return RenderCommand(
-      player, .loop(passCount: passCount, from: cue?.reference, end: max(0, end)), at: frame)
+      player, .loop(passCount: passCount, from: cue?.cueReference, end: max(0, end)), at: frame)
   }
 
   /// Sets the playback rate of a player, 1/64 to 64.
@@ -400,16 +402,16 @@ struct CommandSchedule: ~Copyable {
   /// - Complexity: O(log *n*).
   @_noLocks mutating func insert(_ command: RenderCommand) {
     guard hasSpace else { return }
-    var index = count
-    commands[index] = command
-    commands[index].sequenceNumber = nextSequenceNumber
+    var heapIndex = count
+    commands[heapIndex] = command
+    commands[heapIndex].sequenceNumber = nextSequenceNumber
     nextSequenceNumber &+= 1
     count &+= 1
-    while index > 0 {
-      let parent = (index &- 1) / 2
-      guard precedes(index, parent) else { return }
-      swap(index, parent)
-      index = parent
+    while heapIndex > 0 {
+      let parent = (heapIndex &- 1) / 2
+      guard precedes(heapIndex, parent) else { return }
+      swap(heapIndex, parent)
+      heapIndex = parent
     }
   }
 
@@ -417,22 +419,22 @@ struct CommandSchedule: ~Copyable {
   ///
   /// - Complexity: O(log *n*).
   @_noLocks mutating func popFirst() -> RenderCommand {
-    let first = commands[0]
+    let earliestCommand = commands[0]
     count &-= 1
     commands[0] = commands[count]
-    var index = 0
+    var heapIndex = 0
     while true {
-      var earliest = index
-      let left = 2 &* index &+ 1
+      var earliest = heapIndex
+      let left = 2 &* heapIndex &+ 1
       if left < count, precedes(left, earliest) {
         earliest = left
       }
       if left &+ 1 < count, precedes(left &+ 1, earliest) {
         earliest = left &+ 1
       }
-      if earliest == index { return first }
-      swap(index, earliest)
-      index = earliest
+      if earliest == heapIndex { return earliestCommand }
+      swap(heapIndex, earliest)
+      heapIndex = earliest
     }
   }
 
@@ -456,16 +458,16 @@ struct CommandSchedule: ~Copyable {
   }
 
   @_noLocks private func precedes(_ index: Int, _ otherIndex: Int) -> Bool {
-    let first = commands[index]
-    let second = commands[otherIndex]
-    if first.frame != second.frame { return first.frame < second.frame }
-    return first.sequenceNumber < second.sequenceNumber
+    let command = commands[index]
+    let otherCommand = commands[otherIndex]
+    if command.frame != otherCommand.frame { return command.frame < otherCommand.frame }
+    return command.sequenceNumber < otherCommand.sequenceNumber
   }
 
   @_noLocks private mutating func swap(_ index: Int, _ otherIndex: Int) {
-    let command = commands[index]
+    let swappedCommand = commands[index]
     commands[index] = commands[otherIndex]
-    commands[otherIndex] = command
+    commands[otherIndex] = swappedCommand
   }
 }
 

@@ -5,47 +5,47 @@ internal import RealtimeMemory
 /// Each bus has a tail: future frames of voices that were cut off and fade out.
 struct BusSet: ~Copyable {
   /// The number of haptic buses.
-  let hapticCount: Int
+  let hapticBusCount: Int
   /// The left audio bus.
-  let left: BufferView<Float>
+  let leftAudio: BufferView<Float>
   /// The right audio bus.
-  let right: BufferView<Float>
+  let rightAudio: BufferView<Float>
   private let capacity: Int
-  private let samples: FixedBuffer<Float>
+  private let busSamples: FixedBuffer<Float>
   /// A ring buffer for each bus.
-  private let tails: FixedBuffer<Float>
-  private var tailEnd: Int64 = 0
+  private let tailRings: FixedBuffer<Float>
+  private var tailEndFrame: Int64 = 0
 
   /// The length of a tail's ring buffer, in frames: more than two of the longest fades at 192 kHz.
   static var tailCapacity: Int { @_noLocks get { 1_024 } }
 
-  init(hapticCount: Int, capacity: Int) {
-    self.hapticCount = hapticCount
+  init(hapticBusCount hapticCount: Int, capacity: Int) {
+    self.hapticBusCount = hapticCount
     self.capacity = capacity
     let busCount = hapticCount + 2
-    samples = FixedBuffer(repeating: 0, count: busCount * capacity)
-    tails = FixedBuffer(repeating: 0, count: busCount * Self.tailCapacity)
-    left = unsafe samples.view.slice(from: hapticCount * capacity, count: capacity)
-    right = unsafe samples.view.slice(from: (hapticCount + 1) * capacity, count: capacity)
+    busSamples = FixedBuffer(repeating: 0, count: busCount * capacity)
+    tailRings = FixedBuffer(repeating: 0, count: busCount * Self.tailCapacity)
+    leftAudio = unsafe busSamples.view.slice(from: hapticCount * capacity, count: capacity)
+    rightAudio = unsafe busSamples.view.slice(from: (hapticCount + 1) * capacity, count: capacity)
   }
 
   /// Returns the haptic bus of an index.
-  @_noLocks func haptics(_ index: Int) -> BufferView<Float> {
-    unsafe samples.view.slice(from: index &* capacity, count: capacity)
+  @_noLocks func hapticBus(at index: Int) -> BufferView<Float> {
+    unsafe busSamples.view.slice(from: index &* capacity, count: capacity)
   }
 
   /// Starts a sub-block with the tails, or with silence.
   @_noLocks mutating func beginBlock(at position: Int64, count: Int) {
-    for bus in 0..<hapticCount &+ 2 {
+    for bus in 0..<hapticBusCount &+ 2 {
       let start = bus &* capacity
-      unsafe (samples.address + start).update(repeating: 0, count: count)
-      if position < tailEnd {
+      unsafe (busSamples.address + start).update(repeating: 0, count: count)
+      if position < tailEndFrame {
         let tailStart = bus &* Self.tailCapacity
         var index = 0
-        while index < count, position &+ Int64(index) < tailEnd {
+        while index < count, position &+ Int64(index) < tailEndFrame {
           let tailIndex = tailStart &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
-          samples[start &+ index] = tails[tailIndex]
-          tails[tailIndex] = 0
+          busSamples[start &+ index] = tailRings[tailIndex]
+          tailRings[tailIndex] = 0
           index &+= 1
         }
       }
@@ -59,49 +59,49 @@ struct BusSet: ~Copyable {
     let tailStart = bus &* Self.tailCapacity
     for index in 0..<count {
       let tailIndex = tailStart &+ Int(position &+ Int64(index)) & (Self.tailCapacity &- 1)
-      tails[tailIndex] = tails[tailIndex] + frames[index]
+      tailRings[tailIndex] = tailRings[tailIndex] + frames[index]
     }
-    let end = position &+ Int64(count)
-    if end > tailEnd {
-      tailEnd = end
+    let blockEnd = position &+ Int64(count)
+    if blockEnd > tailEndFrame {
+      tailEndFrame = blockEnd
     }
   }
 
   @_noLocks mutating func reset() {
-    unsafe tails.address.update(repeating: 0, count: tails.count)
-    tailEnd = 0
+    unsafe tailRings.address.update(repeating: 0, count: tailRings.count)
+    tailEndFrame = 0
   }
 }
 
-/// Buffers in which a single player is rendered before it is faded or mixed at another gain.
+/// Buffers for the output of a single player, which is then faded or scaled, and mixed.
 struct CrossfadeBuffer: ~Copyable {
   /// The duration of a fade, in seconds, when playback starts in the middle, stops, pauses, or
   /// mutes.
-  static let duration = 0.002
+  static let fadeDuration = 0.002
 
   /// The length of a fade, in frames.
   let fadeLength: Int
-  let haptics: BufferView<Float>
-  let left: BufferView<Float>
-  let right: BufferView<Float>
+  let hapticSamples: BufferView<Float>
+  let leftSamples: BufferView<Float>
+  let rightSamples: BufferView<Float>
   /// The gain of each frame.
-  let gain: BufferView<Float>
+  let frameGains: BufferView<Float>
   private let samples: FixedBuffer<Float>
 
   init(rate: Double, subBlockLength: Int) {
-    fadeLength = max(2, Int((Self.duration * rate).rounded()))
+    fadeLength = max(2, Int((Self.fadeDuration * rate).rounded()))
     let capacity = max(subBlockLength, fadeLength)
     samples = FixedBuffer(repeating: 0, count: capacity * 4)
-    let all = unsafe samples.view
-    haptics = all.slice(from: 0, count: capacity)
-    left = all.slice(from: capacity, count: capacity)
-    right = all.slice(from: capacity * 2, count: capacity)
-    gain = all.slice(from: capacity * 3, count: capacity)
+    let allSamples = unsafe samples.view
+    hapticSamples = allSamples.slice(from: 0, count: capacity)
+    leftSamples = allSamples.slice(from: capacity, count: capacity)
+    rightSamples = allSamples.slice(from: capacity * 2, count: capacity)
+    frameGains = allSamples.slice(from: capacity * 3, count: capacity)
   }
 
   @_noLocks func clear(count: Int) {
     for buffer in 0..<3 {
-      unsafe (samples.address + buffer &* haptics.count).update(repeating: 0, count: count)
+      unsafe (samples.address + buffer &* hapticSamples.count).update(repeating: 0, count: count)
     }
   }
 
@@ -111,9 +111,9 @@ struct CrossfadeBuffer: ~Copyable {
     for index in 0..<fadeLength {
       let progress = Float(isFadeIn ? index : fadeLength &- index) * progressPerFrame
       let factor = progress * progress * (3 - 2 * progress) * gain
-      haptics[index] = haptics[index] * (factor * sendGain)
-      left[index] = left[index] * factor
-      right[index] = right[index] * factor
+      hapticSamples[index] = hapticSamples[index] * (factor * sendGain)
+      leftSamples[index] = leftSamples[index] * factor
+      rightSamples[index] = rightSamples[index] * factor
     }
   }
 }

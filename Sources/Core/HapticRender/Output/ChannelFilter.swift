@@ -38,16 +38,18 @@ public enum ChannelFilter: Equatable, Sendable {
   private static let maximumNyquistFraction = 0.98
 
   /// Returns the second-order sections of the filter, in series.
-  func sections(rate: Double) -> [Biquad] {
-    let omega = 2 * Double.pi * min(hertz, Self.maximumNyquistFraction * rate / 2) / rate
+  func biquads(rate: Double) -> [Biquad] {
+    let angularFrequency = 2 * Double.pi * min(hertz, Self.maximumNyquistFraction * rate / 2) / rate
     switch self {
     case .band(_, let decibels, let quality):
       let root = raised(10, to: decibels / 40)
-      return [Biquad(bellAt: omega, slope: sin(omega) / (2 * quality), root: root)]
+      return [
+        Biquad(bellAt: angularFrequency, slope: sin(angularFrequency) / (2 * quality), root: root)
+      ]
     case .lowPass:
-      return Array(repeating: Biquad(butterworthAt: omega, edge: -1), count: 2)
+      return Array(repeating: Biquad(butterworthAt: angularFrequency, edge: -1), count: 2)
     case .highPass:
-      return Array(repeating: Biquad(butterworthAt: omega, edge: 1), count: 2)
+      return Array(repeating: Biquad(butterworthAt: angularFrequency, edge: 1), count: 2)
     }
   }
 
@@ -65,8 +67,8 @@ public enum ChannelFilter: Equatable, Sendable {
   }
 
   /// Returns the magnitude of the frequency response.
-  public func response(atHertz hertz: Double, rate: Double) -> Double {
-    sections(rate: rate).reduce(1) { $0 * $1.response(atHertz: hertz, rate: rate) }
+  public func magnitude(atHertz hertz: Double, rate: Double) -> Double {
+    biquads(rate: rate).reduce(1) { $0 * $1.magnitude(atHertz: hertz, rate: rate) }
   }
 }
 
@@ -82,9 +84,12 @@ extension Biquad {
     let denominator = 1 + slope / root
     self.init(
       gain: numerator / denominator,
-      zeros: Polynomial(first: -2 * cos(omega) / numerator, second: (1 - slope * root) / numerator),
+      zeros: Polynomial(
+        firstCoefficient: -2 * cos(omega) / numerator,
+        secondCoefficient: (1 - slope * root) / numerator),
       poles: Polynomial(
-        first: -2 * cos(omega) / denominator, second: (1 - slope / root) / denominator))
+        firstCoefficient: -2 * cos(omega) / denominator,
+        secondCoefficient: (1 - slope / root) / denominator))
   }
 
   /// Creates a Butterworth filter at an angular frequency.
@@ -97,8 +102,10 @@ extension Biquad {
     let slope = sin(omega) * 0.5.squareRoot()
     self.init(
       gain: (1 + edge * cos(omega)) / 2 / (1 + slope),
-      zeros: Polynomial(first: -2 * edge, second: 1),
-      poles: Polynomial(first: -2 * cos(omega) / (1 + slope), second: (1 - slope) / (1 + slope)))
+      zeros: Polynomial(firstCoefficient: -2 * edge, secondCoefficient: 1),
+      poles: Polynomial(
+        firstCoefficient: -2 * cos(omega) / (1 + slope),
+        secondCoefficient: (1 - slope) / (1 + slope)))
   }
 }
 
@@ -116,7 +123,7 @@ struct ChannelFilters: ~Copyable {
   private var isOddFrame = false
 
   init(_ filters: [ChannelFilter], rate: Double) {
-    let biquads = filters.prefix(ChannelFilter.maximumCount).flatMap { $0.sections(rate: rate) }
+    let biquads = filters.prefix(ChannelFilter.maximumCount).flatMap { $0.biquads(rate: rate) }
     sections = FixedBuffer(count: biquads.count) { Section(filter: biquads[$0]) }
   }
 
@@ -127,7 +134,7 @@ struct ChannelFilters: ~Copyable {
   @_noLocks mutating func process(_ block: inout MutableSpan<Float>, count: Int) -> Float {
     precondition(count <= block.count, "frames beyond the block")
     let dither = TransducerFilter.dither(isOddFrame: isOddFrame)
-    var peak: Float = 0
+    var peakMagnitude: Float = 0
     var frame = 0
     while frame < count {
       let isPair = frame &+ 2 <= count
@@ -139,22 +146,22 @@ struct ChannelFilters: ~Copyable {
           pair.x = sections[index].filter.process(pair.x, state: &sections[index].state)
         }
       }
-      block[frame] = Self.clamped(pair.x)
-      peak = max(peak, abs(block[frame]))
+      block[frame] = Self.clampedSample(pair.x)
+      peakMagnitude = max(peakMagnitude, abs(block[frame]))
       if isPair {
-        block[frame &+ 1] = Self.clamped(pair.y)
-        peak = max(peak, abs(block[frame &+ 1]))
+        block[frame &+ 1] = Self.clampedSample(pair.y)
+        peakMagnitude = max(peakMagnitude, abs(block[frame &+ 1]))
       } else {
         isOddFrame.toggle()
       }
       frame &+= 2
     }
-    return peak
+    return peakMagnitude
   }
 
-  @_noLocks @inline(__always) private static func clamped(_ value: Double) -> Float {
-    let maximum = Double(TransducerFilter.maximumLevel)
-    return TransducerFilter.gatedSample(max(-maximum, min(maximum, value)))
+  @_noLocks @inline(__always) private static func clampedSample(_ value: Double) -> Float {
+    let maximumMagnitude = Double(TransducerFilter.maximumMagnitude)
+    return TransducerFilter.zeroingNearSilence(max(-maximumMagnitude, min(maximumMagnitude, value)))
   }
 
   @_noLocks mutating func reset() {

@@ -21,24 +21,24 @@ struct DCBlocker: BitwiseCopyable, Sendable {
 
   private let slowFilter: temblor_low_pass
   private let fastFilter: temblor_low_pass
-  private let fastLength: Int64
-  private let delay: Int
+  private let fastFrameCount: Int64
+  private let delayFrameCount: Int
   /// The active filters and their offsets at the start of the group.
   private var state = temblor_dc_blocker()
   /// The inputs of the first low-pass in the current group.
-  private var firstInputs = GroupInputs()
+  private var firstStageInputs = GroupInputs()
   /// The inputs of the second low-pass in the current group.
-  private var secondInputs = GroupInputs()
+  private var secondStageInputs = GroupInputs()
   /// The number of inputs in the current group.
-  private var groupIndex = 0
+  private var indexInGroup = 0
   /// The first frame that is processed in the fast mode.
-  private var fastStart = Int64.max
+  private var fastStartFrame = Int64.max
   /// The end of the frames that are processed in the fast mode.
-  private var fastEnd = Int64.min
+  private var fastEndFrame = Int64.min
   /// The index of the next frame. The first `delay` frames have negative indices.
-  private(set) var frame: Int64 = 0
+  private(set) var frameIndex: Int64 = 0
   /// The offset removed from the most recent frame.
-  private(set) var offset: Float = 0
+  private(set) var latestOffset: Float = 0
 
   /// Creates a DC blocker.
   ///
@@ -48,30 +48,30 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   init(rate: Double, delay: Int = 0) {
     slowFilter = temblor_low_pass(cornerHertz: 0.5, rate: rate)
     fastFilter = temblor_low_pass(cornerHertz: 2.5, rate: rate)
-    fastLength = Int64(Self.fastDuration * rate)
-    self.delay = delay
+    fastFrameCount = Int64(Self.fastDuration * rate)
+    self.delayFrameCount = delay
     reset()
   }
 
   @_noLocks mutating func reset() {
     state.first_offset = 0
     state.second_offset = 0
-    offset = 0
-    firstInputs = GroupInputs()
-    secondInputs = GroupInputs()
-    groupIndex = (4 &- delay % 4) % 4
-    frame = Int64(-delay)
-    fastStart = .max
-    fastEnd = .min
+    latestOffset = 0
+    firstStageInputs = GroupInputs()
+    secondStageInputs = GroupInputs()
+    indexInGroup = (4 &- delayFrameCount % 4) % 4
+    frameIndex = Int64(-delayFrameCount)
+    fastStartFrame = .max
+    fastEndFrame = .min
     setMode(temblor_dc_decaying)
   }
 
   /// Switches to the fast mode for `fastDuration`, starting at a frame.
-  @_noLocks mutating func speedUp(from frame: Int64) {
-    if frame >= fastEnd {
-      fastStart = frame
+  @_noLocks mutating func trackFast(from frame: Int64) {
+    if frame >= fastEndFrame {
+      fastStartFrame = frame
     }
-    fastEnd = frame &+ fastLength
+    fastEndFrame = frame &+ fastFrameCount
   }
 
   /// Filters one frame.
@@ -82,10 +82,10 @@ struct DCBlocker: BitwiseCopyable, Sendable {
   ///     signal, so they also remove DC that is caused by clipping.
   @_noLocks mutating func process(_ sample: Float, clippedTo limit: Float = .infinity) -> Float {
     let firstOffset = state.first.offset(
-      at: groupIndex, start: state.first_offset, inputs: firstInputs)
+      at: indexInGroup, start: state.first_offset, inputs: firstStageInputs)
     let secondOffset = state.second.offset(
-      at: groupIndex, start: state.second_offset, inputs: secondInputs)
-    offset = firstOffset + secondOffset
+      at: indexInGroup, start: state.second_offset, inputs: secondStageInputs)
+    latestOffset = firstOffset + secondOffset
     var firstInput = sample
     var secondInput = sample - firstOffset
     var output = secondInput - secondOffset
@@ -94,29 +94,31 @@ struct DCBlocker: BitwiseCopyable, Sendable {
       secondInput = output + secondOffset
       firstInput = secondInput + firstOffset
     }
-    firstInputs.set(firstInput, at: groupIndex)
-    secondInputs.set(secondInput, at: groupIndex)
-    groupIndex &+= 1
-    frame &+= 1
-    if groupIndex == 4 {
+    firstStageInputs.set(firstInput, at: indexInGroup)
+    secondStageInputs.set(secondInput, at: indexInGroup)
+    indexInGroup &+= 1
+    frameIndex &+= 1
+    if indexInGroup == 4 {
       finishGroup()
     }
     return output
   }
 
   @_noLocks private mutating func finishGroup() {
-    groupIndex = 0
-    let isSilent = firstInputs.isSilent
-    state.first_offset = state.first.finalOffset(start: state.first_offset, inputs: firstInputs)
-    state.second_offset = state.second.finalOffset(start: state.second_offset, inputs: secondInputs)
-    if isSilent, abs(state.first_offset) + abs(state.second_offset) < Self.silenceThreshold {
+    indexInGroup = 0
+    let isGroupSilent = firstStageInputs.isSilent
+    state.first_offset = state.first.finalOffset(
+      start: state.first_offset, inputs: firstStageInputs)
+    state.second_offset = state.second.finalOffset(
+      start: state.second_offset, inputs: secondStageInputs)
+    if isGroupSilent, abs(state.first_offset) + abs(state.second_offset) < Self.silenceThreshold {
       state.first_offset = 0
       state.second_offset = 0
     } else if abs(state.second_offset) < Self.denormalThreshold {
       state.second_offset = 0
     }
-    let isFast = frame >= fastStart && frame < fastEnd
-    let relaxedMode = isSilent ? temblor_dc_decaying : temblor_dc_slow
+    let isFast = frameIndex >= fastStartFrame && frameIndex < fastEndFrame
+    let relaxedMode = isGroupSilent ? temblor_dc_decaying : temblor_dc_slow
     let mode = isFast ? temblor_dc_fast : relaxedMode
     if mode != state.mode {
       setMode(mode)
@@ -136,12 +138,12 @@ struct DCBlocker: BitwiseCopyable, Sendable {
 
   /// Returns the number of whole groups before the next scheduled change of mode; 0 within a group.
   @_noLocks private func groupsInMode(maximumCount: Int) -> Int {
-    guard groupIndex == 0 else { return 0 }
+    guard indexInGroup == 0 else { return 0 }
     let isFast = state.mode == temblor_dc_fast
-    if !isFast, frame >= fastEnd { return maximumCount }
-    if isFast, frame &+ 4 < fastStart { return 0 }
-    let modeEnd = isFast ? fastEnd : fastStart
-    let frameCount = max(0, min(Int64(maximumCount) &* 4, modeEnd &- 1 &- frame))
+    if !isFast, frameIndex >= fastEndFrame { return maximumCount }
+    if isFast, frameIndex &+ 4 < fastStartFrame { return 0 }
+    let modeEnd = isFast ? fastEndFrame : fastStartFrame
+    let frameCount = max(0, min(Int64(maximumCount) &* 4, modeEnd &- 1 &- frameIndex))
     return min(maximumCount, Int(frameCount) / 4)
   }
 
@@ -166,8 +168,8 @@ struct DCBlocker: BitwiseCopyable, Sendable {
     blockState.denormal_threshold = Self.denormalThreshold
     let passedCount = unsafe temblor_pass_groups(
       &state, &outputFilter.state, &blockState, input, delayed, count)
-    frame &+= Int64(4 &* passedCount)
-    outputFilter.frame &+= Int64(4 &* passedCount)
+    frameIndex &+= Int64(4 &* passedCount)
+    outputFilter.frameIndex &+= Int64(4 &* passedCount)
     return passedCount
   }
 }
@@ -200,17 +202,17 @@ private struct GroupInputs: BitwiseCopyable, Sendable {
 extension temblor_low_pass {
   /// Creates a one-pole low-pass, unrolled over a group of four frames.
   init(cornerHertz: Double, rate: Double) {
-    let pole = exp(-2 * Double.pi * cornerHertz / rate)
+    let poleRadius = exp(-2 * Double.pi * cornerHertz / rate)
 
     /// The decay of the initial offset after `count` frames.
-    func decay(after count: Int) -> Float { Float(pow(pole, Double(count))) }
+    func decay(after count: Int) -> Float { Float(pow(poleRadius, Double(count))) }
 
     /// The weight of a sample in the offset `count` frames after the start of the group. The
     /// weights sum to 1.
     func weight(of index: Int, after count: Int) -> Float {
-      let impulseResponse = pow(pole, Double(count - 1 - index)) * (1 - pole)
+      let impulseResponse = pow(poleRadius, Double(count - 1 - index)) * (1 - poleRadius)
       return Float(
-        impulseResponse * (1 - Double(decay(after: count))) / (1 - pow(pole, Double(count))))
+        impulseResponse * (1 - Double(decay(after: count))) / (1 - pow(poleRadius, Double(count))))
     }
 
     self.init(

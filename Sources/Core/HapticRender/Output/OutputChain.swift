@@ -32,11 +32,12 @@ struct OutputChain: ~Copyable {
   }
 
   /// The delay, in frames.
-  var delay: Int {
+  var delayFrameCount: Int {
     if isRaw { return 0 }
     switch transducerLimiter {
-    case .some(let transducerLimiter): return limiter.delay + transducerLimiter.delay
-    case .none: return limiter.delay
+    case .some(let transducerLimiter):
+      return limiter.delayFrameCount + transducerLimiter.delayFrameCount
+    case .none: return limiter.delayFrameCount
     }
   }
 
@@ -55,7 +56,7 @@ struct OutputChain: ~Copyable {
     }
     var peak = peak
     if !filters.isEmpty {
-      if peak < 0 || peak > TransducerFilter.maximumLevel {
+      if peak < 0 || peak > TransducerFilter.maximumMagnitude {
         clampSamples(&block, count: count)
       }
       peak = filters.process(&block, count: count)
@@ -67,16 +68,16 @@ struct OutputChain: ~Copyable {
       return
     }
     if transducerFilter != nil {
-      if peak < 0 || peak > TransducerFilter.maximumLevel {
+      if peak < 0 || peak > TransducerFilter.maximumMagnitude {
         clampSamples(&block, count: count)
       }
       transducerFilter?.process(&block, count: count)
     }
-    let previousCount = limiter.limitedFrameCount
+    let previousLimitedCount = limiter.limitedFrameCount
     limiter.process(&block, count: count)
-    statistics.limitedFrameCount &+= limiter.limitedFrameCount &- previousCount
-    if limiter.peak > statistics.peak {
-      statistics.peak = limiter.peak
+    statistics.limitedFrameCount &+= limiter.limitedFrameCount &- previousLimitedCount
+    if limiter.peakMagnitude > statistics.peak {
+      statistics.peak = limiter.peakMagnitude
     }
     transducerLimiter?.process(&block, count: count, statistics: &statistics)
   }
@@ -99,11 +100,11 @@ struct OutputChain: ~Copyable {
   }
 
   @_noLocks private func clampSamples(_ block: inout MutableSpan<Float>, count: Int) {
-    let maximum = TransducerFilter.maximumLevel
+    let maximumMagnitude = TransducerFilter.maximumMagnitude
     for index in 0..<count {
       let sample = block[index]
-      let clampedBelow = sample < -maximum ? -maximum : sample
-      block[index] = sample > maximum ? maximum : clampedBelow
+      let clampedBelow = sample < -maximumMagnitude ? -maximumMagnitude : sample
+      block[index] = sample > maximumMagnitude ? maximumMagnitude : clampedBelow
     }
   }
 
@@ -125,31 +126,31 @@ struct OutputChain: ~Copyable {
 struct OutputMix: ~Copyable {
   /// The haptic bus, or −1 for none.
   let hapticBus: Int
-  let audio: OutputRouting.Channel.Audio
+  let audioSide: OutputRouting.Channel.AudioSide
   let hapticGain: Float
   let audioGain: Float
   /// The output of the chain.
-  private let samples: FixedBuffer<Float>
-  var output: BufferView<Float> { @_noLocks get { unsafe samples.view } }
-  private var chain: OutputChain
+  private let mixSamples: FixedBuffer<Float>
+  var output: BufferView<Float> { @_noLocks get { unsafe mixSamples.view } }
+  private var outputChain: OutputChain
 
   init(
     _ channel: OutputRouting.Channel, rate: Double, temperatureRise: TransducerThermalState,
     isRaw: Bool, capacity: Int
   ) {
     hapticBus = channel.hapticBus ?? -1
-    audio = channel.audio
+    audioSide = channel.audio
     hapticGain = channel.hapticGain
     audioGain = channel.audioGain
-    samples = FixedBuffer(repeating: 0, count: capacity)
-    chain = OutputChain(
+    mixSamples = FixedBuffer(repeating: 0, count: capacity)
+    outputChain = OutputChain(
       rate: rate, filters: channel.filters,
       transducer: channel.transducer?.transducerSettings(rate: rate),
       temperatureRise: temperatureRise, isRaw: isRaw)
   }
 
-  var latency: Int { chain.delay }
-  var temperatureRise: TransducerThermalState { @_noLocks get { chain.temperatureRise } }
+  var latency: Int { outputChain.delayFrameCount }
+  var temperatureRise: TransducerThermalState { @_noLocks get { outputChain.temperatureRise } }
 
   /// Mixes and processes the next frames.
   @_noLocks mutating func process(
@@ -161,10 +162,10 @@ struct OutputMix: ~Copyable {
     let hasAudio = mixAudio(buses, gain: audioGains, count: count, to: &mix)
     let peak =
       hasAudio || hapticPeak == nil ? unsafe temblor_peak(output.address, count) : hapticPeak ?? 0
-    chain.process(&mix, count: count, peak: peak, statistics: &statistics)
+    outputChain.process(&mix, count: count, peak: peak, statistics: &statistics)
   }
 
-  @_noLocks mutating func reset() { chain.reset() }
+  @_noLocks mutating func reset() { outputChain.reset() }
 
   /// Copies the haptic bus to the mix.
   ///
@@ -177,13 +178,14 @@ struct OutputMix: ~Copyable {
       unsafe output.address.update(repeating: 0, count: count)
       return 0
     }
-    let bus = buses.haptics(hapticBus)
-    if let constant = gain.constant {
-      return unsafe temblor_scale(bus.address, constant * hapticGain, output.address, count)
+    let hapticSamples = buses.hapticBus(at: hapticBus)
+    if let constant = gain.constantGain {
+      return unsafe temblor_scale(
+        hapticSamples.address, constant * hapticGain, output.address, count)
     }
     let gain = gain.frameGains
     for index in 0..<count {
-      mix[index] = bus[index] * (gain[index] * hapticGain)
+      mix[index] = hapticSamples[index] * (gain[index] * hapticGain)
     }
     return nil
   }
@@ -192,10 +194,10 @@ struct OutputMix: ~Copyable {
   @_noLocks private func mixAudio(
     _ buses: borrowing BusSet, gain: BusGain, count: Int, to mix: inout MutableSpan<Float>
   ) -> Bool {
-    let left = buses.left
-    let right = buses.right
+    let left = buses.leftAudio
+    let right = buses.rightAudio
     let gain = gain.frameGains
-    switch audio {
+    switch audioSide {
     case .none:
       return false
     case .left:
@@ -219,10 +221,10 @@ struct OutputMix: ~Copyable {
 /// An output channel: an output mix with a delay and a polarity, interleaved with other channels.
 struct OutputChannel: ~Copyable {
   let mixIndex: Int
-  private let sign: Float
+  private let polarity: Float
   private let delayLine: FixedBuffer<Float>
   private var delayIndex = 0
-  private var peak: Float = 0
+  private var peakMagnitude: Float = 0
 
   /// Creates a channel.
   ///
@@ -232,14 +234,14 @@ struct OutputChannel: ~Copyable {
   ///   - padding: The delay that aligns the mix with the mix of the highest latency, in frames.
   init(_ channel: OutputRouting.Channel, mixIndex: Int, padding: Int) {
     self.mixIndex = mixIndex
-    sign = channel.isInverted ? -1 : 1
-    delayLine = FixedBuffer(repeating: 0, count: channel.delay + padding)
+    polarity = channel.isInverted ? -1 : 1
+    delayLine = FixedBuffer(repeating: 0, count: channel.delayFrameCount + padding)
   }
 
   /// Returns the peak magnitude since the previous call, and resets it.
   @_noLocks mutating func drainPeak() -> Float {
-    let drainedPeak = peak
-    peak = 0
+    let drainedPeak = peakMagnitude
+    peakMagnitude = 0
     return drainedPeak
   }
 
@@ -263,16 +265,16 @@ struct OutputChannel: ~Copyable {
     if stride == 1, delayLine.count == 0, gains == nil {
       precondition(start &+ count <= block.count, "frames beyond the block")
       guard let samples = unsafe block.address() else { return }
-      let blockPeak = unsafe temblor_scale(output.address, sign, samples + start, count)
-      if blockPeak > peak {
-        peak = blockPeak
+      let blockPeak = unsafe temblor_scale(output.address, polarity, samples + start, count)
+      if blockPeak > peakMagnitude {
+        peakMagnitude = blockPeak
       }
       return
     }
-    var target = start
+    var blockIndex = start
     var blockPeak: Float = 0
     for index in 0..<count {
-      var sample = output[index] * sign
+      var sample = output[index] * polarity
       if delayLine.count > 0 {
         let input = sample
         sample = delayLine[delayIndex]
@@ -282,15 +284,15 @@ struct OutputChannel: ~Copyable {
       if let gains = gains {
         sample *= gains[index]
       }
-      block[target] = sample
+      block[blockIndex] = sample
       let magnitude = sample < 0 ? -sample : sample
       if magnitude > blockPeak {
         blockPeak = magnitude
       }
-      target &+= stride
+      blockIndex &+= stride
     }
-    if blockPeak > peak {
-      peak = blockPeak
+    if blockPeak > peakMagnitude {
+      peakMagnitude = blockPeak
     }
   }
 }

@@ -3,7 +3,7 @@ internal import HapticModel
 /// A linear segment of a control in frames, which lasts until the next segment of its track.
 struct ControlSegment: BitwiseCopyable, Sendable {
   /// The first frame, counted from the start of the pattern.
-  var start: Int64
+  var startFrame: Int64
   /// The value at the first frame.
   var value: Float
   /// The increase of the value per frame.
@@ -11,26 +11,26 @@ struct ControlSegment: BitwiseCopyable, Sendable {
   /// The number of frames in which the value changes by 1, or 0 if it is constant.
   var framesPerUnit: Float
   /// The frame at which its step or curve took effect, or `noSource`.
-  var sourceStart: Int64
+  var sourceStartFrame: Int64
 
   /// The source start of the value before the first step or curve.
   static var noSource: Int64 { @_noLocks get { .min } }
 
   @_noLocks init(start: Int64, value: Float, slope: Float, sourceStart: Int64 = noSource) {
-    self.start = start
+    self.startFrame = start
     self.value = value
     self.slope = slope
-    self.sourceStart = sourceStart
-    let steepness = slope < 0 ? -slope : slope
-    framesPerUnit = steepness > 1e-12 ? 1 / steepness : 0
+    self.sourceStartFrame = sourceStart
+    let absoluteSlope = slope < 0 ? -slope : slope
+    framesPerUnit = absoluteSlope > 1e-12 ? 1 / absoluteSlope : 0
   }
 
   /// Returns the value at a frame.
-  @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
+  @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- startFrame) }
 
   /// Returns the value at a frame of a segment that may start at the minimum frame if it is
   /// constant.
-  @_noLocks func valueWithOpenStart(at frame: Int64) -> Float {
+  @_noLocks func valueAllowingUnboundedStart(at frame: Int64) -> Float {
     slope == 0 ? value : value(at: frame)
   }
 }
@@ -42,15 +42,15 @@ extension ControlTimeline {
   /// and further jumps within the ramp keep their shape.
   func segments(rampedOver rampLength: Int64) -> [ControlSegment] {
     let rampLength = Double(rampLength)
-    var ramped: [ControlSegment] = []
-    ramped.reserveCapacity(segments.count)
+    var rampedSegments: [ControlSegment] = []
+    rampedSegments.reserveCapacity(segments.count)
     func append(_ start: Double, _ value: Double, _ slope: Double, _ sourceStart: Double?) {
-      ramped.append(
+      rampedSegments.append(
         ControlSegment(
           start: Int64(start), value: Float(value), slope: Float(slope),
           sourceStart: sourceStart.map { Int64($0) } ?? ControlSegment.noSource))
     }
-    var residual = 0.0
+    var jumpResidual = 0.0
     var rampStart = 0.0
     var rampEnd = 0.0
     for (index, segment) in segments.enumerated() {
@@ -58,7 +58,7 @@ extension ControlTimeline {
         let jump = segments[index - 1].value(at: segment.start) - segment.value
         if abs(jump) > 1e-9 {
           let remainingFraction = max(0, rampEnd - segment.start) / rampLength
-          residual = jump + residual * remainingFraction
+          jumpResidual = jump + jumpResidual * remainingFraction
           rampStart = segment.start
           rampEnd = segment.start + rampLength
         }
@@ -67,8 +67,8 @@ extension ControlTimeline {
         append(segment.start, segment.value, segment.slope, segment.sourceStart)
         continue
       }
-      let residualSlope = residual / rampLength
-      let remainingResidual = residual - residualSlope * (segment.start - rampStart)
+      let residualSlope = jumpResidual / rampLength
+      let remainingResidual = jumpResidual - residualSlope * (segment.start - rampStart)
       append(
         segment.start, segment.value + remainingResidual, segment.slope - residualSlope,
         segment.sourceStart)
@@ -77,31 +77,31 @@ extension ControlTimeline {
         append(rampEnd, segment.value(at: rampEnd), segment.slope, segment.sourceStart)
       }
     }
-    return ramped
+    return rampedSegments
   }
 
   /// Returns the control on frames with its values scaled in some spans, which are sorted and don't
   /// overlap.
   func scaled(by factor: Double, within spans: [Range<Int64>]) -> ControlTimeline {
-    var edges = spans.flatMap { [Double($0.lowerBound), Double($0.upperBound)] }[...]
-    var isInside = false
-    var ends = segments.dropFirst().map { $0.start }[...]
+    var remainingSpanEdges = spans.flatMap { [Double($0.lowerBound), Double($0.upperBound)] }[...]
+    var isInsideSpan = false
+    var remainingSegmentEnds = segments.dropFirst().map { $0.start }[...]
     return mappingSegments { segment in
-      let end = ends.popFirst() ?? .infinity
+      let end = remainingSegmentEnds.popFirst() ?? .infinity
       var scaledSegments: [Segment] = []
       var start = segment.start
       while start < end {
-        while let edge = edges.first, edge <= start {
-          isInside.toggle()
-          edges.removeFirst()
+        while let edge = remainingSpanEdges.first, edge <= start {
+          isInsideSpan.toggle()
+          remainingSpanEdges.removeFirst()
         }
-        let scale = isInside ? factor : 1
+        let scale = isInsideSpan ? factor : 1
         scaledSegments.append(
           Segment(
             start: start, value: segment.value(at: start) * scale, slope: segment.slope * scale,
             sourceStart: segment.sourceStart)
         )
-        start = min(end, edges.first ?? .infinity)
+        start = min(end, remainingSpanEdges.first ?? .infinity)
       }
       return scaledSegments
     }
@@ -131,16 +131,16 @@ public struct SendAutomation: Equatable, Sendable {
 
   /// Creates an automation from points in any order; without points, the gain is 1.
   public init(_ points: [Point]) {
-    let sorted = points.enumerated().sorted {
+    let sortedPoints = points.enumerated().sorted {
       ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset)
     }
-    self.points = sorted.map { $0.element }
+    self.points = sortedPoints.map { $0.element }
   }
 
   /// The linear segments between the points.
   var segments: [ControlSegment] {
-    guard let first = points.first, let last = points.last else { return [] }
-    var segments = [ControlSegment(start: .min, value: Float(first.gain), slope: 0)]
+    guard let firstPoint = points.first, let last = points.last else { return [] }
+    var segments = [ControlSegment(start: .min, value: Float(firstPoint.gain), slope: 0)]
     for (point, next) in zip(points, points.dropFirst()) where next.frame > point.frame {
       let slope = (next.gain - point.gain) / Double(next.frame - point.frame)
       segments.append(

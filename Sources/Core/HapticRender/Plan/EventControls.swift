@@ -4,10 +4,10 @@ internal import HapticModel
 struct EventControls {
   /// The timelines of the controls that act on sounding voices, in the order of `LiveControlID`.
   let liveTimelines: [ControlTimeline]
-  private let changingIndices: [Int]
+  private let changingTimelineIndices: [Int]
   private let envelopeTimelines: [DynamicParameterID: ControlTimeline]
-  private var liveCursors: [Int]
-  private var envelopeCursors: [DynamicParameterID: Int] = [:]
+  private var liveSegmentIndices: [Int]
+  private var envelopeSegmentIndices: [DynamicParameterID: Int] = [:]
   private var liveValues: [Double]
   private var envelopeValues: [DynamicParameterID: Double] = [:]
 
@@ -21,8 +21,8 @@ struct EventControls {
     let liveIDs = LiveControlID.allCases.map { $0.parameterID }
     let liveTimelines = liveIDs.map { ControlTimeline(of: $0, in: layer, grid: grid) }
     self.liveTimelines = liveTimelines
-    changingIndices = liveTimelines.indices.filter { liveTimelines[$0].segments.count > 1 }
-    liveCursors = Array(repeating: 0, count: liveTimelines.count)
+    changingTimelineIndices = liveTimelines.indices.filter { liveTimelines[$0].segments.count > 1 }
+    liveSegmentIndices = Array(repeating: 0, count: liveTimelines.count)
     liveValues = liveTimelines.map { $0.value(at: 0) }
     var envelopeTimelines: [DynamicParameterID: ControlTimeline] = [:]
     let pattern = layer.pattern
@@ -36,21 +36,21 @@ struct EventControls {
   /// Advances to an onset that isn't before the previous one.
   mutating func advance(to frame: Int64) {
     let frame = Double(frame)
-    for index in changingIndices {
-      liveValues[index] = liveTimelines[index].value(at: frame, cursor: &liveCursors[index])
+    for index in changingTimelineIndices {
+      liveValues[index] = liveTimelines[index].value(at: frame, cursor: &liveSegmentIndices[index])
     }
     for (id, timeline) in envelopeTimelines {
-      var cursor = envelopeCursors[id] ?? 0
+      var cursor = envelopeSegmentIndices[id] ?? 0
       envelopeValues[id] = timeline.value(at: frame, cursor: &cursor)
-      envelopeCursors[id] = cursor
+      envelopeSegmentIndices[id] = cursor
     }
   }
 
   /// Returns true if a control changes over time.
-  func isChanging(_ id: LiveControlID) -> Bool { changingIndices.contains(id.rawValue) }
+  func isChanging(_ id: LiveControlID) -> Bool { changingTimelineIndices.contains(id.rawValue) }
 
   /// Returns the value of a control at the current onset.
-  func value(_ id: LiveControlID) -> Double { liveValues[id.rawValue] }
+  func value(of id: LiveControlID) -> Double { liveValues[id.rawValue] }
 
   /// Returns a normalized envelope time of an event and its control at the current onset.
   ///
@@ -61,10 +61,10 @@ struct EventControls {
   func envelopeTime(
     of event: HapticEvent, parameter id: EventParameterID, control: DynamicParameterID
   ) -> PlannedEnvelope.Time {
-    let segmentIndex = envelopeCursors[control] ?? 0
-    let sourceStart = envelopeTimelines[control]?.segments[segmentIndex].sourceStart
+    let activeSegmentIndex = envelopeSegmentIndices[control] ?? 0
+    let sourceStart = envelopeTimelines[control]?.segments[activeSegmentIndex].sourceStart
     return PlannedEnvelope.Time(
       eventValue: event.value(of: id), controlValue: Float(envelopeValues[control] ?? 0),
-      sourceStart: sourceStart.map { Int64($0) } ?? ControlSegment.noSource)
+      controlSourceStart: sourceStart.map { Int64($0) } ?? ControlSegment.noSource)
   }
 }

@@ -19,12 +19,12 @@ public struct PatternTimeline: Sendable {
     /// The index of the event in the pattern.
     public let eventIndex: Int
     /// The onset, in seconds.
-    public let onset: Double
+    public let onsetTime: Double
     /// The corners of the envelope, sorted by time; empty if the event is never audible.
     public let corners: [Corner]
 
     /// The end of the envelope, in seconds.
-    public var end: Double { corners.last?.time ?? onset }
+    public var endTime: Double { corners.last?.time ?? onsetTime }
   }
 
   /// The events, sorted by onset; events of equal onset have the order of the pattern.
@@ -59,11 +59,11 @@ public struct PatternTimeline: Sendable {
       controls.advance(to: onset)
       let corners = Self.corners(
         of: event, onset: onset, controls: controls, samples: samples, builder: &builder)
-      events.append(Event(eventIndex: index, onset: Double(onset) / rate, corners: corners))
+      events.append(Event(eventIndex: index, onsetTime: Double(onset) / rate, corners: corners))
     }
     self.events = events
-    let lastEnd = events.map { $0.end }.max() ?? 0
-    duration = max(Double(max(builder.loopLength, builder.soundEnd)) / rate, lastEnd)
+    let lastEventEnd = events.map { $0.endTime }.max() ?? 0
+    duration = max(Double(max(builder.loopLength, builder.soundEnd)) / rate, lastEventEnd)
     self.controls = Self.controls(of: pattern, live: controls.liveTimelines, rate: rate)
   }
 
@@ -79,16 +79,18 @@ public struct PatternTimeline: Sendable {
     // Only the voices of this event matter; those of a long pattern would waste memory.
     builder.voices.removeAll(keepingCapacity: true)
     builder.envelopes.removeAll(keepingCapacity: true)
-    let sound = samples[event.waveform?.path ?? ""]
-    if event.kind.playsFile, sound == nil {
+    let eventSound = samples[event.waveform?.path ?? ""]
+    if event.kind.playsFile, eventSound == nil {
       let start = Double(onset) / builder.rate
       return event.holdDuration.map {
         [Corner(time: start, level: 1), Corner(time: start + $0, level: 1)]
       } ?? []
     }
     builder.add(
-      event, onset: onset, controls: controls, file: sound.map { .init(sound: $0, index: 0) })
-    guard let longestVoice = builder.voices.max(by: { $0.envelope.end < $1.envelope.end }) else {
+      event, onset: onset, controls: controls,
+      file: eventSound.map { .init(sound: $0, soundIndex: 0) })
+    guard let longestVoice = builder.voices.max(by: { $0.envelope.endFrame < $1.envelope.endFrame })
+    else {
       return []
     }
     return corners(of: longestVoice.envelope, onset: onset, rate: builder.rate)
@@ -102,20 +104,22 @@ public struct PatternTimeline: Sendable {
         corners.append(corner)
       }
     }
-    append(0, envelope.riseEnd == 0 ? Double(envelope.riseLevel) : 0)
-    append(envelope.riseEnd, Double(envelope.riseLevel))
-    append(envelope.releaseStart, Double(envelope.releaseLevel))
-    append(envelope.end, envelope.releaseStart == envelope.end ? Double(envelope.releaseLevel) : 0)
+    append(0, envelope.riseEndFrame == 0 ? Double(envelope.riseLevel) : 0)
+    append(envelope.riseEndFrame, Double(envelope.riseLevel))
+    append(envelope.releaseStartFrame, Double(envelope.releaseLevel))
+    append(
+      envelope.endFrame,
+      envelope.releaseStartFrame == envelope.endFrame ? Double(envelope.releaseLevel) : 0)
     return corners
   }
 
   private static func controls(
     of pattern: HapticPattern, live timelines: [ControlTimeline], rate: Double
   ) -> [DynamicParameterID: ControlTimeline] {
-    let used = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
+    let usedControlIDs = Set(pattern.parameters.map { $0.id }).union(pattern.curves.map { $0.id })
     var controls: [DynamicParameterID: ControlTimeline] = [:]
-    for (id, timeline) in zip(LiveControlID.allCases, timelines) where used.contains(id.parameterID)
-    {
+    for (id, timeline) in zip(LiveControlID.allCases, timelines)
+    where usedControlIDs.contains(id.parameterID) {
       controls[id.parameterID] = timeline.mappingSegments { segment in
         [
           .init(

@@ -8,14 +8,14 @@ final class PlanMemory {
   private let sounds: FixedBuffer<AudioBufferView>
   private let layers: FixedBuffer<LayerTracks>
   private let envelopes: FixedBuffer<PlannedEnvelope>
-  private let tables: LevelTables?
-  private let soundBuffers: [AudioBuffer]
-  private let bytes: FixedBuffer<UInt8>
+  private let levelTables: LevelTables?
+  private let retainedSounds: [AudioBuffer]
+  private let serializedBytes: FixedBuffer<UInt8>
 
   /// Moves the result of a compilation into fixed memory.
   init(_ builder: consuming RenderPlanBuilder) {
-    tables = builder.tables
-    soundBuffers = builder.sounds
+    levelTables = builder.tables
+    retainedSounds = builder.sounds
     let minimumRampLength = builder.minimumRampLength
     let mappings = builder.mappings
     let rate = builder.rate
@@ -25,21 +25,21 @@ final class PlanMemory {
     layers = FixedBuffer(builder.layerTracks)
     envelopes = FixedBuffer(builder.envelopes)
     sounds = FixedBuffer(
-      soundBuffers.map { sound in
+      retainedSounds.map { sound in
         unsafe AudioBufferView(
           frames: sound.frames.view, frameCount: sound.frameCount,
           channelCount: sound.channelCount)
       })
     voices = FixedBuffer(builder.voices)
-    bytes = FixedBuffer(repeating: 0, count: 0)
+    serializedBytes = FixedBuffer(repeating: 0, count: 0)
     var maximumHoldLength: Int64 = 0
     for index in 0..<voices.count where !voices[index].source.isBurst {
-      maximumHoldLength = max(maximumHoldLength, voices[index].envelope.end)
+      maximumHoldLength = max(maximumHoldLength, voices[index].envelope.endFrame)
     }
     view = unsafe PlanView(
-      voices: voices.view, segments: segments.view, sounds: sounds.view, layers: layers.view,
-      envelopes: envelopes.view, mappings: mappings, loopLength: loopLength, length: length,
-      minimumRampLength: minimumRampLength, rate: rate, maximumHoldLength: maximumHoldLength)
+      voices: voices.view, segments: segments.view, sounds: sounds.view, layerTracks: layers.view,
+      envelopes: envelopes.view, mappings: mappings, loopLength: loopLength, soundingLength: length,
+      minimumRampLength: minimumRampLength, rate: rate, maximumVoiceLength: maximumHoldLength)
   }
 
   /// Adopts a serialized plan, or returns nil if it isn't that of a plan of this build.
@@ -48,44 +48,44 @@ final class PlanMemory {
     guard header.matchesThisBuild, sections.byteCount == count, count <= bytes.count else {
       return nil
     }
-    let start = unsafe UnsafeMutableRawPointer(bytes.address)
+    let serializedStart = unsafe UnsafeMutableRawPointer(bytes.address)
     func view<Element: BitwiseCopyable>(
       _ section: PlanSections.Section, _ type: Element.Type
     ) -> BufferView<Element> {
       unsafe BufferView(
-        start: (start + section.offset).assumingMemoryBound(to: Element.self),
+        start: (serializedStart + section.offset).assumingMemoryBound(to: Element.self),
         count: section.elementCount)
     }
-    let sizes = view(sections.sounds, StoredSoundSize.self)
-    let samples = view(sections.samples, Float.self)
-    var sampleIndex = 0
-    sounds = FixedBuffer(count: sizes.count) { index in
-      let size = sizes[index]
+    let soundSizes = view(sections.sounds, StoredSoundSize.self)
+    let storedSamples = view(sections.samples, Float.self)
+    var nextSampleIndex = 0
+    sounds = FixedBuffer(count: soundSizes.count) { index in
+      let size = soundSizes[index]
       let count = Int(size.frameCount) * Int(size.channelCount)
-      let start = min(sampleIndex, samples.count)
-      sampleIndex += count
+      let start = min(nextSampleIndex, storedSamples.count)
+      nextSampleIndex += count
       return AudioBufferView(
-        frames: samples.slice(from: start, count: min(count, samples.count - start)),
+        frames: storedSamples.slice(from: start, count: min(count, storedSamples.count - start)),
         frameCount: Int(size.frameCount), channelCount: Int(size.channelCount))
     }
-    guard sampleIndex == samples.count else { return nil }
+    guard nextSampleIndex == storedSamples.count else { return nil }
     var mappings = header.mappings
-    mappings.setTables(view(sections.tables, Float.self))
+    mappings.replaceTables(with: view(sections.tables, Float.self))
     self.view = unsafe PlanView(
       voices: view(sections.voices, PlannedVoice.self),
       segments: view(sections.segments, ControlSegment.self), sounds: sounds.view,
-      layers: view(sections.layers, LayerTracks.self),
+      layerTracks: view(sections.layers, LayerTracks.self),
       envelopes: view(sections.envelopes, PlannedEnvelope.self), mappings: mappings,
-      loopLength: header.loopLength, length: max(header.loopLength, header.soundEnd),
+      loopLength: header.loopLength, soundingLength: max(header.loopLength, header.soundEnd),
       minimumRampLength: header.minimumRampLength, rate: header.rate,
-      maximumHoldLength: header.maximumHoldLength)
+      maximumVoiceLength: header.maximumVoiceLength)
     unsafe voices = FixedBuffer(uninitialized: 0)
     unsafe segments = FixedBuffer(uninitialized: 0)
     unsafe layers = FixedBuffer(uninitialized: 0)
     unsafe envelopes = FixedBuffer(uninitialized: 0)
-    tables = nil
-    soundBuffers = []
-    self.bytes = bytes
+    levelTables = nil
+    retainedSounds = []
+    self.serializedBytes = bytes
   }
 }
 
@@ -103,7 +103,7 @@ struct PlanHeader: BitwiseCopyable {
   let loopEnd: Int64
   let soundEnd: Int64
   let minimumRampLength: Int64
-  let maximumHoldLength: Int64
+  let maximumVoiceLength: Int64
   let eventCount: Int32
   let maximumVoiceCount: Int32
   let voiceCapacity: Int32
@@ -130,13 +130,13 @@ struct PlanHeader: BitwiseCopyable {
     minimumRampLength = view.minimumRampLength
     loopStart = plan.loopRange?.lowerBound ?? 0
     loopEnd = plan.loopRange?.upperBound ?? 0
-    maximumHoldLength = view.maximumHoldLength
+    maximumVoiceLength = view.maximumVoiceLength
     eventCount = Int32(clamping: plan.eventCount)
     maximumVoiceCount = Int32(clamping: plan.maximumVoiceCount)
     voiceCapacity = Int32(clamping: plan.voiceCapacity(passCount: nil, allowsLiveEnvelopes: true))
     voiceCount = Int32(clamping: view.voices.count)
     segmentCount = Int32(clamping: view.segments.count)
-    layerCount = Int32(clamping: view.layers.count)
+    layerCount = Int32(clamping: view.layerTracks.count)
     envelopeCount = Int32(clamping: view.envelopes.count)
     soundCount = Int32(clamping: view.sounds.count)
     sampleCount = Int32(
@@ -182,11 +182,12 @@ struct PlanSections {
   let samples: Section
 
   init(_ header: PlanHeader) {
-    var end = Self.aligned(MemoryLayout<PlanHeader>.size)
+    var sectionsEnd = Self.alignedByteCount(MemoryLayout<PlanHeader>.size)
     func section<Element>(_ count: Int32, _ type: Element.Type) -> Section {
       let section = Section(
-        offset: end, elementCount: Int(count), byteCount: Int(count) * MemoryLayout<Element>.stride)
-      end += Self.aligned(section.byteCount)
+        offset: sectionsEnd, elementCount: Int(count),
+        byteCount: Int(count) * MemoryLayout<Element>.stride)
+      sectionsEnd += Self.alignedByteCount(section.byteCount)
       return section
     }
     voices = section(header.voiceCount, PlannedVoice.self)
@@ -196,10 +197,10 @@ struct PlanSections {
     tables = section(Int32(4 * LevelTables.pointCount), Float.self)
     sounds = section(header.soundCount, StoredSoundSize.self)
     samples = section(header.sampleCount, Float.self)
-    byteCount = end
+    byteCount = sectionsEnd
   }
 
-  private static func aligned(_ count: Int) -> Int { (count + 15) / 16 * 16 }
+  private static func alignedByteCount(_ count: Int) -> Int { (count + 15) / 16 * 16 }
 }
 
 extension RenderPlan {
@@ -210,17 +211,17 @@ extension RenderPlan {
     let header = PlanHeader(self)
     let sections = PlanSections(header)
     let bytes = FixedBuffer<UInt8>(repeating: 0, count: sections.byteCount)
-    let start = unsafe UnsafeMutableRawPointer(bytes.address)
+    let serializedStart = unsafe UnsafeMutableRawPointer(bytes.address)
     func copy<Element: BitwiseCopyable>(_ elements: BufferView<Element>, to offset: Int) {
       guard elements.count > 0 else { return }
-      unsafe (start + offset).copyMemory(
+      unsafe (serializedStart + offset).copyMemory(
         from: elements.address, byteCount: elements.count * MemoryLayout<Element>.stride)
     }
     let view = view.value
-    unsafe start.storeBytes(of: header, as: PlanHeader.self)
+    unsafe serializedStart.storeBytes(of: header, as: PlanHeader.self)
     copy(view.voices, to: sections.voices.offset)
     copy(view.segments, to: sections.segments.offset)
-    copy(view.layers, to: sections.layers.offset)
+    copy(view.layerTracks, to: sections.layers.offset)
     copy(view.envelopes, to: sections.envelopes.offset)
     copy(view.mappings.tables, to: sections.tables.offset)
     var sampleOffset = sections.samples.offset
@@ -230,7 +231,7 @@ extension RenderPlan {
         frameCount: Int32(clamping: sound.frameCount),
         channelCount: Int32(clamping: sound.channelCount))
       let sizeOffset = sections.sounds.offset + index * MemoryLayout<StoredSoundSize>.stride
-      unsafe (start + sizeOffset).storeBytes(of: size, as: StoredSoundSize.self)
+      unsafe (serializedStart + sizeOffset).storeBytes(of: size, as: StoredSoundSize.self)
       copy(sound.frames, to: sampleOffset)
       sampleOffset += sound.frameCount * sound.channelCount * MemoryLayout<Float>.stride
     }
@@ -261,16 +262,16 @@ extension BufferView<PlannedVoice> {
   ///
   /// - Complexity: O(log *n*).
   func firstIndex(startingAt frame: Int64) -> Int {
-    var low = 0
-    var high = count
-    while low < high {
-      let middle = (low + high) / 2
+    var lowerIndex = 0
+    var upperIndex = count
+    while lowerIndex < upperIndex {
+      let middle = (lowerIndex + upperIndex) / 2
       if self[middle].onset < frame {
-        low = middle + 1
+        lowerIndex = middle + 1
       } else {
-        high = middle
+        upperIndex = middle
       }
     }
-    return low
+    return lowerIndex
   }
 }

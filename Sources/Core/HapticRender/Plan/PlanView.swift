@@ -10,39 +10,39 @@ struct PlanView: BitwiseCopyable {
   let segments: BufferView<ControlSegment>
   let sounds: BufferView<AudioBufferView>
   /// The first segments of each layer's tracks.
-  let layers: BufferView<LayerTracks>
+  let layerTracks: BufferView<LayerTracks>
   let envelopes: BufferView<PlannedEnvelope>
   var mappings: VoiceMappings
   /// The frame at which a loop returns to the beginning.
   let loopLength: Int64
   /// The frame at which the pattern has ended and nothing sounds any more.
-  let length: Int64
+  let soundingLength: Int64
   /// The length of the shortest ramp, in frames.
   let minimumRampLength: Int64
   let rate: Double
   /// The maximum length of a voice that isn't a burst, in frames.
-  let maximumHoldLength: Int64
+  let maximumVoiceLength: Int64
 
   /// Returns the phase increment and the sharpness, 0…1, of a vibration.
   ///
   /// - Parameters:
   ///   - voice: The voice.
   ///   - pitch: The sum of the event's sharpness and its control.
-  @_noLocks @inline(__always) func tone(
+  @_noLocks @inline(__always) func incrementAndSharpness(
     of voice: PlannedVoice, pitch: Float
   ) -> (increment: Float, sharpness: Float) {
-    let scale = layers[Int(voice.layer)].pitchScale
-    let clamped = scale.clamped(pitch)
+    let scale = layerTracks[Int(voice.layerIndex)].pitchScale
+    let clampedSharpness = scale.clamped(pitch)
     guard scale.statesHertz else {
-      return (mappings.increment(sharpness: clamped), clamped)
+      return (mappings.phaseIncrement(atSharpness: clampedSharpness), clampedSharpness)
     }
-    let increment = scale.increment(sharpness: clamped)
-    return (increment, mappings.sharpness(ofIncrement: increment))
+    let phaseIncrement = scale.phaseIncrement(atSharpness: clampedSharpness)
+    return (phaseIncrement, mappings.sharpness(atPhaseIncrement: phaseIncrement))
   }
 
   /// Returns the first segments of the controls of a voice.
   @_noLocks func trackCursors(of voice: PlannedVoice) -> TrackCursors {
-    let layer = layers[Int(voice.layer)]
+    let layer = layerTracks[Int(voice.layerIndex)]
     return voice.source.isHaptic ? layer.haptic : layer.audio
   }
 }
@@ -103,9 +103,9 @@ struct PitchScale: BitwiseCopyable, Sendable {
   private(set) var statesHertz = false
   private(set) var isLogarithmic = true
   /// The phase increment of sharpness 0.
-  private var lowIncrement: Float = 0
+  private var minimumPhaseIncrement: Float = 0
   /// The octaves or the difference of the increments from sharpness 0 to 1.
-  private var range: Float = 0
+  private var pitchSpan: Float = 0
   /// The sharpness of the lowest frequency that the transducer reproduces.
   private(set) var minimumSharpness: Float = 0
   /// The sharpness of the highest frequency that the transducer reproduces.
@@ -121,14 +121,14 @@ struct PitchScale: BitwiseCopyable, Sendable {
   ///   - band: The frequencies that the transducer reproduces, in hertz.
   ///   - rate: The sample rate, in hertz.
   init(_ scale: SharpnessScale, band: ClosedRange<Double>, rate: Double) {
-    let incrementPerHertz = 4_294_967_296 / rate
+    let phaseIncrementPerHertz = 4_294_967_296 / rate
     statesHertz = true
     isLogarithmic = scale.isLogarithmic
-    lowIncrement = Float(scale.minimumHertz * incrementPerHertz)
-    range =
+    minimumPhaseIncrement = Float(scale.minimumHertz * phaseIncrementPerHertz)
+    pitchSpan =
       scale.isLogarithmic
       ? Float(logarithm2(scale.maximumHertz / scale.minimumHertz))
-      : Float((scale.maximumHertz - scale.minimumHertz) * incrementPerHertz)
+      : Float((scale.maximumHertz - scale.minimumHertz) * phaseIncrementPerHertz)
     minimumSharpness = Float(scale.sharpness(ofHertz: band.lowerBound))
     maximumSharpness = Float(scale.sharpness(ofHertz: band.upperBound))
   }
@@ -140,10 +140,10 @@ struct PitchScale: BitwiseCopyable, Sendable {
   }
 
   /// Returns the phase increment of a sharpness of a layer that states hertz.
-  @_noLocks @inline(__always) func increment(sharpness: Float) -> Float {
+  @_noLocks @inline(__always) func phaseIncrement(atSharpness sharpness: Float) -> Float {
     isLogarithmic
-      ? lowIncrement * RealtimeMath.exp2(range * sharpness)
-      : lowIncrement + range * sharpness
+      ? minimumPhaseIncrement * RealtimeMath.exp2(pitchSpan * sharpness)
+      : minimumPhaseIncrement + pitchSpan * sharpness
   }
 }
 
@@ -198,30 +198,30 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   }
 
   var source: Source
-  var layer: UInt16 = 0
+  var layerIndex: UInt16 = 0
   var onset: Int64
   /// The envelope, in frames from the onset.
   var envelope: Envelope
   /// The intensity or volume of the event.
-  var level: Float = 1
+  var eventLevel: Float = 1
   /// The sharpness or pitch of the event.
-  var pitch: Float = 0
+  var eventPitch: Float = 0
   var brightness: Float = 1
   var pan: Float = 0
   /// The amplitude of the partial at full level; for a burst, at the level of its onset.
-  var gain: Float
+  var partialGain: Float
   /// The frequency of the partial as a multiple of the event's.
-  var ratio: Float = 1
+  var frequencyRatio: Float = 1
   /// The power of the brightness in the amplitude of the partial.
   var brightnessExponent: Int32 = 0
   /// The amplitude of a burst at full intensity.
   var fullIntensityGain: Float = 0
-  var sine = SineSegment()
+  var initialSine = SineSegment()
   /// The index of the sound in the plan.
   var soundIndex: Int32 = 0
   var isLooping = false
   /// The number of frames that fade at the end of the sound file; 0 for none.
-  var fadeLength: Int32 = 0
+  var fadeOutLength: Int32 = 0
   /// The index of the planned envelope, or −1 if the envelope is fixed.
   var envelopeIndex: Int32 = -1
 }
@@ -236,7 +236,7 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
     /// The value of its control at the onset.
     var controlValue: Float
     /// The frame at which the control took effect, or `ControlSegment.noSource`.
-    var sourceStart: Int64
+    var controlSourceStart: Int64
   }
 
   /// The time from the onset to the end of the event, in frames.
@@ -260,9 +260,9 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
   ) -> Envelope {
     let shape = EnvelopeShape(
       hold: Double(holdLength),
-      attack: Self.frameCount(attack, rate: rate, minimum: minimumRampLength),
-      decay: Self.frameCount(decay, rate: rate, minimum: minimumRampLength),
-      release: Self.frameCount(release, rate: rate, minimum: minimumRampLength),
+      attack: Self.roundedFrameCount(seconds: attack, rate: rate, minimum: minimumRampLength),
+      decay: Self.roundedFrameCount(seconds: decay, rate: rate, minimum: minimumRampLength),
+      release: Self.roundedFrameCount(seconds: release, rate: rate, minimum: minimumRampLength),
       isSustained: isSustained)
     return Envelope(
       riseEnd: Int64(shape.riseEnd), riseLevel: Float(shape.riseLevel),
@@ -286,27 +286,29 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
     let liveDecay = live.value.envelopeTime(isHaptic ? .hapticDecay : .audioDecay)
     let liveRelease = live.value.envelopeTime(isHaptic ? .hapticRelease : .audioRelease)
     return envelope(
-      attack: Self.seconds(attack, liveAttack, at: frame, passOrigin),
-      decay: Self.seconds(decay, liveDecay, at: frame, passOrigin),
-      release: Self.seconds(release, liveRelease, at: frame, passOrigin),
+      attack: Self.effectiveSeconds(
+        of: attack, live: liveAttack, at: frame, passOrigin: passOrigin),
+      decay: Self.effectiveSeconds(of: decay, live: liveDecay, at: frame, passOrigin: passOrigin),
+      release: Self.effectiveSeconds(
+        of: release, live: liveRelease, at: frame, passOrigin: passOrigin),
       rate: plan.value.rate, minimumRampLength: plan.value.minimumRampLength)
   }
 
-  @_noLocks private static func frameCount(
-    _ seconds: Double, rate: Double, minimum: Int64
+  @_noLocks private static func roundedFrameCount(
+    seconds: Double, rate: Double, minimum: Int64
   ) -> Double {
     Double(max(minimum, Int64(seconds * rate + 0.5)))
   }
 
   /// Returns an envelope time in seconds, under the received control if it is in effect.
-  @_noLocks private static func seconds(
-    _ time: Time, _ live: LiveControl, at frame: Int64, _ passOrigin: Int64
+  @_noLocks private static func effectiveSeconds(
+    of time: Time, live: LiveControl, at frame: Int64, passOrigin: Int64
   ) -> Double {
-    let isLive = live.overrides(sourceStart: time.sourceStart, passOrigin: passOrigin)
-    let sum = time.eventValue + (isLive ? live.value(at: frame) : time.controlValue)
-    let clamped = sum < 0 ? 0 : min(sum, 1)
+    let isLive = live.overrides(sourceStart: time.controlSourceStart, passOrigin: passOrigin)
+    let normalizedTime = time.eventValue + (isLive ? live.value(at: frame) : time.controlValue)
+    let clampedTime = normalizedTime < 0 ? 0 : min(normalizedTime, 1)
     return EnvelopeTimes.seconds(
-      ofGrowth: Double(RealtimeMath.exp2(clamped * EnvelopeTimes.growthOctaves)))
+      ofGrowth: Double(RealtimeMath.exp2(clampedTime * EnvelopeTimes.growthOctaves)))
   }
 }
 
@@ -325,7 +327,7 @@ final class LevelTables {
   /// The maximum exponent of continuous events.
   let maximumExponent: Double
   /// The gains of continuous events, the gains of bursts, and the exponents of each.
-  fileprivate let values: FixedBuffer<Float>
+  fileprivate let tableValues: FixedBuffer<Float>
 
   /// Creates tables.
   ///
@@ -335,27 +337,27 @@ final class LevelTables {
   ///   - exponents: The exponents of continuous events.
   ///   - burstExponents: The exponents of bursts.
   init(
-    levels: [Double], burstLevels: [Double], exponents: [Double] = uniform,
-    burstExponents: [Double] = uniform
+    levels: [Double], burstLevels: [Double], exponents: [Double] = uniformTable,
+    burstExponents: [Double] = uniformTable
   ) {
     areLevelsUniform = !levels.contains { $0 != 1 }
     areBurstLevelsUniform = !burstLevels.contains { $0 != 1 }
     areExponentsUniform = !(exponents + burstExponents).contains { $0 != 1 }
     maximumExponent = exponents.max() ?? 1
-    values = FixedBuffer((levels + burstLevels + exponents + burstExponents).map { Float($0) })
+    tableValues = FixedBuffer((levels + burstLevels + exponents + burstExponents).map { Float($0) })
   }
 
   /// A table in which every value is 1.
-  static let uniform = [Double](repeating: 1, count: pointCount)
+  static let uniformTable = [Double](repeating: 1, count: pointCount)
 }
 
 /// The mappings of a profile in the form that the render path evaluates: increments in units of
 /// 2⁻³² cycles per frame, and binary logarithms.
 struct VoiceMappings: BitwiseCopyable, Sendable {
   /// The octaves from the corner frequency at brightness 0, 200 Hz, to that at brightness 1.
-  private static let brightnessOctaves: Float = 6.5
+  private static let cutoffOctavesOverBrightness: Float = 6.5
 
-  private enum Shape: UInt8, BitwiseCopyable, Sendable {
+  private enum IntensityShape: UInt8, BitwiseCopyable, Sendable {
     case linear, square, power, sensation
 
     init(exponent: Double) {
@@ -367,20 +369,20 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     }
   }
 
-  private var shape: Shape
-  private var exponent: Float
+  private var intensityShape: IntensityShape
+  private var intensityExponent: Float
   /// The fraction by which intensity may change in a linear segment: 0.1 for the square law.
-  private(set) var levelTolerance: Float
-  private var lowIncrement: Float
-  private var incrementRange: Float
-  private var octaves: Float
-  private var centerPitchIncrement: Float
-  private var maximumIncrement: Float
-  private var minimumSmoothing: Float
+  private(set) var segmentLevelTolerance: Float
+  private var phaseIncrementAtZeroSharpness: Float
+  private var phaseIncrementSpan: Float
+  private var sharpnessOctaves: Float
+  private var centerPitchPhaseIncrement: Float
+  private var maximumPhaseIncrement: Float
+  private var minimumSmoothingCoefficient: Float
   private var burstLowIncrement: Float
-  private var burstOctaves: Float
-  private var burstRange: Float
-  private var burstFloor: Float
+  private var burstSharpnessOctaves: Float
+  private var relativeBurstFrequencySpan: Float
+  private var burstAmplitudeFloor: Float
   /// A Boolean value that indicates whether the increment is exponential in sharpness rather than
   /// linear.
   private(set) var isLogarithmic: Bool
@@ -388,10 +390,10 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   private var isLevelUniform: Bool
   private var isBurstLevelUniform: Bool
   private var areExponentsUniform: Bool
-  private var levels: BufferView<Float>
-  private var burstLevels: BufferView<Float>
-  private var exponents: BufferView<Float>
-  private var burstExponents: BufferView<Float>
+  private var levelTable: BufferView<Float>
+  private var burstLevelTable: BufferView<Float>
+  private var exponentTable: BufferView<Float>
+  private var burstExponentTable: BufferView<Float>
 
   /// Prepares the mappings of a profile.
   ///
@@ -400,71 +402,72 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   ///   - tables: The gains and exponents, which the caller keeps alive.
   ///   - rate: The sample rate, in hertz.
   init(_ profile: TransducerProfile, tables: LevelTables, rate: Double) {
-    let scale = 4_294_967_296 / rate
-    let mapping = profile.frequency
-    lowIncrement = Float(mapping.low * scale)
-    incrementRange = Float((mapping.high - mapping.low) * scale)
-    octaves = Float(logarithm2(mapping.high / mapping.low))
-    isLogarithmic = mapping.scale == .logarithmic
-    centerPitchIncrement = Float(AudioTone.centerHertz(of: profile) * scale)
-    maximumIncrement = Float(4_294_967_296 * AudioTone.maximumRateFraction)
-    minimumSmoothing = Float(2 * Double.pi * 200 / rate)
-    let burst = profile.transient.frequency
-    burstLowIncrement = Float(burst.low * scale)
-    burstOctaves = Float(logarithm2(burst.high / burst.low))
-    burstRange = Float(burst.high / burst.low - 1)
-    isBurstLogarithmic = burst.scale == .logarithmic
-    burstFloor = Float(profile.transient.floor)
+    let phaseIncrementPerHertz = 4_294_967_296 / rate
+    let frequencyMapping = profile.frequency
+    phaseIncrementAtZeroSharpness = Float(frequencyMapping.low * phaseIncrementPerHertz)
+    phaseIncrementSpan = Float(
+      (frequencyMapping.high - frequencyMapping.low) * phaseIncrementPerHertz)
+    sharpnessOctaves = Float(logarithm2(frequencyMapping.high / frequencyMapping.low))
+    isLogarithmic = frequencyMapping.scale == .logarithmic
+    centerPitchPhaseIncrement = Float(AudioTone.centerHertz(of: profile) * phaseIncrementPerHertz)
+    maximumPhaseIncrement = Float(4_294_967_296 * AudioTone.maximumSampleRateFraction)
+    minimumSmoothingCoefficient = Float(2 * Double.pi * 200 / rate)
+    let burstFrequency = profile.transient.frequency
+    burstLowIncrement = Float(burstFrequency.low * phaseIncrementPerHertz)
+    burstSharpnessOctaves = Float(logarithm2(burstFrequency.high / burstFrequency.low))
+    relativeBurstFrequencySpan = Float(burstFrequency.high / burstFrequency.low - 1)
+    isBurstLogarithmic = burstFrequency.scale == .logarithmic
+    burstAmplitudeFloor = Float(profile.transient.floor)
     let maximumExponent = tables.maximumExponent
     switch profile.intensity {
     case .power(let exponent):
-      shape = Shape(exponent: exponent)
-      self.exponent = Float(exponent)
-      levelTolerance = Float(0.2 / max(exponent * maximumExponent, 2))
+      intensityShape = IntensityShape(exponent: exponent)
+      self.intensityExponent = Float(exponent)
+      segmentLevelTolerance = Float(0.2 / max(exponent * maximumExponent, 2))
     case .sensation(let decibels):
-      shape = .sensation
-      exponent = Float(decibels * logarithm2(10) / 20)
+      intensityShape = .sensation
+      intensityExponent = Float(decibels * logarithm2(10) / 20)
       // The same level range as a tenth of the square law.
-      levelTolerance = Float(1.7 / max(decibels * maximumExponent, 17))
+      segmentLevelTolerance = Float(1.7 / max(decibels * maximumExponent, 17))
     }
     isLevelUniform = tables.areLevelsUniform
     isBurstLevelUniform = tables.areBurstLevelsUniform
     areExponentsUniform = tables.areExponentsUniform
-    let values = unsafe tables.values.view
-    levels = values
-    burstLevels = values
-    exponents = values
-    burstExponents = values
-    setTables(values)
+    let values = unsafe tables.tableValues.view
+    levelTable = values
+    burstLevelTable = values
+    exponentTable = values
+    burstExponentTable = values
+    replaceTables(with: values)
   }
 
   /// Replaces the tables by others in the same order.
-  mutating func setTables(_ tables: BufferView<Float>) {
-    let count = LevelTables.pointCount
-    levels = tables.slice(from: 0, count: count)
-    burstLevels = tables.slice(from: count, count: count)
-    exponents = tables.slice(from: 2 * count, count: count)
-    burstExponents = tables.slice(from: 3 * count, count: count)
+  mutating func replaceTables(with tables: BufferView<Float>) {
+    let tablePointCount = LevelTables.pointCount
+    levelTable = tables.slice(from: 0, count: tablePointCount)
+    burstLevelTable = tables.slice(from: tablePointCount, count: tablePointCount)
+    exponentTable = tables.slice(from: 2 * tablePointCount, count: tablePointCount)
+    burstExponentTable = tables.slice(from: 3 * tablePointCount, count: tablePointCount)
   }
 
   var tables: BufferView<Float> {
-    unsafe BufferView(start: levels.address, count: 4 * LevelTables.pointCount)
+    unsafe BufferView(start: levelTable.address, count: 4 * LevelTables.pointCount)
   }
 
   /// Returns the phase increment of a sharpness in 0…1.
-  @_noLocks @inline(__always) func increment(sharpness: Float) -> Float {
+  @_noLocks @inline(__always) func phaseIncrement(atSharpness sharpness: Float) -> Float {
     isLogarithmic
-      ? lowIncrement * RealtimeMath.exp2(octaves * sharpness)
-      : lowIncrement + incrementRange * sharpness
+      ? phaseIncrementAtZeroSharpness * RealtimeMath.exp2(sharpnessOctaves * sharpness)
+      : phaseIncrementAtZeroSharpness + phaseIncrementSpan * sharpness
   }
 
   /// Returns the sharpness in 0…1 whose phase increment is nearest to a positive increment.
-  @_noLocks func sharpness(ofIncrement increment: Float) -> Float {
+  @_noLocks func sharpness(atPhaseIncrement increment: Float) -> Float {
     var sharpness: Float = 0
-    if isLogarithmic, octaves > 0 {
-      sharpness = RealtimeMath.log2(increment / lowIncrement) / octaves
-    } else if !isLogarithmic, incrementRange > 0 {
-      sharpness = (increment - lowIncrement) / incrementRange
+    if isLogarithmic, sharpnessOctaves > 0 {
+      sharpness = RealtimeMath.log2(increment / phaseIncrementAtZeroSharpness) / sharpnessOctaves
+    } else if !isLogarithmic, phaseIncrementSpan > 0 {
+      sharpness = (increment - phaseIncrementAtZeroSharpness) / phaseIncrementSpan
     }
     if sharpness < 0 { return 0 }
     return sharpness > 1 ? 1 : sharpness
@@ -485,30 +488,31 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   }
 
   /// Returns the phase increment of a pitch in −1…1, which is an octave each way.
-  @_noLocks @inline(__always) func increment(pitch: Float) -> Float {
-    centerPitchIncrement * RealtimeMath.exp2(pitch)
+  @_noLocks @inline(__always) func phaseIncrement(atAudioPitch pitch: Float) -> Float {
+    centerPitchPhaseIncrement * RealtimeMath.exp2(pitch)
   }
 
   /// Returns a phase increment that is clamped to frequencies that don't alias.
-  @_noLocks @inline(__always) func clampedIncrement(_ increment: Float) -> UInt32 {
-    UInt32(increment < maximumIncrement ? increment : maximumIncrement)
+  @_noLocks @inline(__always) func clampedPhaseIncrement(_ increment: Float) -> UInt32 {
+    UInt32(increment < maximumPhaseIncrement ? increment : maximumPhaseIncrement)
   }
 
   /// Returns the coefficient of the low-pass of a brightness in 0…1: 200 Hz at 0, no filter at 1.
-  @_noLocks func smoothing(brightness: Float) -> Float {
+  @_noLocks func smoothingCoefficient(atBrightness brightness: Float) -> Float {
     guard brightness < 1 else { return 1 }
-    let coefficient = minimumSmoothing * RealtimeMath.exp2(Self.brightnessOctaves * brightness)
-    return coefficient < 1 ? coefficient : 1
+    let unclampedCoefficient =
+      minimumSmoothingCoefficient * RealtimeMath.exp2(Self.cutoffOctavesOverBrightness * brightness)
+    return unclampedCoefficient < 1 ? unclampedCoefficient : 1
   }
 
   /// Returns the amplitude of an intensity in 0…1 at a sharpness in 0…1.
-  @_noLocks @inline(__always) func amplitude(intensity: Float, sharpness: Float) -> Float {
-    let shaped =
+  @_noLocks @inline(__always) func vibrationAmplitude(intensity: Float, sharpness: Float) -> Float {
+    let shapedAmplitude =
       areExponentsUniform
       ? shapedIntensity(intensity)
-      : raisedAmplitude(shapedIntensity(intensity), by: exponents, at: sharpness)
-    if isLevelUniform { return shaped }
-    let amplitude = shaped * Self.interpolatedValue(of: levels, at: sharpness)
+      : raisedAmplitude(shapedIntensity(intensity), by: exponentTable, at: sharpness)
+    if isLevelUniform { return shapedAmplitude }
+    let amplitude = shapedAmplitude * Self.interpolatedValue(of: levelTable, at: sharpness)
     return amplitude < 1 ? amplitude : 1
   }
 
@@ -520,27 +524,30 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   /// Returns the amplitude of a burst, relative to its gain at full intensity.
   @_noLocks func burstAmplitude(intensity: Float, sharpness: Float) -> Float {
     guard intensity > 0 else { return 0 }
-    var amplitude = burstFloor + (1 - burstFloor) * shapedIntensity(intensity)
+    var amplitude = burstAmplitudeFloor + (1 - burstAmplitudeFloor) * shapedIntensity(intensity)
     if !areExponentsUniform {
-      amplitude = raisedAmplitude(amplitude, by: burstExponents, at: sharpness)
+      amplitude = raisedAmplitude(amplitude, by: burstExponentTable, at: sharpness)
     }
     return isBurstLevelUniform
-      ? amplitude : amplitude * Self.interpolatedValue(of: burstLevels, at: sharpness)
+      ? amplitude : amplitude * Self.interpolatedValue(of: burstLevelTable, at: sharpness)
   }
 
   /// Returns the ratio of a burst's frequencies at two sharpnesses in 0…1.
-  @_noLocks func burstRatio(from planned: Float, to effective: Float) -> Float {
+  @_noLocks func burstFrequencyRatio(fromSharpness planned: Float, toSharpness effective: Float)
+    -> Float
+  {
     isBurstLogarithmic
-      ? RealtimeMath.exp2(burstOctaves * (effective - planned))
-      : (1 + burstRange * effective) / (1 + burstRange * planned)
+      ? RealtimeMath.exp2(burstSharpnessOctaves * (effective - planned))
+      : (1 + relativeBurstFrequencySpan * effective) / (1 + relativeBurstFrequencySpan * planned)
   }
 
   @_noLocks @inline(__always) private func shapedIntensity(_ intensity: Float) -> Float {
-    switch shape {
+    switch intensityShape {
     case .linear: intensity
     case .square: intensity * intensity
-    case .power: intensity > 0 ? RealtimeMath.exp2(exponent * RealtimeMath.log2(intensity)) : 0
-    case .sensation: intensity > 0 ? RealtimeMath.exp2(exponent * (intensity - 1)) : 0
+    case .power:
+      intensity > 0 ? RealtimeMath.exp2(intensityExponent * RealtimeMath.log2(intensity)) : 0
+    case .sensation: intensity > 0 ? RealtimeMath.exp2(intensityExponent * (intensity - 1)) : 0
     }
   }
 
@@ -555,13 +562,13 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   @_noLocks private static func interpolatedValue(
     of table: BufferView<Float>, at sharpness: Float
   ) -> Float {
-    let position = sharpness * Float(table.count &- 1)
-    var index = Int(position)
-    if index > table.count &- 2 {
-      index = table.count &- 2
+    let tablePosition = sharpness * Float(table.count &- 1)
+    var lowerIndex = Int(tablePosition)
+    if lowerIndex > table.count &- 2 {
+      lowerIndex = table.count &- 2
     }
-    let low = table[index]
-    return low + (table[index &+ 1] - low) * (position - Float(index))
+    let lowerValue = table[lowerIndex]
+    return lowerValue + (table[lowerIndex &+ 1] - lowerValue) * (tablePosition - Float(lowerIndex))
   }
 }
 

@@ -29,14 +29,15 @@ extension RenderPlan {
   /// Throws an error if a time can't be represented in frames or the composition has too many
   /// layers.
   static func validate(_ composition: HapticComposition) throws(RenderError) {
-    let count = composition.layers.count
-    guard count <= maximumLayerCount else {
+    let layerCount = composition.layers.count
+    guard layerCount <= maximumLayerCount else {
       throw RenderError(
         kind: .tooManyLayers,
-        description: "the composition has \(count) layers; the maximum is \(maximumLayerCount)")
+        description: "the composition has \(layerCount) layers; the maximum is \(maximumLayerCount)"
+      )
     }
     for (layerIndex, layer) in composition.layers.enumerated() {
-      let namedLayer = count > 1 ? layerIndex : nil
+      let namedLayer = layerCount > 1 ? layerIndex : nil
       for (index, event) in layer.pattern.events.enumerated() {
         try validate(event, EventReference(layer: layerIndex, event: index), layer: namedLayer)
       }
@@ -51,7 +52,7 @@ extension RenderPlan {
   }
 
   private static func validate(_ signals: [SampledSignal], layer: Int?) throws(RenderError) {
-    var seconds = 0.0
+    var totalSignalSeconds = 0.0
     for (index, signal) in signals.enumerated() {
       func error(_ kind: RenderError.Kind, _ text: String) -> RenderError {
         RenderError(
@@ -64,9 +65,9 @@ extension RenderPlan {
       guard rates.contains(signal.rate) else {
         throw error(.rateOutOfRange, invalidRateMessage(signal.rate, supportedRates: rates))
       }
-      seconds += signal.duration
+      totalSignalSeconds += signal.duration
       guard signal.time + signal.duration <= FrameConversion.maximumSeconds,
-        seconds <= SampledSignal.maximumTotalDuration
+        totalSignalSeconds <= SampledSignal.maximumTotalDuration
       else {
         let maximum = Int(SampledSignal.maximumTotalDuration)
         throw error(
@@ -84,14 +85,14 @@ extension RenderPlan {
         kind: kind, event: reference,
         description: elementName("event", reference.event, layer: layer) + text)
     }
-    let duration = event.duration ?? 0
-    guard event.time.isFinite, event.time >= 0, duration.isFinite, duration >= 0 else {
+    let eventDuration = event.duration ?? 0
+    guard event.time.isFinite, event.time >= 0, eventDuration.isFinite, eventDuration >= 0 else {
       throw error(.timeOutOfRange, ": time or duration is negative or NaN")
     }
-    guard event.time + duration <= FrameConversion.maximumSeconds else {
+    guard event.time + eventDuration <= FrameConversion.maximumSeconds else {
       throw error(
         .patternTooLong,
-        " ends at \(event.time + duration) s; patterns are limited to one day (86400 s)")
+        " ends at \(event.time + eventDuration) s; patterns are limited to one day (86400 s)")
     }
   }
 

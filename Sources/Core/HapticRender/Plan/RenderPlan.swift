@@ -34,14 +34,14 @@ public final class RenderPlan: @unchecked Sendable {
   /// The view for the render path; `memory` owns its content.
   let view: Cell<PlanView>
   private let memory: PlanMemory
-  /// The number of voices for a player with live envelope times, if it was stored with the plan.
+  /// The stored number of voices for a player with live envelope times; nil if it was not stored.
   private let storedVoiceCapacity: Int?
 
   /// The number of sines and sounds.
   public var voiceCount: Int { view.value.voices.count }
   /// The length of a rendering, in frames: until the pattern has ended and nothing sounds any more.
   public var length: Int64 { max(loopLength, soundEnd) }
-  /// The length of a rendering, in seconds, as lists and reports show it.
+  /// The duration of the rendered sound, in seconds.
   public var duration: Double { Double(length) / rate }
 
   init(_ builder: consuming RenderPlanBuilder) {
@@ -53,7 +53,9 @@ public final class RenderPlan: @unchecked Sendable {
     hasHaptics = builder.hasHaptics
     hasAudio = builder.hasAudio
     memory = PlanMemory(builder)
-    maximumVoiceCount = Self.maximumSimultaneousCount(of: memory.view.voices) { $0.envelope.end }
+    maximumVoiceCount = Self.maximumSimultaneousCount(of: memory.view.voices) {
+      $0.envelope.endFrame
+    }
     storedVoiceCapacity = nil
     view = Cell(memory.view)
   }
@@ -77,8 +79,8 @@ public final class RenderPlan: @unchecked Sendable {
 
   /// Returns the loop length of plans that run in step: the maximum, or 0 if all have the same.
   public static func commonLoopLength(of plans: [RenderPlan]) -> Int64 {
-    let maximum = plans.map { $0.loopLength }.max() ?? 0
-    return plans.allSatisfy { $0.loopLength == maximum } ? 0 : maximum
+    let maximumLoopLength = plans.map { $0.loopLength }.max() ?? 0
+    return plans.allSatisfy { $0.loopLength == maximumLoopLength } ? 0 : maximumLoopLength
   }
 
   /// The maximum number of voices in overlapping passes of a loop.
@@ -99,21 +101,21 @@ public final class RenderPlan: @unchecked Sendable {
     let maximumRelease =
       extendsReleases ? Int64((EnvelopeTimes.maximumSeconds * rate).rounded()) : 0
     // A renderer starts all passes of a sub-block before it releases voices that end in it.
-    let passEnd = soundEnd + maximumRelease + Int64(Renderer.subBlockLength)
-    var count = maximumVoiceCount
+    let soundingPassEnd = soundEnd + maximumRelease + Int64(Renderer.subBlockLength)
+    var voiceCount = maximumVoiceCount
     if extendsReleases {
-      count = Self.maximumSimultaneousCount(of: voices) { voice in
-        guard voice.envelopeIndex >= 0 else { return voice.envelope.end }
+      voiceCount = Self.maximumSimultaneousCount(of: voices) { voice in
+        guard voice.envelopeIndex >= 0 else { return voice.envelope.endFrame }
         return max(
-          voice.envelope.end, envelopes[Int(voice.envelopeIndex)].holdLength + maximumRelease)
+          voice.envelope.endFrame, envelopes[Int(voice.envelopeIndex)].holdLength + maximumRelease)
       }
     }
-    let overlappingCount = loopLength > 0 ? Int(passEnd / loopLength) + 1 : 1
+    let overlappingCount = loopLength > 0 ? Int(soundingPassEnd / loopLength) + 1 : 1
     let simultaneousPassCount = min(overlappingCount, max(1, passCount ?? overlappingCount))
     // Short loops with long releases overlap without limit, but memory is limited.
-    let (product, overflow) = count.multipliedReportingOverflow(by: simultaneousPassCount)
+    let (product, overflow) = voiceCount.multipliedReportingOverflow(by: simultaneousPassCount)
     let loopedCount = overflow ? Self.maximumLoopedVoiceCount : product
-    return max(1, count, min(loopedCount, Self.maximumLoopedVoiceCount))
+    return max(1, voiceCount, min(loopedCount, Self.maximumLoopedVoiceCount))
   }
 
   /// Returns the maximum number of voices in a sub-block, if each has a given length in frames.
@@ -123,20 +125,20 @@ public final class RenderPlan: @unchecked Sendable {
     of voices: BufferView<PlannedVoice>, length: (PlannedVoice) -> Int64
   ) -> Int {
     // A renderer starts all voices of a sub-block before it releases those that end in it.
-    let subBlock = Int64(Renderer.subBlockLength)
-    var ends: [Int64] = []
-    ends.reserveCapacity(voices.count)
+    let subBlockLength = Int64(Renderer.subBlockLength)
+    var voiceEnds: [Int64] = []
+    voiceEnds.reserveCapacity(voices.count)
     for index in 0..<voices.count {
-      ends.append(voices[index].onset + length(voices[index]) + subBlock)
+      voiceEnds.append(voices[index].onset + length(voices[index]) + subBlockLength)
     }
-    ends.sort()
+    voiceEnds.sort()
     var maximumCount = 0
-    var endedCount = 0
+    var endedVoiceCount = 0
     for index in 0..<voices.count {
-      while endedCount < ends.count, ends[endedCount] <= voices[index].onset {
-        endedCount += 1
+      while endedVoiceCount < voiceEnds.count, voiceEnds[endedVoiceCount] <= voices[index].onset {
+        endedVoiceCount += 1
       }
-      maximumCount = max(maximumCount, index + 1 - endedCount)
+      maximumCount = max(maximumCount, index + 1 - endedVoiceCount)
     }
     return maximumCount
   }
@@ -150,17 +152,18 @@ public final class RenderPlan: @unchecked Sendable {
   public convenience init(recording: AudioBuffer, rate: Double) throws(RenderError) {
     try Self.validate(rate: rate)
     var builder = RenderPlanBuilder(profile: .phone, rate: rate)
-    let mono = recording.channelCount == 1 ? recording : recording.firstChannel
-    let length = Int64(mono.frameCount)
-    if length > 0 {
+    let monoRecording = recording.channelCount == 1 ? recording : recording.firstChannel
+    let recordingLength = Int64(monoRecording.frameCount)
+    if recordingLength > 0 {
       builder.voices.append(
-        PlannedVoice(source: .recording, onset: 0, envelope: .hold(length), gain: 1))
+        PlannedVoice(
+          source: .recording, onset: 0, envelope: .flat(length: recordingLength), partialGain: 1))
     }
-    builder.sounds = [mono]
+    builder.sounds = [monoRecording]
     builder.eventCount = builder.voices.count
     builder.hasHaptics = true
-    builder.loopLength = length
-    builder.soundEnd = length
+    builder.loopLength = recordingLength
+    builder.soundEnd = recordingLength
     let controls = EventControls(of: HapticComposition.Layer(HapticPattern()), rate: rate)
     builder.add(tracks: controls.liveTimelines)
     self.init(builder)
@@ -254,7 +257,7 @@ extension RenderPlanBuilder {
     _ layer: HapticComposition.Layer, index: Int, samples: [String: AudioBuffer],
     isOnlyLayer: Bool
   ) throws(RenderError) -> [ControlTimeline] {
-    self.layer = UInt16(index)
+    self.currentLayerIndex = UInt16(index)
     let isFelt = layer.isFelt(at: profile.bodyLocation)
     sharpnessScale = layer.sharpnessScale
     var controls = EventControls(of: layer, rate: rate)
@@ -284,7 +287,8 @@ extension RenderPlanBuilder {
         guard let sound = samples[path] else {
           let name = RenderPlan.elementName("event", index, layer: namedLayer)
           throw RenderError(
-            kind: .sampleMissing, event: EventReference(layer: Int(layer), event: index),
+            kind: .sampleMissing,
+            event: EventReference(layer: Int(currentLayerIndex), event: index),
             description: "\(name): sound file \"\(RenderPlan.escaped(path))\" was not loaded"
           )
         }
@@ -292,7 +296,7 @@ extension RenderPlanBuilder {
         if soundIndices.updateValue(soundIndex, forKey: path) == nil {
           sounds.append(sound)
         }
-        file = SoundReference(sound: sound, index: soundIndex)
+        file = SoundReference(sound: sound, soundIndex: soundIndex)
       }
       add(event, onset: onset, controls: controls, file: file)
     }
@@ -301,17 +305,17 @@ extension RenderPlanBuilder {
   /// Sets the frames of further passes; loop points that enclose no frame are ignored.
   fileprivate mutating func setLoopRange(_ loop: HapticComposition.LoopPoints?) {
     guard let loop else { return }
-    let start = max(0, FrameConversion.frame(seconds: loop.start, rate: rate))
-    let end = loop.end.map { FrameConversion.frame(seconds: $0, rate: rate) } ?? loopLength
-    if end > start {
-      loopRange = start..<end
+    let loopStartFrame = max(0, FrameConversion.frame(seconds: loop.start, rate: rate))
+    let loopEndFrame = loop.end.map { FrameConversion.frame(seconds: $0, rate: rate) } ?? loopLength
+    if loopEndFrame > loopStartFrame {
+      loopRange = loopStartFrame..<loopEndFrame
     }
   }
 
   /// Sorts the voices of several layers by onset, then by layer.
   fileprivate mutating func sortVoices() {
-    let order = voices.indices.sorted { (voices[$0].onset, $0) < (voices[$1].onset, $1) }
-    voices = order.map { voices[$0] }
+    let onsetOrder = voices.indices.sorted { (voices[$0].onset, $0) < (voices[$1].onset, $1) }
+    voices = onsetOrder.map { voices[$0] }
   }
 }
 
@@ -327,11 +331,11 @@ extension HapticComposition.Layer {
 extension HapticPattern {
   /// The indices of the events, sorted by time; events of equal time keep their order.
   var indicesByTime: [Int] {
-    let order = Array(events.indices)
+    let indicesInTimeOrder = Array(events.indices)
     // Most patterns are sorted already.
     if zip(events, events.dropFirst()).allSatisfy({ $0.time <= $1.time }) {
-      return order
+      return indicesInTimeOrder
     }
-    return order.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
+    return indicesInTimeOrder.sorted { (events[$0].time, $0) < (events[$1].time, $1) }
   }
 }

@@ -22,7 +22,7 @@ struct RenderPlanBuilder: ~Copyable {
   var voices: [PlannedVoice] = []
   var envelopes: [PlannedEnvelope] = []
   var segments: [ControlSegment] = []
-  var layer: UInt16 = 0
+  var currentLayerIndex: UInt16 = 0
   /// The scale of frequencies that the current layer states in hertz, or nil.
   var sharpnessScale: SharpnessScale?
   /// The frequencies that the transducer reproduces, in hertz.
@@ -36,24 +36,25 @@ struct RenderPlanBuilder: ~Copyable {
   let minimumRampLength: Int64
 
   init(profile: TransducerProfile, rate: Double, isRaw: Bool = false) {
-    let drive = profile.transducerSettings(rate: rate)
+    let transducerSettings = profile.transducerSettings(rate: rate)
     let requestedShape = profile.transient
-    let profile = profile.bandMapped(settings: drive)
+    let profile = profile.bandMapped(settings: transducerSettings)
     self.profile = profile
     self.rate = rate
     reproducibleHertz = profile.reproducibleHertz(rate: rate)
     minimumRampLength =
       isRaw
       ? 0 : max(1, FrameConversion.frame(seconds: EnvelopeTimes.minimumRampSeconds, rate: rate))
-    let levels = profile.levelsOverSharpness(count: LevelTables.pointCount, drive: drive)
+    let steadyLevels = profile.levelsOverSharpness(
+      count: LevelTables.pointCount, drive: transducerSettings)
     burstLevels = profile.burstLevels(
-      steadyLevels: levels, requestedShape: requestedShape, drive: drive)
+      steadyLevels: steadyLevels, requestedShape: requestedShape, drive: transducerSettings)
     burstExponents = profile.amplitudeExponentsOverSharpness(
       count: LevelTables.pointCount, of: profile.transient.frequency)
-    let exponents = profile.amplitudeExponentsOverSharpness(
+    let amplitudeExponents = profile.amplitudeExponentsOverSharpness(
       count: LevelTables.pointCount, of: profile.frequency)
     tables = LevelTables(
-      levels: levels, burstLevels: burstLevels, exponents: exponents,
+      levels: steadyLevels, burstLevels: burstLevels, exponents: amplitudeExponents,
       burstExponents: burstExponents)
     mappings = VoiceMappings(profile, tables: tables, rate: rate)
   }
@@ -71,40 +72,42 @@ struct RenderPlanBuilder: ~Copyable {
   ///   - tracks: The control tracks, in the order of `LiveControlID`.
   ///   - sharpnessScale: The scale of a layer that states hertz, or nil.
   mutating func add(tracks: [ControlTimeline], sharpnessScale: SharpnessScale? = nil) {
-    var starts: [Int32] = []
+    var firstSegmentIndices: [Int32] = []
     for (id, track) in zip(LiveControlID.allCases, tracks) {
-      starts.append(Int32(clamping: segments.count))
-      let duckedTrack = id == .hapticIntensity ? ducked(track) : track
+      firstSegmentIndices.append(Int32(clamping: segments.count))
+      let duckedTrack = id == .hapticIntensity ? applyingDucking(to: track) : track
       segments += duckedTrack.segments(rampedOver: max(1, minimumRampLength))
       // A segment that is never reached ends the track.
       segments.append(ControlSegment(start: .max, value: 0, slope: 0))
     }
     let pitchScale = sharpnessScale.map { PitchScale($0, band: reproducibleHertz, rate: rate) }
-    layerTracks.append(LayerTracks(starts: starts, pitchScale: pitchScale ?? PitchScale()))
+    layerTracks.append(
+      LayerTracks(starts: firstSegmentIndices, pitchScale: pitchScale ?? PitchScale()))
   }
 
   /// Returns the intensity control, with the ducking of continuous events during transients.
   ///
   /// The ducking is a gain of the amplitude, so it is mapped by the inverse of the intensity
   /// mapping. All bursts must have been added before.
-  func ducked(_ track: ControlTimeline) -> ControlTimeline {
+  func applyingDucking(to track: ControlTimeline) -> ControlTimeline {
     guard profile.ducking < 1, case .power(let exponent) = profile.intensity else { return track }
-    var spans: [Range<Int64>] = []
-    for voice in voices where voice.source == .burst && voice.gain > 0 {
-      let span = voice.onset..<(voice.onset + voice.envelope.end)
-      if let last = spans.last, last.upperBound >= span.lowerBound {
-        spans[spans.count - 1] = last.lowerBound..<max(last.upperBound, span.upperBound)
+    var transientSpans: [Range<Int64>] = []
+    for voice in voices where voice.source == .burst && voice.partialGain > 0 {
+      let span = voice.onset..<(voice.onset + voice.envelope.endFrame)
+      if let last = transientSpans.last, last.upperBound >= span.lowerBound {
+        transientSpans[transientSpans.count - 1] =
+          last.lowerBound..<max(last.upperBound, span.upperBound)
       } else {
-        spans.append(span)
+        transientSpans.append(span)
       }
     }
-    return track.scaled(by: raised(profile.ducking, to: 1 / exponent), within: spans)
+    return track.scaled(by: raised(profile.ducking, to: 1 / exponent), within: transientSpans)
   }
 
   /// A sound file and its index in the plan.
   struct SoundReference {
     var sound: AudioBuffer
-    var index: Int32
+    var soundIndex: Int32
   }
 
   /// Adds an event.
@@ -139,9 +142,9 @@ struct RenderPlanBuilder: ~Copyable {
     for partial in profile.partials {
       var voice = PlannedVoice(
         source: .vibration, onset: onset, envelope: envelope,
-        gain: Float(profile.level * partial.gain))
+        partialGain: Float(profile.level * partial.gain))
       setParameters(of: event, on: &voice)
-      voice.ratio = Float(partial.ratio)
+      voice.frequencyRatio = Float(partial.ratio)
       voice.envelopeIndex = index
       add(voice)
     }
@@ -155,11 +158,13 @@ struct RenderPlanBuilder: ~Copyable {
     }
     for harmonic in 1...AudioTone.harmonicCount {
       let maximumHertz = 2 * AudioTone.centerHertz(of: profile) * Double(harmonic)
-      guard harmonic == 1 || maximumHertz <= AudioTone.maximumRateFraction * rate else { break }
+      guard harmonic == 1 || maximumHertz <= AudioTone.maximumSampleRateFraction * rate else {
+        break
+      }
       var voice = PlannedVoice(
         source: .tone, onset: onset, envelope: envelope,
-        gain: Float(AudioTone.level / Double(harmonic)))
-      voice.ratio = Float(harmonic)
+        partialGain: Float(AudioTone.toneLevel / Double(harmonic)))
+      voice.frequencyRatio = Float(harmonic)
       voice.envelopeIndex = index
       voice.brightnessExponent = Int32(harmonic - 1)
       setParameters(of: event, on: &voice)
@@ -174,12 +179,13 @@ struct RenderPlanBuilder: ~Copyable {
   ) {
     let isLooping = event.waveform?.isLooping ?? false
     let usesEnvelope = event.waveform?.usesVolumeEnvelope ?? true
-    let pitch = Double(event.value(of: .audioPitch)) + controls.value(.audioPitch)
+    let pitch = Double(event.value(of: .audioPitch)) + controls.value(of: .audioPitch)
     // If the pitch changes, the file may last as long as at the lowest; it becomes silent by
     // itself.
     let octavesDown = controls.isChanging(.audioPitch) ? 1 : -min(max(pitch, -1), 1)
-    let count = Int64((Double(file.sound.frameCount) * raised(2, to: octavesDown)).rounded(.up))
-    let fileDuration = Double(count) / rate
+    let fileFrameCount = Int64(
+      (Double(file.sound.frameCount) * raised(2, to: octavesDown)).rounded(.up))
+    let fileDuration = Double(fileFrameCount) / rate
     let eventDuration = event.duration ?? 0
     let duration: Double
     switch (eventDuration > 0, isLooping) {
@@ -193,19 +199,19 @@ struct RenderPlanBuilder: ~Copyable {
       extendLoop(toSeconds: event.time + duration)
     }
     // A file that plays unmodified has its own edges.
-    let isWhole = eventDuration == 0 || eventDuration >= fileDuration
+    let playsWholeFile = eventDuration == 0 || eventDuration >= fileDuration
     guard
-      let (envelope, envelopeIndex) = !usesEnvelope && isWhole && !isLooping
-        ? (.hold(count), -1)
+      let (envelope, envelopeIndex) = !usesEnvelope && playsWholeFile && !isLooping
+        ? (.flat(length: fileFrameCount), -1)
         : self.envelope(of: event, onset: onset, lasting: duration, controls: controls)
     else { return }
-    var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, gain: 1)
+    var voice = PlannedVoice(source: .sample, onset: onset, envelope: envelope, partialGain: 1)
     voice.envelopeIndex = envelopeIndex
     setParameters(of: event, on: &voice)
-    voice.soundIndex = file.index
+    voice.soundIndex = file.soundIndex
     voice.isLooping = isLooping
     if usesEnvelope, !isLooping {
-      voice.fadeLength = Int32(min(minimumRampLength, Int64(file.sound.frameCount)))
+      voice.fadeOutLength = Int32(min(minimumRampLength, Int64(file.sound.frameCount)))
     }
     add(voice)
     hasAudio = true
@@ -217,30 +223,32 @@ struct RenderPlanBuilder: ~Copyable {
   /// no DC.
   private mutating func addBurst(_ event: HapticEvent, onset: Int64, controls: EventControls) {
     let intensity = clamped(
-      Double(event.value(of: .hapticIntensity)) * controls.value(.hapticIntensity))
-    let shape = profile.transient
+      Double(event.value(of: .hapticIntensity)) * controls.value(of: .hapticIntensity))
+    let transientShape = profile.transient
     let (hertz, sharpness) = burstTone(of: event, controls: controls)
     let amplitude = burstAmplitude(intensity: intensity, sharpness: sharpness)
     let squareness =
-      shape.squareness.lowerBound
-      + (shape.squareness.upperBound - shape.squareness.lowerBound) * sharpness
+      transientShape.squareness.lowerBound
+      + (transientShape.squareness.upperBound - transientShape.squareness.lowerBound) * sharpness
     hasHaptics = true
-    for partial in shape.partials {
+    for partial in transientShape.partials {
       let length = max(
         4,
         frameCount(
-          seconds: shape.seconds(atSharpness: sharpness, hertz: hertz) * partial.durationRatio))
+          seconds: transientShape.seconds(atSharpness: sharpness, hertz: hertz)
+            * partial.durationRatio))
       loopLength = max(loopLength, onset + length)
       soundEnd = max(soundEnd, onset + length)
       // A burst that a control of the pattern silences is also added: a live control may raise it.
       guard event.value(of: .hapticIntensity) > 0 else { continue }
       for (harmonic, weight) in harmonics(squareness: squareness, hertz: hertz * partial.ratio) {
         var voice = PlannedVoice(
-          source: .burst, onset: onset, envelope: burstEnvelope(length: length, shape: shape),
-          gain: Float(amplitude * partial.gain * weight))
+          source: .burst, onset: onset,
+          envelope: burstEnvelope(length: length, shape: transientShape),
+          partialGain: Float(amplitude * partial.gain * weight))
         setParameters(of: event, on: &voice)
-        voice.fullIntensityGain = Float(shape.level * partial.gain * weight)
-        voice.sine = Self.sine(
+        voice.fullIntensityGain = Float(transientShape.level * partial.gain * weight)
+        voice.initialSine = Self.sineSegment(
           hertz: hertz * partial.ratio * harmonic, glide: partial.glide, length: length, rate: rate)
         add(voice)
       }
@@ -251,28 +259,30 @@ struct RenderPlanBuilder: ~Copyable {
   private func burstTone(
     of event: HapticEvent, controls: EventControls
   ) -> (hertz: Double, sharpness: Double) {
-    let mapping = profile.transient.frequency
+    let burstFrequency = profile.transient.frequency
     guard let sharpnessScale else {
       let sharpness = clamped(
-        Double(event.value(of: .hapticSharpness)) + controls.value(.hapticSharpness))
-      return (mapping.hertz(atSharpness: sharpness), sharpness)
+        Double(event.value(of: .hapticSharpness)) + controls.value(of: .hapticSharpness))
+      return (burstFrequency.hertz(atSharpness: sharpness), sharpness)
     }
-    let stated = sharpnessScale.hertz(
-      ofSharpness: event.unclampedSharpness + controls.value(.hapticSharpness))
-    let hertz = min(max(stated, reproducibleHertz.lowerBound), reproducibleHertz.upperBound)
-    return (hertz, clamped(mapping.sharpnessScale.sharpness(ofHertz: hertz)))
+    let statedHertz = sharpnessScale.hertz(
+      ofSharpness: event.unclampedSharpness + controls.value(of: .hapticSharpness))
+    let clampedHertz = min(
+      max(statedHertz, reproducibleHertz.lowerBound), reproducibleHertz.upperBound)
+    return (clampedHertz, clamped(burstFrequency.sharpnessScale.sharpness(ofHertz: clampedHertz)))
   }
 
   /// Returns the amplitude of a burst at an intensity and a sharpness, each 0…1.
   private func burstAmplitude(intensity: Double, sharpness: Double) -> Double {
     guard intensity > 0 else { return 0 }
-    let shape = profile.transient
-    let mapped = profile.intensity.amplitude(atIntensity: intensity)
-    let level = Self.interpolatedValue(of: burstLevels, at: sharpness)
-    let exponent = Self.interpolatedValue(of: burstExponents, at: sharpness)
-    let floored = shape.floor + (1 - shape.floor) * mapped
-    let fraction = exponent == 1 ? floored : raised(floored, to: exponent)
-    return shape.level * fraction * level
+    let transientShape = profile.transient
+    let mappedAmplitude = profile.intensity.amplitude(atIntensity: intensity)
+    let burstLevel = Self.interpolatedValue(of: burstLevels, at: sharpness)
+    let burstExponent = Self.interpolatedValue(of: burstExponents, at: sharpness)
+    let amplitudeAboveFloor = transientShape.floor + (1 - transientShape.floor) * mappedAmplitude
+    let fractionOfFullLevel =
+      burstExponent == 1 ? amplitudeAboveFloor : raised(amplitudeAboveFloor, to: burstExponent)
+    return transientShape.level * fractionOfFullLevel * burstLevel
   }
 
   /// Returns the harmonics and weights of a mix of a sine and a square wave, below the frequencies
@@ -281,38 +291,42 @@ struct RenderPlanBuilder: ~Copyable {
     let fundamentalWeight = 4 / Double.pi
     let oddHarmonics = stride(from: 3.0, through: squareness > 0 ? 15 : 0, by: 2)
     let audibleHarmonics = oddHarmonics.prefix {
-      $0 * hertz < AudioTone.maximumRateFraction * rate
+      $0 * hertz < AudioTone.maximumSampleRateFraction * rate
     }
     return [(1, 1 - squareness + squareness * fundamentalWeight)]
       + audibleHarmonics.map { ($0, squareness * fundamentalWeight / $0) }
   }
 
   private static func interpolatedValue(of table: [Double], at sharpness: Double) -> Double {
-    let position = sharpness * Double(table.count - 1)
-    let index = min(Int(position), table.count - 2)
-    return table[index] + (table[index + 1] - table[index]) * (position - Double(index))
+    let tablePosition = sharpness * Double(table.count - 1)
+    let lowerIndex = min(Int(tablePosition), table.count - 2)
+    return table[lowerIndex] + (table[lowerIndex + 1] - table[lowerIndex])
+      * (tablePosition - Double(lowerIndex))
   }
 
   /// Returns a sine that crosses zero, rising, in the middle of a burst.
-  private static func sine(
+  private static func sineSegment(
     hertz: Double, glide: Double, length: Int64, rate: Double
   ) -> SineSegment {
-    let maximumIncrement = AudioTone.maximumRateFraction * 4_294_967_296
-    let increment = UInt32(min(hertz / rate * 4_294_967_296, maximumIncrement))
+    let maximumIncrement = AudioTone.maximumSampleRateFraction * 4_294_967_296
+    let startIncrement = UInt32(min(hertz / rate * 4_294_967_296, maximumIncrement))
     // An upward glide ends below the frequencies that alias.
-    let finalIncrement = min(Double(increment) * glide, maximumIncrement)
-    let glideIncrement = Int32(((finalIncrement - Double(increment)) / Double(length)).rounded())
-    let halfPhase = UInt32(truncatingIfNeeded: (Int64(increment) * length) / 2)
+    let finalIncrement = min(Double(startIncrement) * glide, maximumIncrement)
+    let glideIncrement = Int32(
+      ((finalIncrement - Double(startIncrement)) / Double(length)).rounded())
+    let halfPhase = UInt32(truncatingIfNeeded: (Int64(startIncrement) * length) / 2)
     return SineSegment(
-      phase: glide == 1 ? 0 &- halfPhase : 0, increment: increment,
+      phase: glide == 1 ? 0 &- halfPhase : 0, increment: startIncrement,
       glide: UInt32(bitPattern: glideIncrement))
   }
 
   private func burstEnvelope(length: Int64, shape: TransientShape) -> Envelope {
-    let eighth = max(1, (length + 4) / 8)
-    let rise = min(shape.attack.map({ frameCount(seconds: $0) }) ?? eighth, length / 2)
-    let fall = min(shape.release.map({ frameCount(seconds: $0) }) ?? eighth, length - rise)
-    return .hold(length, rise: rise, fall: fall)
+    let eighthOfLength = max(1, (length + 4) / 8)
+    let riseLength = min(
+      shape.attack.map({ frameCount(seconds: $0) }) ?? eighthOfLength, length / 2)
+    let fallLength = min(
+      shape.release.map({ frameCount(seconds: $0) }) ?? eighthOfLength, length - riseLength)
+    return .flat(length: length, rise: riseLength, fall: fallLength)
   }
 
   /// Extends the loop for an event without a duration.
@@ -322,15 +336,15 @@ struct RenderPlanBuilder: ~Copyable {
 
   private mutating func add(_ voice: PlannedVoice) {
     var voice = voice
-    voice.layer = layer
+    voice.layerIndex = currentLayerIndex
     voices.append(voice)
-    soundEnd = max(soundEnd, voice.onset + voice.envelope.end)
+    soundEnd = max(soundEnd, voice.onset + voice.envelope.endFrame)
   }
 
   private func setParameters(of event: HapticEvent, on voice: inout PlannedVoice) {
     let isHaptic = voice.source.isHaptic
-    voice.level = event.value(of: isHaptic ? .hapticIntensity : .audioVolume)
-    voice.pitch =
+    voice.eventLevel = event.value(of: isHaptic ? .hapticIntensity : .audioVolume)
+    voice.eventPitch =
       isHaptic && sharpnessScale != nil
       ? Float(event.unclampedSharpness)
       : event.value(of: isHaptic ? .hapticSharpness : .audioPitch)
@@ -368,11 +382,11 @@ struct RenderPlanBuilder: ~Copyable {
     let release = controls.envelopeTime(
       of: event, parameter: .releaseTime,
       control: isHaptic ? .hapticReleaseTimeControl : .audioReleaseTimeControl)
-    let planned = PlannedEnvelope(
+    let plannedEnvelope = PlannedEnvelope(
       holdLength: holdLength, isSustained: event.value(of: .sustained) >= 0.5, attack: attack,
       decay: decay, release: release)
-    envelopes.append(planned)
-    let envelope = planned.envelope(
+    envelopes.append(plannedEnvelope)
+    let envelope = plannedEnvelope.envelope(
       attack: EnvelopeTimes.seconds(normalized: attack.eventValue + attack.controlValue),
       decay: EnvelopeTimes.seconds(normalized: decay.eventValue + decay.controlValue),
       release: EnvelopeTimes.seconds(normalized: release.eventValue + release.controlValue),
@@ -386,21 +400,23 @@ struct RenderPlanBuilder: ~Copyable {
   ///
   /// A signal that doesn't start or end near zero gets a ramp, which prevents clicks.
   mutating func addSignal(_ signal: SampledSignal) {
-    let frames = SignalResampler.resampled(signal.samples, from: signal.rate, to: rate)
-    guard !frames.isEmpty else { return }
+    let resampledSamples = SignalResampler.resampled(signal.samples, from: signal.rate, to: rate)
+    guard !resampledSamples.isEmpty else { return }
     let onset = FrameConversion.frame(seconds: signal.time, rate: rate)
-    let length = Int64(frames.count)
-    let maximumRamp = min(minimumRampLength, length / 2)
-    let rise = Self.isNearSilence(frames[0]) ? 0 : maximumRamp
-    let fall = Self.isNearSilence(frames[frames.count - 1]) ? 0 : maximumRamp
+    let signalLength = Int64(resampledSamples.count)
+    let maximumRamp = min(minimumRampLength, signalLength / 2)
+    let riseLength = Self.isNearSilence(resampledSamples[0]) ? 0 : maximumRamp
+    let fallLength =
+      Self.isNearSilence(resampledSamples[resampledSamples.count - 1]) ? 0 : maximumRamp
     var voice = PlannedVoice(
-      source: .signal, onset: onset, envelope: .hold(length, rise: rise, fall: fall),
-      gain: Float(profile.level))
+      source: .signal, onset: onset,
+      envelope: .flat(length: signalLength, rise: riseLength, fall: fallLength),
+      partialGain: Float(profile.level))
     voice.soundIndex = Int32(clamping: sounds.count)
-    voice.layer = layer
-    sounds.append(AudioBuffer(interleaved: frames, channelCount: 1))
+    voice.layerIndex = currentLayerIndex
+    sounds.append(AudioBuffer(interleaved: resampledSamples, channelCount: 1))
     voices.append(voice)
-    soundEnd = max(soundEnd, onset + length)
+    soundEnd = max(soundEnd, onset + signalLength)
     hasHaptics = true
   }
 
@@ -411,11 +427,11 @@ struct RenderPlanBuilder: ~Copyable {
 /// The synthetic tone of `AudioContinuous`: four harmonics above the haptic band.
 enum AudioTone {
   /// The amplitude of the fundamental at full volume.
-  static let level = 0.5
+  static let toneLevel = 0.5
   /// The number of harmonics; the amplitude of harmonic n is 1/n times brightnessⁿ⁻¹.
   static let harmonicCount = 4
   /// The maximum frequency of a partial as a fraction of the sample rate, which prevents aliasing.
-  static let maximumRateFraction = 0.45
+  static let maximumSampleRateFraction = 0.45
 
   /// Returns the frequency at pitch 0, an octave above the haptic band; a pitch of ±1 is an octave.
   static func centerHertz(of profile: TransducerProfile) -> Double { 2 * profile.frequency.high }

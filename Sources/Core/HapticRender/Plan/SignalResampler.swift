@@ -14,10 +14,10 @@ package enum SignalResampler {
   /// The number of table entries per zero crossing.
   private static let pointsPerZeroCrossing = 512
 
-  /// The windowed sinc up to the last zero crossing, with one entry after it.
-  private static let kernel: [Float] = {
-    let count = Int(zeroCrossingCount) * pointsPerZeroCrossing
-    return (0...count + 1).map { index in
+  /// One half of the windowed sinc, from its center to the last zero crossing, and one entry more.
+  private static let windowedSincTable: [Float] = {
+    let kernelPointCount = Int(zeroCrossingCount) * pointsPerZeroCrossing
+    return (0...kernelPointCount + 1).map { index in
       let distance = Double(index) / Double(pointsPerZeroCrossing)
       guard distance < zeroCrossingCount else { return 0 }
       let sinc = distance == 0 ? 1 : sin(.pi * distance) / (.pi * distance)
@@ -30,13 +30,13 @@ package enum SignalResampler {
 
   /// Returns the modified Bessel function of the first kind and order 0, from its power series.
   private static func besselI0(_ x: Double) -> Double {
-    var term = 1.0
-    var sum = 1.0
+    var seriesTerm = 1.0
+    var seriesSum = 1.0
     for n in 1...40 {
-      term *= (x / 2 / Double(n)) * (x / 2 / Double(n))
-      sum += term
+      seriesTerm *= (x / 2 / Double(n)) * (x / 2 / Double(n))
+      seriesSum += seriesTerm
     }
-    return sum
+    return seriesSum
   }
 
   /// Returns samples at another rate.
@@ -49,27 +49,29 @@ package enum SignalResampler {
     _ samples: [Float], from rate: Double, to targetRate: Double
   ) -> [Float] {
     guard rate != targetRate, !samples.isEmpty else { return samples }
-    let step = rate / targetRate
-    let count = Int((Double(samples.count) / step).rounded(.up))
+    let inputFramesPerOutputFrame = rate / targetRate
+    let outputFrameCount = Int((Double(samples.count) / inputFramesPerOutputFrame).rounded(.up))
     // The cutoff decreases with the rate.
-    let cutoff = min(1, targetRate / rate)
-    let halfWidth = zeroCrossingCount / cutoff
-    let scale = Float(cutoff)
-    return (0..<count).map { frame in
-      let position = Double(frame) * step
+    let normalizedCutoff = min(1, targetRate / rate)
+    let halfWidth = zeroCrossingCount / normalizedCutoff
+    let kernelScale = Float(normalizedCutoff)
+    return (0..<outputFrameCount).map { frame in
+      let position = Double(frame) * inputFramesPerOutputFrame
       let first = max(0, Int((position - halfWidth).rounded(.up)))
       let last = min(samples.count - 1, Int(position + halfWidth))
       guard first <= last else { return 0 }
       var sum: Float = 0
       for index in first...last {
-        let tablePosition = abs(position - Double(index)) * cutoff * Double(pointsPerZeroCrossing)
+        let tablePosition =
+          abs(position - Double(index)) * normalizedCutoff * Double(pointsPerZeroCrossing)
         let tableIndex = Int(tablePosition)
         let fraction = Float(tablePosition - Double(tableIndex))
         sum +=
           samples[index]
-          * (kernel[tableIndex] + (kernel[tableIndex + 1] - kernel[tableIndex]) * fraction)
+          * (windowedSincTable[tableIndex]
+            + (windowedSincTable[tableIndex + 1] - windowedSincTable[tableIndex]) * fraction)
       }
-      return sum * scale
+      return sum * kernelScale
     }
   }
 }
@@ -90,9 +92,9 @@ extension AudioBuffer {
         stride(from: channel, to: interleaved.count, by: channelCount).map { interleaved[$0] },
         from: rate, to: targetRate)
     }
-    let count = channels.map { $0.count }.min() ?? 0
+    let commonFrameCount = channels.map { $0.count }.min() ?? 0
     self.init(
-      interleaved: (0..<count).flatMap { frame in channels.map { $0[frame] } },
+      interleaved: (0..<commonFrameCount).flatMap { frame in channels.map { $0[frame] } },
       channelCount: channels.count)
   }
 }

@@ -39,16 +39,16 @@ enum EnvelopeTimeID: Int, CaseIterable, BitwiseCopyable, Sendable {
 
 /// A control that a player received during playback: a linear function from a frame on.
 struct LiveControl: BitwiseCopyable, Sendable {
-  /// The output frame at which it took effect.
-  var start: Int64 = 0
+  /// The output frame at which the control value took effect.
+  var startFrame: Int64 = 0
   var value: Float = 0
   /// The increase of the value per output frame.
   var slope: Float = 0
   /// The pattern position at which it took effect; a later step or curve replaces it.
-  var patternPosition = Int64.min
+  var startPatternPosition = Int64.min
   var isSet = false
 
-  @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- start) }
+  @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- startFrame) }
 
   /// Returns true if the control replaces the step or curve of the pattern.
   ///
@@ -57,7 +57,8 @@ struct LiveControl: BitwiseCopyable, Sendable {
   ///   - passOrigin: The pattern position of frame 0 of the pass.
   @_noLocks func overrides(sourceStart: Int64, passOrigin: Int64) -> Bool {
     isSet
-      && (sourceStart == ControlSegment.noSource || passOrigin &+ sourceStart <= patternPosition)
+      && (sourceStart == ControlSegment.noSource
+        || passOrigin &+ sourceStart <= startPatternPosition)
   }
 }
 
@@ -66,7 +67,7 @@ struct LiveControls: BitwiseCopyable, Sendable {
   private var controls = InlineArray<6, LiveControl>(repeating: LiveControl())
   private var envelopeTimes = InlineArray<6, LiveControl>(repeating: LiveControl())
   /// A Boolean value that indicates whether a control of sounding voices was received.
-  private(set) var isActive = false
+  private(set) var hasControls = false
   /// A Boolean value that indicates whether an envelope time was received.
   private(set) var hasEnvelopeTimes = false
 
@@ -76,27 +77,27 @@ struct LiveControls: BitwiseCopyable, Sendable {
 
   @_noLocks func envelopeTime(_ id: EnvelopeTimeID) -> LiveControl { envelopeTimes[id.rawValue] }
 
-  @_noLocks mutating func set(
+  @_noLocks mutating func setControl(
     _ id: LiveControlID, value: Float, slope: Float, at frame: Int64, position: Int64
   ) {
     controls[id.rawValue] = LiveControl(
-      start: frame, value: value, slope: slope, patternPosition: position, isSet: true)
-    isActive = true
+      startFrame: frame, value: value, slope: slope, startPatternPosition: position, isSet: true)
+    hasControls = true
   }
 
   @_noLocks mutating func setEnvelopeTime(
     _ id: EnvelopeTimeID, value: Float, slope: Float, at frame: Int64, position: Int64
   ) {
     envelopeTimes[id.rawValue] = LiveControl(
-      start: frame, value: value, slope: slope, patternPosition: position, isSet: true)
+      startFrame: frame, value: value, slope: slope, startPatternPosition: position, isSet: true)
     hasEnvelopeTimes = true
   }
 
   /// Moves the start of all controls to a pattern position, after a jump.
   @_noLocks mutating func setPatternPosition(_ position: Int64) {
     for index in 0..<6 {
-      controls[index].patternPosition = position
-      envelopeTimes[index].patternPosition = position
+      controls[index].startPatternPosition = position
+      envelopeTimes[index].startPatternPosition = position
     }
   }
 }
@@ -115,7 +116,7 @@ struct TempoMap: BitwiseCopyable, Sendable {
   private var anchorPosition: Int64 = 0
   private var anchorFraction = 0.0
   /// The number of pattern frames per output frame.
-  private(set) var rate = 1.0
+  private(set) var playbackRate = 1.0
   /// A Boolean value that indicates whether the rate is 1 and positions are whole frames.
   private(set) var isUnity = true
 
@@ -126,29 +127,29 @@ struct TempoMap: BitwiseCopyable, Sendable {
     anchorFrame = frame
     anchorPosition = position
     anchorFraction = 0
-    isUnity = rate == 1
+    isUnity = playbackRate == 1
   }
 
   /// Changes the rate from an output frame on; the position at that frame stays the same.
   @_noLocks mutating func setPlaybackRate(_ newRate: Double, at frame: Int64) {
-    let position = anchorFraction + Double(frame &- anchorFrame) * rate
-    let wholePosition = Int64(position)
+    let positionAtFrame = anchorFraction + Double(frame &- anchorFrame) * playbackRate
+    let wholePosition = Int64(positionAtFrame)
     anchorPosition = anchorPosition &+ wholePosition
-    anchorFraction = position - Double(wholePosition)
+    anchorFraction = positionAtFrame - Double(wholePosition)
     anchorFrame = frame
-    rate = max(Self.minimumRate, min(Self.maximumRate, newRate))
-    isUnity = rate == 1 && anchorFraction == 0
+    playbackRate = max(Self.minimumRate, min(Self.maximumRate, newRate))
+    isUnity = playbackRate == 1 && anchorFraction == 0
   }
 
   /// Moves the position of an output frame to a later frame, after a pause.
-  @_noLocks mutating func shift(from frame: Int64, to later: Int64) {
+  @_noLocks mutating func movePosition(from frame: Int64, to later: Int64) {
     anchorFrame = anchorFrame &+ (later &- frame)
   }
 
   /// Returns the pattern position at an output frame.
   @_noLocks func position(at frame: Int64) -> Int64 {
     if isUnity { return anchorPosition &+ (frame &- anchorFrame) }
-    return anchorPosition &+ Int64(anchorFraction + Double(frame &- anchorFrame) * rate)
+    return anchorPosition &+ Int64(anchorFraction + Double(frame &- anchorFrame) * playbackRate)
   }
 
   /// Returns the first output frame, not before the anchor, that has reached a pattern position.
@@ -156,15 +157,15 @@ struct TempoMap: BitwiseCopyable, Sendable {
     // A fast pattern skips positions between two frames; the anchor is the later of them.
     if position <= anchorPosition { return anchorFrame }
     if isUnity { return anchorFrame &+ (position &- anchorPosition) }
-    let distance = (Double(position &- anchorPosition) - anchorFraction) / rate
+    let framesFromAnchor = (Double(position &- anchorPosition) - anchorFraction) / playbackRate
     // The frame is too distant to be reached or represented.
-    if distance > 4e15 { return .max / 2 }
-    var frame = anchorFrame &+ Int64(distance)
+    if framesFromAnchor > 4e15 { return .max / 2 }
+    var outputFrame = anchorFrame &+ Int64(framesFromAnchor)
     // The division rounds down; the frame must agree exactly with `position(at:)`.
-    while self.position(at: frame) < position {
-      frame &+= 1
+    while self.position(at: outputFrame) < position {
+      outputFrame &+= 1
     }
-    return frame
+    return outputFrame
   }
 }
 
@@ -178,7 +179,7 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   package var phase = PlayerStatus.Phase.playing
   /// The number of starts, seeks, and loop jumps that cut off voices.
   package var jumpCount = 0
-  /// The pattern frame to which the last of them jumped.
+  /// The pattern frame to which the last jump led.
   package var jumpFrame: Int64 = 0
   /// The number of passes that started while the previous pass was still sounding.
   package var overlapCount = 0
@@ -222,8 +223,8 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
       return nil
     }
     return (
-      Double(control.value) + Double(control.slope) * Double(frame - control.start),
-      control.patternPosition
+      Double(control.value) + Double(control.slope) * Double(frame - control.startFrame),
+      control.startPatternPosition
     )
   }
 }
@@ -242,7 +243,7 @@ struct PlayerChanges: ~Copyable {
     changes = FixedBuffer(repeating: PlayerChange(), count: isEnabled ? 72 : 0)
   }
 
-  @_noLocks mutating func add(_ player: Player, at frame: Int64, in context: MixContext) {
+  @_noLocks mutating func recordChange(of player: Player, at frame: Int64, in context: MixContext) {
     guard changes.count > 0 else { return }
     if count == 0 || (count < changes.count && changes[count &- 1].frame != frame) {
       count &+= 1

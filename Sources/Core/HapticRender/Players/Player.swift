@@ -11,7 +11,7 @@ struct Player: BitwiseCopyable {
   let changes: Reference<PlayerChanges>
   let voices: BufferView<Voice>
   /// The haptic bus, or −1 for none.
-  let bus: Int
+  let hapticBusIndex: Int
   let rendersAudio: Bool
 
   var phase = PlayerStatus.Phase.idle
@@ -27,7 +27,7 @@ struct Player: BitwiseCopyable {
   /// The number of passes after a start.
   var passCount = 1
   /// The pattern frame at which a loop jumps, or 0 for the loop length of the plan.
-  var loopEnd: Int64 = 0
+  var loopEndFrame: Int64 = 0
   /// The start of further passes, or nil for the beginning.
   var loopCue: Reference<CuePoint>?
   /// The output frame at which the player was paused.
@@ -41,16 +41,18 @@ struct Player: BitwiseCopyable {
   var sendSerial: Int64 = 0
   /// The automation of the send gain over the pattern; empty for none.
   let sendSegments: BufferView<ControlSegment>
-  var sendCursor = 0
+  var sendSegmentIndex = 0
 
   /// The number of starts, seeks, and loop jumps that cut off voices.
   var jumpCount = 0
-  /// The pattern frame to which the last of them jumped.
+  /// The pattern frame to which the last jump led.
   var jumpFrame: Int64 = 0
   /// The number of passes that started while the previous pass was still sounding.
   var overlapCount = 0
 
-  var passLength: Int64 { @_noLocks get { loopEnd > 0 ? loopEnd : plan.value.loopLength } }
+  var passLength: Int64 {
+    @_noLocks get { loopEndFrame > 0 ? loopEndFrame : plan.value.loopLength }
+  }
   var isLastPass: Bool { @_noLocks get { remainingPassCount <= 1 || passLength <= 0 } }
 
   @_noLocks func voiceContext(isStereo: Bool) -> VoiceContext {
@@ -60,7 +62,7 @@ struct Player: BitwiseCopyable {
   /// The buses on which voices are audible.
   var audibility: Voice.Audibility {
     @_noLocks get {
-      Voice.Audibility(isHapticAudible: bus >= 0, isAudioAudible: rendersAudio)
+      Voice.Audibility(isHapticAudible: hapticBusIndex >= 0, isAudioAudible: rendersAudio)
     }
   }
 
@@ -68,18 +70,20 @@ struct Player: BitwiseCopyable {
 
   /// Returns the send gain at an output frame.
   @_noLocks func currentSendGain(at position: Int64) -> Float {
-    guard sendSegments.count > 0 else { return sendGain.value }
-    let frame = patternFrame(at: position)
-    return sendGain.value * sendSegments[sendSegment(at: frame)].valueWithOpenStart(at: frame)
+    guard sendSegments.count > 0 else { return sendGain.currentValue }
+    let positionInPattern = patternFrame(at: position)
+    return sendGain.currentValue
+      * sendSegments[sendSegmentIndex(at: positionInPattern)].valueAllowingUnboundedStart(
+        at: positionInPattern)
   }
 
-  /// Advances the send gain by a frame and returns it.
+  /// Advances the send gain by one frame, and returns the new gain.
   @_noLocks mutating func nextSendGain(at position: Int64) -> Float {
-    let gain = sendGain.next()
+    let gain = sendGain.nextValue()
     guard sendSegments.count > 0 else { return gain }
-    let frame = patternFrame(at: position)
-    sendCursor = sendSegment(at: frame)
-    return gain * sendSegments[sendCursor].valueWithOpenStart(at: frame)
+    let positionInPattern = patternFrame(at: position)
+    sendSegmentIndex = sendSegmentIndex(at: positionInPattern)
+    return gain * sendSegments[sendSegmentIndex].valueAllowingUnboundedStart(at: positionInPattern)
   }
 
   /// Moves the send gain, unless a command with a higher serial has already moved it.
@@ -99,29 +103,31 @@ struct Player: BitwiseCopyable {
   /// A pass starts with the sub-block that contains its start; the frames before it in the
   /// sub-block belong to the previous pass.
   @_noLocks private func patternFrame(at position: Int64) -> Int64 {
-    let frame = tempoMap.position(at: position) &- passOrigin
-    if frame >= 0 { return frame }
-    return frame &+ passLength
+    let positionInPattern = tempoMap.position(at: position) &- passOrigin
+    if positionInPattern >= 0 { return positionInPattern }
+    return positionInPattern &+ passLength
   }
 
   /// Returns the index of the send segment at a frame: the cursor, the next, or by binary search.
-  @_noLocks private func sendSegment(at frame: Int64) -> Int {
+  @_noLocks private func sendSegmentIndex(at frame: Int64) -> Int {
     let segments = sendSegments
-    var low = sendCursor
-    if segments[low].start > frame {
-      low = 0
+    var lowerIndex = sendSegmentIndex
+    if segments[lowerIndex].startFrame > frame {
+      lowerIndex = 0
     }
-    if low &+ 1 >= segments.count || segments[low &+ 1].start > frame { return low }
-    var high = segments.count
-    while high &- low > 1 {
-      let middle = low &+ (high &- low) / 2
-      if segments[middle].start <= frame {
-        low = middle
+    if lowerIndex &+ 1 >= segments.count || segments[lowerIndex &+ 1].startFrame > frame {
+      return lowerIndex
+    }
+    var upperIndex = segments.count
+    while upperIndex &- lowerIndex > 1 {
+      let middle = lowerIndex &+ (upperIndex &- lowerIndex) / 2
+      if segments[middle].startFrame <= frame {
+        lowerIndex = middle
       } else {
-        high = middle
+        upperIndex = middle
       }
     }
-    return low
+    return lowerIndex
   }
 
   /// The output frame at which a loop cuts off voices, or the maximum frame.
@@ -141,15 +147,15 @@ struct Player: BitwiseCopyable {
     if remainingPassCount != .max {
       remainingPassCount &-= 1
     }
-    if let cue = loopCue {
-      liveControls.value.setPatternPosition(cue.value.frame)
-      start(at: cue, in: context)
+    if let loopStartCue = loopCue {
+      liveControls.value.setPatternPosition(loopStartCue.value.frame)
+      start(at: loopStartCue, in: context)
     } else {
       passOrigin &+= passLength
       nextVoiceIndex = 0
       recordJump(to: 0)
     }
-    changes.value.add(self, at: context.position, in: context)
+    changes.value.recordChange(of: self, at: context.position, in: context)
   }
 
   /// Records a jump that cuts off voices.
@@ -161,7 +167,7 @@ struct Player: BitwiseCopyable {
   /// Mixes a sub-block of the player into the buses.
   ///
   /// - Returns: True if the player ended in it.
-  @_noLocks mutating func mix(count: Int, in context: MixContext) -> Bool {
+  @_noLocks mutating func mix(frameCount count: Int, in context: MixContext) -> Bool {
     guard phase.isPlaying else {
       gain.advance(by: count)
       sendGain.advance(by: count)
@@ -169,13 +175,15 @@ struct Player: BitwiseCopyable {
     }
     let buses = context.buses
     let crossfadeBuffer = context.crossfadeBuffer
-    let hapticBus = max(0, bus)
+    let hapticBus = max(0, hapticBusIndex)
     let usesCrossfadeBuffer = !gain.isUnity || !hasUnitySendGain
     let isSilent = gain.isSilent
     let target = MixTarget(
-      haptics: usesCrossfadeBuffer ? crossfadeBuffer.value.haptics : buses.value.haptics(hapticBus),
-      left: usesCrossfadeBuffer ? crossfadeBuffer.value.left : buses.value.left,
-      right: usesCrossfadeBuffer ? crossfadeBuffer.value.right : buses.value.right,
+      hapticSamples: usesCrossfadeBuffer
+        ? crossfadeBuffer.value.hapticSamples : buses.value.hapticBus(at: hapticBus),
+      leftSamples: usesCrossfadeBuffer ? crossfadeBuffer.value.leftSamples : buses.value.leftAudio,
+      rightSamples: usesCrossfadeBuffer
+        ? crossfadeBuffer.value.rightSamples : buses.value.rightAudio,
       isAudible: context.isAudible && !isSilent)
     if usesCrossfadeBuffer && !isSilent {
       crossfadeBuffer.value.clear(count: count)
@@ -187,9 +195,9 @@ struct Player: BitwiseCopyable {
       gain.advance(by: count)
       sendGain.advance(by: count)
     }
-    let end = context.position &+ Int64(count)
-    status.value.position.store(tempoMap.position(at: end) &- passOrigin, ordering: .relaxed)
-    return endIfFinished(before: end, in: context)
+    let blockEnd = context.position &+ Int64(count)
+    status.value.position.store(tempoMap.position(at: blockEnd) &- passOrigin, ordering: .relaxed)
+    return endIfFinished(before: blockEnd, in: context)
   }
 
   /// Ends the player if all voices and the last pass have ended before an output frame.
@@ -197,12 +205,12 @@ struct Player: BitwiseCopyable {
     guard activeVoiceCount == 0, isLastPass, nextVoiceIndex >= plan.value.voices.count else {
       return false
     }
-    let planEnd = tempoMap.frame(at: passOrigin &+ plan.value.length)
+    let planEnd = tempoMap.frame(at: passOrigin &+ plan.value.soundingLength)
     guard planEnd <= end else { return false }
     // A received release may be longer than the planned one.
     let frame = liveControls.value.hasEnvelopeTimes ? max(planEnd, lastVoiceEnd) : planEnd
-    self.end(at: frame)
-    changes.value.add(self, at: frame, in: context)
+    self.endPlayback(at: frame)
+    changes.value.recordChange(of: self, at: frame, in: context)
     return true
   }
 
@@ -212,15 +220,15 @@ struct Player: BitwiseCopyable {
     count: Int, hapticBus: Int, in context: MixContext
   ) {
     let buses = context.buses
-    let haptics = buses.value.haptics(hapticBus)
-    let left = buses.value.left
-    let right = buses.value.right
-    let sourceHaptics = context.crossfadeBuffer.value.haptics
-    let gains = context.crossfadeBuffer.value.gain
-    let sourceLeft = context.crossfadeBuffer.value.left
-    let sourceRight = context.crossfadeBuffer.value.right
-    gain.fill(gains, count: count)
-    let isHaptic = bus >= 0
+    let haptics = buses.value.hapticBus(at: hapticBus)
+    let left = buses.value.leftAudio
+    let right = buses.value.rightAudio
+    let sourceHaptics = context.crossfadeBuffer.value.hapticSamples
+    let gains = context.crossfadeBuffer.value.frameGains
+    let sourceLeft = context.crossfadeBuffer.value.leftSamples
+    let sourceRight = context.crossfadeBuffer.value.rightSamples
+    gain.write(to: gains, frameCount: count)
+    let isHaptic = hapticBusIndex >= 0
     for index in 0..<count {
       let factor = gains[index]
       let frameSendGain = nextSendGain(at: context.position &+ Int64(index))
@@ -250,11 +258,12 @@ struct Player: BitwiseCopyable {
     let crossfadeBuffer = context.crossfadeBuffer
     let count = crossfadeBuffer.value.fadeLength
     let target = MixTarget(
-      haptics: crossfadeBuffer.value.haptics, left: crossfadeBuffer.value.left,
-      right: crossfadeBuffer.value.right, isAudible: true)
+      hapticSamples: crossfadeBuffer.value.hapticSamples,
+      leftSamples: crossfadeBuffer.value.leftSamples,
+      rightSamples: crossfadeBuffer.value.rightSamples, isAudible: true)
     for index in 0..<activeVoiceCount {
       var voice = voices[index]
-      let next = max(context.position, voice.startFrame &+ voice.frame)
+      let next = max(context.position, voice.startFrame &+ voice.nextFrame)
       crossfadeBuffer.value.clear(count: count)
       _ = voice.add(
         plan.value.voices[voice.plannedIndex], position: next, end: count,
@@ -263,22 +272,23 @@ struct Player: BitwiseCopyable {
         voices[index] = voice
       }
       crossfadeBuffer.value.applyFade(
-        isFadeIn: isFadeIn, gain: gain.value, sendGain: currentSendGain(at: next))
-      if bus >= 0 {
-        buses.value.addTail(target.haptics, count: count, toBus: bus, from: next)
+        isFadeIn: isFadeIn, gain: gain.currentValue, sendGain: currentSendGain(at: next))
+      if hapticBusIndex >= 0 {
+        buses.value.addTail(target.hapticSamples, count: count, toBus: hapticBusIndex, from: next)
       }
       guard rendersAudio else { continue }
-      buses.value.addTail(target.left, count: count, toBus: buses.value.hapticCount, from: next)
       buses.value.addTail(
-        target.right, count: count, toBus: buses.value.hapticCount &+ 1, from: next)
+        target.leftSamples, count: count, toBus: buses.value.hapticBusCount, from: next)
+      buses.value.addTail(
+        target.rightSamples, count: count, toBus: buses.value.hapticBusCount &+ 1, from: next)
     }
   }
 
   /// The buses or buffers into which voices are mixed.
   struct MixTarget: BitwiseCopyable {
-    let haptics: BufferView<Float>
-    let left: BufferView<Float>
-    let right: BufferView<Float>
+    let hapticSamples: BufferView<Float>
+    let leftSamples: BufferView<Float>
+    let rightSamples: BufferView<Float>
     /// A Boolean value that indicates whether the output is rendered rather than skipped.
     let isAudible: Bool
   }
@@ -288,17 +298,17 @@ struct Player: BitwiseCopyable {
     let position = context.position
     startVoices(before: position &+ Int64(count), in: context)
     let voiceContext = self.voiceContext(isStereo: context.isStereo)
-    let planned = plan.value.voices
+    let plannedVoices = plan.value.voices
     let voices = self.voices
     var keptCount = 0
     for index in 0..<activeVoiceCount {
       let plannedIndex = voices[index].plannedIndex
       let hasEnded = voices[index].add(
-        planned[plannedIndex], position: position, end: count, in: voiceContext, to: target,
+        plannedVoices[plannedIndex], position: position, end: count, in: voiceContext, to: target,
         audibility: audibility)
       // Voices keep their order, so that sums don't depend on the block size.
       if hasEnded {
-        lastVoiceEnd = max(lastVoiceEnd, voices[index].startFrame &+ voices[index].frame)
+        lastVoiceEnd = max(lastVoiceEnd, voices[index].startFrame &+ voices[index].nextFrame)
       } else {
         if keptCount != index {
           voices[keptCount] = voices[index]
@@ -312,12 +322,12 @@ struct Player: BitwiseCopyable {
   /// Starts the voices whose onset is before an output frame, pass after pass.
   @_noLocks private mutating func startVoices(before end: Int64, in context: MixContext) {
     let position = context.position
-    let planned = plan.value.voices
-    let lastPosition = tempoMap.position(at: end &- 1)
+    let plannedVoices = plan.value.voices
+    let lastPatternPosition = tempoMap.position(at: end &- 1)
     while true {
-      if nextVoiceIndex < planned.count {
-        let onset = planned[nextVoiceIndex].onset
-        if passOrigin &+ onset > lastPosition { return }
+      if nextVoiceIndex < plannedVoices.count {
+        let onset = plannedVoices[nextVoiceIndex].onset
+        if passOrigin &+ onset > lastPatternPosition { return }
         if isLastPass || onset < passLength {
           // A slow pattern may have reached the onset some frames before its pass starts.
           let frame = max(position, tempoMap.frame(at: passOrigin &+ onset))
@@ -327,14 +337,15 @@ struct Player: BitwiseCopyable {
         continue
       }
       let nextPassOrigin = passOrigin &+ passLength
-      if isLastPass || nextPassOrigin > lastPosition { return }
+      if isLastPass || nextPassOrigin > lastPatternPosition { return }
       passOrigin = nextPassOrigin
       if remainingPassCount != .max {
         remainingPassCount &-= 1
       }
       nextVoiceIndex = 0
       overlapCount &+= 1
-      changes.value.add(self, at: max(position, tempoMap.frame(at: nextPassOrigin)), in: context)
+      changes.value.recordChange(
+        of: self, at: max(position, tempoMap.frame(at: nextPassOrigin)), in: context)
     }
   }
 
@@ -344,16 +355,18 @@ struct Player: BitwiseCopyable {
       _ = status.value.droppedVoiceCount.wrappingAdd(1, ordering: .relaxed)
       return
     }
-    let planned = plan.value.voices[index]
-    let tracks = plan.value.trackCursors(of: planned)
-    var envelope = planned.envelope
-    if liveControls.value.hasEnvelopeTimes && planned.envelopeIndex >= 0 {
-      envelope = plan.value.envelopes[Int(planned.envelopeIndex)].envelope(
-        with: liveControls, isHaptic: planned.source.isHaptic, at: frame, passOrigin: passOrigin,
+    let plannedVoice = plan.value.voices[index]
+    let tracks = plan.value.trackCursors(of: plannedVoice)
+    var envelope = plannedVoice.envelope
+    if liveControls.value.hasEnvelopeTimes && plannedVoice.envelopeIndex >= 0 {
+      envelope = plan.value.envelopes[Int(plannedVoice.envelopeIndex)].envelope(
+        with: liveControls, isHaptic: plannedVoice.source.isHaptic, at: frame,
+        passOrigin: passOrigin,
         in: plan)
     }
     voices[activeVoiceCount] = Voice(
-      plannedIndex: index, planned, passOrigin: passOrigin, startFrame: frame, envelope: envelope,
+      plannedIndex: index, plannedVoice, passOrigin: passOrigin, startFrame: frame,
+      envelope: envelope,
       cursors: tracks)
     activeVoiceCount &+= 1
   }
@@ -380,7 +393,7 @@ struct Player: BitwiseCopyable {
   @_noLocks mutating func stop(in context: MixContext) -> Bool {
     guard !phase.isIdle else { return false }
     fadeOutVoices(in: context)
-    end(at: context.position)
+    endPlayback(at: context.position)
     return true
   }
 
@@ -395,7 +408,7 @@ struct Player: BitwiseCopyable {
   /// Resumes paused playback; voices fade in.
   @_noLocks mutating func resume(in context: MixContext) {
     guard phase.isPaused else { return }
-    tempoMap.shift(from: pauseFrame, to: context.position)
+    tempoMap.movePosition(from: pauseFrame, to: context.position)
     for index in 0..<activeVoiceCount {
       voices[index].startFrame &+= context.position &- pauseFrame
     }
@@ -416,16 +429,16 @@ struct Player: BitwiseCopyable {
     if !isPaused {
       fadeOutVoices(in: context)
     }
-    let isBeyondEnd = cue.value.frame >= (isLastPass ? plan.value.length : passLength)
+    let isBeyondEnd = cue.value.frame >= (isLastPass ? plan.value.soundingLength : passLength)
     if isBeyondEnd && isLastPass {
       activeVoiceCount = 0
       cue.release()
-      end(at: context.position)
+      endPlayback(at: context.position)
       return true
     }
     // In a loop, a position after its end wraps to its beginning.
-    let target = isBeyondEnd ? loopCue : cue
-    liveControls.value.setPatternPosition(target?.value.frame ?? 0)
+    let targetCue = isBeyondEnd ? loopCue : cue
+    liveControls.value.setPatternPosition(targetCue?.value.frame ?? 0)
     if isPaused {
       pauseFrame = context.position
     }
@@ -433,7 +446,7 @@ struct Player: BitwiseCopyable {
     if isPaused {
       context.isAudible = false
     }
-    start(at: target, in: context)
+    start(at: targetCue, in: context)
     cue.release()
     return false
   }
@@ -450,7 +463,7 @@ struct Player: BitwiseCopyable {
   ) {
     self.passCount = passCount
     remainingPassCount = passCount
-    loopEnd = end
+    loopEndFrame = end
     loopCue?.release()
     loopCue = cue
     // A loop without a frame would prevent sub-blocks from beginning.
@@ -474,7 +487,7 @@ struct Player: BitwiseCopyable {
   @_noLocks mutating func setControl(
     _ id: LiveControlID, value: Float, slope: Float, at position: Int64
   ) {
-    liveControls.value.set(
+    liveControls.value.setControl(
       id, value: value, slope: slope, at: position, position: patternPosition(at: position))
     interruptSegments()
   }
@@ -499,7 +512,7 @@ struct Player: BitwiseCopyable {
   }
 
   /// Ends playback at an output frame.
-  @_noLocks mutating func end(at position: Int64) {
+  @_noLocks mutating func endPlayback(at position: Int64) {
     setPhase(.idle)
     status.value.endFrame.store(position, ordering: .relaxed)
     _ = status.value.endCount.wrappingAdd(1, ordering: .releasing)
@@ -523,20 +536,20 @@ struct Player: BitwiseCopyable {
     }
     nextVoiceIndex = cue.value.nextVoiceIndex
     tempoMap.setAnchor(position: cue.value.frame, at: context.position)
-    var index = 0
-    while index < cue.value.soundingVoiceIndices.count, activeVoiceCount < voices.count {
-      let plannedIndex = Int(cue.value.soundingVoiceIndices[index])
+    var soundingIndex = 0
+    while soundingIndex < cue.value.soundingVoiceIndices.count, activeVoiceCount < voices.count {
+      let plannedIndex = Int(cue.value.soundingVoiceIndices[soundingIndex])
       let planned = plan.value.voices[plannedIndex]
       let tracks = plan.value.trackCursors(of: planned)
       var voice = Voice(
         plannedIndex: plannedIndex, planned, passOrigin: 0, startFrame: context.position,
         envelope: planned.envelope, cursors: tracks)
       if planned.source.readsSamples {
-        voice.reader.position = UInt64(cue.value.frame &- planned.onset) &<< 32
+        voice.sampleReader.position = UInt64(cue.value.frame &- planned.onset) &<< 32
       }
       voices[activeVoiceCount] = voice
       activeVoiceCount &+= 1
-      index &+= 1
+      soundingIndex &+= 1
     }
     preRenderFades(isFadeIn: true, in: context)
   }

@@ -14,8 +14,8 @@ public final class RenderPlayer: @unchecked Sendable {
 
   /// The plan.
   public let plan: RenderPlan
-  let player: Cell<Player>
-  var reference: Reference<Player> { unsafe player.reference }
+  let playerCell: Cell<Player>
+  var playerReference: Reference<Player> { unsafe playerCell.reference }
   private let liveControls = Cell(LiveControls())
   private let status = Cell(PlayerStatus())
   private let changes: Cell<PlayerChanges>
@@ -57,10 +57,10 @@ public final class RenderPlayer: @unchecked Sendable {
     changes = Cell(PlayerChanges(isEnabled: recordsChanges))
     voices = FixedBuffer(repeating: Voice.placeholder, count: voiceCapacity)
     sendSegments = FixedBuffer(sendGain?.segments ?? [])
-    unsafe player = Cell(
+    unsafe playerCell = Cell(
       Player(
         plan: plan.view.reference, liveControls: liveControls.reference, status: status.reference,
-        changes: changes.reference, voices: voices.view, bus: hapticBus ?? -1,
+        changes: changes.reference, voices: voices.view, hapticBusIndex: hapticBus ?? -1,
         rendersAudio: rendersAudio, sendSegments: sendSegments.view))
   }
 
@@ -146,8 +146,8 @@ struct CuePoint: ~Copyable {
 ///
 /// It must live until the render thread has released it.
 public final class SharedCuePoint: @unchecked Sendable {
-  let cell: Cell<CuePoint>
-  var reference: Reference<CuePoint> { unsafe cell.reference }
+  let cueCell: Cell<CuePoint>
+  var cueReference: Reference<CuePoint> { unsafe cueCell.reference }
 
   /// Creates a cue point with the continuous voices that sound at a frame.
   ///
@@ -156,25 +156,27 @@ public final class SharedCuePoint: @unchecked Sendable {
   /// - Complexity: O(*n*) in the number of voices that may sound at the frame.
   public init(of plan: RenderPlan, at frame: Int64) {
     let frame = max(0, frame)
-    let planned = plan.view.value.voices
+    let plannedVoices = plan.view.value.voices
     // Earlier voices have ended.
-    var nextIndex = planned.firstIndex(startingAt: frame - plan.view.value.maximumHoldLength)
+    var nextVoiceIndex = plannedVoices.firstIndex(
+      startingAt: frame - plan.view.value.maximumVoiceLength)
     var soundingIndices: [Int32] = []
-    while nextIndex < planned.count && planned[nextIndex].onset < frame {
-      let voice = planned[nextIndex]
-      if !voice.source.isBurst, voice.onset + voice.envelope.end > frame {
-        soundingIndices.append(Int32(clamping: nextIndex))
+    while nextVoiceIndex < plannedVoices.count && plannedVoices[nextVoiceIndex].onset < frame {
+      let voice = plannedVoices[nextVoiceIndex]
+      if !voice.source.isBurst, voice.onset + voice.envelope.endFrame > frame {
+        soundingIndices.append(Int32(clamping: nextVoiceIndex))
       }
-      nextIndex += 1
+      nextVoiceIndex += 1
     }
-    cell = Cell(
+    cueCell = Cell(
       CuePoint(
-        frame: frame, nextVoiceIndex: nextIndex, soundingVoiceIndices: FixedBuffer(soundingIndices))
+        frame: frame, nextVoiceIndex: nextVoiceIndex,
+        soundingVoiceIndices: FixedBuffer(soundingIndices))
     )
   }
 
   /// A Boolean value that indicates whether the render thread has released the cue point.
-  public var isReleased: Bool { cell.value.isReleased.load(ordering: .acquiring) }
+  public var isReleased: Bool { cueCell.value.isReleased.load(ordering: .acquiring) }
 }
 
 /// A stream of frames that are produced during playback, added to all haptic buses.
@@ -188,8 +190,8 @@ public final class LiveVoice: @unchecked Sendable {
   /// The duration of a fade-in or fade-out, in seconds.
   static let fadeDuration = 0.005
 
-  let state: Cell<LiveVoiceState>
-  var reference: Reference<LiveVoiceState> { unsafe state.reference }
+  let stateCell: Cell<LiveVoiceState>
+  var stateReference: Reference<LiveVoiceState> { unsafe stateCell.reference }
 
   /// Creates a voice that waits for frames.
   ///
@@ -198,8 +200,8 @@ public final class LiveVoice: @unchecked Sendable {
   ///   - capacity: The maximum number of queued frames, of 4 bytes each.
   ///   - reserve: The number of queued frames at which playback starts, initially and after an
   ///     underrun.
-  public init(rate: Double, capacity: Int, reserve: Int) {
-    state = Cell(
+  public init(rate: Double, capacity: Int, reserveFrameCount reserve: Int) {
+    stateCell = Cell(
       LiveVoiceState(
         capacity: capacity, reserve: reserve, fadeStep: Float(1 / max(1, Self.fadeDuration * rate)))
     )
@@ -207,11 +209,11 @@ public final class LiveVoice: @unchecked Sendable {
 
   /// The number of queued frames at which playback starts, initially and after an underrun; at most
   /// the capacity.
-  public var reserve: Int {
-    get { state.value.reserve.load(ordering: .relaxed) }
+  public var reserveFrameCount: Int {
+    get { stateCell.value.reserveFrameCount.load(ordering: .relaxed) }
     set {
-      state.value.reserve.store(
-        max(1, min(newValue, state.value.queue.capacity)), ordering: .relaxed)
+      stateCell.value.reserveFrameCount.store(
+        max(1, min(newValue, stateCell.value.queue.capacity)), ordering: .relaxed)
     }
   }
 
@@ -219,14 +221,16 @@ public final class LiveVoice: @unchecked Sendable {
   ///
   /// - Parameter samples: The frames, −1…1.
   /// - Returns: True if there was enough space.
-  public func write(_ samples: Span<Float>) -> Bool { state.value.queue.write(samples) }
+  public func write(_ samples: Span<Float>) -> Bool { stateCell.value.queue.write(samples) }
 
   /// The number of queued frames: [any thread].
-  public var queuedFrameCount: Int { state.value.queue.count }
+  public var queuedFrameCount: Int { stateCell.value.queue.count }
   /// The number of frames that were missing since playback started: [any thread].
-  public var underrunFrameCount: Int64 { state.value.underrunFrameCount.load(ordering: .relaxed) }
+  public var underrunFrameCount: Int64 {
+    stateCell.value.underrunFrameCount.load(ordering: .relaxed)
+  }
   /// A Boolean value that indicates whether the render thread has released the voice: [any thread].
-  public var isReleased: Bool { state.value.isReleased.load(ordering: .acquiring) }
+  public var isReleased: Bool { stateCell.value.isReleased.load(ordering: .acquiring) }
 }
 
 /// The state of a live voice on the render thread.
@@ -236,8 +240,8 @@ struct LiveVoiceState: ~Copyable {
   let isReleased = Atomic<Bool>(false)
   /// A Boolean value that indicates whether the voice fades out for good.
   var isDetached = false
-  let reserve: Atomic<Int>
-  private let fadeStep: Float
+  let reserveFrameCount: Atomic<Int>
+  private let fadeGainPerFrame: Float
   private var hasStarted = false
   private var isPlaying = false
   /// The latest frame, which is held during a fade-out.
@@ -247,37 +251,37 @@ struct LiveVoiceState: ~Copyable {
 
   init(capacity: Int, reserve: Int, fadeStep: Float) {
     queue = RingQueue(capacity: max(capacity, reserve), filler: 0)
-    self.reserve = Atomic(max(1, reserve))
-    self.fadeStep = fadeStep
+    self.reserveFrameCount = Atomic(max(1, reserve))
+    self.fadeGainPerFrame = fadeStep
   }
 
   /// Adds the next frames to all haptic buses; returns false once the detached voice has faded out.
   @_noLocks mutating func mix(count: Int, into buses: Reference<BusSet>) -> Bool {
-    var underrunCount: Int64 = 0
+    var newUnderrunCount: Int64 = 0
     for index in 0..<count {
       if !isPlaying, fadeGain == 0 {
-        isPlaying = queue.count >= reserve.load(ordering: .relaxed)
+        isPlaying = queue.count >= reserveFrameCount.load(ordering: .relaxed)
       }
       if isPlaying {
         isPlaying = queue.pop(&latestSample)
         hasStarted = true
       }
       if isPlaying, !isDetached {
-        fadeGain = min(1, fadeGain + fadeStep)
+        fadeGain = min(1, fadeGain + fadeGainPerFrame)
       } else {
-        fadeGain = max(0, fadeGain - fadeStep)
+        fadeGain = max(0, fadeGain - fadeGainPerFrame)
       }
       if !isPlaying, hasStarted {
-        underrunCount &+= 1
+        newUnderrunCount &+= 1
       }
       let sample = latestSample * fadeGain
-      for bus in 0..<buses.value.hapticCount {
-        let frames = buses.value.haptics(bus)
+      for bus in 0..<buses.value.hapticBusCount {
+        let frames = buses.value.hapticBus(at: bus)
         frames[index] = frames[index] + sample
       }
     }
-    if underrunCount > 0, !isDetached {
-      _ = underrunFrameCount.wrappingAdd(underrunCount, ordering: .relaxed)
+    if newUnderrunCount > 0, !isDetached {
+      _ = underrunFrameCount.wrappingAdd(newUnderrunCount, ordering: .relaxed)
     }
     return !isDetached || fadeGain > 0
   }

@@ -115,13 +115,13 @@ public struct TransducerProfile: Equatable, Sendable {
   ///
   /// - Parameter rate: The sample rate, in hertz, which limits the frequencies.
   public func reproducibleHertz(rate: Double) -> ClosedRange<Double> {
-    let supported = SharpnessScale.supportedHertz
-    let lower = supported.lowerBound
-    let upper = min(supported.upperBound, AudioTone.maximumRateFraction * rate)
-    guard let hardware, isBandMapped else { return lower...upper }
-    let band = hardware.band ?? frequency.low...max(frequency.low, frequency.high)
-    let bandLower = min(max(band.lowerBound, lower), upper)
-    return bandLower...min(max(band.upperBound, bandLower), upper)
+    let supportedHertz = SharpnessScale.supportedHertz
+    let minimumHertz = supportedHertz.lowerBound
+    let maximumHertz = min(supportedHertz.upperBound, AudioTone.maximumSampleRateFraction * rate)
+    guard let hardware, isBandMapped else { return minimumHertz...maximumHertz }
+    let transducerBand = hardware.band ?? frequency.low...max(frequency.low, frequency.high)
+    let minimumBandHertz = min(max(transducerBand.lowerBound, minimumHertz), maximumHertz)
+    return minimumBandHertz...min(max(transducerBand.upperBound, minimumBandHertz), maximumHertz)
   }
 
   /// Returns the frequency mapping and the level of a kind of haptic event.
@@ -155,7 +155,7 @@ public struct FrequencyMapping: Equatable, Sendable {
   public var low: Double
   /// The frequency at sharpness 1, in hertz.
   public var high: Double
-  /// The interpolation between them.
+  /// The interpolation of the frequency between sharpness 0 and 1.
   public var scale: Scale
 
   /// Creates a mapping between two positive frequencies.
@@ -172,10 +172,10 @@ public struct FrequencyMapping: Equatable, Sendable {
 
   /// Returns the frequency of a sharpness, clamped to 0…1, in hertz.
   public func hertz(atSharpness sharpness: Double) -> Double {
-    let fraction = min(max(sharpness, 0), 1)
+    let clampedSharpness = min(max(sharpness, 0), 1)
     switch scale {
-    case .logarithmic: return low * raised(high / low, to: fraction)
-    case .linear: return low + (high - low) * fraction
+    case .logarithmic: return low * raised(high / low, to: clampedSharpness)
+    case .linear: return low + (high - low) * clampedSharpness
     }
   }
 }
@@ -190,11 +190,11 @@ public enum IntensityMapping: Equatable, Sendable {
 
   /// Returns the amplitude, 0…1, of an intensity, clamped to 0…1.
   public func amplitude(atIntensity intensity: Double) -> Double {
-    let clamped = min(max(intensity, 0), 1)
+    let clampedIntensity = min(max(intensity, 0), 1)
     switch self {
-    case .power(let exponent): return raised(clamped, to: exponent)
+    case .power(let exponent): return raised(clampedIntensity, to: exponent)
     case .sensation(let decibels):
-      return clamped == 0 ? 0 : raised(10, to: decibels * (clamped - 1) / 20)
+      return clampedIntensity == 0 ? 0 : raised(10, to: decibels * (clampedIntensity - 1) / 20)
     }
   }
 }
@@ -314,13 +314,13 @@ public struct DriveSettings: Equatable, Sendable {
   /// A Boolean value that indicates whether the frequency mappings are limited to the useful band.
   public var isBandMapped: Bool?
   /// The level below the best frequency down to which frequencies are used, in decibels, 1–40.
-  public var reach: Double
+  public var reachDecibels: Double
   /// A Boolean value that indicates whether the drive is filtered by the inverse of the resonance.
   public var isEqualized: Bool?
   /// The maximum boost of the drive, in decibels, 0–12.
-  public var boost: Double
+  public var maximumBoostDecibels: Double
   /// The factor by which the hardware appears more damped after the filter, 1–20.
-  public var damping: Double
+  public var dampingFactor: Double
   /// A Boolean value that indicates whether equal intensity feels equal at each sharpness.
   public var hasEqualSensation: Bool?
   /// The shape of the contours of equal sensation above the threshold.
@@ -331,7 +331,7 @@ public struct DriveSettings: Equatable, Sendable {
   /// The contact site, which determines the thresholds of a profile without its own.
   public var contactSite: ContactSite
   /// The corner of the high-pass, in hertz; nil for half the minimum frequency.
-  public var highPass: Double?
+  public var highPassHertz: Double?
 
   /// Creates settings; the defaults suit most hardware.
   ///
@@ -347,18 +347,20 @@ public struct DriveSettings: Equatable, Sendable {
   ///   - contours: The shape of the contours of equal sensation.
   ///   - hasTemporalSummation: Whether short bursts are amplified so that they feel like long ones.
   public init(
-    isBandMapped: Bool? = nil, reach: Double = 6, isEqualized: Bool? = nil, boost: Double = 6,
-    damping: Double = 5, hasEqualSensation: Bool? = nil, highPass: Double? = nil,
+    isBandMapped: Bool? = nil, reachDecibels reach: Double = 6, isEqualized: Bool? = nil,
+    maximumBoostDecibels boost: Double = 6,
+    dampingFactor damping: Double = 5, hasEqualSensation: Bool? = nil,
+    highPassHertz highPass: Double? = nil,
     contactSite: ContactSite = .hand, contours: SensationContours = .parallel,
     hasTemporalSummation: Bool? = nil
   ) {
     self.isBandMapped = isBandMapped
-    self.reach = reach
+    self.reachDecibels = reach
     self.isEqualized = isEqualized
-    self.boost = boost
-    self.damping = damping
+    self.maximumBoostDecibels = boost
+    self.dampingFactor = damping
     self.hasEqualSensation = hasEqualSensation
-    self.highPass = highPass
+    self.highPassHertz = highPass
     self.contactSite = contactSite
     self.contours = contours
     self.hasTemporalSummation = hasTemporalSummation
@@ -409,7 +411,7 @@ public struct TransducerHardware: Equatable, Sendable {
   public var acceleration: Double?
   /// The maximum displacement to one side, in millimeters.
   public var excursion: Double?
-  /// The additional resonances, at most two; chairs and platforms have them.
+  /// The additional resonances of chairs and platforms, at most two.
   public var modes: [TransducerMode]
   /// The frequency response, sorted by frequency; empty if it is unknown.
   public var response: [ResponsePoint]
@@ -547,15 +549,16 @@ public struct ThermalParameters: Equatable, Sendable {
   /// The time constant of the magnet and the case, in seconds.
   public var magnetTimeConstant: Double
   /// The fraction of the coil in the final temperature rise, 0–1.
-  public var coilFraction: Double
+  public var coilTemperatureFraction: Double
 
   /// Creates thermal parameters.
   public init(
-    coilTimeConstant: Double = 10, magnetTimeConstant: Double = 900, coilFraction: Double = 0.6
+    coilTimeConstant: Double = 10, magnetTimeConstant: Double = 900,
+    coilTemperatureFraction coilFraction: Double = 0.6
   ) {
     self.coilTimeConstant = coilTimeConstant
     self.magnetTimeConstant = magnetTimeConstant
-    self.coilFraction = coilFraction
+    self.coilTemperatureFraction = coilFraction
   }
 }
 
@@ -583,13 +586,13 @@ public struct TransducerMeasurement: Equatable, Sendable {
 public struct AmplifierParameters: Equatable, Sendable {
   /// The power of a full-scale sine, in watts; nil for the peak power, or twice the continuous
   /// power.
-  public var power: Double?
+  public var fullScalePower: Double?
   /// The measured latency from a sample to its movement, in seconds.
-  public var latency: Double?
+  public var latencySeconds: Double?
 
   /// Creates amplifier parameters.
-  public init(power: Double? = nil, latency: Double? = nil) {
-    self.power = power
-    self.latency = latency
+  public init(fullScalePower power: Double? = nil, latencySeconds latency: Double? = nil) {
+    self.fullScalePower = power
+    self.latencySeconds = latency
   }
 }

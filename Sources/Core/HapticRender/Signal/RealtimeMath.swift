@@ -5,17 +5,17 @@ enum RealtimeMath {
   /// A minimax polynomial of degree 5 approximates the fraction; it was fitted by linear
   /// programming.
   @_noLocks @inline(__always) static func exp2(_ x: Float) -> Float {
-    let clamped = x < -126 ? -126 : min(x, 126)
+    let clampedExponent = x < -126 ? -126 : min(x, 126)
     // Adding and subtracting 1.5 · 2²³ rounds to the nearest integer without a library call.
-    let whole = (clamped + 12_582_912) - 12_582_912
-    let fraction = clamped - whole
-    var y: Float = 0.001327806328513091
-    y = y * fraction + 0.009675587060910915
-    y = y * fraction + 0.05550709370433682
-    y = y * fraction + 0.24022118858886332
-    y = y * fraction + 0.6931469689552965
-    y = y * fraction + 1.0000000718766
-    return y * Float(bitPattern: UInt32(bitPattern: (Int32(whole) &+ 127) &<< 23))
+    let wholeExponent = (clampedExponent + 12_582_912) - 12_582_912
+    let fractionalExponent = clampedExponent - wholeExponent
+    var polynomial: Float = 0.001327806328513091
+    polynomial = polynomial * fractionalExponent + 0.009675587060910915
+    polynomial = polynomial * fractionalExponent + 0.05550709370433682
+    polynomial = polynomial * fractionalExponent + 0.24022118858886332
+    polynomial = polynomial * fractionalExponent + 0.6931469689552965
+    polynomial = polynomial * fractionalExponent + 1.0000000718766
+    return polynomial * Float(bitPattern: UInt32(bitPattern: (Int32(wholeExponent) &+ 127) &<< 23))
   }
 
   /// Returns the binary logarithm of a positive normal number, with an error of about 2·10⁻⁷.
@@ -26,14 +26,14 @@ enum RealtimeMath {
     // 0x3f3504f3 is √½. Subtracting it first centers the mantissa around 1.
     let exponent = (bits &- 0x3f35_04f3) &>> 23
     let mantissa = Float(bitPattern: UInt32(bitPattern: bits &- (exponent &<< 23)))
-    let s = (mantissa - 1) / (mantissa + 1)
-    let q = s * s
-    var y: Float = 0.32059889797532525  // 2 / (9 ln 2)
-    y = y * q + 0.4121985831111325  // 2 / (7 ln 2)
-    y = y * q + 0.5770780163555855  // 2 / (5 ln 2)
-    y = y * q + 0.9617966939259756  // 2 / (3 ln 2)
-    y = y * q + 2.885390081777927  // 2 / ln 2
-    return Float(exponent) + s * y
+    let ratio = (mantissa - 1) / (mantissa + 1)
+    let ratioSquare = ratio * ratio
+    var polynomial: Float = 0.32059889797532525  // 2 / (9 ln 2)
+    polynomial = polynomial * ratioSquare + 0.4121985831111325  // 2 / (7 ln 2)
+    polynomial = polynomial * ratioSquare + 0.5770780163555855  // 2 / (5 ln 2)
+    polynomial = polynomial * ratioSquare + 0.9617966939259756  // 2 / (3 ln 2)
+    polynomial = polynomial * ratioSquare + 2.885390081777927  // 2 / ln 2
+    return Float(exponent) + ratio * polynomial
   }
 
   /// Returns the reciprocal square root of a number from 10⁻³⁰⁰ to 10³⁰⁰, with a relative error of
@@ -42,10 +42,10 @@ enum RealtimeMath {
   /// Halving the exponent yields an estimate within 3.5 %, which two Newton iterations without
   /// division refine.
   @_noLocks static func inverseSquareRoot(_ x: Double) -> Double {
-    var y = Double(bitPattern: 0x5fe6_eb50_c7b5_37a9 &- (x.bitPattern &>> 1))
-    y *= 1.5 - 0.5 * x * y * y
-    y *= 1.5 - 0.5 * x * y * y
-    return y
+    var estimate = Double(bitPattern: 0x5fe6_eb50_c7b5_37a9 &- (x.bitPattern &>> 1))
+    estimate *= 1.5 - 0.5 * x * estimate * estimate
+    estimate *= 1.5 - 0.5 * x * estimate * estimate
+    return estimate
   }
 
   /// Returns the square root of a number up to 10³⁰⁰, with a relative error of 3·10⁻¹¹; 0 below

@@ -4,24 +4,24 @@ internal import RealtimeMemory
 /// An amplitude that changes linearly from frame to frame.
 struct LinearRamp: BitwiseCopyable, Sendable {
   /// The amplitude of frame 0.
-  var start: Float
+  var startValue: Float
   /// The increase per frame.
   var slope: Float
 
   @_noLocks init(from start: Float, to end: Float, frameCount: Int) {
-    self.start = start
+    self.startValue = start
     slope = (end - start) / Float(frameCount)
   }
 
-  var isSilent: Bool { @_noLocks get { start == 0 && slope == 0 } }
+  var isSilent: Bool { @_noLocks get { startValue == 0 && slope == 0 } }
 }
 
 /// A gain that moves to a target along an S-curve.
 struct GainRamp: BitwiseCopyable, Sendable {
   /// The gain of the next frame.
-  private(set) var value: Float
-  private var target: Float
-  private var start: Float
+  private(set) var currentValue: Float
+  private var targetValue: Float
+  private var startValue: Float
   /// The fraction of the ramp that each frame covers.
   private var progressPerFrame: Float = 0
   private var elapsedFrameCount = 0
@@ -29,50 +29,51 @@ struct GainRamp: BitwiseCopyable, Sendable {
   private(set) var remainingFrameCount = 0
 
   @_noLocks init(_ value: Float) {
-    self.value = value
-    target = value
-    start = value
+    self.currentValue = value
+    targetValue = value
+    startValue = value
   }
 
   /// A Boolean value that indicates whether the gain has reached its target.
   var isSettled: Bool { @_noLocks get { remainingFrameCount == 0 } }
   /// A Boolean value that indicates whether the gain is 1 and constant.
-  var isUnity: Bool { @_noLocks get { remainingFrameCount == 0 && value == 1 } }
+  var isUnity: Bool { @_noLocks get { remainingFrameCount == 0 && currentValue == 1 } }
   /// A Boolean value that indicates whether the gain is 0 and constant.
-  var isSilent: Bool { @_noLocks get { remainingFrameCount == 0 && value == 0 } }
+  var isSilent: Bool { @_noLocks get { remainingFrameCount == 0 && currentValue == 0 } }
   /// A Boolean value that indicates whether the target is 0.
-  var endsInSilence: Bool { @_noLocks get { target == 0 } }
+  var endsInSilence: Bool { @_noLocks get { targetValue == 0 } }
 
   /// Starts a ramp from the current gain to a target.
   @_noLocks mutating func move(to target: Float, over frameCount: Int) {
-    self.target = target
+    self.targetValue = target
     guard frameCount > 0 else {
-      value = target
+      currentValue = target
       remainingFrameCount = 0
       return
     }
-    start = value
+    startValue = currentValue
     progressPerFrame = 1 / Float(frameCount)
     elapsedFrameCount = 0
     remainingFrameCount = frameCount
   }
 
   /// Returns the gain of the next frame.
-  @_noLocks mutating func next() -> Float {
-    guard remainingFrameCount > 0 else { return value }
-    let current = value
+  @_noLocks mutating func nextValue() -> Float {
+    guard remainingFrameCount > 0 else { return currentValue }
+    let valueBeforeStep = currentValue
     remainingFrameCount &-= 1
     elapsedFrameCount &+= 1
     // The smoothstep 3p² − 2p³ has a slope of zero at both ends, which prevents clicks.
     let progress = Float(elapsedFrameCount) * progressPerFrame
-    let curve = progress * progress * (3 - 2 * progress)
-    value = remainingFrameCount == 0 ? target : start + (target - start) * curve
-    return current
+    let smoothstep = progress * progress * (3 - 2 * progress)
+    currentValue =
+      remainingFrameCount == 0 ? targetValue : startValue + (targetValue - startValue) * smoothstep
+    return valueBeforeStep
   }
 
-  @_noLocks mutating func fill(_ gains: BufferView<Float>, count: Int) {
+  @_noLocks mutating func write(to gains: BufferView<Float>, frameCount count: Int) {
     for index in 0..<count {
-      gains[index] = next()
+      gains[index] = nextValue()
     }
   }
 
@@ -80,7 +81,7 @@ struct GainRamp: BitwiseCopyable, Sendable {
   @_noLocks mutating func advance(by count: Int) {
     guard remainingFrameCount > 0 else { return }
     for _ in 0..<count {
-      _ = next()
+      _ = nextValue()
     }
   }
 }
@@ -90,55 +91,55 @@ struct GainRamp: BitwiseCopyable, Sendable {
 /// Every attack–decay–release shape of Core Haptics has this form.
 struct Envelope: BitwiseCopyable, Equatable, Sendable {
   /// The end of the rise, in frames from the onset.
-  var riseEnd: Int64
+  var riseEndFrame: Int64
   /// The start of the release, in frames from the onset, not before the end of the rise.
-  var releaseStart: Int64
+  var releaseStartFrame: Int64
   /// The end of the release, in frames from the onset.
-  var end: Int64
+  var endFrame: Int64
   var riseLevel: Float
   var releaseLevel: Float
 
   @_noLocks init(
     riseEnd: Int64, riseLevel: Float, releaseStart: Int64, releaseLevel: Float, end: Int64
   ) {
-    self.riseEnd = riseEnd
-    self.releaseStart = releaseStart
-    self.end = end
+    self.riseEndFrame = riseEnd
+    self.releaseStartFrame = releaseStart
+    self.endFrame = end
     self.riseLevel = riseLevel
     self.releaseLevel = releaseLevel
   }
 
   /// Returns an envelope that rises to 1 and falls from 1; a length of 0 makes a vertical edge.
-  static func hold(_ length: Int64, rise: Int64 = 0, fall: Int64 = 0) -> Envelope {
+  static func flat(length: Int64, rise: Int64 = 0, fall: Int64 = 0) -> Envelope {
     Envelope(riseEnd: rise, riseLevel: 1, releaseStart: length - fall, releaseLevel: 1, end: length)
   }
 
   /// Returns the next corner, in frames from the onset.
   @_noLocks func nextCorner(after frame: Int64) -> Int64 {
-    if frame < riseEnd { return riseEnd }
-    if frame < releaseStart { return releaseStart }
-    return end
+    if frame < riseEndFrame { return riseEndFrame }
+    if frame < releaseStartFrame { return releaseStartFrame }
+    return endFrame
   }
 
   /// Returns the level at a frame: 0 before the onset and after the end.
   ///
   /// An envelope with a vertical edge starts or ends at its level.
   @_noLocks func level(at frame: Int64) -> Float {
-    if frame <= 0 { return frame == 0 && riseEnd == 0 ? riseLevel : 0 }
-    if frame >= end {
-      return frame == end && releaseStart == end ? releaseLevel : 0
+    if frame <= 0 { return frame == 0 && riseEndFrame == 0 ? riseLevel : 0 }
+    if frame >= endFrame {
+      return frame == endFrame && releaseStartFrame == endFrame ? releaseLevel : 0
     }
-    if frame < riseEnd { return riseLevel * (Float(frame) / Float(riseEnd)) }
-    if frame < releaseStart {
+    if frame < riseEndFrame { return riseLevel * (Float(frame) / Float(riseEndFrame)) }
+    if frame < releaseStartFrame {
       if riseLevel == releaseLevel { return riseLevel }
-      let fraction = Float(frame &- riseEnd) / Float(releaseStart &- riseEnd)
+      let fraction = Float(frame &- riseEndFrame) / Float(releaseStartFrame &- riseEndFrame)
       return riseLevel + (releaseLevel - riseLevel) * fraction
     }
-    return releaseLevel * (Float(end &- frame) / Float(end &- releaseStart))
+    return releaseLevel * (Float(endFrame &- frame) / Float(endFrame &- releaseStartFrame))
   }
 
   @_noLocks func isChanging(at frame: Int64) -> Bool {
-    frame < riseEnd || frame >= releaseStart || riseLevel != releaseLevel
+    frame < riseEndFrame || frame >= releaseStartFrame || riseLevel != releaseLevel
   }
 }
 
@@ -151,15 +152,15 @@ struct Envelope: BitwiseCopyable, Equatable, Sendable {
 struct SineSegment: BitwiseCopyable, Sendable {
   /// The phase of the next frame.
   var phase: UInt32
-  /// The phase increment to the frame after it.
-  var increment: UInt32
+  /// The phase increment from the next frame to the frame after.
+  var phaseIncrement: UInt32
   /// The increase of the phase increment per frame.
-  var glide: UInt32
+  var phaseIncrementSlope: UInt32
 
   @_noLocks init(phase: UInt32 = 0, increment: UInt32 = 0, glide: UInt32 = 0) {
     self.phase = phase
-    self.increment = increment
-    self.glide = glide
+    self.phaseIncrement = increment
+    self.phaseIncrementSlope = glide
   }
 
   /// Starts a linear ramp of the frequency with the same number of cycles as the exact mapping.
@@ -176,23 +177,24 @@ struct SineSegment: BitwiseCopyable, Sendable {
   @_noLocks mutating func setFrequencyRamp(
     from start: UInt32, to end: UInt32, frameCount: Int64, isExponential: Bool
   ) {
-    let difference = Int64(end) &- Int64(start)
-    let halfFrameCount = difference < 0 ? -frameCount / 2 : frameCount / 2
-    let slope = (difference &+ halfFrameCount) / frameCount
-    let meanSlopeError = (difference &- slope &* frameCount) / 2
-    let sum = Int64(start) &+ Int64(end)
+    let incrementDifference = Int64(end) &- Int64(start)
+    let halfFrameCount = incrementDifference < 0 ? -frameCount / 2 : frameCount / 2
+    let roundedSlope = (incrementDifference &+ halfFrameCount) / frameCount
+    let meanSlopeError = (incrementDifference &- roundedSlope &* frameCount) / 2
+    let incrementSum = Int64(start) &+ Int64(end)
     let meanChordError =
-      isExponential && sum > 0 ? difference &* difference / (6 &* sum) : 0
-    increment = UInt32(truncatingIfNeeded: Int64(start) &+ meanSlopeError &- meanChordError)
-    glide = UInt32(truncatingIfNeeded: slope)
+      isExponential && incrementSum > 0
+      ? incrementDifference &* incrementDifference / (6 &* incrementSum) : 0
+    phaseIncrement = UInt32(truncatingIfNeeded: Int64(start) &+ meanSlopeError &- meanChordError)
+    phaseIncrementSlope = UInt32(truncatingIfNeeded: roundedSlope)
   }
 
   /// Advances the phase by a number of frames in constant time.
   @_noLocks mutating func advance(by count: Int) {
     let frameCount = UInt32(truncatingIfNeeded: count)
     let glideCount = UInt32(truncatingIfNeeded: (count &* (count &- 1)) &>> 1)
-    phase = phase &+ increment &* frameCount &+ glide &* glideCount
-    increment = increment &+ glide &* frameCount
+    phase = phase &+ phaseIncrement &* frameCount &+ phaseIncrementSlope &* glideCount
+    phaseIncrement = phaseIncrement &+ phaseIncrementSlope &* frameCount
   }
 
   /// Adds the sine to a range of a bus.
@@ -211,7 +213,8 @@ struct SineSegment: BitwiseCopyable, Sendable {
     precondition(range.lowerBound >= 0 && range.upperBound <= bus.count, "frames beyond the bus")
     guard !level.isSilent, let samples = unsafe bus.address() else { return }
     unsafe temblor_sine(
-      phase, increment, glide, level.start, level.slope, Float(first), samples + range.lowerBound,
+      phase, phaseIncrement, phaseIncrementSlope, level.startValue, level.slope, Float(first),
+      samples + range.lowerBound,
       range.count)
   }
 }

@@ -13,12 +13,12 @@ internal import CMath
 struct Biquad: Equatable, Sendable, BitwiseCopyable {
   /// A polynomial 1 + first · z⁻¹ + second · z⁻².
   struct Polynomial {
-    var first: Double
-    var second: Double
+    var firstCoefficient: Double
+    var secondCoefficient: Double
 
-    init(first: Double, second: Double) {
-      self.first = first
-      self.second = second
+    init(firstCoefficient first: Double, secondCoefficient second: Double) {
+      self.firstCoefficient = first
+      self.secondCoefficient = second
     }
 
     /// Creates the polynomial of a resonance: its zeros are the resonance's poles.
@@ -30,15 +30,15 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
         dampedRatioSquare >= 0
         ? cos(omega * dampedRatioSquare.squareRoot())
         : cosh(omega * (-dampedRatioSquare).squareRoot())
-      first = -2 * decay * rotation
-      second = decay * decay
+      firstCoefficient = -2 * decay * rotation
+      secondCoefficient = decay * decay
     }
   }
 
   /// The weights of the input, from the current frame to four frames before.
-  private let feedforward: (Double, Double, Double, Double, Double)
+  private let feedforwardCoefficients: (Double, Double, Double, Double, Double)
   /// The weights of the output two and four frames before.
-  private let feedback: (Double, Double)
+  private let feedbackCoefficients: (Double, Double)
 
   /// The previous inputs and outputs.
   struct State: BitwiseCopyable, Sendable {
@@ -52,21 +52,21 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
 
   /// Creates a filter that passes its input.
   init() {
-    feedforward = (1, 0, 0, 0, 0)
-    feedback = (0, 0)
+    feedforwardCoefficients = (1, 0, 0, 0, 0)
+    feedbackCoefficients = (0, 0)
   }
 
   /// Creates a filter with a gain, zeros, and poles.
   init(gain: Double, zeros: Polynomial, poles: Polynomial) {
-    let n1 = zeros.first
-    let n2 = zeros.second
-    let a1 = poles.first
-    let a2 = poles.second
-    feedforward = (
+    let n1 = zeros.firstCoefficient
+    let n2 = zeros.secondCoefficient
+    let a1 = poles.firstCoefficient
+    let a2 = poles.secondCoefficient
+    feedforwardCoefficients = (
       gain, gain * (n1 - a1), gain * (n2 - a1 * n1 + a2), gain * (a2 * n1 - a1 * n2),
       gain * a2 * n2
     )
-    feedback = (a1 * a1 - 2 * a2, -a2 * a2)
+    feedbackCoefficients = (a1 * a1 - 2 * a2, -a2 * a2)
   }
 
   /// Creates a Butterworth high-pass.
@@ -74,45 +74,49 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
     let poles = Polynomial(
       TransducerModel(resonance: hertz, qualityFactor: 0.5.squareRoot()), rate: rate)
     self.init(
-      gain: (1 - poles.first + poles.second) / 4, zeros: Polynomial(first: -2, second: 1),
+      gain: (1 - poles.firstCoefficient + poles.secondCoefficient) / 4,
+      zeros: Polynomial(firstCoefficient: -2, secondCoefficient: 1),
       poles: poles)
   }
 
   /// Returns the magnitude of the frequency response.
-  func response(atHertz hertz: Double, rate: Double) -> Double {
-    let omega = 2 * Double.pi * hertz / rate
-    let cosine = cos(omega)
-    let sine = -sin(omega)
+  func magnitude(atHertz hertz: Double, rate: Double) -> Double {
+    let angularFrequency = 2 * Double.pi * hertz / rate
+    let cosine = cos(angularFrequency)
+    let negatedSine = -sin(angularFrequency)
     func magnitude(_ weights: [Double]) -> Double {
       let sum = weights.reversed().reduce((real: 0.0, imaginary: 0.0)) { sum, weight in
         (
-          sum.real * cosine - sum.imaginary * sine + weight,
-          sum.real * sine + sum.imaginary * cosine
+          sum.real * cosine - sum.imaginary * negatedSine + weight,
+          sum.real * negatedSine + sum.imaginary * cosine
         )
       }
       return (sum.real * sum.real + sum.imaginary * sum.imaginary).squareRoot()
     }
-    return magnitude([feedforward.0, feedforward.1, feedforward.2, feedforward.3, feedforward.4])
-      / magnitude([1, 0, -feedback.0, 0, -feedback.1])
+    return magnitude([
+      feedforwardCoefficients.0, feedforwardCoefficients.1, feedforwardCoefficients.2,
+      feedforwardCoefficients.3, feedforwardCoefficients.4,
+    ])
+      / magnitude([1, 0, -feedbackCoefficients.0, 0, -feedbackCoefficients.1])
   }
 
   /// Filters two frames.
   @_noLocks @inline(__always) func process(
     _ pair: SIMD2<Double>, state: inout State
   ) -> SIMD2<Double> {
-    let delayed = SIMD2(state.inputHistory.0.y, pair.x)
-    let output = output(of: pair, delayed: delayed, state)
-    state.inputHistory = (pair, delayed, state.inputHistory.0)
+    let delayedInputs = SIMD2(state.inputHistory.0.y, pair.x)
+    let output = output(of: pair, delayed: delayedInputs, state)
+    state.inputHistory = (pair, delayedInputs, state.inputHistory.0)
     state.outputHistory = (output, state.outputHistory.0)
     return output
   }
 
   /// Filters one frame.
   @_noLocks @inline(__always) func process(_ sample: Double, state: inout State) -> Double {
-    let delayed = SIMD2(state.inputHistory.0.y, sample)
+    let delayedInputs = SIMD2(state.inputHistory.0.y, sample)
     let (newer, older) = state.outputHistory
-    let output = output(of: SIMD2(sample, 0), delayed: delayed, state).x
-    state.inputHistory = (delayed, state.inputHistory.0, state.inputHistory.1)
+    let output = output(of: SIMD2(sample, 0), delayed: delayedInputs, state).x
+    state.inputHistory = (delayedInputs, state.inputHistory.0, state.inputHistory.1)
     state.outputHistory = (SIMD2(newer.y, output), SIMD2(older.y, newer.x))
     return output
   }
@@ -120,14 +124,17 @@ struct Biquad: Equatable, Sendable, BitwiseCopyable {
   @_noLocks @inline(__always) private func output(
     of pair: SIMD2<Double>, delayed: SIMD2<Double>, _ state: State
   ) -> SIMD2<Double> {
-    let newerTerms = pair * feedforward.0 + delayed * feedforward.1
+    let newerTerms = pair * feedforwardCoefficients.0 + delayed * feedforwardCoefficients.1
     let olderTerms =
-      state.inputHistory.0 * feedforward.2 + state.inputHistory.1 * feedforward.3
-    let forward = newerTerms + olderTerms + state.inputHistory.2 * feedforward.4
-    return (forward + state.outputHistory.1 * feedback.1) + state.outputHistory.0 * feedback.0
+      state.inputHistory.0 * feedforwardCoefficients.2 + state.inputHistory.1
+      * feedforwardCoefficients.3
+    let feedforwardSum = newerTerms + olderTerms + state.inputHistory.2 * feedforwardCoefficients.4
+    return (feedforwardSum + state.outputHistory.1 * feedbackCoefficients.1) + state.outputHistory.0
+      * feedbackCoefficients.0
   }
 
   static func == (lhs: Biquad, rhs: Biquad) -> Bool {
-    lhs.feedforward == rhs.feedforward && lhs.feedback == rhs.feedback
+    lhs.feedforwardCoefficients == rhs.feedforwardCoefficients
+      && lhs.feedbackCoefficients == rhs.feedbackCoefficients
   }
 }

@@ -31,15 +31,15 @@ struct ExcursionLimiter: ~Copyable {
   /// The squared norm below which motion is cleared, which prevents denormals.
   private static let negligibleNormSquare: Float = 1e-24
 
-  private let lanes: FixedBuffer<ModelLanes>
-  private let limitSquare: Float
+  private let modelLanes: FixedBuffer<ModelLanes>
+  private let normLimitSquare: Float
   /// The weights of the resonances, which the first lanes model, in the displacement relative to
   /// the limit.
   private let modeWeights: SIMD4<Float>
   /// The squared norm below which any gain is allowed after a step of any drive.
   private let quietNormSquare: Float
   /// The number of steps after which no model retains the effect of a gain.
-  private let settlingLength: Int
+  private let settlingStepCount: Int
 
   private var softGain: SoftExcursionGain
   /// The number of steps since the gain was below 1. Until the models have settled, their unlimited
@@ -48,42 +48,43 @@ struct ExcursionLimiter: ~Copyable {
 
   /// Creates a limiter with its models at rest. Without a model or a limit, it passes every gain.
   init(_ settings: TransducerSettings) {
-    let limit = settings.limits.excursion
-    guard let model = settings.model, let limit else {
-      lanes = FixedBuffer(repeating: ModelLanes(), count: 0)
+    let excursionLimit = settings.limits.maximumExcursion
+    guard let model = settings.model, let excursionLimit else {
+      modelLanes = FixedBuffer(repeating: ModelLanes(), count: 0)
       stepLength = max(1, Int(Self.maximumStepSeconds * settings.rate))
-      limitSquare = .infinity
+      normLimitSquare = .infinity
       modeWeights = SIMD4()
       quietNormSquare = 0
-      settlingLength = 1
+      settlingStepCount = 1
       softGain = SoftExcursionGain()
       return
     }
     let tolerance = TransducerTolerance(
       model, modes: settings.excursionModes, uncertainty: settings.uncertainty.forExcursion)
-    stepLength = Self.stepLength(limit: limit, tolerance: tolerance, rate: settings.rate)
-    lanes = ModelLanes.lanes(tolerance.models, stepLength: stepLength, rate: settings.rate)
+    stepLength = Self.stepLength(limit: excursionLimit, tolerance: tolerance, rate: settings.rate)
+    modelLanes = ModelLanes.lanes(tolerance.models, stepLength: stepLength, rate: settings.rate)
     let stepSeconds = Double(stepLength) / settings.rate
     let margin =
       tolerance.maximumDisplacementWithinStep(seconds: stepSeconds) * Renderer.ceiling
-    let effectiveLimit = limit * tolerance.limitFactor * (1 - Self.roundingMargin) - margin
-    let normLimit = Float(max(effectiveLimit, 0))
-    limitSquare = normLimit * normLimit
+    let limitWithMargin =
+      excursionLimit * tolerance.limitFactor * (1 - Self.roundingMargin) - margin
+    let normLimit = Float(max(limitWithMargin, 0))
+    normLimitSquare = normLimit * normLimit
     var modeWeights = SIMD4<Float>()
-    let displacements = [1] + settings.excursionModes.map { $0.displacement }
+    let displacements = [1] + settings.excursionModes.map { $0.relativeDisplacement }
     for (lane, displacement) in displacements.enumerated() {
-      modeWeights[lane] = Float(displacement / (limit * tolerance.totalDisplacement))
+      modeWeights[lane] = Float(displacement / (excursionLimit * tolerance.totalDisplacement))
     }
     self.modeWeights = modeWeights
     let maximumIncrease = tolerance.maximumNormIncrease(seconds: stepSeconds) * Renderer.ceiling
     let quietFraction = max(
-      0, min(SoftExcursionGain.quietFraction, 0.95 - maximumIncrease / effectiveLimit))
-    quietNormSquare = limitSquare * Float(quietFraction * quietFraction)
+      0, min(SoftExcursionGain.quietFraction, 0.95 - maximumIncrease / limitWithMargin))
+    quietNormSquare = normLimitSquare * Float(quietFraction * quietFraction)
     softGain = SoftExcursionGain(limit: normLimit, tolerance: tolerance, stepSeconds: stepSeconds)
     // The effect of a gain has decayed after ln 10⁴ time constants of the slowest resonance.
     let settlingSeconds = max(
       SoftExcursionGain.recoverySeconds, 9.2 * tolerance.maximumTimeConstant)
-    settlingLength = Int(settlingSeconds / stepSeconds) + 1
+    settlingStepCount = Int(settlingSeconds / stepSeconds) + 1
   }
 
   private static func stepLength(
@@ -96,16 +97,16 @@ struct ExcursionLimiter: ~Copyable {
   }
 
   @_noLocks mutating func reset() {
-    clearMotion()
+    resetStates()
     softGain.reset()
     stepsSinceLimiting = .max
   }
 
   /// The current displacement relative to the limit.
-  var excursion: Float {
+  var currentExcursion: Float {
     @_noLocks get {
-      if lanes.count == 0 { return 0 }
-      let x = lanes[0].x
+      if modelLanes.count == 0 { return 0 }
+      let x = modelLanes[0].stateX
       return abs((x[0] * modeWeights[0] + x[1] * modeWeights[1]) + x[2] * modeWeights[2])
     }
   }
@@ -120,27 +121,28 @@ struct ExcursionLimiter: ~Copyable {
   @_noLocks mutating func advance(
     gain: Float, maximumGain: Float, step: StepMoments, next: StepMoments
   ) -> Float {
-    if lanes.count == 0 { return maximumGain }
-    if stepsSinceLimiting >= settlingLength {
+    if modelLanes.count == 0 { return maximumGain }
+    if stepsSinceLimiting >= settlingStepCount {
       let normSquare = unsafe ModelLanes.advance(
-        lanes.address, count: lanes.count, sum: step.sum, firstMoment: step.firstMoment)
+        modelLanes.address, count: modelLanes.count, sum: step.driveSum,
+        firstMoment: step.driveFirstMoment)
       if normSquare <= quietNormSquare, maximumGain == 1 {
         if normSquare < Self.negligibleNormSquare {
-          clearMotion()
+          resetStates()
         }
         softGain.recordPeak(normSquare)
         return 1
       }
-      predict(after: step, next: next)
+      predictStates(after: step, next: next)
     } else {
-      predict(gain: gain, step: step, next: next)
+      predictStates(gain: gain, step: step, next: next)
     }
     let softLimit = min(smoothedGain(gain: gain), maximumGain)
     var allowedGain = softLimit
     if !isAllowed(softLimit, next: next) {
       allowedGain = min(softLimit, maximumAllowedGain(next: next))
     }
-    commit(gain: allowedGain)
+    commitStates(gain: allowedGain)
     countStep(isLimited: allowedGain < 1)
     return allowedGain
   }
@@ -151,7 +153,7 @@ struct ExcursionLimiter: ~Copyable {
     } else if stepsSinceLimiting < .max {
       stepsSinceLimiting &+= 1
     }
-    if stepsSinceLimiting == settlingLength {
+    if stepsSinceLimiting == settlingStepCount {
       softGain.resetGains()
     }
   }
@@ -159,36 +161,40 @@ struct ExcursionLimiter: ~Copyable {
   // MARK: - Prediction
 
   /// Predicts the end of a step after the kernel has advanced the models by it at unity gain.
-  @_noLocks private mutating func predict(after step: StepMoments, next: StepMoments) {
-    for index in 0..<lanes.count {
-      var lane = lanes[index]
-      lane.gainSlopeX = lane.sumX * step.rampedSum + lane.firstMomentX * step.rampedFirstMoment
-      lane.gainSlopeY = lane.sumY * step.rampedSum + lane.firstMomentY * step.rampedFirstMoment
-      lane.constantX = lane.x - lane.gainSlopeX
-      lane.constantY = lane.y - lane.gainSlopeY
-      lane.unlimitedX = lane.x
-      lane.unlimitedY = lane.y
+  @_noLocks private mutating func predictStates(after step: StepMoments, next: StepMoments) {
+    for index in 0..<modelLanes.count {
+      var lane = modelLanes[index]
+      lane.endStateGainSlopeX =
+        lane.driveSumResponseX * step.rampedSum + lane.driveMomentResponseX * step.rampedFirstMoment
+      lane.endStateGainSlopeY =
+        lane.driveSumResponseY * step.rampedSum + lane.driveMomentResponseY * step.rampedFirstMoment
+      lane.endStateConstantX = lane.stateX - lane.endStateGainSlopeX
+      lane.endStateConstantY = lane.stateY - lane.endStateGainSlopeY
+      lane.unlimitedStateX = lane.stateX
+      lane.unlimitedStateY = lane.stateY
       Self.advanceUnlimited(&lane, over: next)
-      lanes[index] = lane
+      modelLanes[index] = lane
     }
   }
 
   /// Predicts the end of a step that starts at any gain.
-  @_noLocks private mutating func predict(gain: Float, step: StepMoments, next: StepMoments) {
-    let sum = gain * step.fallingSum
-    let firstMoment = gain * step.fallingFirstMoment
-    for index in 0..<lanes.count {
-      var lane = lanes[index]
-      lane.gainSlopeX = lane.sumX * step.rampedSum + lane.firstMomentX * step.rampedFirstMoment
-      lane.gainSlopeY = lane.sumY * step.rampedSum + lane.firstMomentY * step.rampedFirstMoment
-      lane.constantX =
-        (lane.xx * lane.x + lane.xy * lane.y)
-        + (lane.sumX * sum + lane.firstMomentX * firstMoment)
-      lane.constantY =
-        (lane.yx * lane.x + lane.yy * lane.y)
-        + (lane.sumY * sum + lane.firstMomentY * firstMoment)
+  @_noLocks private mutating func predictStates(gain: Float, step: StepMoments, next: StepMoments) {
+    let scaledDriveSum = gain * step.fallingSum
+    let scaledFirstMoment = gain * step.fallingFirstMoment
+    for index in 0..<modelLanes.count {
+      var lane = modelLanes[index]
+      lane.endStateGainSlopeX =
+        lane.driveSumResponseX * step.rampedSum + lane.driveMomentResponseX * step.rampedFirstMoment
+      lane.endStateGainSlopeY =
+        lane.driveSumResponseY * step.rampedSum + lane.driveMomentResponseY * step.rampedFirstMoment
+      lane.endStateConstantX =
+        (lane.transitionXX * lane.stateX + lane.transitionXY * lane.stateY)
+        + (lane.driveSumResponseX * scaledDriveSum + lane.driveMomentResponseX * scaledFirstMoment)
+      lane.endStateConstantY =
+        (lane.transitionYX * lane.stateX + lane.transitionYY * lane.stateY)
+        + (lane.driveSumResponseY * scaledDriveSum + lane.driveMomentResponseY * scaledFirstMoment)
       Self.advanceUnlimited(&lane, over: next)
-      lanes[index] = lane
+      modelLanes[index] = lane
     }
   }
 
@@ -196,12 +202,14 @@ struct ExcursionLimiter: ~Copyable {
   @_noLocks @inline(__always) private static func advanceUnlimited(
     _ lane: inout ModelLanes, over next: StepMoments
   ) {
-    let x = lane.unlimitedX
-    let y = lane.unlimitedY
-    lane.unlimitedX =
-      (lane.xx * x + lane.xy * y) + (lane.sumX * next.sum + lane.firstMomentX * next.firstMoment)
-    lane.unlimitedY =
-      (lane.yx * x + lane.yy * y) + (lane.sumY * next.sum + lane.firstMomentY * next.firstMoment)
+    let previousX = lane.unlimitedStateX
+    let previousY = lane.unlimitedStateY
+    lane.unlimitedStateX =
+      (lane.transitionXX * previousX + lane.transitionXY * previousY)
+      + (lane.driveSumResponseX * next.driveSum + lane.driveMomentResponseX * next.driveFirstMoment)
+    lane.unlimitedStateY =
+      (lane.transitionYX * previousX + lane.transitionYY * previousY)
+      + (lane.driveSumResponseY * next.driveSum + lane.driveMomentResponseY * next.driveFirstMoment)
   }
 
   // MARK: - Soft gain
@@ -210,12 +218,13 @@ struct ExcursionLimiter: ~Copyable {
   @_noLocks private mutating func smoothedGain(gain: Float) -> Float {
     var unlimitedNorms = SIMD16<Float>()
     var limitedNorms = SIMD16<Float>()
-    for index in 0..<lanes.count {
-      let lane = lanes[index]
-      let unlimitedNorm = lane.unlimitedX * lane.unlimitedX + lane.unlimitedY * lane.unlimitedY
+    for index in 0..<modelLanes.count {
+      let lane = modelLanes[index]
+      let unlimitedNorm =
+        lane.unlimitedStateX * lane.unlimitedStateX + lane.unlimitedStateY * lane.unlimitedStateY
       unlimitedNorms.replace(with: unlimitedNorm, where: unlimitedNorm .> unlimitedNorms)
-      let x = lane.constantX + lane.gainSlopeX * gain
-      let y = lane.constantY + lane.gainSlopeY * gain
+      let x = lane.endStateConstantX + lane.endStateGainSlopeX * gain
+      let y = lane.endStateConstantY + lane.endStateGainSlopeY * gain
       let limitedNorm = x * x + y * y
       limitedNorms.replace(with: limitedNorm, where: limitedNorm .> limitedNorms)
     }
@@ -229,49 +238,53 @@ struct ExcursionLimiter: ~Copyable {
   /// step.
   @_noLocks private func isAllowed(_ gain: Float, next: StepMoments) -> Bool {
     var maximumNorms = SIMD16<Float>()
-    for index in 0..<lanes.count {
-      let lane = lanes[index]
-      let x = lane.constantX + lane.gainSlopeX * gain
-      let y = lane.constantY + lane.gainSlopeY * gain
+    for index in 0..<modelLanes.count {
+      let lane = modelLanes[index]
+      let x = lane.endStateConstantX + lane.endStateGainSlopeX * gain
+      let y = lane.endStateConstantY + lane.endStateGainSlopeY * gain
       let norm = x * x + y * y
       maximumNorms.replace(with: norm, where: norm .> maximumNorms)
       let faded = Self.statesAfterFade(lane, x, y, next, gain: gain)
       let fadedNorm = faded.x * faded.x + faded.y * faded.y
       maximumNorms.replace(with: fadedNorm, where: fadedNorm .> maximumNorms)
     }
-    return maximumNorms.max() <= limitSquare
+    return maximumNorms.max() <= normLimitSquare
   }
 
   /// Returns the states after the next step, if the gain falls to 0 in it.
   @_noLocks @inline(__always) private static func statesAfterFade(
     _ lane: ModelLanes, _ x: SIMD16<Float>, _ y: SIMD16<Float>, _ next: StepMoments, gain: Float
   ) -> (x: SIMD16<Float>, y: SIMD16<Float>) {
-    let sum = gain * next.fallingSum
-    let firstMoment = gain * next.fallingFirstMoment
+    let scaledDriveSum = gain * next.fallingSum
+    let scaledFirstMoment = gain * next.fallingFirstMoment
     return (
-      (lane.xx * x + lane.xy * y) + (lane.sumX * sum + lane.firstMomentX * firstMoment),
-      (lane.yx * x + lane.yy * y) + (lane.sumY * sum + lane.firstMomentY * firstMoment)
+      (lane.transitionXX * x + lane.transitionXY * y)
+        + (lane.driveSumResponseX * scaledDriveSum + lane.driveMomentResponseX * scaledFirstMoment),
+      (lane.transitionYX * x + lane.transitionYY * y)
+        + (lane.driveSumResponseY * scaledDriveSum + lane.driveMomentResponseY * scaledFirstMoment)
     )
   }
 
   /// Returns the maximum allowed gain: the minimum over the models of the root of a quadratic.
   @_noLocks private func maximumAllowedGain(next: StepMoments) -> Float {
-    var gain: Float = 1
-    for index in 0..<lanes.count {
-      let lane = lanes[index]
-      let constant = Self.statesAfterFade(lane, lane.constantX, lane.constantY, next, gain: 0)
-      let slope = Self.statesAfterFade(lane, lane.gainSlopeX, lane.gainSlopeY, next, gain: 1)
-      for model in 0..<ModelLanes.count {
+    var allowedGain: Float = 1
+    for index in 0..<modelLanes.count {
+      let lane = modelLanes[index]
+      let constant = Self.statesAfterFade(
+        lane, lane.endStateConstantX, lane.endStateConstantY, next, gain: 0)
+      let slope = Self.statesAfterFade(
+        lane, lane.endStateGainSlopeX, lane.endStateGainSlopeY, next, gain: 1)
+      for model in 0..<ModelLanes.laneCount {
         let gainInStep = maximumGain(
-          x: lane.constantX[model], y: lane.constantY[model],
-          dx: lane.gainSlopeX[model], dy: lane.gainSlopeY[model])
-        gain = min(gain, gainInStep)
+          x: lane.endStateConstantX[model], y: lane.endStateConstantY[model],
+          dx: lane.endStateGainSlopeX[model], dy: lane.endStateGainSlopeY[model])
+        allowedGain = min(allowedGain, gainInStep)
         let gainInNext = maximumGain(
           x: constant.x[model], y: constant.y[model], dx: slope.x[model], dy: slope.y[model])
-        gain = min(gain, gainInNext)
+        allowedGain = min(allowedGain, gainInNext)
       }
     }
-    return max(0, gain)
+    return max(0, allowedGain)
   }
 
   /// Returns the maximum g for which (x + g·dx)² + (y + g·dy)² is at most the squared limit.
@@ -281,33 +294,39 @@ struct ExcursionLimiter: ~Copyable {
     let dx = Double(dx)
     let dy = Double(dy)
     // The quadratic a·g² + 2·b·g + c = 0, with c ≤ 0.
-    let a = dx * dx + dy * dy
-    guard a > 1e-300 else { return 1 }
-    let b = x * dx + y * dy
-    let c = min(0, x * x + y * y - Double(limitSquare))
-    let discriminantRoot = RealtimeMath.squareRoot(b * b - a * c)
+    let quadraticCoefficient = dx * dx + dy * dy
+    guard quadraticCoefficient > 1e-300 else { return 1 }
+    let halfLinearCoefficient = x * dx + y * dy
+    let constantCoefficient = min(0, x * x + y * y - Double(normLimitSquare))
+    let discriminantRoot = RealtimeMath.squareRoot(
+      halfLinearCoefficient * halfLinearCoefficient - quadraticCoefficient * constantCoefficient)
     // Of the two forms of the root, one avoids cancellation.
-    if b < 0 { return Float(min(1, (discriminantRoot - b) / a)) }
-    return b + discriminantRoot > 0 ? Float(min(1, -c / (b + discriminantRoot))) : 0
+    if halfLinearCoefficient < 0 {
+      return Float(min(1, (discriminantRoot - halfLinearCoefficient) / quadraticCoefficient))
+    }
+    return halfLinearCoefficient + discriminantRoot > 0
+      ? Float(min(1, -constantCoefficient / (halfLinearCoefficient + discriminantRoot))) : 0
   }
 
   // MARK: - State
 
-  /// Sets the states to those at the end of the step for a gain.
-  @_noLocks private mutating func commit(gain: Float) {
-    for index in 0..<lanes.count {
-      lanes[index].x = lanes[index].constantX + lanes[index].gainSlopeX * gain
-      lanes[index].y = lanes[index].constantY + lanes[index].gainSlopeY * gain
+  /// Sets the models to the states that a gain produces at the end of the step.
+  @_noLocks private mutating func commitStates(gain: Float) {
+    for index in 0..<modelLanes.count {
+      modelLanes[index].stateX =
+        modelLanes[index].endStateConstantX + modelLanes[index].endStateGainSlopeX * gain
+      modelLanes[index].stateY =
+        modelLanes[index].endStateConstantY + modelLanes[index].endStateGainSlopeY * gain
     }
   }
 
-  @_noLocks private mutating func clearMotion() {
-    for index in 0..<lanes.count {
+  @_noLocks private mutating func resetStates() {
+    for index in 0..<modelLanes.count {
       // The lane is copied, because Swift 6.3 miscompiles a mutation in place with the thread
       // sanitizer.
-      var lane = lanes[index]
+      var lane = modelLanes[index]
       lane.reset()
-      lanes[index] = lane
+      modelLanes[index] = lane
     }
   }
 }
@@ -321,48 +340,48 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   /// The time constant of the recovery, in seconds.
   static let recoverySeconds = 0.2
   /// The fraction of the limit below which the soft gain has no effect.
-  static let quietFraction = Double(proximityStart)
+  static let quietFraction = Double(steadyStateStartFraction)
 
   /// The target, as a fraction of the limit.
   private static let targetFraction: Float = 0.97
   /// The fraction of the limit at which the steady-state gain begins to count.
-  private static let proximityStart: Float = 0.6
+  private static let steadyStateStartFraction: Float = 0.6
   /// The fraction of the limit at which the steady-state gain counts fully.
-  private static let proximityEnd: Float = 0.9
+  private static let steadyStateFullFraction: Float = 0.9
 
-  private let limit: Float
+  private let normLimit: Float
   /// The fraction of the distance to its target that a gain recovers per step.
   private let recoveryFraction: Float
   /// The remaining growth to the steady state, relative to the growth over a period.
-  private let growthFactor: Float
+  private let remainingGrowthFactor: Float
 
-  private var peaks: PeriodPeaks
+  private var periodPeaks: PeriodPeaks
   /// The gain for the current peak.
   private var peakGain: Float = 1
   /// The gain for the expected peak in the steady state.
   private var steadyStateGain: Float = 1
   /// The weight of the steady-state gain.
-  private var proximity: Float = 0
+  private var steadyStateWeight: Float = 0
 
   /// Creates a gain that doesn't limit.
   init() {
-    limit = .infinity
+    normLimit = .infinity
     recoveryFraction = 0
-    growthFactor = 0
-    peaks = PeriodPeaks(periodLength: 1)
+    remainingGrowthFactor = 0
+    periodPeaks = PeriodPeaks(periodLength: 1)
   }
 
   init(limit: Float, tolerance: TransducerTolerance, stepSeconds: Double) {
-    self.limit = limit
+    self.normLimit = limit
     recoveryFraction = Float(1 - exp(-stepSeconds / Self.recoverySeconds))
     let periodLength = max(1, Int(1 / (tolerance.minimumResonance * stepSeconds)))
-    peaks = PeriodPeaks(periodLength: periodLength)
-    growthFactor = Float(
+    periodPeaks = PeriodPeaks(periodLength: periodLength)
+    remainingGrowthFactor = Float(
       1 / expm1(Double(periodLength) * stepSeconds * tolerance.minimumDecayRate))
   }
 
   @_noLocks mutating func reset() {
-    peaks.reset()
+    periodPeaks.reset()
     resetGains()
   }
 
@@ -370,11 +389,11 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   @_noLocks mutating func resetGains() {
     peakGain = 1
     steadyStateGain = 1
-    proximity = 0
+    steadyStateWeight = 0
   }
 
   /// Records a squared norm.
-  @_noLocks mutating func recordPeak(_ normSquare: Float) { peaks.record(normSquare) }
+  @_noLocks mutating func recordPeak(_ normSquare: Float) { periodPeaks.record(normSquare) }
 
   /// Records a squared norm and returns the gain.
   ///
@@ -384,29 +403,33 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   @_noLocks mutating func advance(
     unlimitedNormSquare: Float, limitedNormSquare: Float
   ) -> Float {
-    peaks.record(unlimitedNormSquare)
-    let peak = Self.squareRoot(peaks.recent)
-    let steadyStatePeak = peak + max(0, peak - Self.squareRoot(peaks.older)) * growthFactor
-    let target = Self.targetFraction * limit
-    steadyStateGain = smoothed(steadyStateGain, toward: min(1, target / max(steadyStatePeak, 1e-6)))
-    peakGain = smoothed(peakGain, toward: min(1, target / max(peak, 1e-6)))
-    updateProximity(fraction: Self.squareRoot(limitedNormSquare) / max(limit, 1e-6))
-    let gain = min(peakGain, 1 - (1 - steadyStateGain) * proximity)
-    return gain > 0.9999 ? 1 : gain
+    periodPeaks.record(unlimitedNormSquare)
+    let recentPeakNorm = Self.squareRoot(periodPeaks.recentPeak)
+    let steadyStatePeak =
+      recentPeakNorm + max(0, recentPeakNorm - Self.squareRoot(periodPeaks.olderPeak))
+      * remainingGrowthFactor
+    let targetNorm = Self.targetFraction * normLimit
+    steadyStateGain = recovered(
+      steadyStateGain, toward: min(1, targetNorm / max(steadyStatePeak, 1e-6)))
+    peakGain = recovered(peakGain, toward: min(1, targetNorm / max(recentPeakNorm, 1e-6)))
+    updateSteadyStateWeight(
+      limitFraction: Self.squareRoot(limitedNormSquare) / max(normLimit, 1e-6))
+    let combinedGain = min(peakGain, 1 - (1 - steadyStateGain) * steadyStateWeight)
+    return combinedGain > 0.9999 ? 1 : combinedGain
   }
 
-  @_noLocks private mutating func updateProximity(fraction: Float) {
-    let width = Self.proximityEnd - Self.proximityStart
-    let target = min(1, max(0, (fraction - Self.proximityStart) / width))
-    if target > proximity {
-      proximity = target
+  @_noLocks private mutating func updateSteadyStateWeight(limitFraction fraction: Float) {
+    let transitionWidth = Self.steadyStateFullFraction - Self.steadyStateStartFraction
+    let targetWeight = min(1, max(0, (fraction - Self.steadyStateStartFraction) / transitionWidth))
+    if targetWeight > steadyStateWeight {
+      steadyStateWeight = targetWeight
     } else {
-      proximity = proximity + (target - proximity) * recoveryFraction
+      steadyStateWeight = steadyStateWeight + (targetWeight - steadyStateWeight) * recoveryFraction
     }
   }
 
   /// Returns a gain with instant attack and slow recovery.
-  @_noLocks private func smoothed(_ gain: Float, toward target: Float) -> Float {
+  @_noLocks private func recovered(_ gain: Float, toward target: Float) -> Float {
     target < gain ? target : gain + (target - gain) * recoveryFraction
   }
 
@@ -415,37 +438,37 @@ struct SoftExcursionGain: BitwiseCopyable, Sendable {
   }
 }
 
-/// The peaks of the current period and the two before it.
+/// The peak norms of the current period and of the two preceding periods.
 struct PeriodPeaks: BitwiseCopyable, Sendable {
   /// The length of a period, in steps.
   private let periodLength: Int
-  private var index = 0
-  private var current: Float = 0
-  private var previous: Float = 0
+  private var stepInPeriod = 0
+  private var currentPeak: Float = 0
+  private var previousPeak: Float = 0
   /// The peak of the period before the previous.
-  private(set) var older: Float = 0
+  private(set) var olderPeak: Float = 0
 
   init(periodLength: Int) { self.periodLength = periodLength }
 
   /// The peak of the current and the previous period.
-  var recent: Float { @_noLocks get { max(current, previous) } }
+  var recentPeak: Float { @_noLocks get { max(currentPeak, previousPeak) } }
 
   @_noLocks mutating func record(_ value: Float) {
-    if index == 0 {
-      older = previous
-      previous = current
-      current = 0
+    if stepInPeriod == 0 {
+      olderPeak = previousPeak
+      previousPeak = currentPeak
+      currentPeak = 0
     }
-    index = index &+ 1 == periodLength ? 0 : index &+ 1
-    if value > current {
-      current = value
+    stepInPeriod = stepInPeriod &+ 1 == periodLength ? 0 : stepInPeriod &+ 1
+    if value > currentPeak {
+      currentPeak = value
     }
   }
 
   @_noLocks mutating func reset() {
-    index = 0
-    current = 0
-    previous = 0
-    older = 0
+    stepInPeriod = 0
+    currentPeak = 0
+    previousPeak = 0
+    olderPeak = 0
   }
 }

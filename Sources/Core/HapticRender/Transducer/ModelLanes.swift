@@ -9,33 +9,33 @@ internal import RealtimeMemory
 /// motion leaves.
 struct ModelLanes: BitwiseCopyable, Sendable {
   /// The number of models.
-  static var count: Int { @_noLocks get { 16 } }
+  static var laneCount: Int { @_noLocks get { 16 } }
 
-  // The C kernels depend on the order of the fields up to `y`.
+  // The C kernels depend on the order of the fields up to `stateY`.
 
   /// The transition matrix of a step.
-  var xx = SIMD16<Float>()
-  var xy = SIMD16<Float>()
-  var yx = SIMD16<Float>()
-  var yy = SIMD16<Float>()
+  var transitionXX = SIMD16<Float>()
+  var transitionXY = SIMD16<Float>()
+  var transitionYX = SIMD16<Float>()
+  var transitionYY = SIMD16<Float>()
   /// The response to the sum of the drive over a step.
-  var sumX = SIMD16<Float>()
-  var sumY = SIMD16<Float>()
+  var driveSumResponseX = SIMD16<Float>()
+  var driveSumResponseY = SIMD16<Float>()
   /// The response to the sum of the drive weighted by the position in the step, −½ to ½.
-  var firstMomentX = SIMD16<Float>()
-  var firstMomentY = SIMD16<Float>()
+  var driveMomentResponseX = SIMD16<Float>()
+  var driveMomentResponseY = SIMD16<Float>()
   /// The state at the end of the step that is output.
-  var x = SIMD16<Float>()
-  var y = SIMD16<Float>()
+  var stateX = SIMD16<Float>()
+  var stateY = SIMD16<Float>()
   /// The state after the next step, if the gain had always been 1.
-  var unlimitedX = SIMD16<Float>()
-  var unlimitedY = SIMD16<Float>()
+  var unlimitedStateX = SIMD16<Float>()
+  var unlimitedStateY = SIMD16<Float>()
   /// The constant of the state at the end of the step, which is constant + gain · slope.
-  var constantX = SIMD16<Float>()
-  var constantY = SIMD16<Float>()
+  var endStateConstantX = SIMD16<Float>()
+  var endStateConstantY = SIMD16<Float>()
   /// The slope of the state at the end of the step.
-  var gainSlopeX = SIMD16<Float>()
-  var gainSlopeY = SIMD16<Float>()
+  var endStateGainSlopeX = SIMD16<Float>()
+  var endStateGainSlopeY = SIMD16<Float>()
 
   @_noLocks init() {}
 
@@ -46,7 +46,7 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   ///   - stepLength: The length of a step, in frames.
   ///   - rate: The sample rate, in hertz.
   init(_ models: [TransducerTolerance.Model], stepLength: Int, rate: Double) {
-    for lane in 0..<Self.count {
+    for lane in 0..<Self.laneCount {
       setModel(models[min(lane, models.count - 1)], lane: lane, stepLength: stepLength, rate: rate)
     }
   }
@@ -55,62 +55,64 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   static func lanes(
     _ models: [TransducerTolerance.Model], stepLength: Int, rate: Double
   ) -> FixedBuffer<ModelLanes> {
-    FixedBuffer(count: (models.count + count - 1) / count) { group in
+    FixedBuffer(count: (models.count + laneCount - 1) / laneCount) { group in
       ModelLanes(
-        Array(models.dropFirst(group * count).prefix(count)), stepLength: stepLength, rate: rate)
+        Array(models.dropFirst(group * laneCount).prefix(laneCount)), stepLength: stepLength,
+        rate: rate)
     }
   }
 
   private mutating func setModel(
     _ model: TransducerTolerance.Model, lane: Int, stepLength: Int, rate: Double
   ) {
-    let damping = 1 / (2 * model.qualityFactor)
+    let dampingRatio = 1 / (2 * model.qualityFactor)
     let resonance = TransducerModel(
       resonance: model.resonance, qualityFactor: model.qualityFactor)
-    let frame = MotionStateTransition(resonance, seconds: 1 / rate)
-    let step = MotionStateTransition(resonance, seconds: Double(stepLength) / rate)
+    let frameTransition = MotionStateTransition(resonance, seconds: 1 / rate)
+    let stepTransition = MotionStateTransition(resonance, seconds: Double(stepLength) / rate)
 
     func coordinates(_ motion: SIMD2<Double>) -> SIMD2<Double> {
-      [motion.x, (damping * motion.x + motion.y) / (1 + damping)]
+      [motion.x, (dampingRatio * motion.x + motion.y) / (1 + dampingRatio)]
     }
 
     // The unit vectors of the coordinates are x = 1, v = −ζ and x = 0, v = 1 + ζ.
-    let first = coordinates(step.advanced([1, -damping]))
-    let second = coordinates(step.advanced([0, 1 + damping]))
-    xx[lane] = Float(first.x)
-    yx[lane] = Float(first.y)
-    xy[lane] = Float(second.x)
-    yy[lane] = Float(second.y)
+    let firstTransitionColumn = coordinates(stepTransition.nextMotion(after: [1, -dampingRatio]))
+    let secondTransitionColumn = coordinates(
+      stepTransition.nextMotion(after: [0, 1 + dampingRatio]))
+    transitionXX[lane] = Float(firstTransitionColumn.x)
+    transitionYX[lane] = Float(firstTransitionColumn.y)
+    transitionXY[lane] = Float(secondTransitionColumn.x)
+    transitionYY[lane] = Float(secondTransitionColumn.y)
 
-    var sum = SIMD2<Double>()
-    var firstMoment = SIMD2<Double>()
+    var driveSumResponse = SIMD2<Double>()
+    var driveMomentResponse = SIMD2<Double>()
     var positionSquareSum = 0.0
-    var motion = frame.driveColumn * model.gain
+    var motion = frameTransition.driveColumn * model.excursionGain
     for index in (0..<stepLength).reversed() {
       let position = (Double(index) + 0.5) / Double(stepLength) - 0.5
       let response = coordinates(motion)
-      sum += response
-      firstMoment += response * position
+      driveSumResponse += response
+      driveMomentResponse += response * position
       positionSquareSum += position * position
-      motion = frame.advanced(motion)
+      motion = frameTransition.nextMotion(after: motion)
     }
-    sum /= Double(stepLength)
+    driveSumResponse /= Double(stepLength)
     if positionSquareSum > 0 {
-      firstMoment /= positionSquareSum
+      driveMomentResponse /= positionSquareSum
     } else {
-      firstMoment = [0, 0]
+      driveMomentResponse = [0, 0]
     }
-    sumX[lane] = Float(sum.x)
-    sumY[lane] = Float(sum.y)
-    firstMomentX[lane] = Float(firstMoment.x)
-    firstMomentY[lane] = Float(firstMoment.y)
+    driveSumResponseX[lane] = Float(driveSumResponse.x)
+    driveSumResponseY[lane] = Float(driveSumResponse.y)
+    driveMomentResponseX[lane] = Float(driveMomentResponse.x)
+    driveMomentResponseY[lane] = Float(driveMomentResponse.y)
   }
 
   @_noLocks mutating func reset() {
-    x = SIMD16()
-    y = SIMD16()
-    unlimitedX = SIMD16()
-    unlimitedY = SIMD16()
+    stateX = SIMD16()
+    stateY = SIMD16()
+    unlimitedStateX = SIMD16()
+    unlimitedStateY = SIMD16()
   }
 
   /// Advances models by a step at unity gain and returns their maximum squared norm.
@@ -123,8 +125,8 @@ struct ModelLanes: BitwiseCopyable, Sendable {
   @_noLocks @unsafe static func advance(
     _ lanes: UnsafeMutablePointer<ModelLanes>, count: Int, sum: Float, firstMoment: Float
   ) -> Float {
-    let stride = MemoryLayout<ModelLanes>.stride / MemoryLayout<Float>.stride
-    let values = unsafe UnsafeMutableRawPointer(lanes).assumingMemoryBound(to: Float.self)
-    return unsafe temblor_advance_models(values, stride, count, sum, firstMoment)
+    let floatsPerModelGroup = MemoryLayout<ModelLanes>.stride / MemoryLayout<Float>.stride
+    let laneValues = unsafe UnsafeMutableRawPointer(lanes).assumingMemoryBound(to: Float.self)
+    return unsafe temblor_advance_models(laneValues, floatsPerModelGroup, count, sum, firstMoment)
   }
 }

@@ -5,7 +5,9 @@ enum SensationGrowth {
   /// The exponents of the power law for vibration of a finger.
   ///
   /// Source: S. S. Stevens, "Psychophysics", 1975, table 1.
-  private static let exponents = [(hertz: 60.0, value: 0.95), (hertz: 250.0, value: 0.6)]
+  private static let exponentsByFrequency = [
+    (hertz: 60.0, value: 0.95), (hertz: 250.0, value: 0.6),
+  ]
   /// The frequencies at which the exponent is largest and smallest, in hertz.
   ///
   /// Source: S. S. Stevens, "Tactile vibration: Change of exponent with frequency", Perception &
@@ -16,11 +18,12 @@ enum SensationGrowth {
   /// Returns the exponent n of sensation = (amplitude / threshold)ⁿ, linear over the logarithm of
   /// the frequency.
   static func exponent(atHertz hertz: Double) -> Double {
-    let clamped = min(max(hertz, frequencyRange.lowerBound), frequencyRange.upperBound)
-    let low = exponents[0]
-    let high = exponents[1]
-    let fraction = logarithm2(clamped / low.hertz) / logarithm2(high.hertz / low.hertz)
-    return low.value + (high.value - low.value) * fraction
+    let clampedHertz = min(max(hertz, frequencyRange.lowerBound), frequencyRange.upperBound)
+    let lowerPoint = exponentsByFrequency[0]
+    let upperPoint = exponentsByFrequency[1]
+    let logFrequencyFraction =
+      logarithm2(clampedHertz / lowerPoint.hertz) / logarithm2(upperPoint.hertz / lowerPoint.hertz)
+    return lowerPoint.value + (upperPoint.value - lowerPoint.value) * logFrequencyFraction
   }
 
   /// Returns the sensation of a level above the threshold, in decibels; below it, the level itself.
@@ -74,13 +77,13 @@ enum TemporalSummation {
 /// beyond in proportion to 1/f.
 enum SeatWeighting {
   /// The transition from acceleration to velocity, with its corner in hertz.
-  private static let transition = (corner: 12.5, quality: 0.63)
+  private static let accelerationToVelocityTransition = (corner: 12.5, quality: 0.63)
   /// The upward step, with its corners in hertz.
-  private static let step = (from: 2.37, to: 3.35, quality: 0.91)
+  private static let upwardStep = (from: 2.37, to: 3.35, quality: 0.91)
   /// The peak acceleration that half of the people perceive, weighted by Wk, in m/s².
   ///
   /// Source: ISO 2631-1:1997, annex C.
-  private static let perceptionThreshold = 0.015
+  private static let perceptionThresholdAcceleration = 0.015
 
   /// Returns the weight of a frequency.
   static func weight(atHertz hertz: Double) -> Double {
@@ -93,19 +96,22 @@ enum SeatWeighting {
         + hertzSquare * cornerSquare * (1 - 2 * qualitySquare)
         + cornerSquare * cornerSquare * qualitySquare
     }
-    let cornerSquare = transition.corner * transition.corner
-    let transitionSquare =
+    let cornerSquare =
+      accelerationToVelocityTransition.corner * accelerationToVelocityTransition.corner
+    let transitionGainSquare =
       (hertz * hertz + cornerSquare) / cornerSquare * cornerSquare * cornerSquare
-      * transition.quality * transition.quality / square(transition.corner, transition.quality)
-    let stepSquare = square(step.from, step.quality) / square(step.to, step.quality)
-    return (transitionSquare * stepSquare).squareRoot()
+      * accelerationToVelocityTransition.quality * accelerationToVelocityTransition.quality
+      / square(accelerationToVelocityTransition.corner, accelerationToVelocityTransition.quality)
+    let stepGainSquare =
+      square(upwardStep.from, upwardStep.quality) / square(upwardStep.to, upwardStep.quality)
+    return (transitionGainSquare * stepGainSquare).squareRoot()
   }
 
   /// The thresholds of perception, in decibels relative to 1 g, in thirds of an octave from 0.5 to
   /// 400 Hz.
   static let thresholds: [TransducerProfile.Threshold] = (-3...26).map { third in
     let hertz = raised(10, to: Double(third) / 10)
-    let acceleration = perceptionThreshold / weight(atHertz: hertz) / 9.80665
+    let acceleration = perceptionThresholdAcceleration / weight(atHertz: hertz) / 9.80665
     return TransducerProfile.Threshold(hertz: hertz, decibels: decibels(ofAmplitude: acceleration))
   }
 }
@@ -120,7 +126,7 @@ enum EqualLoudness {
   private static let loudnessLevelPhon = 80.0
   /// The frequency in hertz, the exponent of loudness, the transfer function relative to 1 kHz in
   /// decibels, and the threshold of hearing in decibels.
-  private static let table:
+  private static let iso226Parameters:
     [(hertz: Double, exponent: Double, transfer: Double, threshold: Double)] = [
       (20, 0.532, -31.6, 78.5), (25, 0.506, -27.2, 68.7), (31.5, 0.480, -23.0, 59.5),
       (40, 0.455, -19.1, 51.1), (50, 0.432, -15.9, 44.0), (63, 0.409, -13.0, 37.5),
@@ -130,11 +136,13 @@ enum EqualLoudness {
     ]
 
   /// The sound pressure level, in decibels relative to 20 µPa.
-  static let contour: [TransducerProfile.Threshold] = table.map { row in
+  static let equalLoudnessContour: [TransducerProfile.Threshold] = iso226Parameters.map { row in
     let thresholdLoudness = raised(
       0.4 * raised(10, to: (row.threshold + row.transfer) / 10 - 9), to: row.exponent)
-    let sum = 4.47e-3 * (raised(10, to: 0.025 * loudnessLevelPhon) - 1.15) + thresholdLoudness
-    let level = 10 / row.exponent * logarithm2(sum) / logarithm2(10) - row.transfer + 94
-    return TransducerProfile.Threshold(hertz: row.hertz, decibels: level)
+    let loudnessSum =
+      4.47e-3 * (raised(10, to: 0.025 * loudnessLevelPhon) - 1.15) + thresholdLoudness
+    let soundPressureLevel =
+      10 / row.exponent * logarithm2(loudnessSum) / logarithm2(10) - row.transfer + 94
+    return TransducerProfile.Threshold(hertz: row.hertz, decibels: soundPressureLevel)
   }
 }

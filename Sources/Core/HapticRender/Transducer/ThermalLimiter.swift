@@ -3,18 +3,18 @@ internal import CMath
 /// The temperature rise of a transducer, relative to its final value at continuous power.
 public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   /// The contribution of the coil, which follows within seconds.
-  public var coil: Double
+  public var coilRise: Double
   /// The contribution of the magnet and the case, which follow within minutes.
-  public var magnet: Double
+  public var magnetRise: Double
 
   /// Creates a state; the default is ambient temperature.
-  @_noLocks public init(coil: Double = 0, magnet: Double = 0) {
-    self.coil = coil
-    self.magnet = magnet
+  @_noLocks public init(coilRise coil: Double = 0, magnetRise magnet: Double = 0) {
+    self.coilRise = coil
+    self.magnetRise = magnet
   }
 
   /// The total temperature rise.
-  public var total: Double { @_noLocks get { coil + magnet } }
+  public var totalRise: Double { @_noLocks get { coilRise + magnetRise } }
 
   /// Returns the temperature rise after a time without drive.
   ///
@@ -23,19 +23,21 @@ public struct TransducerThermalState: Equatable, Sendable, BitwiseCopyable {
   ///   - thermal: The thermal parameters of the transducer.
   public func cooled(for seconds: Double, by thermal: ThermalParameters) -> TransducerThermalState {
     TransducerThermalState(
-      coil: coil * exp(-seconds / thermal.coilTimeConstant),
-      magnet: magnet * exp(-seconds / thermal.magnetTimeConstant)
+      coilRise: coilRise * exp(-seconds / thermal.coilTimeConstant),
+      magnetRise: magnetRise * exp(-seconds / thermal.magnetTimeConstant)
     )
   }
 
-  /// Both contributions in single precision, for atomic exchange between threads.
+  /// The coil and magnet contributions as two packed floats, for atomic exchange between threads.
   var bitPattern: UInt64 {
-    @_noLocks get { UInt64(Float(coil).bitPattern) << 32 | UInt64(Float(magnet).bitPattern) }
+    @_noLocks get {
+      UInt64(Float(coilRise).bitPattern) << 32 | UInt64(Float(magnetRise).bitPattern)
+    }
   }
 
   init(bitPattern: UInt64) {
-    coil = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern >> 32)))
-    magnet = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern)))
+    coilRise = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern >> 32)))
+    magnetRise = Double(Float(bitPattern: UInt32(truncatingIfNeeded: bitPattern)))
   }
 }
 
@@ -48,33 +50,34 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   private(set) var temperatureRise: TransducerThermalState
 
   /// The allowed power beyond the target, per unit of remaining temperature rise.
-  private static let powerPerHeadroom = 20.0
+  private static let allowedPowerPerRemainingRise = 20.0
   /// The averaging time of the requested power, as a fraction of the coil's time constant.
   private static let averagingFraction = 0.05
 
   /// The power of a drive with a mean square of 1.
   private let fullScalePower: Double
-  private let coilFraction: Double
+  private let coilTemperatureFraction: Double
   /// The one-pole coefficient of the coil per step.
-  private let coilSmoothing: Double
+  private let coilSmoothingCoefficient: Double
   /// The one-pole coefficient of the magnet per step.
-  private let magnetSmoothing: Double
+  private let magnetSmoothingCoefficient: Double
   /// The one-pole coefficient of the requested power per step.
-  private let requestSmoothing: Double
+  private let requestedPowerSmoothingCoefficient: Double
   /// The average requested power.
-  private var requestedPower = 0.0
+  private var averageRequestedPower = 0.0
 
   init(
     _ limits: TransducerLimits, stepSeconds: Double, temperatureRise: TransducerThermalState
   ) {
-    let thermal = limits.thermal
+    let thermalParameters = limits.thermal
     self.temperatureRise = temperatureRise
     // The power of a sine is half that of its peak.
-    fullScalePower = 2 * (limits.power ?? 0)
-    coilFraction = thermal.coilFraction
-    coilSmoothing = stepSeconds / thermal.coilTimeConstant
-    magnetSmoothing = stepSeconds / thermal.magnetTimeConstant
-    requestSmoothing = min(1, stepSeconds / (Self.averagingFraction * thermal.coilTimeConstant))
+    fullScalePower = 2 * (limits.fullScalePowerRatio ?? 0)
+    coilTemperatureFraction = thermalParameters.coilTemperatureFraction
+    coilSmoothingCoefficient = stepSeconds / thermalParameters.coilTimeConstant
+    magnetSmoothingCoefficient = stepSeconds / thermalParameters.magnetTimeConstant
+    requestedPowerSmoothingCoefficient = min(
+      1, stepSeconds / (Self.averagingFraction * thermalParameters.coilTimeConstant))
   }
 
   /// Advances the model by a step and returns the gain for the next.
@@ -83,12 +86,15 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   ///   - outputMeanSquare: The mean square of the output.
   ///   - requestedMeanSquare: The mean square of the output without gain reduction.
   @_noLocks mutating func advance(outputMeanSquare: Double, requestedMeanSquare: Double) -> Double {
-    let power = outputMeanSquare * fullScalePower
-    temperatureRise.coil += (coilFraction * power - temperatureRise.coil) * coilSmoothing
-    temperatureRise.magnet +=
-      ((1 - coilFraction) * power - temperatureRise.magnet) * magnetSmoothing
-    requestedPower +=
-      (requestedMeanSquare * fullScalePower - requestedPower) * requestSmoothing
+    let outputPower = outputMeanSquare * fullScalePower
+    temperatureRise.coilRise +=
+      (coilTemperatureFraction * outputPower - temperatureRise.coilRise) * coilSmoothingCoefficient
+    temperatureRise.magnetRise +=
+      ((1 - coilTemperatureFraction) * outputPower - temperatureRise.magnetRise)
+      * magnetSmoothingCoefficient
+    averageRequestedPower +=
+      (requestedMeanSquare * fullScalePower - averageRequestedPower)
+      * requestedPowerSmoothingCoefficient
     return gain
   }
 
@@ -96,10 +102,11 @@ struct ThermalLimiter: Sendable, BitwiseCopyable {
   private var gain: Double {
     @_noLocks get {
       let allowed =
-        TransducerLimits.targetTemperatureRise + Self.powerPerHeadroom
-        * (TransducerLimits.targetTemperatureRise - temperatureRise.total)
-      if requestedPower <= allowed { return 1 }
-      return allowed > 0 ? min(1, RealtimeMath.inverseSquareRoot(requestedPower / allowed)) : 0
+        TransducerLimits.targetTemperatureRise + Self.allowedPowerPerRemainingRise
+        * (TransducerLimits.targetTemperatureRise - temperatureRise.totalRise)
+      if averageRequestedPower <= allowed { return 1 }
+      return allowed > 0
+        ? min(1, RealtimeMath.inverseSquareRoot(averageRequestedPower / allowed)) : 0
     }
   }
 }

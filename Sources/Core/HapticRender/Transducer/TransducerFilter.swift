@@ -4,7 +4,7 @@
 /// They add no delay. The result doesn't depend on the division into blocks.
 struct TransducerFilter: BitwiseCopyable {
   /// The magnitude to which samples are clamped, which prevents overflow: 72 dB above full scale.
-  static var maximumLevel: Float { @_noLocks get { 4_096 } }
+  static var maximumMagnitude: Float { @_noLocks get { 4_096 } }
 
   /// The level of a dither with alternating sign, which prevents denormals in the filters.
   private static let ditherLevel = 1e-30
@@ -52,13 +52,13 @@ struct TransducerFilter: BitwiseCopyable {
       let pair = unsafe SIMD2(Double(block[unchecked: frame]), Double(block[unchecked: frame &+ 1]))
       let driven = equalizer.process(
         highPass.process(pair + dither, state: &highPassState), state: &equalizerState)
-      unsafe block[unchecked: frame] = Self.gatedSample(driven.x)
-      unsafe block[unchecked: frame &+ 1] = Self.gatedSample(driven.y)
+      unsafe block[unchecked: frame] = Self.zeroingNearSilence(driven.x)
+      unsafe block[unchecked: frame &+ 1] = Self.zeroingNearSilence(driven.y)
       frame &+= 2
     }
     if frame < count {
       let sample = unsafe Double(block[unchecked: frame]) + dither.x
-      unsafe block[unchecked: frame] = Self.gatedSample(
+      unsafe block[unchecked: frame] = Self.zeroingNearSilence(
         equalizer.process(
           highPass.process(sample, state: &highPassState), state: &equalizerState))
       isOddFrame.toggle()
@@ -91,7 +91,7 @@ struct TransducerFilter: BitwiseCopyable {
   }
 
   /// Returns a sample in single precision, or 0 below the threshold of silence.
-  @_noLocks @inline(__always) static func gatedSample(_ value: Double) -> Float {
+  @_noLocks @inline(__always) static func zeroingNearSilence(_ value: Double) -> Float {
     abs(value) < silenceThreshold ? 0 : Float(value)
   }
 

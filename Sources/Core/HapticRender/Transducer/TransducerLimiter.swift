@@ -14,14 +14,14 @@ internal import RealtimeMemory
 ///    ceiling of the preceding limiter, and it is exactly 1 far from the limits.
 struct TransducerLimiter: ~Copyable {
   /// The delay, in frames.
-  let delay: Int
+  let delayFrameCount: Int
   /// The gain at the end of the step that is output.
-  private(set) var gain: Float = 1
+  private(set) var stepEndGain: Float = 1
 
-  private var excursion: ExcursionLimiter
-  private var thermal: ThermalLimiter
+  private var excursionLimiter: ExcursionLimiter
+  private var thermalLimiter: ThermalLimiter
   private let stepLength: Int
-  private let weights: StepWeights
+  private let stepWeights: StepWeights
   private let inverseStepLength: Float
   /// Two steps and the padding that is read after the second. The input of a step replaces its
   /// output.
@@ -29,44 +29,44 @@ struct TransducerLimiter: ~Copyable {
   /// A temporary copy of the input of a step.
   private let exchangeBuffer: FixedBuffer<Float>
   /// The gain at the start of the step that is output.
-  private var previousGain: Float = 1
+  private var stepStartGain: Float = 1
   /// The gain that the thermal limiter allows.
   private var thermalGain: Float = 1
   /// The moments of the step that was received last.
   private var latestMoments = StepMoments()
   /// The index in the delay line of the step that is output.
-  private var stepStart = 0
+  private var stepStartIndex = 0
   /// The index of the next frame in its step.
-  private var stepIndex = 0
+  private var frameInStep = 0
 
   init(_ settings: TransducerSettings, temperatureRise: TransducerThermalState) {
-    excursion = ExcursionLimiter(settings)
-    stepLength = excursion.stepLength
-    delay = 2 * stepLength
+    excursionLimiter = ExcursionLimiter(settings)
+    stepLength = excursionLimiter.stepLength
+    delayFrameCount = 2 * stepLength
     inverseStepLength = 1 / Float(stepLength)
-    weights = StepWeights(stepLength: stepLength)
-    delayLine = FixedBuffer(repeating: 0, count: stepLength + weights.paddedLength)
+    stepWeights = StepWeights(stepLength: stepLength)
+    delayLine = FixedBuffer(repeating: 0, count: stepLength + stepWeights.paddedLength)
     exchangeBuffer = FixedBuffer(repeating: 0, count: stepLength)
-    thermal = ThermalLimiter(
+    thermalLimiter = ThermalLimiter(
       settings.limits, stepSeconds: Double(stepLength) / settings.rate,
       temperatureRise: temperatureRise
     )
   }
 
-  var temperatureRise: TransducerThermalState { @_noLocks get { thermal.temperatureRise } }
+  var temperatureRise: TransducerThermalState { @_noLocks get { thermalLimiter.temperatureRise } }
 
-  /// Limits the first frames of a block in place. The output is delayed by `delay` frames.
+  /// Limits the first frames of a block in place, with a delay of `delayFrameCount` frames.
   @_noLocks mutating func process(
     _ block: inout MutableSpan<Float>, count: Int, statistics: inout RenderStatistics
   ) {
     precondition(count <= block.count, "frames beyond the block")
     var frame = 0
     while frame < count {
-      let length = min(stepLength &- stepIndex, count &- frame)
+      let length = min(stepLength &- frameInStep, count &- frame)
       processFrames(&block, in: frame..<frame &+ length)
       frame &+= length
-      stepIndex &+= length
-      if stepIndex == stepLength {
+      frameInStep &+= length
+      if frameInStep == stepLength {
         finishStep(&statistics)
       }
     }
@@ -75,21 +75,21 @@ struct TransducerLimiter: ~Copyable {
   /// Clears the delay line and the motion. The temperature rise remains.
   @_noLocks mutating func reset() {
     unsafe delayLine.address.update(repeating: 0, count: delayLine.count)
-    excursion.reset()
+    excursionLimiter.reset()
     latestMoments = StepMoments()
-    gain = 1
-    previousGain = 1
+    stepEndGain = 1
+    stepStartGain = 1
     thermalGain = 1
-    stepStart = 0
-    stepIndex = 0
+    stepStartIndex = 0
+    frameInStep = 0
   }
 
   /// Replaces frames of a block, all in the same step, by delayed frames.
   @_noLocks private mutating func processFrames(
     _ block: inout MutableSpan<Float>, in range: Range<Int>
   ) {
-    let delayIndex = stepStart &+ stepIndex
-    if previousGain == 1, gain == 1 {
+    let delayIndex = stepStartIndex &+ frameInStep
+    if stepStartGain == 1, stepEndGain == 1 {
       guard let samples = unsafe block.address() else { return }
       let frames = unsafe UnsafeMutableRawPointer(samples + range.lowerBound)
       let delayed = unsafe UnsafeMutableRawPointer(delayLine.address + delayIndex)
@@ -99,10 +99,10 @@ struct TransducerLimiter: ~Copyable {
       unsafe delayed.copyMemory(from: temporary, byteCount: range.count &* 4)
       return
     }
-    let slope = (gain - previousGain) * inverseStepLength
+    let gainSlopePerFrame = (stepEndGain - stepStartGain) * inverseStepLength
     for index in 0..<range.count {
       let input = unsafe block[unchecked: range.lowerBound &+ index]
-      let frameGain = previousGain + slope * Float(stepIndex &+ index &+ 1)
+      let frameGain = stepStartGain + gainSlopePerFrame * Float(frameInStep &+ index &+ 1)
       unsafe block[unchecked: range.lowerBound &+ index] =
         delayLine[delayIndex &+ index] * frameGain
       delayLine[delayIndex &+ index] = input
@@ -110,37 +110,38 @@ struct TransducerLimiter: ~Copyable {
   }
 
   @_noLocks private mutating func finishStep(_ statistics: inout RenderStatistics) {
-    let outputMoments = latestMoments
-    latestMoments = unsafe weights.moments(of: delayLine.address + stepStart)
-    stepIndex = 0
-    stepStart = stepStart == 0 ? stepLength : 0
-    previousGain = gain
-    gain = excursion.advance(
-      gain: previousGain, maximumGain: thermalGain, step: outputMoments, next: latestMoments)
+    let outputStepMoments = latestMoments
+    latestMoments = unsafe stepWeights.moments(of: delayLine.address + stepStartIndex)
+    frameInStep = 0
+    stepStartIndex = stepStartIndex == 0 ? stepLength : 0
+    stepStartGain = stepEndGain
+    stepEndGain = excursionLimiter.advance(
+      gain: stepStartGain, maximumGain: thermalGain, step: outputStepMoments, next: latestMoments)
     recordGain(in: &statistics)
     // The mean square of a linear gain.
-    let meanSquareGain = (previousGain * previousGain + previousGain * gain + gain * gain) / 3
+    let meanSquareGain =
+      (stepStartGain * stepStartGain + stepStartGain * stepEndGain + stepEndGain * stepEndGain) / 3
     thermalGain = Float(
-      thermal.advance(
-        outputMeanSquare: Double(outputMoments.meanSquare * meanSquareGain),
-        requestedMeanSquare: Double(outputMoments.meanSquare)))
-    let temperatureRise = Float(thermal.temperatureRise.total)
+      thermalLimiter.advance(
+        outputMeanSquare: Double(outputStepMoments.driveMeanSquare * meanSquareGain),
+        requestedMeanSquare: Double(outputStepMoments.driveMeanSquare)))
+    let temperatureRise = Float(thermalLimiter.temperatureRise.totalRise)
     if temperatureRise > statistics.peakTemperatureRise {
       statistics.peakTemperatureRise = temperatureRise
     }
   }
 
   @_noLocks private func recordGain(in statistics: inout RenderStatistics) {
-    if gain < thermalGain {
+    if stepEndGain < thermalGain {
       statistics.excursionLimitedFrameCount &+= Int64(stepLength)
     }
     if thermalGain < 1 {
       statistics.powerLimitedFrameCount &+= Int64(stepLength)
     }
-    if gain < statistics.minimumProtectionGain {
-      statistics.minimumProtectionGain = gain
+    if stepEndGain < statistics.minimumProtectionGain {
+      statistics.minimumProtectionGain = stepEndGain
     }
-    let currentExcursion = excursion.excursion
+    let currentExcursion = excursionLimiter.currentExcursion
     if currentExcursion > statistics.peakExcursion {
       statistics.peakExcursion = currentExcursion
     }
@@ -153,20 +154,20 @@ struct TransducerLimiter: ~Copyable {
 /// times the gain at the start plus a rising ramp times the gain at the end.
 struct StepMoments: BitwiseCopyable, Sendable {
   /// The sum of the drive.
-  var sum: Float = 0
+  var driveSum: Float = 0
   /// The sum of the drive weighted by the position.
-  var firstMoment: Float = 0
+  var driveFirstMoment: Float = 0
   /// The sum of the drive weighted by a ramp from 0 to 1.
   var rampedSum: Float = 0
   /// The sum of the drive weighted by the ramp and the position.
   var rampedFirstMoment: Float = 0
   /// The mean square of the drive.
-  var meanSquare: Float = 0
+  var driveMeanSquare: Float = 0
 
   /// The sum of the drive weighted by a ramp from 1 to 0.
-  var fallingSum: Float { @_noLocks get { sum - rampedSum } }
+  var fallingSum: Float { @_noLocks get { driveSum - rampedSum } }
   /// The sum of the drive weighted by the falling ramp and the position.
-  var fallingFirstMoment: Float { @_noLocks get { firstMoment - rampedFirstMoment } }
+  var fallingFirstMoment: Float { @_noLocks get { driveFirstMoment - rampedFirstMoment } }
 }
 
 /// The weights of the frames of a step for the computation of its moments.
@@ -178,33 +179,33 @@ struct StepWeights: ~Copyable {
   private let inverseStepLength: Float
 
   init(stepLength: Int) {
-    let length = (stepLength + 3) / 4 * 4
-    paddedLength = length
+    let paddedStepLength = (stepLength + 3) / 4 * 4
+    paddedLength = paddedStepLength
     inverseStepLength = 1 / Float(stepLength)
-    var values = [Float](repeating: 0, count: 2 * length)
-    var positions = (SIMD4<Float>(0, 1, 2, 3) + 0.5) * inverseStepLength - 0.5
+    var weightTable = [Float](repeating: 0, count: 2 * paddedStepLength)
+    var framePositions = (SIMD4<Float>(0, 1, 2, 3) + 0.5) * inverseStepLength - 0.5
     for frame in 0..<stepLength {
-      values[frame] = 1
-      values[length + frame] = positions[frame % 4]
+      weightTable[frame] = 1
+      weightTable[paddedStepLength + frame] = framePositions[frame % 4]
       if frame % 4 == 3 {
-        positions += 4 * inverseStepLength
+        framePositions += 4 * inverseStepLength
       }
     }
-    weights = FixedBuffer(values)
+    weights = FixedBuffer(weightTable)
   }
 
   /// Returns the moments of a step.
   ///
   /// - Parameter frames: The address of `paddedLength` finite frames.
   @_noLocks @unsafe func moments(of frames: UnsafePointer<Float>) -> StepMoments {
-    let sums = unsafe temblor_step_moments(frames, weights.address, paddedLength)
+    let weightedSums = unsafe temblor_step_moments(frames, weights.address, paddedLength)
     // The ramp reaches 1 half a frame after the position of the last frame.
     let rampCenter = 0.5 + 0.5 * inverseStepLength
     return StepMoments(
-      sum: sums.sum, firstMoment: sums.first_moment,
-      rampedSum: sums.first_moment + rampCenter * sums.sum,
-      rampedFirstMoment: sums.second_moment + rampCenter * sums.first_moment,
-      meanSquare: sums.energy * inverseStepLength
+      driveSum: weightedSums.sum, driveFirstMoment: weightedSums.first_moment,
+      rampedSum: weightedSums.first_moment + rampCenter * weightedSums.sum,
+      rampedFirstMoment: weightedSums.second_moment + rampCenter * weightedSums.first_moment,
+      driveMeanSquare: weightedSums.energy * inverseStepLength
     )
   }
 }

@@ -19,24 +19,26 @@ public struct TransducerModel: Equatable, Sendable {
 
   /// Returns the magnitude of the acceleration for a steady full-scale sine.
   public func acceleration(atHertz hertz: Double) -> Double {
-    let ratio = hertz / resonance
-    return ratio * ratio * displacement(atHertz: hertz)
+    let relativeFrequency = hertz / resonance
+    return relativeFrequency * relativeFrequency * displacement(atHertz: hertz)
   }
 
   /// Returns the acceleration for a steady full-scale sine as a complex number.
   func accelerationPhasor(atHertz hertz: Double) -> SIMD2<Double> {
-    let ratio = hertz / resonance
-    let real = 1 - ratio * ratio
-    let imaginary = ratio / qualityFactor
-    let scale = -ratio * ratio / (qualityFactor * (real * real + imaginary * imaginary))
-    return [scale * real, -scale * imaginary]
+    let relativeFrequency = hertz / resonance
+    let real = 1 - relativeFrequency * relativeFrequency
+    let imaginary = relativeFrequency / qualityFactor
+    let conjugateScale =
+      -relativeFrequency * relativeFrequency
+      / (qualityFactor * (real * real + imaginary * imaginary))
+    return [conjugateScale * real, -conjugateScale * imaginary]
   }
 
   /// Returns the magnitude of the displacement, relative to that of a full-scale sine at resonance.
   public func displacement(atHertz hertz: Double) -> Double {
-    let ratio = hertz / resonance
-    let real = 1 - ratio * ratio
-    let imaginary = ratio / qualityFactor
+    let relativeFrequency = hertz / resonance
+    let real = 1 - relativeFrequency * relativeFrequency
+    let imaginary = relativeFrequency / qualityFactor
     return 1 / (qualityFactor * (real * real + imaginary * imaginary).squareRoot())
   }
 }
@@ -56,8 +58,8 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
 
   init(_ model: TransducerModel, seconds: Double) {
     let omega = 2 * Double.pi * model.resonance
-    let decay = omega / (2 * model.qualityFactor)
-    let discriminant = omega * omega - decay * decay
+    let decayRate = omega / (2 * model.qualityFactor)
+    let discriminant = omega * omega - decayRate * decayRate
     let oscillation: (cosine: Double, sine: Double)
     if discriminant > 1e-9 {
       let frequency = discriminant.squareRoot()
@@ -68,19 +70,21 @@ struct MotionStateTransition: Equatable, Sendable, BitwiseCopyable {
     } else {
       oscillation = (1, seconds)
     }
-    let envelope = exp(-decay * seconds)
+    let decayFactor = exp(-decayRate * seconds)
     displacementRow = [
-      envelope * (oscillation.cosine + decay * oscillation.sine),
-      envelope * omega * oscillation.sine,
+      decayFactor * (oscillation.cosine + decayRate * oscillation.sine),
+      decayFactor * omega * oscillation.sine,
     ]
-    velocityRow = [-displacementRow.y, envelope * (oscillation.cosine - decay * oscillation.sine)]
+    velocityRow = [
+      -displacementRow.y, decayFactor * (oscillation.cosine - decayRate * oscillation.sine),
+    ]
     driveColumn = [
       (1 - displacementRow.x) / model.qualityFactor, displacementRow.y / model.qualityFactor,
     ]
   }
 
   /// Returns the displacement and velocity after the step, without drive.
-  @_noLocks func advanced(_ motion: SIMD2<Double>) -> SIMD2<Double> {
+  @_noLocks func nextMotion(after motion: SIMD2<Double>) -> SIMD2<Double> {
     SIMD2(
       displacementRow.x * motion.x + displacementRow.y * motion.y,
       velocityRow.x * motion.x + velocityRow.y * motion.y)
@@ -98,7 +102,7 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
   public private(set) var peakDisplacement = 0.0
   private var previousDrive = 0.0
   private var resonances: InlineArray<3, SimulatedResonance>
-  private let count: Int
+  private let resonanceCount: Int
 
   /// Creates a transducer at rest.
   ///
@@ -107,26 +111,26 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
   ///   - modes: The additional resonances, at most `TransducerMode.maximumCount`.
   ///   - rate: The sample rate, in hertz.
   public init(_ model: TransducerModel, modes: [TransducerMode] = [], rate: Double) {
-    let all =
+    let simulatedResonances =
       [SimulatedResonance(model, rate: rate)]
       + modes.prefix(TransducerMode.maximumCount).map {
         SimulatedResonance($0, relativeTo: model, rate: rate)
       }
-    count = min(all.count, 3)
-    resonances = InlineArray { all[min($0, all.count - 1)] }
+    resonanceCount = min(simulatedResonances.count, 3)
+    resonances = InlineArray { simulatedResonances[min($0, simulatedResonances.count - 1)] }
   }
 
   /// The displacement, relative to the peak of a full-scale sine at resonance.
-  public var displacement: Double { total { $0.displacementGain * $0.motion.x } }
+  public var displacement: Double { sum { $0.displacementGain * $0.motion.x } }
   /// The velocity, relative to the peak of a full-scale sine at resonance.
-  public var velocity: Double { total { $0.velocityGain * $0.motion.y } }
+  public var velocity: Double { sum { $0.velocityGain * $0.motion.y } }
 
   /// Advances the simulation by a sample of the drive and returns the acceleration, relative to the
   /// peak of a full-scale sine at resonance.
   public mutating func nextAcceleration(drive sample: Float) -> Float {
     let drive = Double(sample)
     var acceleration = 0.0
-    for index in 0..<count {
+    for index in 0..<resonanceCount {
       acceleration += resonances[index].nextAcceleration(from: previousDrive, to: drive)
     }
     previousDrive = drive
@@ -134,12 +138,12 @@ public struct TransducerSimulation: BitwiseCopyable, Sendable {
     return Float(acceleration)
   }
 
-  private func total(of contribution: (SimulatedResonance) -> Double) -> Double {
-    var total = contribution(resonances[0])
-    for index in 1..<count {
-      total += contribution(resonances[index])
+  private func sum(of contribution: (SimulatedResonance) -> Double) -> Double {
+    var contributionSum = contribution(resonances[0])
+    for index in 1..<resonanceCount {
+      contributionSum += contribution(resonances[index])
     }
-    return total
+    return contributionSum
   }
 }
 
@@ -161,9 +165,12 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
     transition = MotionStateTransition(model, seconds: seconds)
     // The response to a linear drive follows by partial integration. `deviation` is the difference
     // between the response to a constant drive and that of a free mass.
-    let deviation = transition.driveColumn - SIMD2(0, omega / model.qualityFactor * seconds)
+    let driveRampDeviation =
+      transition.driveColumn - SIMD2(0, omega / model.qualityFactor * seconds)
     driveEndColumn =
-      SIMD2(-deviation.x / model.qualityFactor - deviation.y, deviation.x) / (omega * seconds)
+      SIMD2(
+        -driveRampDeviation.x / model.qualityFactor - driveRampDeviation.y, driveRampDeviation.x)
+      / (omega * seconds)
     qualityFactor = model.qualityFactor
     self.gain = gain
     // The displacement is the acceleration divided by the squared frequency.
@@ -177,7 +184,8 @@ private struct SimulatedResonance: BitwiseCopyable, Sendable {
 
   mutating func nextAcceleration(from previousDrive: Double, to drive: Double) -> Double {
     motion =
-      transition.advanced(motion) + (transition.driveColumn - driveEndColumn) * previousDrive
+      transition.nextMotion(after: motion) + (transition.driveColumn - driveEndColumn)
+      * previousDrive
       + driveEndColumn * drive
     return gain * ((drive - motion.y) / qualityFactor - motion.x)
   }

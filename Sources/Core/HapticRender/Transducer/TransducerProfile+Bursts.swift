@@ -13,7 +13,7 @@ internal import CMath
 /// 4. The amplifier and the excursion limit bound every level.
 extension TransducerProfile {
   /// The maximum of a burst's drive: the ceiling, minus the error of a low simulation rate.
-  private static let maximumBurstDrive = 0.87
+  private static let maximumBurstDriveLevel = 0.87
   /// The maximum excursion of a burst, as a fraction of the limit, below which protection doesn't
   /// act.
   private static let maximumExcursionFraction = 0.66
@@ -26,7 +26,7 @@ extension TransducerProfile {
   private static let trailingCycleCount = 2.0
 
   /// The filtered drive of a burst.
-  private struct BurstDrive {
+  private struct FilteredBurst {
     var samples: [Double]
     var rate: Double
 
@@ -35,11 +35,11 @@ extension TransducerProfile {
 
   /// The simulation of a burst at a sharpness.
   private struct SimulatedBurst {
-    var drive: BurstDrive
+    var filteredBurst: FilteredBurst
     /// The level at which the burst reaches the excursion limit.
-    var excursionLevel: Double
+    var excursionLimitedLevel: Double
     /// The relative level at which bursts feel equally strong.
-    var equalLevel: Double
+    var equalSensationLevel: Double
     var sensationExponent: Double
   }
 
@@ -68,28 +68,29 @@ extension TransducerProfile {
         atSharpness: Double(index) / Double(steadyLevels.count - 1), model, settings,
         thresholdShift: shifts[index], steadyLevel: steadyLevels[index])
     }
-    let center = bursts[steadyLevels.count / 2]
-    let requested = Self.burstDrive(
+    let centerBurst = bursts[steadyLevels.count / 2]
+    let requestedBurst = Self.filteredBurst(
       requestedShape, atSharpness: 0.5, model, nil, maximumRate: settings.rate)
     let requiredLevel = Self.requiredLevel(
-      center.drive, toMatch: requested, models: settings.uncertainty.extremeModels(of: model))
+      centerBurst.filteredBurst, toMatch: requestedBurst,
+      models: settings.uncertainty.extremeModels(of: model))
     let centerLevel = max(
       requiredLevel * raised(10, to: Self.burstAdvantageDecibels / 20),
       steadyLevels[steadyLevels.count / 2])
-    let scale = centerLevel / center.equalLevel
+    let levelScale = centerLevel / centerBurst.equalSensationLevel
     // The level of the central burst above the threshold determines the sensation of the others.
-    let centerDecibels = decibels(ofAmplitude: scale * (fullScaleAcceleration ?? 1))
-    let sensation = SensationGrowth.sensation(
-      ofDecibels: centerDecibels, exponent: center.sensationExponent)
+    let centerDecibels = decibels(ofAmplitude: levelScale * (fullScaleAcceleration ?? 1))
+    let targetSensation = SensationGrowth.sensation(
+      ofDecibels: centerDecibels, exponent: centerBurst.sensationExponent)
     return bursts.map { burst in
       let target = SensationGrowth.decibels(
-        ofSensation: sensation, exponent: burst.sensationExponent)
-      var equalLevel = burst.equalLevel
+        ofSensation: targetSensation, exponent: burst.sensationExponent)
+      var equalLevel = burst.equalSensationLevel
       if hasConvergingContours {
         equalLevel *= raised(10, to: (target - centerDecibels) / 20)
       }
-      let maximumLevel = Self.maximumBurstDrive / max(burst.drive.peak, 1e-9)
-      return min(scale * equalLevel, burst.excursionLevel, maximumLevel)
+      let maximumLevel = Self.maximumBurstDriveLevel / max(burst.filteredBurst.peak, 1e-9)
+      return min(levelScale * equalLevel, burst.excursionLimitedLevel, maximumLevel)
     }
   }
 
@@ -109,47 +110,49 @@ extension TransducerProfile {
     thresholdShift: Double, steadyLevel: Double
   ) -> SimulatedBurst {
     let hertz = transient.frequency.hertz(atSharpness: sharpness)
-    let drive = Self.burstDrive(
+    let drive = Self.filteredBurst(
       transient, atSharpness: sharpness, model, settings, maximumRate: settings.rate)
     let acceleration = Self.peakAcceleration(drive, of: model)
-    var threshold = 1.0
+    var thresholdAmplitude = 1.0
     if hasEqualSensation {
-      threshold = raised(10, to: (thresholdDecibels(atHertz: hertz) + thresholdShift) / 20)
+      thresholdAmplitude = raised(10, to: (thresholdDecibels(atHertz: hertz) + thresholdShift) / 20)
     }
     var excursionLevel = Double.infinity
-    if let limit = settings.limits.excursion {
+    if let limit = settings.limits.maximumExcursion {
       let excursion = Self.peakExcursion(drive, model, settings.uncertainty.forExcursion)
       excursionLevel = Self.maximumExcursionFraction * limit / max(excursion, 1e-9)
     }
     return SimulatedBurst(
-      drive: drive, excursionLevel: max(excursionLevel, steadyLevel),
-      equalLevel: threshold / max(acceleration, 1e-9),
+      filteredBurst: drive, excursionLimitedLevel: max(excursionLevel, steadyLevel),
+      equalSensationLevel: thresholdAmplitude / max(acceleration, 1e-9),
       sensationExponent: sensationExponent(atHertz: hertz))
   }
 
   /// Returns the level at which a drive moves all models at least as far as another drive.
   private static func requiredLevel(
-    _ drive: BurstDrive, toMatch requested: BurstDrive, models: [TransducerModel]
+    _ drive: FilteredBurst, toMatch requested: FilteredBurst, models: [TransducerModel]
   ) -> Double {
-    let levels = models.map { model in
+    let requiredLevels = models.map { model in
       peakAcceleration(requested, of: model) / max(peakAcceleration(drive, of: model), 1e-9)
     }
-    return levels.max() ?? 1
+    return requiredLevels.max() ?? 1
   }
 
   /// Returns the drive of a burst, filtered if there are settings.
-  private static func burstDrive(
+  private static func filteredBurst(
     _ burst: TransientShape, atSharpness sharpness: Double, _ model: TransducerModel,
     _ settings: TransducerSettings?, maximumRate: Double
-  ) -> BurstDrive {
+  ) -> FilteredBurst {
     let maximumRatio = burst.partials.map { $0.ratio * max(1, $0.glide) }.max() ?? 1
     let hertz = burst.frequency.hertz(atSharpness: sharpness)
     let rate = min(
       maximumRate, simulatedFramesPerCycle * max(maximumRatio * hertz, model.resonance))
     var samples = burst.samples(atSharpness: sharpness, rate: rate)
     samples += [Double](repeating: 0, count: Int(trailingCycleCount * rate / model.resonance))
-    guard let settings else { return BurstDrive(samples: samples, rate: rate) }
-    var filters = [Biquad(highPassHertz: min(settings.highPassHertz, rate / 4), rate: rate)]
+    guard let settings else { return FilteredBurst(samples: samples, rate: rate) }
+    var filters = [
+      Biquad(highPassHertz: min(settings.highPassHertz, rate / 4), rate: rate)
+    ]
     if let equalizer = settings.equalizer {
       filters.append(equalizer.filter(rate: rate))
     }
@@ -159,42 +162,46 @@ extension TransducerProfile {
         samples[index] = filter.process(samples[index], state: &state)
       }
     }
-    return BurstDrive(samples: samples, rate: rate)
+    return FilteredBurst(samples: samples, rate: rate)
   }
 
-  private static func peakAcceleration(_ drive: BurstDrive, of model: TransducerModel) -> Double {
-    var peak = 0.0
-    simulate(drive, model) { sample, motion in
+  private static func peakAcceleration(_ drive: FilteredBurst, of model: TransducerModel) -> Double
+  {
+    var peakMagnitude = 0.0
+    simulateMotion(drive, model) { sample, motion in
       // The equation of motion: the drive minus the forces of the damping and the spring.
-      peak = max(peak, abs((sample - motion.y) / model.qualityFactor - motion.x))
+      peakMagnitude = max(peakMagnitude, abs((sample - motion.y) / model.qualityFactor - motion.x))
     }
-    return peak
+    return peakMagnitude
   }
 
   private static func peakExcursion(
-    _ drive: BurstDrive, _ model: TransducerModel, _ uncertainty: TransducerUncertainty
+    _ drive: FilteredBurst, _ model: TransducerModel, _ uncertainty: TransducerUncertainty
   ) -> Double {
-    var peak = 0.0
+    var peakMagnitude = 0.0
     for factor in [1 - uncertainty.resonance, 1, 1 + uncertainty.resonance] {
       // With a known level at rest, the transducer with the highest quality factor moves furthest.
       let worst = TransducerModel(
         resonance: model.resonance * factor,
         qualityFactor: model.qualityFactor * uncertainty.qualityFactor)
-      simulate(drive, worst) { peak = max(peak, uncertainty.qualityFactor * abs($1.x)) }
+      simulateMotion(drive, worst) {
+        peakMagnitude = max(peakMagnitude, uncertainty.qualityFactor * abs($1.x))
+      }
     }
-    return peak
+    return peakMagnitude
   }
 
   /// Drives a model from rest, and calls a function with each sample and the displacement and
   /// velocity before it.
-  private static func simulate(
-    _ drive: BurstDrive, _ model: TransducerModel, body: (Double, SIMD2<Double>) -> Void
+  private static func simulateMotion(
+    _ drive: FilteredBurst, _ model: TransducerModel, body: (Double, SIMD2<Double>) -> Void
   ) {
-    let step = MotionStateTransition(model, seconds: 1 / drive.rate)
-    var motion = SIMD2<Double>()
+    let frameTransition = MotionStateTransition(model, seconds: 1 / drive.rate)
+    var motionState = SIMD2<Double>()
     for sample in drive.samples {
-      body(sample, motion)
-      motion = step.advanced(motion) + step.driveColumn * sample
+      body(sample, motionState)
+      motionState =
+        frameTransition.nextMotion(after: motionState) + frameTransition.driveColumn * sample
     }
   }
 }
@@ -204,8 +211,8 @@ extension TransientShape {
   fileprivate func samples(atSharpness sharpness: Double, rate: Double) -> [Double] {
     let duration = seconds(atSharpness: sharpness)
     let maximumRatio = partials.map { $0.durationRatio }.max() ?? 1
-    let count = max(4, Int((duration * maximumRatio * rate).rounded()))
-    var samples = [Double](repeating: 0, count: count)
+    let burstFrameCount = max(4, Int((duration * maximumRatio * rate).rounded()))
+    var samples = [Double](repeating: 0, count: burstFrameCount)
     for partial in partials {
       add(partial, duration: duration, atSharpness: sharpness, rate: rate, to: &samples)
     }
@@ -219,19 +226,24 @@ extension TransientShape {
     let hertz = frequency.hertz(atSharpness: sharpness)
     let squareness =
       squareness.lowerBound + (squareness.upperBound - squareness.lowerBound) * sharpness
-    let length = max(4, Int((duration * partial.durationRatio * rate).rounded()))
-    let eighth = max(1, (length + 4) / 8)
-    let rise = min(attack.map { max(1, Int(($0 * rate).rounded())) } ?? eighth, length / 2)
-    let fall = min(release.map { max(1, Int(($0 * rate).rounded())) } ?? eighth, length - rise)
-    for frame in 0..<min(length, samples.count) {
+    let partialFrameCount = max(4, Int((duration * partial.durationRatio * rate).rounded()))
+    let eighthOfLength = max(1, (partialFrameCount + 4) / 8)
+    let riseLength = min(
+      attack.map { max(1, Int(($0 * rate).rounded())) } ?? eighthOfLength, partialFrameCount / 2)
+    let fallLength = min(
+      release.map { max(1, Int(($0 * rate).rounded())) } ?? eighthOfLength,
+      partialFrameCount - riseLength)
+    for frame in 0..<min(partialFrameCount, samples.count) {
       let time = Double(frame) / rate
-      let edge = min(1, Double(frame) / Double(rise), Double(length - frame) / Double(fall))
+      let edge = min(
+        1, Double(frame) / Double(riseLength),
+        Double(partialFrameCount - frame) / Double(fallLength))
       let cycles: Double
       if partial.glide == 1 {
         // A steady sine crosses zero in the middle of the burst.
-        cycles = hertz * partial.ratio * (time - Double(length) / rate / 2)
+        cycles = hertz * partial.ratio * (time - Double(partialFrameCount) / rate / 2)
       } else {
-        let meanGlide = 1 + (partial.glide - 1) * Double(frame) / Double(2 * length)
+        let meanGlide = 1 + (partial.glide - 1) * Double(frame) / Double(2 * partialFrameCount)
         cycles = hertz * partial.ratio * time * meanGlide
       }
       let sine = sin(2 * Double.pi * cycles)

@@ -39,8 +39,8 @@ extension TransducerProfile {
     guard let hardware, hardware.model != nil, let acceleration = hardware.acceleration else {
       return nil
     }
-    let power = TransducerLimits(hardware, amplifier: amplifier).power
-    return acceleration * (power ?? 1).squareRoot()
+    let fullScalePowerRatio = TransducerLimits(hardware, amplifier: amplifier).fullScalePowerRatio
+    return acceleration * (fullScalePowerRatio ?? 1).squareRoot()
   }
 
   /// Returns the exponent of sensation at a frequency, or 1 if contours don't converge.
@@ -93,10 +93,10 @@ extension TransducerProfile {
       switch drive.contactSite {
       case .hand: Self.defaultThresholds
       case .seat: SeatWeighting.thresholds
-      case .ear: EqualLoudness.contour
+      case .ear: EqualLoudness.equalLoudnessContour
       }
-    let curve = thresholds.count > 1 ? thresholds : defaultCurve
-    return Self.interpolatedDecibels(curve.map { ($0.hertz, $0.decibels) }, atHertz: hertz)
+    let thresholdCurve = thresholds.count > 1 ? thresholds : defaultCurve
+    return Self.interpolatedDecibels(thresholdCurve.map { ($0.hertz, $0.decibels) }, atHertz: hertz)
   }
 
   /// Returns the level of a full-scale sine above the threshold, up to a constant.
@@ -107,11 +107,11 @@ extension TransducerProfile {
   ///   - hertz: The frequency.
   ///   - drive: The filters of the drive, or nil for none.
   func sensationDecibels(atHertz hertz: Double, drive: TransducerSettings?) -> Double {
-    var level = hardwareDecibels(atHertz: hertz)
+    var sensationLevel = hardwareDecibels(atHertz: hertz)
     if let drive {
-      level += decibels(ofAmplitude: max(1e-15, drive.driveResponse(atHertz: hertz)))
+      sensationLevel += decibels(ofAmplitude: max(1e-15, drive.driveResponse(atHertz: hertz)))
     }
-    return hasEqualSensation ? level - thresholdDecibels(atHertz: hertz) : level
+    return hasEqualSensation ? sensationLevel - thresholdDecibels(atHertz: hertz) : sensationLevel
   }
 
   /// Interpolates linearly over the logarithm of the frequency; the ends are constant.
@@ -147,40 +147,41 @@ extension TransducerProfile {
   /// - Parameter settings: The filters of the drive, or nil for none.
   func bandMapped(settings: TransducerSettings?) -> TransducerProfile {
     guard isBandMapped else { return self }
-    var profile = self
-    profile.frequency = bandMapped(frequency, settings: settings)
-    profile.transient.frequency =
+    var mappedProfile = self
+    mappedProfile.frequency = bandMapped(frequency, settings: settings)
+    mappedProfile.transient.frequency =
       transient.frequency == frequency
-      ? profile.frequency : bandMapped(transient.frequency, settings: settings)
-    return profile
+      ? mappedProfile.frequency : bandMapped(transient.frequency, settings: settings)
+    return mappedProfile
   }
 
   private func bandMapped(
     _ mapping: FrequencyMapping, settings: TransducerSettings?
   ) -> FrequencyMapping {
-    var mapping = mapping
+    var bandMapping = mapping
     if let band = hardware?.band {
-      mapping.low = min(max(mapping.low, band.lowerBound), band.upperBound)
-      mapping.high = min(max(mapping.high, band.lowerBound), band.upperBound)
+      bandMapping.low = min(max(bandMapping.low, band.lowerBound), band.upperBound)
+      bandMapping.high = min(max(bandMapping.high, band.lowerBound), band.upperBound)
     }
-    guard hasKnownResponse, mapping.high > mapping.low else { return mapping }
-    let span = logarithm2(mapping.high / mapping.low)
+    guard hasKnownResponse, bandMapping.high > bandMapping.low else { return bandMapping }
+    let bandOctaves = logarithm2(bandMapping.high / bandMapping.low)
     let frequencies = (0..<Self.bandSearchPointCount).map { index in
-      mapping.low * raised(2, to: span * Double(index) / Double(Self.bandSearchPointCount - 1))
+      bandMapping.low
+        * raised(2, to: bandOctaves * Double(index) / Double(Self.bandSearchPointCount - 1))
     }
     let levels = frequencies.map { sensationDecibels(atHertz: $0, drive: settings) }
-    guard let maximum = levels.max(), let best = levels.firstIndex(of: maximum) else {
-      return mapping
+    guard let maximumLevel = levels.max(), let best = levels.firstIndex(of: maximumLevel) else {
+      return bandMapping
     }
-    let minimum = maximum - drive.reach
+    let minimumLevel = maximumLevel - drive.reachDecibels
     // The negated comparisons also end the band at NaN.
-    if let below = levels[..<best].lastIndex(where: { !($0 >= minimum) }) {
-      mapping.low = frequencies[below + 1]
+    if let lastUnreachableBelow = levels[..<best].lastIndex(where: { !($0 >= minimumLevel) }) {
+      bandMapping.low = frequencies[lastUnreachableBelow + 1]
     }
-    if let above = levels[best...].firstIndex(where: { !($0 >= minimum) }) {
-      mapping.high = frequencies[above - 1]
+    if let firstUnreachableAbove = levels[best...].firstIndex(where: { !($0 >= minimumLevel) }) {
+      bandMapping.high = frequencies[firstUnreachableAbove - 1]
     }
-    return mapping
+    return bandMapping
   }
 
   /// The tolerance by which a level may exceed the reach, in decibels.
@@ -199,22 +200,22 @@ extension TransducerProfile {
   public func levelsOverSharpness(count: Int, drive settings: TransducerSettings?) -> [Double] {
     guard hasEqualSensation || isEqualized else { return Array(repeating: 1, count: count) }
     // The level of full intensity above the threshold matters only if exponents differ.
-    let fullScale = hasConvergingContours ? level * (fullScaleAcceleration ?? 1) : 1
+    let fullScaleLevel = hasConvergingContours ? level * (fullScaleAcceleration ?? 1) : 1
     let frequencies = (0..<count).map { index in
       frequency.hertz(atSharpness: Double(index) / Double(count - 1))
     }
     let levels = frequencies.map {
-      sensationDecibels(atHertz: $0, drive: settings) + decibels(ofAmplitude: fullScale)
+      sensationDecibels(atHertz: $0, drive: settings) + decibels(ofAmplitude: fullScaleLevel)
     }
     let exponents = frequencies.map { sensationExponent(atHertz: $0) }
     let sensations = zip(levels, exponents).map {
       SensationGrowth.sensation(ofDecibels: $0, exponent: $1)
     }
-    let sensation = sensations.min() ?? 0
-    let minimum = minimumLevelDecibels(levels: levels, exponents: exponents)
+    let minimumSensation = sensations.min() ?? 0
+    let minimumLevel = minimumLevelDecibels(levels: levels, exponents: exponents)
     return zip(levels, exponents).map { level, exponent in
-      let target = SensationGrowth.decibels(ofSensation: sensation, exponent: exponent)
-      return raised(10, to: max(minimum, target - level) / 20)
+      let target = SensationGrowth.decibels(ofSensation: minimumSensation, exponent: exponent)
+      return raised(10, to: max(minimumLevel, target - level) / 20)
     }
   }
 
@@ -224,7 +225,7 @@ extension TransducerProfile {
     let contourDecibels = max(0, levels.max() ?? 0) * (1 - exponentRatio)
     guard hasKnownResponse else { return -Double.infinity }
     // The level between two points of the table is slightly lower than at the points.
-    return -(drive.reach + Self.reachToleranceDecibels + contourDecibels)
+    return -(drive.reachDecibels + Self.reachToleranceDecibels + contourDecibels)
   }
 
   /// The thresholds of perception for a profile without its own curve, in decibels relative to 1 g.
@@ -256,25 +257,27 @@ extension TransducerHardware {
   fileprivate var measuredCorrections: [(hertz: Double, decibels: Double)] {
     guard let model, response.count > 1 else { return [] }
     let halfOctave = 2.0.squareRoot()
-    let vicinity = (model.resonance / halfOctave)...(model.resonance * halfOctave)
-    guard response[0].hertz <= vicinity.lowerBound,
-      response[response.count - 1].hertz >= vicinity.upperBound
+    let resonanceVicinity = (model.resonance / halfOctave)...(model.resonance * halfOctave)
+    guard response[0].hertz <= resonanceVicinity.lowerBound,
+      response[response.count - 1].hertz >= resonanceVicinity.upperBound
     else { return [] }
-    let neighbors = zip(response, response.dropFirst()).filter {
-      $1.hertz > vicinity.lowerBound && $0.hertz < vicinity.upperBound
+    let pointsNearResonance = zip(response, response.dropFirst()).filter {
+      $1.hertz > resonanceVicinity.lowerBound && $0.hertz < resonanceVicinity.upperBound
     }
-    let maximumDistance = neighbors.map { $1.hertz / $0.hertz - 1 }.max() ?? .infinity
+    let maximumDistance = pointsNearResonance.map { $1.hertz / $0.hertz - 1 }.max() ?? .infinity
     guard maximumDistance <= 1 / (2 * model.qualityFactor) else { return [] }
-    let differences = response.map {
+    let modelDifferences = response.map {
       ($0.hertz, $0.decibels - model.accelerationDecibels(atHertz: $0.hertz))
     }
-    let mean = differences.reduce(0) { $0 + $1.1 } / Double(differences.count)
-    let squareSum = differences.reduce(0) { $0 + ($1.1 - mean) * ($1.1 - mean) }
+    let meanDifference = modelDifferences.reduce(0) { $0 + $1.1 } / Double(modelDifferences.count)
+    let deviationSquareSum = modelDifferences.reduce(0) {
+      $0 + ($1.1 - meanDifference) * ($1.1 - meanDifference)
+    }
     guard
-      squareSum <= Self.maximumDisagreementDecibels * Self.maximumDisagreementDecibels
-        * Double(differences.count)
+      deviationSquareSum <= Self.maximumDisagreementDecibels * Self.maximumDisagreementDecibels
+        * Double(modelDifferences.count)
     else { return [] }
-    return differences.map { ($0.0, $0.1 - mean) }
+    return modelDifferences.map { ($0.0, $0.1 - meanDifference) }
   }
 }
 

@@ -30,7 +30,7 @@ public struct TransducerSettings: Equatable, Sendable {
     let minimumHertz = profile.minimumHertz
     self.rate = rate
     highPassHertz = min(
-      max(profile.drive.highPass ?? minimumHertz / 2, Self.minimumCornerHertz), rate / 4)
+      max(profile.drive.highPassHertz ?? minimumHertz / 2, Self.minimumCornerHertz), rate / 4)
     highPassFilter = Biquad(highPassHertz: highPassHertz, rate: rate)
     model = hardware.model
     uncertainty = hardware.uncertainty ?? hardware.defaultUncertainty
@@ -43,7 +43,7 @@ public struct TransducerSettings: Equatable, Sendable {
       equalizer = design
       equalizerFilter = design.filter(rate: rate)
       modeFilters = hardware.modes.prefix(TransducerMode.maximumCount).map {
-        ModeDamping($0, of: hardware, damping: profile.drive.damping, rate: rate)
+        ModeDamping($0, of: hardware, damping: profile.drive.dampingFactor, rate: rate)
       }
     } else {
       equalizer = nil
@@ -56,9 +56,9 @@ public struct TransducerSettings: Equatable, Sendable {
   /// equalizer.
   public func driveResponse(atHertz hertz: Double) -> Double {
     modeFilters.reduce(
-      highPassFilter.response(atHertz: hertz, rate: rate)
-        * equalizerFilter.response(atHertz: hertz, rate: rate)
-    ) { $0 * $1.filter.response(atHertz: hertz, rate: rate) }
+      highPassFilter.magnitude(atHertz: hertz, rate: rate)
+        * equalizerFilter.magnitude(atHertz: hertz, rate: rate)
+    ) { $0 * $1.filter.magnitude(atHertz: hertz, rate: rate) }
   }
 
   /// The attenuation of the drive at the end of a tail, in decibels.
@@ -71,8 +71,8 @@ public struct TransducerSettings: Equatable, Sendable {
   /// second, and σᵢ are the others.
   ///
   /// - Parameter includesTransducer: Whether the decay of the transducer itself counts.
-  public func tail(includesTransducer: Bool = false) -> Double {
-    Self.tail(ofDecayRates: decayRates(includesTransducer: includesTransducer))
+  public func tailDuration(includesTransducer: Bool = false) -> Double {
+    Self.tailDuration(ofDecayRates: decayRates(includesTransducer: includesTransducer))
   }
 
   /// Returns the decay rate of each filter and, optionally, of the transducer, in nepers per
@@ -91,51 +91,53 @@ public struct TransducerSettings: Equatable, Sendable {
     return rates
   }
 
-  fileprivate static func tail(ofDecayRates rates: [Double]) -> Double {
-    let sorted = rates.sorted()
-    guard let minimum = sorted.first else { return 0 }
-    return tailAttenuationDecibels / 8.686 / minimum
-      + sorted.dropFirst().reduce(0) { $0 + 1.5 / $1 }
+  fileprivate static func tailDuration(ofDecayRates rates: [Double]) -> Double {
+    let sortedRates = rates.sorted()
+    guard let minimumRate = sortedRates.first else { return 0 }
+    return tailAttenuationDecibels / 8.686 / minimumRate
+      + sortedRates.dropFirst().reduce(0) { $0 + 1.5 / $1 }
   }
 }
 
 extension OutputRouting {
   /// Returns the time after the last sound in which every channel decays, in seconds.
   ///
-  /// The time includes a fade of 10 ms. It is at least `OfflineRenderer.defaultTail`, which
+  /// The time includes a fade of 10 ms. It is at least `OfflineRenderer.defaultTailDuration`, which
   /// suffices without hardware and filters.
   ///
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.
   ///   - includesTransducer: Whether the decay of the transducers themselves counts.
-  public func tail(rate: Double, includesTransducer: Bool = false) -> Double {
-    var maximum = OfflineRenderer.defaultTail
+  public func tailDuration(rate: Double, includesTransducer: Bool = false) -> Double {
+    var maximumTail = OfflineRenderer.defaultTailDuration
     for channel in channels {
       let settings = channel.transducer?.transducerSettings(rate: rate)
       let transducerRates = settings?.decayRates(includesTransducer: includesTransducer) ?? []
       let rates = transducerRates + channel.filterDecayRates
       if !rates.isEmpty {
-        let tail = TransducerSettings.tail(ofDecayRates: rates)
-        maximum = max(maximum, tail + OfflineRenderer.fadeDuration)
+        let tail = TransducerSettings.tailDuration(ofDecayRates: rates)
+        maximumTail = max(maximumTail, tail + OfflineRenderer.fadeDuration)
       }
     }
-    return maximum
+    return maximumTail
   }
 }
 
 extension TransducerModel {
   /// The decay rate of the free motion, in nepers per second; the lower of two real poles.
   var decayRate: Double {
-    let damping = 1 / (2 * qualityFactor)
-    let relativeRate = damping <= 1 ? damping : damping - (damping * damping - 1).squareRoot()
+    let dampingRatio = 1 / (2 * qualityFactor)
+    let relativeRate =
+      dampingRatio <= 1
+      ? dampingRatio : dampingRatio - (dampingRatio * dampingRatio - 1).squareRoot()
     return 2 * Double.pi * resonance * relativeRate
   }
 
   /// Returns the maximum displacement for a full-scale sine in a frequency band.
   package func maximumDisplacement(in band: ClosedRange<Double>) -> Double {
     // The maximum lies slightly below the resonance, or at 0 if the damping is strong.
-    let peak = resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
-    return displacement(atHertz: min(max(peak, band.lowerBound), band.upperBound))
+    let peakHertz = resonance * max(0, 1 - 1 / (2 * qualityFactor * qualityFactor)).squareRoot()
+    return displacement(atHertz: min(max(peakHertz, band.lowerBound), band.upperBound))
   }
 }
 
@@ -149,11 +151,12 @@ extension TransducerProfile {
 
   /// The minimum frequency of continuous events and bursts, in hertz.
   var minimumHertz: Double {
-    let continuous = min(frequency.low, frequency.high) * (partials.map { $0.ratio }.min() ?? 1)
-    let burst =
+    let minimumContinuousHertz =
+      min(frequency.low, frequency.high) * (partials.map { $0.ratio }.min() ?? 1)
+    let minimumBurstHertz =
       min(transient.frequency.low, transient.frequency.high)
       * (transient.partials.map { $0.ratio * min(1, $0.glide) }.min() ?? 1)
-    return min(continuous, burst)
+    return min(minimumContinuousHertz, minimumBurstHertz)
   }
 }
 
@@ -161,9 +164,9 @@ extension TransducerProfile {
 public struct TransducerLimits: Equatable, Sendable {
   /// The maximum displacement, relative to a full-scale sine at resonance; nil if no model is
   /// known.
-  public let excursion: Double?
+  public let maximumExcursion: Double?
   /// The power of a full-scale sine, relative to the continuous rating; nil if it is unknown.
-  public let power: Double?
+  public let fullScalePowerRatio: Double?
   /// The thermal parameters.
   public let thermal: ThermalParameters
 
@@ -180,27 +183,32 @@ public struct TransducerLimits: Equatable, Sendable {
   /// loudspeakers. If the excursion wasn't measured, the limit is the displacement of a sine of
   /// peak power in the published band, which the manufacturer permits.
   init(_ hardware: TransducerHardware, amplifier: AmplifierParameters) {
-    let continuous = hardware.continuousPower ?? hardware.peakPower.map { $0 / Self.peakPowerRatio }
-    let peak = hardware.peakPower ?? hardware.continuousPower.map { $0 * Self.peakPowerRatio }
-    let fullScale = amplifier.power ?? peak
+    let continuousPower =
+      hardware.continuousPower ?? hardware.peakPower.map { $0 / Self.peakPowerRatio }
+    let peakPower = hardware.peakPower ?? hardware.continuousPower.map { $0 * Self.peakPowerRatio }
+    let fullScalePower = amplifier.fullScalePower ?? peakPower
     thermal = hardware.thermal ?? ThermalParameters()
-    if let continuous, let fullScale {
-      power = fullScale / continuous
+    if let continuousPower, let fullScalePower {
+      fullScalePowerRatio = fullScalePower / continuousPower
     } else {
-      power = nil
+      fullScalePowerRatio = nil
     }
     guard let model = hardware.model else {
-      excursion = nil
+      maximumExcursion = nil
       return
     }
     if let millimeters = hardware.excursion, let acceleration = hardware.acceleration {
       let omega = 2 * Double.pi * model.resonance
-      let meters = acceleration * 9.80665 * (power ?? 1).squareRoot() / (omega * omega)
-      excursion = millimeters / 1_000 / meters
+      let meters =
+        acceleration * 9.80665 * (fullScalePowerRatio ?? 1).squareRoot() / (omega * omega)
+      maximumExcursion = millimeters / 1_000 / meters
     } else {
-      let powerMargin = if let peak, let fullScale { (peak / fullScale).squareRoot() } else { 1.0 }
+      let powerMargin =
+        if let peakPower, let fullScalePower { (peakPower / fullScalePower).squareRoot() } else {
+          1.0
+        }
       let band = hardware.band ?? model.resonance / 2...Double.infinity
-      excursion = powerMargin * model.maximumDisplacement(in: band)
+      maximumExcursion = powerMargin * model.maximumDisplacement(in: band)
     }
   }
 }
@@ -241,31 +249,31 @@ extension TransducerHardware {
     return modes.prefix(TransducerMode.maximumCount).map { mode in
       // Acceleration is displacement times the square of the frequency.
       let ratio = model.resonance / mode.resonance
-      return ExcursionMode(model: mode.model, displacement: mode.gain * ratio * ratio)
+      return ExcursionMode(model: mode.model, relativeDisplacement: mode.gain * ratio * ratio)
     }
   }
 
   /// Returns a model whose width includes the uncertainty of its resonance.
   func widened(_ model: TransducerModel) -> TransducerModel {
-    let width = 2 * (uncertainty ?? defaultUncertainty).resonance * model.qualityFactor
+    let relativeBandwidth = 2 * (uncertainty ?? defaultUncertainty).resonance * model.qualityFactor
     return TransducerModel(
       resonance: model.resonance,
-      qualityFactor: model.qualityFactor / (1 + width * width).squareRoot())
+      qualityFactor: model.qualityFactor / (1 + relativeBandwidth * relativeBandwidth).squareRoot())
   }
 
   /// Returns the magnitude of the acceleration of all resonances but one for a full-scale sine.
   func accelerationMagnitude(
     atHertz hertz: Double, excluding excludedMode: TransducerMode? = nil
   ) -> Double {
-    guard let main = levelModel, let model else { return 0 }
+    guard let mainModel = levelModel, let model else { return 0 }
     // Additional resonances are widened if the main resonance is.
-    let isWidened = main != model
-    var sum = main.accelerationPhasor(atHertz: hertz)
+    let isWidened = mainModel != model
+    var phasorSum = mainModel.accelerationPhasor(atHertz: hertz)
     for mode in modes.prefix(TransducerMode.maximumCount) where mode != excludedMode {
       let modeModel = isWidened ? widened(mode.model) : mode.model
-      sum += mode.gain * modeModel.accelerationPhasor(atHertz: hertz)
+      phasorSum += mode.gain * modeModel.accelerationPhasor(atHertz: hertz)
     }
-    return (sum * sum).sum().squareRoot()
+    return (phasorSum * phasorSum).sum().squareRoot()
   }
 }
 
@@ -275,11 +283,11 @@ extension TransducerHardware {
 /// boosts onsets, and damps ringing after them.
 public struct EqualizerDesign: Equatable, Sendable {
   /// The resonance that is canceled.
-  public let model: TransducerModel
-  /// The resonance that replaces it.
+  public let canceledModel: TransducerModel
+  /// The resonance that the equalizer produces in place of the canceled resonance.
   public let targetModel: TransducerModel
   /// The gain at high frequencies, which limits the drive to the maximum boost.
-  public let gain: Double
+  public let filterGain: Double
 
   /// Designs the equalizer that follows a high-pass.
   ///
@@ -296,45 +304,46 @@ public struct EqualizerDesign: Equatable, Sendable {
     _ model: TransducerModel, settings: DriveSettings, minimumHertz: Double,
     highPass: Biquad, rate: Double
   ) {
-    let boost = raised(10, to: settings.boost / 20)
+    let boost = raised(10, to: settings.maximumBoostDecibels / 20)
     let resonance = model.resonance
     let qualityFactor = min(
-      model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / settings.damping))
+      model.qualityFactor, max(0.5.squareRoot(), model.qualityFactor / settings.dampingFactor))
     let targetResonance = min(max(minimumHertz, resonance / boost.squareRoot()), resonance)
     let targetModel = TransducerModel(resonance: targetResonance, qualityFactor: qualityFactor)
-    self.model = model
+    self.canceledModel = model
     self.targetModel = targetModel
-    let unscaled = Self.filter(from: model, to: targetModel, gain: 1, rate: rate)
+    let unityGainFilter = Self.filter(from: model, to: targetModel, gain: 1, rate: rate)
     func response(_ hertz: Double) -> Double {
-      highPass.response(atHertz: hertz, rate: rate) * unscaled.response(atHertz: hertz, rate: rate)
+      highPass.magnitude(atHertz: hertz, rate: rate)
+        * unityGainFilter.magnitude(atHertz: hertz, rate: rate)
     }
-    let maximum = Self.maximum(of: response, near: targetResonance, below: rate / 2)
+    let maximumResponse = Self.maximum(of: response, near: targetResonance, below: rate / 2)
     // The equalizer doesn't boost the resonance, at which the transducer is loudest.
-    gain = min(boost / maximum, 1 / response(resonance))
+    filterGain = min(boost / maximumResponse, 1 / response(resonance))
   }
 
   func filter(rate: Double) -> Biquad {
-    Self.filter(from: model, to: targetModel, gain: gain, rate: rate)
+    Self.filter(from: canceledModel, to: targetModel, gain: filterGain, rate: rate)
   }
 
   private static func maximum(
     of response: (Double) -> Double, near peak: Double, below maximumHertz: Double
   ) -> Double {
-    let ratio = raised(maximumHertz, to: 1 / 64)
-    let points = [peak] + (0...64).map { raised(ratio, to: Double($0)) }
-    let best = points.max { response($0) < response($1) } ?? peak
-    var low = best / ratio
-    var high = min(best * ratio, maximumHertz)
+    let searchRatio = raised(maximumHertz, to: 1 / 64)
+    let searchFrequencies = [peak] + (0...64).map { raised(searchRatio, to: Double($0)) }
+    let bestHertz = searchFrequencies.max { response($0) < response($1) } ?? peak
+    var lowerHertz = bestHertz / searchRatio
+    var upperHertz = min(bestHertz * searchRatio, maximumHertz)
     // Each iteration keeps the two thirds of the interval that contain the maximum.
     for _ in 0..<24 {
-      let third = (high - low) / 3
-      if response(low + third) < response(high - third) {
-        low += third
+      let third = (upperHertz - lowerHertz) / 3
+      if response(lowerHertz + third) < response(upperHertz - third) {
+        lowerHertz += third
       } else {
-        high -= third
+        upperHertz -= third
       }
     }
-    return max(response(best), response((low + high) / 2))
+    return max(response(bestHertz), response((lowerHertz + upperHertz) / 2))
   }
 
   private static func filter(
@@ -353,7 +362,7 @@ struct ExcursionMode: Equatable {
   var model: TransducerModel
   /// The displacement at this resonance relative to that at the main resonance, for a full-scale
   /// sine; negative if it is inverted.
-  var displacement: Double
+  var relativeDisplacement: Double
 }
 
 /// A filter that damps an additional resonance. It only attenuates, so that the drive never rises.
@@ -374,15 +383,18 @@ struct ModeDamping: Equatable, Sendable {
   init(_ mode: TransducerMode, of hardware: TransducerHardware, damping: Double, rate: Double) {
     let canceledModel = hardware.widened(mode.model)
     let otherMagnitude = hardware.accelerationMagnitude(atHertz: mode.resonance, excluding: mode)
-    let depth = min(max(damping, 1), 1 + abs(mode.gain) / max(otherMagnitude, 1e-9))
+    let dampingDepth = min(max(damping, 1), 1 + abs(mode.gain) / max(otherMagnitude, 1e-9))
     targetModel = TransducerModel(
       resonance: mode.resonance,
       qualityFactor: min(
-        canceledModel.qualityFactor, max(0.5.squareRoot(), canceledModel.qualityFactor / depth)))
+        canceledModel.qualityFactor,
+        max(0.5.squareRoot(), canceledModel.qualityFactor / dampingDepth)))
     let zeros = Biquad.Polynomial(canceledModel, rate: rate)
     let poles = Biquad.Polynomial(targetModel, rate: rate)
     // The gain at low frequencies is 1.
-    let gain = (1 + poles.first + poles.second) / (1 + zeros.first + zeros.second)
+    let gain =
+      (1 + poles.firstCoefficient + poles.secondCoefficient)
+      / (1 + zeros.firstCoefficient + zeros.secondCoefficient)
     filter = Biquad(gain: gain, zeros: zeros, poles: poles)
   }
 }

@@ -17,7 +17,7 @@ struct TransducerTolerance {
     var resonance: Double
     var qualityFactor: Double
     /// The displacement at resonance.
-    var gain: Double
+    var excursionGain: Double
   }
 
   /// The models that represent one resonance and its uncertainty.
@@ -35,22 +35,24 @@ struct TransducerTolerance {
   /// The factor on the limit that covers resonances between the models.
   let limitFactor: Double
   /// The maximum number of models at the maximum quality factor.
-  private static let maximumCount = 24
+  private static let maximumModelCount = 24
   /// The number of models at the minimum quality factor, which are broad.
   private static let minimumQualityCount = 4
   /// The maximum distance between two models, in bandwidths.
-  private static let maximumSpacing = 0.3
-  private static let searchedLimitFactor = 0.94
+  private static let maximumResonanceSpacing = 0.3
+  private static let gridLimitFactor = 0.94
 
   init(
     _ model: TransducerModel, modes: [ExcursionMode] = [], uncertainty: TransducerUncertainty
   ) {
-    let total = modes.reduce(1) { $0 + abs($1.displacement) }
-    totalDisplacement = total
+    let totalDisplacementGain = modes.reduce(1) { $0 + abs($1.relativeDisplacement) }
+    totalDisplacement = totalDisplacementGain
     let resonances = [model] + modes.map { $0.model }
-    let sets = resonances.map { Self.models(around: $0, uncertainty, gain: total) }
-    models = sets.map { $0.models[0] } + sets.flatMap { $0.models.dropFirst() }
-    limitFactor = sets.map { $0.limitFactor }.min() ?? 1
+    let modelSets = resonances.map {
+      Self.models(around: $0, uncertainty, gain: totalDisplacementGain)
+    }
+    models = modelSets.map { $0.models[0] } + modelSets.flatMap { $0.models.dropFirst() }
+    limitFactor = modelSets.map { $0.limitFactor }.min() ?? 1
     minimumDecayRate =
       models.map { Double.pi * $0.resonance / $0.qualityFactor }.min() ?? .infinity
   }
@@ -58,34 +60,40 @@ struct TransducerTolerance {
   private static func models(
     around model: TransducerModel, _ uncertainty: TransducerUncertainty, gain: Double
   ) -> ModelSet {
-    let factor = uncertainty.qualityFactor
-    let maximumQuality = model.qualityFactor * factor
-    let nominal = Model(resonance: model.resonance, qualityFactor: model.qualityFactor, gain: gain)
-    guard uncertainty != .none else { return ModelSet(models: [nominal], limitFactor: 1) }
-    let span = log((1 + uncertainty.resonance) / (1 - uncertainty.resonance))
+    let qualityFactorRatio = uncertainty.qualityFactor
+    let maximumQuality = model.qualityFactor * qualityFactorRatio
+    let nominalModel = Model(
+      resonance: model.resonance, qualityFactor: model.qualityFactor, excursionGain: gain)
+    guard uncertainty != .none else { return ModelSet(models: [nominalModel], limitFactor: 1) }
+    let logResonanceSpan = log((1 + uncertainty.resonance) / (1 - uncertainty.resonance))
     func resonances(_ count: Int) -> [Double] {
       guard count > 1 else { return [model.resonance] }
       return (0..<count).map {
-        model.resonance * (1 - uncertainty.resonance) * exp(span * Double($0) / Double(count - 1))
+        model.resonance * (1 - uncertainty.resonance)
+          * exp(logResonanceSpan * Double($0) / Double(count - 1))
       }
     }
-    var count = 1
-    if span > 0 {
-      let closeCount = Int((span * maximumQuality / maximumSpacing).rounded(.up)) + 1
-      count = min(maximumCount, closeCount)
+    var resonanceCount = 1
+    if logResonanceSpan > 0 {
+      let closeCount =
+        Int((logResonanceSpan * maximumQuality / maximumResonanceSpacing).rounded(.up)) + 1
+      resonanceCount = min(maximumModelCount, closeCount)
     }
-    var models = [nominal]
-    models += resonances(count).map {
-      Model(resonance: $0, qualityFactor: maximumQuality, gain: gain * factor)
+    var models = [nominalModel]
+    models += resonances(resonanceCount).map {
+      Model(resonance: $0, qualityFactor: maximumQuality, excursionGain: gain * qualityFactorRatio)
     }
-    if factor > 1 {
-      models += resonances(span > 0 ? minimumQualityCount : 1).map {
-        Model(resonance: $0, qualityFactor: model.qualityFactor / factor, gain: gain)
+    if qualityFactorRatio > 1 {
+      models += resonances(logResonanceSpan > 0 ? minimumQualityCount : 1).map {
+        Model(
+          resonance: $0, qualityFactor: model.qualityFactor / qualityFactorRatio,
+          excursionGain: gain)
       }
     }
-    let bandwidths = count > 1 ? maximumQuality * span / Double(count - 1) : 0
+    let bandwidths =
+      resonanceCount > 1 ? maximumQuality * logResonanceSpan / Double(resonanceCount - 1) : 0
     return ModelSet(
-      models: models, limitFactor: searchedLimitFactor / (1 + bandwidths * bandwidths))
+      models: models, limitFactor: gridLimitFactor / (1 + bandwidths * bandwidths))
   }
 
   var maximumResonance: Double { models.map { $0.resonance }.max() ?? 1 }
@@ -101,14 +109,14 @@ struct TransducerTolerance {
   func maximumDisplacementWithinStep(seconds: Double) -> Double {
     models.map { model in
       let phase = 2 * Double.pi * model.resonance * seconds
-      return model.gain * phase * phase / (8 * model.qualityFactor)
+      return model.excursionGain * phase * phase / (8 * model.qualityFactor)
     }.max() ?? 0
   }
 
   /// Returns the maximum increase of a model's norm in a step, for a full-scale drive.
   func maximumNormIncrease(seconds: Double) -> Double {
     models.map {
-      2 * Double.pi * $0.resonance * seconds * $0.gain / $0.qualityFactor
+      2 * Double.pi * $0.resonance * seconds * $0.excursionGain / $0.qualityFactor
     }.max() ?? 0
   }
 }

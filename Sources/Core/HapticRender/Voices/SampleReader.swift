@@ -4,35 +4,35 @@ internal import RealtimeMemory
 /// brightness.
 struct SampleReader: BitwiseCopyable, Sendable {
   /// One frame in fixed point: 2³².
-  static var oneFrame: UInt64 { @_noLocks get { 4_294_967_296 } }
+  static var fixedPointOne: UInt64 { @_noLocks get { 4_294_967_296 } }
 
   /// The playback parameters of a sound file.
   struct Playback: BitwiseCopyable {
     let isLooping: Bool
-    /// The number of frames that fade at the end of the sound, at most all of them.
+    /// The length of the fade-out at the end of the sound, in frames.
     let fadeLength: Int
     /// The level on the left bus.
-    let left: LinearRamp
+    let leftLevel: LinearRamp
     /// The level on the right bus.
-    let right: LinearRamp
+    let rightLevel: LinearRamp
     /// The coefficient of the low-pass per frame; 1 means no filter.
-    let smoothing: Float
+    let smoothingCoefficient: Float
 
     @_noLocks init(
       isLooping: Bool, fadeLength: Int, left: LinearRamp, right: LinearRamp, smoothing: Float
     ) {
       self.isLooping = isLooping
       self.fadeLength = fadeLength
-      self.left = left
-      self.right = right
-      self.smoothing = smoothing
+      self.leftLevel = left
+      self.rightLevel = right
+      self.smoothingCoefficient = smoothing
     }
   }
 
   /// The position of the next frame.
   var position: UInt64 = 0
   /// The number of sound frames per output frame.
-  var speed: UInt64 = 4_294_967_296
+  var framesPerOutputFrame: UInt64 = 4_294_967_296
   private var filteredLeft: Float = 0
   private var filteredRight: Float = 0
 
@@ -40,7 +40,7 @@ struct SampleReader: BitwiseCopyable, Sendable {
 
   /// Skips output frames.
   @_noLocks mutating func advance(by frameCount: Int) {
-    position = position &+ speed &* UInt64(frameCount)
+    position = position &+ framesPerOutputFrame &* UInt64(frameCount)
   }
 
   /// Adds the sound to a range of the audio buses, with linear interpolation.
@@ -60,20 +60,20 @@ struct SampleReader: BitwiseCopyable, Sendable {
     let frames = sound.frames
     let count = sound.frameCount
     let channelCount = sound.channelCount
-    let left = playback.left
-    let right = playback.right
-    let smoothing = playback.smoothing
+    let left = playback.leftLevel
+    let right = playback.rightLevel
+    let smoothing = playback.smoothingCoefficient
     let isFiltered = smoothing < 1
     let fadeLength = playback.fadeLength
-    let end = UInt64(count) &<< 32
-    let fadeStart = UInt64(count &- fadeLength) &<< 32
-    let fadePerUnit = fadeLength > 0 ? 1 / (4_294_967_296 * Float(fadeLength)) : 0
-    var frame = range.lowerBound
-    var levelFrame = Float(first)
-    while frame < range.upperBound {
-      if position >= end {
+    let endPosition = UInt64(count) &<< 32
+    let fadeStartPosition = UInt64(count &- fadeLength) &<< 32
+    let fadePerPositionUnit = fadeLength > 0 ? 1 / (4_294_967_296 * Float(fadeLength)) : 0
+    var outputFrame = range.lowerBound
+    var levelPosition = Float(first)
+    while outputFrame < range.upperBound {
+      if position >= endPosition {
         guard playback.isLooping else { return }
-        position = position % end
+        position = position % endPosition
       }
       let index = Int(position &>> 32)
       let fraction = Float(UInt32(truncatingIfNeeded: position)) * (1 / 4_294_967_296)
@@ -88,14 +88,16 @@ struct SampleReader: BitwiseCopyable, Sendable {
       }
       filteredLeft += smoothing * (sampleLeft - filteredLeft)
       filteredRight += smoothing * (sampleRight - filteredRight)
-      let fade = fadeLength > 0 && position > fadeStart ? Float(end &- position) * fadePerUnit : 1
-      let leftLevel = left.start + left.slope * levelFrame
-      let rightLevel = right.start + right.slope * levelFrame
-      leftBus[frame] += (isFiltered ? filteredLeft : sampleLeft) * leftLevel * fade
-      rightBus[frame] += (isFiltered ? filteredRight : sampleRight) * rightLevel * fade
-      position = position &+ speed
-      frame &+= 1
-      levelFrame += 1
+      let fade =
+        fadeLength > 0 && position > fadeStartPosition
+        ? Float(endPosition &- position) * fadePerPositionUnit : 1
+      let leftLevel = left.startValue + left.slope * levelPosition
+      let rightLevel = right.startValue + right.slope * levelPosition
+      leftBus[outputFrame] += (isFiltered ? filteredLeft : sampleLeft) * leftLevel * fade
+      rightBus[outputFrame] += (isFiltered ? filteredRight : sampleRight) * rightLevel * fade
+      position = position &+ framesPerOutputFrame
+      outputFrame &+= 1
+      levelPosition += 1
     }
   }
 
@@ -111,14 +113,15 @@ struct SampleReader: BitwiseCopyable, Sendable {
     _ sound: AudioBufferView, level: LinearRamp, first: Int, to bus: inout MutableSpan<Float>,
     at range: Range<Int>
   ) {
-    var index = Int(position &>> 32)
-    var frame = range.lowerBound
-    var levelFrame = Float(first)
-    while frame < range.upperBound, index < sound.frameCount {
-      bus[frame] += sound.frames[index] * (level.start + level.slope * levelFrame)
-      index &+= 1
-      frame &+= 1
-      levelFrame += 1
+    var soundFrame = Int(position &>> 32)
+    var outputFrame = range.lowerBound
+    var levelPosition = Float(first)
+    while outputFrame < range.upperBound, soundFrame < sound.frameCount {
+      bus[outputFrame] +=
+        sound.frames[soundFrame] * (level.startValue + level.slope * levelPosition)
+      soundFrame &+= 1
+      outputFrame &+= 1
+      levelPosition += 1
     }
     advance(by: range.count)
   }

@@ -6,9 +6,9 @@
 /// two-octave band within 0.04 %.
 enum SegmentLength {
   /// The maximum length of a segment, in frames, which keeps the glide exact in a 32-bit phase.
-  static var maximum: Int64 { @_noLocks get { 2_048 } }
+  static var maximumFrameCount: Int64 { @_noLocks get { 2_048 } }
   /// The minimum length of a segment that isn't cut by a corner, in frames.
-  static var minimum: Int64 { @_noLocks get { 8 } }
+  static var minimumFrameCount: Int64 { @_noLocks get { 8 } }
   /// The maximum change of pitch, sharpness, brightness, or pan in a segment.
   static var pitchTolerance: Float { @_noLocks get { 0.04 } }
 
@@ -18,14 +18,14 @@ enum SegmentLength {
   ///   - value: The value of the level's control.
   ///   - tolerance: The fraction.
   ///   - framesPerUnit: The number of frames in which the control changes by 1.
-  @_noLocks static func forLevel(
-    _ value: Float, tolerance: Float, framesPerUnit: Float
+  @_noLocks static func untilLevelChange(
+    of value: Float, tolerance: Float, framesPerUnit: Float
   ) -> Int64 {
     clamped((value < 0 ? -value : value) * tolerance * framesPerUnit)
   }
 
   /// Returns the number of frames until a control has changed by the pitch tolerance.
-  @_noLocks static func forPitch(framesPerUnit: Float) -> Int64 {
+  @_noLocks static func untilPitchChange(framesPerUnit: Float) -> Int64 {
     clamped(pitchTolerance * framesPerUnit)
   }
 
@@ -38,22 +38,23 @@ enum SegmentLength {
   ///   - framesPerUnit: The number of frames in which it changes by 1.
   ///   - low: The lower bound.
   ///   - high: The upper bound.
-  @_noLocks static func untilBound(
+  @_noLocks static func untilRangeBoundary(
     _ value: Float, isRising: Bool, framesPerUnit: Float, low: Float, high: Float
   ) -> Int64 {
-    let distance: Float
+    let distanceToBoundary: Float
     if isRising {
-      distance = (value < low ? low : high) - value
+      distanceToBoundary = (value < low ? low : high) - value
     } else {
-      distance = value - (value > high ? high : low)
+      distanceToBoundary = value - (value > high ? high : low)
     }
-    let frames = distance * framesPerUnit
-    return distance <= 0 || frames >= Float(maximum) ? maximum : Int64(frames) &+ 1
+    let framesToBoundary = distanceToBoundary * framesPerUnit
+    return distanceToBoundary <= 0 || framesToBoundary >= Float(maximumFrameCount)
+      ? maximumFrameCount : Int64(framesToBoundary) &+ 1
   }
 
   @_noLocks private static func clamped(_ frames: Float) -> Int64 {
-    if frames >= Float(maximum) { return maximum }
-    if frames <= Float(minimum) { return minimum }
+    if frames >= Float(maximumFrameCount) { return maximumFrameCount }
+    if frames <= Float(minimumFrameCount) { return minimumFrameCount }
     return Int64(frames)
   }
 }

@@ -4,7 +4,7 @@ internal import RealtimeMemory
 
 extension Voice {
   /// The values of a voice's controls at a frame. A haptic voice has no brightness and pan.
-  struct Controls: BitwiseCopyable {
+  struct ControlValues: BitwiseCopyable {
     var level: Float = 0
     var pitch: Float = 0
     var brightness: Float = 0
@@ -17,47 +17,53 @@ extension Voice {
     to patternFrame: Int64, isHaptic: Bool, in context: VoiceContext
   ) -> UInt8 {
     let segments = context.plan.value.segments
-    cursors.intensityIndex = Self.advancedCursor(
-      cursors.intensityIndex, to: patternFrame, in: segments)
-    cursors.pitchIndex = Self.advancedCursor(cursors.pitchIndex, to: patternFrame, in: segments)
+    trackCursors.intensityIndex = Self.advancedCursor(
+      trackCursors.intensityIndex, to: patternFrame, in: segments)
+    trackCursors.pitchIndex = Self.advancedCursor(
+      trackCursors.pitchIndex, to: patternFrame, in: segments)
     if !isHaptic {
-      cursors.brightnessIndex = Self.advancedCursor(
-        cursors.brightnessIndex, to: patternFrame, in: segments)
-      cursors.panIndex = Self.advancedCursor(cursors.panIndex, to: patternFrame, in: segments)
+      trackCursors.brightnessIndex = Self.advancedCursor(
+        trackCursors.brightnessIndex, to: patternFrame, in: segments)
+      trackCursors.panIndex = Self.advancedCursor(
+        trackCursors.panIndex, to: patternFrame, in: segments)
     }
-    guard context.liveControls.value.isActive else { return 0 }
+    guard context.liveControls.value.hasControls else { return 0 }
     if isHaptic {
-      return liveBit(.hapticIntensity, in: context) | liveBit(.hapticSharpness, in: context)
+      return liveControlBit(of: .hapticIntensity, in: context)
+        | liveControlBit(of: .hapticSharpness, in: context)
     }
-    return liveBit(.audioVolume, in: context) | liveBit(.audioPitch, in: context)
-      | liveBit(.audioBrightness, in: context) | liveBit(.audioPan, in: context)
+    return liveControlBit(of: .audioVolume, in: context)
+      | liveControlBit(of: .audioPitch, in: context)
+      | liveControlBit(of: .audioBrightness, in: context)
+      | liveControlBit(of: .audioPan, in: context)
   }
 
   @_noLocks private static func advancedCursor(
     _ cursor: Int32, to frame: Int64, in segments: BufferView<ControlSegment>
   ) -> Int32 {
-    var cursor = cursor
-    while segments[Int(cursor) &+ 1].start <= frame {
-      cursor &+= 1
+    var segmentIndex = cursor
+    while segments[Int(segmentIndex) &+ 1].startFrame <= frame {
+      segmentIndex &+= 1
     }
-    return cursor
+    return segmentIndex
   }
 
   /// Returns the bit of a control if it was received and is in effect, otherwise 0.
-  @_noLocks @inline(__always) private func liveBit(
-    _ id: LiveControlID, in context: VoiceContext
+  @_noLocks @inline(__always) private func liveControlBit(
+    of id: LiveControlID, in context: VoiceContext
   ) -> UInt8 {
-    let segment = context.plan.value.segments[cursors.segmentIndex(of: id)]
+    let segment = context.plan.value.segments[trackCursors.segmentIndex(of: id)]
     let control = context.liveControls.value.control(id)
-    let isInEffect = control.overrides(sourceStart: segment.sourceStart, passOrigin: passOrigin)
+    let isInEffect = control.overrides(
+      sourceStart: segment.sourceStartFrame, passOrigin: passOrigin)
     return isInEffect ? id.bit : 0
   }
 
   /// Returns the values of the controls at a pattern frame and its output frame.
-  @_noLocks @inline(__always) func controls(
+  @_noLocks @inline(__always) func controlValues(
     at patternFrame: Int64, outputFrame: Int64, isHaptic: Bool, in context: VoiceContext
-  ) -> Controls {
-    var values = Controls()
+  ) -> ControlValues {
+    var values = ControlValues()
     values.level = value(
       isHaptic ? .hapticIntensity : .audioVolume, at: patternFrame, outputFrame, in: context)
     values.pitch = value(
@@ -72,32 +78,34 @@ extension Voice {
   @_noLocks @inline(__always) private func value(
     _ id: LiveControlID, at patternFrame: Int64, _ outputFrame: Int64, in context: VoiceContext
   ) -> Float {
-    if liveMask & id.bit != 0 {
+    if liveControlMask & id.bit != 0 {
       return context.liveControls.value.control(id).value(at: outputFrame)
     }
-    return context.plan.value.segments[cursors.segmentIndex(of: id)].value(at: patternFrame)
+    return context.plan.value.segments[trackCursors.segmentIndex(of: id)].value(at: patternFrame)
   }
 
   /// Returns the number of output frames in which a control changes by 1, or 0 if it is constant.
   @_noLocks @inline(__always) private func framesPerUnit(
     _ id: LiveControlID, in context: VoiceContext
   ) -> Float {
-    if liveMask & id.bit != 0 {
+    if liveControlMask & id.bit != 0 {
       let slope = context.liveControls.value.control(id).slope
       let steepness = slope < 0 ? -slope : slope
       return steepness > 1e-12 ? 1 / steepness : 0
     }
-    let frames = context.plan.value.segments[cursors.segmentIndex(of: id)].framesPerUnit
-    return context.tempoMap.isUnity ? frames : frames / Float(context.tempoMap.rate)
+    let framesPerUnitAtNormalRate = context.plan.value.segments[trackCursors.segmentIndex(of: id)]
+      .framesPerUnit
+    return context.tempoMap.isUnity
+      ? framesPerUnitAtNormalRate : framesPerUnitAtNormalRate / Float(context.tempoMap.playbackRate)
   }
 
   @_noLocks @inline(__always) private func isRising(
     _ id: LiveControlID, in context: VoiceContext
   ) -> Bool {
-    if liveMask & id.bit != 0 {
+    if liveControlMask & id.bit != 0 {
       return context.liveControls.value.control(id).slope > 0
     }
-    return context.plan.value.segments[cursors.segmentIndex(of: id)].slope > 0
+    return context.plan.value.segments[trackCursors.segmentIndex(of: id)].slope > 0
   }
 }
 
@@ -117,17 +125,17 @@ extension Voice {
 
   /// Begins the next segment; the voice must not have ended.
   @_noLocks mutating func beginSegment(_ voice: PlannedVoice, in context: VoiceContext) {
-    let start = nextSegmentStart
+    let segmentStartKind = nextSegmentStart
     nextSegmentStart = .continuing
-    segmentStart = frame
+    segmentStart = nextFrame
     switch voice.source {
     case .burst:
-      if start.isInitial {
+      if segmentStartKind.isInitial {
         applyLiveControls(to: voice, in: context)
       }
       beginBurstSegment()
     case .vibration, .tone, .sample, .recording, .signal:
-      beginControlledSegment(voice, start, in: context)
+      beginControlledSegment(voice, segmentStartKind, in: context)
     }
   }
 
@@ -135,29 +143,30 @@ extension Voice {
     _ voice: PlannedVoice, _ start: SegmentStart, in context: VoiceContext
   ) {
     let isHaptic = voice.source.isHaptic
-    let position = envelopePosition(at: frame, of: voice, in: context)
+    let position = envelopePosition(at: nextFrame, of: voice, in: context)
     let mask = advanceCursors(to: voice.onset &+ position, isHaptic: isHaptic, in: context)
-    let isRamp = start.isInterrupted || (!start.isInitial && mask != liveMask)
-    liveMask = mask
-    var length = segmentLength(voice, position: position, in: context)
+    let isRamp = start.isInterrupted || (!start.isInitial && mask != liveControlMask)
+    liveControlMask = mask
+    var newSegmentLength = segmentLength(voice, position: position, in: context)
     let rampLength = context.plan.value.minimumRampLength
-    if isRamp && length > rampLength {
-      length = rampLength
+    if isRamp && newSegmentLength > rampLength {
+      newSegmentLength = rampLength
     }
     if start.isInitial {
-      setSegmentEnd(voice, at: frame, position: position, in: context)
+      setSegmentEnd(voice, at: nextFrame, position: position, in: context)
     }
     let leftStart = leftLevelEnd
     let rightStart = rightLevelEnd
-    let incrementStart = incrementEnd
-    segmentEnd = frame &+ length
+    let incrementStart = phaseIncrementEnd
+    segmentEnd = nextFrame &+ newSegmentLength
     let endPosition = envelopePosition(at: segmentEnd, of: voice, in: context)
     setSegmentEnd(voice, at: segmentEnd, position: endPosition, in: context)
-    leftLevel = LinearRamp(from: leftStart, to: leftLevelEnd, frameCount: Int(length))
+    leftLevel = LinearRamp(from: leftStart, to: leftLevelEnd, frameCount: Int(newSegmentLength))
     if !isHaptic {
-      rightLevel = LinearRamp(from: rightStart, to: rightLevelEnd, frameCount: Int(length))
+      rightLevel = LinearRamp(
+        from: rightStart, to: rightLevelEnd, frameCount: Int(newSegmentLength))
     }
-    setSpeed(voice, from: incrementStart, length: length, in: context)
+    setSpeed(voice, from: incrementStart, length: newSegmentLength, in: context)
   }
 
   /// Sets the frequency ramp of a sine or the reading speed of a sound.
@@ -166,7 +175,7 @@ extension Voice {
   ) {
     switch voice.source {
     case .vibration:
-      let scale = context.plan.value.layers[Int(voice.layer)].pitchScale
+      let scale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
       let isExponential =
         scale.statesHertz
         ? scale.isLogarithmic : context.plan.value.mappings.isLogarithmic
@@ -175,8 +184,9 @@ extension Voice {
     case .tone:
       setFrequency(voice, from: incrementStart, length: length, isExponential: true, in: context)
     case .sample, .recording, .signal:
-      let mean = (incrementStart + incrementEnd) * 0.5
-      reader.speed = mean == 1 ? SampleReader.oneFrame : UInt64(mean * Float(SampleReader.oneFrame))
+      let mean = (incrementStart + phaseIncrementEnd) * 0.5
+      sampleReader.framesPerOutputFrame =
+        mean == 1 ? SampleReader.fixedPointOne : UInt64(mean * Float(SampleReader.fixedPointOne))
     case .burst:
       // The frequency of a burst is planned.
       return
@@ -187,21 +197,24 @@ extension Voice {
     _ voice: PlannedVoice, from incrementStart: Float, length: Int64, isExponential: Bool,
     in context: VoiceContext
   ) {
-    let start = context.plan.value.mappings.clampedIncrement(incrementStart * voice.ratio)
-    let end = context.plan.value.mappings.clampedIncrement(incrementEnd * voice.ratio)
-    sine.setFrequencyRamp(from: start, to: end, frameCount: length, isExponential: isExponential)
+    let startIncrement = context.plan.value.mappings.clampedPhaseIncrement(
+      incrementStart * voice.frequencyRatio)
+    let endIncrement = context.plan.value.mappings.clampedPhaseIncrement(
+      phaseIncrementEnd * voice.frequencyRatio)
+    sine.setFrequencyRamp(
+      from: startIncrement, to: endIncrement, frameCount: length, isExponential: isExponential)
   }
 
   /// Ends the segment at the next frame, because a control has changed.
   @_noLocks mutating func interruptSegment(_ voice: PlannedVoice) {
-    guard !voice.source.isBurst, !nextSegmentStart.isInitial, frame < segmentEnd else { return }
-    let elapsed = Float(frame &- segmentStart)
-    leftLevelEnd = leftLevel.start + leftLevel.slope * elapsed
-    rightLevelEnd = rightLevel.start + rightLevel.slope * elapsed
+    guard !voice.source.isBurst, !nextSegmentStart.isInitial, nextFrame < segmentEnd else { return }
+    let elapsedFrames = Float(nextFrame &- segmentStart)
+    leftLevelEnd = leftLevel.startValue + leftLevel.slope * elapsedFrames
+    rightLevelEnd = rightLevel.startValue + rightLevel.slope * elapsedFrames
     if !voice.source.readsSamples {
-      incrementEnd = Float(sine.increment) / voice.ratio
+      phaseIncrementEnd = Float(sine.phaseIncrement) / voice.frequencyRatio
     }
-    segmentEnd = frame
+    segmentEnd = nextFrame
     nextSegmentStart = .interrupted
   }
 
@@ -215,29 +228,30 @@ extension Voice {
   @_noLocks private mutating func setSegmentEnd(
     _ voice: PlannedVoice, at frame: Int64, position: Int64, in context: VoiceContext
   ) {
-    let controls = controls(
+    let controls = controlValues(
       at: voice.onset &+ position, outputFrame: startFrame &+ frame,
       isHaptic: voice.source.isHaptic, in: context)
-    let controlLevel = Self.clamp(voice.level * controls.level, 0, 1)
-    let envelopeLevel = envelope.level(at: position) * voice.gain
+    let controlLevel = Self.clamp(voice.eventLevel * controls.level, 0, 1)
+    let envelopeLevel = envelope.level(at: position) * voice.partialGain
     switch voice.source {
     case .vibration:
-      let tone = context.plan.value.tone(of: voice, pitch: voice.pitch + controls.pitch)
-      incrementEnd = tone.increment
+      let tone = context.plan.value.incrementAndSharpness(
+        of: voice, pitch: voice.eventPitch + controls.pitch)
+      phaseIncrementEnd = tone.increment
       leftLevelEnd =
         envelopeLevel
-        * context.plan.value.mappings.amplitude(
+        * context.plan.value.mappings.vibrationAmplitude(
           intensity: controlLevel, sharpness: tone.sharpness)
     case .signal:
-      incrementEnd = 1
+      phaseIncrementEnd = 1
       leftLevelEnd =
         envelopeLevel * context.plan.value.mappings.signalGain(intensity: controlLevel)
     case .recording:
-      incrementEnd = 1
+      phaseIncrementEnd = 1
       leftLevelEnd = envelopeLevel
     case .tone:
-      let pitch = Self.clamp(voice.pitch + controls.pitch, -1, 1)
-      incrementEnd = context.plan.value.mappings.increment(pitch: pitch)
+      let pitch = Self.clamp(voice.eventPitch + controls.pitch, -1, 1)
+      phaseIncrementEnd = context.plan.value.mappings.phaseIncrement(atAudioPitch: pitch)
       let brightness = Self.clamp(voice.brightness + controls.brightness, 0, 1)
       var level = envelopeLevel * controlLevel
       for _ in 0..<voice.brightnessExponent {
@@ -245,10 +259,11 @@ extension Voice {
       }
       setStereoLevelEnd(level, pan: voice.pan + controls.pan, in: context)
     case .sample:
-      let pitch = Self.clamp(voice.pitch + controls.pitch, -1, 1)
-      incrementEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
+      let pitch = Self.clamp(voice.eventPitch + controls.pitch, -1, 1)
+      phaseIncrementEnd = pitch == 0 ? 1 : RealtimeMath.exp2(pitch)
       let brightness = Self.clamp(voice.brightness + controls.brightness, 0, 1)
-      smoothing = context.plan.value.mappings.smoothing(brightness: brightness)
+      smoothingCoefficient = context.plan.value.mappings.smoothingCoefficient(
+        atBrightness: brightness)
       setStereoLevelEnd(envelopeLevel * controlLevel, pan: voice.pan + controls.pan, in: context)
     case .burst:
       // The level and the frequency of a burst are planned.
@@ -280,42 +295,48 @@ extension Voice {
   ) {
     let mask = advanceCursors(to: voice.onset, isHaptic: true, in: context)
     guard mask != 0 else { return }
-    let planned = controls(at: voice.onset, outputFrame: startFrame, isHaptic: true, in: context)
-    liveMask = mask
-    let live = controls(at: voice.onset, outputFrame: startFrame, isHaptic: true, in: context)
-    let scale = context.plan.value.layers[Int(voice.layer)].pitchScale
-    let pitch = scale.clamped(voice.pitch + live.pitch)
-    let plannedPitch = scale.clamped(voice.pitch + planned.pitch)
+    let plannedControls = controlValues(
+      at: voice.onset, outputFrame: startFrame, isHaptic: true, in: context)
+    liveControlMask = mask
+    let liveControls = controlValues(
+      at: voice.onset, outputFrame: startFrame, isHaptic: true, in: context)
+    let pitchScale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
+    let livePitch = pitchScale.clamped(voice.eventPitch + liveControls.pitch)
+    let plannedPitch = pitchScale.clamped(voice.eventPitch + plannedControls.pitch)
     let sharpness: Float
     let ratio: Float
-    if scale.statesHertz {
-      let increment = scale.increment(sharpness: pitch)
-      sharpness = context.plan.value.mappings.burstSharpness(ofIncrement: increment)
-      ratio = increment / scale.increment(sharpness: plannedPitch)
+    if pitchScale.statesHertz {
+      let phaseIncrement = pitchScale.phaseIncrement(atSharpness: livePitch)
+      sharpness = context.plan.value.mappings.burstSharpness(ofIncrement: phaseIncrement)
+      ratio = phaseIncrement / pitchScale.phaseIncrement(atSharpness: plannedPitch)
     } else {
-      sharpness = pitch
-      ratio = context.plan.value.mappings.burstRatio(from: plannedPitch, to: pitch)
+      sharpness = livePitch
+      ratio = context.plan.value.mappings.burstFrequencyRatio(
+        fromSharpness: plannedPitch, toSharpness: livePitch)
     }
-    let intensity = Self.clamp(voice.level * live.level, 0, 1)
-    gain =
+    let liveIntensity = Self.clamp(voice.eventLevel * liveControls.level, 0, 1)
+    partialGain =
       voice.fullIntensityGain
-      * context.plan.value.mappings.burstAmplitude(intensity: intensity, sharpness: sharpness)
+      * context.plan.value.mappings.burstAmplitude(intensity: liveIntensity, sharpness: sharpness)
     guard ratio != 1 else { return }
-    let increment = context.plan.value.mappings.clampedIncrement(Float(sine.increment) * ratio)
-    let glide = Float(Int32(bitPattern: sine.glide)) * ratio
+    let scaledIncrement = context.plan.value.mappings.clampedPhaseIncrement(
+      Float(sine.phaseIncrement) * ratio)
+    let scaledSlope = Float(Int32(bitPattern: sine.phaseIncrementSlope)) * ratio
     // A steady sine crosses zero in the middle of its burst, so that the burst has no DC.
-    let halfPhase = UInt32(truncatingIfNeeded: (Int64(increment) &* envelope.end) / 2)
+    let halfPhase = UInt32(truncatingIfNeeded: (Int64(scaledIncrement) &* envelope.endFrame) / 2)
     sine = SineSegment(
-      phase: sine.glide == 0 ? 0 &- halfPhase : sine.phase, increment: increment,
-      glide: UInt32(bitPattern: Int32(glide)))
+      phase: sine.phaseIncrementSlope == 0 ? 0 &- halfPhase : sine.phase,
+      increment: scaledIncrement,
+      glide: UInt32(bitPattern: Int32(scaledSlope)))
   }
 
   @_noLocks private mutating func beginBurstSegment() {
-    let end = envelope.nextCorner(after: frame)
+    let nextCornerFrame = envelope.nextCorner(after: nextFrame)
     leftLevel = LinearRamp(
-      from: envelope.level(at: frame) * gain, to: envelope.level(at: end) * gain,
-      frameCount: Int(end &- frame))
-    segmentEnd = end
+      from: envelope.level(at: nextFrame) * partialGain,
+      to: envelope.level(at: nextCornerFrame) * partialGain,
+      frameCount: Int(nextCornerFrame &- nextFrame))
+    segmentEnd = nextCornerFrame
   }
 }
 
@@ -330,38 +351,41 @@ extension Voice {
     _ voice: PlannedVoice, position: Int64, in context: VoiceContext
   ) -> Int64 {
     let isHaptic = voice.source.isHaptic
-    let controls = controls(
-      at: voice.onset &+ position, outputFrame: startFrame &+ frame, isHaptic: isHaptic,
+    let controls = controlValues(
+      at: voice.onset &+ position, outputFrame: startFrame &+ nextFrame, isHaptic: isHaptic,
       in: context)
-    let corner = nextCorner(voice, position: position, in: context)
-    var length = outputFrameCount(to: corner, from: voice.onset &+ position, in: context)
-    let levelFrames = framesPerUnit(isHaptic ? .hapticIntensity : .audioVolume, in: context)
-    if levelFrames > 0 {
-      let tolerance = context.plan.value.mappings.levelTolerance
+    let nextCornerFrame = nextCorner(voice, position: position, in: context)
+    var length = outputFrameCount(to: nextCornerFrame, from: voice.onset &+ position, in: context)
+    let framesPerLevelUnit = framesPerUnit(isHaptic ? .hapticIntensity : .audioVolume, in: context)
+    if framesPerLevelUnit > 0 {
+      let tolerance = context.plan.value.mappings.segmentLevelTolerance
       length = min(
         length,
-        SegmentLength.forLevel(controls.level, tolerance: tolerance, framesPerUnit: levelFrames))
+        SegmentLength.untilLevelChange(
+          of: controls.level, tolerance: tolerance, framesPerUnit: framesPerLevelUnit))
       if envelope.isChanging(at: position) {
         length = min(length, envelopeSegmentLength(position: position, in: context))
       }
     }
     let pitchID: LiveControlID = isHaptic ? .hapticSharpness : .audioPitch
-    let pitchFrames = framesPerUnit(pitchID, in: context)
-    if pitchFrames > 0 {
-      let scale = context.plan.value.layers[Int(voice.layer)].pitchScale
-      let bound = SegmentLength.untilBound(
-        voice.pitch + controls.pitch, isRising: isRising(pitchID, in: context),
-        framesPerUnit: pitchFrames, low: isHaptic ? scale.minimumSharpness : -1,
+    let framesPerPitchUnit = framesPerUnit(pitchID, in: context)
+    if framesPerPitchUnit > 0 {
+      let scale = context.plan.value.layerTracks[Int(voice.layerIndex)].pitchScale
+      let bound = SegmentLength.untilRangeBoundary(
+        voice.eventPitch + controls.pitch, isRising: isRising(pitchID, in: context),
+        framesPerUnit: framesPerPitchUnit, low: isHaptic ? scale.minimumSharpness : -1,
         high: isHaptic ? scale.maximumSharpness : 1)
-      length = min(length, min(SegmentLength.forPitch(framesPerUnit: pitchFrames), bound))
+      length = min(
+        length, min(SegmentLength.untilPitchChange(framesPerUnit: framesPerPitchUnit), bound))
     }
     if isHaptic { return length }
-    let brightnessFrames = framesPerUnit(.audioBrightness, in: context)
-    if brightnessFrames > 0 {
-      length = min(length, SegmentLength.forPitch(framesPerUnit: brightnessFrames))
+    let framesPerBrightnessUnit = framesPerUnit(.audioBrightness, in: context)
+    if framesPerBrightnessUnit > 0 {
+      length = min(length, SegmentLength.untilPitchChange(framesPerUnit: framesPerBrightnessUnit))
     }
-    let panFrames = framesPerUnit(.audioPan, in: context)
-    return panFrames > 0 ? min(length, SegmentLength.forPitch(framesPerUnit: panFrames)) : length
+    let framesPerPanUnit = framesPerUnit(.audioPan, in: context)
+    return framesPerPanUnit > 0
+      ? min(length, SegmentLength.untilPitchChange(framesPerUnit: framesPerPanUnit)) : length
   }
 
   /// Returns the pattern frame of the next corner of the envelope or a control.
@@ -369,14 +393,16 @@ extension Voice {
     _ voice: PlannedVoice, position: Int64, in context: VoiceContext
   ) -> Int64 {
     let segments = context.plan.value.segments
-    var corner = voice.onset &+ envelope.nextCorner(after: position)
-    corner = min(corner, segments[Int(cursors.intensityIndex) &+ 1].start)
-    corner = min(corner, segments[Int(cursors.pitchIndex) &+ 1].start)
+    var nextCornerFrame = voice.onset &+ envelope.nextCorner(after: position)
+    nextCornerFrame = min(
+      nextCornerFrame, segments[Int(trackCursors.intensityIndex) &+ 1].startFrame)
+    nextCornerFrame = min(nextCornerFrame, segments[Int(trackCursors.pitchIndex) &+ 1].startFrame)
     if !voice.source.isHaptic {
-      corner = min(corner, segments[Int(cursors.brightnessIndex) &+ 1].start)
-      corner = min(corner, segments[Int(cursors.panIndex) &+ 1].start)
+      nextCornerFrame = min(
+        nextCornerFrame, segments[Int(trackCursors.brightnessIndex) &+ 1].startFrame)
+      nextCornerFrame = min(nextCornerFrame, segments[Int(trackCursors.panIndex) &+ 1].startFrame)
     }
-    return corner
+    return nextCornerFrame
   }
 
   /// Returns the number of output frames between pattern frames: at least 1, at most the maximum
@@ -384,28 +410,30 @@ extension Voice {
   @_noLocks @inline(__always) private func outputFrameCount(
     to end: Int64, from start: Int64, in context: VoiceContext
   ) -> Int64 {
-    var length = end &- start
-    if !context.tempoMap.isUnity && length < SegmentLength.maximum &* 64 {
-      length = context.tempoMap.frame(at: passOrigin &+ end) &- startFrame &- frame
-      if length < 1 {
-        length = 1
+    var patternFrameCount = end &- start
+    if !context.tempoMap.isUnity && patternFrameCount < SegmentLength.maximumFrameCount &* 64 {
+      patternFrameCount = context.tempoMap.frame(at: passOrigin &+ end) &- startFrame &- nextFrame
+      if patternFrameCount < 1 {
+        patternFrameCount = 1
       }
     }
-    return min(length, SegmentLength.maximum)
+    return min(patternFrameCount, SegmentLength.maximumFrameCount)
   }
 
   /// Returns the number of frames until the envelope has changed by the tolerance of the level.
   @_noLocks @inline(__always) private func envelopeSegmentLength(
     position: Int64, in context: VoiceContext
   ) -> Int64 {
-    let corner = envelope.nextCorner(after: position)
-    let level = envelope.level(at: position)
-    let change = envelope.level(at: corner) - level
-    let steepness = (change < 0 ? -change : change) / Float(corner &- position)
-    guard steepness > 0 else { return SegmentLength.maximum }
-    let frames = 1 / steepness
-    return SegmentLength.forLevel(
-      level, tolerance: context.plan.value.mappings.levelTolerance,
-      framesPerUnit: context.tempoMap.isUnity ? frames : frames / Float(context.tempoMap.rate))
+    let nextCornerFrame = envelope.nextCorner(after: position)
+    let currentLevel = envelope.level(at: position)
+    let levelChange = envelope.level(at: nextCornerFrame) - currentLevel
+    let absoluteSlope =
+      (levelChange < 0 ? -levelChange : levelChange) / Float(nextCornerFrame &- position)
+    guard absoluteSlope > 0 else { return SegmentLength.maximumFrameCount }
+    let framesPerUnit = 1 / absoluteSlope
+    return SegmentLength.untilLevelChange(
+      of: currentLevel, tolerance: context.plan.value.mappings.segmentLevelTolerance,
+      framesPerUnit: context.tempoMap.isUnity
+        ? framesPerUnit : framesPerUnit / Float(context.tempoMap.playbackRate))
   }
 }

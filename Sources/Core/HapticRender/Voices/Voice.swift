@@ -21,11 +21,11 @@ struct Voice: BitwiseCopyable, Sendable {
   /// The sine, at the next frame.
   var sine: SineSegment
   /// The gain of a burst.
-  var gain: Float
+  var partialGain: Float
   /// The segments of the controls that are in effect.
-  var cursors: TrackCursors
+  var trackCursors: TrackCursors
   /// The next frame, counted from the onset.
-  var frame: Int64 = 0
+  var nextFrame: Int64 = 0
   /// The first frame of the segment, counted from the onset.
   var segmentStart: Int64 = 0
   /// The frame after the segment, counted from the onset.
@@ -35,13 +35,13 @@ struct Voice: BitwiseCopyable, Sendable {
   var leftLevelEnd: Float = 0
   var rightLevelEnd: Float = 0
   /// The phase increment or the reading speed at the end of the segment.
-  var incrementEnd: Float = 0
+  var phaseIncrementEnd: Float = 0
   var nextSegmentStart = SegmentStart.initial
   /// The bits of the controls in the segment that the player received.
-  var liveMask: UInt8 = 0
+  var liveControlMask: UInt8 = 0
   /// The coefficient of a sound file's low-pass; 1 means no filter.
-  var smoothing: Float = 1
-  var reader = SampleReader()
+  var smoothingCoefficient: Float = 1
+  var sampleReader = SampleReader()
 
   /// The relation of a segment to the previous segment.
   enum SegmentStart: UInt8, BitwiseCopyable, Sendable {
@@ -89,16 +89,17 @@ struct Voice: BitwiseCopyable, Sendable {
     self.passOrigin = passOrigin
     self.startFrame = startFrame
     self.envelope = envelope
-    self.sine = planned.sine
-    self.gain = planned.gain
-    self.cursors = cursors
+    self.sine = planned.initialSine
+    self.partialGain = planned.partialGain
+    self.trackCursors = cursors
   }
 
   /// A voice that fills unused memory.
   static var placeholder: Voice {
     Voice(
-      plannedIndex: 0, PlannedVoice(source: .burst, onset: 0, envelope: .hold(0), gain: 0),
-      passOrigin: 0, startFrame: 0, envelope: .hold(0),
+      plannedIndex: 0,
+      PlannedVoice(source: .burst, onset: 0, envelope: .flat(length: 0), partialGain: 0),
+      passOrigin: 0, startFrame: 0, envelope: .flat(length: 0),
       cursors: TrackCursors(intensityIndex: 0, pitchIndex: 0, brightnessIndex: 0, panIndex: 0))
   }
 
@@ -132,37 +133,37 @@ struct Voice: BitwiseCopyable, Sendable {
     let isBusAudible =
       planned.source.isHaptic ? audibility.isHapticAudible : audibility.isAudioAudible
     let isAudible = target.isAudible && isBusAudible
-    var index = Int(startFrame &+ frame &- position)
-    while index < end {
-      if frame >= segmentEnd {
+    var blockIndex = Int(startFrame &+ nextFrame &- position)
+    while blockIndex < end {
+      if nextFrame >= segmentEnd {
         if hasEnded(planned, in: context) { return true }
         beginSegment(planned, in: context)
       }
-      let length = Int(min(Int64(end &- index), segmentEnd &- frame))
+      let length = Int(min(Int64(end &- blockIndex), segmentEnd &- nextFrame))
       if isAudible {
-        mix(planned, at: index..<(index &+ length), in: context, to: target)
+        mix(planned, at: blockIndex..<(blockIndex &+ length), in: context, to: target)
       } else {
         skip(planned, frameCount: length)
       }
-      frame &+= Int64(length)
-      index &+= length
+      nextFrame &+= Int64(length)
+      blockIndex &+= length
     }
-    return frame >= segmentEnd && hasEnded(planned, in: context)
+    return nextFrame >= segmentEnd && hasEnded(planned, in: context)
   }
 
   @_noLocks @inline(__always) private func hasEnded(
     _ planned: PlannedVoice, in context: VoiceContext
   ) -> Bool {
-    envelopePosition(at: frame, of: planned, in: context) >= envelope.end
+    envelopePosition(at: nextFrame, of: planned, in: context) >= envelope.endFrame
   }
 
-  /// Advances the sine or the sound without mixing it.
+  /// Advances the phase of the sine or the position in the sound without output.
   @_noLocks @inline(__always) private mutating func skip(
     _ planned: PlannedVoice, frameCount: Int
   ) {
     switch planned.source {
     case .vibration, .burst, .tone: sine.advance(by: frameCount)
-    case .sample, .recording, .signal: reader.advance(by: frameCount)
+    case .sample, .recording, .signal: sampleReader.advance(by: frameCount)
     }
   }
 
@@ -170,29 +171,31 @@ struct Voice: BitwiseCopyable, Sendable {
     _ planned: PlannedVoice, at range: Range<Int>, in context: VoiceContext,
     to target: Player.MixTarget
   ) {
-    let first = Int(frame &- segmentStart)
-    var haptics = target.haptics.mutableSpan
-    var leftBus = target.left.mutableSpan
-    var rightBus = target.right.mutableSpan
+    let firstFrameInSegment = Int(nextFrame &- segmentStart)
+    var hapticSamples = target.hapticSamples.mutableSpan
+    var leftBus = target.leftSamples.mutableSpan
+    var rightBus = target.rightSamples.mutableSpan
     switch planned.source {
     case .vibration, .burst:
-      sine.add(level: leftLevel, first: first, to: &haptics, at: range)
+      sine.add(level: leftLevel, first: firstFrameInSegment, to: &hapticSamples, at: range)
       sine.advance(by: range.count)
     case .tone:
-      sine.add(level: leftLevel, first: first, to: &leftBus, at: range)
-      sine.add(level: rightLevel, first: first, to: &rightBus, at: range)
+      sine.add(level: leftLevel, first: firstFrameInSegment, to: &leftBus, at: range)
+      sine.add(level: rightLevel, first: firstFrameInSegment, to: &rightBus, at: range)
       sine.advance(by: range.count)
     case .sample:
       let playback = SampleReader.Playback(
-        isLooping: planned.isLooping, fadeLength: Int(planned.fadeLength), left: leftLevel,
-        right: rightLevel, smoothing: smoothing)
-      reader.add(
-        context.plan.value.sounds[Int(planned.soundIndex)], playback, first: first, to: &leftBus,
+        isLooping: planned.isLooping, fadeLength: Int(planned.fadeOutLength), left: leftLevel,
+        right: rightLevel, smoothing: smoothingCoefficient)
+      sampleReader.add(
+        context.plan.value.sounds[Int(planned.soundIndex)], playback, first: firstFrameInSegment,
+        to: &leftBus,
         &rightBus, at: range)
     case .recording, .signal:
-      reader.add(
-        context.plan.value.sounds[Int(planned.soundIndex)], level: leftLevel, first: first,
-        to: &haptics, at: range)
+      sampleReader.add(
+        context.plan.value.sounds[Int(planned.soundIndex)], level: leftLevel,
+        first: firstFrameInSegment,
+        to: &hapticSamples, at: range)
     }
   }
 }

@@ -12,7 +12,8 @@ extension HapticFormat {
   /// by their content.
   public static let androidArrays = timingArrays(
     "android-arrays", title: "Android timings and amplitudes", endings: ["vibration.json"],
-    keys: TimingArrayKeys(timings: "timings", amplitudes: "amplitudes", repeatIndex: "repeat"),
+    keys: TimingArrayKeys(
+      timingsKey: "timings", amplitudesKey: "amplitudes", repeatIndexKey: "repeat"),
     dialects: ["steps", "studio"])
 
   /// The vibrations that Hapticlabs Studio exports for Android: timings, amplitudes, and a repeat
@@ -23,8 +24,9 @@ extension HapticFormat {
   public static let hla = timingArrays(
     "hla", title: "Hapticlabs", endings: ["hla"],
     keys: TimingArrayKeys(
-      timings: "Timings", amplitudes: "Amplitudes", repeatIndex: "Repeat", project: "ProjectName",
-      track: "TrackName"))
+      timingsKey: "Timings", amplitudesKey: "Amplitudes", repeatIndexKey: "Repeat",
+      projectKey: "ProjectName",
+      trackKey: "TrackName"))
 
   private static func timingArrays(
     _ id: String, title: String, endings: [String], keys: TimingArrayKeys, dialects: [String] = []
@@ -32,19 +34,20 @@ extension HapticFormat {
     -> HapticFormat
   {
     json(
-      id, title: title, endings: endings, rules: Rule.timingArrays, dialects: dialects,
+      id, title: title, endings: endings, rules: Rule.timingArraysRules, dialects: dialects,
       resolution: FormatResolution(
-        amplitude: 1.0 / 255, seconds: 0.001, hertz: 1, samplingSeconds: 0.01),
-      matches: { $0.hasRootKey(keys.timings) },
+        amplitudeStep: 1.0 / 255, timeStepSeconds: 0.001, frequencyStepHertz: 1,
+        samplingIntervalSeconds: 0.01),
+      matches: { $0.hasRootKey(keys.timingsKey) },
       read: { json, options in
         var decoder = TimingArraysDecoder(json: json, keys: keys)
         let effect = decoder.decode()
         var result = ReadResult(of: effect, json, decoder.log, options)
-        result.composition?.title = keys.track.flatMap { json.root[$0]?.string }
-        if let project = keys.project.flatMap({ json.root[$0]?.string }) {
-          result.details = [("project", project)]
+        result.composition?.title = keys.trackKey.flatMap { json.root[$0]?.string }
+        if let project = keys.projectKey.flatMap({ json.root[$0]?.string }) {
+          result.fileDetails = [("project", project)]
         }
-        if keys.track != nil, options.wantsFindings,
+        if keys.trackKey != nil, options.wantsFindings,
           let sound = json.root["Audios"]?.elements.first(where: { _ in true })
         {
           result.losses.append(
@@ -56,12 +59,12 @@ extension HapticFormat {
         return result
       },
       write: { (composition, options) throws(InputError) in
-        try composition.checkFinite(.arraysValue)
+        try composition.checkFinite(.arraysInvalidValue)
         let steps = VibrationSteps(
           composition, options: options, isContinuous: options.dialect == "studio")
         var losses = steps.losses
         var described = composition
-        if keys.track != nil {
+        if keys.trackKey != nil {
           described.title = nil
         }
         losses.addTextLosses(of: described)
@@ -69,6 +72,7 @@ extension HapticFormat {
         return WrittenFiles([WrittenFiles.File(text)], losses: losses.finish())
       })
   }
+
 }
 
 extension ReadResult {
@@ -88,41 +92,41 @@ extension ReadResult {
 /// The names of the keys of a format with timings and amplitudes.
 private struct TimingArrayKeys: Sendable {
   /// The key of the durations.
-  var timings: String
+  var timingsKey: String
   /// The key of the amplitudes.
-  var amplitudes: String
+  var amplitudesKey: String
   /// The key of the repeat index.
-  var repeatIndex: String
+  var repeatIndexKey: String
   /// The key of the project's name, or nil if the format has no projects.
-  var project: String?
+  var projectKey: String?
   /// The key of the track's name, or nil if the format has no tracks.
-  var track: String?
+  var trackKey: String?
 
   /// Returns the text of levels, with the name of the track in formats that have tracks.
   func text(of levels: VibrationSteps, track name: String) -> [UInt8] {
     var writer = JSONWriter()
-    writer.object { file in
-      if let project, let track {
-        file.member(project, "")
-        file.member(track, name)
-        file.member("Duration", levels.steps.reduce(0) { $0 + $1.duration })
+    writer.writeObject { file in
+      if let projectKey, let trackKey {
+        file.writeMember(projectKey, "")
+        file.writeMember(trackKey, name)
+        file.writeMember("Duration", levels.steps.reduce(0) { $0 + $1.durationMilliseconds })
       }
-      file.array(timings, layout: .singleLine) { array in
+      file.writeArray(timingsKey, layout: .singleLine) { array in
         for step in levels.steps {
-          array.element(step.duration)
+          array.writeElement(step.durationMilliseconds)
         }
       }
-      file.array(amplitudes, layout: .singleLine) { array in
+      file.writeArray(amplitudesKey, layout: .singleLine) { array in
         for step in levels.steps {
-          array.element(step.amplitude ?? -1)
+          array.writeElement(step.amplitude ?? -1)
         }
       }
-      if let index = levels.repeatIndex ?? (track == nil ? nil : -1) {
-        file.member(repeatIndex, index)
+      if let index = levels.repeatIndex ?? (trackKey == nil ? nil : -1) {
+        file.writeMember(repeatIndexKey, index)
       }
-      if track != nil {
+      if trackKey != nil {
         for key in ["RequiredAudioFiles", "Audios"] {
-          file.array(key, layout: .singleLine) { _ in }
+          file.writeArray(key, layout: .singleLine) { _ in }
         }
       }
     }
@@ -139,60 +143,64 @@ private struct TimingArraysDecoder {
   /// Returns the levels, or nil if the text has none.
   mutating func decode() -> VibrationEffect? {
     let root = json.root
-    guard root.kind == .object, let timings = root[keys.timings] else {
+    guard root.kind == .object, let timings = root[keys.timingsKey] else {
       log.add(
-        .arraysStructure, at: root, "the file must be an object with the key \"\(keys.timings)\"")
+        .arraysInvalidStructure, at: root,
+        "the file must be an object with the key \"\(keys.timingsKey)\"")
       return nil
     }
-    guard let durations = numbers(timings, name: keys.timings, range: 0...Int32.max) else {
+    guard let durations = decodeNumbers(timings, name: keys.timingsKey, range: 0...Int32.max) else {
       return nil
     }
     var steps: [VibrationEffect.Step] = []
-    if let amplitudes = root[keys.amplitudes] {
+    if let amplitudes = root[keys.amplitudesKey] {
       guard
-        let levels = numbers(
-          amplitudes, name: keys.amplitudes, range: -1...Int32(VibrationEffect.fullAmplitude))
+        let levels = decodeNumbers(
+          amplitudes, name: keys.amplitudesKey, range: -1...Int32(VibrationEffect.maximumAmplitude))
       else {
         return nil
       }
       if levels.count != durations.count {
         log.add(
-          .arraysCount, at: amplitudes,
+          .arraysCountMismatch, at: amplitudes,
           "\(durations.count) timings do not match \(levels.count) amplitudes")
       }
       steps.reserveCapacity(durations.count)
       for (duration, level) in zip(durations, levels) {
-        steps.append(.init(duration: Int(duration), amplitude: level < 0 ? nil : Int(level)))
+        steps.append(
+          .init(durationMilliseconds: Int(duration), amplitude: level < 0 ? nil : Int(level)))
       }
     } else {
       steps = durations.enumerated().map { index, duration in
-        .init(duration: Int(duration), amplitude: index % 2 == 0 ? 0 : nil)
+        .init(durationMilliseconds: Int(duration), amplitude: index % 2 == 0 ? 0 : nil)
       }
     }
     if log.errorCount == 0, !durations.contains(where: { $0 > 0 }) {
-      log.add(.arraysNoLength, at: timings, "the timings are all 0")
+      log.add(.arraysHaveNoLength, at: timings, "the timings are all 0")
     }
     return .waveform(
-      steps, repeatIndex: repeatIndex(root[keys.repeatIndex], count: durations.count))
+      steps, repeatIndex: decodeRepeatIndex(root[keys.repeatIndexKey], count: durations.count))
   }
 
-  private mutating func repeatIndex(_ value: JSONValue?, count: Int) -> Int? {
+  private mutating func decodeRepeatIndex(_ value: JSONValue?, count: Int) -> Int? {
     guard let value else { return nil }
-    guard let number = value.number, let index = Int(exactly: number), (-1..<count).contains(index)
+    guard let number = value.number, let timingIndex = Int(exactly: number),
+      (-1..<count).contains(timingIndex)
     else {
       log.add(
-        .arraysRepeat, at: value,
-        "\(keys.repeatIndex) must be the index of one of \(count) timings, or -1")
+        .arraysInvalidRepeatIndex, at: value,
+        "\(keys.repeatIndexKey) must be the index of one of \(count) timings, or -1")
       return nil
     }
-    return index < 0 ? nil : index
+    return timingIndex < 0 ? nil : timingIndex
   }
 
-  private mutating func numbers(_ value: JSONValue, name: String, range: ClosedRange<Int32>)
+  private mutating func decodeNumbers(_ value: JSONValue, name: String, range: ClosedRange<Int32>)
     -> [Int32]?
   {
     guard value.kind == .array else {
-      log.add(.arraysStructure, at: value, "\(name) must be an array, not \(value.kind.noun)")
+      log.add(
+        .arraysInvalidStructure, at: value, "\(name) must be an array, not \(value.kind.noun)")
       return nil
     }
     // Almost all files are valid arrays of integers, which can be read quickly.
@@ -204,7 +212,7 @@ private struct TimingArraysDecoder {
       } else {
         let text = String(decoding: element.lexeme.prefix(24), as: UTF8.self)
         log.add(
-          .arraysValue, at: element,
+          .arraysInvalidValue, at: element,
           element.kind == .number
             ? "\(text) is not a whole number "
               + (range.lowerBound < 0 ? "from -1 to \(range.upperBound)" : "of at least 0")
@@ -219,60 +227,67 @@ private struct TimingArraysDecoder {
 /// The rules of Android's vibration files.
 extension Rule {
   /// The rules of vibration XML, in listing order.
-  static let androidXML: [Rule] = [
-    .androidSyntax, .androidRoot, .androidElement, .androidAttribute, .androidMissingAttribute,
-    .androidValue,
-    .androidEmpty, .androidNoLength, .androidEnvelopeEnd, .androidVendorEffect, .androidChoice,
+  static let androidXMLRules: [Rule] = [
+    .androidInvalidSyntax, .androidUnknownRoot, .androidUnexpectedElement, .androidUnknownAttribute,
+    .androidMissingAttribute,
+    .androidInvalidValue,
+    .androidEmptyEffect, .androidHasNoLength, .androidEnvelopeEndsAboveZero,
+    .androidUnreadableVendorEffect, .androidSeveralEffects,
   ]
-  static let timingArrays: [Rule] = [
-    .syntax, .arraysStructure, .arraysCount, .arraysValue, .arraysRepeat, .arraysNoLength,
+  static let timingArraysRules: [Rule] = [
+    .invalidSyntax, .arraysInvalidStructure, .arraysCountMismatch, .arraysInvalidValue,
+    .arraysInvalidRepeatIndex, .arraysHaveNoLength,
+  ]
+  static let webVibrationRules: [Rule] = [
+    .vibrateInvalidSyntax, .vibrateInvalidDuration, .vibrateExceedsChromiumLimits,
   ]
 
-  static let androidSyntax = error(
+  static let androidInvalidSyntax = error(
     "syntax", "syntax",
     "The text must be XML in UTF-8, without a document type declaration and without text content.")
-  static let androidRoot = error(
+  static let androidUnknownRoot = error(
     "root", "grammar", "The root must be vibration-effect, vibration, or vibration-select.")
-  static let androidElement = error(
+  static let androidUnexpectedElement = error(
     "element", "grammar", "An element must be one that Android accepts in its position.")
-  static let androidAttribute = error(
+  static let androidUnknownAttribute = error(
     "attribute", "grammar", "An element must not have unknown attributes.")
   static let androidMissingAttribute = error(
     "missing-attribute", "grammar", "An element must have its required attributes.")
-  static let androidValue = error(
+  static let androidInvalidValue = error(
     "value", "range", "An attribute must have a value within its range.")
-  static let androidEmpty = error("empty", "grammar", "An effect must have entries or points.")
-  static let androidNoLength = error(
+  static let androidEmptyEffect = error(
+    "empty", "grammar", "An effect must have entries or points.")
+  static let androidHasNoLength = error(
     "no-length", "range", "The durations of a waveform must not all be 0.")
-  static let androidEnvelopeEnd = error(
+  static let androidEnvelopeEndsAboveZero = error(
     "envelope-end", "range", "A basic envelope must end with intensity 0.")
-  static let androidVendorEffect = error(
+  static let androidUnreadableVendorEffect = error(
     "vendor-effect", "grammar",
     "Vendor effects cannot be read, because their content is specific to the vendor.")
-  static let androidChoice = note(
+  static let androidSeveralEffects = note(
     "choice", "compatibility",
     """
     A device plays the first effect of vibration-select that it supports. Temblor reads the first \
     effect.
     """)
 
-  static let arraysStructure = error(
+  static let arraysInvalidStructure = error(
     "structure", "grammar",
     """
     The file must be an object with an array of timings, and an array of amplitudes unless they \
     alternate between off and on.
     """
   )
-  static let arraysCount = error(
+  static let arraysCountMismatch = error(
     "count", "grammar", "The number of amplitudes must match the number of timings.")
-  static let arraysValue = error(
+  static let arraysInvalidValue = error(
     "value", "range",
     """
     Timings must be whole milliseconds of at least 0. Amplitudes must be 0 to 255, or -1 for the \
     default of the device.
     """
   )
-  static let arraysRepeat = error(
+  static let arraysInvalidRepeatIndex = error(
     "repeat", "range", "The repeat index must be the index of a timing, or -1 for no repetition.")
-  static let arraysNoLength = error("no-length", "range", "At least one timing must not be 0.")
+  static let arraysHaveNoLength = error("no-length", "range", "At least one timing must not be 0.")
 }

@@ -15,9 +15,10 @@ extension HapticFormat {
     "android-xml", title: "Android vibration XML", fileExtensions: ["xml"],
     sharesFileExtensions: true,
     rulePrefix: "android/",
-    rules: Rule.androidXML,
+    rules: Rule.androidXMLRules,
     dialects: ["basic-envelope", "waveform-envelope", "waveform", "primitives"], keepsHertz: true,
-    resolution: FormatResolution(intensity: 0.002, seconds: 0.001, hertz: 1),
+    resolution: FormatResolution(
+      intensityStep: 0.002, timeStepSeconds: 0.001, frequencyStepHertz: 1),
     recognize: { bytes in
       guard let root = XMLTree.rootName(of: bytes) else { return .unrecognized }
       return ["vibration-effect", "vibration", "vibration-select"].contains(root)
@@ -43,13 +44,13 @@ extension HapticFormat {
         sourceMap: SourceMap { _ in location(main, main) })
     },
     write: { (composition, options) throws(InputError) in
-      try composition.checkFinite(.androidValue)
+      try composition.checkFinite(.androidInvalidValue)
       let effect: VibrationEffect
       var losses: LossLog
       var hertzLosses = LossLog()
       let composition =
         options.dialect == "waveform-envelope"
-        ? composition : composition.voiced(losses: &hertzLosses)
+        ? composition : composition.convertingStatedHertzToDefaultScale(losses: &hertzLosses)
       if options.dialect == "waveform" {
         let steps = VibrationSteps(composition, options: options, isContinuous: false)
         effect = .waveform(steps.steps, repeatIndex: steps.repeatIndex)
@@ -58,9 +59,9 @@ extension HapticFormat {
         var builder = VibrationBuilder(composition, options: options)
         effect =
           switch options.dialect {
-          case "waveform-envelope": builder.waveformEnvelope()
-          case "primitives": builder.primitives()
-          default: builder.basicEnvelope()
+          case "waveform-envelope": builder.makeWaveformEnvelope()
+          case "primitives": builder.makePrimitives()
+          default: builder.makeBasicEnvelope()
           }
         losses = builder.losses
       }
@@ -82,7 +83,7 @@ extension HapticFormat {
     } catch {
       throw InputError(
         Finding(
-          .androidSyntax,
+          .androidInvalidSyntax,
           location: LineIndex().location(of: error.offset, in: file.bytes, name: file.name),
           error.message,
           suggestion: error.suggestion))
@@ -129,7 +130,7 @@ private struct VibrationDecoder {
     case "vibration-select":
       checkAttributes(of: root, allowed: [])
       let effectElements = root.children.filter {
-        expect("vibration-effect", element: $0, in: root)
+        expectElement("vibration-effect", element: $0, in: root)
       }
       if let first = effectElements.first {
         firstEffectOffset = first.offset
@@ -139,7 +140,7 @@ private struct VibrationDecoder {
       }
       if effectElements.count != 1 {
         add(
-          .androidChoice, at: root,
+          .androidSeveralEffects, at: root,
           effectElements.isEmpty
             ? "vibration-select is empty"
             : """
@@ -149,7 +150,7 @@ private struct VibrationDecoder {
       }
     default:
       add(
-        .androidRoot, at: root,
+        .androidUnknownRoot, at: root,
         "the root is \(root.name.quoted()), not \"vibration-effect\" or \"vibration-select\"")
     }
   }
@@ -169,24 +170,24 @@ private struct VibrationDecoder {
   ///     element, as within a repeating effect, in which nothing else repeats.
   private mutating func decodeContent(of element: Element, bareEntries: Bool) -> VibrationEffect? {
     guard let first = element.children.first else {
-      add(.androidEmpty, at: element, "\(element.name) is empty")
+      add(.androidEmptyEffect, at: element, "\(element.name) is empty")
       return nil
     }
     var effect: VibrationEffect?
     switch first.name {
     case "primitive-effect":
       return .primitives(
-        element.children.filter { expect("primitive-effect", element: $0, in: element) }.compactMap
-        {
-          decodePrimitive($0)
-        })
+        element.children.filter { expectElement("primitive-effect", element: $0, in: element) }
+          .compactMap {
+            decodePrimitive($0)
+          })
     case "waveform-entry" where bareEntries:
       let steps = decodeSteps(element.children, in: element)
       checkLength(of: steps, element: element)
       return .waveform(steps, repeatIndex: nil)
     case "predefined-effect":
       checkEmptyElement(first, attributes: ["name"])
-      effect = keyword("name", of: first, among: VibrationPrimitives.predefinedNames).map {
+      effect = decodeKeyword("name", of: first, among: VibrationPrimitives.predefinedNames).map {
         .predefined($0)
       }
     case "basic-envelope-effect":
@@ -208,17 +209,18 @@ private struct VibrationDecoder {
 
   private mutating func decodePrimitive(_ element: Element) -> VibrationEffect.Primitive? {
     checkEmptyElement(element, attributes: ["name", "scale", "delayMs", "delayType"])
-    let scale = number("scale", of: element, isOptional: true, limits: Self.unitRange)
-    let delay = integer(
+    let primitiveScale = decodeNumber(
+      "scale", of: element, isOptional: true, limits: Self.unitRange)
+    let primitiveDelay = integer(
       "delayMs", of: element, isOptional: true, range: 0...Self.maximumMilliseconds)
-    let type = value("delayType", of: element)
-    if let type, type != "pause", type != "relative_start_offset" {
+    let delayType = attributeText("delayType", of: element)
+    if let delayType, delayType != "pause", delayType != "relative_start_offset" {
       reportInvalid("delayType", of: element, reason: "must be pause or relative_start_offset")
     }
-    return keyword("name", of: element, among: VibrationPrimitives.primitiveNames).map {
+    return decodeKeyword("name", of: element, among: VibrationPrimitives.primitiveNames).map {
       VibrationEffect.Primitive(
-        name: $0, scale: scale ?? 1, delay: delay ?? 0,
-        delaysFromPreviousStart: type == "relative_start_offset"
+        name: $0, scale: primitiveScale ?? 1, delayMilliseconds: primitiveDelay ?? 0,
+        delaysFromPreviousStart: delayType == "relative_start_offset"
       )
     }
   }
@@ -234,7 +236,7 @@ private struct VibrationDecoder {
         repeatIndex = steps.count
         checkAttributes(of: child, allowed: [])
         if child.children.isEmpty {
-          add(.androidEmpty, at: child, "repeating is empty")
+          add(.androidEmptyEffect, at: child, "repeating is empty")
         }
         steps += decodeSteps(child.children, in: child)
       } else {
@@ -248,42 +250,47 @@ private struct VibrationDecoder {
   private mutating func decodeSteps(_ entries: [Element], in parent: Element) -> [VibrationEffect
     .Step]
   {
-    entries.filter { expect("waveform-entry", element: $0, in: parent) }.compactMap { entry in
+    entries.filter { expectElement("waveform-entry", element: $0, in: parent) }.compactMap {
+      entry in
       checkEmptyElement(entry, attributes: ["durationMs", "amplitude"])
       let duration = integer("durationMs", of: entry, range: 0...Self.maximumMilliseconds)
-      if value("amplitude", of: entry) == "default" {
-        return duration.map { .init(duration: $0, amplitude: nil) }
+      if attributeText("amplitude", of: entry) == "default" {
+        return duration.map { .init(durationMilliseconds: $0, amplitude: nil) }
       }
-      let amplitude = integer("amplitude", of: entry, range: 0...VibrationEffect.fullAmplitude)
+      let amplitude = integer("amplitude", of: entry, range: 0...VibrationEffect.maximumAmplitude)
       guard let duration, let amplitude else { return nil }
-      return .init(duration: duration, amplitude: amplitude)
+      return .init(durationMilliseconds: duration, amplitude: amplitude)
     }
   }
 
   private mutating func checkLength(of steps: [VibrationEffect.Step], element: Element) {
-    guard log.errorCount == 0, !steps.contains(where: { $0.duration > 0 }) else { return }
-    add(.androidNoLength, at: element, "the durations of the waveform are all 0")
+    guard log.errorCount == 0, !steps.contains(where: { $0.durationMilliseconds > 0 }) else {
+      return
+    }
+    add(.androidHasNoLength, at: element, "the durations of the waveform are all 0")
   }
 
   private mutating func decodeEnvelope(_ element: Element, isBasic: Bool) -> VibrationEffect {
     let names = VibrationEffect.xmlNames(isBasic: isBasic)
     let toneLimits = isBasic ? Self.unitRange : Self.hertzRange
     checkAttributes(of: element, allowed: [names.initial])
-    let initial = number(names.initial, of: element, isOptional: true, limits: toneLimits)
+    let initial = decodeNumber(names.initial, of: element, isOptional: true, limits: toneLimits)
     var points: [VibrationEffect.ControlPoint] = []
-    for child in element.children where expect("control-point", element: child, in: element) {
+    for child in element.children where expectElement("control-point", element: child, in: element)
+    {
       checkEmptyElement(child, attributes: [names.level, names.tone, "durationMs"])
-      let level = number(names.level, of: child, limits: Self.unitRange) ?? 0
-      let tone = number(names.tone, of: child, limits: toneLimits) ?? (isBasic ? 0 : 1)
+      let level = decodeNumber(names.level, of: child, limits: Self.unitRange) ?? 0
+      let tone = decodeNumber(names.tone, of: child, limits: toneLimits) ?? (isBasic ? 0 : 1)
       let duration = integer("durationMs", of: child, range: 1...Self.maximumMilliseconds) ?? 1
-      points.append(.init(level: level, tone: tone, duration: duration))
+      points.append(.init(level: level, sharpnessOrHertz: tone, durationMilliseconds: duration))
     }
     if points.isEmpty {
-      add(.androidEmpty, at: element, "\(element.name) has no control-point")
+      add(.androidEmptyEffect, at: element, "\(element.name) has no control-point")
     }
     if isBasic, let last = points.last, last.level != 0 {
       add(
-        .androidEnvelopeEnd, at: element, "the envelope ends with intensity \(last.level), not 0",
+        .androidEnvelopeEndsAboveZero, at: element,
+        "the envelope ends with intensity \(last.level), not 0",
         hint: "add a control-point with intensity 0")
     }
     return .envelope(isBasic: isBasic, initial: initial, points)
@@ -291,24 +298,24 @@ private struct VibrationDecoder {
 
   private mutating func decodeRepeating(_ element: Element) -> VibrationEffect? {
     checkAttributes(of: element, allowed: [])
-    var remaining = element.children[...]
+    var remainingChildren = element.children[...]
     var preamble: VibrationEffect?
-    if let first = remaining.first, first.name == "preamble" {
+    if let first = remainingChildren.first, first.name == "preamble" {
       checkAttributes(of: first, allowed: [])
       preamble = decodeContent(of: first, bareEntries: true)
-      remaining.removeFirst()
+      remainingChildren.removeFirst()
     }
-    guard let next = remaining.popFirst() else {
-      add(.androidEmpty, at: element, "repeating-effect has no repeating")
+    guard let repeatingElement = remainingChildren.popFirst() else {
+      add(.androidEmptyEffect, at: element, "repeating-effect has no repeating")
       return nil
     }
-    guard expect("repeating", element: next, in: element) else { return nil }
-    checkAttributes(of: next, allowed: [])
-    let repeating = decodeContent(of: next, bareEntries: true)
-    for child in remaining {
+    guard expectElement("repeating", element: repeatingElement, in: element) else { return nil }
+    checkAttributes(of: repeatingElement, allowed: [])
+    let repeatingEffect = decodeContent(of: repeatingElement, bareEntries: true)
+    for child in remainingChildren {
       reportUnexpected(child, in: element)
     }
-    return repeating.map { .repeating(preamble: preamble, $0) }
+    return repeatingEffect.map { .repeating(preamble: preamble, $0) }
   }
 
   // MARK: Elements and attributes
@@ -320,7 +327,8 @@ private struct VibrationDecoder {
       rule, valueIndex: element.offset, offset: offset ?? element.offset, message, suggestion: hint)
   }
 
-  private mutating func expect(_ name: String, element: Element, in parent: Element) -> Bool {
+  private mutating func expectElement(_ name: String, element: Element, in parent: Element) -> Bool
+  {
     if element.name == name { return true }
     reportUnexpected(element, in: parent)
     return false
@@ -329,10 +337,11 @@ private struct VibrationDecoder {
   private mutating func reportUnexpected(_ element: Element, in parent: Element) {
     let name = element.name
     if name == "vendor-effect" {
-      return add(.androidVendorEffect, at: element, "a vendor effect cannot be read")
+      return add(.androidUnreadableVendorEffect, at: element, "a vendor effect cannot be read")
     }
     add(
-      .androidElement, at: element, "unexpected element \(name.quoted()) in \(parent.name)",
+      .androidUnexpectedElement, at: element,
+      "unexpected element \(name.quoted()) in \(parent.name)",
       hint: Self.elementNames.contains(name)
         ? nil : JSONNameList(Self.elementNames).suggestion(for: name))
   }
@@ -349,17 +358,18 @@ private struct VibrationDecoder {
   private mutating func checkAttributes(of element: Element, allowed: [String]) {
     for attribute in element.attributes where !allowed.contains(attribute.name) {
       add(
-        .androidAttribute, at: element, offset: offset(of: attribute.name, in: element),
+        .androidUnknownAttribute, at: element,
+        offset: attributeOffset(of: attribute.name, in: element),
         "unexpected attribute \(attribute.name.quoted())",
         hint: JSONNameList(allowed).suggestion(for: attribute.name))
     }
   }
 
-  private func value(_ name: String, of element: Element) -> String? {
+  private func attributeText(_ name: String, of element: Element) -> String? {
     element.attributes.first { $0.name == name }?.value
   }
 
-  private func offset(of name: String, in element: Element) -> Int {
+  private func attributeOffset(of name: String, in element: Element) -> Int {
     let index = element.attributes.firstIndex { $0.name == name } ?? 0
     return tree?.offset(ofAttribute: index, in: element) ?? element.offset
   }
@@ -368,7 +378,7 @@ private struct VibrationDecoder {
     _ name: String, of element: Element, isOptional: Bool, parse: (String) -> Value?,
     reason: @autoclosure () -> String
   ) -> Value? {
-    guard let text = value(name, of: element) else {
+    guard let text = attributeText(name, of: element) else {
       if !isOptional {
         add(
           .androidMissingAttribute, at: element,
@@ -382,13 +392,13 @@ private struct VibrationDecoder {
   }
 
   private mutating func reportInvalid(_ name: String, of element: Element, reason: String) {
-    let text = (value(name, of: element) ?? "").quoted(limit: 24)
+    let text = (attributeText(name, of: element) ?? "").quoted(limit: 24)
     add(
-      .androidValue, at: element, offset: offset(of: name, in: element),
+      .androidInvalidValue, at: element, offset: attributeOffset(of: name, in: element),
       "\(name) is \(text); \(reason)")
   }
 
-  private mutating func keyword(_ name: String, of element: Element, among keywords: [String])
+  private mutating func decodeKeyword(_ name: String, of element: Element, among keywords: [String])
     -> String?
   {
     attribute(
@@ -396,7 +406,7 @@ private struct VibrationDecoder {
       reason: "must be one of " + keywords.joined(separator: ", "))
   }
 
-  private mutating func number(
+  private mutating func decodeNumber(
     _ name: String, of element: Element, isOptional: Bool = false,
     limits: (range: ClosedRange<Float>, text: String)
   ) -> Float? {
@@ -432,14 +442,14 @@ private struct VibrationWriter {
   private var depth = 0
 
   static func text(_ effect: VibrationEffect) -> [UInt8] {
-    var writer = VibrationWriter()
-    writer.writeElement("vibration-effect") { $0.writeContent(effect, bareEntries: false) }
-    return writer.bytes
+    var vibrationWriter = VibrationWriter()
+    vibrationWriter.writeElement("vibration-effect") { $0.writeContent(effect, bareEntries: false) }
+    return vibrationWriter.bytes
   }
 
   static func text(_ tree: XMLTree) -> [UInt8] {
     var writer = VibrationWriter()
-    for element in tree.topLevel {
+    for element in tree.topLevelItems {
       writer.writeCanonical(element)
     }
     return writer.bytes
@@ -455,8 +465,8 @@ private struct VibrationWriter {
         if primitive.scale != 1 {
           attributes.append(("scale", "\(primitive.scale)"))
         }
-        if primitive.delay != 0 {
-          attributes.append(("delayMs", "\(primitive.delay)"))
+        if primitive.delayMilliseconds != 0 {
+          attributes.append(("delayMs", "\(primitive.delayMilliseconds)"))
         }
         if primitive.delaysFromPreviousStart {
           attributes.append(("delayType", "relative_start_offset"))
@@ -480,8 +490,8 @@ private struct VibrationWriter {
           writer.writeElement(
             "control-point",
             attributes: [
-              (names.level, "\(point.level)"), (names.tone, "\(point.tone)"),
-              ("durationMs", "\(point.duration)"),
+              (names.level, "\(point.level)"), (names.tone, "\(point.sharpnessOrHertz)"),
+              ("durationMs", "\(point.durationMilliseconds)"),
             ])
         }
       }
@@ -500,7 +510,7 @@ private struct VibrationWriter {
       writeElement(
         "waveform-entry",
         attributes: [
-          ("durationMs", "\(step.duration)"),
+          ("durationMs", "\(step.durationMilliseconds)"),
           ("amplitude", step.amplitude.map { "\($0)" } ?? "default"),
         ])
     }
@@ -557,13 +567,13 @@ private struct VibrationWriter {
       if element.name == "waveform-entry", name == "durationMs" { return -1 }
       return Self.attributeOrder.firstIndex(of: name) ?? .max
     }
-    let sorted = element.attributes.enumerated().sorted {
+    let sortedAttributes = element.attributes.enumerated().sorted {
       (rank($0.element.name), $0.offset) < (rank($1.element.name), $1.offset)
     }.map { ($0.element.name, $0.element.value) }
     guard !element.children.isEmpty else {
-      return self.writeElement(element.name, attributes: sorted)
+      return self.writeElement(element.name, attributes: sortedAttributes)
     }
-    self.writeElement(element.name, attributes: sorted) { writer in
+    self.writeElement(element.name, attributes: sortedAttributes) { writer in
       for child in element.children {
         writer.writeCanonical(child)
       }

@@ -7,7 +7,7 @@ indirect enum VibrationEffect: Equatable, Sendable {
   case predefined(String)
   /// A sequence of device vibrations.
   case primitives([Primitive])
-  /// A staircase of levels, repeated from an index unless it is nil.
+  /// A sequence of constant levels that repeats from a step index, or once if the index is nil.
   case waveform([Step], repeatIndex: Int?)
   /// A level and a tone that are linear between control points, from level 0 on: intensity and
   /// sharpness in a basic envelope, amplitude and hertz in a waveform envelope.
@@ -21,7 +21,7 @@ indirect enum VibrationEffect: Equatable, Sendable {
     /// The factor on the strength, 0…1.
     var scale: Float = 1
     /// The delay in milliseconds.
-    var delay = 0
+    var delayMilliseconds = 0
     /// A Boolean value that indicates whether the delay starts at the start of the preceding
     /// primitive, rather than at its end.
     var delaysFromPreviousStart = false
@@ -30,7 +30,7 @@ indirect enum VibrationEffect: Equatable, Sendable {
   /// A constant level.
   struct Step: Equatable, Sendable {
     /// The duration in milliseconds.
-    var duration: Int
+    var durationMilliseconds: Int
     /// The amplitude, 0…255, or nil for the default amplitude of the device.
     var amplitude: Int?
   }
@@ -40,9 +40,9 @@ indirect enum VibrationEffect: Equatable, Sendable {
     /// The level, 0…1.
     var level: Float
     /// The sharpness, 0…1, or the frequency in hertz.
-    var tone: Float
+    var sharpnessOrHertz: Float
     /// The duration of the line that ends here, in milliseconds.
-    var duration: Int
+    var durationMilliseconds: Int
   }
 
   /// Returns the names of an envelope and its attributes in vibration XML.
@@ -55,5 +55,5 @@ indirect enum VibrationEffect: Equatable, Sendable {
   }
 
   /// The maximum amplitude of a step.
-  static let fullAmplitude = 255
+  static let maximumAmplitude = 255
 }

@@ -10,7 +10,7 @@ struct VibrationReader {
 
   private let mapping: AmplitudeMapping
   private let intensitiesByAmplitude: [Float]
-  private let scale = SharpnessScale.phone
+  private let sharpnessScale = SharpnessScale.phone
   private var builder = ScaledLayerBuilder(scale: .phone)
   /// The losses of events, by their indices in the builder.
   private var eventLosses: [(event: Int, message: String, size: Double?)] = []
@@ -33,11 +33,11 @@ struct VibrationReader {
   init(_ effect: VibrationEffect?, options: ReadingOptions) {
     let mapping = options.amplitudeMapping
     self.mapping = mapping
-    intensitiesByAmplitude = (0...VibrationEffect.fullAmplitude).map {
-      Float(mapping.intensity(ofAmplitude: Double($0) / Double(VibrationEffect.fullAmplitude)))
+    intensitiesByAmplitude = (0...VibrationEffect.maximumAmplitude).map {
+      Float(mapping.intensity(ofAmplitude: Double($0) / Double(VibrationEffect.maximumAmplitude)))
     }
     wantsLosses = options.wantsFindings
-    needsSharpnessCurves = effect?.hasSharpness ?? false
+    needsSharpnessCurves = effect?.includesSharpness ?? false
     if let effect {
       add(effect)
     }
@@ -79,12 +79,13 @@ struct VibrationReader {
   // MARK: Approximations
 
   private mutating func add(_ primitives: [VibrationEffect.Primitive]) {
-    var previous = elapsedMilliseconds
+    var previousStart = elapsedMilliseconds
     for primitive in primitives {
       let start =
-        (primitive.delaysFromPreviousStart ? previous : elapsedMilliseconds) + primitive.delay
+        (primitive.delaysFromPreviousStart ? previousStart : elapsedMilliseconds)
+        + primitive.delayMilliseconds
       let shape = VibrationPrimitives.approximation(of: primitive.name)
-      previous = start
+      previousStart = start
       elapsedMilliseconds = start
       add(shape, scale: primitive.scale, primitive.name)
       elapsedMilliseconds = start + shape.durationMilliseconds
@@ -109,54 +110,55 @@ struct VibrationReader {
       }
       lastEventEnd = max(lastEventEnd, start + Self.transientMilliseconds)
     }
-    guard let last = shape.intensityPoints.last else { return }
-    let index = add(
-      duration: last.time, intensity: scale, sharpness: shape.sharpness,
+    guard let lastIntensityPoint = shape.intensityPoints.last else { return }
+    let eventIndex = add(
+      duration: lastIntensityPoint.time, intensity: scale, sharpness: shape.sharpness,
       gains: shape.intensityPoints.map {
         Self.controlPoint(milliseconds: $0.time, value: $0.intensity)
       })
     if wantsLosses {
-      eventLosses.append((index, message, nil))
+      eventLosses.append((eventIndex, message, nil))
     }
   }
 
   // MARK: Steps
 
   private mutating func add(_ steps: [VibrationEffect.Step], _ repeatIndex: Int?) {
-    if steps.contains(where: { $0.amplitude == nil && $0.duration > 0 }) {
+    if steps.contains(where: { $0.amplitude == nil && $0.durationMilliseconds > 0 }) {
       losses.add(
         .approximated, .composition,
         "the default amplitude of the device is unknown; full amplitude is used"
       )
     }
-    var run: Points = []
-    var length = 0
-    var loopStart: Int?
+    var audibleRun: Points = []
+    var runMilliseconds = 0
+    var loopStartMilliseconds: Int?
     for (index, step) in steps.enumerated() {
       if index == repeatIndex {
-        addRun(&run, duration: &length)
-        loopStart = elapsedMilliseconds
+        addRun(&audibleRun, duration: &runMilliseconds)
+        loopStartMilliseconds = elapsedMilliseconds
       }
-      guard step.duration > 0 else { continue }
-      let amplitude = step.amplitude ?? VibrationEffect.fullAmplitude
+      guard step.durationMilliseconds > 0 else { continue }
+      let amplitude = step.amplitude ?? VibrationEffect.maximumAmplitude
       if amplitude == 0 {
-        addRun(&run, duration: &length)
-        elapsedMilliseconds += step.duration
+        addRun(&audibleRun, duration: &runMilliseconds)
+        elapsedMilliseconds += step.durationMilliseconds
         continue
       }
       let intensity = intensitiesByAmplitude[amplitude]
-      if run.last?.value != intensity {
-        run.append(Self.controlPoint(milliseconds: length, value: intensity))
+      if audibleRun.last?.value != intensity {
+        audibleRun.append(Self.controlPoint(milliseconds: runMilliseconds, value: intensity))
       }
-      if run.count % 2 == 0 {
-        run.removeLast()
+      if audibleRun.count % 2 == 0 {
+        audibleRun.removeLast()
       }
-      length += step.duration
-      run.append(Self.controlPoint(milliseconds: length, value: intensity))
+      runMilliseconds += step.durationMilliseconds
+      audibleRun.append(Self.controlPoint(milliseconds: runMilliseconds, value: intensity))
     }
-    addRun(&run, duration: &length)
-    if let loopStart {
-      loop = .init(start: Double(loopStart) / 1000, end: Double(elapsedMilliseconds) / 1000)
+    addRun(&audibleRun, duration: &runMilliseconds)
+    if let loopStartMilliseconds {
+      loop = .init(
+        start: Double(loopStartMilliseconds) / 1000, end: Double(elapsedMilliseconds) / 1000)
     }
   }
 
@@ -183,65 +185,69 @@ struct VibrationReader {
 
   private mutating func add(_ points: [VibrationEffect.ControlPoint], sharpness: Float?) {
     var gains = [Self.controlPoint(milliseconds: 0, value: 0)]
-    var tones = [Self.controlPoint(milliseconds: 0, value: sharpness ?? points.first?.tone ?? 0)]
+    var tones = [
+      Self.controlPoint(milliseconds: 0, value: sharpness ?? points.first?.sharpnessOrHertz ?? 0)
+    ]
     gains.reserveCapacity(points.count + 1)
     tones.reserveCapacity(points.count + 1)
-    var position = 0
+    var elapsedInEnvelope = 0
     for point in points {
-      position += point.duration
-      gains.append(Self.controlPoint(milliseconds: position, value: point.level))
-      tones.append(Self.controlPoint(milliseconds: position, value: point.tone))
+      elapsedInEnvelope += point.durationMilliseconds
+      gains.append(Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.level))
+      tones.append(
+        Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.sharpnessOrHertz))
     }
-    add(duration: position, intensity: 1, sharpness: 0, gains: gains, tones: tones)
-    elapsedMilliseconds += position
+    add(duration: elapsedInEnvelope, intensity: 1, sharpness: 0, gains: gains, tones: tones)
+    elapsedMilliseconds += elapsedInEnvelope
   }
 
   private mutating func add(_ points: [VibrationEffect.ControlPoint], hertz: Float?) {
     var gains = [Self.controlPoint(milliseconds: 0, value: 0)]
     let supported = SharpnessScale.supportedHertz
-    var excess = 0.0
+    var maximumExcessHertz = 0.0
     func limited(_ stated: Float) -> Double {
-      let hertz = SharpnessScale.supported(hertz: Double(stated))
-      excess = max(excess, abs(Double(stated) - hertz))
+      let hertz = SharpnessScale.clampedToSupported(hertz: Double(stated))
+      maximumExcessHertz = max(maximumExcessHertz, abs(Double(stated) - hertz))
       return hertz
     }
-    func tone(_ hertz: Double) -> Float { Float(scale.sharpness(ofHertz: hertz)) }
-    var hertz = limited(hertz ?? points.first?.tone ?? 1)
+    func tone(_ hertz: Double) -> Float { Float(sharpnessScale.sharpness(ofHertz: hertz)) }
+    var hertz = limited(hertz ?? points.first?.sharpnessOrHertz ?? 1)
     var tones = [Self.controlPoint(milliseconds: 0, value: tone(hertz))]
-    var position = 0
+    var elapsedInEnvelope = 0
     for point in points {
-      let next = limited(point.tone)
+      let next = limited(point.sharpnessOrHertz)
       // The error of a chord of the natural logarithm is at most an eighth of the squared relative
       // step. The scale divides by ln(230/80) > 1, so the error of the sharpness is smaller still.
       let bend = abs(next - hertz) / min(next, hertz)
       let idealCount = (bend / (8 * Self.sharpnessTolerance).squareRoot()).rounded(.up)
-      let count = FrameConversion.integer(idealCount.rounded(.down), in: 1...64)
+      let count = FrameConversion.clampedInteger(idealCount.rounded(.down), in: 1...64)
       for step in 1...count {
         let fraction = Double(step) / Double(count)
         tones.append(
           .init(
-            time: (Double(position) + Double(point.duration) * fraction) / 1000,
+            time: (Double(elapsedInEnvelope) + Double(point.durationMilliseconds) * fraction)
+              / 1000,
             value: tone(hertz + (next - hertz) * fraction)))
       }
       hertz = next
-      position += point.duration
-      gains.append(Self.controlPoint(milliseconds: position, value: point.level))
+      elapsedInEnvelope += point.durationMilliseconds
+      gains.append(Self.controlPoint(milliseconds: elapsedInEnvelope, value: point.level))
     }
-    let index = add(
-      duration: position, intensity: 1, sharpness: 0, gains: gains, tones: tones,
+    let eventIndex = add(
+      duration: elapsedInEnvelope, intensity: 1, sharpness: 0, gains: gains, tones: tones,
       interpolation: mapping == .root ? .squared : .linear, statesHertz: true)
-    if excess > 0 {
+    if maximumExcessHertz > 0 {
       eventLosses.append(
         (
-          index,
+          eventIndex,
           """
           frequencies outside \(Int(supported.lowerBound)) to \(Int(supported.upperBound)) Hz are \
           clamped by up to # Hz
           """,
-          excess
+          maximumExcessHertz
         ))
     }
-    elapsedMilliseconds += position
+    elapsedMilliseconds += elapsedInEnvelope
   }
 
   private static func controlPoint(milliseconds: Int, value: Float) -> ParameterCurve.ControlPoint {
@@ -252,24 +258,25 @@ struct VibrationReader {
     duration: Int, intensity: Float, sharpness: Float?, gains: Points, tones: Points = [],
     interpolation: ParameterCurve.Interpolation = .linear, statesHertz: Bool = false
   ) -> Int {
-    let start = Double(elapsedMilliseconds) / 1000
+    let startSeconds = Double(elapsedMilliseconds) / 1000
     var parameters: EventParameters = [.hapticIntensity: intensity]
     parameters[.hapticSharpness] = sharpness
     var curves = [
       ParameterCurve(
-        id: .hapticIntensityControl, time: start, controlPoints: gains, interpolation: interpolation
+        id: .hapticIntensityControl, time: startSeconds, controlPoints: gains,
+        interpolation: interpolation
       )
     ]
     if !tones.isEmpty || needsSharpnessCurves {
       curves.append(
         ParameterCurve(
-          id: .hapticSharpnessControl, time: start,
+          id: .hapticSharpnessControl, time: startSeconds,
           controlPoints: tones.isEmpty ? [Self.controlPoint(milliseconds: 0, value: 0)] : tones))
     }
     lastEventEnd = max(lastEventEnd, elapsedMilliseconds + duration)
     return builder.add(
       HapticEvent(
-        kind: .hapticContinuous, time: start, duration: Double(duration) / 1000,
+        kind: .hapticContinuous, time: startSeconds, duration: Double(duration) / 1000,
         parameters: parameters),
       curves: curves, until: Double(elapsedMilliseconds + duration) / 1000,
       statesHertz: statesHertz)
@@ -277,12 +284,12 @@ struct VibrationReader {
 }
 
 extension VibrationEffect {
-  fileprivate var hasSharpness: Bool {
+  fileprivate var includesSharpness: Bool {
     switch self {
     case .envelope:
       true
     case .repeating(let preamble, let repeating):
-      (preamble?.hasSharpness ?? false) || repeating.hasSharpness
+      (preamble?.includesSharpness ?? false) || repeating.includesSharpness
     case .predefined, .primitives, .waveform:
       false
     }

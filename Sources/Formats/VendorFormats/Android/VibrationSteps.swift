@@ -14,12 +14,12 @@ struct VibrationSteps {
   ///
   /// Source: facebook/meta-haptics-sdk, 41c9dcb, `android_waveform.rs`.
   private enum MetaWaveform {
-    static let interval = 0.01
+    static let stepInterval = 0.01
     /// The maximum number of samples. Longer compositions are sampled less often.
-    static let maximumCount = 500_000.0
-    static let ducking = 0.5
-    static let dullDuration = 0.0364
-    static let sharpDuration = 0.0121
+    static let maximumStepCount = 500_000.0
+    static let duckingGain = 0.5
+    static let dullTransientDuration = 0.0364
+    static let sharpTransientDuration = 0.0121
   }
 
   /// A transient as a constant level.
@@ -47,30 +47,32 @@ struct VibrationSteps {
   ) {
     losses = initialLosses
     losses.addNonHapticLosses(of: composition)
-    let sampler = EnvelopeSampler(
+    let envelopeSampler = EnvelopeSampler(
       .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance)
-    let envelopes = sampler.envelopes(of: composition)
-    let merged = MergedEnvelope(envelopes, sampler: sampler)
-    points = merged.points
-    losses.add(merged)
+    let envelopes = envelopeSampler.envelopes(of: composition)
+    let mergedEnvelope = MergedEnvelope(envelopes, sampler: envelopeSampler)
+    points = mergedEnvelope.points
+    losses.add(mergedEnvelope)
     addEmphases(of: envelopes)
     reportSharpness(of: composition)
-    var end = max(points.last?.time ?? 0, emphases.last?.end ?? 0)
+    var patternEnd = max(points.last?.time ?? 0, emphases.last?.end ?? 0)
     var loopStart: Double?
     if let loop = composition.loop {
-      end = loop.end ?? composition.duration
-      loopStart = min(max(loop.start, 0), end)
+      patternEnd = loop.end ?? composition.duration
+      loopStart = min(max(loop.start, 0), patternEnd)
     }
-    end = min(end, FrameConversion.maximumSeconds)
-    let isExact = hasOnlyJumps && !isContinuous
-    var times = isExact ? jumpTimes : sampleTimes(until: end, rate: options.signalRate)
-    times = times.filter { $0 < end }
+    patternEnd = min(patternEnd, FrameConversion.maximumSeconds)
+    let keepsExactTimes = hasOnlyJumps && !isContinuous
+    var stepTimes =
+      keepsExactTimes ? jumpTimes : sampleTimes(until: patternEnd, rate: options.signalRate)
+    stepTimes = stepTimes.filter { $0 < patternEnd }
     if let loopStart {
-      times.append(loopStart)
+      stepTimes.append(loopStart)
     }
-    times.append(end)
+    stepTimes.append(patternEnd)
     addSteps(
-      between: times.sorted(), loopStart: loopStart, isExact: isExact, isContinuous: isContinuous)
+      between: stepTimes.sorted(), loopStart: loopStart, isExact: keepsExactTimes,
+      isContinuous: isContinuous)
   }
 
   /// Adds an emphasis for each transient. An emphasis ends at the latest when the next one starts.
@@ -78,14 +80,15 @@ struct VibrationSteps {
     for envelope in envelopes where envelope.kind == .hapticTransient {
       let point = envelope.points[0]
       let length =
-        MetaWaveform.dullDuration + (MetaWaveform.sharpDuration - MetaWaveform.dullDuration)
+        MetaWaveform.dullTransientDuration
+        + (MetaWaveform.sharpTransientDuration - MetaWaveform.dullTransientDuration)
         * point.sharpness
       if let last = emphases.last, last.end > point.time {
         emphases[emphases.count - 1].end = point.time
       }
       emphases.append(Emphasis(start: point.time, end: point.time + length, level: point.level))
       losses.add(
-        .approximated, .event(envelope.event),
+        .approximated, .event(envelope.eventReference),
         "a transient is written as a vibration of 12 to 36 ms")
     }
   }
@@ -113,13 +116,14 @@ struct VibrationSteps {
 
   /// Returns the times at which the level is sampled, and records the sampling as a loss.
   private mutating func sampleTimes(until end: Double, rate: Double?) -> [Double] {
-    let interval = max(
-      1 / min(max(rate ?? 1 / MetaWaveform.interval, 1), 1000), end / MetaWaveform.maximumCount)
-    let count = FrameConversion.integer(
-      (end / interval).rounded(.up), in: 0...Int(MetaWaveform.maximumCount))
+    let stepInterval = max(
+      1 / min(max(rate ?? 1 / MetaWaveform.stepInterval, 1), 1000),
+      end / MetaWaveform.maximumStepCount)
+    let stepCount = FrameConversion.clampedInteger(
+      (end / stepInterval).rounded(.up), in: 0...Int(MetaWaveform.maximumStepCount))
     losses.add(
-      .approximated, .composition, "levels are sampled every # ms", size: interval * 1000)
-    return (0..<count).map { Double($0) * interval }
+      .approximated, .composition, "levels are sampled every # ms", size: stepInterval * 1000)
+    return (0..<stepCount).map { Double($0) * stepInterval }
   }
 
   /// Adds a step for each interval between successive times, and extends a step of equal amplitude.
@@ -133,57 +137,57 @@ struct VibrationSteps {
   private mutating func addSteps(
     between times: [Double], loopStart: Double?, isExact: Bool, isContinuous: Bool
   ) {
-    let amplitudes = 0...VibrationEffect.fullAmplitude
-    var levelError = 0.0
-    var cursor = (point: 0, emphasis: 0)
+    let amplitudeRange = 0...VibrationEffect.maximumAmplitude
+    var maximumLevelError = 0.0
+    var searchCursor = (point: 0, emphasis: 0)
     for (from, to) in zip(times, times.dropFirst()) {
-      let start = quantizer.milliseconds(from)
-      let end = FrameConversion.integer(to * 1000)
+      let start = quantizer.quantizeToMilliseconds(from)
+      let end = FrameConversion.clampedInteger(to * 1000)
       guard end > start else { continue }
-      let level = self.level(at: isExact ? (from + to) / 2 : from, cursor: &cursor)
-      let exact = min(level, 1) * Double(VibrationEffect.fullAmplitude)
+      let level = self.level(at: isExact ? (from + to) / 2 : from, cursor: &searchCursor)
+      let exact = min(level, 1) * Double(VibrationEffect.maximumAmplitude)
       // Truncated as in Meta's renderer, except if rounding left a whole number slightly too small.
-      var amplitude = FrameConversion.integer(
-        isExact ? exact : (exact + 1e-4).rounded(.down), in: amplitudes)
+      var amplitude = FrameConversion.clampedInteger(
+        isExact ? exact : (exact + 1e-4).rounded(.down), in: amplitudeRange)
       if isContinuous || (amplitude == 0 && level > 0) {
         amplitude = max(amplitude, 1)
       }
-      levelError = max(levelError, abs(exact - Double(amplitude)))
+      maximumLevelError = max(maximumLevelError, abs(exact - Double(amplitude)))
       var startsLoop = false
       if let loopStart, repeatIndex == nil, from >= loopStart {
         startsLoop = true
         repeatIndex = steps.count
       }
       if let last = steps.last, last.amplitude == amplitude, !startsLoop, !isContinuous {
-        steps[steps.count - 1].duration += end - start
+        steps[steps.count - 1].durationMilliseconds += end - start
       } else {
-        steps.append(.init(duration: end - start, amplitude: amplitude))
+        steps.append(.init(durationMilliseconds: end - start, amplitude: amplitude))
       }
     }
     if steps.isEmpty {
-      steps = [.init(duration: 1, amplitude: 0)]
+      steps = [.init(durationMilliseconds: 1, amplitude: 0)]
     }
     if loopStart != nil, repeatIndex == nil {
       repeatIndex = steps.count - 1
     }
     quantizer.reportErrors(to: &losses)
-    if levelError > 1e-3 {
+    if maximumLevelError > 1e-3 {
       losses.add(
         .approximated, .composition,
         "levels are rounded to 255ths of full amplitude, by up to # steps",
-        size: levelError)
+        size: maximumLevelError)
     }
   }
 
   /// Returns the amplitude at a time that is not before that of the preceding call.
   private func level(at time: Double, cursor: inout (point: Int, emphasis: Int)) -> Double {
-    var level = points.point(at: time, cursor: &cursor.point)?.level ?? 0
+    var maximumLevel = points.point(at: time, cursor: &cursor.point)?.level ?? 0
     while cursor.emphasis < emphases.count, emphases[cursor.emphasis].end <= time {
       cursor.emphasis += 1
     }
     if cursor.emphasis < emphases.count, emphases[cursor.emphasis].start <= time {
-      level = level * MetaWaveform.ducking + emphases[cursor.emphasis].level
+      maximumLevel = maximumLevel * MetaWaveform.duckingGain + emphases[cursor.emphasis].level
     }
-    return level
+    return maximumLevel
   }
 }

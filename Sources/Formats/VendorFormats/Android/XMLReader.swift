@@ -25,7 +25,7 @@ struct XMLReader {
   /// Returns the root, with the comments before and after it.
   mutating func read() throws(ParseError) -> [Element] {
     if let offset = Self.invalidUTF8Offset(in: text) {
-      throw invalidToken(at: offset)
+      throw invalidTokenError(at: offset)
     }
     if starts(with: "\u{FEFF}") {
       position = 3
@@ -34,7 +34,7 @@ struct XMLReader {
       try readItem()
     }
     guard openElements.count == 1, hasRoot else {
-      throw invalid("no element found", at: position)
+      throw syntaxError("no element found", at: position)
     }
     return openElements[0].children
   }
@@ -61,7 +61,7 @@ struct XMLReader {
     let isInElement = openElements.count > 1
     while let byte = byte(at: position), byte != UInt8(ascii: "<") {
       guard XMLTree.isWhitespace(byte) else {
-        throw isInElement ? textError(at: position) : invalid("syntax error", at: position)
+        throw isInElement ? textError(at: position) : syntaxError("syntax error", at: position)
       }
       position += 1
     }
@@ -75,7 +75,7 @@ struct XMLReader {
       try checkCharacter()
       position += 1
     }
-    guard starts(with: "-->") else { throw invalidToken(at: position) }
+    guard starts(with: "-->") else { throw invalidTokenError(at: position) }
     position += 3
     guard keepsComments else { return }
     append(Element(name: String(decoding: text[start..<position], as: UTF8.self), offset: start))
@@ -84,13 +84,13 @@ struct XMLReader {
   /// Skips a CDATA section [18], which may have only whitespace.
   private mutating func skipCharacterData() throws(ParseError) {
     let start = position
-    guard openElements.count > 1 else { throw invalidToken(at: start) }
+    guard openElements.count > 1 else { throw invalidTokenError(at: start) }
     position += 9
     while position < text.count, !starts(with: "]]>") {
       guard XMLTree.isWhitespace(text[position]) else { throw textError(at: start) }
       position += 1
     }
-    guard position < text.count else { throw invalid("unclosed CDATA section", at: start) }
+    guard position < text.count else { throw syntaxError("unclosed CDATA section", at: start) }
     position += 3
   }
 
@@ -98,19 +98,20 @@ struct XMLReader {
   private mutating func skipInstruction() throws(ParseError) {
     let start = position
     position += 2
-    let target = try readName()
-    let isDeclaration = target.lowercased() == "xml"
-    if isDeclaration, !(start == 0 || (start == 3 && text[0] == 0xEF)) || target != "xml" {
-      throw invalid("XML or text declaration not at start of entity", at: start)
+    let instructionTarget = try readName()
+    let isDeclaration = instructionTarget.lowercased() == "xml"
+    if isDeclaration, !(start == 0 || (start == 3 && text[0] == 0xEF)) || instructionTarget != "xml"
+    {
+      throw syntaxError("XML or text declaration not at start of entity", at: start)
     }
     guard starts(with: "?>") || byte(at: position).map(XMLTree.isWhitespace) == true else {
-      throw invalidToken(at: position)
+      throw invalidTokenError(at: position)
     }
     while position < text.count, !starts(with: "?>") {
       try checkCharacter()
       position += 1
     }
-    guard position < text.count else { throw invalid("unclosed token", at: start) }
+    guard position < text.count else { throw syntaxError("unclosed token", at: start) }
     position += 2
   }
 
@@ -118,7 +119,7 @@ struct XMLReader {
   private mutating func readStartTag() throws(ParseError) {
     let start = position
     if openElements.count == 1, hasRoot {
-      throw invalid("junk after document element", at: start)
+      throw syntaxError("junk after document element", at: start)
     }
     position += 1
     var element = Element(name: try readName(), offset: start)
@@ -126,16 +127,16 @@ struct XMLReader {
       let hasSpace = skipWhitespace()
       if starts(with: "/>") || starts(with: ">") { break }
       guard hasSpace, position < text.count else {
-        throw invalid(
+        throw syntaxError(
           position < text.count ? "not well-formed (invalid token)" : "unclosed token",
           at: position < text.count ? position : start)
       }
       let nameOffset = position
       let name = try readName()
       let isDuplicate = element.attributes.contains { $0.name.utf8.elementsEqual(name.utf8) }
-      guard !isDuplicate else { throw invalid("duplicate attribute", at: nameOffset) }
+      guard !isDuplicate else { throw syntaxError("duplicate attribute", at: nameOffset) }
       skipWhitespace()
-      try skip("=")
+      try skipExpected("=")
       skipWhitespace()
       element.attributes.append((name, try readAttributeValue()))
     }
@@ -159,10 +160,10 @@ struct XMLReader {
     position += 2
     let name = try readName()
     skipWhitespace()
-    try skip(">")
+    try skipExpected(">")
     guard openElements.count > 1, let element = openElements.popLast(),
       element.name.utf8.elementsEqual(name.utf8)
-    else { throw invalid("mismatched tag", at: start + 2) }
+    else { throw syntaxError("mismatched tag", at: start + 2) }
     append(element)
   }
 
@@ -178,7 +179,7 @@ struct XMLReader {
     while let byte = byte(at: position), Self.isNameByte(byte, isFirst: position == start) {
       position += 1
     }
-    guard position > start else { throw invalidToken(at: position) }
+    guard position > start else { throw invalidTokenError(at: position) }
     return String(decoding: text[start..<position], as: UTF8.self)
   }
 
@@ -198,13 +199,13 @@ struct XMLReader {
   /// normalized.
   private mutating func readAttributeValue() throws(ParseError) -> String {
     guard let quote = byte(at: position), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'")
-    else { throw invalidToken(at: position) }
+    else { throw invalidTokenError(at: position) }
     position += 1
     var value: [UInt8] = []
     while let byte = byte(at: position), byte != quote {
       switch byte {
       case UInt8(ascii: "<"):
-        throw invalidToken(at: position)
+        throw invalidTokenError(at: position)
       case UInt8(ascii: "&"):
         value += Array(String(try readReference()).utf8)
       case 0x0D where self.byte(at: position + 1) == 0x0A:
@@ -215,7 +216,7 @@ struct XMLReader {
         position += 1
       }
     }
-    guard position < text.count else { throw invalid("unclosed token", at: position) }
+    guard position < text.count else { throw syntaxError("unclosed token", at: position) }
     position += 1
     return String(decoding: value, as: UTF8.self)
   }
@@ -229,20 +230,20 @@ struct XMLReader {
       name.append(byte)
       position += 1
     }
-    try skip(";")
-    let names: [(name: StaticString, character: Character)] = [
+    try skipExpected(";")
+    let predefinedEntities: [(name: StaticString, character: Character)] = [
       ("lt", "<"), ("gt", ">"), ("amp", "&"), ("quot", "\""), ("apos", "'"),
     ]
-    if let entity = names.first(where: { Self.isEqual(name[...], $0.name) }) {
+    if let entity = predefinedEntities.first(where: { Self.isEqual(name[...], $0.name) }) {
       return entity.character
     }
-    guard name.first == UInt8(ascii: "#") else { throw invalid("undefined entity", at: start) }
+    guard name.first == UInt8(ascii: "#") else { throw syntaxError("undefined entity", at: start) }
     let isHexadecimal = name.dropFirst().first == UInt8(ascii: "x")
     let digits = String(decoding: name.dropFirst(isHexadecimal ? 2 : 1), as: UTF8.self)
     guard let first = digits.utf8.first, first != UInt8(ascii: "+"), first != UInt8(ascii: "-"),
       let number = UInt32(digits, radix: isHexadecimal ? 16 : 10),
       let scalar = Unicode.Scalar(number), Self.isAllowed(number)
-    else { throw invalid("reference to invalid character number", at: start) }
+    else { throw syntaxError("reference to invalid character number", at: start) }
     return Character(scalar)
   }
 
@@ -259,7 +260,7 @@ struct XMLReader {
   private func checkCharacter() throws(ParseError) {
     let byte = text[position]
     guard byte >= 0x20 || XMLTree.isWhitespace(byte) else {
-      throw invalidToken(at: position)
+      throw invalidTokenError(at: position)
     }
   }
 
@@ -273,9 +274,9 @@ struct XMLReader {
   }
 
   /// Skips an expected ASCII character.
-  private mutating func skip(_ character: StaticString) throws(ParseError) {
+  private mutating func skipExpected(_ character: StaticString) throws(ParseError) {
     guard starts(with: character) else {
-      throw invalidToken(at: position)
+      throw invalidTokenError(at: position)
     }
     position += 1
   }
@@ -285,22 +286,22 @@ struct XMLReader {
   private func byte(at index: Int) -> UInt8? { index < text.count ? text[index] : nil }
 
   private func starts(with prefix: StaticString) -> Bool {
-    let end = min(position + prefix.utf8CodeUnitCount, text.count)
-    return Self.isEqual(text[min(position, end)..<end], prefix)
+    let comparedEnd = min(position + prefix.utf8CodeUnitCount, text.count)
+    return Self.isEqual(text[min(position, comparedEnd)..<comparedEnd], prefix)
   }
 
   private static func isEqual(_ bytes: ArraySlice<UInt8>, _ text: StaticString) -> Bool {
     text.withUTF8Buffer { unsafe bytes.elementsEqual($0) }
   }
 
-  private func invalid(_ reason: String, at offset: Int) -> ParseError {
+  private func syntaxError(_ reason: String, at offset: Int) -> ParseError {
     ParseError(
       offset: min(offset, text.count), message: "the text is not valid XML: \(reason)",
       suggestion: text.prefix(2).contains(0) ? "save it as UTF-8" : nil)
   }
 
-  private func invalidToken(at offset: Int) -> ParseError {
-    invalid("not well-formed (invalid token)", at: offset)
+  private func invalidTokenError(at offset: Int) -> ParseError {
+    syntaxError("not well-formed (invalid token)", at: offset)
   }
 
   private func textError(at offset: Int) -> ParseError {

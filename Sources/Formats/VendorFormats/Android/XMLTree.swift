@@ -27,16 +27,16 @@ struct XMLTree: Sendable {
   }
 
   /// The maximum size of a text in bytes, and the maximum nesting depth of elements.
-  static let limits = (bytes: 10_000_000, depth: 32)
+  static let sizeLimits = (bytes: 10_000_000, depth: 32)
 
   let text: [UInt8]
   /// The root, with the comments before and after it.
-  let topLevel: [Element]
+  let topLevelItems: [Element]
 
-  var root: Element? { topLevel.first { !$0.isComment } }
+  var root: Element? { topLevelItems.first { !$0.isComment } }
 
   init(_ text: [UInt8], keepsComments: Bool = false) throws(ParseError) {
-    guard text.count <= Self.limits.bytes else {
+    guard text.count <= Self.sizeLimits.bytes else {
       throw ParseError(
         offset: 0, message: "the text has \(text.count) bytes; the limit is 10 MB")
     }
@@ -47,11 +47,11 @@ struct XMLTree: Sendable {
     self.text = text
     #if SoundOutput
       var reader = ExpatReader(text: text)
-      topLevel = try unsafe reader.read(keepsComments: keepsComments)
+      topLevelItems = try unsafe reader.read(keepsComments: keepsComments)
     #else
       var reader = XMLReader(
-        text: text, keepsComments: keepsComments, maximumDepth: Self.limits.depth)
-      topLevel = try reader.read()
+        text: text, keepsComments: keepsComments, maximumDepth: Self.sizeLimits.depth)
+      topLevelItems = try reader.read()
     #endif
   }
 
@@ -174,8 +174,8 @@ struct XMLTree: Sendable {
         attributes: UnsafeMutablePointer<UnsafePointer<CChar>?>?
       ) {
         guard parseError == nil, let name = unsafe name else { return }
-        guard openElements.count <= XMLTree.limits.depth else {
-          return stop("elements are nested more than \(XMLTree.limits.depth) levels deep")
+        guard openElements.count <= XMLTree.sizeLimits.depth else {
+          return stop("elements are nested more than \(XMLTree.sizeLimits.depth) levels deep")
         }
         var element = Element(name: unsafe String(cString: name), offset: offset)
         var index = 0

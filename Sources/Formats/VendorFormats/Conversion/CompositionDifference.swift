@@ -17,7 +17,7 @@ package struct CompositionDifference: Equatable, Sendable {
   package private(set) var differsInSound = false
 
   /// The maximum of all differences; 1 if sound differs.
-  package var maximum: Double {
+  package var maximumError: Double {
     max(levelError, sharpnessError, transientError, differsInSound ? 1 : 0)
   }
 
@@ -25,7 +25,7 @@ package struct CompositionDifference: Equatable, Sendable {
   private static let windowDuration = 0.02
   private static let stepsPerWindow = 10
   /// The offset of a sample within its step. It avoids whole milliseconds, where many formats jump.
-  private static let stepOffset = 0.37
+  private static let sampleOffsetInSteps = 0.37
   /// The maximum number of windows that are compared.
   private static let maximumWindowCount = 100_000
   private static let timeTolerance = 0.003
@@ -35,8 +35,8 @@ package struct CompositionDifference: Equatable, Sendable {
   /// Compares two compositions, with amplitude as the square of intensity.
   package init(_ one: HapticComposition, _ other: HapticComposition) {
     let sampler = EnvelopeSampler(.amplitude, tolerance: 1e-4)
-    let firstEnvelopes = sampler.envelopes(of: one.voiced(on: .phone))
-    let secondEnvelopes = sampler.envelopes(of: other.voiced(on: .phone))
+    let firstEnvelopes = sampler.envelopes(of: one.convertingStatedHertz(to: .phone))
+    let secondEnvelopes = sampler.envelopes(of: other.convertingStatedHertz(to: .phone))
     compareEnvelopes(
       MergedEnvelope(firstEnvelopes, sampler: sampler).points,
       MergedEnvelope(secondEnvelopes, sampler: sampler).points)
@@ -57,16 +57,17 @@ package struct CompositionDifference: Equatable, Sendable {
   }
 
   private mutating func compareEnvelopes(_ left: [EnvelopePoint], _ right: [EnvelopePoint]) {
-    let end = max(left.last?.time ?? 0, right.last?.time ?? 0)
-    let count = Int(min((end / Self.windowDuration).rounded(.up), Double(Self.maximumWindowCount)))
+    let latestTime = max(left.last?.time ?? 0, right.last?.time ?? 0)
+    let windowCount = Int(
+      min((latestTime / Self.windowDuration).rounded(.up), Double(Self.maximumWindowCount)))
     let silence = EnvelopePoint(time: 0, level: 0, sharpness: 0)
     var cursors = (0, 0)
-    for window in 0..<count {
+    for window in 0..<windowCount {
       var means = (left: 0.0, right: 0.0)
       var weighted = (left: 0.0, right: 0.0)
       for step in 0..<Self.stepsPerWindow {
         let time =
-          (Double(window) + (Double(step) + Self.stepOffset) / Double(Self.stepsPerWindow))
+          (Double(window) + (Double(step) + Self.sampleOffsetInSteps) / Double(Self.stepsPerWindow))
           * Self.windowDuration
         let firstPoint = left.point(at: time, cursor: &cursors.0) ?? silence
         let secondPoint = right.point(at: time, cursor: &cursors.1) ?? silence

@@ -14,9 +14,9 @@ struct EnvelopePoint: Equatable {
 
   static func interpolated(from: EnvelopePoint, to: EnvelopePoint, at time: Double) -> EnvelopePoint
   {
-    let span = to.time - from.time
-    guard span > 0 else { return to }
-    let fraction = (time - from.time) / span
+    let timeSpan = to.time - from.time
+    guard timeSpan > 0 else { return to }
+    let fraction = (time - from.time) / timeSpan
     return EnvelopePoint(
       time: time, level: from.level + (to.level - from.level) * fraction,
       sharpness: from.sharpness + (to.sharpness - from.sharpness) * fraction)
@@ -52,14 +52,14 @@ extension [EnvelopePoint] {
 /// The level and sharpness of one haptic event over time, including its envelope times and the
 /// parameters and curves of its layer.
 struct EventEnvelope {
-  var event: EventReference
+  var eventReference: EventReference
   var kind: HapticEvent.Kind
   /// The breakpoints, sorted by time: one for a transient, at least two for a continuous event.
   var points: [EnvelopePoint]
 
-  var start: Double { points[0].time }
+  var startTime: Double { points[0].time }
   /// The end of the event, in seconds; the onset of a transient.
-  var end: Double { points[points.count - 1].time }
+  var endTime: Double { points[points.count - 1].time }
 }
 
 /// The quantity of an envelope's levels, and its relation to intensity.
@@ -95,11 +95,11 @@ struct EnvelopeScale: Equatable {
 /// The conversion of a layer's sharpness to the scale of a writer.
 private struct PitchConversion {
   /// The scale of the layer.
-  private let source: SharpnessScale
+  private let sourceScale: SharpnessScale
   /// The scale of the writer.
-  private let target: SharpnessScale
+  private let targetScale: SharpnessScale
   /// A Boolean value that indicates whether the sharpness of the layer is limited to 0…1.
-  let isClamped: Bool
+  let clampsSharpness: Bool
 
   /// Creates a conversion.
   ///
@@ -108,26 +108,26 @@ private struct PitchConversion {
   ///     frequencies of the default profile.
   ///   - target: The scale of a writer with frequencies, or nil for sharpness.
   init(from source: SharpnessScale?, to target: SharpnessScale?) {
-    self.source = source ?? .phone
-    self.target = target ?? source ?? .phone
-    isClamped = source == nil || target == nil
+    self.sourceScale = source ?? .phone
+    self.targetScale = target ?? source ?? .phone
+    clampsSharpness = source == nil || target == nil
   }
 
   /// A Boolean value that indicates whether the conversion maps lines to lines.
-  var isLinear: Bool { source.isLogarithmic == target.isLogarithmic }
+  var isLinear: Bool { sourceScale.isLogarithmic == targetScale.isLogarithmic }
 
   /// Returns the sharpness of an event on the scale of the layer.
   func sharpness(of event: HapticEvent) -> Double {
-    isClamped ? Double(event.value(of: .hapticSharpness)) : event.unclampedSharpness
+    clampsSharpness ? Double(event.value(of: .hapticSharpness)) : event.unclampedSharpness
   }
 
   /// Returns the sharpness on the scale of the writer.
   ///
   /// - Parameter sum: The sum of an event's sharpness and its control.
   func sharpness(_ sum: Double) -> Double {
-    let limited = isClamped ? min(max(sum, 0), 1) : sum
-    if source == target { return limited }
-    return target.sharpness(ofHertz: source.hertz(ofSharpness: limited))
+    let effectiveSharpness = clampsSharpness ? min(max(sum, 0), 1) : sum
+    if sourceScale == targetScale { return effectiveSharpness }
+    return targetScale.sharpness(ofHertz: sourceScale.hertz(ofSharpness: effectiveSharpness))
   }
 }
 
@@ -138,20 +138,20 @@ private struct PitchConversion {
 /// 3. Compute the exact level at these times. Between two of them, if the level is not linear, add
 ///    points by bisection until the lines are within the tolerance.
 struct EnvelopeSampler {
-  let scale: EnvelopeScale
+  let levelScale: EnvelopeScale
   let tolerance: Double
   /// The scale of the writer's frequencies, on which sharpness is not limited; nil for sharpness.
-  let frequencies: SharpnessScale?
+  let targetSharpnessScale: SharpnessScale?
 
   /// The maximum number of bisections between two breakpoints.
-  private static let maximumDepth = 14
+  private static let maximumSubdivisionDepth = 14
 
   init(
     _ quantity: EnvelopeScale.Quantity, mapping: AmplitudeMapping = .root,
     tolerance: Double = WritingOptions.defaultTolerance, frequencies: SharpnessScale? = nil
   ) {
-    self.frequencies = frequencies
-    scale = EnvelopeScale(quantity: quantity, mapping: mapping)
+    self.targetSharpnessScale = frequencies
+    levelScale = EnvelopeScale(quantity: quantity, mapping: mapping)
     self.tolerance = max(tolerance, 1e-6)
   }
 
@@ -163,17 +163,19 @@ struct EnvelopeSampler {
     var envelopes: [EventEnvelope] = []
     for (layerIndex, layer) in composition.layers.enumerated() {
       let controls = Controls(
-        of: layer, pitch: PitchConversion(from: layer.sharpnessScale, to: frequencies))
+        of: layer, pitch: PitchConversion(from: layer.sharpnessScale, to: targetSharpnessScale))
       for (index, event) in layer.pattern.events.enumerated() where event.kind.isHaptic {
         let points = points(of: event, controls: controls)
         guard !points.isEmpty else { continue }
         envelopes.append(
           EventEnvelope(
-            event: EventReference(layer: layerIndex, event: index),
+            eventReference: EventReference(layer: layerIndex, event: index),
             kind: event.kind.isTransient ? .hapticTransient : .hapticContinuous, points: points))
       }
     }
-    return envelopes.indices.sorted { (envelopes[$0].start, $0) < (envelopes[$1].start, $1) }.map {
+    return envelopes.indices.sorted {
+      (envelopes[$0].startTime, $0) < (envelopes[$1].startTime, $1)
+    }.map {
       envelopes[$0]
     }
   }
@@ -182,11 +184,11 @@ struct EnvelopeSampler {
   /// accepts.
   func envelopes(of composition: HapticComposition, losses: inout LossLog) -> [EventEnvelope] {
     let envelopesByValidity = Dictionary(grouping: envelopes(of: composition)) {
-      $0.end <= FrameConversion.maximumSeconds
+      $0.endTime <= FrameConversion.maximumSeconds
     }
     for envelope in envelopesByValidity[false] ?? [] {
       losses.add(
-        .dropped, .event(envelope.event),
+        .dropped, .event(envelope.eventReference),
         "the event ends more than a day after the start of the pattern")
     }
     return envelopesByValidity[true] ?? []
@@ -218,14 +220,14 @@ struct EnvelopeSampler {
     guard event.kind.isVibration else { return [transientPoint(of: event, controls: controls)] }
     let intensity = Double(event.value(of: .hapticIntensity))
     let sharpness = controls.pitch.sharpness(of: event)
-    let hold = event.duration ?? HapticEvent.defaultDuration
-    guard hold > 0, (event.time + hold).isFinite else { return [] }
-    let shape = Self.shape(of: event, hold: hold, controls: controls)
-    let times = breakpointTimes(of: event, shape: shape, controls: controls)
+    let holdDuration = event.duration ?? HapticEvent.defaultDuration
+    guard holdDuration > 0, (event.time + holdDuration).isFinite else { return [] }
+    let envelopeShape = Self.shape(of: event, hold: holdDuration, controls: controls)
+    let times = breakpointTimes(of: event, shape: envelopeShape, controls: controls)
     var points: [EnvelopePoint] = []
     var cursors = (
-      intensity: controls.intensity.index(at: times[0]),
-      sharpness: controls.sharpness.index(at: times[0])
+      intensity: controls.intensity.segmentIndex(at: times[0]),
+      sharpness: controls.sharpness.segmentIndex(at: times[0])
     )
     func append(_ point: EnvelopePoint) {
       if points.last != point {
@@ -240,15 +242,15 @@ struct EnvelopeSampler {
       // Each control is a single line within the interval, so the values at its ends are taken from
       // this line.
       let gains = (
-        Self.gain(of: shape, at: from - event.time, isLineStart: true),
-        Self.gain(of: shape, at: to - event.time, isLineStart: false)
+        Self.envelopeGain(of: envelopeShape, at: from - event.time, isLineStart: true),
+        Self.envelopeGain(of: envelopeShape, at: to - event.time, isLineStart: false)
       )
       func point(at time: Double) -> EnvelopePoint {
         let fraction = (time - from) / (to - from)
         let gain = gains.0 + (gains.1 - gains.0) * fraction
         let level = min(max(intensitySegment.value(at: time), 0), 1) * intensity
         return EnvelopePoint(
-          time: time, level: scale.level(intensity: level, gain: gain),
+          time: time, level: levelScale.level(intensity: level, gain: gain),
           sharpness: controls.pitch.sharpness(sharpnessSegment.value(at: time) + sharpness))
       }
       let first = point(at: from)
@@ -256,8 +258,8 @@ struct EnvelopeSampler {
       append(first)
       let isLevelStraight =
         gains.0 == gains.1
-        ? scale.isLinearInIntensity || intensitySegment.slope == 0
-        : intensitySegment.slope == 0 && scale.isLinearInGain
+        ? levelScale.isLinearInIntensity || intensitySegment.slope == 0
+        : intensitySegment.slope == 0 && levelScale.isLinearInGain
       let isStraight =
         isLevelStraight && (controls.pitch.isLinear || sharpnessSegment.slope == 0)
       if !isStraight {
@@ -273,7 +275,7 @@ struct EnvelopeSampler {
     let level = intensity * controls.intensity.value(at: event.time)
     let sharpness = controls.pitch.sharpness(of: event)
     return EnvelopePoint(
-      time: event.time, level: scale.level(intensity: level, gain: 1),
+      time: event.time, level: levelScale.level(intensity: level, gain: 1),
       sharpness: controls.pitch.sharpness(sharpness + controls.sharpness.value(at: event.time)))
   }
 
@@ -299,17 +301,19 @@ struct EnvelopeSampler {
       event.time, event.time + shape.riseEnd, event.time + shape.releaseStart,
       event.time + shape.end,
     ]
-    let range = times[0]...times[3]
+    let envelopeRange = times[0]...times[3]
     for control in [controls.intensity, controls.sharpness] {
-      var index = control.index(at: range.lowerBound) + 1
-      while index < control.segments.count, control.segments[index].start < range.upperBound {
+      var index = control.segmentIndex(at: envelopeRange.lowerBound) + 1
+      while index < control.segments.count, control.segments[index].start < envelopeRange.upperBound
+      {
         times.append(control.segments[index].start)
         index += 1
       }
     }
-    if controls.pitch.isClamped {
+    if controls.pitch.clampsSharpness {
       let sharpness = controls.pitch.sharpness(of: event)
-      times.append(contentsOf: clampingTimes(of: controls.sharpness, offset: sharpness, in: range))
+      times.append(
+        contentsOf: clampingTimes(of: controls.sharpness, offset: sharpness, in: envelopeRange))
     }
     times.sort()
     return times
@@ -318,7 +322,7 @@ struct EnvelopeSampler {
   /// Returns the amplitude gain at a time after the onset. At a breakpoint, the gain belongs to the
   /// segment that starts there if `isLineStart` is true, otherwise to the segment that ends
   /// there.
-  private static func gain(of shape: EnvelopeShape, at time: Double, isLineStart: Bool)
+  private static func envelopeGain(of shape: EnvelopeShape, at time: Double, isLineStart: Bool)
     -> Double
   {
     if time < shape.riseEnd || (time == shape.riseEnd && !isLineStart && shape.riseEnd > 0) {
@@ -330,8 +334,9 @@ struct EnvelopeSampler {
       return shape.riseLevel + (shape.releaseLevel - shape.riseLevel) * (time - shape.riseEnd)
         / span
     }
-    let span = shape.end - shape.releaseStart
-    return span > 0 ? max(shape.releaseLevel * (shape.end - time) / span, 0) : shape.releaseLevel
+    let releaseDuration = shape.end - shape.releaseStart
+    return releaseDuration > 0
+      ? max(shape.releaseLevel * (shape.end - time) / releaseDuration, 0) : shape.releaseLevel
   }
 
   /// Returns the times at which the sum of a control and an offset enters or leaves 0…1.
@@ -340,22 +345,26 @@ struct EnvelopeSampler {
   )
     -> [Double]
   {
-    var times: [Double] = []
-    var index = control.index(at: range.lowerBound)
-    while index < control.segments.count, control.segments[index].start < range.upperBound {
-      let segment = control.segments[index]
-      let next = index + 1 < control.segments.count ? control.segments[index + 1].start : .infinity
+    var crossingTimes: [Double] = []
+    var segmentIndex = control.segmentIndex(at: range.lowerBound)
+    while segmentIndex < control.segments.count,
+      control.segments[segmentIndex].start < range.upperBound
+    {
+      let segment = control.segments[segmentIndex]
+      let next =
+        segmentIndex + 1 < control.segments.count
+        ? control.segments[segmentIndex + 1].start : .infinity
       if segment.slope != 0 {
         for bound in [0.0, 1.0] {
           let time = segment.start + (bound - offset - segment.value) / segment.slope
           if time > segment.start, time < next, range.contains(time) {
-            times.append(time)
+            crossingTimes.append(time)
           }
         }
       }
-      index += 1
+      segmentIndex += 1
     }
-    return times
+    return crossingTimes
   }
 
   /// Adds points between two points until straight lines are within the tolerance of the exact
@@ -372,17 +381,17 @@ struct EnvelopeSampler {
     _ exact: (Double) -> EnvelopePoint,
     append: (EnvelopePoint) -> Void
   ) {
-    let span = last.time - first.time
-    guard depth < Self.maximumDepth, span > 1e-7 else { return }
-    let error = [0.25, 0.5, 0.75].reduce(0.0) { worst, share in
-      let point = exact(first.time + span * share)
+    let timeSpan = last.time - first.time
+    guard depth < Self.maximumSubdivisionDepth, timeSpan > 1e-7 else { return }
+    let maximumDeviation = [0.25, 0.5, 0.75].reduce(0.0) { worst, share in
+      let point = exact(first.time + timeSpan * share)
       let line = EnvelopePoint.interpolated(from: first, to: last, at: point.time)
       return max(worst, abs(point.level - line.level), abs(point.sharpness - line.sharpness))
     }
-    guard error > tolerance else { return }
-    let midpoint = exact(first.time + span / 2)
-    subdivide(from: first, to: midpoint, depth: depth + 1, exact, append: append)
-    append(midpoint)
-    subdivide(from: midpoint, to: last, depth: depth + 1, exact, append: append)
+    guard maximumDeviation > tolerance else { return }
+    let exactMidpoint = exact(first.time + timeSpan / 2)
+    subdivide(from: first, to: exactMidpoint, depth: depth + 1, exact, append: append)
+    append(exactMidpoint)
+    subdivide(from: exactMidpoint, to: last, depth: depth + 1, exact, append: append)
   }
 }

@@ -18,7 +18,7 @@ enum ClipFrequencyMapping {
 }
 
 /// Conversions between fractions and percent.
-enum PercentScale {
+enum PercentConversion {
   static func fraction(ofPercent percent: Double) -> Double { percent / 100 }
   static func percent(ofFraction fraction: Double) -> Double { fraction * 100 }
 }
@@ -32,16 +32,17 @@ struct Quantizer {
   /// scale.
   private var maximumErrors = (time: 0.0, level: 0.0)
 
-  mutating func milliseconds(_ seconds: Double) -> Int {
-    let exact = min(max(seconds, 0), FrameConversion.maximumSeconds) * 1000
-    maximumErrors.time = max(maximumErrors.time, abs(exact.rounded() - exact))
-    return FrameConversion.integer(exact)
+  mutating func quantizeToMilliseconds(_ seconds: Double) -> Int {
+    let exactMilliseconds = min(max(seconds, 0), FrameConversion.maximumSeconds) * 1000
+    maximumErrors.time = max(
+      maximumErrors.time, abs(exactMilliseconds.rounded() - exactMilliseconds))
+    return FrameConversion.clampedInteger(exactMilliseconds)
   }
 
-  mutating func percent(_ share: Double) -> Int {
-    let exact = PercentScale.percent(ofFraction: share)
-    maximumErrors.level = max(maximumErrors.level, abs(exact.rounded() - exact) / 100)
-    return FrameConversion.integer(exact)
+  mutating func quantizeToPercent(_ share: Double) -> Int {
+    let exactPercent = PercentConversion.percent(ofFraction: share)
+    maximumErrors.level = max(maximumErrors.level, abs(exactPercent.rounded() - exactPercent) / 100)
+    return FrameConversion.clampedInteger(exactPercent)
   }
 
   func reportErrors(to losses: inout LossLog) {

@@ -4,14 +4,14 @@ internal import HapticModel
 /// Distributes events among layers, apart for those with sharpness and those that state hertz.
 struct ScaledLayerBuilder {
   /// The scale of events that state hertz.
-  private let scale: SharpnessScale
+  private let statedHertzScale: SharpnessScale
   private var sharpnessBuilder = LayerBuilder()
   private var hertzBuilder = LayerBuilder()
   /// For each added event: layer 0 or 1 for sharpness or hertz, and its index in that builder.
   private var references: [EventReference] = []
 
   /// Creates a builder for events that state hertz on a scale.
-  init(scale: SharpnessScale) { self.scale = scale }
+  init(scale: SharpnessScale) { self.statedHertzScale = scale }
 
   /// Adds an event with the curves that act only on it. Each curve must start no later than the
   /// event.
@@ -42,7 +42,7 @@ struct ScaledLayerBuilder {
     }
     var (layers, hertzReferences) = hertzBuilder.build()
     for index in layers.indices {
-      layers[index].sharpnessScale = scale
+      layers[index].sharpnessScale = statedHertzScale
     }
     let firstLayer = plainReferences.isEmpty ? 0 : plainLayers.count
     for index in hertzReferences.indices {
@@ -65,7 +65,7 @@ struct LayerBuilder {
   private struct CurvedEvent {
     var event: HapticEvent
     var curves: [ParameterCurve]
-    var end: Double
+    var endTime: Double
   }
 
   private var plainEvents: [HapticEvent] = []
@@ -97,21 +97,21 @@ struct LayerBuilder {
   ) -> Int {
     if curves.isEmpty { return add(event) }
     references.append(EventReference(layer: 1, event: curvedEvents.count))
-    curvedEvents.append(CurvedEvent(event: event, curves: curves, end: max(event.time, end)))
+    curvedEvents.append(CurvedEvent(event: event, curves: curves, endTime: max(event.time, end)))
     return references.count - 1
   }
 
   /// Returns the layers, at least one, and the position of each added event in them.
   func build() -> (layers: [HapticComposition.Layer], references: [EventReference]) {
-    let order = curvedEventOrder
-    let (curvedReferences, counts) = assignLayers(in: order)
+    let curvedOrder = curvedEventOrder
+    let (curvedReferences, counts) = assignLayers(in: curvedOrder)
     var patterns = plainEvents.isEmpty ? [] : [HapticPattern(events: plainEvents)]
     for count in counts {
       patterns.append(HapticPattern())
       patterns[patterns.count - 1].events.reserveCapacity(count)
       patterns[patterns.count - 1].curves.reserveCapacity(count)
     }
-    for index in order {
+    for index in curvedOrder {
       patterns[curvedReferences[index].layer].events.append(curvedEvents[index].event)
       patterns[curvedReferences[index].layer].curves += curvedEvents[index].curves
     }
@@ -126,49 +126,51 @@ struct LayerBuilder {
 
   /// The indices of the events with curves, sorted by time.
   private var curvedEventOrder: [Int] {
-    var order = Array(curvedEvents.indices)
-    let isSorted = zip(order, order.dropFirst()).allSatisfy {
+    var indicesByTime = Array(curvedEvents.indices)
+    let isSorted = zip(indicesByTime, indicesByTime.dropFirst()).allSatisfy {
       curvedEvents[$0].event.time <= curvedEvents[$1].event.time
     }
     if !isSorted {
-      order.sort { (curvedEvents[$0].event.time, $0) < (curvedEvents[$1].event.time, $1) }
+      indicesByTime.sort { (curvedEvents[$0].event.time, $0) < (curvedEvents[$1].event.time, $1) }
     }
-    return order
+    return indicesByTime
   }
 
   /// Returns the position of each event with curves, and the number of events in each layer that
   /// has curves.
   private func assignLayers(in order: [Int]) -> (references: [EventReference], counts: [Int]) {
-    let firstLayer = plainEvents.isEmpty ? 0 : 1
+    let firstCurvedLayer = plainEvents.isEmpty ? 0 : 1
     var references = Array(repeating: EventReference(event: 0), count: curvedEvents.count)
-    var counts: [Int] = []
+    var eventCountsByLayer: [Int] = []
     // The layers with the times at which they become free, in descending order.
-    var freeTimes: [(end: Double, layer: Int)] = []
+    var layerFreeTimes: [(end: Double, layer: Int)] = []
     for index in order {
-      var layer = counts.count
-      if let earliest = freeTimes.last, earliest.end <= curvedEvents[index].event.time {
+      var layer = eventCountsByLayer.count
+      if let earliest = layerFreeTimes.last, earliest.end <= curvedEvents[index].event.time {
         layer = earliest.layer
-        freeTimes.removeLast()
+        layerFreeTimes.removeLast()
       } else {
-        counts.append(0)
+        eventCountsByLayer.append(0)
       }
       // The layer that becomes free first is the last of the list; of several, the one with the
       // lowest index.
-      let entry = (end: curvedEvents[index].end, layer: layer)
+      let entry = (end: curvedEvents[index].endTime, layer: layer)
       var lowerBound = 0
-      var upperBound = freeTimes.count
+      var upperBound = layerFreeTimes.count
       while lowerBound < upperBound {
         let midpoint = (lowerBound + upperBound) / 2
-        if (freeTimes[midpoint].end, freeTimes[midpoint].layer) > (entry.end, entry.layer) {
+        if (layerFreeTimes[midpoint].end, layerFreeTimes[midpoint].layer) > (entry.end, entry.layer)
+        {
           lowerBound = midpoint + 1
         } else {
           upperBound = midpoint
         }
       }
-      freeTimes.insert(entry, at: lowerBound)
-      references[index] = EventReference(layer: firstLayer + layer, event: counts[layer])
-      counts[layer] += 1
+      layerFreeTimes.insert(entry, at: lowerBound)
+      references[index] = EventReference(
+        layer: firstCurvedLayer + layer, event: eventCountsByLayer[layer])
+      eventCountsByLayer[layer] += 1
     }
-    return (references, counts)
+    return (references, eventCountsByLayer)
   }
 }

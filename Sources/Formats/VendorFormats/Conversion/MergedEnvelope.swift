@@ -30,54 +30,59 @@ struct MergedEnvelope {
   /// Merges the continuous events of envelopes that are sorted by start.
   init(_ envelopes: [EventEnvelope], sampler: EnvelopeSampler) {
     self.sampler = sampler
-    let events = envelopes.filter { $0.kind == .hapticContinuous }
-    var active: [ActiveEnvelope] = []
-    var next = 0
-    var time = events.first?.start ?? 0
-    while next < events.count || !active.isEmpty {
-      while next < events.count, events[next].start <= time {
-        if active.count < Self.maximumOverlapCount {
-          active.append(ActiveEnvelope(envelope: events[next]))
+    let continuousEnvelopes = envelopes.filter { $0.kind == .hapticContinuous }
+    var activeEnvelopes: [ActiveEnvelope] = []
+    var nextEnvelopeIndex = 0
+    var currentTime = continuousEnvelopes.first?.startTime ?? 0
+    while nextEnvelopeIndex < continuousEnvelopes.count || !activeEnvelopes.isEmpty {
+      while nextEnvelopeIndex < continuousEnvelopes.count,
+        continuousEnvelopes[nextEnvelopeIndex].startTime <= currentTime
+      {
+        if activeEnvelopes.count < Self.maximumOverlapCount {
+          activeEnvelopes.append(ActiveEnvelope(envelope: continuousEnvelopes[nextEnvelopeIndex]))
         } else {
-          droppedEvents.append(events[next].event)
+          droppedEvents.append(continuousEnvelopes[nextEnvelopeIndex].eventReference)
         }
-        next += 1
+        nextEnvelopeIndex += 1
       }
-      var end = next < events.count ? events[next].start : .infinity
-      for index in active.indices {
-        active[index].advance(to: time)
-        end = min(end, active[index].segmentEnd)
+      var end =
+        nextEnvelopeIndex < continuousEnvelopes.count
+        ? continuousEnvelopes[nextEnvelopeIndex].startTime : .infinity
+      for index in activeEnvelopes.indices {
+        activeEnvelopes[index].advance(to: currentTime)
+        end = min(end, activeEnvelopes[index].segmentEnd)
       }
-      active.removeAll { $0.isFinished }
-      if active.isEmpty {
-        guard next < events.count else { break }
-        end = events[next].start
+      activeEnvelopes.removeAll { $0.isFinished }
+      if activeEnvelopes.isEmpty {
+        guard nextEnvelopeIndex < continuousEnvelopes.count else { break }
+        end = continuousEnvelopes[nextEnvelopeIndex].startTime
       }
-      if end > time {
-        append(active, from: time, to: end)
+      if end > currentTime {
+        append(activeEnvelopes, from: currentTime, to: end)
       }
-      time = end
+      currentTime = end
     }
   }
 
   /// An envelope that is sounding, with the index of its current segment.
   private struct ActiveEnvelope {
     let envelope: EventEnvelope
-    var index = 0
+    var segmentIndex = 0
 
-    var isFinished: Bool { index + 1 >= envelope.points.count }
+    var isFinished: Bool { segmentIndex + 1 >= envelope.points.count }
     /// The end of the current segment, in seconds; infinite after the last point.
-    var segmentEnd: Double { isFinished ? .infinity : envelope.points[index + 1].time }
+    var segmentEnd: Double { isFinished ? .infinity : envelope.points[segmentIndex + 1].time }
 
     mutating func advance(to time: Double) {
-      while index + 1 < envelope.points.count, envelope.points[index + 1].time <= time {
-        index += 1
+      while segmentIndex + 1 < envelope.points.count, envelope.points[segmentIndex + 1].time <= time
+      {
+        segmentIndex += 1
       }
     }
 
     func point(at time: Double) -> EnvelopePoint {
-      let from = envelope.points[index]
-      let to = envelope.points[index + 1]
+      let from = envelope.points[segmentIndex]
+      let to = envelope.points[segmentIndex + 1]
       if time == from.time { return from }
       if time == to.time { return to }
       return .interpolated(from: from, to: to, at: time)
@@ -94,8 +99,8 @@ struct MergedEnvelope {
       append(active[0].point(at: start))
       append(active[0].point(at: end))
     default:
-      overlappingEvents.formUnion(active.map { $0.envelope.event })
-      let scale = sampler.scale
+      overlappingEvents.formUnion(active.map { $0.envelope.eventReference })
+      let scale = sampler.levelScale
       func sum(at time: Double) -> EnvelopePoint {
         var amplitude = 0.0
         var weighted = 0.0

@@ -12,7 +12,7 @@ struct PointReduction {
 
   /// The number of points that are simplified together. It bounds the worst case, which is
   /// quadratic.
-  private static let blockLength = 2048
+  private static let pointsPerBlock = 2048
 
   /// Removes as many points as a tolerance allows.
   ///
@@ -23,11 +23,11 @@ struct PointReduction {
   ///     curves with one value.
   init(_ original: [EnvelopePoint], tolerance: Double, sharpnessWeight: Double = 1) {
     var keptIndices: [Int] = []
-    var worstError = 0.0
-    var start = 0
-    while start < original.count - 1 {
-      let end = min(start + Self.blockLength, original.count - 1)
-      var stack = [(start, end)]
+    var maximumBlockError = 0.0
+    var blockStart = 0
+    while blockStart < original.count - 1 {
+      let end = min(blockStart + Self.pointsPerBlock, original.count - 1)
+      var stack = [(blockStart, end)]
       while let (from, to) = stack.popLast() {
         let (error, index) = Self.farthestPoint(
           in: original, from: from, to: to, sharpnessWeight: sharpnessWeight)
@@ -35,17 +35,17 @@ struct PointReduction {
           stack.append((index, to))
           stack.append((from, index))
         } else {
-          worstError = max(worstError, error)
+          maximumBlockError = max(maximumBlockError, error)
           keptIndices.append(from)
         }
       }
-      start = end
+      blockStart = end
     }
-    if let last = original.indices.last {
-      keptIndices.append(last)
+    if let lastIndex = original.indices.last {
+      keptIndices.append(lastIndex)
     }
     points = keptIndices.map { original[$0] }
-    maximumError = worstError
+    maximumError = maximumBlockError
   }
 
   /// Keeps the most important points.
@@ -70,17 +70,19 @@ struct PointReduction {
         in: original, from: from, to: to, sharpnessWeight: sharpnessWeight)
       return (error, from, to, index)
     }
-    var segments = [segment(0, original.count - 1)]
-    while segments.count + 1 < maximumCount,
-      let worstIndex = segments.indices.max(by: { segments[$0].error < segments[$1].error }),
-      segments[worstIndex].error > tolerance, let index = segments[worstIndex].index
+    var openSegments = [segment(0, original.count - 1)]
+    while openSegments.count + 1 < maximumCount,
+      let worstIndex = openSegments.indices.max(by: {
+        openSegments[$0].error < openSegments[$1].error
+      }),
+      openSegments[worstIndex].error > tolerance, let index = openSegments[worstIndex].index
     {
-      let (_, from, to, _) = segments[worstIndex]
-      segments[worstIndex] = segment(from, index)
-      segments.insert(segment(index, to), at: worstIndex + 1)
+      let (_, from, to, _) = openSegments[worstIndex]
+      openSegments[worstIndex] = segment(from, index)
+      openSegments.insert(segment(index, to), at: worstIndex + 1)
     }
-    points = segments.map { original[$0.from] } + [original[original.count - 1]]
-    maximumError = segments.map { $0.error }.max() ?? 0
+    points = openSegments.map { original[$0.from] } + [original[original.count - 1]]
+    maximumError = openSegments.map { $0.error }.max() ?? 0
   }
 
   /// Returns the point between two points that is farthest from their chord, and its distance.
@@ -90,20 +92,20 @@ struct PointReduction {
     -> (Double, Int?)
   {
     guard to - from > 1 else { return (0, nil) }
-    let first = points[from]
-    let last = points[to]
+    let firstPoint = points[from]
+    let lastPoint = points[to]
     var maximumError = -1.0
-    var index: Int?
+    var farthestIndex: Int?
     for candidate in from + 1..<to {
       let point = points[candidate]
-      let line = EnvelopePoint.interpolated(from: first, to: last, at: point.time)
+      let line = EnvelopePoint.interpolated(from: firstPoint, to: lastPoint, at: point.time)
       let error = max(
         abs(point.level - line.level), sharpnessWeight * abs(point.sharpness - line.sharpness))
       if error > maximumError {
         maximumError = error
-        index = candidate
+        farthestIndex = candidate
       }
     }
-    return (maximumError, index)
+    return (maximumError, farthestIndex)
   }
 }

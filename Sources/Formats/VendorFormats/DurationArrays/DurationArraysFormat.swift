@@ -9,7 +9,7 @@ extension HapticFormat {
   /// The content does not distinguish this format from ``waitFirst``, so the file name must.
   public static let vibrate = durationArray(
     "vibrate", title: "Web Vibration API", beginsWithPause: false, maximum: .chromium,
-    rules: [.vibrateSyntax, .vibrateValue, .vibrateCount]
+    rules: [.vibrateInvalidSyntax, .vibrateInvalidDuration, .vibrateExceedsChromiumLimits]
   ).distinguished(by: "the first number is a vibration, as on web pages")
 
   /// The durations of `vibrate(long[], int)` in Android, and of the argument `pattern` in Flutter
@@ -19,7 +19,7 @@ extension HapticFormat {
   /// React Native's `Vibration` on Android.
   public static let waitFirst = durationArray(
     "wait-first", title: "Durations that begin with a pause", beginsWithPause: true,
-    rules: [.vibrateSyntax, .vibrateValue]
+    rules: [.vibrateInvalidSyntax, .vibrateInvalidDuration]
   ).distinguished(
     by: "the first number is a pause, as in Android, Flutter, and React Native")
 
@@ -37,12 +37,13 @@ extension HapticFormat {
           of: .waveform(array.steps, repeatIndex: nil), array.json, array.log, options)
       },
       write: { (composition, options) throws(InputError) in
-        try composition.checkFinite(.vibrateValue)
+        try composition.checkFinite(.vibrateInvalidDuration)
         var losses = LossLog()
         let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
         let steps = VibrationSteps(played, options: options, isContinuous: false, losses: losses)
         losses = steps.losses
-        if steps.steps.contains(where: { 1..<VibrationEffect.fullAmplitude ~= $0.amplitude ?? 0 }) {
+        if steps.steps.contains(where: { 1..<VibrationEffect.maximumAmplitude ~= $0.amplitude ?? 0 }
+        ) {
           losses.add(.dropped, .composition, "this format has a single vibration level")
         }
         losses.addTextLosses(of: composition)
@@ -53,7 +54,7 @@ extension HapticFormat {
         var writer = JSONWriter(layout: .singleLine)
         writer.array { array in
           for duration in durations {
-            array.element(duration)
+            array.writeElement(duration)
           }
         }
         return WrittenFiles([WrittenFiles.File(writer.finish())], losses: losses.finish())
@@ -119,25 +120,26 @@ private struct DurationArray {
     do throws(JSONError) {
       json = try JSONDocument(text: text, name: file.name)
     } catch {
-      throw InputError(error, rule: .vibrateSyntax)
+      throw InputError(error, rule: .vibrateInvalidSyntax)
     }
     var excess: JSONValue?
     for value in json.root.elements {
       guard let number = value.number, number >= 0 else {
-        log.add(.vibrateValue, at: value, "a duration must be a number of at least 0")
+        log.add(.vibrateInvalidDuration, at: value, "a duration must be a number of at least 0")
         continue
       }
-      let duration = FrameConversion.integer(
+      let duration = FrameConversion.clampedInteger(
         min(number, FrameConversion.maximumSeconds * 1000).rounded(.down))
       if let maximum, duration > maximum.milliseconds || steps.count == maximum.count {
         excess = excess ?? value
       }
       let isOn = (steps.count % 2 == 0) != beginsWithPause
       steps.append(
-        .init(duration: duration, amplitude: isOn ? VibrationEffect.fullAmplitude : 0))
+        .init(
+          durationMilliseconds: duration, amplitude: isOn ? VibrationEffect.maximumAmplitude : 0))
     }
     if let excess, let maximum {
-      log.add(.vibrateCount, at: excess, maximum.message)
+      log.add(.vibrateExceedsChromiumLimits, at: excess, maximum.message)
     }
   }
 
@@ -151,9 +153,9 @@ private struct DurationArray {
       }
       let nextIsOn = (durations.count % 2 == 0) != beginsWithPause
       if isOn == nextIsOn {
-        durations.append(step.duration)
+        durations.append(step.durationMilliseconds)
       } else {
-        durations[durations.count - 1] += step.duration
+        durations[durations.count - 1] += step.durationMilliseconds
       }
     }
     let lastIsOn = (durations.count % 2 == 1) != beginsWithPause
@@ -166,10 +168,11 @@ private struct DurationArray {
 
 /// The rules of lists of durations.
 extension Rule {
-  static let vibrateSyntax = error(
+  static let vibrateInvalidSyntax = error(
     "syntax", "syntax", "The text must be a JSON array of numbers, or numbers separated by commas.")
-  static let vibrateValue = error("value", "range", "Durations must be numbers of at least 0.")
-  static let vibrateCount = warning(
+  static let vibrateInvalidDuration = error(
+    "value", "range", "Durations must be numbers of at least 0.")
+  static let vibrateExceedsChromiumLimits = warning(
     "count", "compatibility",
     "There should be at most 99 durations of at most 10000 ms. Chromium shortens other patterns.")
 }

@@ -10,13 +10,14 @@ extension HapticFormat {
   /// of public files and the headers of the engine (Interhaptics/InterhapticsEngine_CoreSDK), of
   /// which no code is used.
   public static let haps = json(
-    "haps", title: "Interhaptics", endings: ["haps"], rules: Rule.haps, keepsHertz: true,
-    resolution: FormatResolution(amplitude: 0.005, seconds: 0.001, hertz: 1),
+    "haps", title: "Interhaptics", endings: ["haps"], rules: Rule.hapsRules, keepsHertz: true,
+    resolution: FormatResolution(
+      amplitudeStep: 0.005, timeStepSeconds: 0.001, frequencyStepHertz: 1),
     matches: { $0.hasRootKey("m_vibration") },
     read: { json, options in
       var decoder = HapsDecoder()
       var document = HapsDocument()
-      HapsDecoder.file.read(json.root, into: &document, reader: &decoder)
+      HapsDecoder.fileTable.read(json.root, into: &document, reader: &decoder)
       var mapping = HapsReader(amplitudeMapping: options.amplitudeMapping)
       if decoder.log.errorCount == 0 {
         mapping.read(document)
@@ -38,12 +39,12 @@ extension HapticFormat {
         details: document.version.isEmpty ? [] : [("version", document.version)])
     },
     write: { (composition, options) throws(InputError) in
-      try composition.checkFinite(.hapsRange)
+      try composition.checkFinite(.hapsValueOutOfRange)
       var losses = LossLog()
       let document = HapsDocument(of: composition, options: options, losses: &losses)
       return WrittenFiles(
-        [WrittenFiles.File(HapsDecoder.file.text(document))], losses: losses.finish())
-    }, shape: { HapsDecoder.file.schema })
+        [WrittenFiles.File(HapsDecoder.fileTable.text(document))], losses: losses.finish())
+    }, shape: { HapsDecoder.fileTable.schema })
 }
 
 /// The vibration content of a file: melodies that sound together, and their notes.
@@ -51,7 +52,7 @@ struct HapsDocument: Equatable, Sendable {
   /// A key frame of an amplitude or a frequency.
   struct Keyframe: Equatable, Sendable {
     /// The time from the start of the note, in seconds.
-    var time = 0.0
+    var timeSeconds = 0.0
     /// The amplitude, 0…1, or the frequency in hertz.
     var value = 0.0
     /// The slope per second at the end of the preceding cubic segment; a segment without slopes is
@@ -63,13 +64,13 @@ struct HapsDocument: Equatable, Sendable {
   /// A note: a transient, or a vibration with an amplitude and a frequency.
   struct Note: Equatable, Sendable {
     /// The start, in seconds from the start of the file.
-    var start = 0.0
+    var startSeconds = 0.0
     /// The length in seconds, or nil to end with the last key frame.
-    var length: Double?
+    var durationSeconds: Double?
     var gain = 1.0
     var isTransient = false
-    var amplitude: [Keyframe] = []
-    var frequency: [Keyframe] = []
+    var amplitudeKeyframes: [Keyframe] = []
+    var frequencyKeyframes: [Keyframe] = []
     var valueIndex = 0
   }
 
@@ -99,7 +100,8 @@ struct HapsDecoder: JSONSchemaReader {
   static let writesShortNumbers = true
   var log = FindingLog()
   let rules = JSONSchemaRules(
-    missingKey: .hapsStructure, wrongType: .wrongType, outOfRange: .hapsRange, nullHandling: .absent
+    missingKey: .hapsInvalidStructure, wrongType: .wrongType, outOfRange: .hapsValueOutOfRange,
+    nullHandling: .absent
   )
   /// The indices of the JSON values of spatial signals with notes, and their names.
   private(set) var spatialSignals: [(value: Int, noun: String)] = []
@@ -107,7 +109,7 @@ struct HapsDecoder: JSONSchemaReader {
   private static let gainType = JSONType.number(0...1_000)
   private static let secondsType = JSONType.number(0...FrameConversion.maximumSeconds)
 
-  static let file = JSONObjectSchema<HapsDocument, HapsDecoder>(
+  static let fileTable = JSONObjectSchema<HapsDocument, HapsDecoder>(
     "the file",
     [
       Field(JSONKey("m_version", .any, is: .alwaysWritten)) { value, document, reader in
@@ -115,17 +117,17 @@ struct HapsDecoder: JSONSchemaReader {
         let major = document.version.split(separator: ".").first.flatMap { Int($0) }
         if let major, major > 5 {
           reader.log.add(
-            .hapsVersion, at: value, severity: .error,
+            .hapsUnknownVersion, at: value, severity: .error,
             "Interhaptics version \(value.truncatedLexeme) is not supported",
             suggestion: "export the material as version 5")
         } else if document.version != "5" {
           reader.log.add(
-            .hapsVersion, at: value,
+            .hapsUnknownVersion, at: value,
             "the version is \(value.truncatedLexeme); the file is read as version 5")
         }
         return true
       } write: { _, _, object in
-        object.member("m_version", "5")
+        object.writeMember("m_version", "5")
       }, .value("m_description", .string(), is: .alwaysWritten) { $1(&$0.description) },
       .constant("m_HDFlag", 0),
       .constant("m_time_unit", 0), .constant("m_length_unit", 7),
@@ -138,7 +140,7 @@ struct HapsDecoder: JSONSchemaReader {
           "the vibration",
           signalFields + [
             .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.vibrationGain) },
-            .array("m_melodies", of: melody, new: HapsDocument.Melody(), is: .required) {
+            .array("m_melodies", of: melodyTable, new: HapsDocument.Melody(), is: .required) {
               $1(&$0.melodies)
             },
           ])),
@@ -154,37 +156,37 @@ struct HapsDecoder: JSONSchemaReader {
         $0["m_notes"]?.elements.contains { _ in true } == true
       }
       if hasNotes == true {
-        reader.spatialSignals.append((value.index, noun))
+        reader.spatialSignals.append((value.nodeIndex, noun))
       }
       return true
     } write: { document, _, object in
-      object.object(name) { signal in
+      object.writeObject(name) { signal in
         for row in Self.signalFields {
           row.write(document, nil, &signal)
         }
-        signal.member("m_gain", 1)
-        signal.array("m_melodies", layout: .singleLine) { _ in }
+        signal.writeMember("m_gain", 1)
+        signal.writeArray("m_melodies", layout: .singleLine) { _ in }
       }
     }
   }
 
-  private static let melody = Table<HapsDocument.Melody>(
+  private static let melodyTable = Table<HapsDocument.Melody>(
     "a melody",
     [
       Field(JSONKey("m_mute", .any, is: .alwaysWritten)) { value, melody, _ in
         melody.isMuted = value.boolean ?? (value.number.map { $0 != 0 } ?? false)
         return true
       } write: { melody, _, object in
-        object.member("m_mute", melody.isMuted ? 1 : 0)
+        object.writeMember("m_mute", melody.isMuted ? 1 : 0)
       }, .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.gain) },
-      .array("m_notes", of: note, new: Note(), is: .required) { $1(&$0.notes) },
+      .array("m_notes", of: noteTable, new: Note(), is: .required) { $1(&$0.notes) },
     ])
 
-  private static let note = Table<Note>(
+  private static let noteTable = Table<Note>(
     "a note",
     [
-      .value("m_startingPoint", secondsType, is: .alwaysWritten) { $1(&$0.start) },
-      .value("m_length", secondsType, is: .alwaysWritten) { $1(&$0.length) },
+      .value("m_startingPoint", secondsType, is: .alwaysWritten) { $1(&$0.startSeconds) },
+      .value("m_length", secondsType, is: .alwaysWritten) { $1(&$0.durationSeconds) },
       .value("m_gain", gainType, is: .alwaysWritten) { $1(&$0.gain) }, .constant("m_priority", 0),
       .group(
         "m_hapticEffect",
@@ -196,23 +198,29 @@ struct HapsDecoder: JSONSchemaReader {
               return true
             } write: { note, _, object in
               if note.isTransient {
-                object.member("m_type", 0)
+                object.writeMember("m_type", 0)
               }
             },
-            .group("m_amplitudeModulation", modulation { $1(&$0.amplitude) }, is: .optional).only {
+            .group(
+              "m_amplitudeModulation", modulationProperty { $1(&$0.amplitudeKeyframes) },
+              is: .optional
+            ).appliesOnly {
               !$0.isTransient
             },
-            .group("m_frequencyModulation", modulation { $1(&$0.frequency) }, is: .optional).only {
+            .group(
+              "m_frequencyModulation", modulationProperty { $1(&$0.frequencyKeyframes) },
+              is: .optional
+            ).appliesOnly {
               !$0.isTransient
             },
           ])),
     ]
   ) { object, note, _ in
-    note.valueIndex = object.index
+    note.valueIndex = object.nodeIndex
     return true
   }
 
-  private static func modulation(
+  private static func modulationProperty(
     _ accessor: @escaping Field<Note>.Accessor<[HapsDocument.Keyframe]>
   )
     -> Table<
@@ -224,7 +232,7 @@ struct HapsDecoder: JSONSchemaReader {
       [
         .constant("m_extrapolationStrategy", 0),
         .array(
-          "m_keyframes", of: keyframe, new: HapsDocument.Keyframe(), is: .required,
+          "m_keyframes", of: keyframeTable, new: HapsDocument.Keyframe(), is: .required,
           layout: .singleLine
         ) {
           accessor(&$0, $1)
@@ -232,27 +240,29 @@ struct HapsDecoder: JSONSchemaReader {
       ])
   }
 
-  private static let keyframe = Table<HapsDocument.Keyframe>(
+  private static let keyframeTable = Table<HapsDocument.Keyframe>(
     "a key",
     [
-      .value("m_time", secondsType, is: .required) { $1(&$0.time) },
-      .value("m_value", .anyNumber, is: .required) { $1(&$0.value) },
-      .value("m_inSlope", .anyNumber) { $1(&$0.inSlope) },
-      .value("m_outSlope", .anyNumber) { $1(&$0.outSlope) },
+      .value("m_time", secondsType, is: .required) { $1(&$0.timeSeconds) },
+      .value("m_value", .unboundedNumber, is: .required) { $1(&$0.value) },
+      .value("m_inSlope", .unboundedNumber) { $1(&$0.inSlope) },
+      .value("m_outSlope", .unboundedNumber) { $1(&$0.outSlope) },
     ])
 }
 
 extension Rule {
-  static let hapsStructure = error(
+  static let hapsInvalidStructure = error(
     "structure", "grammar",
     "The file must be an object with m_vibration, which contains melodies, notes, and keys.")
-  static let hapsRange = error(
+  static let hapsValueOutOfRange = error(
     "out-of-range", "range", "Times must be 0 to 86400 s, and gains 0 to 1000.")
-  static let hapsVersion = warning(
+  static let hapsUnknownVersion = warning(
     "version", "compatibility", "The version should be 5, the only known version.")
 
   /// The rules of haptic materials, in listing order.
-  static let haps: [Rule] = [.syntax, .hapsStructure, .wrongType, .hapsRange, .hapsVersion]
+  static let hapsRules: [Rule] = [
+    .invalidSyntax, .hapsInvalidStructure, .wrongType, .hapsValueOutOfRange, .hapsUnknownVersion,
+  ]
 }
 
 extension HapsDocument {
@@ -263,7 +273,7 @@ extension HapsDocument {
     let composition = given.unrolled(passCount: options.loopCount, losses: &losses)
     description = [composition.title, composition.notes].compactMap { $0 }.joined(separator: ": ")
     var transientMelody = Melody()
-    var lanes: [(end: Double, melody: Melody)] = []
+    var melodyLanes: [(end: Double, melody: Melody)] = []
     let sampler = EnvelopeSampler(
       .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance,
       frequencies: .phone)
@@ -271,15 +281,16 @@ extension HapsDocument {
       SharpnessScale.phone.hertz(ofSharpness: point.sharpness)
     }
     for envelope in sampler.envelopes(of: composition, losses: &losses) {
-      var note = Note(start: envelope.start, length: envelope.end - envelope.start)
+      var note = Note(
+        startSeconds: envelope.startTime, durationSeconds: envelope.endTime - envelope.startTime)
       if envelope.kind == .hapticTransient {
-        note.length = Self.transientDuration
+        note.durationSeconds = Self.transientDuration
         note.gain = envelope.points[0].level
         note.isTransient = true
         let difference = abs(envelope.points[0].sharpness - 0.5)
         if difference > 0 {
           losses.add(
-            .approximated, .event(envelope.event),
+            .approximated, .event(envelope.eventReference),
             "transients have no sharpness, an error of up to #",
             size: difference)
         }
@@ -287,25 +298,26 @@ extension HapsDocument {
         continue
       }
       for (index, point) in envelope.points.enumerated() {
-        let time = point.time - envelope.start
-        note.amplitude.append(Keyframe(time: time, value: point.level))
+        let time = point.time - envelope.startTime
+        note.amplitudeKeyframes.append(Keyframe(timeSeconds: time, value: point.level))
         if index > 0 {
           let last = envelope.points[index - 1]
           let steps = SharpnessScale.lineCount(fromHertz: hertz(last), toHertz: hertz(point))
           for intermediate in last.subdivided(to: point, count: steps) {
-            note.frequency.append(
-              Keyframe(time: intermediate.time - envelope.start, value: hertz(intermediate)))
+            note.frequencyKeyframes.append(
+              Keyframe(
+                timeSeconds: intermediate.time - envelope.startTime, value: hertz(intermediate)))
           }
         }
-        note.frequency.append(Keyframe(time: time, value: hertz(point)))
+        note.frequencyKeyframes.append(Keyframe(timeSeconds: time, value: hertz(point)))
       }
-      let lane = lanes.firstIndex { $0.end <= envelope.start } ?? lanes.count
-      if lane == lanes.count {
-        lanes.append((0, Melody()))
+      let lane = melodyLanes.firstIndex { $0.end <= envelope.startTime } ?? melodyLanes.count
+      if lane == melodyLanes.count {
+        melodyLanes.append((0, Melody()))
       }
-      lanes[lane].melody.notes.append(note)
-      lanes[lane].end = envelope.end
+      melodyLanes[lane].melody.notes.append(note)
+      melodyLanes[lane].end = envelope.endTime
     }
-    melodies = [transientMelody] + lanes.map { $0.melody }
+    melodies = [transientMelody] + melodyLanes.map { $0.melody }
   }
 }

@@ -5,7 +5,7 @@ internal import HapticModel
 struct HapsReader {
   private typealias Breakpoints = [(time: Double, value: Double)]
 
-  private static let cubicStepCount = 16
+  private static let linesPerCubic = 16
 
   let amplitudeMapping: AmplitudeMapping
   private(set) var builder = ScaledLayerBuilder(scale: .phone)
@@ -27,57 +27,66 @@ struct HapsReader {
   }
 
   private mutating func add(_ note: HapsDocument.Note, gain: Double) {
-    let length = note.length ?? max(note.amplitude.last?.time ?? 0, note.frequency.last?.time ?? 0)
+    let noteLength =
+      note.durationSeconds
+      ?? max(
+        note.amplitudeKeyframes.last?.timeSeconds ?? 0,
+        note.frequencyKeyframes.last?.timeSeconds ?? 0)
     guard !note.isTransient else {
       valueIndices.append(note.valueIndex)
       builder.add(
         HapticEvent(
-          kind: .hapticTransient, time: note.start,
+          kind: .hapticTransient, time: note.startSeconds,
           parameters: [
-            .hapticIntensity: Float(amplitudeMapping.intensity(ofAmplitude: clamped(gain))),
+            .hapticIntensity: Float(amplitudeMapping.intensity(ofAmplitude: clampAmplitude(gain))),
             .hapticSharpness: 0.5,
           ]))
       return
     }
-    guard length > 0 else {
+    guard noteLength > 0 else {
       return losses.add(.dropped, .composition, "notes with zero duration are silent")
     }
-    var levels: Breakpoints = Self.breakpoints(of: note.amplitude, until: length).map {
-      ($0.time, clamped($0.value * gain))
+    var levelBreakpoints: Breakpoints = Self.breakpoints(
+      of: note.amplitudeKeyframes, until: noteLength
+    ).map {
+      ($0.time, clampAmplitude($0.value * gain))
     }
-    if levels.isEmpty {
-      levels = [(0, clamped(gain))]
+    if levelBreakpoints.isEmpty {
+      levelBreakpoints = [(0, clampAmplitude(gain))]
     }
-    var sharpnesses = sharpnessBreakpoints(of: Self.breakpoints(of: note.frequency, until: length))
+    var sharpnesses = sharpnessBreakpoints(
+      of: Self.breakpoints(of: note.frequencyKeyframes, until: noteLength))
     let statesHertz = !sharpnesses.isEmpty
     if !statesHertz {
       sharpnesses = [(0, 0.5)]
     }
     var event = HapticEvent(
-      kind: .hapticContinuous, time: note.start, duration: length,
+      kind: .hapticContinuous, time: note.startSeconds, duration: noteLength,
       parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
-    var curves: [ParameterCurve] = []
-    if let level = Self.constantValue(of: levels),
+    var parameterCurves: [ParameterCurve] = []
+    if let level = Self.constantValue(of: levelBreakpoints),
       let sharpness = Self.constantValue(of: sharpnesses)
     {
       event.parameters[.hapticIntensity] = Float(amplitudeMapping.intensity(ofAmplitude: level))
       event.parameters[.hapticSharpness] = Float(sharpness)
     } else {
       // The last value of a curve holds, so every event of the layer needs both curves.
-      curves = [
+      parameterCurves = [
         Self.curve(
-          .hapticIntensityControl, start: note.start, breakpoints: levels,
+          .hapticIntensityControl, start: note.startSeconds, breakpoints: levelBreakpoints,
           interpolation: amplitudeMapping == .root ? .squared : .linear),
         Self.curve(
-          .hapticSharpnessControl, start: note.start, breakpoints: sharpnesses,
+          .hapticSharpnessControl, start: note.startSeconds, breakpoints: sharpnesses,
           interpolation: .linear),
       ]
     }
     valueIndices.append(note.valueIndex)
-    builder.add(event, curves: curves, until: note.start + length, statesHertz: statesHertz)
+    builder.add(
+      event, curves: parameterCurves, until: note.startSeconds + noteLength,
+      statesHertz: statesHertz)
   }
 
-  private mutating func clamped(_ amplitude: Double) -> Double {
+  private mutating func clampAmplitude(_ amplitude: Double) -> Double {
     if amplitude > 1 {
       losses.add(
         .approximated, .composition, "amplitudes above 1 are clamped by up to # of full scale",
@@ -106,15 +115,17 @@ struct HapsReader {
   private static func breakpoints(of keyframes: [HapsDocument.Keyframe], until length: Double)
     -> Breakpoints
   {
-    let order = keyframes.indices.sorted { (keyframes[$0].time, $0) < (keyframes[$1].time, $1) }
-    let sorted = order.map { keyframes[$0] }
-    guard let first = sorted.first else { return [] }
-    var breakpoints: Breakpoints = first.time > 0 ? [(0, first.value)] : []
-    for (index, keyframe) in sorted.enumerated() {
+    let keyframeOrder = keyframes.indices.sorted {
+      (keyframes[$0].timeSeconds, $0) < (keyframes[$1].timeSeconds, $1)
+    }
+    let sortedKeyframes = keyframeOrder.map { keyframes[$0] }
+    guard let first = sortedKeyframes.first else { return [] }
+    var breakpoints: Breakpoints = first.timeSeconds > 0 ? [(0, first.value)] : []
+    for (index, keyframe) in sortedKeyframes.enumerated() {
       if index > 0 {
-        breakpoints += cubicPoints(from: sorted[index - 1], to: keyframe)
+        breakpoints += cubicPoints(from: sortedKeyframes[index - 1], to: keyframe)
       }
-      breakpoints.append((keyframe.time, keyframe.value))
+      breakpoints.append((keyframe.timeSeconds, keyframe.value))
     }
     return trimmed(breakpoints, to: length)
   }
@@ -124,69 +135,75 @@ struct HapsReader {
   private static func cubicPoints(
     from start: HapsDocument.Keyframe, to end: HapsDocument.Keyframe
   ) -> Breakpoints {
-    let span = end.time - start.time
-    let rise = end.value - start.value
-    guard let startSlope = start.outSlope, let endSlope = end.inSlope, span > 0,
-      abs(startSlope * span - rise) + abs(endSlope * span - rise) > 1e-6
+    let timeSpan = end.timeSeconds - start.timeSeconds
+    let valueRise = end.value - start.value
+    guard let startSlope = start.outSlope, let endSlope = end.inSlope, timeSpan > 0,
+      abs(startSlope * timeSpan - valueRise) + abs(endSlope * timeSpan - valueRise) > 1e-6
     else { return [] }
-    return (1..<cubicStepCount).map { step in
-      let t = Double(step) / Double(cubicStepCount)
+    return (1..<linesPerCubic).map { step in
+      let t = Double(step) / Double(linesPerCubic)
       let t2 = t * t
       let t3 = t * t * t
       let value =
-        (2 * t3 - 3 * t2 + 1) * start.value + (t3 - 2 * t2 + t) * span * startSlope
+        (2 * t3 - 3 * t2 + 1) * start.value + (t3 - 2 * t2 + t) * timeSpan * startSlope
         + (3 * t2 - 2 * t3) * end.value
-        + (t3 - t2) * span * endSlope
-      return (start.time + t * span, value)
+        + (t3 - t2) * timeSpan * endSlope
+      return (start.timeSeconds + t * timeSpan, value)
     }
   }
 
   /// Returns the breakpoints up to a time, with an interpolated breakpoint at the time.
   private static func trimmed(_ breakpoints: Breakpoints, to length: Double) -> Breakpoints {
     var breakpoints = breakpoints
-    guard let cut = breakpoints.firstIndex(where: { $0.time > length }) else { return breakpoints }
-    if cut > 0, breakpoints[cut - 1].time < length {
-      let from = breakpoints[cut - 1]
-      let to = breakpoints[cut]
-      breakpoints[cut] = (
+    guard let firstIndexAfterEnd = breakpoints.firstIndex(where: { $0.time > length }) else {
+      return breakpoints
+    }
+    if firstIndexAfterEnd > 0, breakpoints[firstIndexAfterEnd - 1].time < length {
+      let from = breakpoints[firstIndexAfterEnd - 1]
+      let to = breakpoints[firstIndexAfterEnd]
+      breakpoints[firstIndexAfterEnd] = (
         length, from.value + (to.value - from.value) * (length - from.time) / (to.time - from.time)
       )
-      return Array(breakpoints[...cut])
+      return Array(breakpoints[...firstIndexAfterEnd])
     }
-    return Array(breakpoints[..<max(cut, 1)])
+    return Array(breakpoints[..<max(firstIndexAfterEnd, 1)])
   }
 
   /// Returns breakpoints of sharpness on the scale of the layer for breakpoints of hertz.
   private mutating func sharpnessBreakpoints(of breakpoints: Breakpoints) -> Breakpoints {
     let scale = SharpnessScale.phone
     var sharpnesses: Breakpoints = []
-    var last: (time: Double, hertz: Double)?
+    var previousBreakpoint: (time: Double, hertz: Double)?
     for point in breakpoints {
-      let hertz = supported(point.value)
+      let hertz = clampToSupportedHertz(point.value)
       let sharpness = scale.sharpness(ofHertz: hertz)
-      if let last {
-        for fraction in SharpnessScale.fractions(fromHertz: last.hertz, toHertz: hertz) {
+      if let previousBreakpoint {
+        for fraction in SharpnessScale.fractions(
+          fromHertz: previousBreakpoint.hertz, toHertz: hertz)
+        {
           sharpnesses.append(
             (
-              last.time + (point.time - last.time) * fraction,
-              scale.sharpness(ofHertz: last.hertz + (hertz - last.hertz) * fraction)
+              previousBreakpoint.time + (point.time - previousBreakpoint.time) * fraction,
+              scale.sharpness(
+                ofHertz: previousBreakpoint.hertz + (hertz - previousBreakpoint.hertz) * fraction)
             ))
         }
       }
       sharpnesses.append((point.time, sharpness))
-      last = (point.time, hertz)
+      previousBreakpoint = (point.time, hertz)
     }
     return sharpnesses
   }
 
-  /// Returns a frequency, limited to those that a pattern can state.
-  private mutating func supported(_ hertz: Double) -> Double {
-    let limited = SharpnessScale.supported(hertz: hertz)
-    if limited != hertz {
+  /// Returns a frequency clamped to the range that a pattern can state, and reports the loss.
+  private mutating func clampToSupportedHertz(_ hertz: Double) -> Double {
+    let clampedHertz = SharpnessScale.clampedToSupported(hertz: hertz)
+    if clampedHertz != hertz {
       losses.add(
         .approximated, .composition,
-        "frequencies outside 1 to 20000 Hz are clamped by up to # Hz", size: abs(limited - hertz))
+        "frequencies outside 1 to 20000 Hz are clamped by up to # Hz",
+        size: abs(clampedHertz - hertz))
     }
-    return limited
+    return clampedHertz
   }
 }

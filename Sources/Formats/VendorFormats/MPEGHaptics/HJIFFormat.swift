@@ -12,13 +12,14 @@ extension HapticFormat {
   /// waves whose key frames include everything that acts on the events. Sampled signals become
   /// linear curves. Audio events are dropped, and frequencies are rounded to whole hertz.
   public static let hjif = json(
-    "hjif", title: "MPEG haptics interchange format", endings: ["hjif"], rules: Rule.hjif,
+    "hjif", title: "MPEG haptics interchange format", endings: ["hjif"], rules: Rule.hjifRules,
     keepsHertz: true,
-    resolution: FormatResolution(intensity: 0.002, seconds: 0.001, hertz: 1),
+    resolution: FormatResolution(
+      intensityStep: 0.002, timeStepSeconds: 0.001, frequencyStepHertz: 1),
     matches: { $0.hasRootKey("perceptions") },
     read: { json, options in
       var reader = HJIFReader(wantsFindings: options.wantsFindings)
-      let document = reader.document(from: json)
+      let document = reader.decodeDocument(from: json)
       if options.wantsFindings {
         reader.log.addDeviations(
           of: json, byteOrderMark: .hjifByteOrderMark, trailingComma: .hjifTrailingComma,
@@ -32,12 +33,13 @@ extension HapticFormat {
       }
     },
     write: { (composition, options) throws(InputError) in
-      try composition.checkFinite(.hjifOutOfRange)
+      try composition.checkFinite(.hjifValueOutOfRange)
       let encoder = MPEGEncoder(composition, options: options)
       return WrittenFiles(
-        [WrittenFiles.File(HJIFSchema.file.text(encoder.document))], losses: encoder.losses.finish()
+        [WrittenFiles.File(HJIFSchema.fileTable.text(encoder.document))],
+        losses: encoder.losses.finish()
       )
-    }, shape: { HJIFSchema.file.schema })
+    }, shape: { HJIFSchema.fileTable.schema })
 }
 
 // MARK: - Tables
@@ -47,10 +49,10 @@ struct HJIFReader: JSONSchemaReader {
   static var writesShortNumbers: Bool { true }
 
   let rules = JSONSchemaRules(
-    missingKey: .hjifStructure, recommendedKey: .hjifMissingKey, wrongType: .wrongType,
-    outOfRange: .hjifOutOfRange,
+    missingKey: .hjifInvalidStructure, recommendedKey: .hjifMissingKey, wrongType: .wrongType,
+    outOfRange: .hjifValueOutOfRange,
     unknownKey: .unknownKey, unknownValue: .hjifUnknownName,
-    fractionHandling: .rounded(.hjifWholeNumber))
+    fractionHandling: .rounded(.hjifFractionalNumber))
   let wantsFindings: Bool
   var log = FindingLog()
 
@@ -64,14 +66,15 @@ struct HJIFReader: JSONSchemaReader {
   }
 
   /// Returns the document of a text. Content that cannot be read is logged as an error.
-  mutating func document(from json: JSONDocument) -> MPEGDocument {
+  mutating func decodeDocument(from json: JSONDocument) -> MPEGDocument {
     var document = MPEGDocument()
     guard json.root.kind == .object else {
       log.add(
-        .hjifStructure, at: json.root, "the file must be an object, not \(json.root.kind.noun)")
+        .hjifInvalidStructure, at: json.root,
+        "the file must be an object, not \(json.root.kind.noun)")
       return document
     }
-    HJIFSchema.file.read(json.root, into: &document, reader: &self)
+    HJIFSchema.fileTable.read(json.root, into: &document, reader: &self)
     guard wantsFindings else { return document }
     func areDigits(_ text: String, _ count: Int) -> Bool {
       text.utf8.prefix { (48...57).contains($0) }.count == count
@@ -81,7 +84,7 @@ struct HJIFReader: JSONSchemaReader {
         || document.version.utf8.lexicographicallyPrecedes("2023".utf8)
     {
       log.add(
-        .hjifVersion, at: value,
+        .hjifDraftVersion, at: value,
         "the version is \(document.version.quoted()), the version of a draft",
         suggestion: "write \"2023\"")
     }
@@ -89,19 +92,19 @@ struct HJIFReader: JSONSchemaReader {
       !areDigits(document.date, 4) || document.date.utf8.dropFirst(4).first != UInt8(ascii: "-")
     {
       log.add(
-        .hjifDate, at: value, "the date is \(document.date.quoted())",
+        .hjifInvalidDate, at: value, "the date is \(document.date.quoted())",
         suggestion: "expected the form 2023-04-05T06:07:08Z")
     }
     return document
   }
 
   /// Returns the bits of a wavelet stream: six bits per character, most significant first.
-  mutating func waveletBits(of value: JSONValue) -> [UInt8]? {
+  mutating func decodeWaveletBits(of value: JSONValue) -> [UInt8]? {
     guard expectKind(.string, of: value, as: value.key ?? ""), let text = value.string else {
       return nil
     }
     var bytes: [UInt8] = []
-    var count = 0
+    var characterCount = 0
     for (index, character) in text.utf8.enumerated() {
       let digit: UInt8
       switch character {
@@ -117,16 +120,16 @@ struct HJIFReader: JSONSchemaReader {
         digit = 63
       default:
         log.add(
-          .hjifWaveletStream, at: value,
+          .hjifInvalidWaveletStream, at: value,
           "character \(index + 1) of the wavelet stream is not one of A–Z, a–z, 0–9, +, and /")
         return nil
       }
       for bit in stride(from: 5, through: 0, by: -1) {
-        if count % 8 == 0 {
+        if characterCount % 8 == 0 {
           bytes.append(0)
         }
-        bytes[count / 8] |= (digit >> UInt8(bit) & 1) << UInt8(count % 8)
-        count += 1
+        bytes[characterCount / 8] |= (digit >> UInt8(bit) & 1) << UInt8(characterCount % 8)
+        characterCount += 1
       }
     }
     return bytes
@@ -141,7 +144,7 @@ private enum HJIFSchema {
 
   private static let idType = JSONType.integer(0...Int(Int32.max))
   private static let unsignedType = JSONType.integer(0...Int(clamping: UInt32.max))
-  private static let magnitudeType = JSONType.number(0...10_000)
+  private static let gainType = JSONType.number(0...10_000)
   /// The range of positions. The maximum is a day at a million ticks per second.
   private static let tickType = JSONType.integer(0...Int(clamping: 1 << 37 as Int64))
 
@@ -151,12 +154,12 @@ private enum HJIFSchema {
     -> Table<Owner>.Check
   {
     { object, owner, _ in
-      set(&owner, object.index)
+      set(&owner, object.nodeIndex)
       return true
     }
   }
 
-  static let file = Table<Document>(
+  static let fileTable = Table<Document>(
     "the file",
     [
       .value("version", .string(), is: .recommended) { $1(&$0.version) },
@@ -164,36 +167,41 @@ private enum HJIFSchema {
       .value("level", .integer(0...255), is: .recommended) { $1(&$0.level) },
       .value("date", .string(), is: .recommended) { $1(&$0.date) },
       .value("description", .string(), is: .recommended) { $1(&$0.description) },
-      .value("timescale", .integer(1...1_000_000_000), is: .alwaysWritten) { $1(&$0.timescale) },
-      .array("avatars", of: avatar, new: Document.Avatar(), is: .recommended) { $1(&$0.avatars) },
-      .array("perceptions", of: perception, new: Document.Perception(), is: .required) {
+      .value("timescale", .integer(1...1_000_000_000), is: .alwaysWritten) {
+        $1(&$0.ticksPerSecond)
+      },
+      .array("avatars", of: avatarTable, new: Document.Avatar(), is: .recommended) {
+        $1(&$0.avatars)
+      },
+      .array("perceptions", of: perceptionTable, new: Document.Perception(), is: .required) {
         $1(&$0.perceptions)
       },
-      Field(JSONKey("syncs", .array(.object { sync }), layout: .singleLine)) {
+      Field(JSONKey("syncs", .array(.object { syncSchema }), layout: .singleLine)) {
         value, document, reader in
         guard reader.expectKind(.array, of: value, as: "syncs") else { return false }
         document.syncCount = value.elements.reduce(0) { count, _ in count + 1 }
         return true
       } write: { document, _, object in
-        object.array("syncs") { list in
-          list.object(layout: .singleLine) { sync in
-            sync.member("timestamp", 0)
-            sync.member("timescale", document.timescale)
+        object.writeArray("syncs") { list in
+          list.writeObject(layout: .singleLine) { sync in
+            sync.writeMember("timestamp", 0)
+            sync.writeMember("timescale", document.ticksPerSecond)
           }
         }
       },
     ])
 
-  private static let sync = JSONSchema(
+  private static let syncSchema = JSONSchema(
     "a sync", [JSONKey("timestamp", .any), JSONKey("timescale", .any)])
-  private static let device = JSONSchema("a device", [JSONKey("id", .any), JSONKey("name", .any)])
+  private static let deviceSchema = JSONSchema(
+    "a device", [JSONKey("id", .any), JSONKey("name", .any)])
 
-  private static let avatar = Table<Document.Avatar>(
+  private static let avatarTable = Table<Document.Avatar>(
     "an avatar",
     [.value("id", idType) { $1(&$0.id) }, .ignored("lod"), .ignored("type"), .ignored("mesh")],
     check: recordingSourceIndex { $0.sourceIndex = $1 })
 
-  private static let perception = Table<Document.Perception>(
+  private static let perceptionTable = Table<Document.Perception>(
     "a perception",
     [
       .value("id", idType, is: .recommended) { $1(&$0.id) },
@@ -206,54 +214,57 @@ private enum HJIFSchema {
         $1(&$0.unitExponent)
       },
       .value("semantic_scheme", .string()) { $1(&$0.semanticScheme) },
-      Field(JSONKey("reference_devices", .array(.object { device }))) { value, perception, reader in
+      Field(JSONKey("reference_devices", .array(.object { deviceSchema }))) {
+        value, perception, reader in
         guard reader.expectKind(.array, of: value, as: "reference_devices") else { return false }
         perception.deviceNames = value.elements.map { $0["name"]?.string ?? "" }
         return true
       } write: { _, _, object in
-        object.array("reference_devices") { _ in }
+        object.writeArray("reference_devices") { _ in }
       },
-      .array("effect_library", of: effect, new: Document.Effect(), is: .recommended) {
+      .array("effect_library", of: effectTable, new: Document.Effect(), is: .recommended) {
         $1(&$0.effectLibrary)
       },
-      .array("channels", of: channel, new: Document.Channel(), is: .required) { $1(&$0.channels) },
+      .array("channels", of: channelTable, new: Document.Channel(), is: .required) {
+        $1(&$0.channels)
+      },
     ], check: recordingSourceIndex { $0.sourceIndex = $1 })
 
-  private static func locationMarker(_ name: String) -> Field<Document.Channel> {
+  private static func bodyLocationProperty(_ name: String) -> Field<Document.Channel> {
     Field(JSONKey(name, .any)) { _, channel, _ in
       channel.namesBodyLocation = true
       return true
     }
   }
 
-  private static let bodyPartMask = JSONKey("body_part_mask", unsignedType, is: .alwaysWritten)
+  private static let bodyPartMaskKey = JSONKey("body_part_mask", unsignedType, is: .alwaysWritten)
 
-  private static let channel: Table<Document.Channel> = Table(
+  private static let channelTable: Table<Document.Channel> = Table(
     "a channel",
     [
       .value("id", idType, is: .recommended) { $1(&$0.id) },
       .value("description", .string(), is: .recommended) { $1(&$0.description) },
       .ignored("priority"),
       .ignored("reference_device_id"),
-      .value("gain", magnitudeType, is: .recommended) { $1(&$0.gain) },
+      .value("gain", gainType, is: .recommended) { $1(&$0.gain) },
       .constant("mixing_coefficient", 1), .ignored("mixing_weight"),
-      Field(bodyPartMask) { value, channel, reader in
-        if let mask: Int = reader.readScalar(value, key: bodyPartMask), mask != 0 {
+      Field(bodyPartMaskKey) { value, channel, reader in
+        if let mask: Int = reader.readScalar(value, key: bodyPartMaskKey), mask != 0 {
           channel.namesBodyLocation = true
         }
         return true
       } write: { _, _, object in
-        object.member("body_part_mask", 0)
-      }, .array("bands", of: band, new: Document.Band(), is: .required) { $1(&$0.bands) },
-      locationMarker("actuator_resolution"), locationMarker("body_part_target"),
-      locationMarker("actuator_target"),
-      locationMarker("vertices"),
-      locationMarker("direction"),
+        object.writeMember("body_part_mask", 0)
+      }, .array("bands", of: bandTable, new: Document.Band(), is: .required) { $1(&$0.bands) },
+      bodyLocationProperty("actuator_resolution"), bodyLocationProperty("body_part_target"),
+      bodyLocationProperty("actuator_target"),
+      bodyLocationProperty("vertices"),
+      bodyLocationProperty("direction"),
       .value("frequency_sampling", unsignedType) { $1(&$0.samplingRate) },
       .value("sample_count", unsignedType) { $1(&$0.sampleCount) },
     ],
     check: { object, channel, reader in
-      channel.sourceIndex = object.index
+      channel.sourceIndex = object.nodeIndex
       guard reader.wantsFindings else { return true }
       if let former = object["mixing_weight"] {
         reader.log.add(
@@ -262,12 +273,12 @@ private enum HJIFSchema {
       } else if object["mixing_coefficient"] == nil {
         reader.reportMissing(
           JSONKey("mixing_coefficient", .any), isRequired: false, of: object,
-          schema: HJIFSchema.channel.schema)
+          schema: HJIFSchema.channelTable.schema)
       }
       return true
     })
 
-  private static let band = Table<Document.Band>(
+  private static let bandTable = Table<Document.Band>(
     "a band",
     [
       .enumeration("band_type", is: .required) { $1(&$0.kind) },
@@ -281,23 +292,23 @@ private enum HJIFSchema {
         return true
       } write: { band, _, object in
         if band.kind == .curve {
-          object.member("curve_type", band.curveKind.jsonName)
+          object.writeMember("curve_type", band.curveKind.jsonName)
         }
       },
       // Drafts give each band a block length, which is 0 for bands without blocks.
-      .value("block_length", .integer(0...10_000_000)) { $1(&$0.blockLength) }.only {
+      .value("block_length", .integer(0...10_000_000)) { $1(&$0.blockTicks) }.appliesOnly {
         $0.kind == .wavelet
       },
       .ignored("priority"),
-      .value("lower_frequency_limit", magnitudeType, is: .recommended) { $1(&$0.lowerHertz) },
-      .value("upper_frequency_limit", magnitudeType, is: .recommended) { $1(&$0.upperHertz) },
-      .array("effects", of: effect, new: Document.Effect(), is: .required) { $1(&$0.effects) },
+      .value("lower_frequency_limit", gainType, is: .recommended) { $1(&$0.lowerHertz) },
+      .value("upper_frequency_limit", gainType, is: .recommended) { $1(&$0.upperHertz) },
+      .array("effects", of: effectTable, new: Document.Effect(), is: .required) { $1(&$0.effects) },
     ], check: recordingSourceIndex { $0.sourceIndex = $1 })
 
   private static let curveNames = JSONNameList(MPEGCurveKind.allCases.map { $0.jsonName })
   private static let curveTypeKey = JSONKey("curve_type", .enumeration(curveNames.names))
 
-  private static func writtenForWaves(_ row: Field<Document.Effect>) -> Field<Document.Effect> {
+  private static func writtenOnlyForWaves(_ row: Field<Document.Effect>) -> Field<Document.Effect> {
     Field(row.key, read: row.read) { effect, _, object in
       if effect.isVectorialWave {
         row.write(effect, nil, &object)
@@ -305,55 +316,59 @@ private enum HJIFSchema {
     }
   }
 
-  private static let effect: Table<Document.Effect> = Table(
+  private static let effectTable: Table<Document.Effect> = Table(
     "an effect",
     [
       .value("id", .integer(-1...Int(Int32.max))) { $1(&$0.id) },
       .enumeration("effect_type", is: .required) { $1(&$0.kind) },
       .value("semantic_keywords", .string()) { $1(&$0.semanticKeywords) },
-      .value("position", tickType, is: .alwaysWritten) { $1(&$0.position) },
-      writtenForWaves(.value("phase", .number(0...6.28319), is: .alwaysWritten) { $1(&$0.phase) }),
-      writtenForWaves(.enumeration("base_signal") { $1(&$0.baseSignal) }),
+      .value("position", tickType, is: .alwaysWritten) { $1(&$0.startTicks) },
+      writtenOnlyForWaves(
+        .value("phase", .number(0...6.28319), is: .alwaysWritten) { $1(&$0.phase) }),
+      writtenOnlyForWaves(.enumeration("base_signal") { $1(&$0.baseSignal) }),
       Field(JSONKey("wavelet_stream", .string())) { value, effect, reader in
-        effect.waveletStream = reader.waveletBits(of: value) ?? []
+        effect.waveletStream = reader.decodeWaveletBits(of: value) ?? []
         return true
-      }, .array("composition", of: effect, new: Document.Effect()) { $1(&$0.children) },
+      }, .array("composition", of: effectTable, new: Document.Effect()) { $1(&$0.children) },
       .array(
-        "keyframes", of: keyframe, new: Document.Keyframe(), is: .alwaysWritten, layout: .singleLine
+        "keyframes", of: keyframeTable, new: Document.Keyframe(), is: .alwaysWritten,
+        layout: .singleLine
       ) {
         $1(&$0.keyframes)
       },
     ], check: recordingSourceIndex { $0.sourceIndex = $1 })
 
   /// Passes a number to a closure as an optional: NaN becomes nil, and nil becomes NaN.
-  private static func withOptional(_ number: inout Float, _ body: (inout Float?) -> Void) {
-    var value = number.isNaN ? nil : number
-    body(&value)
-    number = value ?? .nan
+  private static func withNaNAsNil(_ number: inout Float, _ body: (inout Float?) -> Void) {
+    var optionalNumber = number.isNaN ? nil : number
+    body(&optionalNumber)
+    number = optionalNumber ?? .nan
   }
 
-  private static let keyframe = Table<Document.Keyframe>(
+  private static let keyframeTable = Table<Document.Keyframe>(
     "a key frame",
     [
       .value("relative_position", idType, is: .alwaysWritten) { key, body in
-        var position = Int(key.position)
+        var position = Int(key.offsetTicks)
         body(&position)
-        key.position = Int32(clamping: position)
-      }, .value("amplitude_modulation", .number(-1...1)) { withOptional(&$0.amplitude, $1) },
-      .value("frequency_modulation", magnitudeType) { withOptional(&$0.frequency, $1) },
+        key.offsetTicks = Int32(clamping: position)
+      }, .value("amplitude_modulation", .number(-1...1)) { withNaNAsNil(&$0.amplitude, $1) },
+      .value("frequency_modulation", gainType) { withNaNAsNil(&$0.frequency, $1) },
     ], check: recordingSourceIndex { $0.sourceIndex = UInt32(clamping: $1) })
 }
 
 extension Rule {
   /// The rules of the text, in listing order.
-  static let hjif: [Rule] =
+  static let hjifRules: [Rule] =
     [
-      .syntax, .hjifTrailingComma, .hjifByteOrderMark, .hjifDuplicateKey, .hjifStructure,
+      .invalidSyntax, .hjifTrailingComma, .hjifByteOrderMark, .hjifDuplicateKey,
+      .hjifInvalidStructure,
       .wrongType, .hjifMissingKey,
-      .unknownKey, .hjifUnknownName, .hjifFormerName, .hjifVersion, .hjifDate, .hjifOutOfRange,
-      .hjifWholeNumber,
-      .hjifWaveletStream,
-    ] + mpeg
+      .unknownKey, .hjifUnknownName, .hjifFormerName, .hjifDraftVersion, .hjifInvalidDate,
+      .hjifValueOutOfRange,
+      .hjifFractionalNumber,
+      .hjifInvalidWaveletStream,
+    ] + mpegRules
 
   static let hjifTrailingComma = warning(
     "trailing-comma", "syntax", "A comma before a closing bracket is not valid JSON.")
@@ -362,7 +377,7 @@ extension Rule {
   static let hjifDuplicateKey = warning(
     "duplicate-key", "syntax",
     "A key should appear only once in an object. Temblor uses the last value.")
-  static let hjifStructure = error(
+  static let hjifInvalidStructure = error(
     "structure", "grammar",
     "The file must be an object with perceptions, their channels, bands, and effects.")
   static let hjifMissingKey = warning(
@@ -374,15 +389,16 @@ extension Rule {
   static let hjifFormerName = note(
     "former-name", "compatibility",
     "Names from drafts of the standard are supported, but the reference software rejects them.")
-  static let hjifVersion = note(
+  static let hjifDraftVersion = note(
     "version", "compatibility",
     "The version should be 2023 or later. Files of drafts are supported.")
-  static let hjifDate = note("date", "compatibility", "The date should be in ISO 8601 format.")
-  static let hjifOutOfRange = warning(
+  static let hjifInvalidDate = note(
+    "date", "compatibility", "The date should be in ISO 8601 format.")
+  static let hjifValueOutOfRange = warning(
     "out-of-range", "range", "A value should be within its range. Other values are clamped.")
-  static let hjifWholeNumber = warning(
+  static let hjifFractionalNumber = warning(
     "whole-number", "range", "Ticks and ids are integers. Other values are rounded.")
-  static let hjifWaveletStream = error(
+  static let hjifInvalidWaveletStream = error(
     "wavelet-stream", "grammar",
     "A wavelet stream must consist of letters, digits, +, and /, six bits each.")
 }

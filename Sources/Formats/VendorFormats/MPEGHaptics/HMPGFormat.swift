@@ -6,8 +6,9 @@ extension HapticFormat {
   ///
   /// It becomes the same layers as the text, ``hjif``, and is only read.
   public static let hmpg = HapticFormat(
-    "hmpg", title: "MPEG haptics binary stream", fileExtensions: ["hmpg"], rules: Rule.hmpg,
-    resolution: FormatResolution(intensity: 1.0 / 127, seconds: 0.001, hertz: 1),
+    "hmpg", title: "MPEG haptics binary stream", fileExtensions: ["hmpg"], rules: Rule.hmpgRules,
+    resolution: FormatResolution(
+      intensityStep: 1.0 / 127, timeStepSeconds: 0.001, frequencyStepHertz: 1),
     recognize: { bytes in
       // The file starts with an initialization unit, and the unit with its timing packet of 113
       // bits.
@@ -63,29 +64,29 @@ struct HMPGDecoder {
     }
   }
 
-  private static let depthLimit = 32
+  private static let maximumEffectDepth = 32
   /// The maximum phase, in radians: a full turn in the precision of the format.
   private static let maximumPhase: Float = 6.28318
 
-  private let bytes: [UInt8]
+  private let fileBytes: [UInt8]
   private(set) var log = FindingLog()
   private(set) var document = MPEGDocument()
   /// The start of the current unit, in ticks.
-  private var unitTicks = 0
+  private var unitStartTicks = 0
   private var isSpatialUnit = false
   /// The indices of perceptions, channels, and bands in their parents, by the path of ids from the
   /// perception to the element.
-  private var indices: [[Int]: Int] = [:]
+  private var documentIndicesByIDs: [[Int]: Int] = [:]
   /// The announced number of children of the file (empty path), a perception, a channel, or a band,
   /// by its path of ids, with the location of the announcement.
-  private var announcedCounts: [[Int]: (count: Int, bit: Int)] = [[]: (0, 0)]
+  private var announcedCountsByIDs: [[Int]: (count: Int, bit: Int)] = [[]: (0, 0)]
   /// The indices of a band's effects that may continue in later packets, by the band's path of ids
   /// and the effect's id.
-  private var openEffects: [[Int]: [Int: Int]] = [:]
+  private var openEffectIndices: [[Int]: [Int: Int]] = [:]
   /// The byte ranges of the packets since the last checksum.
-  private var uncheckedPackets: [Range<Int>] = []
+  private var packetRangesSinceChecksum: [Range<Int>] = []
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  init(_ bytes: [UInt8]) { self.fileBytes = bytes }
 
   /// Decodes the file up to the first error, which is logged.
   mutating func decode() {
@@ -93,7 +94,7 @@ struct HMPGDecoder {
       try decodeUnits()
       compareCounts()
     } catch {
-      report(error.rule, atBit: error.bit, error.message)
+      report(error.rule, atBit: error.bitPosition, error.message)
     }
     restoreBlockLengths()
   }
@@ -105,50 +106,53 @@ struct HMPGDecoder {
   // MARK: - Units and packets
 
   private mutating func decodeUnits() throws(BitReadError) {
-    var reader = BitReader(bytes, subject: "the file")
-    guard !bytes.isEmpty else { throw BitReadError(.hmpgTruncated, atBit: 0, "the file is empty") }
-    while reader.remaining > 0 {
-      let start = reader.position
-      let type = try reader.read(6)
+    var reader = BitReader(fileBytes, subject: "the file")
+    guard !fileBytes.isEmpty else {
+      throw BitReadError(.hmpgTruncatedData, atBit: 0, "the file is empty")
+    }
+    while reader.remainingBitCount > 0 {
+      let start = reader.bitPosition
+      let type = try reader.readBits(6)
       // Two bits of synchronization and four bits of the layer don't affect the content.
-      try reader.skip(6)
-      let duration = try reader.read(24)
-      let length = try reader.read(32)
-      try reader.skip(4)
+      try reader.skipBits(6)
+      let duration = try reader.readBits(24)
+      let length = try reader.readBits(32)
+      try reader.skipBits(4)
       guard type <= 3, start > 0 || type == 0 else {
         throw BitReadError(
-          .hmpgStructure, atBit: start,
+          .hmpgInvalidStructure, atBit: start,
           start == 0
             ? "the first unit has type \(type); an initialization unit has type 0"
             : "units have types from 0 to 3; this one has type \(type)")
       }
       isSpatialUnit = type == 2
-      var unit = try reader.subreader(bytes: length, subject: "a unit")
-      while unit.remaining > 0 {
+      var unit = try reader.readSubreader(byteCount: length, subject: "a unit")
+      while unit.remainingBitCount > 0 {
         try decodePacket(from: &unit)
       }
-      unitTicks += duration
+      unitStartTicks += duration
     }
   }
 
   private mutating func decodePacket(from unit: inout BitReader) throws(BitReadError) {
-    let start = unit.position
-    let type = try unit.read(6)
-    let length = try unit.read(17)
-    try unit.skip(1)
-    guard let packet = Packet(rawValue: type) else {
-      _ = try unit.subreader(bytes: length, subject: "a packet")
-      uncheckedPackets.append(start / 8..<unit.position / 8)
+    let packetStartBit = unit.bitPosition
+    let packetTypeCode = try unit.readBits(6)
+    let packetByteCount = try unit.readBits(17)
+    try unit.skipBits(1)
+    guard let packet = Packet(rawValue: packetTypeCode) else {
+      _ = try unit.readSubreader(byteCount: packetByteCount, subject: "a packet")
+      packetRangesSinceChecksum.append(packetStartBit / 8..<unit.bitPosition / 8)
       return report(
-        .hmpgUnknownPacket, atBit: start, "unknown packet type \(type); the packet is skipped")
+        .hmpgUnknownPacket, atBit: packetStartBit,
+        "unknown packet type \(packetTypeCode); the packet is skipped")
     }
-    var reader = try unit.subreader(bytes: length, subject: packet.displayName)
+    var reader = try unit.readSubreader(byteCount: packetByteCount, subject: packet.displayName)
     var isChecksum = false
     switch packet {
     case .initialTiming:
       try decodeInitialTiming(&reader)
     case .timing:
-      unitTicks = try reader.read(32)
+      unitStartTicks = try reader.readBits(32)
     case .haptics:
       try decodeExperience(&reader)
     case .perception:
@@ -160,41 +164,42 @@ struct HMPGDecoder {
     case .library:
       try decodeLibrary(&reader)
     case .data:
-      try decodeData(&reader)
+      try decodeEffectData(&reader)
     case .crc16, .crc32, .globalCRC16, .globalCRC32:
       isChecksum = true
       try verifyChecksum(
         &reader, bits: packet == .crc16 || packet == .globalCRC16 ? 16 : 32,
-        isGlobal: packet == .globalCRC16 || packet == .globalCRC32, at: start)
+        isGlobal: packet == .globalCRC16 || packet == .globalCRC32, at: packetStartBit)
     }
-    if reader.remaining >= 8 || !reader.isPadding {
+    if reader.remainingBitCount >= 8 || !reader.isPadding {
       report(
-        .hmpgTrailingBits, atBit: reader.position,
-        "\(reader.remaining) bits after the last field of \(packet.displayName)")
+        .hmpgTrailingBits, atBit: reader.bitPosition,
+        "\(reader.remainingBitCount) bits after the last field of \(packet.displayName)")
     }
     if isChecksum {
-      uncheckedPackets = []
+      packetRangesSinceChecksum = []
     } else {
-      uncheckedPackets.append(start / 8..<unit.position / 8)
+      packetRangesSinceChecksum.append(packetStartBit / 8..<unit.bitPosition / 8)
     }
   }
 
   private mutating func decodeInitialTiming(_ reader: inout BitReader) throws(BitReadError) {
-    unitTicks = try reader.read(32)
-    let timescaleBit = reader.position
-    let timescale = try reader.read(32)
+    unitStartTicks = try reader.readBits(32)
+    let timescaleBit = reader.bitPosition
+    let timescale = try reader.readBits(32)
     guard timescale > 0 else {
-      throw BitReadError(.hmpgStructure, atBit: timescaleBit, "the timescale is 0 ticks per second")
-    }
-    guard document.perceptions.isEmpty || timescale == document.timescale else {
       throw BitReadError(
-        .hmpgStructure, atBit: timescaleBit,
-        "the timescale changes from \(document.timescale) to \(timescale)")
+        .hmpgInvalidStructure, atBit: timescaleBit, "the timescale is 0 ticks per second")
     }
-    document.timescale = timescale
+    guard document.perceptions.isEmpty || timescale == document.ticksPerSecond else {
+      throw BitReadError(
+        .hmpgInvalidStructure, atBit: timescaleBit,
+        "the timescale changes from \(document.ticksPerSecond) to \(timescale)")
+    }
+    document.ticksPerSecond = timescale
     document.syncCount += 1
     // The nominal duration, its deviation, and a flag for overlapping units.
-    try reader.skip(49)
+    try reader.skipBits(49)
   }
 
   /// Verifies a checksum of the preceding packet, or of as many packets as a global checksum
@@ -204,27 +209,27 @@ struct HMPGDecoder {
   private mutating func verifyChecksum(
     _ reader: inout BitReader, bits: Int, isGlobal: Bool, at bit: Int
   ) throws(BitReadError) {
-    let count = isGlobal ? try reader.read(8) : 1
-    let expected = try reader.readWord(bits)
-    guard count > 0, count <= uncheckedPackets.count else {
+    let packetCount = isGlobal ? try reader.readBits(8) : 1
+    let expectedChecksum = try reader.readUnsignedBits(bits)
+    guard packetCount > 0, packetCount <= packetRangesSinceChecksum.count else {
       return report(
-        .hmpgChecksum, atBit: bit,
+        .hmpgChecksumMismatch, atBit: bit,
         """
-        the checksum covers \(count) packets, but only \(uncheckedPackets.count) \
-        \(uncheckedPackets.count == 1 ? "precedes" : "precede") it
+        the checksum covers \(packetCount) packets, but only \(packetRangesSinceChecksum.count) \
+        \(packetRangesSinceChecksum.count == 1 ? "precedes" : "precede") it
         """
       )
     }
-    let range =
-      uncheckedPackets[uncheckedPackets.count - count]
-      .lowerBound..<uncheckedPackets[uncheckedPackets.count - 1].upperBound
-    let actual = Self.checksum(of: bytes[range], bits: bits)
-    guard actual != expected else { return }
+    let checkedByteRange =
+      packetRangesSinceChecksum[packetRangesSinceChecksum.count - packetCount]
+      .lowerBound..<packetRangesSinceChecksum[packetRangesSinceChecksum.count - 1].upperBound
+    let computedChecksum = Self.checksum(of: fileBytes[checkedByteRange], bits: bits)
+    guard computedChecksum != expectedChecksum else { return }
     report(
-      .hmpgChecksum, atBit: bit,
+      .hmpgChecksumMismatch, atBit: bit,
       """
-      the checksum is \(String(expected, radix: 16)), but the checksum of the packets is \
-      \(String(actual, radix: 16))
+      the checksum is \(String(expectedChecksum, radix: 16)), but the checksum of the packets is \
+      \(String(computedChecksum, radix: 16))
       """
     )
   }
@@ -233,26 +238,27 @@ struct HMPGDecoder {
   /// 16 or 32 bits, most significant bit first, with an initial value of 0.
   static func checksum(of bytes: ArraySlice<UInt8>, bits: Int) -> UInt32 {
     let polynomial: UInt64 = bits == 16 ? 0xC021 : 0x8260_8ED7
-    var value: UInt64 = 0
+    var checksumRegister: UInt64 = 0
     for byte in bytes {
-      value ^= UInt64(byte) << UInt64(bits - 8)
+      checksumRegister ^= UInt64(byte) << UInt64(bits - 8)
       for _ in 0..<8 {
-        let carries = value >> UInt64(bits - 1) & 1 == 1
-        value = (value << 1 & (1 << UInt64(bits) - 1)) ^ (carries ? polynomial : 0)
+        let carries = checksumRegister >> UInt64(bits - 1) & 1 == 1
+        checksumRegister =
+          (checksumRegister << 1 & (1 << UInt64(bits) - 1)) ^ (carries ? polynomial : 0)
       }
     }
-    return UInt32(truncatingIfNeeded: value)
+    return UInt32(truncatingIfNeeded: checksumRegister)
   }
 
   // MARK: - Metadata
 
-  private func code<Value: CaseIterable>(
+  private func readCode<Value: CaseIterable>(
     bits: Int, noun: String, from reader: inout BitReader, count: Int = .max
   )
     throws(BitReadError) -> Value where Value.AllCases == [Value]
   {
-    let codeBit = reader.position
-    let code = try reader.read(bits)
+    let codeBit = reader.bitPosition
+    let code = try reader.readBits(bits)
     guard code < min(count, Value.allCases.count) else {
       throw BitReadError(.hmpgUnknownCode, atBit: codeBit, "unknown \(noun) code \(code)")
     }
@@ -261,14 +267,15 @@ struct HMPGDecoder {
 
   /// Reads the ids of a perception, of one of its channels, and of one of its bands, up to a count.
   /// Throws if an element has not been described.
-  private func describedIDs(count: Int, from reader: inout BitReader) throws(BitReadError) -> [Int]
+  private func readDescribedIDs(count: Int, from reader: inout BitReader) throws(BitReadError)
+    -> [Int]
   {
     var ids: [Int] = []
     while ids.count < count {
-      let idBit = reader.position
-      let id = try reader.read(ids.count == 1 ? 16 : 8)
+      let idBit = reader.bitPosition
+      let id = try reader.readBits(ids.count == 1 ? 16 : 8)
       ids.append(id)
-      guard indices[ids] == nil else { continue }
+      guard documentIndicesByIDs[ids] == nil else { continue }
       let message =
         switch ids.count {
         case 1: "no perception with id \(id) was described"
@@ -281,37 +288,39 @@ struct HMPGDecoder {
   }
 
   private subscript(perception ids: [Int]) -> MPEGDocument.Perception {
-    get { document.perceptions[index(of: ids, depth: 1)] }
-    _modify { yield &document.perceptions[index(of: ids, depth: 1)] }
+    get { document.perceptions[documentIndex(of: ids, depth: 1)] }
+    _modify { yield &document.perceptions[documentIndex(of: ids, depth: 1)] }
   }
 
   private subscript(channel ids: [Int]) -> MPEGDocument.Channel {
-    get { self[perception: ids].channels[index(of: ids, depth: 2)] }
-    _modify { yield &self[perception: ids].channels[index(of: ids, depth: 2)] }
+    get { self[perception: ids].channels[documentIndex(of: ids, depth: 2)] }
+    _modify { yield &self[perception: ids].channels[documentIndex(of: ids, depth: 2)] }
   }
 
   private subscript(band ids: [Int]) -> MPEGDocument.Band {
-    get { self[channel: ids].bands[index(of: ids, depth: 3)] }
-    _modify { yield &self[channel: ids].bands[index(of: ids, depth: 3)] }
+    get { self[channel: ids].bands[documentIndex(of: ids, depth: 3)] }
+    _modify { yield &self[channel: ids].bands[documentIndex(of: ids, depth: 3)] }
   }
 
-  private func index(of ids: [Int], depth: Int) -> Int { indices[Array(ids.prefix(depth))] ?? 0 }
+  private func documentIndex(of ids: [Int], depth: Int) -> Int {
+    documentIndicesByIDs[Array(ids.prefix(depth))] ?? 0
+  }
 
   private mutating func decodeExperience(_ reader: inout BitReader) throws(BitReadError) {
     document.version = try reader.readText()
     document.profile = try reader.readText()
-    document.level = try reader.read(8)
+    document.level = try reader.readBits(8)
     document.date = try reader.readText()
     document.description = try reader.readText()
-    announcedCounts[[]] = (try reader.read(8), 0)
-    let count = try reader.read(8)
+    announcedCountsByIDs[[]] = (try reader.readBits(8), 0)
+    let perceptionCount = try reader.readBits(8)
     document.avatars = []
-    for _ in 0..<count {
-      var avatar = MPEGDocument.Avatar(sourceIndex: reader.position)
-      avatar.id = try reader.read(8)
-      try reader.skip(8)
+    for _ in 0..<perceptionCount {
+      var avatar = MPEGDocument.Avatar(sourceIndex: reader.bitPosition)
+      avatar.id = try reader.readBits(8)
+      try reader.skipBits(8)
       // Only bodies of an unlisted kind have a mesh.
-      if try reader.read(8) == 0 {
+      if try reader.readBits(8) == 0 {
         _ = try reader.readText()
       }
       document.avatars.append(avatar)
@@ -322,119 +331,122 @@ struct HMPGDecoder {
   // content and the location of its element.
 
   private mutating func decodePerception(_ reader: inout BitReader) throws(BitReadError) {
-    var perception = MPEGDocument.Perception(sourceIndex: reader.position)
-    perception.id = try reader.read(8)
-    try reader.skip(8)
+    var perception = MPEGDocument.Perception(sourceIndex: reader.bitPosition)
+    perception.id = try reader.readBits(8)
+    try reader.skipBits(8)
     perception.description = try reader.readText()
-    perception.modality = try code(
+    perception.modality = try readCode(
       bits: 8, noun: "perception", from: &reader, count: MPEGModality.binaryCodeCount)
     // The avatar, and the number of library effects.
-    try reader.skip(24)
+    try reader.skipBits(24)
     if try reader.readFlag() {
       perception.semanticScheme = try reader.readText()
     }
-    try reader.skip(8)
-    perception.unitExponent = try reader.readSigned(8)
-    let devices = try reader.read(8)
-    for _ in 0..<devices {
+    try reader.skipBits(8)
+    perception.unitExponent = try reader.readSignedBits(8)
+    let deviceCount = try reader.readBits(8)
+    for _ in 0..<deviceCount {
       perception.deviceNames.append(try decodeDeviceName(&reader))
     }
     let ids = [perception.id]
-    announcedCounts[ids] = (
-      try reader.read(16), announcedCounts[ids]?.bit ?? perception.sourceIndex
+    announcedCountsByIDs[ids] = (
+      try reader.readBits(16), announcedCountsByIDs[ids]?.bit ?? perception.sourceIndex
     )
-    if indices[ids] != nil {
+    if documentIndicesByIDs[ids] != nil {
       let existing = self[perception: ids]
       perception.channels = existing.channels
       perception.effectLibrary = existing.effectLibrary
       perception.sourceIndex = existing.sourceIndex
       self[perception: ids] = perception
     } else {
-      indices[ids] = document.perceptions.count
+      documentIndicesByIDs[ids] = document.perceptions.count
       document.perceptions.append(perception)
     }
   }
 
   /// Returns the name of a device, and skips its other fields.
   private mutating func decodeDeviceName(_ reader: inout BitReader) throws(BitReadError) -> String {
-    try reader.skip(8)
+    try reader.skipBits(8)
     let name = try reader.readText()
-    try reader.skip(32)
-    let flags = try reader.read(12)
+    try reader.skipBits(32)
+    let propertyFlags = try reader.readBits(12)
     // Eleven numbers of 32 bits, then the type.
-    try reader.skip((flags >> 1).nonzeroBitCount * 32 + (flags & 1) * 4)
+    try reader.skipBits((propertyFlags >> 1).nonzeroBitCount * 32 + (propertyFlags & 1) * 4)
     return name
   }
 
   private mutating func decodeChannel(_ reader: inout BitReader) throws(BitReadError) {
-    var channel = MPEGDocument.Channel(sourceIndex: reader.position)
-    channel.id = try reader.read(16)
-    let ids = try describedIDs(count: 1, from: &reader) + [channel.id]
-    try reader.skip(8)
+    var channel = MPEGDocument.Channel(sourceIndex: reader.bitPosition)
+    channel.id = try reader.readBits(16)
+    let ids = try readDescribedIDs(count: 1, from: &reader) + [channel.id]
+    try reader.skipBits(8)
     channel.description = try reader.readText()
-    try reader.skip(8)
-    channel.gain = Double(try reader.readScaled(32, from: -10_000, to: 10_000))
-    try reader.skip(32)
-    let flags = try reader.read(8)
-    if flags & 1 != 0 {
-      channel.namesBodyLocation = try reader.read(32) != 0
-    } else if flags & 2 != 0 {
+    try reader.skipBits(8)
+    channel.gain = Double(try reader.readScaledBits(32, from: -10_000, to: 10_000))
+    try reader.skipBits(32)
+    let bodyPartFlags = try reader.readBits(8)
+    if bodyPartFlags & 1 != 0 {
+      channel.namesBodyLocation = try reader.readBits(32) != 0
+    } else if bodyPartFlags & 2 != 0 {
       channel.namesBodyLocation = true
-      try reader.skip(24)
-      try reader.skip(try reader.read(8) * 8)
-      try reader.skip(try reader.read(8) * 24)
+      try reader.skipBits(24)
+      try reader.skipBits(try reader.readBits(8) * 8)
+      try reader.skipBits(try reader.readBits(8) * 24)
     }
-    channel.samplingRate = try reader.read(32)
+    channel.samplingRate = try reader.readBits(32)
     if channel.samplingRate > 0 {
-      channel.sampleCount = try reader.read(32)
+      channel.sampleCount = try reader.readBits(32)
     }
-    if flags & 4 != 0 {
+    if bodyPartFlags & 4 != 0 {
       channel.namesBodyLocation = true
-      try reader.skip(24)
+      try reader.skipBits(24)
     }
-    let vertices = try reader.read(16)
-    if vertices > 0 {
+    let vertexCount = try reader.readBits(16)
+    if vertexCount > 0 {
       channel.namesBodyLocation = true
     }
-    try reader.skip(vertices * 32)
-    announcedCounts[ids] = (try reader.read(8), announcedCounts[ids]?.bit ?? channel.sourceIndex)
-    if indices[ids] != nil {
+    try reader.skipBits(vertexCount * 32)
+    announcedCountsByIDs[ids] = (
+      try reader.readBits(8), announcedCountsByIDs[ids]?.bit ?? channel.sourceIndex
+    )
+    if documentIndicesByIDs[ids] != nil {
       channel.bands = self[channel: ids].bands
       channel.sourceIndex = self[channel: ids].sourceIndex
       self[channel: ids] = channel
     } else {
-      indices[ids] = self[perception: ids].channels.count
+      documentIndicesByIDs[ids] = self[perception: ids].channels.count
       self[perception: ids].channels.append(channel)
     }
   }
 
   private mutating func decodeBand(_ reader: inout BitReader) throws(BitReadError) {
-    var band = MPEGDocument.Band(sourceIndex: reader.position)
-    let number = try reader.read(8)
-    let ids = try describedIDs(count: 2, from: &reader) + [number]
-    try reader.skip(8)
-    let typeBit = reader.position
-    band.kind = try code(bits: 3, noun: "band", from: &reader)
+    var band = MPEGDocument.Band(sourceIndex: reader.bitPosition)
+    let bandNumber = try reader.readBits(8)
+    let ids = try readDescribedIDs(count: 2, from: &reader) + [bandNumber]
+    try reader.skipBits(8)
+    let typeBit = reader.bitPosition
+    band.kind = try readCode(bits: 3, noun: "band", from: &reader)
     if band.kind == .curve {
-      let code = try reader.read(4)
+      let code = try reader.readBits(4)
       band.curveKind =
         MPEGCurveKind.allCases.indices.contains(code) ? MPEGCurveKind.allCases[code] : .unknown
     } else if band.kind == .wavelet {
-      band.blockLength = try reader.read(8)
+      band.blockTicks = try reader.readBits(8)
     }
-    band.lowerHertz = Double(try reader.read(16))
-    band.upperHertz = Double(try reader.read(16))
-    announcedCounts[ids] = (try reader.read(16), band.sourceIndex)
-    guard indices[ids] != nil else {
-      indices[ids] = self[channel: ids].bands.count
+    band.lowerHertz = Double(try reader.readBits(16))
+    band.upperHertz = Double(try reader.readBits(16))
+    announcedCountsByIDs[ids] = (try reader.readBits(16), band.sourceIndex)
+    guard documentIndicesByIDs[ids] != nil else {
+      documentIndicesByIDs[ids] = self[channel: ids].bands.count
       self[channel: ids].bands.append(band)
       return
     }
-    let existing = self[band: ids]
-    band.effects = existing.effects
-    band.sourceIndex = existing.sourceIndex
-    guard band.kind == existing.kind || band.effects.isEmpty else {
-      throw BitReadError(.hmpgStructure, atBit: typeBit, "band \(number) changes its type")
+    let existingBand = self[band: ids]
+    band.effects = existingBand.effects
+    band.sourceIndex = existingBand.sourceIndex
+    guard band.kind == existingBand.kind || band.effects.isEmpty else {
+      throw BitReadError(
+        .hmpgInvalidStructure, atBit: typeBit, "band \(bandNumber) changes its type")
     }
     self[band: ids] = band
   }
@@ -442,11 +454,11 @@ struct HMPGDecoder {
   // MARK: - Effects
 
   private mutating func decodeLibrary(_ reader: inout BitReader) throws(BitReadError) {
-    let ids = try describedIDs(count: 1, from: &reader)
-    let count = try reader.read(16)
-    try reader.require(count, ofBits: 76, "effects")
+    let ids = try readDescribedIDs(count: 1, from: &reader)
+    let effectCount = try reader.readBits(16)
+    try reader.requireItems(effectCount, ofBits: 76, "effects")
     var library: [Effect] = []
-    for _ in 0..<count {
+    for _ in 0..<effectCount {
       library.append(try decodeLibraryEffect(&reader, depth: 0))
     }
     self[perception: ids].effectLibrary = library
@@ -455,38 +467,38 @@ struct HMPGDecoder {
   private func decodeLibraryEffect(_ reader: inout BitReader, depth: Int) throws(BitReadError)
     -> Effect
   {
-    guard depth < Self.depthLimit else {
+    guard depth < Self.maximumEffectDepth else {
       throw BitReadError(
-        .hmpgStructure, atBit: reader.position,
-        "effects of the library are nested more than \(Self.depthLimit) levels deep")
+        .hmpgInvalidStructure, atBit: reader.bitPosition,
+        "effects of the library are nested more than \(Self.maximumEffectDepth) levels deep")
     }
-    var effect = Effect(sourceIndex: reader.position)
-    effect.id = try reader.read(16)
-    effect.kind = try code(bits: 2, noun: "effect", from: &reader)
+    var effect = Effect(sourceIndex: reader.bitPosition)
+    effect.id = try reader.readBits(16)
+    effect.kind = try readCode(bits: 2, noun: "effect", from: &reader)
     try decodeSemanticKeywords(of: &effect, from: &reader)
-    effect.position = try reader.read(25)
+    effect.startTicks = try reader.readBits(25)
     if effect.kind == .basis {
       try decodeWaveShape(of: &effect, from: &reader)
     }
-    let keyframeCount = try reader.read(16)
-    try reader.require(keyframeCount, ofBits: 3, "key frames")
+    let keyframeCount = try reader.readBits(16)
+    try reader.requireItems(keyframeCount, ofBits: 3, "key frames")
     for _ in 0..<keyframeCount {
-      var keyframe = Keyframe(sourceIndex: UInt32(clamping: reader.position))
-      let mask = try reader.read(3)
+      var keyframe = Keyframe(sourceIndex: UInt32(clamping: reader.bitPosition))
+      let mask = try reader.readBits(3)
       if mask & 1 != 0 {
-        keyframe.position = Int32(try reader.read(16))
+        keyframe.offsetTicks = Int32(try reader.readBits(16))
       }
       if mask & 2 != 0 {
-        keyframe.amplitude = try reader.readScaled(8, from: -1, to: 1)
+        keyframe.amplitude = try reader.readScaledBits(8, from: -1, to: 1)
       }
       if mask & 4 != 0 {
-        keyframe.frequency = Float(try reader.read(16))
+        keyframe.frequency = Float(try reader.readBits(16))
       }
       effect.keyframes.append(keyframe)
     }
-    let children = try reader.read(16)
-    try reader.require(children, ofBits: 76, "effects")
-    for _ in 0..<children {
+    let childCount = try reader.readBits(16)
+    try reader.requireItems(childCount, ofBits: 76, "effects")
+    for _ in 0..<childCount {
       effect.children.append(try decodeLibraryEffect(&reader, depth: depth + 1))
     }
     return effect
@@ -496,44 +508,44 @@ struct HMPGDecoder {
     throws(BitReadError)
   {
     if try reader.readFlag() {
-      effect.semanticKeywords = "\(try reader.read(12))"
+      effect.semanticKeywords = "\(try reader.readBits(12))"
     }
   }
 
   private func decodeWaveShape(of effect: inout Effect, from reader: inout BitReader)
     throws(BitReadError)
   {
-    effect.phase = Double(try reader.readScaled(16, from: 0, to: Self.maximumPhase))
-    effect.baseSignal = try code(bits: 4, noun: "base signal", from: &reader)
+    effect.phase = Double(try reader.readScaledBits(16, from: 0, to: Self.maximumPhase))
+    effect.baseSignal = try readCode(bits: 4, noun: "base signal", from: &reader)
   }
 
   /// Decodes effects of a band, or continuations of effects.
-  private mutating func decodeData(_ reader: inout BitReader) throws(BitReadError) {
+  private mutating func decodeEffectData(_ reader: inout BitReader) throws(BitReadError) {
     // A flag that indicates whether the packet can be decoded without the preceding packets.
-    try reader.skip(1)
-    let ids = try describedIDs(count: 3, from: &reader)
+    try reader.skipBits(1)
+    let ids = try readDescribedIDs(count: 3, from: &reader)
     let kind = self[band: ids].kind
-    let count = try reader.read(16)
+    let effectCount = try reader.readBits(16)
     var effects = self[band: ids].effects
-    var open = openEffects[ids] ?? [:]
+    var openEffectsOfBand = openEffectIndices[ids] ?? [:]
     self[band: ids].effects = []
-    openEffects[ids] = nil
+    openEffectIndices[ids] = nil
     defer {
       self[band: ids].effects = effects
-      openEffects[ids] = open
+      openEffectIndices[ids] = openEffectsOfBand
     }
-    for _ in 0..<count {
+    for _ in 0..<effectCount {
       let effect =
         isSpatialUnit
         ? try decodeSpatialEffect(of: kind, from: &reader)
         : try decodeTemporalEffect(of: kind, from: &reader)
       if !isSpatialUnit, effect.kind == .basis, let id = effect.id {
         // An effect that continues repeats its id.
-        if kind != .wavelet, let effectIndex = open[id] {
+        if kind != .wavelet, let effectIndex = openEffectsOfBand[id] {
           effects[effectIndex].keyframes += effect.keyframes
           continue
         }
-        open[id] = effects.count
+        openEffectsOfBand[id] = effects.count
       }
       effects.append(effect)
     }
@@ -543,23 +555,23 @@ struct HMPGDecoder {
     throws(BitReadError)
     -> Effect
   {
-    var effect = Effect(sourceIndex: reader.position)
-    effect.id = try reader.read(16)
-    effect.kind = try code(bits: 2, noun: "effect", from: &reader)
+    var effect = Effect(sourceIndex: reader.bitPosition)
+    effect.id = try reader.readBits(16)
+    effect.kind = try readCode(bits: 2, noun: "effect", from: &reader)
     if kind == .wavelet {
       try decodeSemanticKeywords(of: &effect, from: &reader)
-      effect.position = unitTicks
+      effect.startTicks = unitStartTicks
       effect.waveletStream = try decodeWaveletStream(&reader)
       return effect
     }
-    effect.position = try decodePosition(&reader)
+    effect.startTicks = try decodePosition(&reader)
     guard effect.kind == .basis else { return effect }
     try decodeSemanticKeywords(of: &effect, from: &reader)
-    let count = try reader.read(16)
+    let childCount = try reader.readBits(16)
     if kind == .vectorial {
       try decodeWaveShape(of: &effect, from: &reader)
     }
-    effect.keyframes = try decodeKeyframes(count, of: kind, maskBits: 2, from: &reader)
+    effect.keyframes = try decodeKeyframes(childCount, of: kind, maskBits: 2, from: &reader)
     return effect
   }
 
@@ -567,17 +579,17 @@ struct HMPGDecoder {
     throws(BitReadError)
     -> Effect
   {
-    var effect = Effect(sourceIndex: reader.position)
-    effect.kind = try code(bits: 2, noun: "effect", from: &reader)
+    var effect = Effect(sourceIndex: reader.bitPosition)
+    effect.kind = try readCode(bits: 2, noun: "effect", from: &reader)
     if effect.kind != .basis || kind != .wavelet {
-      effect.position = try decodePosition(&reader)
+      effect.startTicks = try decodePosition(&reader)
     }
     switch effect.kind {
     case .reference:
-      effect.id = try reader.read(16)
+      effect.id = try reader.readBits(16)
     case .composite:
-      let count = try reader.read(16)
-      try reader.require(count, ofBits: 2, "effects")
+      let count = try reader.readBits(16)
+      try reader.requireItems(count, ofBits: 2, "effects")
       for _ in 0..<count {
         effect.children.append(try decodeSpatialEffect(of: kind, from: &reader))
       }
@@ -587,20 +599,21 @@ struct HMPGDecoder {
       if kind == .vectorial {
         try decodeWaveShape(of: &effect, from: &reader)
       }
-      effect.keyframes = try decodeKeyframes(reader.read(16), of: kind, maskBits: 3, from: &reader)
+      effect.keyframes = try decodeKeyframes(
+        reader.readBits(16), of: kind, maskBits: 3, from: &reader)
     }
     return effect
   }
 
   /// Decodes a position relative to the unit. Positions before the start of the document become 0.
   private func decodePosition(_ reader: inout BitReader) throws(BitReadError) -> Int {
-    max(unitTicks + (try reader.readSigned(25)), 0)
+    max(unitStartTicks + (try reader.readSignedBits(25)), 0)
   }
 
   private func decodeWaveletStream(_ reader: inout BitReader) throws(BitReadError) -> [UInt8] {
-    let count = try reader.read(16)
-    try reader.require(count, ofBits: 8, "bytes")
-    return try reader.readBytes(count)
+    let streamByteCount = try reader.readBits(16)
+    try reader.requireItems(streamByteCount, ofBits: 8, "bytes")
+    return try reader.readBytes(streamByteCount)
   }
 
   private func decodeKeyframes(
@@ -609,22 +622,22 @@ struct HMPGDecoder {
     throws(BitReadError)
     -> [Keyframe]
   {
-    try reader.require(count, ofBits: kind == .vectorial ? 16 + maskBits : 24, "key frames")
+    try reader.requireItems(count, ofBits: kind == .vectorial ? 16 + maskBits : 24, "key frames")
     var keyframes: [Keyframe] = []
     for _ in 0..<count {
-      var keyframe = Keyframe(sourceIndex: UInt32(clamping: reader.position))
+      var keyframe = Keyframe(sourceIndex: UInt32(clamping: reader.bitPosition))
       let mask =
         switch kind {
         case .transient: 3
         case .curve: 1
-        case .vectorial, .wavelet: try reader.read(maskBits)
+        case .vectorial, .wavelet: try reader.readBits(maskBits)
         }
       if mask & 1 != 0 {
-        keyframe.amplitude = try reader.readScaled(8, from: -1, to: 1)
+        keyframe.amplitude = try reader.readScaledBits(8, from: -1, to: 1)
       }
-      keyframe.position = Int32(try reader.read(16))
+      keyframe.offsetTicks = Int32(try reader.readBits(16))
       if mask & 2 != 0 {
-        keyframe.frequency = Float(try reader.read(16))
+        keyframe.frequency = Float(try reader.readBits(16))
       }
       keyframes.append(keyframe)
     }
@@ -635,9 +648,9 @@ struct HMPGDecoder {
 
   private mutating func compareCounts() {
     guard !document.perceptions.isEmpty else {
-      return report(.hmpgStructure, atBit: 0, "the file describes no perception")
+      return report(.hmpgInvalidStructure, atBit: 0, "the file describes no perception")
     }
-    for (ids, expected) in announcedCounts.sorted(by: {
+    for (ids, expected) in announcedCountsByIDs.sorted(by: {
       ($0.key.count, $0.value.bit) < ($1.key.count, $1.value.bit)
     }) {
       let actualCount =
@@ -653,47 +666,48 @@ struct HMPGDecoder {
       }
       let noun = ["perceptions", "channels", "bands", "effects"][ids.count]
       report(
-        .hmpgCount, atBit: expected.bit,
+        .hmpgCountMismatch, atBit: expected.bit,
         "the file announces \(expected.count) \(noun), but contains \(actualCount)")
     }
   }
 
   /// Restores the lengths of wavelet blocks, of which the file contains only the lowest eight bits.
   private mutating func restoreBlockLengths() {
-    for (ids, _) in announcedCounts where ids.count == 3 && self[band: ids].kind == .wavelet {
+    for (ids, _) in announcedCountsByIDs where ids.count == 3 && self[band: ids].kind == .wavelet {
       var band = self[band: ids]
-      let lowByte = band.blockLength
+      let lowByte = band.blockTicks
       if band.effects.count > 1 {
         // Blocks are contiguous.
-        let distance = band.effects[1].position - band.effects[0].position
+        let distance = band.effects[1].startTicks - band.effects[0].startTicks
         if distance > 0, distance % 256 == lowByte {
-          band.blockLength = distance
+          band.blockTicks = distance
         }
       }
       var lengths = stride(from: lowByte, through: 65_536, by: 256).makeIterator()
-      while WaveletBlock(band, timescale: document.timescale).sampleCount == nil,
+      while WaveletBlock(band, timescale: document.ticksPerSecond).sampleCount == nil,
         let length = lengths.next()
       {
-        band.blockLength = length
+        band.blockTicks = length
       }
-      self[band: ids].blockLength = band.blockLength
+      self[band: ids].blockTicks = band.blockTicks
     }
   }
 }
 
 extension Rule {
   /// The rules of the binary file, in listing order.
-  static let hmpg: [Rule] =
+  static let hmpgRules: [Rule] =
     [
-      .hmpgTruncated, .hmpgStructure, .hmpgUnknownPacket, .hmpgTrailingBits, .hmpgChecksum,
+      .hmpgTruncatedData, .hmpgInvalidStructure, .hmpgUnknownPacket, .hmpgTrailingBits,
+      .hmpgChecksumMismatch,
       .hmpgUnknownID,
       .hmpgUnknownCode,
-      .hmpgCount,
-    ] + mpeg
+      .hmpgCountMismatch,
+    ] + mpegRules
 
-  static let hmpgTruncated = error(
+  static let hmpgTruncatedData = error(
     "truncated", "syntax", "Units, packets, and their fields must be complete.")
-  static let hmpgStructure = error(
+  static let hmpgInvalidStructure = error(
     "structure", "syntax",
     """
     The file must consist of units of packets, starting with an initialization unit with its timing.
@@ -702,13 +716,13 @@ extension Rule {
     "unknown-packet", "syntax", "Packets of unknown types are skipped.")
   static let hmpgTrailingBits = note(
     "left-over", "syntax", "A packet should end after its last field, padded with zero bits.")
-  static let hmpgChecksum = warning(
+  static let hmpgChecksumMismatch = warning(
     "crc", "syntax", "Checksums should match the preceding packets.")
   static let hmpgUnknownID = error(
     "unknown-id", "grammar",
     "Packets must refer to perceptions, channels, and bands that precede them.")
   static let hmpgUnknownCode = error("unknown-code", "grammar", "Type codes must be known.")
-  static let hmpgCount = warning(
+  static let hmpgCountMismatch = warning(
     "count", "grammar",
     "The number of perceptions, channels, and bands should match the announced numbers.")
 }

@@ -14,7 +14,7 @@ struct MPEGDocument: Equatable, Sendable {
   var date = ""
   var description = ""
   /// The number of ticks per second.
-  var timescale = 1_000
+  var ticksPerSecond = 1_000
   var avatars: [Avatar] = []
   var perceptions: [Perception] = []
   /// The number of synchronization points.
@@ -57,7 +57,7 @@ struct MPEGDocument: Equatable, Sendable {
 
     /// The length of the recording that the channel was made from, in seconds, or nil if the file
     /// does not state it.
-    var seconds: Double? {
+    var durationSeconds: Double? {
       guard samplingRate > 0, sampleCount > 0 else { return nil }
       return Double(sampleCount) / Double(samplingRate)
     }
@@ -68,7 +68,7 @@ struct MPEGDocument: Equatable, Sendable {
     var kind = MPEGBandKind.transient
     var curveKind = MPEGCurveKind.unknown
     /// The length of a wavelet block, in ticks.
-    var blockLength = 0
+    var blockTicks = 0
     /// The lower frequency limit, in hertz.
     var lowerHertz = 0.0
     /// The upper frequency limit, in hertz; for wavelets, the sample rate.
@@ -88,7 +88,7 @@ struct MPEGDocument: Equatable, Sendable {
     /// The effect's id; for a reference, the id of the library effect that it plays.
     var id: Int?
     /// The start, in ticks from the start of the document or of the enclosing composite effect.
-    var position = 0
+    var startTicks = 0
     /// The initial phase, in radians.
     var phase = 0.0
     var baseSignal = MPEGBaseSignal.sine
@@ -105,7 +105,7 @@ struct MPEGDocument: Equatable, Sendable {
   /// A key frame of an effect.
   struct Keyframe: Equatable, Sendable {
     /// The position in ticks from the start of the effect.
-    var position: Int32 = 0
+    var offsetTicks: Int32 = 0
     /// The amplitude, −1…1, or NaN for a key frame without an amplitude.
     var amplitude = Float.nan
     /// The frequency in hertz, or NaN for a key frame without a frequency.
@@ -113,7 +113,7 @@ struct MPEGDocument: Equatable, Sendable {
     var sourceIndex: UInt32 = 0
 
     static func == (one: Keyframe, other: Keyframe) -> Bool {
-      one.position == other.position && one.amplitude.bitPattern == other.amplitude.bitPattern
+      one.offsetTicks == other.offsetTicks && one.amplitude.bitPattern == other.amplitude.bitPattern
         && one.frequency.bitPattern == other.frequency.bitPattern
     }
   }

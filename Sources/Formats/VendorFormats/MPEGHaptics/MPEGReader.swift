@@ -19,27 +19,27 @@ extension ReadResult {
   ) {
     let resolver = MPEGResolver(
       document, log: log, clampsFrequencies: options.signalRate == nil, offset: offset)
-    var mapping = MPEGReader(
+    var reader = MPEGReader(
       document: document, resolver: resolver, sourceLocation: { location($0, nil) },
       signalRate: options.signalRate)
-    mapping.read()
-    let log = mapping.resolver.log
-    let losses = mapping.losses.finish()
+    reader.read()
+    let log = reader.resolver.log
+    let losses = reader.losses.finish()
     // Clamping is reported both as a loss and as a finding, because the result sounds different
     // from the file. Only losses by clamping have a size.
-    let clamped = losses.filter { $0.size != nil }.map {
-      Finding(.mpegClamped, location: $0.location ?? location(0, nil), $0.message)
+    let clampingFindings = losses.filter { $0.differenceSize != nil }.map {
+      Finding(.mpegClampedValues, location: $0.location ?? location(0, nil), $0.message)
     }
-    var composition = HapticComposition(layers: mapping.layers)
+    var composition = HapticComposition(layers: reader.layers)
     if !document.description.isEmpty {
       composition.notes = document.description
     }
     self.init(
       composition: log.errorCount == 0 ? composition : nil,
-      findings: log.findings(for: options) { location($0, $1) } + clamped,
+      findings: log.findings(for: options) { location($0, $1) } + clampingFindings,
       errorCount: log.errorCount,
       losses: log.errorCount == 0 && options.wantsFindings ? losses : [],
-      sourceMap: SourceMap(layers: mapping.layerSourceIndices, events: mapping.eventSourceIndices) {
+      sourceMap: SourceMap(layers: reader.layerSourceIndices, events: reader.eventSourceIndices) {
         location($0, nil)
       },
       details: document.details)
@@ -50,7 +50,7 @@ extension MPEGDocument {
   fileprivate var details: [(name: String, value: String)] {
     var details = [
       ("version", version), ("profile", "\(profile)@\(level)"), ("date", date),
-      ("timescale", "\(timescale)"),
+      ("timescale", "\(ticksPerSecond)"),
     ]
     for perception in perceptions {
       details.append(("modality", perception.modality.jsonName))
@@ -66,18 +66,18 @@ struct MPEGReader {
   /// The amplitude of a continuous event of intensity 1.
   ///
   /// Source: MPEGGroup/HapticReferenceSoftware, 2de9ff1, the AHAP input of its encoder.
-  static let continuousAmplitude = 0.6138
-  static let transientAmplitude = 0.792
+  static let continuousReferenceAmplitude = 0.6138
+  static let transientReferenceAmplitude = 0.792
   /// The duration of a transient, in seconds: two cycles of 90.9 Hz. Source: as for
-  /// ``continuousAmplitude``.
+  /// ``continuousReferenceAmplitude``.
   private static let transientDuration = 0.022
   /// The sample rates of curves and waves that become signals, up to a minute and for longer
   /// signals. The lower rate bounds the memory that a small file can claim.
-  private static let signalRates = (short: 48_000.0, long: 8_000.0)
+  private static let curveSampleRates = (short: 48_000.0, long: 8_000.0)
   /// The maximum number of samples in all signals together.
   private static let maximumSampleCount = 1 << 24
   /// An amplitude of 0 as quantized by the binary file: half a step below 0.
-  static let quantizedZero: Float = -1 / 255 - 1e-6
+  static let quantizedZeroThreshold: Float = -1 / 255 - 1e-6
 
   let document: MPEGDocument
   var resolver: MPEGResolver
@@ -176,8 +176,8 @@ struct MPEGReader {
       case .transient:
         addTransients(of: effect, gain: gain, to: &builder, sourceIndices: &sourceIndices)
       case .vectorial:
-        if let wave = WaveEvent(effect, timescale: document.timescale, gain: gain) {
-          guard let event = event(of: wave, effect: effect) else { continue }
+        if let wave = WaveEvent(effect, timescale: document.ticksPerSecond, gain: gain) {
+          guard let event = makeEvent(of: wave, effect: effect) else { continue }
           builder.add(event, curves: wave.curves, until: event.time + (event.duration ?? 0))
           sourceIndices.append(effect.sourceIndex)
         } else if let signal = sampledSignal(of: effect, band: band.description, gain: gain) {
@@ -194,7 +194,9 @@ struct MPEGReader {
     return signals
   }
 
-  private func seconds(ofTicks ticks: Int) -> Double { Double(ticks) / Double(document.timescale) }
+  private func seconds(ofTicks ticks: Int) -> Double {
+    Double(ticks) / Double(document.ticksPerSecond)
+  }
 
   // MARK: - Events
 
@@ -204,17 +206,19 @@ struct MPEGReader {
   ) {
     for keyframe in effect.keyframes {
       let amplitude = abs(Double(keyframe.amplitude)) * gain
-      let intensity = amplitude / Self.transientAmplitude
+      let intensity = amplitude / Self.transientReferenceAmplitude
       // A transient without a frequency has the constant frequency of the burst.
       let hertz = keyframe.frequency.isNaN ? 2 / Self.transientDuration : Double(keyframe.frequency)
-      let sharpness = SharpnessScale.mpeg.sharpness(ofHertz: SharpnessScale.supported(hertz: hertz))
+      let sharpness = SharpnessScale.mpeg.sharpness(
+        ofHertz: SharpnessScale.clampedToSupported(hertz: hertz))
       reportClamping(intensity: intensity, amplitude: amplitude, of: effect)
       var parameters = EventParameters()
       parameters[.hapticIntensity] = Float(min(intensity, 1))
       parameters[.hapticSharpness] = Float(sharpness)
       builder.add(
         HapticEvent(
-          kind: .hapticTransient, time: seconds(ofTicks: effect.position + Int(keyframe.position)),
+          kind: .hapticTransient,
+          time: seconds(ofTicks: effect.startTicks + Int(keyframe.offsetTicks)),
           parameters: parameters))
       sourceIndices.append(
         Int(keyframe.sourceIndex) == 0 ? effect.sourceIndex : Int(keyframe.sourceIndex))
@@ -222,10 +226,10 @@ struct MPEGReader {
   }
 
   /// Returns the event of a wave, or nil if the wave has no duration, which is reported as a loss.
-  private mutating func event(of wave: WaveEvent, effect: MPEGDocument.Effect) -> HapticEvent? {
-    if let amplitude = wave.maximumAmplitude, amplitude > Self.continuousAmplitude {
+  private mutating func makeEvent(of wave: WaveEvent, effect: MPEGDocument.Effect) -> HapticEvent? {
+    if let amplitude = wave.maximumAmplitude, amplitude > Self.continuousReferenceAmplitude {
       reportClamping(
-        intensity: amplitude / Self.continuousAmplitude, amplitude: amplitude, of: effect)
+        intensity: amplitude / Self.continuousReferenceAmplitude, amplitude: amplitude, of: effect)
     }
     if wave.event == nil {
       reportLoss(.dropped, at: effect.sourceIndex, "waves with zero duration are silent")
@@ -248,16 +252,16 @@ struct MPEGReader {
 
   /// Counts samples toward the limits, and logs an error if they exceed a limit.
   private mutating func reserveSamples(seconds: Double, rate: Double, at sourceIndex: Int) -> Bool {
-    let count = seconds * rate + 1
+    let sampleCountToReserve = seconds * rate + 1
     guard signalSeconds + seconds <= SampledSignal.maximumTotalDuration,
-      Double(sampleCount) + count <= Double(Self.maximumSampleCount)
+      Double(sampleCount) + sampleCountToReserve <= Double(Self.maximumSampleCount)
     else {
       resolver.log.add(
-        .mpegTooLarge, valueIndex: sourceIndex, offset: resolver.offset(sourceIndex),
+        .mpegTooManyEffects, valueIndex: sourceIndex, offset: resolver.sourceOffset(sourceIndex),
         "curves, wavelets, and waves are too long to play as samples")
       return false
     }
-    sampleCount += FrameConversion.integer(count.rounded(.down))
+    sampleCount += FrameConversion.clampedInteger(sampleCountToReserve.rounded(.down))
     signalSeconds += seconds
     return true
   }
@@ -268,16 +272,17 @@ struct MPEGReader {
   )
     -> SampledSignal?
   {
-    guard let first = effect.keyframes.first?.position, let last = effect.keyframes.last?.position
+    guard let firstTick = effect.keyframes.first?.offsetTicks,
+      let last = effect.keyframes.last?.offsetTicks
     else {
       return nil
     }
-    guard band.kind != .curve || last > first else {
+    guard band.kind != .curve || last > firstTick else {
       reportLoss(.dropped, at: effect.sourceIndex, "curves with zero duration are silent")
       return nil
     }
-    let duration = Double(last - first) / Double(document.timescale)
-    let rate = duration <= 60 ? Self.signalRates.short : Self.signalRates.long
+    let duration = Double(last - firstTick) / Double(document.ticksPerSecond)
+    let rate = duration <= 60 ? Self.curveSampleRates.short : Self.curveSampleRates.long
     guard resolver.log.errorCount == 0,
       reserveSamples(seconds: duration, rate: rate, at: effect.sourceIndex)
     else {
@@ -285,40 +290,41 @@ struct MPEGReader {
     }
     let samples: [Double]
     if band.kind == .curve {
-      let scale = rate / Double(document.timescale)
-      let factor = gain / Self.continuousAmplitude
+      let scale = rate / Double(document.ticksPerSecond)
+      let factor = gain / Self.continuousReferenceAmplitude
       let points = effect.keyframes.map {
         CurveInterpolator.Point(
-          position: Double($0.position - first) * scale, value: Double($0.amplitude) * factor)
+          position: Double($0.offsetTicks - firstTick) * scale, value: Double($0.amplitude) * factor
+        )
       }
       samples = CurveInterpolator(points: points).samples(of: band.curveKind)
     } else {
-      var wave = VectorialWave(effect, timescale: document.timescale)
-      let step = Double(document.timescale) / rate
+      var wave = VectorialWave(effect, timescale: document.ticksPerSecond)
+      let step = Double(document.ticksPerSecond) / rate
       samples =
-        (0...FrameConversion.integer(
+        (0...FrameConversion.clampedInteger(
           (duration * rate).rounded(.down), in: 0...Self.maximumSampleCount))
         .map { frame in
-          wave.value(at: min(Double(first) + Double(frame) * step, Double(last))) * gain
-            / Self.continuousAmplitude
+          wave.value(at: min(Double(firstTick) + Double(frame) * step, Double(last))) * gain
+            / Self.continuousReferenceAmplitude
         }
     }
     return SampledSignal(
-      time: seconds(ofTicks: effect.position + Int(first)), rate: rate,
+      time: seconds(ofTicks: effect.startTicks + Int(firstTick)), rate: rate,
       samples: samples.map { Float($0) })
   }
 
   /// Returns the end of a channel's transients, waves, and curves, in ticks.
   private static func endTick(of channel: MPEGResolver.Channel, burst: Double) -> Double {
-    var end = 0.0
+    var latestEndTick = 0.0
     for band in channel.bands where band.description.kind != .wavelet {
       let tail = band.description.kind == .transient ? burst : 0
       for effect in band.effects {
-        let lastPosition = Double(effect.keyframes.last?.position ?? 0)
-        end = max(end, Double(effect.position) + lastPosition + tail)
+        let lastPosition = Double(effect.keyframes.last?.offsetTicks ?? 0)
+        latestEndTick = max(latestEndTick, Double(effect.startTicks) + lastPosition + tail)
       }
     }
-    return end
+    return latestEndTick
   }
 
   /// Returns the exact sum of a channel's transients, waves, and curves, without clamping. As in
@@ -326,51 +332,55 @@ struct MPEGReader {
   /// the position of their effect, and the frame at the end of the channel is omitted.
   private mutating func channelSum(of channel: MPEGResolver.Channel, rate: Double) -> SampledSignal?
   {
-    let perTick = rate / Double(document.timescale)
-    let burst = Self.transientDuration * Double(document.timescale)
-    let recordedTicks = channel.seconds.map { $0 * Double(document.timescale) } ?? .infinity
-    let end = min(Self.endTick(of: channel, burst: burst), recordedTicks)
-    let count = FrameConversion.integer((end * perTick).rounded())
-    guard count > 0, resolver.log.errorCount == 0,
-      reserveSamples(seconds: end * perTick / rate, rate: rate, at: channel.sourceIndex)
+    let samplesPerTick = rate / Double(document.ticksPerSecond)
+    let burstTicks = Self.transientDuration * Double(document.ticksPerSecond)
+    let recordedTicks =
+      channel.durationSeconds.map { $0 * Double(document.ticksPerSecond) } ?? .infinity
+    let endTicks = min(Self.endTick(of: channel, burst: burstTicks), recordedTicks)
+    let outputSampleCount = FrameConversion.clampedInteger((endTicks * samplesPerTick).rounded())
+    guard outputSampleCount > 0, resolver.log.errorCount == 0,
+      reserveSamples(seconds: endTicks * samplesPerTick / rate, rate: rate, at: channel.sourceIndex)
     else { return nil }
-    var samples = [Float](repeating: 0, count: count)
-    let gain = channel.gain / Self.continuousAmplitude
-    func add(from start: Double, to end: Double, _ value: (_ position: Double) -> Double) {
-      let last = min(FrameConversion.integer((end * perTick).rounded(.down)), count - 1)
+    var samples = [Float](repeating: 0, count: outputSampleCount)
+    let channelGain = channel.gain / Self.continuousReferenceAmplitude
+    func add(from start: Double, to endTicks: Double, _ value: (_ position: Double) -> Double) {
+      let last = min(
+        FrameConversion.clampedInteger((endTicks * samplesPerTick).rounded(.down)),
+        outputSampleCount - 1)
       for frame in stride(
-        from: FrameConversion.integer((start * perTick).rounded(.up)), through: last, by: 1)
+        from: FrameConversion.clampedInteger((start * samplesPerTick).rounded(.up)), through: last,
+        by: 1)
       {
-        samples[frame] += Float(value(Double(frame) / perTick) * gain)
+        samples[frame] += Float(value(Double(frame) / samplesPerTick) * channelGain)
       }
     }
     for band in channel.bands {
       for effect in band.effects {
-        let start = Double(effect.position)
+        let start = Double(effect.startTicks)
         switch band.description.kind {
         case .transient:
           for keyframe in effect.keyframes {
-            let onset = start + Double(keyframe.position)
-            add(from: onset, to: onset + burst) {
-              sin(4 * .pi * ($0 - onset) / burst) * Double(keyframe.amplitude)
+            let onset = start + Double(keyframe.offsetTicks)
+            add(from: onset, to: onset + burstTicks) {
+              sin(4 * .pi * ($0 - onset) / burstTicks) * Double(keyframe.amplitude)
             }
           }
         case .vectorial:
-          var wave = VectorialWave(effect, timescale: document.timescale)
-          add(from: start, to: start + Double(effect.keyframes.last?.position ?? 0)) {
+          var wave = VectorialWave(effect, timescale: document.ticksPerSecond)
+          add(from: start, to: start + Double(effect.keyframes.last?.offsetTicks ?? 0)) {
             wave.value(at: $0 - start)
           }
         case .curve:
           let keyframes = effect.keyframes.map {
-            (frame: (start + Double($0.position)) * perTick, value: Double($0.amplitude))
+            (frame: (start + Double($0.offsetTicks)) * samplesPerTick, value: Double($0.amplitude))
           }
           guard let first = keyframes.first?.frame.rounded(.down) else { continue }
           let curve = CurveInterpolator(
             points: keyframes.map { .init(position: $0.frame - first, value: $0.value) })
           for (index, value) in curve.samples(of: band.description.curveKind).enumerated() {
-            let frame = FrameConversion.integer(first) + index
-            if frame < count {
-              samples[frame] += Float(value * gain)
+            let frame = FrameConversion.clampedInteger(first) + index
+            if frame < outputSampleCount {
+              samples[frame] += Float(value * channelGain)
             }
           }
         case .wavelet:
@@ -388,7 +398,7 @@ struct MPEGReader {
   ) -> SampledSignal? {
     let rate = band.description.upperHertz
     guard !band.effects.isEmpty,
-      let count = WaveletBlock(band.description, timescale: document.timescale).sampleCount
+      let count = WaveletBlock(band.description, timescale: document.ticksPerSecond).sampleCount
     else {
       return nil
     }
@@ -407,11 +417,11 @@ struct MPEGReader {
     samples.reserveCapacity(count * band.effects.count)
     for effect in band.effects {
       for sample in WaveletDecoder.samples(of: effect.waveletStream, count: count) {
-        samples.append(Float(sample * channel.gain / Self.continuousAmplitude))
+        samples.append(Float(sample * channel.gain / Self.continuousReferenceAmplitude))
       }
     }
-    if let seconds = channel.seconds {
-      let recordedCount = FrameConversion.integer(seconds * rate, in: 0...samples.count)
+    if let seconds = channel.durationSeconds {
+      let recordedCount = FrameConversion.clampedInteger(seconds * rate, in: 0...samples.count)
       samples.removeLast(samples.count - recordedCount)
     }
     return SampledSignal(time: 0, rate: rate, samples: samples)
@@ -423,9 +433,9 @@ struct MPEGReader {
     func text(_ count: Int, _ singular: String, _ plural: String) -> String {
       count == 1 ? "1 \(singular)" : "\(count) \(plural)"
     }
-    if let first = document.avatars.first {
+    if let firstAvatar = document.avatars.first {
       reportLoss(
-        .dropped, at: first.sourceIndex,
+        .dropped, at: firstAvatar.sourceIndex,
         "\(text(document.avatars.count, "avatar", "avatars")): body locations are not supported")
     }
     if document.syncCount > 1 {

@@ -13,7 +13,7 @@ struct MPEGResolver {
     var gain: Double
     var bands: [Band]
     /// The length of the recording that the channel was made from, in seconds, or nil.
-    var seconds: Double?
+    var durationSeconds: Double?
     var sourceIndex: Int
   }
 
@@ -31,8 +31,8 @@ struct MPEGResolver {
   private static let maximumDepth = 16
 
   /// Returns the location of an element in the file, for the order of findings.
-  let offset: (Int) -> Int
-  /// A Boolean value that indicates whether frequencies are limited to those of their band.
+  let sourceOffset: (Int) -> Int
+  /// A Boolean value that indicates whether frequencies are clamped to the limits of their band.
   private let clampsFrequencies: Bool
   var log: FindingLog
   private(set) var channels: [Channel] = []
@@ -52,7 +52,7 @@ struct MPEGResolver {
   ) {
     self.log = log
     self.clampsFrequencies = clampsFrequencies
-    self.offset = offset
+    self.sourceOffset = offset
     for perception in document.perceptions {
       var library: [Int: MPEGDocument.Effect] = [:]
       for effect in perception.effectLibrary {
@@ -71,9 +71,9 @@ struct MPEGResolver {
             name: channel.description.isEmpty ? perception.description : channel.description,
             modality: perception.modality, gain: channel.gain * powerOfTen(perception.unitExponent),
             bands: channel.bands.map {
-              resolved($0, timescale: document.timescale, library: library)
+              resolved($0, timescale: document.ticksPerSecond, library: library)
             },
-            seconds: channel.seconds, sourceIndex: channel.sourceIndex))
+            durationSeconds: channel.durationSeconds, sourceIndex: channel.sourceIndex))
       }
     }
   }
@@ -81,7 +81,7 @@ struct MPEGResolver {
   private mutating func report(
     _ rule: Rule, at sourceIndex: Int, _ message: @autoclosure () -> String
   ) {
-    log.add(rule, valueIndex: sourceIndex, offset: offset(sourceIndex), message())
+    log.add(rule, valueIndex: sourceIndex, offset: sourceOffset(sourceIndex), message())
   }
 
   private mutating func resolved(
@@ -89,30 +89,32 @@ struct MPEGResolver {
   )
     -> Band
   {
-    var description = band
-    description.effects = []
+    var bandDescription = band
+    bandDescription.effects = []
     var effects: [MPEGDocument.Effect] = []
     if band.kind == .wavelet {
       let block = WaveletBlock(band, timescale: timescale)
       if block.sampleCount == nil {
         report(
-          .mpegBlockLength, at: band.sourceIndex,
+          .mpegInvalidBlockLength, at: band.sourceIndex,
           """
-          a block of \(band.blockLength) ticks at \(band.upperHertz) samples per second is not a \
+          a block of \(band.blockTicks) ticks at \(band.upperHertz) samples per second is not a \
           power of two from 16 to 65536 samples; the band is silent
           """)
-        return Band(description: description, effects: [])
+        return Band(description: bandDescription, effects: [])
       }
     }
     for effect in band.effects {
       append(effect, at: 0, of: band, library: library, depth: 0, to: &effects)
     }
-    let isSorted = zip(effects, effects.dropFirst()).allSatisfy { $0.position <= $1.position }
+    let isSorted = zip(effects, effects.dropFirst()).allSatisfy { $0.startTicks <= $1.startTicks }
     if !isSorted, band.kind != .wavelet {
-      let order = effects.indices.sorted { (effects[$0].position, $0) < (effects[$1].position, $1) }
+      let order = effects.indices.sorted {
+        (effects[$0].startTicks, $0) < (effects[$1].startTicks, $1)
+      }
       effects = order.map { effects[$0] }
     }
-    return Band(description: description, effects: effects)
+    return Band(description: bandDescription, effects: effects)
   }
 
   private mutating func append(
@@ -122,14 +124,14 @@ struct MPEGResolver {
   ) {
     guard depth <= Self.maximumDepth else {
       return report(
-        .mpegTooLarge, at: effect.sourceIndex,
+        .mpegTooManyEffects, at: effect.sourceIndex,
         "effects refer to other effects more than 16 levels deep")
     }
     effectCount += 1
     guard effectCount <= Self.maximumEffectCount, keyframeCount <= Self.maximumKeyframeCount else {
       if effectCount == Self.maximumEffectCount + 1 || keyframeCount > Self.maximumKeyframeCount {
         report(
-          .mpegTooLarge, at: effect.sourceIndex,
+          .mpegTooManyEffects, at: effect.sourceIndex,
           """
           the file has more than \(Self.maximumEffectCount) effects or \
           \(Self.maximumKeyframeCount) key frames to play
@@ -154,12 +156,12 @@ struct MPEGResolver {
       var copy = named
       copy.sourceIndex = effect.sourceIndex
       append(
-        copy, at: start + effect.position, of: band, library: library, depth: depth + 1,
+        copy, at: start + effect.startTicks, of: band, library: library, depth: depth + 1,
         to: &effects)
     case .composite:
       for child in effect.children {
         append(
-          child, at: start + effect.position, of: band, library: library, depth: depth + 1,
+          child, at: start + effect.startTicks, of: band, library: library, depth: depth + 1,
           to: &effects)
       }
     }
@@ -171,32 +173,38 @@ struct MPEGResolver {
   ) -> MPEGDocument
     .Effect?
   {
-    var effect = effect
-    effect.position += start
-    if band.kind == .wavelet { return effect }
-    keyframeCount += effect.keyframes.count
-    let keyframes = effect.keyframes
-    if !zip(keyframes, keyframes.dropFirst()).allSatisfy({ $0.position <= $1.position }) {
-      report(.mpegKeyOrder, at: effect.sourceIndex, "key frames are not sorted by position")
+    var resolvedEffect = effect
+    resolvedEffect.startTicks += start
+    if band.kind == .wavelet { return resolvedEffect }
+    keyframeCount += resolvedEffect.keyframes.count
+    let keyframes = resolvedEffect.keyframes
+    if !zip(keyframes, keyframes.dropFirst()).allSatisfy({ $0.offsetTicks <= $1.offsetTicks }) {
+      report(
+        .mpegUnsortedKeyframes, at: resolvedEffect.sourceIndex,
+        "key frames are not sorted by position")
       let order = keyframes.indices.sorted {
-        (keyframes[$0].position, $0) < (keyframes[$1].position, $1)
+        (keyframes[$0].offsetTicks, $0) < (keyframes[$1].offsetTicks, $1)
       }
-      effect.keyframes = order.map { keyframes[$0] }
+      resolvedEffect.keyframes = order.map { keyframes[$0] }
     }
     if band.kind != .vectorial, keyframes.contains(where: { $0.amplitude.isNaN }) {
       report(
-        .mpegMissingAmplitude, at: effect.sourceIndex, "a key frame has no amplitude and is ignored"
+        .mpegMissingAmplitude, at: resolvedEffect.sourceIndex,
+        "a key frame has no amplitude and is ignored"
       )
-      effect.keyframes.removeAll { $0.amplitude.isNaN }
+      resolvedEffect.keyframes.removeAll { $0.amplitude.isNaN }
     }
-    guard !effect.keyframes.isEmpty else {
-      report(.mpegMissingKeys, at: effect.sourceIndex, "the effect has no key frames and is silent")
+    guard !resolvedEffect.keyframes.isEmpty else {
+      report(
+        .mpegMissingKeyframes, at: resolvedEffect.sourceIndex,
+        "the effect has no key frames and is silent")
       return nil
     }
-    guard band.kind == .vectorial else { return effect }
+    guard band.kind == .vectorial else { return resolvedEffect }
     if !keyframes.contains(where: { !$0.frequency.isNaN }) {
       report(
-        .mpegMissingFrequency, at: effect.sourceIndex, "the wave has no frequency and is silent")
+        .mpegMissingFrequency, at: resolvedEffect.sourceIndex,
+        "the wave has no frequency and is silent")
       return nil
     }
     if band.lowerHertz < band.upperHertz,
@@ -205,26 +213,28 @@ struct MPEGResolver {
       })
     {
       report(
-        .mpegFrequencyOutsideBand, at: effect.sourceIndex,
+        .mpegFrequencyOutsideBand, at: resolvedEffect.sourceIndex,
         """
         \(outside.frequency) Hz is outside the band from \(band.lowerHertz) to \
         \(band.upperHertz) Hz
         """)
-      guard clampsFrequencies else { return effect }
-      for index in effect.keyframes.indices where !effect.keyframes[index].frequency.isNaN {
-        effect.keyframes[index].frequency = min(
-          max(effect.keyframes[index].frequency, Float(band.lowerHertz)), Float(band.upperHertz))
+      guard clampsFrequencies else { return resolvedEffect }
+      for index in resolvedEffect.keyframes.indices
+      where !resolvedEffect.keyframes[index].frequency.isNaN {
+        resolvedEffect.keyframes[index].frequency = min(
+          max(resolvedEffect.keyframes[index].frequency, Float(band.lowerHertz)),
+          Float(band.upperHertz))
       }
     }
-    return effect
+    return resolvedEffect
   }
 }
 
 /// Returns a power of ten by multiplication, without the rounding differences of `pow`.
 func powerOfTen(_ exponent: Int) -> Double {
-  var value = 1.0
+  var power = 1.0
   for _ in 0..<abs(exponent) {
-    value *= 10
+    power *= 10
   }
-  return exponent < 0 ? 1 / value : value
+  return exponent < 0 ? 1 / power : power
 }

@@ -3,10 +3,11 @@ internal import Reading
 /// The common rules of the text (HJIF) and of the binary file (HMPG).
 extension Rule {
   /// The rules that apply to the document, in listing order.
-  static let mpeg: [Rule] = [
-    .mpegUnknownReference, .mpegDuplicateID, .mpegMissingKeys, .mpegMissingAmplitude,
+  static let mpegRules: [Rule] = [
+    .mpegUnknownReference, .mpegDuplicateID, .mpegMissingKeyframes, .mpegMissingAmplitude,
     .mpegMissingFrequency,
-    .mpegKeyOrder, .mpegFrequencyOutsideBand, .mpegClamped, .mpegBlockLength, .mpegTooLarge,
+    .mpegUnsortedKeyframes, .mpegFrequencyOutsideBand, .mpegClampedValues, .mpegInvalidBlockLength,
+    .mpegTooManyEffects,
   ]
 
   static let mpegUnknownReference = warning(
@@ -20,7 +21,7 @@ extension Rule {
     """
     Effects of a library should have unique ids. The first of two effects with the same id is used.
     """)
-  static let mpegMissingKeys = warning(
+  static let mpegMissingKeyframes = warning(
     "missing-keyframes", "grammar",
     """
     A Basis effect should have the key frames that its band requires. Without them, the effect is \
@@ -32,24 +33,24 @@ extension Rule {
   static let mpegMissingFrequency = warning(
     "missing-frequency", "grammar",
     "A vectorial wave must have a key frame with a frequency. Other waves are silent.")
-  static let mpegKeyOrder = warning(
+  static let mpegUnsortedKeyframes = warning(
     "keyframe-order", "compatibility",
     "Key frames should be sorted by position. Unsorted key frames are sorted on reading.")
   static let mpegFrequencyOutsideBand = warning(
     "frequency-outside-band", "range",
     "Frequencies should be within the limits of their band. Other frequencies are clamped.")
-  static let mpegClamped = warning(
+  static let mpegClampedValues = warning(
     "clamped", "range",
     """
     Amplitudes and frequencies should be within the limits of the profile mpeg. Other values are \
     clamped.
     """)
-  static let mpegBlockLength = warning(
+  static let mpegInvalidBlockLength = warning(
     "block-length", "range",
     """
     The block of a wavelet band must be a power of two, 4 to 4096 samples. Other bands are silent.
     """)
-  static let mpegTooLarge = error(
+  static let mpegTooManyEffects = error(
     "too-large", "range",
     """
     The effects, including the effects that they refer to, must not exceed the limits for playback.

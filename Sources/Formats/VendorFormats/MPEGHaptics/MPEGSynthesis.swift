@@ -16,18 +16,18 @@ struct VectorialWave {
 
   init(_ effect: MPEGDocument.Effect, timescale: Int) {
     amplitudes = effect.keyframes.filter { !$0.amplitude.isNaN }.map {
-      (Double($0.position), Double($0.amplitude))
+      (Double($0.offsetTicks), Double($0.amplitude))
     }
-    let tick = 1 / Double(timescale)
+    let secondsPerTick = 1 / Double(timescale)
     var phase = effect.phase
     var frequencies: [(position: Double, hertz: Double, phase: Double)] = []
     for keyframe in effect.keyframes where !keyframe.frequency.isNaN {
-      let position = Double(keyframe.position)
+      let position = Double(keyframe.offsetTicks)
       let hertz = Double(keyframe.frequency)
       if let last = frequencies.last {
-        phase += .pi * (position - last.position) * tick * (last.hertz + hertz)
+        phase += .pi * (position - last.position) * secondsPerTick * (last.hertz + hertz)
       } else {
-        phase += 2 * .pi * position * tick * hertz
+        phase += 2 * .pi * position * secondsPerTick * hertz
       }
       frequencies.append((position, hertz, phase))
     }
@@ -49,20 +49,22 @@ struct VectorialWave {
     {
       nextFrequencyIndex += 1
     }
-    return amplitude(at: position) * wave(at: position)
+    return amplitude(at: position) * waveValue(at: position)
   }
 
   private func amplitude(at position: Double) -> Double {
     guard let last = amplitudes.last else { return 1 }
     guard nextAmplitudeIndex < amplitudes.count else { return last.value }
-    let to = amplitudes[nextAmplitudeIndex]
-    guard nextAmplitudeIndex > 0 else { return to.value }
-    let from = amplitudes[nextAmplitudeIndex - 1]
-    let fraction = (position - from.position) / (to.position - from.position)
-    return from.value + (to.value - from.value) * fraction
+    let nextAmplitude = amplitudes[nextAmplitudeIndex]
+    guard nextAmplitudeIndex > 0 else { return nextAmplitude.value }
+    let previousAmplitude = amplitudes[nextAmplitudeIndex - 1]
+    let fraction =
+      (position - previousAmplitude.position)
+      / (nextAmplitude.position - previousAmplitude.position)
+    return previousAmplitude.value + (nextAmplitude.value - previousAmplitude.value) * fraction
   }
 
-  private func wave(at position: Double) -> Double {
+  private func waveValue(at position: Double) -> Double {
     guard let last = frequencies.last else {
       return signalValue(seconds: 0, hertz: 0, phase: initialPhase)
     }
@@ -70,25 +72,29 @@ struct VectorialWave {
       return signalValue(
         seconds: (position - last.position) / timescale, hertz: last.hertz, phase: last.phase)
     }
-    let to = frequencies[nextFrequencyIndex]
+    let nextFrequency = frequencies[nextFrequencyIndex]
     guard nextFrequencyIndex > 0 else {
-      return signalValue(seconds: position / timescale, hertz: to.hertz, phase: initialPhase)
+      return signalValue(
+        seconds: position / timescale, hertz: nextFrequency.hertz, phase: initialPhase)
     }
-    let from = frequencies[nextFrequencyIndex - 1]
-    let elapsed = position - from.position
-    let slope = (to.hertz - from.hertz) / (to.position - from.position)
+    let previousFrequency = frequencies[nextFrequencyIndex - 1]
+    let elapsed = position - previousFrequency.position
+    let slope =
+      (nextFrequency.hertz - previousFrequency.hertz)
+      / (nextFrequency.position - previousFrequency.position)
     return signalValue(
-      seconds: elapsed / timescale, hertz: from.hertz + slope * elapsed / 2, phase: from.phase)
+      seconds: elapsed / timescale, hertz: previousFrequency.hertz + slope * elapsed / 2,
+      phase: previousFrequency.phase)
   }
 
   private func signalValue(seconds: Double, hertz: Double, phase: Double) -> Double {
-    let turns = hertz == 0 ? 0 : hertz * (seconds + phase / (2 * .pi * hertz))
+    let elapsedCycles = hertz == 0 ? 0 : hertz * (seconds + phase / (2 * .pi * hertz))
     switch baseSignal {
-    case .sine: return hertz == 0 ? sin(phase) : sin(2 * .pi * turns)
-    case .square: return 1 - 2 * (turns - floor(turns)).rounded()
-    case .triangle: return 1 - 4 * abs((turns - 0.25).rounded() - (turns - 0.25))
-    case .sawToothUp: return 2 * (turns - floor(turns + 0.5))
-    case .sawToothDown: return 2 * (floor(turns + 0.5) - turns)
+    case .sine: return hertz == 0 ? sin(phase) : sin(2 * .pi * elapsedCycles)
+    case .square: return 1 - 2 * (elapsedCycles - floor(elapsedCycles)).rounded()
+    case .triangle: return 1 - 4 * abs((elapsedCycles - 0.25).rounded() - (elapsedCycles - 0.25))
+    case .sawToothUp: return 2 * (elapsedCycles - floor(elapsedCycles + 0.5))
+    case .sawToothDown: return 2 * (floor(elapsedCycles + 0.5) - elapsedCycles)
     }
   }
 }
@@ -107,14 +113,14 @@ struct CurveInterpolator {
   /// The key frames without duplicate positions; the last of them remains. Linear and cubic curves
   /// use all key frames, because they may jump.
   private var distinctPoints: [Point] {
-    var distinct: [Point] = []
+    var distinctPoints: [Point] = []
     for point in points {
-      if distinct.last?.position == point.position {
-        distinct.removeLast()
+      if distinctPoints.last?.position == point.position {
+        distinctPoints.removeLast()
       }
-      distinct.append(point)
+      distinctPoints.append(point)
     }
-    return distinct
+    return distinctPoints
   }
 
   /// Returns the samples from 0 to the last key frame.
@@ -153,8 +159,10 @@ struct CurveInterpolator {
   private static func sampleIndices(from: Double, to: Double, in samples: [Double]) -> ClosedRange<
     Int
   > {
-    let first = FrameConversion.integer(from.rounded(.up), in: 0...samples.count - 1)
-    return first...max(first, FrameConversion.integer(to.rounded(.down), in: 0...samples.count - 1))
+    let first = FrameConversion.clampedInteger(from.rounded(.up), in: 0...samples.count - 1)
+    return
+      first...max(
+        first, FrameConversion.clampedInteger(to.rounded(.down), in: 0...samples.count - 1))
   }
 
   /// Adds a piecewise cubic curve whose slope at a key frame is a weighted mean of the adjacent
@@ -166,31 +174,33 @@ struct CurveInterpolator {
     guard points.count > 2 else {
       return CurveInterpolator(points: points).addSegments(to: &samples) { $0 }
     }
-    let secants = zip(points, points.dropFirst()).map {
+    let secantSlopes = zip(points, points.dropFirst()).map {
       ($1.value - $0.value) / ($1.position - $0.position)
     }
-    let first = secants[0]
-    let second = secants[1]
-    let last = secants[secants.count - 1]
-    let next = secants[secants.count - 2]
-    let slopes =
-      [3 * first - 2 * second, 2 * first - second] + secants + [
-        2 * last - next, 3 * last - 2 * next,
+    let firstSecant = secantSlopes[0]
+    let secondSecant = secantSlopes[1]
+    let lastSecant = secantSlopes[secantSlopes.count - 1]
+    let secondLastSecant = secantSlopes[secantSlopes.count - 2]
+    let extendedSlopes =
+      [3 * firstSecant - 2 * secondSecant, 2 * firstSecant - secondSecant] + secantSlopes + [
+        2 * lastSecant - secondLastSecant, 3 * lastSecant - 2 * secondLastSecant,
       ]
-    let changes = zip(slopes, slopes.dropFirst()).map { abs($1 - $0) }
-    let weights = points.indices.map { changes[$0 + 2] + changes[$0] }
-    let threshold = 1e-8 * (weights.max() ?? 0)
+    let slopeChanges = zip(extendedSlopes, extendedSlopes.dropFirst()).map { abs($1 - $0) }
+    let weights = points.indices.map { slopeChanges[$0 + 2] + slopeChanges[$0] }
+    let minimumWeight = 1e-8 * (weights.max() ?? 0)
     let tangents = points.indices.map { index in
-      guard weights[index] > threshold else { return slopes[index + 1] }
-      return (changes[index + 2] * slopes[index + 1] + changes[index] * slopes[index + 2])
+      guard weights[index] > minimumWeight else { return extendedSlopes[index + 1] }
+      return
+        (slopeChanges[index + 2] * extendedSlopes[index + 1] + slopeChanges[index]
+        * extendedSlopes[index + 2])
         / weights[index]
     }
     for (index, (from, to)) in zip(points, points.dropFirst()).enumerated() {
       let width = to.position - from.position
       let start = tangents[index]
       let end = tangents[index + 1]
-      let square = (3 * secants[index] - 2 * start - end) / width
-      let cube = (start + end - 2 * secants[index]) / (width * width)
+      let square = (3 * secantSlopes[index] - 2 * start - end) / width
+      let cube = (start + end - 2 * secantSlopes[index]) / (width * width)
       for sample in Self.sampleIndices(from: from.position, to: to.position, in: samples) {
         let offset = Double(sample) - from.position
         samples[sample] = ((offset * cube + square) * offset + start) * offset + from.value
@@ -200,13 +210,13 @@ struct CurveInterpolator {
 
   /// Adds quadratic Bézier curves, in which every second key frame is a control point.
   private func addBezier(_ points: [Point], to samples: inout [Double]) {
-    var index = 0
-    while index + 2 < points.count {
-      Self.addArc(points[index], points[index + 1], points[index + 2], to: &samples)
-      index += 2
+    var pointIndex = 0
+    while pointIndex + 2 < points.count {
+      Self.addArc(points[pointIndex], points[pointIndex + 1], points[pointIndex + 2], to: &samples)
+      pointIndex += 2
     }
-    if index + 2 == points.count {
-      CurveInterpolator(points: Array(points[index...])).addSegments(to: &samples) { $0 }
+    if pointIndex + 2 == points.count {
+      CurveInterpolator(points: Array(points[pointIndex...])).addSegments(to: &samples) { $0 }
     }
   }
 
@@ -216,15 +226,17 @@ struct CurveInterpolator {
     _ start: Point, _ control: Point, _ end: Point, to samples: inout [Double]
   ) {
     guard end.position > start.position else { return }
-    let bend = start.position - 2 * control.position + end.position
-    let rise = control.position - start.position
+    let quadraticPosition = start.position - 2 * control.position + end.position
+    let controlOffset = control.position - start.position
     for index in sampleIndices(from: start.position, to: end.position, in: samples) {
       let offset = Double(index) - start.position
       let t: Double
-      if abs(bend) > 1e-9 * (end.position - start.position) {
-        t = (max(rise * rise + bend * offset, 0).squareRoot() - rise) / bend
+      if abs(quadraticPosition) > 1e-9 * (end.position - start.position) {
+        t =
+          (max(controlOffset * controlOffset + quadraticPosition * offset, 0).squareRoot()
+            - controlOffset) / quadraticPosition
       } else {
-        t = offset / (2 * rise)
+        t = offset / (2 * controlOffset)
       }
       samples[index] =
         (1 - t) * (1 - t) * start.value + 2 * t * (1 - t) * control.value + t * t * end.value
@@ -242,11 +254,11 @@ struct CurveInterpolator {
         position: (points[index].position + points[index + 1].position) / 2,
         value: (points[index].value + points[index + 1].value) / 2)
     }
-    let last = points.count - 3
-    for index in 0...last {
+    let lastSegmentStart = points.count - 3
+    for index in 0...lastSegmentStart {
       Self.addArc(
         index == 0 ? points[0] : middle(index), points[index + 1],
-        index == last ? points[last + 2] : middle(index + 1),
+        index == lastSegmentStart ? points[lastSegmentStart + 2] : middle(index + 1),
         to: &samples)
     }
   }

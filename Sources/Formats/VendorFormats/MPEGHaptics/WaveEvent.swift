@@ -16,43 +16,48 @@ struct WaveEvent {
   /// initial phase, or negative amplitudes.
   init?(_ effect: MPEGDocument.Effect, timescale: Int, gain: Double) {
     guard effect.baseSignal == .sine, effect.phase == 0, gain >= 0,
-      effect.keyframes.allSatisfy({ $0.amplitude.isNaN || $0.amplitude >= MPEGReader.quantizedZero }
+      effect.keyframes.allSatisfy({
+        $0.amplitude.isNaN || $0.amplitude >= MPEGReader.quantizedZeroThreshold
+      }
       ),
       let first = effect.keyframes.first, let last = effect.keyframes.last
     else { return nil }
-    let start = first.position
-    func seconds(_ position: Int32) -> Double { Double(position - start) / Double(timescale) }
-    let duration = seconds(last.position)
+    let firstTick = first.offsetTicks
+    func seconds(_ position: Int32) -> Double { Double(position - firstTick) / Double(timescale) }
+    let duration = seconds(last.offsetTicks)
     var amplitudes: Breakpoints = effect.keyframes.filter { !$0.amplitude.isNaN }.map {
-      (seconds($0.position), max(Double($0.amplitude), 0) * gain)
+      (seconds($0.offsetTicks), max(Double($0.amplitude), 0) * gain)
     }
     if amplitudes.isEmpty {
       amplitudes = [(0, gain)]
     }
     let hertz: Breakpoints = effect.keyframes.filter { !$0.frequency.isNaN }.map {
-      (seconds($0.position), Double($0.frequency))
+      (seconds($0.offsetTicks), Double($0.frequency))
     }
     maximumAmplitude = amplitudes.map { $0.value }.max()
     guard duration > 0 else { return }
     let intensity = Self.clamped(
-      amplitudes.map { ($0.time, $0.value / MPEGReader.continuousAmplitude) })
+      amplitudes.map { ($0.time, $0.value / MPEGReader.continuousReferenceAmplitude) })
     let sharpness: Breakpoints = hertz.map {
-      ($0.time, SharpnessScale.mpeg.sharpness(ofHertz: SharpnessScale.supported(hertz: $0.value)))
+      (
+        $0.time,
+        SharpnessScale.mpeg.sharpness(ofHertz: SharpnessScale.clampedToSupported(hertz: $0.value))
+      )
     }
     let peak = intensity.map { $0.value }.max() ?? 0
     var initialSharpness = sharpness.first?.value ?? 0
-    let time = (Double(effect.position) + Double(start)) / Double(timescale)
-    let isMoving =
+    let time = (Double(effect.startTicks) + Double(firstTick)) / Double(timescale)
+    let changesSharpness =
       intensity.contains { abs($0.value - peak) > 1e-6 }
       || sharpness.contains { abs($0.value - initialSharpness) > 1e-6 }
-    if isMoving {
+    if changesSharpness {
       // The curve, not the event, is beyond the scale.
       initialSharpness = min(max(initialSharpness, 0), 1)
     }
     event = HapticEvent(
       kind: .hapticContinuous, time: time, duration: duration,
       parameters: [.hapticIntensity: Float(peak), .hapticSharpness: Float(initialSharpness)])
-    guard isMoving else { return }
+    guard changesSharpness else { return }
     curves = [
       Self.curve(
         .hapticIntensityControl, at: time,
@@ -77,7 +82,7 @@ struct WaveEvent {
   /// bound.
   private static func clamped(_ breakpoints: Breakpoints) -> Breakpoints {
     if breakpoints.allSatisfy({ 0...1 ~= $0.value }) { return breakpoints }
-    var clamped: Breakpoints = []
+    var clampedBreakpoints: Breakpoints = []
     for (index, point) in breakpoints.enumerated() {
       if index > 0 {
         let last = breakpoints[index - 1]
@@ -88,10 +93,10 @@ struct WaveEvent {
           let fraction = (bound - last.value) / (point.value - last.value)
           crossings.append((last.time + (point.time - last.time) * fraction, bound))
         }
-        clamped += last.value < point.value ? crossings : crossings.reversed()
+        clampedBreakpoints += last.value < point.value ? crossings : crossings.reversed()
       }
-      clamped.append(point)
+      clampedBreakpoints.append(point)
     }
-    return clamped.map { ($0.time, min(max($0.value, 0), 1)) }
+    return clampedBreakpoints.map { ($0.time, min(max($0.value, 0), 1)) }
   }
 }

@@ -10,10 +10,13 @@ struct WaveletBlock {
 
   /// Computes the block length. The upper frequency limit of a wavelet band is its sample rate.
   init(_ band: MPEGDocument.Band, timescale: Int) {
-    let samples = Double(band.blockLength) / Double(timescale) * band.upperHertz
+    let exactSampleCount = Double(band.blockTicks) / Double(timescale) * band.upperHertz
     // A length in ticks is rarely a whole number of samples.
-    let whole = FrameConversion.integer((samples + 1e-6).rounded(.down), in: 0...1_000_000)
-    sampleCount = whole >= 16 && whole <= 65_536 && whole.nonzeroBitCount == 1 ? whole : nil
+    let wholeSampleCount = FrameConversion.clampedInteger(
+      (exactSampleCount + 1e-6).rounded(.down), in: 0...1_000_000)
+    sampleCount =
+      wholeSampleCount >= 16 && wholeSampleCount <= 65_536 && wholeSampleCount.nonzeroBitCount == 1
+      ? wholeSampleCount : nil
   }
 }
 
@@ -36,10 +39,10 @@ enum WaveletDecoder {
     var spiht = SPIHTDecoder(stream, count: count)
     let (coefficients, scale) = spiht.decode()
     var samples = coefficients.map { Double($0) * scale }
-    var length = 8
-    while length <= count {
-      reconstruct(&samples, count: length)
-      length *= 2
+    var reconstructedLength = 8
+    while reconstructedLength <= count {
+      invertWaveletLevel(&samples, count: reconstructedLength)
+      reconstructedLength *= 2
     }
     return samples
   }
@@ -56,25 +59,26 @@ enum WaveletDecoder {
 
   /// Merges the low-pass and high-pass halves of the first coefficients into samples of twice the
   /// rate.
-  private static func reconstruct(_ values: inout [Double], count: Int) {
-    var lows = [Double](repeating: 0, count: count)
-    var highs = lows
+  private static func invertWaveletLevel(_ values: inout [Double], count: Int) {
+    var lowPassOutput = [Double](repeating: 0, count: count)
+    var highPassOutput = lowPassOutput
     for index in 0..<count / 2 {
-      lows[2 * index] = values[index]
-      highs[2 * index + 1] = values[index + count / 2]
+      lowPassOutput[2 * index] = values[index]
+      highPassOutput[2 * index + 1] = values[index + count / 2]
     }
     for index in 0..<count {
       values[index] =
-        convolved(highs, at: index, with: highPassTaps)
-        + convolved(lows, at: index, with: lowPassTaps)
+        symmetricConvolution(of: highPassOutput, at: index, with: highPassTaps)
+        + symmetricConvolution(of: lowPassOutput, at: index, with: lowPassTaps)
     }
   }
 
   /// Returns the output of a symmetric filter at one index. The signal is mirrored at its ends
   /// without repeating the end samples.
-  private static func convolved(_ values: [Double], at index: Int, with filter: [Double]) -> Double
-  {
-    let last = values.count - 1
+  private static func symmetricConvolution(
+    of values: [Double], at index: Int, with filter: [Double]
+  ) -> Double {
+    let lastIndex = values.count - 1
     var sum = values[index] * filter[0]
     for distance in 1..<filter.count {
       let precedingIndex = index - distance
@@ -82,7 +86,7 @@ enum WaveletDecoder {
       sum +=
         filter[distance]
         * (values[precedingIndex < 0 ? -precedingIndex : precedingIndex]
-          + values[behind > last ? 2 * last - behind : behind])
+          + values[behind > lastIndex ? 2 * lastIndex - behind : behind])
     }
     return sum
   }
@@ -105,16 +109,16 @@ private struct SPIHTDecoder {
     var excludesChildren: Bool
   }
 
-  private var decoder: ArithmeticDecoder
-  private let count: Int
+  private var arithmeticDecoder: ArithmeticDecoder
+  private let coefficientCount: Int
   private var coefficients: [Int]
   private var insignificantCoefficients: [Int]
   private var significantCoefficients: [Int] = []
   private var insignificantSets: [CoefficientSet]
 
   init(_ stream: [UInt8], count: Int) {
-    decoder = ArithmeticDecoder(stream, contextCount: Context.refinement.rawValue + 1)
-    self.count = count
+    arithmeticDecoder = ArithmeticDecoder(stream, contextCount: Context.refinement.rawValue + 1)
+    self.coefficientCount = count
     coefficients = Array(repeating: 0, count: count)
     insignificantCoefficients = Array(0..<8)
     insignificantSets = (4..<8).map { CoefficientSet(root: $0, excludesChildren: false) }
@@ -122,48 +126,48 @@ private struct SPIHTDecoder {
 
   /// Returns the quantized coefficients and their scale.
   mutating func decode() -> ([Int], Double) {
-    let planes = nextNumber(bits: 4)
-    let isAboveOne = nextBit(.header)
-    let level = Double(nextNumber(bits: 7))
-    let maximum = isAboveOne ? level / 8 + 1 : level / 128
-    for plane in stride(from: planes, through: 0, by: -1) {
+    let bitPlaneCount = decodeNumber(bits: 4)
+    let isAboveOne = decodeBit(.header)
+    let maximumCode = Double(decodeNumber(bits: 7))
+    let maximum = isAboveOne ? maximumCode / 8 + 1 : maximumCode / 128
+    for plane in stride(from: bitPlaneCount, through: 0, by: -1) {
       let previousCount = significantCoefficients.count
       sortingPass(magnitude: 1 << plane)
-      for index in significantCoefficients[..<previousCount] where nextBit(.refinement) {
+      for index in significantCoefficients[..<previousCount] where decodeBit(.refinement) {
         coefficients[index] += coefficients[index] > 0 ? 1 << plane : -(1 << plane)
       }
     }
-    return (coefficients, maximum / Double(1 << planes))
+    return (coefficients, maximum / Double(1 << bitPlaneCount))
   }
 
-  private mutating func nextBit(_ context: Context) -> Bool {
-    decoder.next(context: context.rawValue)
+  private mutating func decodeBit(_ context: Context) -> Bool {
+    arithmeticDecoder.decodeBit(context: context.rawValue)
   }
 
   /// Decodes a number, least significant bit first.
-  private mutating func nextNumber(bits count: Int) -> Int {
-    var number = 0
-    for bitIndex in 0..<count where nextBit(.header) {
-      number |= 1 << bitIndex
+  private mutating func decodeNumber(bits count: Int) -> Int {
+    var decodedNumber = 0
+    for bitIndex in 0..<count where decodeBit(.header) {
+      decodedNumber |= 1 << bitIndex
     }
-    return number
+    return decodedNumber
   }
 
   private mutating func setSignificant(_ index: Int, magnitude: Int) {
-    coefficients[index] = nextBit(.sign) ? magnitude : -magnitude
+    coefficients[index] = decodeBit(.sign) ? magnitude : -magnitude
     significantCoefficients.append(index)
   }
 
   private mutating func sortingPass(magnitude: Int) {
-    var stillIsolated: [Int] = []
+    var stillInsignificant: [Int] = []
     for index in insignificantCoefficients {
-      if nextBit(.coefficient) {
+      if decodeBit(.coefficient) {
         setSignificant(index, magnitude: magnitude)
       } else {
-        stillIsolated.append(index)
+        stillInsignificant.append(index)
       }
     }
-    insignificantCoefficients = stillIsolated
+    insignificantCoefficients = stillInsignificant
     var remainingSets: [CoefficientSet] = []
     var setIndex = 0
     // Sets that are divided are processed in the same pass.
@@ -172,7 +176,7 @@ private struct SPIHTDecoder {
       setIndex += 1
       let children = 2 * entry.root..<2 * entry.root + 2
       if entry.excludesChildren {
-        guard nextBit(.indirectDescendants) else {
+        guard decodeBit(.indirectDescendants) else {
           remainingSets.append(entry)
           continue
         }
@@ -180,18 +184,18 @@ private struct SPIHTDecoder {
           insignificantSets.append(CoefficientSet(root: child, excludesChildren: false))
         }
       } else {
-        guard nextBit(.descendants) else {
+        guard decodeBit(.descendants) else {
           remainingSets.append(entry)
           continue
         }
         for child in children {
-          if nextBit(.child) {
+          if decodeBit(.child) {
             setSignificant(child, magnitude: magnitude)
           } else {
             insignificantCoefficients.append(child)
           }
         }
-        if 4 * entry.root + 3 < count {
+        if 4 * entry.root + 3 < coefficientCount {
           insignificantSets.append(CoefficientSet(root: entry.root, excludesChildren: true))
         }
       }
@@ -207,10 +211,10 @@ private struct ArithmeticDecoder {
   private static let codeRange = 1024
 
   private let stream: [UInt8]
-  private var position = 0
+  private var streamBitPosition = 0
   private var codeWindow = 0
-  private var low = 0
-  private var high = codeRange
+  private var intervalLow = 0
+  private var intervalHigh = codeRange
   /// For each context, the number of zeros and of all symbols so far.
   private var symbolCounts: [(zeros: Int, all: Int)]
 
@@ -218,43 +222,43 @@ private struct ArithmeticDecoder {
     self.stream = stream
     symbolCounts = Array(repeating: (8, 16), count: contextCount)
     for _ in 0..<10 {
-      codeWindow = codeWindow << 1 | nextBit()
+      codeWindow = codeWindow << 1 | readStreamBit()
     }
   }
 
-  private mutating func nextBit() -> Int {
-    let byte = position >> 3
-    guard byte < stream.count else { return 0 }
-    let bit = Int(stream[byte] >> UInt8(position & 7) & 1)
-    position += 1
+  private mutating func readStreamBit() -> Int {
+    let byteIndex = streamBitPosition >> 3
+    guard byteIndex < stream.count else { return 0 }
+    let bit = Int(stream[byteIndex] >> UInt8(streamBitPosition & 7) & 1)
+    streamBitPosition += 1
     return bit
   }
 
-  mutating func next(context: Int) -> Bool {
+  mutating func decodeBit(context: Int) -> Bool {
     let (zeros, all) = symbolCounts[context]
     let zeroProbability = Int((Double(zeros) / Double(all) * Double(Self.codeRange)).rounded())
-    let range = high - low
-    let split = min(max(range * zeroProbability / Self.codeRange, 1), range - 1)
-    let isOne = codeWindow - low >= split
+    let range = intervalHigh - intervalLow
+    let zeroIntervalLength = min(max(range * zeroProbability / Self.codeRange, 1), range - 1)
+    let isOne = codeWindow - intervalLow >= zeroIntervalLength
     if isOne {
-      low += split
+      intervalLow += zeroIntervalLength
     } else {
-      high = low + split
+      intervalHigh = intervalLow + zeroIntervalLength
     }
     while true {
       let offset: Int
-      if high <= 512 {
+      if intervalHigh <= 512 {
         offset = 0
-      } else if low >= 512 {
+      } else if intervalLow >= 512 {
         offset = 512
-      } else if low >= 256, high <= 768 {
+      } else if intervalLow >= 256, intervalHigh <= 768 {
         offset = 256
       } else {
         break
       }
-      low = (low - offset) << 1
-      high = (high - offset) << 1
-      codeWindow = ((codeWindow - offset) << 1) + nextBit()
+      intervalLow = (intervalLow - offset) << 1
+      intervalHigh = (intervalHigh - offset) << 1
+      codeWindow = ((codeWindow - offset) << 1) + readStreamBit()
     }
     symbolCounts[context] = (isOne ? zeros : zeros + 1, all + 1)
     return isOne

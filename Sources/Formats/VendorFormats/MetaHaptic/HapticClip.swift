@@ -57,24 +57,25 @@ extension HapticClip {
   /// A Boolean value that indicates whether only emphases can be felt. The format requires an
   /// envelope, so that it lasts slightly longer than the last emphasis.
   var hasOnlyEmphases: Bool {
-    guard let last = amplitudePoints.last,
+    guard let lastPoint = amplitudePoints.last,
       let tap = amplitudePoints.last(where: { $0.emphasis != nil })
     else {
       return false
     }
     return amplitudePoints.allSatisfy { $0.amplitude == 0 }
-      && last.time - tap.time <= 2 * Self.trailingDuration
+      && lastPoint.time - tap.time <= 2 * Self.trailingSilenceDuration
   }
 
   /// Returns the clip as layers: one continuous event with the envelopes as its curves, and the
   /// emphases as transients in a layer without curves. Clips with only emphases have no continuous
   /// event. Control points keep the values of the file.
   func layers(mapping: AmplitudeMapping) -> [HapticComposition.Layer] {
-    guard let first = amplitudePoints.first, let last = amplitudePoints.last else { return [] }
+    guard let firstPoint = amplitudePoints.first, let last = amplitudePoints.last else { return [] }
     let hasFrequency = frequencyPoints?.isEmpty == false
     var pattern = HapticPattern(events: [
       HapticEvent(
-        kind: .hapticContinuous, time: first.time, duration: max(last.time - first.time, 0),
+        kind: .hapticContinuous, time: firstPoint.time,
+        duration: max(last.time - firstPoint.time, 0),
         parameters: [
           .hapticIntensity: 1, .hapticSharpness: hasFrequency ? 0 : Self.defaultSharpness,
         ])
@@ -147,7 +148,7 @@ extension HapticClip {
   /// returns whether a clip can hold all of them.
   private mutating func addEmphases(of pattern: HapticPattern, mapping: AmplitudeMapping) -> Bool {
     guard pattern.curves.isEmpty else { return false }
-    var index = 0
+    var pointIndex = 0
     for transient in pattern.events {
       guard transient.kind == .hapticTransient, transient.duration == nil,
         let intensity = transient.parameters[.hapticIntensity],
@@ -155,38 +156,42 @@ extension HapticClip {
         (0...1).contains(sharpness),
         transient.parameters.identifiers.count == 2
       else { return false }
-      while index < amplitudePoints.count,
-        amplitudePoints[index].time < transient.time
-          || (amplitudePoints[index].time == transient.time
-            && amplitudePoints[index].emphasis != nil)
+      while pointIndex < amplitudePoints.count,
+        amplitudePoints[pointIndex].time < transient.time
+          || (amplitudePoints[pointIndex].time == transient.time
+            && amplitudePoints[pointIndex].emphasis != nil)
       {
-        index += 1
+        pointIndex += 1
       }
-      guard index < amplitudePoints.count, amplitudePoints[index].time == transient.time else {
+      guard pointIndex < amplitudePoints.count, amplitudePoints[pointIndex].time == transient.time
+      else {
         return false
       }
-      let floor = amplitudePoints[index].amplitude
-      var level = Self.shortestAmplitude(of: intensity, mapping: mapping) ?? intensity
+      let floor = amplitudePoints[pointIndex].amplitude
+      var level = Self.shortestDecimalAmplitude(of: intensity, mapping: mapping) ?? intensity
       if level < floor, Float(mapping.intensity(ofAmplitude: Double(floor))) == intensity {
         level = floor
       }
       guard level >= floor else { return false }
-      amplitudePoints[index].emphasis = Emphasis(amplitude: level, frequency: sharpness)
+      amplitudePoints[pointIndex].emphasis = Emphasis(amplitude: level, frequency: sharpness)
     }
     return true
   }
 
   /// Returns the amplitude that maps to an intensity. Several neighboring values do; the one with
   /// the fewest digits is most likely the original.
-  private static func shortestAmplitude(of intensity: Float, mapping: AmplitudeMapping)
+  private static func shortestDecimalAmplitude(of intensity: Float, mapping: AmplitudeMapping)
     -> Float?
   {
     guard mapping == .root else { return intensity }
-    let square = intensity * intensity
-    return [square.nextDown.nextDown, square.nextDown, square, square.nextUp, square.nextUp.nextUp]
-      .filter {
-        $0 >= 0 && Float(Double($0).squareRoot()) == intensity
-      }.min { $0.description.utf8.count < $1.description.utf8.count }
+    let intensitySquare = intensity * intensity
+    return [
+      intensitySquare.nextDown.nextDown, intensitySquare.nextDown, intensitySquare,
+      intensitySquare.nextUp, intensitySquare.nextUp.nextUp,
+    ]
+    .filter {
+      $0 >= 0 && Float(Double($0).squareRoot()) == intensity
+    }.min { $0.description.utf8.count < $1.description.utf8.count }
   }
 
   /// Returns whether a curve is one that a clip can produce: from time 0, sorted, and within 0…1.
@@ -206,7 +211,7 @@ extension HapticClip {
 
 extension HapticClip {
   /// The silence after the last emphasis of a clip without other haptics, in seconds.
-  static let trailingDuration = 0.02
+  static let trailingSilenceDuration = 0.02
   /// The maximum distance of a transient from the point that carries it, in seconds.
   private static let timeTolerance = 1e-6
 
@@ -215,30 +220,30 @@ extension HapticClip {
   {
     losses.addNonHapticLosses(of: composition)
     let unrolled = composition.unrolled(passCount: options.loopCount, losses: &losses)
-    let sampler = EnvelopeSampler(
+    let envelopeSampler = EnvelopeSampler(
       .amplitude, mapping: options.amplitudeMapping, tolerance: options.tolerance / 2)
-    let envelopes = sampler.envelopes(of: unrolled, losses: &losses)
-    let merged = MergedEnvelope(envelopes, sampler: sampler)
-    losses.add(merged)
+    let envelopes = envelopeSampler.envelopes(of: unrolled, losses: &losses)
+    let mergedEnvelope = MergedEnvelope(envelopes, sampler: envelopeSampler)
+    losses.add(mergedEnvelope)
     let transients = envelopes.filter { $0.kind == .hapticTransient }
-    let points = Self.padded(merged.points, through: transients.map { $0.start })
+    let paddedPoints = Self.padded(mergedEnvelope.points, through: transients.map { $0.startTime })
     let amplitudeReduction = PointReduction(
-      points, tolerance: options.tolerance / 2, sharpnessWeight: 0)
+      paddedPoints, tolerance: options.tolerance / 2, sharpnessWeight: 0)
     amplitudePoints = amplitudeReduction.points.map {
       AmplitudePoint(time: $0.time, amplitude: Float($0.level))
     }
     let frequencyReduction = PointReduction(
-      Self.squaredSharpness(of: points, tolerance: options.tolerance / 2),
+      Self.squaredSharpness(of: paddedPoints, tolerance: options.tolerance / 2),
       tolerance: options.tolerance / 2,
       sharpnessWeight: 0)
     frequencyPoints = frequencyReduction.points.map {
       FrequencyPoint(time: $0.time, frequency: Float($0.level))
     }
     // Straight lines are exact if levels and sharpnesses only jump.
-    let isExact = zip(points, points.dropFirst()).allSatisfy {
+    let isExact = zip(paddedPoints, paddedPoints.dropFirst()).allSatisfy {
       $0.time == $1.time || ($0.level == $1.level && $0.sharpness == $1.sharpness)
     }
-    if !isExact, points.contains(where: { $0.level != 0 }) {
+    if !isExact, paddedPoints.contains(where: { $0.level != 0 }) {
       losses.add(
         .approximated, .composition,
         """
@@ -256,27 +261,27 @@ extension HapticClip {
   private static func padded(_ points: [EnvelopePoint], through onsets: [Double]) -> [EnvelopePoint]
   {
     var points = points
-    let sharpness = points.first?.sharpness ?? 0.5
+    let initialSharpness = points.first?.sharpness ?? 0.5
     if points.isEmpty {
-      points = [EnvelopePoint(time: 0, level: 0, sharpness: sharpness)]
+      points = [EnvelopePoint(time: 0, level: 0, sharpness: initialSharpness)]
     }
     if points[0].time > 0 {
-      let silence = EnvelopePoint(time: 0, level: 0, sharpness: sharpness)
+      let silence = EnvelopePoint(time: 0, level: 0, sharpness: initialSharpness)
       var edge = silence
       edge.time = points[0].time
       points.insert(contentsOf: edge == points[0] ? [silence] : [silence, edge], at: 0)
     }
-    var last = points[points.count - 1]
-    if let onset = onsets.last, onset >= last.time || points.count == 1 {
-      if last.level > 0 {
-        last.level = 0
-        points.append(last)
+    var lastPoint = points[points.count - 1]
+    if let onset = onsets.last, onset >= lastPoint.time || points.count == 1 {
+      if lastPoint.level > 0 {
+        lastPoint.level = 0
+        points.append(lastPoint)
       }
-      last.time = max(onset, last.time) + trailingDuration
-      points.append(last)
+      lastPoint.time = max(onset, lastPoint.time) + trailingSilenceDuration
+      points.append(lastPoint)
     } else if points.count == 1 {
-      last.time += trailingDuration
-      points.append(last)
+      lastPoint.time += trailingSilenceDuration
+      points.append(lastPoint)
     }
     return points
   }
@@ -286,12 +291,12 @@ extension HapticClip {
   private static func squaredSharpness(of points: [EnvelopePoint], tolerance: Double)
     -> [EnvelopePoint]
   {
-    var frequencies: [EnvelopePoint] = []
+    var frequencyPoints: [EnvelopePoint] = []
     func append(_ time: Double, _ sharpness: Double) {
       let frequency = EnvelopePoint(
         time: time, level: ClipFrequencyMapping.frequency(ofSharpness: sharpness), sharpness: 0)
-      if frequencies.last != frequency {
-        frequencies.append(frequency)
+      if frequencyPoints.last != frequency {
+        frequencyPoints.append(frequency)
       }
     }
     for (index, point) in points.enumerated() {
@@ -301,7 +306,7 @@ extension HapticClip {
         let steps = (abs(point.sharpness - previous.sharpness) / (2 * tolerance.squareRoot()))
           .rounded(
             .up)
-        for step in 1..<max(FrameConversion.integer(steps.rounded(.down), in: 0...1000), 1) {
+        for step in 1..<max(FrameConversion.clampedInteger(steps.rounded(.down), in: 0...1000), 1) {
           let fraction = Double(step) / steps
           append(
             previous.time + (point.time - previous.time) * fraction,
@@ -310,54 +315,58 @@ extension HapticClip {
       }
       append(point.time, point.sharpness)
     }
-    return frequencies
+    return frequencyPoints
   }
 
   /// Puts transients on envelope points as emphases, and inserts points where there are none.
   private mutating func insertEmphases(of transients: [EventEnvelope], losses: inout LossLog) {
-    var points: [AmplitudePoint] = []
-    points.reserveCapacity(amplitudePoints.count + transients.count)
+    var pointsWithEmphases: [AmplitudePoint] = []
+    pointsWithEmphases.reserveCapacity(amplitudePoints.count + transients.count)
     var nextIndex = 0
     for transient in transients {
-      let time = transient.start
+      let time = transient.startTime
       let level = Float(min(transient.points[0].level, 1))
       guard level > 0 else {
-        losses.add(.dropped, .event(transient.event), "silent transients are omitted")
+        losses.add(.dropped, .event(transient.eventReference), "silent transients are omitted")
         continue
       }
       while nextIndex < amplitudePoints.count,
         amplitudePoints[nextIndex].time <= time + Self.timeTolerance
       {
-        points.append(amplitudePoints[nextIndex])
+        pointsWithEmphases.append(amplitudePoints[nextIndex])
         nextIndex += 1
       }
-      var index = points.count
-      if let lowestIndex = Self.lowestPointIndex(in: points, from: time - Self.timeTolerance) {
+      var index = pointsWithEmphases.count
+      if let lowestIndex = Self.lowestPointIndex(
+        in: pointsWithEmphases, from: time - Self.timeTolerance)
+      {
         index = lowestIndex
       } else {
-        points.append(
+        pointsWithEmphases.append(
           AmplitudePoint(
             time: time,
-            amplitude: interpolatedAmplitude(after: points.last, beforeIndex: nextIndex, at: time)))
+            amplitude: interpolatedAmplitude(
+              after: pointsWithEmphases.last, beforeIndex: nextIndex, at: time)))
       }
       let emphasis = Emphasis(
-        amplitude: max(level, points[index].amplitude),
+        amplitude: max(level, pointsWithEmphases[index].amplitude),
         frequency: Float(min(max(transient.points[0].sharpness, 0), 1)))
-      if let existing = points[index].emphasis {
+      if let existing = pointsWithEmphases[index].emphasis {
         losses.add(
-          .dropped, .event(transient.event), "only the strongest of simultaneous transients is kept"
+          .dropped, .event(transient.eventReference),
+          "only the strongest of simultaneous transients is kept"
         )
         guard emphasis.amplitude > existing.amplitude else { continue }
       }
       if emphasis.amplitude > level {
         losses.add(
-          .approximated, .event(transient.event),
+          .approximated, .event(transient.eventReference),
           "the amplitude of a transient is raised by # to the level of the envelope",
           size: Double(emphasis.amplitude - level))
       }
-      points[index].emphasis = emphasis
+      pointsWithEmphases[index].emphasis = emphasis
     }
-    amplitudePoints = points + amplitudePoints[nextIndex...]
+    amplitudePoints = pointsWithEmphases + amplitudePoints[nextIndex...]
   }
 
   /// Returns the index of the lowest point from a time on, or nil if there is no such point. The
@@ -379,12 +388,12 @@ extension HapticClip {
     after previous: AmplitudePoint?, beforeIndex nextIndex: Int, at time: Double
   ) -> Float {
     guard let previous, nextIndex < amplitudePoints.count else { return 0 }
-    let point = EnvelopePoint.interpolated(
+    let interpolatedPoint = EnvelopePoint.interpolated(
       from: EnvelopePoint(time: previous.time, level: Double(previous.amplitude), sharpness: 0),
       to: EnvelopePoint(
         time: amplitudePoints[nextIndex].time, level: Double(amplitudePoints[nextIndex].amplitude),
         sharpness: 0),
       at: time)
-    return Float(point.level)
+    return Float(interpolatedPoint.level)
   }
 }

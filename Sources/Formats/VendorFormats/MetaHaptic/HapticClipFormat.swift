@@ -17,17 +17,17 @@ extension HapticFormat {
   /// overlapping events are summed, levels are sampled within the tolerance, and transients are
   /// placed on envelope points.
   public static let hapticClip = json(
-    "haptic", title: "Haptic clip (Meta, Lofelt)", endings: ["haptic"], rules: Rule.hapticClip,
-    resolution: FormatResolution(amplitude: 0.005, seconds: 1e-4, sharpness: 0.01),
+    "haptic", title: "Haptic clip (Meta, Lofelt)", endings: ["haptic"], rules: Rule.hapticClipRules,
+    resolution: FormatResolution(amplitudeStep: 0.005, timeStepSeconds: 1e-4, sharpnessStep: 0.01),
     matches: { $0.hasRootKey("signals") },
     read: { json, options in
       var decoder = HapticClipDecoder()
       var file = HapticClipFile()
-      HapticClipDecoder.file.read(json.root, into: &file, reader: &decoder)
+      HapticClipDecoder.fileTable.read(json.root, into: &file, reader: &decoder)
       if options.wantsFindings {
         decoder.log.addDeviations(
-          of: json, byteOrderMark: .clipStrictJSON, trailingComma: .clipStrictJSON,
-          duplicateKey: .clipStrictJSON)
+          of: json, byteOrderMark: .clipNotStrictJSON, trailingComma: .clipNotStrictJSON,
+          duplicateKey: .clipNotStrictJSON)
       }
       let version = file.version.map(String.init).joined(separator: ".")
       return ReadResult(
@@ -42,7 +42,7 @@ extension HapticFormat {
         details: (version.isEmpty ? [] : [("version", version)]) + file.metadata)
     },
     write: { (composition, options) throws(InputError) in
-      try composition.checkFinite(.clipRange)
+      try composition.checkFinite(.clipValueOutOfRange)
       var losses = LossLog()
       var file = HapticClipFile(metadata: [
         ("editor", "Temblor"), ("author", composition.author ?? ""),
@@ -53,8 +53,8 @@ extension HapticFormat {
         HapticClip(exactly: composition, mapping: options.amplitudeMapping)
         ?? HapticClip(approximating: composition, options: options, losses: &losses)
       return WrittenFiles(
-        [WrittenFiles.File(HapticClipDecoder.file.text(file))], losses: losses.finish())
-    }, shape: { HapticClipDecoder.file.schema })
+        [WrittenFiles.File(HapticClipDecoder.fileTable.text(file))], losses: losses.finish())
+    }, shape: { HapticClipDecoder.fileTable.schema })
 }
 
 extension HapticClip {
@@ -100,7 +100,8 @@ struct HapticClipDecoder: JSONSchemaReader {
 
   var log = FindingLog()
   let rules = JSONSchemaRules(
-    missingKey: .clipStructure, wrongType: .clipStructure, outOfRange: .clipRange,
+    missingKey: .clipInvalidStructure, wrongType: .clipInvalidStructure,
+    outOfRange: .clipValueOutOfRange,
     nullHandling: .absent)
   /// The index of the JSON value of the amplitude envelope.
   private(set) var amplitudeValueIndex: Int?
@@ -112,22 +113,22 @@ struct HapticClipDecoder: JSONSchemaReader {
 
   // MARK: - Tables
 
-  static let file = JSONObjectSchema<HapticClipFile, HapticClipDecoder>(
+  static let fileTable = JSONObjectSchema<HapticClipFile, HapticClipDecoder>(
     "the file",
     [
-      .group("version", version, layout: .singleLine), metadata,
+      .group("version", versionTable, layout: .singleLine), metadataProperty,
       .group(
         "signals",
         Table(
           "signals",
-          [.group("continuous", Table("continuous", [.group("envelopes", envelopes)]))])),
+          [.group("continuous", Table("continuous", [.group("envelopes", envelopesTable)]))])),
     ])
 
-  private static let version = Table<HapticClipFile>(
+  private static let versionTable = Table<HapticClipFile>(
     "version",
     [
-      Field(JSONKey("major", .anyNumber, is: .required)) { value, file, reader in
-        guard let number: Double = reader.readScalar(value, key: JSONKey("major", .anyNumber))
+      Field(JSONKey("major", .unboundedNumber, is: .required)) { value, file, reader in
+        guard let number: Double = reader.readScalar(value, key: JSONKey("major", .unboundedNumber))
         else {
           return false
         }
@@ -136,16 +137,16 @@ struct HapticClipDecoder: JSONSchemaReader {
         }
         if number != 1 {
           reader.log.add(
-            .clipVersion, at: value,
+            .clipUnsupportedVersion, at: value,
             "unsupported version \(value.truncatedLexeme); expected version 1")
         }
         return true
       } write: { _, _, object in
-        object.member("major", 1)
+        object.writeMember("major", 1)
       }, .constant("minor", is: .optional, 0), .constant("patch", is: .optional, 0),
     ])
 
-  private static let metadata: Field<HapticClipFile> = {
+  private static let metadataProperty: Field<HapticClipFile> = {
     let shape = JSONSchema("metadata", HapticClipFile.metadataKeys.map { JSONKey($0, .any) })
     return Field(JSONKey("metadata", .object { shape })) { value, file, reader in
       guard reader.expectKind(.object, of: value, as: "metadata") else { return false }
@@ -159,32 +160,33 @@ struct HapticClipDecoder: JSONSchemaReader {
       }
       return true
     } write: { file, _, object in
-      object.object("metadata") { metadata in
+      object.writeObject("metadata") { metadata in
         for key in HapticClipFile.metadataKeys {
           if key == "tags" {
-            metadata.array(key, layout: .singleLine) { _ in }
+            metadata.writeArray(key, layout: .singleLine) { _ in }
           } else {
-            metadata.member(key, file[key] ?? "")
+            metadata.writeMember(key, file[key] ?? "")
           }
         }
       }
     }
   }()
 
-  private static let envelopes: Table<HapticClipFile> = {
+  private static let envelopesTable: Table<HapticClipFile> = {
     let amplitude = JSONKey(
-      "amplitude", .array(.object { amplitudePoint.schema }), is: .required, layout: .singleLine)
+      "amplitude", .array(.object { amplitudePointTable.schema }), is: .required,
+      layout: .singleLine)
     let frequency = JSONKey(
-      "frequency", .array(.object { frequencyPoint.schema }), layout: .singleLine)
+      "frequency", .array(.object { frequencyPointTable.schema }), layout: .singleLine)
     return Table(
       "envelopes",
       [
         Field(amplitude) { value, file, reader in
-          reader.amplitudeValueIndex = value.index
+          reader.amplitudeValueIndex = value.nodeIndex
           let initialPoint = HapticClip.AmplitudePoint(time: 0, amplitude: 0)
           guard
             let points = reader.readElements(
-              of: value, key: amplitude, schema: amplitudePoint, new: initialPoint)
+              of: value, key: amplitude, schema: amplitudePointTable, new: initialPoint)
           else {
             return false
           }
@@ -192,16 +194,16 @@ struct HapticClipDecoder: JSONSchemaReader {
           reader.checkLength(of: points, in: value)
           return true
         } write: { file, _, object in
-          amplitudePoint.write(
+          amplitudePointTable.write(
             file.clip.amplitudePoints, as: "amplitude", layout: .singleLine, to: &object)
         },
         Field(frequency) { value, file, reader in
-          reader.frequencyValueIndex = value.index
+          reader.frequencyValueIndex = value.nodeIndex
           reader.lastTime = -.infinity
           let initialPoint = HapticClip.FrequencyPoint(time: 0, frequency: 0)
           guard
             let points = reader.readElements(
-              of: value, key: frequency, schema: frequencyPoint, new: initialPoint)
+              of: value, key: frequency, schema: frequencyPointTable, new: initialPoint)
           else {
             return false
           }
@@ -210,19 +212,19 @@ struct HapticClipDecoder: JSONSchemaReader {
           return true
         } write: { file, _, object in
           if let points = file.clip.frequencyPoints {
-            frequencyPoint.write(points, as: "frequency", layout: .singleLine, to: &object)
+            frequencyPointTable.write(points, as: "frequency", layout: .singleLine, to: &object)
           }
         },
       ])
   }()
 
-  private static let amplitudePoint = Table<HapticClip.AmplitudePoint>(
+  private static let amplitudePointTable = Table<HapticClip.AmplitudePoint>(
     "an amplitude point",
     [
-      time { $1(&$0.time) },
+      timeProperty { $1(&$0.time) },
       .value("amplitude", .number(0...1), is: .required) { $1(&$0.amplitude) },
       .object(
-        "emphasis", emphasis, new: HapticClip.Emphasis(amplitude: 0, frequency: 0),
+        "emphasis", emphasisTable, new: HapticClip.Emphasis(amplitude: 0, frequency: 0),
         layout: .singleLine
       ) {
         $1(&$0.emphasis)
@@ -233,35 +235,37 @@ struct HapticClipDecoder: JSONSchemaReader {
     return true
   }
 
-  private static let frequencyPoint = Table<HapticClip.FrequencyPoint>(
+  private static let frequencyPointTable = Table<HapticClip.FrequencyPoint>(
     "a frequency point",
     [
-      time { $1(&$0.time) },
+      timeProperty { $1(&$0.time) },
       .value("frequency", .number(0...1), is: .required) { $1(&$0.frequency) },
     ])
 
-  private static let emphasis = Table<HapticClip.Emphasis>(
+  private static let emphasisTable = Table<HapticClip.Emphasis>(
     "an emphasis",
     [
-      .value("amplitude", .number(0...1), is: .required, rule: .clipEmphasisRange) {
+      .value("amplitude", .number(0...1), is: .required, rule: .clipEmphasisOutOfRange) {
         $1(&$0.amplitude)
       },
-      .value("frequency", .number(0...1), is: .required, rule: .clipEmphasisRange) {
+      .value("frequency", .number(0...1), is: .required, rule: .clipEmphasisOutOfRange) {
         $1(&$0.frequency)
       },
     ])
 
   /// Returns the field of a time that must not be before the preceding time, in the precision of
   /// the format.
-  private static func time<Owner>(_ accessor: @escaping Field<Owner>.Accessor<Double>) -> Field<
-    Owner
-  > {
+  private static func timeProperty<Owner>(_ accessor: @escaping Field<Owner>.Accessor<Double>)
+    -> Field<
+      Owner
+    >
+  {
     let key = JSONKey("time", .number(0...Double(Float.greatestFiniteMagnitude)), is: .required)
     return Field(key) { value, owner, reader in
       guard let seconds: Double = reader.readScalar(value, key: key) else { return false }
       guard Float(seconds) >= reader.lastTime else {
         reader.log.add(
-          .clipTimeOrder, at: value,
+          .clipDecreasingTimes, at: value,
           "time \(seconds) is before the previous time, \(reader.lastTime)")
         return false
       }
@@ -269,7 +273,7 @@ struct HapticClipDecoder: JSONSchemaReader {
       accessor(&owner) { $0 = seconds }
       return true
     } write: { owner, _, object in
-      object.member("time", Field<Owner>.value(accessor, of: owner) ?? 0)
+      object.writeMember("time", Field<Owner>.value(accessor, of: owner) ?? 0)
     }
   }
 
@@ -279,18 +283,18 @@ struct HapticClipDecoder: JSONSchemaReader {
     let count = list.elements.reduce(0) { count, _ in count + 1 }
     guard count >= 2 else {
       return log.add(
-        .clipPointCount, at: list,
+        .clipTooFewPoints, at: list,
         """
         the amplitude envelope has \(count == 0 ? "no points" : "one point"); at least two are \
         required
         """)
     }
-    guard log.errorCount == 0, let first = points.first, let final = points.last else { return }
-    if Float(final.time) <= Float(first.time) {
-      log.add(.clipNoLength, at: list, "the amplitude envelope has zero duration")
+    guard log.errorCount == 0, let first = points.first, let lastPoint = points.last else { return }
+    if Float(lastPoint.time) <= Float(first.time) {
+      log.add(.clipHasNoLength, at: list, "the amplitude envelope has zero duration")
     }
     if first.time > 0 {
-      log.add(.clipLateStart, at: list, "the first point is at \(first.time) s, not at 0 s")
+      log.add(.clipStartsAfterZero, at: list, "the first point is at \(first.time) s, not at 0 s")
     }
   }
 
@@ -307,7 +311,7 @@ struct HapticClipDecoder: JSONSchemaReader {
         """
       )
     }
-    emphasisValueIndices.append(value.index)
+    emphasisValueIndices.append(value.nodeIndex)
     if Float(point.time) == lastEmphasisTime {
       log.add(
         .clipSimultaneousEmphases, at: value, "there is already an emphasis at \(point.time) s")
@@ -319,13 +323,17 @@ struct HapticClipDecoder: JSONSchemaReader {
     of frequencyPoints: [HapticClip.FrequencyPoint], list: JSONValue,
     within amplitudePoints: [HapticClip.AmplitudePoint]
   ) {
-    let start = amplitudePoints.first?.time ?? 0
-    let end = amplitudePoints.last?.time ?? .infinity
+    let amplitudeStart = amplitudePoints.first?.time ?? 0
+    let amplitudeEnd = amplitudePoints.last?.time ?? .infinity
     for (point, value) in zip(frequencyPoints, list.elements)
-    where Float(point.time) < Float(start) || Float(point.time) > Float(end) {
+    where Float(point.time) < Float(amplitudeStart) || Float(point.time) > Float(amplitudeEnd) {
       log.add(
         .clipFrequencyOutsideEnvelope, at: value["time"] ?? value,
-        "\(point.time) s is outside the amplitude envelope, \(start) s to \(end) s")
+        """
+        \(point.time) s is outside the amplitude envelope, \(amplitudeStart) s to \
+        \(amplitudeEnd) s
+        """
+      )
     }
   }
 }
@@ -339,8 +347,8 @@ extension HapticFormat {
   ///
   /// Source: Lofelt/NiceVibrations, 5e58663, `core/datamodel`.
   public static let lofeltVoices = json(
-    "vij", title: "Lofelt voices 0.2", endings: ["vij"], rules: Rule.lofeltVoices,
-    resolution: FormatResolution(amplitude: 0.005, seconds: 1e-4, sharpness: 0.01),
+    "vij", title: "Lofelt voices 0.2", endings: ["vij"], rules: Rule.lofeltVoicesRules,
+    resolution: FormatResolution(amplitudeStep: 0.005, timeStepSeconds: 1e-4, sharpnessStep: 0.01),
     matches: { $0.hasRootKey("voices") },
     read: { json, options in
       var decoder = LofeltVoicesDecoder(json: json)
@@ -373,25 +381,29 @@ private struct LofeltVoicesDecoder {
       envelopes.kind == .array, let transients = voices["transients"], transients.kind == .array
     else {
       log.add(
-        .voicesStructure, at: json.root["voices"] ?? json.root,
+        .voicesInvalidStructure, at: json.root["voices"] ?? json.root,
         "voices must be an object with the arrays \"envelopes\" and \"transients\"")
       return clip
     }
-    let lists = Array(envelopes.elements)
-    guard let first = lists.first, first.kind == .array, !first.elements.isEmpty else {
-      log.add(.voicesStructure, at: envelopes, "the amplitude envelope is missing")
+    let envelopeLists = Array(envelopes.elements)
+    guard let amplitudeList = envelopeLists.first, amplitudeList.kind == .array,
+      !amplitudeList.elements.isEmpty
+    else {
+      log.add(.voicesInvalidStructure, at: envelopes, "the amplitude envelope is missing")
       return clip
     }
-    amplitudeValueIndex = first.index
-    frequencyValueIndex = first.index
+    amplitudeValueIndex = amplitudeList.nodeIndex
+    frequencyValueIndex = amplitudeList.nodeIndex
     let duration = json.root["metadata"]?["duration"]?.number ?? 0
-    let levels = extended(points(of: first, until: duration), to: duration)
-    clip.amplitudePoints = levels.map {
+    let extendedLevels = extended(decodePoints(of: amplitudeList, until: duration), to: duration)
+    clip.amplitudePoints = extendedLevels.map {
       HapticClip.AmplitudePoint(time: $0.time, amplitude: $0.level)
     }
-    if lists.count == 2 {
-      frequencyValueIndex = lists[1].index
-      clip.frequencyPoints = extended(points(of: lists[1], until: duration), to: duration).map {
+    if envelopeLists.count == 2 {
+      frequencyValueIndex = envelopeLists[1].nodeIndex
+      clip.frequencyPoints = extended(
+        decodePoints(of: envelopeLists[1], until: duration), to: duration
+      ).map {
         HapticClip.FrequencyPoint(time: $0.time, frequency: $0.level)
       }
     }
@@ -401,25 +413,29 @@ private struct LofeltVoicesDecoder {
     if log.errorCount == 0, let last = clip.amplitudePoints.last,
       last.time <= clip.amplitudePoints[0].time
     {
-      log.add(.voicesStructure, at: first, "the amplitude envelope has zero duration")
+      log.add(
+        .voicesInvalidStructure, at: amplitudeList, "the amplitude envelope has zero duration")
     }
     return clip
   }
 
   /// Returns the points with the last value repeated at the duration, if the duration is later.
   private func extended(_ points: [TimedLevel], to duration: Double) -> [TimedLevel] {
-    guard var last = points.last, Float(duration) > Float(last.time) else { return points }
-    last.time = duration
-    return points + [last]
+    guard var lastLevel = points.last, Float(duration) > Float(lastLevel.time) else {
+      return points
+    }
+    lastLevel.time = duration
+    return points + [lastLevel]
   }
 
-  private mutating func points(of list: JSONValue, until duration: Double?) -> [TimedLevel] {
+  private mutating func decodePoints(of list: JSONValue, until duration: Double?) -> [TimedLevel] {
     var points: [TimedLevel] = []
     var previousTime = 0.0
     for value in list.elements {
       guard let time = value["time"]?.number, let level = value["amplitude"]?.number else {
         log.add(
-          .voicesStructure, at: value, "a point must have the numbers \"time\" and \"amplitude\"")
+          .voicesInvalidStructure, at: value,
+          "a point must have the numbers \"time\" and \"amplitude\"")
         continue
       }
       guard time >= previousTime, (0...1).contains(Float(level)),
@@ -427,7 +443,7 @@ private struct LofeltVoicesDecoder {
         Float(time).isFinite
       else {
         log.add(
-          .voicesRange, at: value,
+          .voicesValueOutOfRange, at: value,
           "time \(time) or amplitude \(level) is out of range, out of order, or after the end")
         continue
       }
@@ -443,50 +459,55 @@ private struct LofeltVoicesDecoder {
     guard !lists.isEmpty else { return }
     guard lists.count == 2 else {
       return log.add(
-        .voicesPairs, at: owner, "transients must be two lists: amplitudes and frequencies")
+        .voicesUnpairedTransient, at: owner,
+        "transients must be two lists: amplitudes and frequencies")
     }
-    let amplitudes = points(of: lists[0], until: nil)
-    let frequencies = points(of: lists[1], until: nil)
+    let amplitudes = decodePoints(of: lists[0], until: nil)
+    let frequencies = decodePoints(of: lists[1], until: nil)
     guard log.errorCount == 0 else { return }
     guard amplitudes.count == frequencies.count else {
       return log.add(
-        .voicesPairs, at: lists[1],
+        .voicesUnpairedTransient, at: lists[1],
         """
         \(amplitudes.count) amplitudes of transients do not match \(frequencies.count) frequencies
         """)
     }
     var points: [HapticClip.AmplitudePoint] = []
-    var next = 0
+    var nextTransientIndex = 0
     for (level, tone) in zip(amplitudes, frequencies) {
       guard level.time == tone.time else {
         return log.add(
-          .voicesPairs, at: tone.value,
+          .voicesUnpairedTransient, at: tone.value,
           """
           the frequency of a transient is at \(tone.time) s, but its amplitude is at \(level.time) s
           """)
       }
-      while next < clip.amplitudePoints.count, clip.amplitudePoints[next].time <= level.time {
-        points.append(clip.amplitudePoints[next])
-        next += 1
+      while nextTransientIndex < clip.amplitudePoints.count,
+        clip.amplitudePoints[nextTransientIndex].time <= level.time
+      {
+        points.append(clip.amplitudePoints[nextTransientIndex])
+        nextTransientIndex += 1
       }
       if points.last?.time != level.time || points.last?.emphasis != nil {
-        guard next < clip.amplitudePoints.count || points.last?.time == level.time else {
-          return log.add(.voicesRange, at: level.value, "a transient is after the last point")
+        guard nextTransientIndex < clip.amplitudePoints.count || points.last?.time == level.time
+        else {
+          return log.add(
+            .voicesValueOutOfRange, at: level.value, "a transient is after the last point")
         }
         let line = EnvelopePoint.interpolated(
           from: EnvelopePoint(points.last ?? clip.amplitudePoints[0]),
           to: EnvelopePoint(
-            next < clip.amplitudePoints.count
-              ? clip.amplitudePoints[next] : points[points.count - 1]),
+            nextTransientIndex < clip.amplitudePoints.count
+              ? clip.amplitudePoints[nextTransientIndex] : points[points.count - 1]),
           at: level.time)
         points.append(.init(time: level.time, amplitude: Float(line.level)))
       }
       let last = points.count - 1
       points[last].emphasis = .init(
         amplitude: max(level.level, points[last].amplitude), frequency: tone.level)
-      transientValueIndices.append(level.value.index)
+      transientValueIndices.append(level.value.nodeIndex)
     }
-    clip.amplitudePoints = points + clip.amplitudePoints[next...]
+    clip.amplitudePoints = points + clip.amplitudePoints[nextTransientIndex...]
   }
 }
 
@@ -500,29 +521,29 @@ extension EnvelopePoint {
 ///
 /// Source: facebook/meta-haptics-sdk, 41c9dcb, `haptic-file-spec.md`, `v1.rs`, and `renderer_c`.
 extension Rule {
-  static let clipStrictJSON = warning(
+  static let clipNotStrictJSON = warning(
     "strict-json", "syntax",
     "The SDK rejects byte-order marks, commas before closing brackets, and duplicate keys.")
-  static let clipStructure = error(
+  static let clipInvalidStructure = error(
     "structure", "grammar",
     """
     A file must have a version and an amplitude envelope, and its values must have the types of \
     the format.
     """)
-  static let clipVersion = error("version", "grammar", "The major version must be 1.")
-  static let clipPointCount = error(
+  static let clipUnsupportedVersion = error("version", "grammar", "The major version must be 1.")
+  static let clipTooFewPoints = error(
     "too-few-points", "grammar", "The amplitude envelope must have at least two points.")
-  static let clipNoLength = error(
+  static let clipHasNoLength = error(
     "no-length", "range", "The last point of the amplitude envelope must be after the first point.")
-  static let clipRange = error(
+  static let clipValueOutOfRange = error(
     "out-of-range", "range",
     "Amplitudes and frequencies must be from 0 to 1, and times must not be negative.")
-  static let clipTimeOrder = error(
+  static let clipDecreasingTimes = error(
     "time-order", "range", "The times of an envelope must not decrease.")
   static let clipEmphasisBelowEnvelope = error(
     "emphasis-below-envelope", "range",
     "The amplitude of an emphasis must not be below that of its point.")
-  static let clipEmphasisRange = error(
+  static let clipEmphasisOutOfRange = error(
     "emphasis-range", "range", "The amplitude and the frequency of an emphasis must be from 0 to 1."
   )
   static let clipFrequencyOutsideEnvelope = note(
@@ -532,7 +553,7 @@ extension Rule {
     reject other points.
     """
   )
-  static let clipLateStart = warning(
+  static let clipStartsAfterZero = warning(
     "starts-late", "compatibility",
     "The first point should be at time 0. Meta's C++ player rejects other files.")
   static let clipSimultaneousEmphases = warning(
@@ -540,26 +561,30 @@ extension Rule {
     "Emphases should be at different times. Meta's C++ player rejects simultaneous emphases.")
 
   /// The rules of `.haptic` files, in listing order.
-  static let hapticClip: [Rule] = [
-    .syntax, .clipStrictJSON, .clipStructure, .clipVersion, .clipPointCount, .clipNoLength,
-    .clipRange,
-    .clipTimeOrder,
-    .clipEmphasisBelowEnvelope, .clipEmphasisRange, .clipFrequencyOutsideEnvelope, .clipLateStart,
+  static let hapticClipRules: [Rule] = [
+    .invalidSyntax, .clipNotStrictJSON, .clipInvalidStructure, .clipUnsupportedVersion,
+    .clipTooFewPoints, .clipHasNoLength,
+    .clipValueOutOfRange,
+    .clipDecreasingTimes,
+    .clipEmphasisBelowEnvelope, .clipEmphasisOutOfRange, .clipFrequencyOutsideEnvelope,
+    .clipStartsAfterZero,
     .clipSimultaneousEmphases,
   ]
 
-  static let voicesStructure = error(
+  static let voicesInvalidStructure = error(
     "structure", "grammar",
     "A file must have an amplitude envelope, and its values must have the types of the format.")
-  static let voicesPairs = error(
+  static let voicesUnpairedTransient = error(
     "transient-pairs", "grammar",
     "Each transient must have an amplitude and a frequency at the same time.")
-  static let voicesRange = error(
+  static let voicesValueOutOfRange = error(
     "out-of-range", "range",
     """
     Amplitudes and frequencies must be from 0 to 1, times must not be negative or decrease, and no \
     time may be after the duration.
     """)
 
-  static let lofeltVoices: [Rule] = [.syntax, .voicesStructure, .voicesPairs, .voicesRange]
+  static let lofeltVoicesRules: [Rule] = [
+    .invalidSyntax, .voicesInvalidStructure, .voicesUnpairedTransient, .voicesValueOutOfRange,
+  ]
 }

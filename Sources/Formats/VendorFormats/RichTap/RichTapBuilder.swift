@@ -24,22 +24,22 @@ struct RichTapBuilder {
     self.dialect = dialect
     self.tolerance = tolerance
     losses = initialLosses
-    let hasTwoPlaces = composition.bodyLocationCount == RichTapDocument.Vibrator.right.number
-    losses.addNonHapticLosses(of: composition, keepsBodyLocations: hasTwoPlaces)
-    let sampler = EnvelopeSampler(.intensity, tolerance: tolerance)
+    let hasTwoBodyLocations = composition.bodyLocationCount == RichTapDocument.Vibrator.right.number
+    losses.addNonHapticLosses(of: composition, keepsBodyLocations: hasTwoBodyLocations)
+    let envelopeSampler = EnvelopeSampler(.intensity, tolerance: tolerance)
     let curvesByLayer = composition.layers.map { IndividualCurves(of: $0.pattern) }
-    for envelope in sampler.envelopes(of: composition) {
-      let layer = envelope.event.layer
-      let event = composition.layers[layer].pattern.events[envelope.event.event]
+    for envelope in envelopeSampler.envelopes(of: composition) {
+      let layer = envelope.eventReference.layer
+      let event = composition.layers[layer].pattern.events[envelope.eventReference.event]
       let vibrator =
-        hasTwoPlaces
+        hasTwoBodyLocations
         ? RichTapDocument.Vibrator(number: composition.layers[layer].bodyLocation?.number ?? 0)
           ?? .both
         : .both
       if event.kind == .hapticTransient {
         addTransient(envelope, vibrator: vibrator)
       } else if let curve = curvesByLayer[layer].curve(of: event), fitsMaximumDuration(event) {
-        addContinuous(event, curve: curve, vibrator: vibrator, reference: envelope.event)
+        addContinuous(event, curve: curve, vibrator: vibrator, reference: envelope.eventReference)
       } else {
         addEnvelope(envelope, vibrator: vibrator)
       }
@@ -48,13 +48,15 @@ struct RichTapBuilder {
   }
 
   /// The events, sorted by time.
-  private var sortedEvents: [RichTapDocument.Event] {
-    events.indices.sorted { (events[$0].time, $0) < (events[$1].time, $1) }.map { events[$0] }
+  private var eventsByTime: [RichTapDocument.Event] {
+    events.indices.sorted {
+      (events[$0].startMilliseconds, $0) < (events[$1].startMilliseconds, $1)
+    }.map { events[$0] }
   }
 
   /// Returns whether an event does not exceed the maximum duration of the format.
   private func fitsMaximumDuration(_ event: HapticEvent) -> Bool {
-    (event.duration ?? 0) * 1000 < Double(dialect.durationRange.upperBound) + 0.5
+    (event.duration ?? 0) * 1000 < Double(dialect.durationRangeMilliseconds.upperBound) + 0.5
   }
 
   // MARK: Events
@@ -62,73 +64,82 @@ struct RichTapBuilder {
   private mutating func addTransient(
     _ envelope: EventEnvelope, vibrator: RichTapDocument.Vibrator
   ) {
-    let point = envelope.points[0]
+    let onsetPoint = envelope.points[0]
     events.append(
       RichTapDocument.Event(
-        kind: .transient, time: quantizer.milliseconds(point.time), vibrator: vibrator,
-        intensity: quantizer.percent(point.level), frequency: quantizer.percent(point.sharpness)))
+        kind: .transient, startMilliseconds: quantizer.quantizeToMilliseconds(onsetPoint.time),
+        targetVibrator: vibrator,
+        intensityPercent: quantizer.quantizeToPercent(onsetPoint.level),
+        frequencyPercent: quantizer.quantizeToPercent(onsetPoint.sharpness)))
   }
 
   private mutating func addContinuous(
     _ event: HapticEvent, curve: [IndividualCurves.Point], vibrator: RichTapDocument.Vibrator,
     reference: EventReference
   ) {
-    let start = quantizer.milliseconds(event.time)
+    let startMilliseconds = quantizer.quantizeToMilliseconds(event.time)
     let richTapEvent = RichTapDocument.Event(
-      kind: .continuous, time: start,
-      duration: quantizer.milliseconds(event.time + (event.duration ?? 0)) - start,
-      vibrator: vibrator, intensity: quantizer.percent(Double(event.value(of: .hapticIntensity))),
-      frequency: quantizer.percent(Double(event.value(of: .hapticSharpness))))
-    let points = curve.map { point in
+      kind: .continuous, startMilliseconds: startMilliseconds,
+      durationMilliseconds: quantizer.quantizeToMilliseconds(event.time + (event.duration ?? 0))
+        - startMilliseconds,
+      targetVibrator: vibrator,
+      intensityPercent: quantizer.quantizeToPercent(Double(event.value(of: .hapticIntensity))),
+      frequencyPercent: quantizer.quantizeToPercent(Double(event.value(of: .hapticSharpness))))
+    let curvePoints = curve.map { point in
       RichTapDocument.CurvePoint(
-        time: quantizer.milliseconds(event.time + point.time) - start, gain: Float(point.gain),
-        frequencyOffset: quantizer.percent(point.sharpnessOffset))
+        timeMilliseconds: quantizer.quantizeToMilliseconds(event.time + point.time)
+          - startMilliseconds, gain: Float(point.gain),
+        frequencyOffset: quantizer.quantizeToPercent(point.sharpnessOffset))
     }
-    append(richTapEvent, curve: points, of: reference)
+    append(richTapEvent, curve: curvePoints, of: reference)
   }
 
   /// Adds an envelope as one event, or as adjacent events of at most the maximum duration.
   private mutating func addEnvelope(_ envelope: EventEnvelope, vibrator: RichTapDocument.Vibrator) {
-    let start = quantizer.milliseconds(envelope.start)
-    let end = quantizer.milliseconds(envelope.end)
-    let maximumDuration = dialect.durationRange.upperBound
-    let count = max(1, (end - start + maximumDuration - 1) / maximumDuration)
-    if count > 1 {
+    let startMilliseconds = quantizer.quantizeToMilliseconds(envelope.startTime)
+    let endMilliseconds = quantizer.quantizeToMilliseconds(envelope.endTime)
+    let maximumDuration = dialect.durationRangeMilliseconds.upperBound
+    let segmentCount = max(
+      1, (endMilliseconds - startMilliseconds + maximumDuration - 1) / maximumDuration)
+    if segmentCount > 1 {
       losses.add(
-        .approximated, .event(envelope.event),
+        .approximated, .event(envelope.eventReference),
         "an event longer than \(maximumDuration) ms is split into # adjacent events",
-        size: Double(count))
+        size: Double(segmentCount))
     }
-    var index = 0
-    for segmentIndex in 0..<count {
-      let from = start + (end - start) * segmentIndex / count
-      let to = start + (end - start) * (segmentIndex + 1) / count
+    var pointIndex = 0
+    for segmentIndex in 0..<segmentCount {
+      let from =
+        startMilliseconds + (endMilliseconds - startMilliseconds) * segmentIndex / segmentCount
+      let to =
+        startMilliseconds + (endMilliseconds - startMilliseconds) * (segmentIndex + 1)
+        / segmentCount
       var points: [EnvelopePoint] = []
       let range = (Double(from) / 1000, Double(to) / 1000)
-      while index < envelope.points.count - 1, envelope.points[index + 1].time <= range.0,
+      while pointIndex < envelope.points.count - 1, envelope.points[pointIndex + 1].time <= range.0,
         segmentIndex > 0
       {
-        index += 1
+        pointIndex += 1
       }
-      var next = index
+      var next = pointIndex
       if segmentIndex > 0, next + 1 < envelope.points.count, envelope.points[next].time < range.0 {
         points.append(
           .interpolated(from: envelope.points[next], to: envelope.points[next + 1], at: range.0))
         next += 1
       }
       while next < envelope.points.count,
-        segmentIndex == count - 1 || envelope.points[next].time <= range.1
+        segmentIndex == segmentCount - 1 || envelope.points[next].time <= range.1
       {
         points.append(envelope.points[next])
         next += 1
       }
-      if segmentIndex < count - 1, next < envelope.points.count, let last = points.last,
+      if segmentIndex < segmentCount - 1, next < envelope.points.count, let last = points.last,
         last.time < range.1
       {
         points.append(
           .interpolated(from: envelope.points[next - 1], to: envelope.points[next], at: range.1))
       }
-      addSegment(points, from: from, to: to, vibrator: vibrator, reference: envelope.event)
+      addSegment(points, from: from, to: to, vibrator: vibrator, reference: envelope.eventReference)
     }
   }
 
@@ -136,24 +147,28 @@ struct RichTapBuilder {
     _ points: [EnvelopePoint], from: Int, to: Int, vibrator: RichTapDocument.Vibrator,
     reference: EventReference
   ) {
-    guard let strongest = points.max(by: { $0.level < $1.level }) else { return }
-    let intensity = quantizer.percent(strongest.level)
+    guard let strongestPoint = points.max(by: { $0.level < $1.level }) else { return }
+    let intensityPercent = quantizer.quantizeToPercent(strongestPoint.level)
     // A level that rounds to 0 is still written, as silence.
-    let maximumGain = Double(intensity) / 100
+    let maximumGain = Double(intensityPercent) / 100
     var segmentEvent = RichTapDocument.Event(
-      kind: .continuous, time: from, duration: to - from, vibrator: vibrator, intensity: intensity,
-      frequency: quantizer.percent(strongest.sharpness))
-    if segmentEvent.duration < dialect.durationRange.lowerBound {
-      segmentEvent.duration = dialect.durationRange.lowerBound
+      kind: .continuous, startMilliseconds: from, durationMilliseconds: to - from,
+      targetVibrator: vibrator, intensityPercent: intensityPercent,
+      frequencyPercent: quantizer.quantizeToPercent(strongestPoint.sharpness))
+    if segmentEvent.durationMilliseconds < dialect.durationRangeMilliseconds.lowerBound {
+      segmentEvent.durationMilliseconds = dialect.durationRangeMilliseconds.lowerBound
     }
-    let reduced = PointReduction(
+    let reducedPoints = PointReduction(
       points, maximumCount: maximumPointCount, tolerance: Quantizer.roundingTolerance)
-    reportReduction(error: reduced.maximumError, of: reference)
-    let curve = reduced.points.map { point in
+    reportReduction(error: reducedPoints.maximumError, of: reference)
+    let curve = reducedPoints.points.map { point in
       RichTapDocument.CurvePoint(
-        time: min(max(quantizer.milliseconds(point.time) - from, 0), segmentEvent.duration),
+        timeMilliseconds: min(
+          max(quantizer.quantizeToMilliseconds(point.time) - from, 0),
+          segmentEvent.durationMilliseconds),
         gain: maximumGain > 0 ? Float(min(point.level / maximumGain, 1)) : 0,
-        frequencyOffset: quantizer.percent(point.sharpness) - segmentEvent.frequency)
+        frequencyOffset: quantizer.quantizeToPercent(point.sharpness)
+          - segmentEvent.frequencyPercent)
     }
     append(segmentEvent, curve: curve, of: reference)
   }
@@ -172,7 +187,7 @@ struct RichTapBuilder {
   /// The maximum number of envelope points in a curve, without the ramps that HE requires at its
   /// ends.
   private var maximumPointCount: Int {
-    RichTapDialect.curvePointCountRange.upperBound - (dialect == .he ? 2 : 0)
+    RichTapDialect.curvePointCountRange.upperBound - (dialect == .richTapHE ? 2 : 0)
   }
 
   private mutating func append(
@@ -180,34 +195,36 @@ struct RichTapBuilder {
     of reference: EventReference
   ) {
     var event = event
-    var curve = RichTapCurveFitter(points: points, duration: event.duration)
+    var curveFitter = RichTapCurveFitter(
+      points: points, durationMilliseconds: event.durationMilliseconds)
     let minimumDuration =
-      dialect == .he || !curve.isFlat ? RichTapDialect.curvePointCountRange.lowerBound - 1 : 0
-    if event.duration < minimumDuration {
+      dialect == .richTapHE || !curveFitter.isFlat
+      ? RichTapDialect.curvePointCountRange.lowerBound - 1 : 0
+    if event.durationMilliseconds < minimumDuration {
       losses.add(
         .approximated, .event(reference),
         "an event is lengthened by # ms, to \(minimumDuration) ms",
-        size: Double(minimumDuration - event.duration))
-      event.duration = minimumDuration
-      curve = RichTapCurveFitter(points: points, duration: minimumDuration)
+        size: Double(minimumDuration - event.durationMilliseconds))
+      event.durationMilliseconds = minimumDuration
+      curveFitter = RichTapCurveFitter(points: points, durationMilliseconds: minimumDuration)
     }
     switch dialect {
-    case .oh:
-      event.curve = curve.isFlat ? [] : curve.fittedPoints()
-    case .he:
-      if curve.isFlat {
-        event.curve = RichTapDialect.constantCurve(duration: event.duration)
+    case .harmonyOS:
+      event.curve = curveFitter.isFlat ? [] : curveFitter.fittedPoints()
+    case .richTapHE:
+      if curveFitter.isFlat {
+        event.curve = RichTapDialect.constantCurve(duration: event.durationMilliseconds)
       } else {
-        if curve.rampEndsToZero() {
+        if curveFitter.setEndsToZero() {
           losses.add(
             .approximated, .event(reference),
             "a curve is extended to Intensity 0 within # ms of its ends",
-            size: Double(RichTapDialect.rampMilliseconds))
+            size: Double(RichTapDialect.edgeRampMilliseconds))
         }
-        event.curve = curve.fittedPoints()
+        event.curve = curveFitter.fittedPoints()
       }
     }
-    reportReduction(error: curve.maximumError, of: reference)
+    reportReduction(error: curveFitter.maximumError, of: reference)
     events.append(event)
   }
 
@@ -216,37 +233,42 @@ struct RichTapBuilder {
   /// Returns the text of version 2, in patterns of at most 16 events.
   mutating func patternListText(notes: String?) -> [UInt8] {
     var groups: [RichTapDocument.Group] = []
-    let events = sortedEvents
-    var end = 0
-    var shift = 0
+    let events = eventsByTime
+    var previousEnd = 0
+    var groupStart = 0
     for var event in events {
-      let length = event.isTransient ? RichTapDialect.transientMilliseconds : event.duration
-      let after = event.time + length
+      let length =
+        event.isTransient
+        ? RichTapDialect.transientDurationMilliseconds : event.durationMilliseconds
+      let after = event.startMilliseconds + length
       let last = groups.last
       if last == nil || last?.events.count == dialect.maximumEventCount
-        || event.time - end > Self.maximumGapMilliseconds
+        || event.startMilliseconds - previousEnd > Self.maximumGapMilliseconds
       {
-        groups.append(RichTapDocument.Group(time: max(event.time, last.map { $0.time + 1 } ?? 0)))
+        groups.append(
+          RichTapDocument.Group(
+            startMilliseconds: max(
+              event.startMilliseconds, last.map { $0.startMilliseconds + 1 } ?? 0)))
       }
-      event.time -= groups[groups.count - 1].time
-      shift = max(shift, -event.time)
-      event.time = max(event.time, 0)
+      event.startMilliseconds -= groups[groups.count - 1].startMilliseconds
+      groupStart = max(groupStart, -event.startMilliseconds)
+      event.startMilliseconds = max(event.startMilliseconds, 0)
       groups[groups.count - 1].events.append(event)
-      end = max(end, after)
+      previousEnd = max(previousEnd, after)
     }
-    if shift > 0 {
+    if groupStart > 0 {
       losses.add(
         .approximated, .composition,
         "more than 16 events at the same time are spread by up to # ms",
-        size: Double(shift))
+        size: Double(groupStart))
     }
     reportEmptyFile()
-    return RichTapSchema.schema(of: .he).file.text(
+    return RichTapSchema.schema(of: .richTapHE).fileSchema.text(
       RichTapDocument(version: 2, notes: notes, groups: groups))
   }
 
   mutating func singlePatternText(notes: String?) -> [UInt8] {
-    let maximumCount = RichTapDialect.he.maximumEventCount
+    let maximumCount = RichTapDialect.richTapHE.maximumEventCount
     if events.count > maximumCount {
       losses.add(
         .approximated, .composition,
@@ -254,9 +276,9 @@ struct RichTapBuilder {
         size: Double(events.count))
     }
     reportEmptyFile()
-    return RichTapSchema.schema(of: .he).file.text(
+    return RichTapSchema.schema(of: .richTapHE).fileSchema.text(
       RichTapDocument(
-        version: 1, notes: notes, groups: [RichTapDocument.Group(events: sortedEvents)]))
+        version: 1, notes: notes, groups: [RichTapDocument.Group(events: eventsByTime)]))
   }
 
   private mutating func reportEmptyFile() {
@@ -269,9 +291,9 @@ struct RichTapBuilder {
 
   mutating func channelsText(notes: String?) -> [UInt8] {
     var groups: [RichTapDocument.Group] = []
-    let events = sortedEvents
+    let events = eventsByTime
     let usedVibrators = RichTapDocument.Vibrator.allCases.filter { vibrator in
-      events.contains { $0.vibrator == vibrator }
+      events.contains { $0.targetVibrator == vibrator }
     }
     // A file has at most two channels. If each vibrator also plays on its own, events for both are
     // written to both channels.
@@ -281,16 +303,20 @@ struct RichTapBuilder {
     }
     for vibrator in channels {
       var channelEvents = events.filter {
-        $0.vibrator == vibrator || !channels.contains($0.vibrator)
+        $0.targetVibrator == vibrator || !channels.contains($0.targetVibrator)
       }
-      let lateCount = channelEvents.count { $0.time > RichTapDialect.oh.timeRange.upperBound }
+      let lateCount = channelEvents.count {
+        $0.startMilliseconds > RichTapDialect.harmonyOS.eventTimeRangeMilliseconds.upperBound
+      }
       if lateCount > 0 {
-        channelEvents.removeAll { $0.time > RichTapDialect.oh.timeRange.upperBound }
+        channelEvents.removeAll {
+          $0.startMilliseconds > RichTapDialect.harmonyOS.eventTimeRangeMilliseconds.upperBound
+        }
         losses.add(
           .dropped, .composition, "events after 30 minutes are omitted, # in total",
           size: Double(lateCount))
       }
-      let maximumCount = RichTapDialect.oh.maximumEventCount
+      let maximumCount = RichTapDialect.harmonyOS.maximumEventCount
       if channelEvents.count > maximumCount {
         losses.add(
           .dropped, .composition,
@@ -298,18 +324,20 @@ struct RichTapBuilder {
           size: Double(channelEvents.count - maximumCount))
         channelEvents.removeLast(channelEvents.count - maximumCount)
       }
-      groups.append(RichTapDocument.Group(vibrator: vibrator, events: channelEvents))
+      groups.append(RichTapDocument.Group(targetVibrator: vibrator, events: channelEvents))
     }
     let document = RichTapDocument(channelCount: groups.count, notes: notes, groups: groups)
-    let text = RichTapSchema.schema(of: .oh).file.text(document)
-    guard text.count > RichTapDialect.oh.maximumFileSize else { return text }
-    let compact = RichTapSchema.schema(of: .oh).file.text(document, layout: .compact)
-    if compact.count > RichTapDialect.oh.maximumFileSize {
+    let text = RichTapSchema.schema(of: .harmonyOS).fileSchema.text(document)
+    let maximumFileBytes = RichTapDialect.harmonyOS.maximumFileBytes
+    guard text.count > maximumFileBytes else { return text }
+    let compactText = RichTapSchema.schema(of: .harmonyOS).fileSchema.text(
+      document, layout: .compact)
+    if compactText.count > maximumFileBytes {
       losses.add(
         .approximated, .composition,
-        "the file has # bytes; HarmonyOS rejects more than \(RichTapDialect.oh.maximumFileSize)",
-        size: Double(compact.count))
+        "the file has # bytes; HarmonyOS rejects more than \(maximumFileBytes)",
+        size: Double(compactText.count))
     }
-    return compact
+    return compactText
   }
 }

@@ -14,7 +14,7 @@ struct IndividualCurves {
 
   /// The curves and parameters of one control, sorted by start.
   private struct ControlTrack {
-    var starts: [Double] = []
+    var startTimes: [Double] = []
     var curves: [ParameterCurve?] = []
 
     /// Returns the only curve that is active in a range, without control points if no curve is
@@ -23,33 +23,34 @@ struct IndividualCurves {
       let onset = range.lowerBound
       // Find the first curve that starts at or after the onset.
       var lowerBound = 0
-      var upperBound = starts.count
+      var upperBound = startTimes.count
       while lowerBound < upperBound {
         let midpoint = (lowerBound + upperBound) / 2
-        if starts[midpoint] < onset {
+        if startTimes[midpoint] < onset {
           lowerBound = midpoint + 1
         } else {
           upperBound = midpoint
         }
       }
       let next =
-        lowerBound < starts.count && starts[lowerBound] == onset ? lowerBound + 1 : lowerBound
-      if next < starts.count, starts[next] < range.upperBound { return nil }
+        lowerBound < startTimes.count && startTimes[lowerBound] == onset
+        ? lowerBound + 1 : lowerBound
+      if next < startTimes.count, startTimes[next] < range.upperBound { return nil }
       if next > lowerBound { return curves[lowerBound] }
       return lowerBound == 0 ? ParameterCurve(id: id, time: onset, controlPoints: []) : nil
     }
   }
 
-  private var intensity = ControlTrack()
-  private var sharpness = ControlTrack()
+  private var intensityTrack = ControlTrack()
+  private var sharpnessTrack = ControlTrack()
   private let hasEnvelopeControls: Bool
 
   init(of pattern: HapticPattern) {
     hasEnvelopeControls =
-      pattern.parameters.contains { $0.id.target.isEnvelopeTime }
-      || pattern.curves.contains { $0.id.target.isEnvelopeTime }
-    intensity = Self.track(of: .hapticIntensityControl, in: pattern)
-    sharpness = Self.track(of: .hapticSharpnessControl, in: pattern)
+      pattern.parameters.contains { $0.id.eventParameter.isEnvelopeTime }
+      || pattern.curves.contains { $0.id.eventParameter.isEnvelopeTime }
+    intensityTrack = Self.track(of: .hapticIntensityControl, in: pattern)
+    sharpnessTrack = Self.track(of: .hapticSharpnessControl, in: pattern)
   }
 
   private static func track(of id: DynamicParameterID, in pattern: HapticPattern) -> ControlTrack {
@@ -62,9 +63,10 @@ struct IndividualCurves {
     entries += pattern.curves.filter { $0.id == id }.map { curve in
       (curve.time, curve.interpolation == .linear && !curve.controlPoints.isEmpty ? curve : nil)
     }
-    let order = entries.indices.sorted { (entries[$0].start, $0) < (entries[$1].start, $1) }
+    let entryOrder = entries.indices.sorted { (entries[$0].start, $0) < (entries[$1].start, $1) }
     return ControlTrack(
-      starts: order.map { entries[$0].start }, curves: order.map { entries[$0].curve })
+      startTimes: entryOrder.map { entries[$0].start }, curves: entryOrder.map { entries[$0].curve }
+    )
   }
 
   /// Returns the breakpoints of the curves that act only on an event. The result is empty if no
@@ -73,9 +75,9 @@ struct IndividualCurves {
     guard let duration = event.duration, duration > 0, !hasEnvelopeControls,
       ![.attackTime, .decayTime, .releaseTime].contains(where: { event.value(of: $0) != 0 }),
       event.value(of: .sustained) >= 0.5,
-      let intensity = intensity.onlyCurve(
+      let intensity = intensityTrack.onlyCurve(
         in: event.time...event.time + duration, of: .hapticIntensityControl),
-      let sharpness = sharpness.onlyCurve(
+      let sharpness = sharpnessTrack.onlyCurve(
         in: event.time...event.time + duration, of: .hapticSharpnessControl)
     else { return nil }
     let gains = Self.sortedPoints(of: intensity)
@@ -92,9 +94,11 @@ struct IndividualCurves {
   }
 
   private static func sortedPoints(of curve: ParameterCurve) -> [(time: Double, value: Double)] {
-    let points = curve.controlPoints
-    return points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map {
-      (points[$0].time, curve.id.clamped(points[$0].value))
+    let controlPoints = curve.controlPoints
+    return controlPoints.indices.sorted {
+      (controlPoints[$0].time, $0) < (controlPoints[$1].time, $1)
+    }.map {
+      (controlPoints[$0].time, curve.id.clamped(controlPoints[$0].value))
     }
   }
 }
@@ -112,7 +116,7 @@ extension EventParameterID {
 /// 3. Insert points if there are too few.
 struct RichTapCurveFitter {
   var points: [RichTapDocument.CurvePoint]
-  let duration: Int
+  let durationMilliseconds: Int
   /// The maximum distance between the fitted curve and the given points.
   private(set) var maximumError = 0.0
 
@@ -120,23 +124,27 @@ struct RichTapCurveFitter {
 
   /// Adds ramps from and to a gain of 0, and returns whether the curve started or ended at another
   /// gain.
-  mutating func rampEndsToZero() -> Bool {
+  mutating func setEndsToZero() -> Bool {
     guard let first = points.first, let last = points.last else { return false }
     var isChanged = false
-    let edge = RichTapDialect.rampMilliseconds
-    if first.time != 0 || first.gain != 0 {
+    let edgeMilliseconds = RichTapDialect.edgeRampMilliseconds
+    if first.timeMilliseconds != 0 || first.gain != 0 {
       isChanged = isChanged || first.gain != 0
-      for index in points.indices where points[index].time < edge {
-        points[index].time = edge
+      for index in points.indices where points[index].timeMilliseconds < edgeMilliseconds {
+        points[index].timeMilliseconds = edgeMilliseconds
       }
-      points.insert(.init(time: 0, gain: 0, frequencyOffset: first.frequencyOffset), at: 0)
+      points.insert(
+        .init(timeMilliseconds: 0, gain: 0, frequencyOffset: first.frequencyOffset), at: 0)
     }
-    if last.time != duration || last.gain != 0 {
+    if last.timeMilliseconds != durationMilliseconds || last.gain != 0 {
       isChanged = isChanged || last.gain != 0
-      for index in points.indices where points[index].time > duration - edge {
-        points[index].time = duration - edge
+      for index in points.indices
+      where points[index].timeMilliseconds > durationMilliseconds - edgeMilliseconds {
+        points[index].timeMilliseconds = durationMilliseconds - edgeMilliseconds
       }
-      points.append(.init(time: duration, gain: 0, frequencyOffset: last.frequencyOffset))
+      points.append(
+        .init(
+          timeMilliseconds: durationMilliseconds, gain: 0, frequencyOffset: last.frequencyOffset))
     }
     return isChanged
   }
@@ -150,55 +158,60 @@ struct RichTapCurveFitter {
   }
 
   private mutating func reduceToMaximum() {
-    let maximumCount = max(2, min(RichTapDialect.curvePointCountRange.upperBound, duration + 1))
+    let maximumCount = max(
+      2, min(RichTapDialect.curvePointCountRange.upperBound, durationMilliseconds + 1))
     guard points.count > maximumCount else { return }
-    let reduced = PointReduction(
+    let reducedPoints = PointReduction(
       points.enumerated().map { index, point in
         EnvelopePoint(
-          time: Double(point.time), level: Double(point.gain),
+          time: Double(point.timeMilliseconds), level: Double(point.gain),
           sharpness: Double(point.frequencyOffset) / 100
         )
       }, maximumCount: maximumCount)
-    maximumError = max(maximumError, reduced.maximumError)
-    points = reduced.points.map { point in
+    maximumError = max(maximumError, reducedPoints.maximumError)
+    points = reducedPoints.points.map { point in
       .init(
-        time: FrameConversion.integer(point.time), gain: Float(point.level),
-        frequencyOffset: FrameConversion.integer(point.sharpness * 100))
+        timeMilliseconds: FrameConversion.clampedInteger(point.time), gain: Float(point.level),
+        frequencyOffset: FrameConversion.clampedInteger(point.sharpness * 100))
     }
   }
 
-  /// Moves points with equal times, such as those of jumps, one millisecond apart.
+  /// Moves points with equal times, such as the two points of a jump, one millisecond apart.
   private mutating func separateEqualTimes() {
-    for index in points.indices.dropFirst() where points[index].time <= points[index - 1].time {
-      points[index].time = points[index - 1].time + 1
+    for index in points.indices.dropFirst()
+    where points[index].timeMilliseconds <= points[index - 1].timeMilliseconds {
+      points[index].timeMilliseconds = points[index - 1].timeMilliseconds + 1
     }
-    var end = duration
+    var latestTime = durationMilliseconds
     for index in points.indices.reversed() {
-      points[index].time = min(points[index].time, end)
-      end = points[index].time - 1
+      points[index].timeMilliseconds = min(points[index].timeMilliseconds, latestTime)
+      latestTime = points[index].timeMilliseconds - 1
     }
-    points.removeAll { $0.time < 0 }
+    points.removeAll { $0.timeMilliseconds < 0 }
   }
 
   private mutating func padToMinimum() {
     while points.count < RichTapDialect.curvePointCountRange.lowerBound, let last = points.last {
       var widestIndex: Int?
       for index in points.indices.dropLast() {
-        let span = points[index + 1].time - points[index].time
-        let maximumSpan = widestIndex.map { points[$0 + 1].time - points[$0].time } ?? 1
+        let span = points[index + 1].timeMilliseconds - points[index].timeMilliseconds
+        let maximumSpan =
+          widestIndex.map { points[$0 + 1].timeMilliseconds - points[$0].timeMilliseconds } ?? 1
         if span > maximumSpan {
           widestIndex = index
         }
       }
       guard let index = widestIndex else {
         // There is no space between points: hold the last value, or the first.
-        if last.time < duration {
+        if last.timeMilliseconds < durationMilliseconds {
           points.append(
-            .init(time: last.time + 1, gain: last.gain, frequencyOffset: last.frequencyOffset))
-        } else if points[0].time > 0 {
+            .init(
+              timeMilliseconds: last.timeMilliseconds + 1, gain: last.gain,
+              frequencyOffset: last.frequencyOffset))
+        } else if points[0].timeMilliseconds > 0 {
           points.insert(
             .init(
-              time: points[0].time - 1, gain: points[0].gain,
+              timeMilliseconds: points[0].timeMilliseconds - 1, gain: points[0].gain,
               frequencyOffset: points[0].frequencyOffset), at: 0)
         } else {
           return
@@ -207,12 +220,13 @@ struct RichTapCurveFitter {
       }
       let from = points[index]
       let to = points[index + 1]
-      let time = (from.time + to.time) / 2
-      let fraction = Float(time - from.time) / Float(to.time - from.time)
+      let time = (from.timeMilliseconds + to.timeMilliseconds) / 2
+      let fraction =
+        Float(time - from.timeMilliseconds) / Float(to.timeMilliseconds - from.timeMilliseconds)
       points.insert(
         .init(
-          time: time, gain: from.gain + (to.gain - from.gain) * fraction,
-          frequencyOffset: FrameConversion.integer(
+          timeMilliseconds: time, gain: from.gain + (to.gain - from.gain) * fraction,
+          frequencyOffset: FrameConversion.clampedInteger(
             Double(
               Float(from.frequencyOffset) + Float(to.frequencyOffset - from.frequencyOffset)
                 * fraction

@@ -8,18 +8,18 @@ struct RichTapDocument: Equatable, Sendable {
   /// Events with times relative to a common start: a pattern of HE, or a channel of HarmonyOS.
   struct Group: Equatable, Sendable {
     /// The start of the group, in milliseconds from the start of the file; 0 for a channel.
-    var time = 0
+    var startMilliseconds = 0
     /// The vibrator of a channel. Patterns of HE name a vibrator with each event.
-    var vibrator = Vibrator.both
+    var targetVibrator = Vibrator.both
     var events: [Event] = []
 
     /// The events with times from the start of the file, and with their vibrator.
     var absoluteEvents: [Event] {
       events.map { event in
         var event = event
-        event.time += time
-        if vibrator != .both {
-          event.vibrator = vibrator
+        event.startMilliseconds += startMilliseconds
+        if targetVibrator != .both {
+          event.targetVibrator = targetVibrator
         }
         return event
       }
@@ -33,14 +33,14 @@ struct RichTapDocument: Equatable, Sendable {
 
     var kind: Kind
     /// The start of the event, in milliseconds from the start of the group.
-    var time: Int
+    var startMilliseconds: Int
     /// The duration in milliseconds; ignored for a transient.
-    var duration = 0
-    var vibrator = Vibrator.both
+    var durationMilliseconds = 0
+    var targetVibrator = Vibrator.both
     /// The intensity in percent, 0…100.
-    var intensity: Int
+    var intensityPercent: Int
     /// The frequency, from dull (0) to sharp (100). A transient of HE may have −50…150.
-    var frequency: Int
+    var frequencyPercent: Int
     /// The curve of a continuous event; empty for a constant event.
     var curve: [CurvePoint] = []
 
@@ -50,7 +50,7 @@ struct RichTapDocument: Equatable, Sendable {
   /// A point of a curve.
   struct CurvePoint: Equatable, Sendable {
     /// The time from the start of the event, in milliseconds.
-    var time: Int
+    var timeMilliseconds: Int
     /// The factor on the intensity of the event, 0…1.
     var gain: Float
     /// The offset that is added to the frequency of the event, −100…100.
@@ -92,36 +92,38 @@ struct RichTapDocument: Equatable, Sendable {
 /// Source of the limits: the decoders of HarmonyOS, which plays both
 /// (openharmony/sensors_miscdevice, 9394f74, utils/haptic_decoder).
 enum RichTapDialect: Sendable {
-  case he, oh
+  case richTapHE, harmonyOS
 
-  var maximumEventCount: Int { self == .he ? 16 : 128 }
+  var maximumEventCount: Int { self == .richTapHE ? 16 : 128 }
   /// The range of event starts, in milliseconds.
-  var timeRange: ClosedRange<Int> { self == .he ? 0...Int(Int32.max) : 0...1_800_000 }
+  var eventTimeRangeMilliseconds: ClosedRange<Int> {
+    self == .richTapHE ? 0...Int(Int32.max) : 0...1_800_000
+  }
   /// The range of durations of a continuous event, in milliseconds.
-  var durationRange: ClosedRange<Int> { (self == .he ? 1 : 0)...5_000 }
+  var durationRangeMilliseconds: ClosedRange<Int> { (self == .richTapHE ? 1 : 0)...5_000 }
   static let curvePointCountRange = 4...16
   /// The maximum file size, in bytes.
-  var maximumFileSize: Int { self == .he ? .max : 64 * 1024 }
+  var maximumFileBytes: Int { self == .richTapHE ? .max : 64 * 1024 }
   static let intensityRange = 0...100
   static let frequencyOffsetRange = -100...100
 
   func frequencyRange(isTransient: Bool) -> ClosedRange<Int> {
-    self == .he && isTransient ? -50...150 : 0...100
+    self == .richTapHE && isTransient ? -50...150 : 0...100
   }
 
   /// The duration of a transient, in milliseconds.
-  static let transientMilliseconds = 48
+  static let transientDurationMilliseconds = 48
 
   /// The length of the ramps that HE requires at the ends of an event, in milliseconds.
-  static let rampMilliseconds = 1
+  static let edgeRampMilliseconds = 1
 
   /// Returns the curve that HE requires for an event of constant intensity.
   static func constantCurve(duration: Int) -> [RichTapDocument.CurvePoint] {
     [
-      .init(time: 0, gain: 0, frequencyOffset: 0),
-      .init(time: rampMilliseconds, gain: 1, frequencyOffset: 0),
-      .init(time: duration - rampMilliseconds, gain: 1, frequencyOffset: 0),
-      .init(time: duration, gain: 0, frequencyOffset: 0),
+      .init(timeMilliseconds: 0, gain: 0, frequencyOffset: 0),
+      .init(timeMilliseconds: edgeRampMilliseconds, gain: 1, frequencyOffset: 0),
+      .init(timeMilliseconds: duration - edgeRampMilliseconds, gain: 1, frequencyOffset: 0),
+      .init(timeMilliseconds: duration, gain: 0, frequencyOffset: 0),
     ]
   }
 }

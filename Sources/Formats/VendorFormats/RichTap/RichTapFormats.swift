@@ -9,8 +9,8 @@ extension HapticFormat {
   /// Events without curves become one layer, and events with curves as few layers as possible.
   /// Events for one of two vibrators go to layers named `left` and `right`. Times are written in
   /// whole milliseconds, and values in whole percent.
-  public static let he = richTap(
-    .he, id: "he", title: "RichTap HE", endings: ["he"], dialects: ["2", "1"]
+  public static let richTapHE = richTap(
+    .richTapHE, id: "he", title: "RichTap HE", endings: ["he"], dialects: ["2", "1"]
   ) { outline in
     guard outline.hasRootKey("Metadata") else { return false }
     // AHAP has the same root keys.
@@ -23,8 +23,8 @@ extension HapticFormat {
   ///
   /// They become the same layers as ``he``. Files whose names don't end in `oh.json` are recognized
   /// by their content.
-  public static let oh = richTap(
-    .oh, id: "oh", title: "HarmonyOS haptic JSON", endings: ["oh.json"]
+  public static let harmonyOS = richTap(
+    .harmonyOS, id: "oh", title: "HarmonyOS haptic JSON", endings: ["oh.json"]
   ) {
     $0.hasRootKey("Channels") && $0.hasRootKey("MetaData")
   }
@@ -36,7 +36,8 @@ extension HapticFormat {
   ) -> HapticFormat {
     json(
       id, title: title, endings: endings, rules: dialect.rules, dialects: dialects,
-      resolution: FormatResolution(intensity: 0.01, seconds: 0.001, sharpness: 0.01),
+      resolution: FormatResolution(
+        intensityStep: 0.01, timeStepSeconds: 0.001, sharpnessStep: 0.01),
       matches: isMarked,
       read: { json, options in
         var decoder = RichTapDecoder.decode(json, dialect: dialect)
@@ -50,7 +51,7 @@ extension HapticFormat {
         let converted = RichTapReader(
           decoder.log.errorCount == 0 ? decoder.document : RichTapDocument())
         let sourceIndices = [[Int]](
-          decoder.eventValueIndices.flatMap { $0 }, at: converted.references.flatMap { $0 })
+          decoder.eventValueIndices.flatMap { $0 }, at: converted.eventReferences.flatMap { $0 })
         return ReadResult(
           converted.composition, of: json, log: decoder.log, options: options,
           losses: converted.losses,
@@ -58,7 +59,7 @@ extension HapticFormat {
           details: details)
       },
       write: { (composition, options) throws(InputError) in
-        try composition.checkFinite(.heIntensity)
+        try composition.checkFinite(.richTapIntensityOutOfRange)
         var losses = LossLog()
         let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
         var builder = RichTapBuilder(
@@ -71,12 +72,12 @@ extension HapticFormat {
         let notes = composition.notes ?? composition.title
         let bytes =
           switch dialect {
-          case .oh: builder.channelsText(notes: notes)
-          case .he where options.dialect == "1": builder.singlePatternText(notes: notes)
-          case .he: builder.patternListText(notes: notes)
+          case .harmonyOS: builder.channelsText(notes: notes)
+          case .richTapHE where options.dialect == "1": builder.singlePatternText(notes: notes)
+          case .richTapHE: builder.patternListText(notes: notes)
           }
         return WrittenFiles([WrittenFiles.File(bytes)], losses: builder.losses.finish())
-      }, shape: { RichTapSchema.schema(of: dialect).file.schema })
+      }, shape: { RichTapSchema.schema(of: dialect).fileSchema.schema })
   }
 }
 
@@ -99,7 +100,7 @@ struct RichTapDecoder: JSONSchemaReader {
   /// which some rules are only warnings.
   private var isFromConverter = false
   /// A Boolean value that indicates whether the intensities of curves are in percent.
-  private var usesPercentCurves = false
+  private var readsCurvesAsPercent = false
   private var unwrappedEvents: (first: Int, count: Int)?
   private var percentCurveValue: JSONValue?
   /// The start of the preceding pattern, in milliseconds.
@@ -107,9 +108,9 @@ struct RichTapDecoder: JSONSchemaReader {
   fileprivate var currentEventDuration = 0
 
   let rules = JSONSchemaRules(
-    missingKey: .heMissingKey, recommendedKey: .ohPartialKeys, wrongType: .wrongType,
-    outOfRange: .heStructure,
-    fractionHandling: .truncated(.heFraction))
+    missingKey: .richTapMissingKey, recommendedKey: .harmonyOSPartialKeys, wrongType: .wrongType,
+    outOfRange: .richTapInvalidStructure,
+    fractionHandling: .truncated(.richTapFractionalNumber))
 
   init(_ json: JSONDocument, dialect: RichTapDialect) {
     self.json = json
@@ -117,43 +118,46 @@ struct RichTapDecoder: JSONSchemaReader {
   }
 
   static func decode(_ json: JSONDocument, dialect: RichTapDialect) -> RichTapDecoder {
-    var strict = RichTapDecoder(json, dialect: dialect)
-    strict.decode()
-    guard strict.unwrappedEvents != nil || strict.percentCurveValue != nil else { return strict }
-    var lenient = RichTapDecoder(json, dialect: dialect)
-    lenient.isFromConverter = true
-    lenient.usesPercentCurves = strict.percentCurveValue != nil
-    lenient.decode()
-    return lenient
+    var strictDecoder = RichTapDecoder(json, dialect: dialect)
+    strictDecoder.decodeRoot()
+    guard strictDecoder.unwrappedEvents != nil || strictDecoder.percentCurveValue != nil else {
+      return strictDecoder
+    }
+    var lenientDecoder = RichTapDecoder(json, dialect: dialect)
+    lenientDecoder.isFromConverter = true
+    lenientDecoder.readsCurvesAsPercent = strictDecoder.percentCurveValue != nil
+    lenientDecoder.decodeRoot()
+    return lenientDecoder
   }
 
-  private mutating func decode() {
+  private mutating func decodeRoot() {
     let root = json.root
     guard root.kind == .object else {
-      return log.add(.heStructure, at: root, "the file must be an object, not \(root.kind.noun)")
+      return log.add(
+        .richTapInvalidStructure, at: root, "the file must be an object, not \(root.kind.noun)")
     }
-    if json.text.count > dialect.maximumFileSize {
+    if json.text.count > dialect.maximumFileBytes {
       log.add(
-        .ohFileSize, at: root, offset: 0,
+        .harmonyOSFileTooLarge, at: root, offset: 0,
         """
         the file has \(json.text.count) bytes; HarmonyOS rejects more than \
-        \(dialect.maximumFileSize)
+        \(dialect.maximumFileBytes)
         """
       )
     }
-    var decoded = RichTapDocument()
-    RichTapSchema.schema(of: dialect).file.read(root, into: &decoded, reader: &self)
-    document = decoded
+    var decodedDocument = RichTapDocument()
+    RichTapSchema.schema(of: dialect).fileSchema.read(root, into: &decodedDocument, reader: &self)
+    document = decodedDocument
     if let unwrappedEvents {
       let count = unwrappedEvents.count
       log.add(
-        .heNoEventWrapper, at: JSONValue(document: json, index: unwrappedEvents.first),
+        .richTapMissingEventWrapper, at: JSONValue(document: json, index: unwrappedEvents.first),
         (count == 1 ? "an event is" : "\(count) events are") + " not under the key \"Event\"",
         suggestion: "write {\"Event\": {…}}")
     }
     if let percentCurveValue {
       log.add(
-        .hePercentCurve, at: percentCurveValue,
+        .richTapPercentCurve, at: percentCurveValue,
         "curve intensities are read as percentages, because one of them is greater than 1",
         suggestion: "divide all curve intensities by 100")
     }
@@ -163,109 +167,132 @@ struct RichTapDecoder: JSONSchemaReader {
     of pattern: JSONValue, into group: inout RichTapDocument.Group
   ) {
     let tables = RichTapSchema.schema(of: dialect)
-    var values: [Int] = []
-    var count = 0
-    var previous = 0
+    var decodedIndices: [Int] = []
+    var eventCount = 0
+    var previousTime = 0
     for entry in pattern.elements {
-      count += 1
-      guard expectKind(.object, of: entry, as: tables.patternEntry.noun) else { continue }
-      let members = tables.patternEntry.names.indexedMembers(of: entry)
+      eventCount += 1
+      guard expectKind(.object, of: entry, as: tables.patternEntrySchema.noun) else { continue }
+      let members = tables.patternEntrySchema.names.indexedMembers(of: entry)
       var value = members[0]
       if value == nil, members[1] != nil {
-        unwrappedEvents = (unwrappedEvents?.first ?? entry.index, (unwrappedEvents?.count ?? 0) + 1)
+        unwrappedEvents = (
+          unwrappedEvents?.first ?? entry.nodeIndex, (unwrappedEvents?.count ?? 0) + 1
+        )
         value = entry
       }
       guard let value else {
         reportMissing(
-          tables.patternEntry.keys[0], isRequired: true, of: entry, schema: tables.patternEntry)
+          tables.patternEntrySchema.keys[0], isRequired: true, of: entry,
+          schema: tables.patternEntrySchema)
         continue
       }
-      var event = RichTapDocument.Event(kind: .transient, time: 0, intensity: 0, frequency: 50)
-      guard tables.event.read(value, into: &event, reader: &self) else { continue }
-      if dialect == .he, event.time < previous {
+      var event = RichTapDocument.Event(
+        kind: .transient, startMilliseconds: 0, intensityPercent: 0, frequencyPercent: 50)
+      guard tables.eventSchema.read(value, into: &event, reader: &self) else { continue }
+      if dialect == .richTapHE, event.startMilliseconds < previousTime {
         log.add(
-          .heRelativeTime, at: value,
-          "RelativeTime is \(event.time), before the previous event at \(previous)")
+          .richTapInvalidRelativeTime, at: value,
+          "RelativeTime is \(event.startMilliseconds), before the previous event at \(previousTime)"
+        )
       }
-      previous = max(previous, event.time)
+      previousTime = max(previousTime, event.startMilliseconds)
       group.events.append(event)
-      values.append(value.index)
+      decodedIndices.append(value.nodeIndex)
     }
-    if count > dialect.maximumEventCount {
+    if eventCount > dialect.maximumEventCount {
       log.add(
-        dialect == .he ? .heEventCount : .ohEventCount, at: pattern,
-        "Pattern has \(count) events; HarmonyOS rejects more than \(dialect.maximumEventCount)")
-    } else if count == 0, dialect == .he {
-      log.add(.heEventCount, at: pattern, severity: .error, "Pattern is empty")
+        dialect == .richTapHE ? .richTapWrongEventCount : .harmonyOSTooManyEvents, at: pattern,
+        "Pattern has \(eventCount) events; HarmonyOS rejects more than \(dialect.maximumEventCount)"
+      )
+    } else if eventCount == 0, dialect == .richTapHE {
+      log.add(.richTapWrongEventCount, at: pattern, severity: .error, "Pattern is empty")
     }
-    eventValueIndices.append(values)
+    eventValueIndices.append(decodedIndices)
   }
 
   fileprivate mutating func readCurve(_ curve: JSONValue, into event: inout RichTapDocument.Event) {
-    currentEventDuration = max(event.duration, 0)
-    let errors = log.errorCount
-    var count = 0
+    currentEventDuration = max(event.durationMilliseconds, 0)
+    let previousErrorCount = log.errorCount
+    var pointCount = 0
     for value in curve.elements {
-      count += 1
-      var point = RichTapDocument.CurvePoint(time: 0, gain: 1, frequencyOffset: 0)
-      guard RichTapSchema.schema(of: dialect).curvePoint.read(value, into: &point, reader: &self)
+      pointCount += 1
+      var point = RichTapDocument.CurvePoint(timeMilliseconds: 0, gain: 1, frequencyOffset: 0)
+      guard
+        RichTapSchema.schema(of: dialect).curvePointSchema.read(value, into: &point, reader: &self)
       else { continue }
-      if dialect == .he, let last = event.curve.last, point.time <= last.time {
+      if dialect == .richTapHE, let last = event.curve.last,
+        point.timeMilliseconds <= last.timeMilliseconds
+      {
         log.add(
-          .heCurveTime, at: value["Time"] ?? value,
-          "Time is \(point.time), not after the previous point at \(last.time)")
+          .richTapInvalidCurveTime, at: value["Time"] ?? value,
+          """
+          Time is \(point.timeMilliseconds), not after the previous point at \
+          \(last.timeMilliseconds)
+          """
+        )
       }
       event.curve.append(point)
     }
-    if !RichTapDialect.curvePointCountRange.contains(count) {
-      log.add(.heCurvePointCount, at: curve, "Curve has \(count) points; expected 4 to 16")
+    if !RichTapDialect.curvePointCountRange.contains(pointCount) {
+      log.add(
+        .richTapWrongCurvePointCount, at: curve, "Curve has \(pointCount) points; expected 4 to 16")
     }
-    guard dialect == .he else {
+    guard dialect == .richTapHE else {
       // Points with equal times keep their order.
       let points = event.curve
-      event.curve = points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }.map {
+      event.curve = points.indices.sorted {
+        (points[$0].timeMilliseconds, $0) < (points[$1].timeMilliseconds, $1)
+      }.map {
         points[$0]
       }
       return
     }
     guard let first = event.curve.first, let last = event.curve.last, currentEventDuration > 0,
-      errors == log.errorCount,
-      first.time != 0 || first.gain != 0 || last.time != currentEventDuration || last.gain != 0
+      previousErrorCount == log.errorCount,
+      first.timeMilliseconds != 0 || first.gain != 0
+        || last.timeMilliseconds != currentEventDuration || last.gain != 0
     else { return }
     log.add(
-      .heCurveEnds, at: curve, severity: isFromConverter ? .warning : .error,
-      "Curve runs from Intensity \(first.gain) at \(first.time) to \(last.gain) at \(last.time); "
-        + "it must run from 0 at 0 to 0 at \(currentEventDuration)")
+      .richTapInvalidCurveEnds, at: curve, severity: isFromConverter ? .warning : .error,
+      """
+      Curve runs from Intensity \(first.gain) at \(first.timeMilliseconds) to \(last.gain) at \
+      \(last.timeMilliseconds); it must run from 0 at 0 to 0 at \(currentEventDuration)
+      """)
   }
 
   /// Reports a pattern that does not start after the preceding pattern.
   fileprivate mutating func checkAbsoluteTime(
     of group: RichTapDocument.Group, in object: JSONValue
   ) {
-    if group.time <= previousPatternTime, let value = object["AbsoluteTime"],
+    if group.startMilliseconds <= previousPatternTime, let value = object["AbsoluteTime"],
       previousPatternTime >= 0
     {
       log.add(
-        .heAbsoluteTime, at: value,
-        "AbsoluteTime is \(group.time), not after the previous pattern at \(previousPatternTime)")
+        .richTapInvalidAbsoluteTime, at: value,
+        """
+        AbsoluteTime is \(group.startMilliseconds), not after the previous pattern at \
+        \(previousPatternTime)
+        """
+      )
     }
-    previousPatternTime = max(previousPatternTime, group.time)
+    previousPatternTime = max(previousPatternTime, group.startMilliseconds)
   }
 
   /// Returns the gain of a curve point. The decoder of HarmonyOS truncates to hundredths before it
   /// checks the range.
   fileprivate mutating func curveGain(_ value: JSONValue, key: JSONKey) -> Float? {
     guard var number: Double = readScalar(value, key: key) else { return nil }
-    if usesPercentCurves {
+    if readsCurvesAsPercent {
       number /= 100
     }
-    if !usesPercentCurves, number >= 1.01 {
+    if !readsCurvesAsPercent, number >= 1.01 {
       percentCurveValue = percentCurveValue ?? value
     } else if !(-0.01 < number && number < 1.01) {
       log.add(
-        .heCurveRange, at: value,
-        "Intensity is \(value.truncatedLexeme), outside 0 to \(usesPercentCurves ? 100 : 1)")
-    } else if usesPercentCurves, percentCurveValue == nil, number > 0.01 {
+        .richTapCurvePointOutOfRange, at: value,
+        "Intensity is \(value.truncatedLexeme), outside 0 to \(readsCurvesAsPercent ? 100 : 1)")
+    } else if readsCurvesAsPercent, percentCurveValue == nil, number > 0.01 {
       percentCurveValue = value
     }
     return Float(min(max(number, 0), 1))
@@ -275,8 +302,8 @@ struct RichTapDecoder: JSONSchemaReader {
 
   mutating func checkWholeText() {
     log.addDeviations(
-      of: json, byteOrderMark: .heByteOrderMark, trailingComma: .heTrailingComma,
-      duplicateKey: .heDuplicateKey)
+      of: json, byteOrderMark: .richTapByteOrderMark, trailingComma: .richTapTrailingComma,
+      duplicateKey: .richTapDuplicateKey)
     if log.errorCount == 0 {
       checkOverlaps()
     }
@@ -287,30 +314,32 @@ struct RichTapDecoder: JSONSchemaReader {
     for (group, values) in zip(document.groups, eventValueIndices) {
       events += zip(group.absoluteEvents, values).map { (event: $0, value: $1) }
     }
-    events.sort { ($0.event.time, $0.value) < ($1.event.time, $1.value) }
+    events.sort { ($0.event.startMilliseconds, $0.value) < ($1.event.startMilliseconds, $1.value) }
     // The times at which the left and the right vibrator become free.
-    var freeTimes = [0, 0]
+    var freeTimesByVibrator = [0, 0]
     var overlap: (value: Int, count: Int)?
     for (event, value) in events {
       let vibratorIndices =
-        switch event.vibrator {
+        switch event.targetVibrator {
         case .left: 0...0
         case .right: 1...1
         case .both: 0...1
         }
-      if vibratorIndices.contains(where: { event.time < freeTimes[$0] }) {
+      if vibratorIndices.contains(where: { event.startMilliseconds < freeTimesByVibrator[$0] }) {
         overlap = (overlap?.value ?? value, (overlap?.count ?? 0) + 1)
       }
       let end =
-        event.time + (event.isTransient ? RichTapDialect.transientMilliseconds : event.duration)
+        event.startMilliseconds
+        + (event.isTransient
+          ? RichTapDialect.transientDurationMilliseconds : event.durationMilliseconds)
       for vibrator in vibratorIndices {
-        freeTimes[vibrator] = max(freeTimes[vibrator], end)
+        freeTimesByVibrator[vibrator] = max(freeTimesByVibrator[vibrator], end)
       }
     }
     guard let overlap else { return }
     let count = overlap.count
     log.add(
-      .heOverlap, at: JSONValue(document: json, index: overlap.value),
+      .richTapOverlappingEvents, at: JSONValue(document: json, index: overlap.value),
       (count == 1 ? "an event starts" : "\(count) events start")
         + """
          while another event plays on the same vibrator; both play, but hardware may play only one
@@ -325,41 +354,48 @@ struct RichTapSchema: Sendable {
   private typealias Event = RichTapDocument.Event
   private typealias Group = RichTapDocument.Group
 
-  private static let he = RichTapSchema(.he)
-  private static let oh = RichTapSchema(.oh)
+  private static let richTapHESchema = RichTapSchema(.richTapHE)
+  private static let harmonyOSSchema = RichTapSchema(.harmonyOS)
 
-  let file: Table<RichTapDocument>
-  let event: Table<RichTapDocument.Event>
-  let curvePoint: Table<RichTapDocument.CurvePoint>
+  let fileSchema: Table<RichTapDocument>
+  let eventSchema: Table<RichTapDocument.Event>
+  let curvePointSchema: Table<RichTapDocument.CurvePoint>
   /// An entry of `Pattern`: an object with the key `Event`, or the event itself, as OpenHarmony's
   /// converter writes it.
-  let patternEntry: JSONSchema
+  let patternEntrySchema: JSONSchema
 
-  static func schema(of dialect: RichTapDialect) -> RichTapSchema { dialect == .he ? he : oh }
+  static func schema(of dialect: RichTapDialect) -> RichTapSchema {
+    dialect == .richTapHE ? richTapHESchema : harmonyOSSchema
+  }
 
   private init(_ dialect: RichTapDialect) {
     let curvePoint = Self.curvePointSchema(dialect)
     let event = Self.eventSchema(dialect, curvePoint: curvePoint)
-    let entry = JSONSchema(
+    let patternEntry = JSONSchema(
       "an entry of Pattern", [JSONKey("Event", .object { event.schema })] + event.schema.keys)
-    self.curvePoint = curvePoint
-    self.event = event
-    patternEntry = entry
+    self.curvePointSchema = curvePoint
+    self.eventSchema = event
+    patternEntrySchema = patternEntry
     switch dialect {
-    case .he:
-      file = Self.heFile(entry: entry, event: event)
-    case .oh:
-      file = Self.ohFile(entry: entry, event: event)
+    case .richTapHE:
+      fileSchema = Self.richTapHEFileSchema(entry: patternEntry, event: event)
+    case .harmonyOS:
+      fileSchema = Self.harmonyOSFileSchema(entry: patternEntry, event: event)
     }
   }
 
   /// Returns the schema of a RichTap HE file: `Pattern` in version 1, `PatternList` in version 2.
-  private static func heFile(entry: JSONSchema, event: Table<Event>) -> Table<RichTapDocument> {
-    let list = Table<Group>(
+  private static func richTapHEFileSchema(entry: JSONSchema, event: Table<Event>) -> Table<
+    RichTapDocument
+  > {
+    let patternListTable = Table<Group>(
       "an entry of PatternList",
       [
-        .value("AbsoluteTime", .integer(0...Int(Int32.max)), is: .required, rule: .heAbsoluteTime) {
-          $1(&$0.time)
+        .value(
+          "AbsoluteTime", .integer(0...Int(Int32.max)), is: .required,
+          rule: .richTapInvalidAbsoluteTime
+        ) {
+          $1(&$0.startMilliseconds)
         },
         patternField(entry: entry, event: event) { $1(&$0) },
       ]
@@ -370,42 +406,45 @@ struct RichTapSchema: Sendable {
     return Table(
       "the file",
       [
-        .group("Metadata", metadataSchema(.he)),
+        .group("Metadata", metadataSchema(.richTapHE)),
         patternField(entry: entry, event: event) { document, body in
           if document.groups.isEmpty {
             document.groups = [Group()]
           }
           body(&document.groups[0])
-        }.only { $0.version == 1 },
-        .array("PatternList", of: list, new: Group(), is: .required) { $1(&$0.groups) }.only {
-          $0.version == 2
-        },
+        }.appliesOnly { $0.version == 1 },
+        .array("PatternList", of: patternListTable, new: Group(), is: .required) { $1(&$0.groups) }
+          .appliesOnly {
+            $0.version == 2
+          },
       ]
     ) { object, document, reader in
       if document.version == 2, let list = object["PatternList"], list.kind == .array,
         list.elements.isEmpty
       {
-        reader.log.add(.heStructure, at: list, "PatternList is empty")
+        reader.log.add(.richTapInvalidStructure, at: list, "PatternList is empty")
       }
       return true
     }
   }
 
   /// Returns the schema of a HarmonyOS file: `Channels` with one `Pattern` each.
-  private static func ohFile(entry: JSONSchema, event: Table<Event>) -> Table<RichTapDocument> {
-    let parameters = Table<Group>(
-      "Parameters", [vibratorField(presence: .required) { $1(&$0.vibrator) }])
-    let channel = Table<Group>(
+  private static func harmonyOSFileSchema(entry: JSONSchema, event: Table<Event>) -> Table<
+    RichTapDocument
+  > {
+    let parametersTable = Table<Group>(
+      "Parameters", [vibratorField(presence: .required) { $1(&$0.targetVibrator) }])
+    let channelTable = Table<Group>(
       "an entry of Channels",
       [
-        .group("Parameters", parameters, layout: .singleLine),
+        .group("Parameters", parametersTable, layout: .singleLine),
         patternField(entry: entry, event: event) { $1(&$0) },
       ])
     return Table(
       "the file",
       [
-        .group("MetaData", metadataSchema(.oh)),
-        .array("Channels", of: channel, new: Group(), is: .required) { $1(&$0.groups) },
+        .group("MetaData", metadataSchema(.harmonyOS)),
+        .array("Channels", of: channelTable, new: Group(), is: .required) { $1(&$0.groups) },
       ]
     ) { object, document, reader in
       guard let value = object["MetaData"]?["ChannelNumber"], let list = object["Channels"],
@@ -415,7 +454,7 @@ struct RichTapSchema: Sendable {
       let actualCount = list.elements.reduce(0) { count, _ in count + 1 }
       if document.channelCount != actualCount {
         reader.log.add(
-          .ohChannelCount, at: value,
+          .harmonyOSChannelCountMismatch, at: value,
           "ChannelNumber is \(document.channelCount), but Channels has \(actualCount)")
       }
       return true
@@ -432,16 +471,16 @@ struct RichTapSchema: Sendable {
       return true
     } write: { owner, _, object in
       let events = Field<Owner>.value(accessor, of: owner)?.events ?? []
-      object.array("Pattern") { list in
+      object.writeArray("Pattern") { list in
         for patternEvent in events {
-          list.object { $0.object("Event") { event.write(patternEvent, to: &$0) } }
+          list.writeObject { $0.writeObject("Event") { event.write(patternEvent, to: &$0) } }
         }
       }
     }
   }
 
   private static func metadataSchema(_ dialect: RichTapDialect) -> Table<RichTapDocument> {
-    let version = JSONKey("Version", .anyNumber, is: .required)
+    let version = JSONKey("Version", .unboundedNumber, is: .required)
     // Values of other types are ignored.
     func text(_ name: String, _ accessor: @escaping Field<RichTapDocument>.Accessor<String?>)
       -> Field<
@@ -453,43 +492,47 @@ struct RichTapSchema: Sendable {
         return true
       } write: { document, _, object in
         if let text = Field.value(accessor, of: document) ?? nil {
-          object.member(name, text)
+          object.writeMember(name, text)
         }
       }
     }
-    var rows: [Field<RichTapDocument>] = [
+    var metadataFields: [Field<RichTapDocument>] = [
       Field(version) { value, document, reader in
         guard let number: Double = reader.readScalar(value, key: version) else { return false }
-        let supportedVersions = dialect == .he ? [1.0, 2] : [1]
-        if supportedVersions.contains(dialect == .he ? number.rounded(.towardZero) : number) {
+        let supportedVersions = dialect == .richTapHE ? [1.0, 2] : [1]
+        if supportedVersions.contains(dialect == .richTapHE ? number.rounded(.towardZero) : number)
+        {
           document.version = Int(number)
           reader.details.append(
-            ("version", dialect == .he ? "\(Int(number))" : value.truncatedLexeme))
+            ("version", dialect == .richTapHE ? "\(Int(number))" : value.truncatedLexeme))
         } else {
+          let expectedVersions = dialect == .richTapHE ? "1 or 2" : "1.0"
           reader.log.add(
-            .heVersion, at: value,
-            "Version is \(value.truncatedLexeme); expected \(dialect == .he ? "1 or 2" : "1.0")")
+            .richTapUnknownVersion, at: value,
+            "Version is \(value.truncatedLexeme); expected \(expectedVersions)")
         }
         return true
       } write: { document, _, object in
-        if dialect == .he {
-          object.member("Version", document.version)
+        if dialect == .richTapHE {
+          object.writeMember("Version", document.version)
         } else {
-          object.member("Version", 1.0)
+          object.writeMember("Version", 1.0)
         }
       }
     ]
-    if dialect == .oh {
-      rows.append(
-        .value("ChannelNumber", .integer(1...2), is: .required, rule: .ohChannelNumber) {
+    if dialect == .harmonyOS {
+      metadataFields.append(
+        .value(
+          "ChannelNumber", .integer(1...2), is: .required, rule: .harmonyOSInvalidChannelNumber
+        ) {
           $1(&$0.channelCount)
         })
     }
-    rows += [
+    metadataFields += [
       text("Created") { $1(&$0.creationText) }, text("Create") { $1(&$0.creationText) },
       text("Description") { $1(&$0.notes) },
     ]
-    return Table(dialect == .he ? "Metadata" : "MetaData", rows)
+    return Table(dialect == .richTapHE ? "Metadata" : "MetaData", metadataFields)
   }
 
   private static func eventSchema(
@@ -499,20 +542,21 @@ struct RichTapSchema: Sendable {
   {
     let frequency = JSONKey(
       "Frequency", .integer(dialect.frequencyRange(isTransient: true)),
-      is: dialect == .he ? .required : .recommended,
-      rule: .heFrequency)
+      is: dialect == .richTapHE ? .required : .recommended,
+      rule: .richTapFrequencyOutOfRange)
     let parameters = Table<Event>(
       "Parameters",
       [
         .value(
-          "Intensity", .integer(RichTapDialect.intensityRange), is: .required, rule: .heIntensity
+          "Intensity", .integer(RichTapDialect.intensityRange), is: .required,
+          rule: .richTapIntensityOutOfRange
         ) {
-          $1(&$0.intensity)
+          $1(&$0.intensityPercent)
         },
         .value(frequency) { event, _ in
           .integer(dialect.frequencyRange(isTransient: event.isTransient))
         } access: {
-          $1(&$0.frequency)
+          $1(&$0.frequencyPercent)
         },
         Field(JSONKey("Curve", .array(.object { curvePoint.schema }), layout: .singleLine)) {
           value, event, reader in
@@ -522,52 +566,58 @@ struct RichTapSchema: Sendable {
         } write: { event, _, object in
           if event.curve.isEmpty { return }
           curvePoint.write(event.curve, as: "Curve", layout: .singleLine, to: &object)
-        }.only { !$0.isTransient },
+        }.appliesOnly { !$0.isTransient },
       ]
     ) { object, event, reader in
-      if dialect == .he, !event.isTransient, object["Curve"] == nil {
+      if dialect == .richTapHE, !event.isTransient, object["Curve"] == nil {
         reader.log.add(
-          .heCurveRequired, at: object, "a continuous event must have the key \"Curve\"")
+          .richTapMissingCurve, at: object, "a continuous event must have the key \"Curve\"")
       }
       guard !event.isTransient, object["Frequency"] == nil else { return true }
       // For a transient, the key is only recommended.
-      if dialect == .oh {
+      if dialect == .harmonyOS {
         reader.reportMissing(
           frequency, isRequired: true, of: object, schema: JSONSchema("Parameters", []))
       }
       return false
     }
     let time: Field<Event> = .value(
-      dialect == .he ? "RelativeTime" : "StartTime", .integer(dialect.timeRange), is: .required,
-      rule: dialect == .he ? .heRelativeTime : .ohStartTime
-    ) { $1(&$0.time) }
+      dialect == .richTapHE ? "RelativeTime" : "StartTime",
+      .integer(dialect.eventTimeRangeMilliseconds), is: .required,
+      rule: dialect == .richTapHE ? .richTapInvalidRelativeTime : .harmonyOSStartTimeOutOfRange
+    ) { $1(&$0.startMilliseconds) }
     return Table(
       "Event",
       [
-        .enumeration("Type", is: .required, noun: "event type", rule: .heEventType) {
+        .enumeration("Type", is: .required, noun: "event type", rule: .richTapUnknownEventType) {
           $1(&$0.kind)
         }, time,
-        .value("Duration", .integer(dialect.durationRange), is: .required, rule: .heDuration) {
-          $1(&$0.duration)
-        }.only {
+        .value(
+          "Duration", .integer(dialect.durationRangeMilliseconds), is: .required,
+          rule: .richTapDurationOutOfRange
+        ) {
+          $1(&$0.durationMilliseconds)
+        }.appliesOnly {
           !$0.isTransient
         },
-      ] + (dialect == .he ? [vibratorField(presence: .alwaysWritten) { $1(&$0.vibrator) }] : []) + [
-        .group("Parameters", parameters)
-      ])
+      ]
+        + (dialect == .richTapHE
+          ? [vibratorField(presence: .alwaysWritten) { $1(&$0.targetVibrator) }] : []) + [
+          .group("Parameters", parameters)
+        ])
   }
 
   private static func vibratorField<Owner>(
     presence: JSONKey.Presence,
     location: @escaping Field<Owner>.Accessor<RichTapDocument.Vibrator>
   ) -> JSONProperty<Owner, RichTapDecoder> {
-    let key = JSONKey("Index", .integer(0...2), is: presence, rule: .heIndex)
+    let key = JSONKey("Index", .integer(0...2), is: presence, rule: .richTapInvalidVibratorIndex)
     return JSONProperty(key) { value, owner, reader in
       guard let number: Int = reader.readScalar(value, key: key) else { return false }
       location(&owner) { $0 = RichTapDocument.Vibrator(number: number) ?? .both }
       return true
     } write: { owner, _, object in
-      object.member(
+      object.writeMember(
         "Index", (JSONProperty<Owner, RichTapDecoder>.value(location, of: owner) ?? .both).number)
     }
   }
@@ -575,16 +625,16 @@ struct RichTapSchema: Sendable {
   private static func curvePointSchema(_ dialect: RichTapDialect) -> Table<
     RichTapDocument.CurvePoint
   > {
-    let presence = dialect == .he ? JSONKey.Presence.required : .recommended
-    let time = JSONKey("Time", .anyNumber, is: .required, rule: .heCurveTime)
-    let gain = JSONKey("Intensity", .anyNumber, is: presence)
+    let presence = dialect == .richTapHE ? JSONKey.Presence.required : .recommended
+    let time = JSONKey("Time", .unboundedNumber, is: .required, rule: .richTapInvalidCurveTime)
+    let gain = JSONKey("Intensity", .unboundedNumber, is: presence)
     return Table(
       "a point of Curve",
       [
         .value(time) { _, reader in
           .integer(0...reader.currentEventDuration)
         } access: {
-          $1(&$0.time)
+          $1(&$0.timeMilliseconds)
         },
         Field(gain) { value, point, reader in
           guard let factor = reader.curveGain(value, key: gain) else { return false }
@@ -595,17 +645,17 @@ struct RichTapSchema: Sendable {
         },
         .value(
           "Frequency", .integer(RichTapDialect.frequencyOffsetRange), is: presence,
-          rule: .heCurveRange
+          rule: .richTapCurvePointOutOfRange
         ) {
           $1(&$0.frequencyOffset)
         },
       ]
     ) { object, _, reader in
-      guard dialect == .oh, object["Intensity"] == nil, object["Frequency"] == nil else {
+      guard dialect == .harmonyOS, object["Intensity"] == nil, object["Frequency"] == nil else {
         return true
       }
       reader.log.add(
-        .heMissingKey, at: object,
+        .richTapMissingKey, at: object,
         "a point of Curve must have the key \"Intensity\" or \"Frequency\"")
       return false
     }

@@ -7,13 +7,13 @@ internal import Reading
 /// layer.
 struct RichTapReader {
   let composition: HapticComposition
-  private(set) var references: [[EventReference]]
+  private(set) var eventReferences: [[EventReference]]
   let losses: [Loss]
 
   init(_ document: RichTapDocument) {
     var log = LossLog()
     var layers: [HapticComposition.Layer] = []
-    references = document.groups.map {
+    eventReferences = document.groups.map {
       Array(repeating: EventReference(event: 0), count: $0.events.count)
     }
     let hasOffsets = document.groups.contains { group in
@@ -24,8 +24,10 @@ struct RichTapReader {
       var sources: [(group: Int, event: Int, time: Int)] = []
       for (group, content) in document.groups.enumerated() {
         for (index, event) in content.events.enumerated()
-        where (content.vibrator == .both ? event.vibrator : content.vibrator) == vibrator {
-          sources.append((group, index, content.time + event.time))
+        where (content.targetVibrator == .both ? event.targetVibrator : content.targetVibrator)
+          == vibrator
+        {
+          sources.append((group, index, content.startMilliseconds + event.startMilliseconds))
         }
       }
       sources.sort { ($0.time, $0.group, $0.event) < ($1.time, $1.group, $1.event) }
@@ -38,8 +40,8 @@ struct RichTapReader {
       let (vibratorLayers, positions) = builder.build()
       for (source, position) in zip(sources, positions) {
         let reference = EventReference(layer: layers.count + position.layer, event: position.event)
-        references[source.group][source.event] = reference
-        let frequency = document.groups[source.group].events[source.event].frequency
+        eventReferences[source.group][source.event] = reference
+        let frequency = document.groups[source.group].events[source.event].frequencyPercent
         let excess = frequency - Self.clampedFrequency(frequency)
         if excess != 0 {
           log.add(
@@ -48,7 +50,7 @@ struct RichTapReader {
             frequencies outside 0 to 100 are clamped to the nearest sharpness, by up to # of full \
             scale
             """,
-            size: PercentScale.fraction(ofPercent: Double(abs(excess))))
+            size: PercentConversion.fraction(ofPercent: Double(abs(excess))))
         }
       }
       layers += vibratorLayers.map {
@@ -68,16 +70,16 @@ struct RichTapReader {
     _ event: RichTapDocument.Event, at time: Int, withFrequencyOffsets hasFrequencyOffsets: Bool,
     to builder: inout LayerBuilder
   ) {
-    let start = Double(time) / 1000
+    let startSeconds = Double(time) / 1000
     let hapticEvent = HapticEvent(
-      kind: event.isTransient ? .hapticTransient : .hapticContinuous, time: start,
-      duration: event.isTransient ? nil : Double(event.duration) / 1000,
+      kind: event.isTransient ? .hapticTransient : .hapticContinuous, time: startSeconds,
+      duration: event.isTransient ? nil : Double(event.durationMilliseconds) / 1000,
       parameters: [
-        .hapticIntensity: Float(event.intensity) / 100,
-        .hapticSharpness: Float(clampedFrequency(event.frequency)) / 100,
+        .hapticIntensity: Float(event.intensityPercent) / 100,
+        .hapticSharpness: Float(clampedFrequency(event.frequencyPercent)) / 100,
       ])
     guard !event.curve.isEmpty,
-      event.curve != RichTapDialect.constantCurve(duration: event.duration)
+      event.curve != RichTapDialect.constantCurve(duration: event.durationMilliseconds)
     else {
       builder.add(hapticEvent)
       return
@@ -86,8 +88,10 @@ struct RichTapReader {
       -> ParameterCurve
     {
       ParameterCurve(
-        id: id, time: start,
-        controlPoints: event.curve.map { .init(time: Double($0.time) / 1000, value: value($0)) })
+        id: id, time: startSeconds,
+        controlPoints: event.curve.map {
+          .init(time: Double($0.timeMilliseconds) / 1000, value: value($0))
+        })
     }
     // The last value of a curve holds, so if one event has frequency offsets, every event with
     // curves needs them.
@@ -95,6 +99,7 @@ struct RichTapReader {
     if hasFrequencyOffsets {
       curves.append(curve(.hapticSharpnessControl) { Float($0.frequencyOffset) / 100 })
     }
-    builder.add(hapticEvent, curves: curves, until: Double(time + event.duration) / 1000)
+    builder.add(
+      hapticEvent, curves: curves, until: Double(time + event.durationMilliseconds) / 1000)
   }
 }

@@ -59,19 +59,19 @@ private struct WebVibration: Equatable, Sendable {
       var delay = 0
       for step in levels.steps {
         guard let amplitude = step.amplitude, amplitude > 0 else {
-          delay += step.duration
+          delay += step.durationMilliseconds
           continue
         }
-        var remaining = step.duration
+        var remaining = step.durationMilliseconds
         while remaining > 0 {
           let duration = min(remaining, maximumDuration)
-          list.object(layout: .singleLine) { object in
+          list.writeObject(layout: .singleLine) { object in
             if delay > 0 {
-              object.member("delay", delay)
+              object.writeMember("delay", delay)
             }
-            object.member("duration", duration)
-            object.member(
-              "intensity", Double(amplitude) / Double(VibrationEffect.fullAmplitude))
+            object.writeMember("duration", duration)
+            object.writeMember(
+              "intensity", Double(amplitude) / Double(VibrationEffect.maximumAmplitude))
           }
           delay = 0
           remaining -= duration
@@ -106,7 +106,7 @@ private struct WebHapticsReader: JSONSchemaReader {
     [
       .value("delay", millisecondsType) { $1(&$0.delay) },
       .value("duration", millisecondsType, is: .required) { $1(&$0.duration) },
-      .value("intensity", .anyNumber) { $1(&$0.intensity) },
+      .value("intensity", .unboundedNumber) { $1(&$0.intensity) },
     ])
 
   init(amplitudeMapping: AmplitudeMapping) { self.amplitudeMapping = amplitudeMapping }
@@ -177,7 +177,8 @@ extension Rule {
 
   /// The rules of vibrations of web-haptics, in listing order.
   static let webHaptics: [Rule] = [
-    .syntax, .webHapticsStructure, .wrongType, .webHapticsRange, .unknownKey, .webHapticsIntensity,
+    .invalidSyntax, .webHapticsStructure, .wrongType, .webHapticsRange, .unknownKey,
+    .webHapticsIntensity,
     .webHapticsDuration,
   ]
 }

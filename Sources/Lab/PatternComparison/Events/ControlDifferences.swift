@@ -235,7 +235,8 @@ extension DynamicParameterID {
   /// The kind of difference that the parameter causes.
   fileprivate var differenceKind: Difference.Kind {
     let kind: HapticEvent.Kind = isHaptic ? .hapticContinuous : .audioContinuous
-    return Difference.Kind.eventParameterKinds.first { $0.parameter(of: kind) == target } ?? .level
+    return Difference.Kind.eventParameterKinds.first { $0.parameter(of: kind) == eventParameter }
+      ?? .level
   }
 
   /// Returns the difference of two values as rendered for a profile, in the unit of its kind.

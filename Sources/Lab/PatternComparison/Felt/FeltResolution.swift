@@ -25,12 +25,12 @@ struct FeltResolution {
   init(_ formats: [FormatResolution], mapping: FeltMapping) {
     self.formats = formats
     self.mapping = mapping
-    timeSlack = formats.reduce(0) { $0 + $1.timeError }
+    timeSlack = formats.reduce(0) { $0 + $1.maximumTimeError }
     let frequency = mapping.profile.frequency
     let octavesPerSharpness = log2(max(1, frequency.high / frequency.low))
     frequencySlack = formats.reduce(0) { sum, format in
-      let hertzError = log2(1 + format.hertz / 2 / frequency.low)
-      return sum + format.sharpness / 2 * octavesPerSharpness + hertzError
+      let hertzError = log2(1 + format.frequencyStepHertz / 2 / frequency.low)
+      return sum + format.sharpnessStep / 2 * octavesPerSharpness + hertzError
     }
     let count = Int(-Self.minimumTableDecibels / Self.tableStep) + 1
     levelSlacks = (0..<count).map { index in
@@ -54,12 +54,12 @@ struct FeltResolution {
     let intensity = mapping.intensity(ofAmplitude: amplitude)
     let exact = mapping.amplitude(atIntensity: intensity)
     return formats.reduce(0) { sum, format in
-      let rounded = mapping.amplitude(atIntensity: intensity + format.intensity / 2)
+      let rounded = mapping.amplitude(atIntensity: intensity + format.intensityStep / 2)
       // A stored amplitude is read as the square of the intensity.
-      let square = intensity * intensity + format.amplitude / 2
+      let square = intensity * intensity + format.amplitudeStep / 2
       let read = mapping.amplitude(atIntensity: square.squareRoot())
       // At full scale, rounding only lowers a value.
-      return sum + max(rounded - exact, lowered(intensity, by: format.intensity / 2, mapping))
+      return sum + max(rounded - exact, lowered(intensity, by: format.intensityStep / 2, mapping))
         + max(read - exact, 0)
     }
   }

@@ -46,7 +46,7 @@ extension Comparison {
       let signals = signals ?? SignalDifferences(pair, options: options)
       differences += signals.list.differences
       alignment.seconds = options.alignment == .none ? 0 : signals.delaySeconds
-      candidateGain *= Decibels.factor(-signals.levelDecibels)
+      candidateGain *= Decibels.amplitudeFactor(-signals.levelDecibels)
       if differences.isEmpty {
         let residual = residual(of: pair)
         equality = .approximate(

@@ -119,7 +119,7 @@ struct SignalPair {
     correlation = isInverted ? -best.correlation : best.correlation
     // Without a clear correlation, a shift is not justified.
     if mayShift, best.correlation > 0.5 {
-      shiftFrames = Int((best.lag * rate).rounded())
+      shiftFrames = Int((best.lagSeconds * rate).rounded())
     }
     // A candidate that sounds from the start is not late.
     if shiftFrames > 0 {

@@ -59,7 +59,7 @@ struct SoundComparison {
     let isClipped = candidate.contains { abs($0) >= ceiling }
     let match = SignalAlignment.bestMatch(
       reference, candidate, rate: rate, maximumLag: 0.005)
-    let lag = match.map { $0.correlation > 0.6 ? $0.lag : 0 } ?? 0
+    let lag = match.map { $0.correlation > 0.6 ? $0.lagSeconds : 0 } ?? 0
     let lagFrames = lag * rate
     timeShiftSeconds = (Double(offset) + lagFrames) / rate
     let aligned = Self.excerpt(
@@ -250,12 +250,16 @@ struct FrequencyPair {
     let track = FrequencyTrack(of: Signal(reference, rate: rate))
     let candidateTrack = FrequencyTrack(of: Signal(candidate, rate: rate))
     let candidateHertz = Dictionary(
-      candidateTrack.points.map { (Int(($0.time / candidateTrack.step).rounded()), $0.hertz) },
+      candidateTrack.points.map {
+        (Int(($0.time / candidateTrack.stepSeconds).rounded()), $0.hertz)
+      },
       uniquingKeysWith: { $1 })
     let both = track.points.compactMap { point in
-      candidateHertz[Int((point.time / track.step).rounded())].map { (point.hertz, $0) }
+      candidateHertz[Int((point.time / track.stepSeconds).rounded())].map { (point.hertz, $0) }
     }
-    guard Double(both.count) * track.step > 0.3 * Double(reference.count) / rate else { return nil }
+    guard Double(both.count) * track.stepSeconds > 0.3 * Double(reference.count) / rate else {
+      return nil
+    }
     return (Statistics.median(of: both.map(\.0)), Statistics.median(of: both.map(\.1)))
   }
 

@@ -137,15 +137,15 @@ public struct EventPlot: Sendable {
         event.kind.isTransient
         ? [
           sampler.point(
-            at: timelineEvent.onset, level: 1, intensity: intensity, sharpness: sharpness)
+            at: timelineEvent.onsetTime, level: 1, intensity: intensity, sharpness: sharpness)
         ]
         : sampler.points(
           along: timelineEvent.corners, intensity: intensity, sharpness: sharpness)
       return Event(
         reference: EventReference(layer: layer, event: timelineEvent.eventIndex),
         kind: event.kind,
-        onset: timelineEvent.onset,
-        end: timelineEvent.end,
+        onset: timelineEvent.onsetTime,
+        end: timelineEvent.endTime,
         nominalIntensity: intensity,
         nominalSharpness: sharpness,
         points: points,
@@ -305,7 +305,7 @@ struct EventSampler {
     var bends: [Double] = [from.time]
     for control in [intensityControl, sharpnessControl].compactMap({ $0 }) {
       let segments = control.segments
-      var index = control.index(at: from.time) + 1
+      var index = control.segmentIndex(at: from.time) + 1
       while index < segments.count, segments[index].start <= to.time {
         guard bends.count < timeBudget else {
           return evenTimes(from: from.time, to: to.time, count: timeBudget)

@@ -373,13 +373,13 @@ package struct SignalTrack: Equatable, Sendable {
   package init(of signal: Signal) {
     let step = max(Self.minimumIntervalSeconds, signal.duration / Double(Self.maximumValueCount))
     let envelope = AmplitudeEnvelope(of: signal, step: step)
-    self.intervalSeconds = envelope.step
+    self.intervalSeconds = envelope.stepSeconds
     levels = envelope.values.map {
       max(Self.minimumLevelDecibels, Decibels.of(amplitude: Double($0)))
     }
     frequencies = Array(repeating: 0, count: levels.count)
     for point in FrequencyTrack(of: signal, step: step).points {
-      let index = Int((point.time / envelope.step).rounded())
+      let index = Int((point.time / envelope.stepSeconds).rounded())
       if frequencies.indices.contains(index) {
         frequencies[index] = point.hertz
       }

@@ -345,7 +345,7 @@ struct SpectrogramTrace: Sendable {
     to traces: inout [SpectrogramTrace]
   ) -> (axis: PlotAxis, maximumDecibels: Int)? {
     guard !traces.isEmpty else { return nil }
-    let spectra = traces.flatMap(\.spectrogram.decibels)
+    let spectra = traces.flatMap(\.spectrogram.levelsDecibels)
     let peak = Double(spectra.map { $0.max() ?? -200 }.max() ?? -200)
     // Multiples of 20 dB give figures of typical levels the same scale.
     let maximumDecibels = peak < -120 ? 0 : Int((peak / 20).rounded(.up)) * 20
@@ -354,7 +354,7 @@ struct SpectrogramTrace: Sendable {
     var maximumHertz = (mappings.map { max($0.low, $0.high) }.max() ?? 0) * 1.3
     for trace in traces {
       let frequencies = trace.spectrogram.frequencies
-      for levels in trace.spectrogram.decibels {
+      for levels in trace.spectrogram.levelsDecibels {
         let isFramed = { (level: Float) in Int(level) > maximumDecibels - framedRangeDecibels }
         if let bin = levels.lastIndex(where: isFramed) {
           maximumHertz = max(maximumHertz, frequencies[bin])
@@ -424,7 +424,7 @@ struct SpectrogramTrace: Sendable {
     let fraction = min(1, fractionalBin - Double(bin))
     var maximum = -Double.infinity
     for frame in frames {
-      let levels = spectrogram.decibels[frame]
+      let levels = spectrogram.levelsDecibels[frame]
       let level = Double(levels[bin])
       maximum = max(maximum, level + (Double(levels[bin + 1]) - level) * fraction)
     }

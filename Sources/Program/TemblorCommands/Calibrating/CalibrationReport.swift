@@ -124,7 +124,7 @@ struct CalibrationReport {
     }
     let ends = [" or lower", " or higher", " or wider"]
     let open = (curve.mayExtendBelow ? 1 : 0) + (curve.mayExtendAbove ? 2 : 0)
-    let milliseconds = [change.old.amplifier.latency, latency].map {
+    let milliseconds = [change.old.amplifier.latencySeconds, latency].map {
       $0.map { ($0 * 1_000).text(places: 3) + " ms" } ?? "unknown"
     }
     return [

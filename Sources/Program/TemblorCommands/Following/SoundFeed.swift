@@ -95,7 +95,7 @@ final class SoundFeed: @unchecked Sendable {
     voice = LiveVoice(
       rate: outputRate,
       capacity: self.delayFrameCount + Int(10 * Self.maximumReserveSeconds * outputRate),
-      reserve: self.delayFrameCount + reserve)
+      reserveFrameCount: self.delayFrameCount + reserve)
     follower = SoundFollower(options, rate: source.rate)
     driftLoop = DriftLoop(rate: outputRate)
     sourceClock = ClockRateEstimator(rate: source.rate)
@@ -151,14 +151,14 @@ final class SoundFeed: @unchecked Sendable {
       if isSteady {
         let reserve = min(
           Self.maximumReserveSeconds * outputRate,
-          Double(voice.reserve - delayFrameCount) * Self.reserveGrowth)
-        voice.reserve = delayFrameCount + Int(reserve)
+          Double(voice.reserveFrameCount - delayFrameCount) * Self.reserveGrowth)
+        voice.reserveFrameCount = delayFrameCount + Int(reserve)
       }
       isSteady = false
     }
     if !isSteady {
       // The measurement starts when the voice sounds.
-      isSteady = !isGap && status.queuedFrameCount >= voice.reserve
+      isSteady = !isGap && status.queuedFrameCount >= voice.reserveFrameCount
       minimumQueuedFrameCount = .max
       windowStart = now
       driftLoop.holdRatio()
@@ -167,7 +167,7 @@ final class SoundFeed: @unchecked Sendable {
     minimumQueuedFrameCount = min(minimumQueuedFrameCount, status.queuedFrameCount)
     if (now - windowStart).inSeconds > Self.excessWindowSeconds {
       // Frames that were queued during the whole window are not needed.
-      let more = minimumQueuedFrameCount - voice.reserve
+      let more = minimumQueuedFrameCount - voice.reserveFrameCount
       if Double(more) > Self.excessThresholdSeconds * outputRate {
         excessFrameCount = more
         driftLoop.holdRatio()
@@ -176,7 +176,7 @@ final class SoundFeed: @unchecked Sendable {
       windowStart = now
     }
     driftLoop.update(
-      waitingFrames: Double(status.queuedFrameCount), target: Double(voice.reserve),
+      waitingFrames: Double(status.queuedFrameCount), target: Double(voice.reserveFrameCount),
       elapsedSeconds: (now - lastIterationTime).inSeconds, estimate: drift)
   }
 

@@ -210,7 +210,7 @@ final class LiveSession {
   @discardableResult private func readProtection(_ engine: PlaybackEngine) -> ProtectionSummary? {
     guard engine.routing.channels.contains(where: { $0.transducer != nil }) else { return nil }
     let gain = engine.drainMinimumProtectionGain()
-    let temperatureRise = engine.temperatureRises.map(\.total).max() ?? 0
+    let temperatureRise = engine.temperatureRises.map(\.totalRise).max() ?? 0
     var sum = ProtectionSummary(
       excursionLimitedFrameCount: engine.excursionLimitedFrameCount,
       powerLimitedFrameCount: engine.powerLimitedFrameCount, minimumGain: gain,

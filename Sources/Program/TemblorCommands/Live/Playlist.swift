@@ -64,7 +64,7 @@ final class Playlist: PlaybackActivity {
         heardEndFrame =
           end
           + FrameConversion.frame(
-            seconds: engine.routing.tail(rate: engine.rate), rate: engine.rate)
+            seconds: engine.routing.tailDuration(rate: engine.rate), rate: engine.rate)
       }
     }
     guard let heardEndFrame else { return .wait(nil) }

@@ -481,7 +481,7 @@ struct StudyRecord {
 
   /// Returns a rating from 1 to 100 that is proportional to an intensity or to a level in decibels.
   private static func simulatedRating(of value: Double) -> Double {
-    min(100, max(1, 100 * (value > 0 ? value : Decibels.factor(value))))
+    min(100, max(1, 100 * (value > 0 ? value : Decibels.amplitudeFactor(value))))
   }
 
   /// The number of trials and the result so far, after the file name.

@@ -204,7 +204,7 @@ struct StudyTable {
     }
     for _ in 0..<4
     where abs(measured.rmsDecibels - level) > Self.levelToleranceDecibels && measured.rms > 0 {
-      gain *= Decibels.factor(level - measured.rmsDecibels)
+      gain *= Decibels.amplitudeFactor(level - measured.rmsDecibels)
       measured = try levels(gain)
     }
     guard abs(measured.rmsDecibels - level) <= Self.levelToleranceDecibels else {

@@ -122,7 +122,7 @@ import Testing
         {"Event": {"Time": 0, "EventType": "AudioCustom", "EventWaveformPath": "../c.wav"}}]}
       """
     let document = try AHAPDocument(text: Array(text.utf8), name: "t.ahap")
-    let waveforms = document.examine().sounds
+    let waveforms = document.examine().soundReferences
     #expect(waveforms.map(\.path) == ["a/b.wav"])
     #expect(waveforms.map(\.location.description) == ["t.ahap:2:74"])
   }

@@ -459,7 +459,7 @@ import Testing
       ("Pattern[4].Event", nil), ("Version", nil),
       ("Pattern[x].Event", nil), ("", nil), ("Pattern[0].Event.EventParameters[0]", "events[0]"),
     ] {
-      #expect(editor.partPath(forValuePath: path) == part, "\(path)")
+      #expect(editor.changePath(forJSONPath: path) == part, "\(path)")
     }
   }
 
@@ -475,14 +475,14 @@ import Testing
     try #require(text.utf8.count > 1_000_000)
     let editor = try Self.editor(text)
     let one = try editor.applying([.set("events[4000].time", to: .number(2))])
-    #expect(one.visitedCount <= 8)
+    #expect(one.visitedValueCount <= 8)
     let all = (0..<count).map { PatternChange.set("events[\($0)].sharpness", to: .number(0.5)) }
     let changed = try editor.applying(all)
     #expect(changed.pattern.events.allSatisfy { $0.parameters[.hapticSharpness] == 0.5 })
-    #expect(changed.visitedCount <= 300 * count)
-    #expect(try editor.applying([.remove("events[4000]")]).visitedCount <= count + 300)
+    #expect(changed.visitedValueCount <= 300 * count)
+    #expect(try editor.applying([.remove("events[4000]")]).visitedValueCount <= count + 300)
     #expect(
-      try editor.applying((0..<count).map { .remove("events[\($0)]") }).visitedCount <= 3
+      try editor.applying((0..<count).map { .remove("events[\($0)]") }).visitedValueCount <= 3
         * text.utf8.count)
   }
 }

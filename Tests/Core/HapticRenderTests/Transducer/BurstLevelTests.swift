@@ -13,7 +13,7 @@ struct BurstLevelTests {
     var profile = figures.profile(isEqualized: !isBare)
     if isBare {
       profile.drive = DriveSettings(
-        isBandMapped: false, isEqualized: false, hasEqualSensation: false, highPass: 0.2)
+        isBandMapped: false, isEqualized: false, hasEqualSensation: false, highPassHertz: 0.2)
     }
     return profile
   }

@@ -29,7 +29,7 @@ struct ExcursionTrial {
   func protected(_ drive: [Float]) -> [Double] {
     var limiter = TransducerLimiter(settings, temperatureRise: TransducerThermalState())
     var statistics = RenderStatistics()
-    var block = drive + [Float](repeating: 0, count: limiter.delay)
+    var block = drive + [Float](repeating: 0, count: limiter.delayFrameCount)
     var span = block.mutableSpan
     limiter.process(&span, count: span.count, statistics: &statistics)
     return block.map(Double.init)

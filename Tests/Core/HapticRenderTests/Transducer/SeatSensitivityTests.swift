@@ -40,7 +40,7 @@ struct SeatSensitivityTests {
       name: "seat", summary: "", frequency: FrequencyMapping(low: 25, high: 60),
       hardware: TransducerHardware(
         product: "seat", resonance: 40, qualityFactor: 3, uncertainty: TransducerUncertainty.none),
-      drive: DriveSettings(isBandMapped: false, reach: 30, contactSite: .seat))
+      drive: DriveSettings(isBandMapped: false, reachDecibels: 30, contactSite: .seat))
     let settings = try #require(profile.transducerSettings(rate: 8_000))
     let levels = profile.levelsOverSharpness(count: 17, drive: settings)
     let plant = TransducerModel(resonance: 40, qualityFactor: 3)

@@ -24,7 +24,7 @@ struct SensationGrowthTests {
         product: "hand", resonance: 150, qualityFactor: 3, acceleration: 3,
         uncertainty: TransducerUncertainty.none),
       drive: DriveSettings(
-        isBandMapped: false, reach: 40, isEqualized: isEqualized, contours: contours,
+        isBandMapped: false, reachDecibels: 40, isEqualized: isEqualized, contours: contours,
         hasTemporalSummation: temporalSummation))
   }
 

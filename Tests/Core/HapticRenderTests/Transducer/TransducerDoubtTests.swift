@@ -58,7 +58,7 @@ struct TransducerDoubtTests {
   @Test(arguments: figures) func theWorstUnevennessIsBelowThatOfBareHardware(figures: Figures) {
     let fitted = figures.profile(isEqualized: true)
     var bare = figures.profile(isEqualized: false)
-    bare.drive.highPass = 1
+    bare.drive.highPassHertz = 1
     let levels = fitted.levelsOverSharpness(
       count: 33, drive: fitted.transducerSettings(rate: Self.rate))
     let even = [Double](repeating: 1, count: 33)
@@ -92,7 +92,7 @@ struct TransducerDoubtTests {
   @Test(arguments: figures) func noBurstRingsLongerThanOnBareHardware(figures: Figures) throws {
     // Without the boost: with it the drive uses what the ceiling leaves.
     var profile = figures.profile(isEqualized: true)
-    profile.drive.boost = 0
+    profile.drive.maximumBoostDecibels = 0
     let design = try #require(profile.transducerSettings(rate: Self.rate)?.equalizer)
     let filter = design.filter(rate: Self.rate)
     for plant in figures.plants {

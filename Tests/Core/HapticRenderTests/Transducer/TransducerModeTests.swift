@@ -39,7 +39,7 @@ struct TransducerModeTests {
         excursion: limit.map { $0 * 9.80665 / (omega * omega) * 1_000 },
         uncertainty: TransducerUncertainty(resonance: 0.01, qualityFactor: 1.05),
         modes: knowsModes ? figures.modes : []
-      ), drive: DriveSettings(isBandMapped: false, reach: 30))
+      ), drive: DriveSettings(isBandMapped: false, reachDecibels: 30))
   }
 
   private func models(_ figures: Case) -> [(model: TransducerModel, gain: Double)] {
@@ -120,7 +120,7 @@ struct TransducerModeTests {
     for hertz in stride(from: 5.0, to: 2_000, by: 5) {
       #expect(known.driveResponse(atHertz: hertz) <= 1.01 * unknown.driveResponse(atHertz: hertz))
     }
-    #expect(known.tail() >= unknown.tail())
+    #expect(known.tailDuration() >= unknown.tailDuration())
   }
 
   /// Noise, a step and a sweep across all resonances: as the sum of resonances of this test's own.
@@ -160,7 +160,7 @@ struct TransducerModeTests {
   @Test(arguments: cases) func theReportedExcursionIsThatOfAllResonances(figures: Case) throws {
     let profile = profile(figures, knowsModes: true, limit: 1)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
-    let limit = try #require(settings.limits.excursion)
+    let limit = try #require(settings.limits.maximumExcursion)
     for hertz in [40] + figures.modes.map(\.resonance) {
       var limiter = TransducerLimiter(settings, temperatureRise: TransducerThermalState())
       var statistics = RenderStatistics()
@@ -179,7 +179,7 @@ struct TransducerModeTests {
   ) throws {
     let profile = profile(figures, knowsModes: true, limit: limit)
     let settings = try #require(profile.transducerSettings(rate: Self.rate))
-    let held = try #require(settings.limits.excursion)
+    let held = try #require(settings.limits.maximumExcursion)
     #expect(abs(held / limit - 1) < 0.01)
     var worst = 0.0
     var chance = Chance(state: 7)

@@ -84,7 +84,7 @@ struct TransducerPlacementTests {
   @Test func equalSensationAskedForWithoutAResponseFollowsTheThresholdAlone() {
     var profile = TransducerProfile(
       name: "t", summary: "A test.", frequency: FrequencyMapping(low: 20, high: 80),
-      hardware: TransducerHardware(product: "T"), drive: DriveSettings(highPass: 0.1))
+      hardware: TransducerHardware(product: "T"), drive: DriveSettings(highPassHertz: 0.1))
     func levels() -> [Double] {
       profile.levelsOverSharpness(count: 2, drive: profile.transducerSettings(rate: Self.rate))
     }
@@ -131,7 +131,9 @@ struct TransducerPlacementTests {
       for resonance in [0.1, 40, 100_000] {
         for qualityFactor in [0.1, 1_000] {
           for drive in [
-            DriveSettings(), DriveSettings(reach: 40, boost: 0, damping: 20, highPass: low),
+            DriveSettings(),
+            DriveSettings(
+              reachDecibels: 40, maximumBoostDecibels: 0, dampingFactor: 20, highPassHertz: low),
           ] {
             let asked = Self.profile(
               low, high, resonance: resonance, qualityFactor: qualityFactor, drive: drive)

@@ -60,27 +60,28 @@ struct TransducerProtectionTests {
   ]
 
   /// What the coil and the magnet are after half an hour that protection has led to its aim.
-  private static let warm = TransducerThermalState(coil: 0.6, magnet: 0.35)
+  private static let warm = TransducerThermalState(coilRise: 0.6, magnetRise: 0.35)
 
   @Test(arguments: loops) func onceWarmNoLoopPassesALimit(loop: Loop) throws {
     try play(loop, seconds: 20, from: Self.warm)
   }
 
   @Test func twoMinutesAtFullStrengthPassNoLimitWhileTheMagnetWarms() throws {
-    try play(Self.loops[1], seconds: 120, from: TransducerThermalState(coil: 0, magnet: 0.25))
+    try play(
+      Self.loops[1], seconds: 120, from: TransducerThermalState(coilRise: 0, magnetRise: 0.25))
   }
 
   private func play(_ loop: Loop, seconds: Int, from start: TransducerThermalState) throws {
     var rig = loop.rig
     rig.rate = 8_000
     let limits = try #require(rig.profile.transducerSettings(rate: rig.rate)).limits
-    let limit = try #require(limits.excursion)
-    let power = try #require(limits.power)
+    let limit = try #require(limits.maximumExcursion)
+    let power = try #require(limits.fullScalePowerRatio)
     var transducer = TransducerSimulation(
       TransducerModel(resonance: rig.resonance, qualityFactor: try #require(rig.qualityFactor)),
       rate: rig.rate)
-    var temperatureRise = SIMD2(start.coil, start.magnet)
-    var warmest = start.total
+    var temperatureRise = SIMD2(start.coilRise, start.magnetRise)
+    var warmest = start.totalRise
     var numbers = SeededGenerator(seed: 1)
     let sine = rig.sine(loop.hertz, level: loop.level)
     let statistics = rig.play(
@@ -228,15 +229,15 @@ struct TransducerProtectionTests {
       .powerLimitedFrameCount
     }
     #expect(held(TransducerThermalState()) == 0)
-    #expect(held(TransducerThermalState(coil: 0.5, magnet: 0.4)) > 20_000)
+    #expect(held(TransducerThermalState(coilRise: 0.5, magnetRise: 0.4)) > 20_000)
   }
 
   @Test func warmthCoolsInTwoTimes() {
-    let warm = TransducerThermalState(coil: 0.5, magnet: 0.25)
+    let warm = TransducerThermalState(coilRise: 0.5, magnetRise: 0.25)
     let cooled = warm.cooled(for: 10, by: ThermalParameters())
-    #expect(abs(cooled.coil - 0.5 * exp(-1)) < 1e-12)
-    #expect(abs(cooled.magnet - 0.25 * exp(-10 / 900.0)) < 1e-12)
+    #expect(abs(cooled.coilRise - 0.5 * exp(-1)) < 1e-12)
+    #expect(abs(cooled.magnetRise - 0.25 * exp(-10 / 900.0)) < 1e-12)
     #expect(TransducerThermalState(bitPattern: warm.bitPattern) == warm)
-    #expect(warm.total == 0.75)
+    #expect(warm.totalRise == 0.75)
   }
 }

@@ -21,7 +21,7 @@ struct TransducerRig {
       hardware: TransducerHardware(
         product: "rig", resonance: resonance, qualityFactor: qualityFactor, continuousPower: power,
         uncertainty: uncertainty), drive: drive,
-      amplifier: AmplifierParameters(power: amplifierPower))
+      amplifier: AmplifierParameters(fullScalePower: amplifierPower))
   }
 
   /// Sends a signal through filters, protection and limiter, in blocks of given lengths, round and

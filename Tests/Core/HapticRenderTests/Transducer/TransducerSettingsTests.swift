@@ -25,12 +25,12 @@ struct TransducerSettingsTests {
     let settings = try #require(profile(qualityFactor: nil).transducerSettings(rate: 48_000))
     #expect(settings.highPassHertz == 12.5)
     #expect(settings.equalizer == nil && settings.model == nil)
-    #expect(settings.limits.excursion == nil && settings.limits.power == nil)
+    #expect(settings.limits.maximumExcursion == nil && settings.limits.fullScalePowerRatio == nil)
     #expect(abs(settings.driveResponse(atHertz: 500) - 1) < 1e-4)
   }
 
   @Test func theEqualiserIsOffWhereTheLawSaysSo() throws {
-    let law = DriveSettings(isEqualized: false, highPass: 5)
+    let law = DriveSettings(isEqualized: false, highPassHertz: 5)
     let settings = try #require(profile(drive: law).transducerSettings(rate: 48_000))
     #expect(settings.equalizer == nil && settings.model != nil)
     #expect(settings.highPassHertz == 5)
@@ -42,10 +42,12 @@ struct TransducerSettingsTests {
     #expect(design.targetModel.qualityFactor == 2)
     #expect(abs(design.targetModel.resonance - 40 / raised(2, to: 0.5)) < 0.1)
     for hertz in [20.0, 25, 30, 40, 60, 80, 200] {
-      let drive = design.filter(rate: 48_000).response(atHertz: hertz, rate: 48_000)
-      let felt = drive * design.model.acceleration(atHertz: hertz) * design.model.qualityFactor
+      let drive = design.filter(rate: 48_000).magnitude(atHertz: hertz, rate: 48_000)
+      let felt =
+        drive * design.canceledModel.acceleration(atHertz: hertz)
+        * design.canceledModel.qualityFactor
       let apparent =
-        design.gain * design.targetModel.acceleration(atHertz: hertz)
+        design.filterGain * design.targetModel.acceleration(atHertz: hertz)
         * design.targetModel.qualityFactor
       #expect(abs(decibels(felt, apparent)) < 0.02)
     }
@@ -58,7 +60,7 @@ struct TransducerSettingsTests {
       for qualityFactor in [0.5, 3, 40] {
         for damping in [1.0, 5, 20] {
           for boost in [0.0, 6, 12] {
-            let law = DriveSettings(boost: boost, damping: damping)
+            let law = DriveSettings(maximumBoostDecibels: boost, dampingFactor: damping)
             let profile = profile(resonance: resonance, qualityFactor: qualityFactor, drive: law)
             let settings = try #require(profile.transducerSettings(rate: rate))
             let greatest = (0...300).map {
@@ -76,7 +78,8 @@ struct TransducerSettingsTests {
   @Test func powerIsRelatedToWhatIsBorneForEver() {
     func power(_ continuous: Double?, _ peak: Double?, amplifier: Double? = nil) -> Double? {
       let hardware = TransducerHardware(product: "", continuousPower: continuous, peakPower: peak)
-      return TransducerLimits(hardware, amplifier: AmplifierParameters(power: amplifier)).power
+      return TransducerLimits(hardware, amplifier: AmplifierParameters(fullScalePower: amplifier))
+        .fullScalePowerRatio
     }
     #expect(power(50, nil) == 2)
     #expect(power(nil, 100) == 2)
@@ -88,14 +91,14 @@ struct TransducerSettingsTests {
   @Test func excursionIsWhatPeakPowerReachesInTheBandUnlessMeasured() throws {
     var hardware = TransducerHardware(
       product: "", band: 60...200, resonance: 40, qualityFactor: 10, continuousPower: 50)
-    let ample = TransducerLimits(hardware, amplifier: AmplifierParameters(power: 400))
+    let ample = TransducerLimits(hardware, amplifier: AmplifierParameters(fullScalePower: 400))
     let model = try #require(hardware.model)
-    #expect(abs(try #require(ample.excursion) - model.displacement(atHertz: 60) / 2) < 1e-12)
+    #expect(abs(try #require(ample.maximumExcursion) - model.displacement(atHertz: 60) / 2) < 1e-12)
     // 2 g at 40 Hz and 50 W are 0.31 mm, and at full scale, of twice the power, 0.44 mm.
     hardware.acceleration = 2
     hardware.excursion = 1
     let measured = TransducerLimits(hardware, amplifier: AmplifierParameters())
-    #expect(abs(try #require(measured.excursion) - 1 / 0.4392) < 0.001)
+    #expect(abs(try #require(measured.maximumExcursion) - 1 / 0.4392) < 0.001)
   }
 }
 
@@ -131,7 +134,8 @@ struct DriveFilterTests {
       func x(_ back: Int) -> Double { n < back ? 0 : input[n - back] }
       func y(_ back: Int) -> Double { n < back ? 0 : expected[n - back] }
       expected.append(
-        1.5 * (x(0) + zeros.first * x(1) + zeros.second * x(2)) - poles.first * y(1) - poles.second
+        1.5 * (x(0) + zeros.firstCoefficient * x(1) + zeros.secondCoefficient * x(2)) - poles
+          .firstCoefficient * y(1) - poles.secondCoefficient
           * y(2))
     }
     let output = filtered(input, by: filter)
@@ -152,10 +156,10 @@ struct DriveFilterTests {
     rate: Double
   ) {
     let filter = Biquad(highPassHertz: 20, rate: rate)
-    #expect(abs(decibels(filter.response(atHertz: 20, rate: rate), 0.5.squareRoot())) < 0.001)
+    #expect(abs(decibels(filter.magnitude(atHertz: 20, rate: rate), 0.5.squareRoot())) < 0.001)
     // An octave above, where the lowest frequency of a profile lies.
-    #expect(abs(decibels(filter.response(atHertz: 40, rate: rate), 1) + 0.263) < 0.01)
-    #expect(abs(filter.response(atHertz: rate / 2, rate: rate) - 1) < 1e-9)
-    #expect(filter.response(atHertz: 0, rate: rate) < 1e-9)
+    #expect(abs(decibels(filter.magnitude(atHertz: 40, rate: rate), 1) + 0.263) < 0.01)
+    #expect(abs(filter.magnitude(atHertz: rate / 2, rate: rate) - 1) < 1e-9)
+    #expect(filter.magnitude(atHertz: 0, rate: rate) < 1e-9)
   }
 }

@@ -118,7 +118,7 @@ import Testing
   @Test func silenceAtTheEndIsReported() throws {
     let examination = V.examine(
       V.file("<waveform-effect>\(V.entries("20 9,50 0,5 0"))</waveform-effect>"))
-    #expect(examination.losses.map(\.size) == [55])
+    #expect(examination.losses.map(\.differenceSize) == [55])
   }
 
   @Test func hertzAreKept() throws {

@@ -348,7 +348,7 @@ enum Vibration {
     let text = Vibration.file(Vibration.basic(points))
     let composition = try Vibration.examine(text).get()
     #expect(composition.layers[0].pattern.curves[0].controlPoints.count == count + 2)
-    let he = try #require(try HapticFormat.he.write(composition))
+    let he = try #require(try HapticFormat.richTapHE.write(composition))
     #expect(he.losses.contains { $0.message.contains("is reduced") })
   }
 

@@ -25,12 +25,12 @@ import Testing
 
   /// Returns the trees as text, or nil for a rejected text.
   private func read(_ text: [UInt8]) -> String? {
-    var reader = XMLReader(text: text, keepsComments: true, maximumDepth: XMLTree.limits.depth)
+    var reader = XMLReader(text: text, keepsComments: true, maximumDepth: XMLTree.sizeLimits.depth)
     return (try? reader.read()).map { "\($0)" }
   }
 
   private func expected(_ text: [UInt8]) -> String? {
-    (try? XMLTree(text, keepsComments: true)).map { "\($0.topLevel)" }
+    (try? XMLTree(text, keepsComments: true)).map { "\($0.topLevelItems)" }
   }
 
   @Test("Accepted texts give equal trees", arguments: samples)

@@ -103,7 +103,7 @@ import VendorFormats
     let written = try #require(
       try format.write(HapticComposition(HapticPattern(events: [event]))))
     let file = SourceFile(written.files[0].bytes, name: "x.\(format.fileExtensions[0])")
-    let back = try format.examine(file).get().voiced(on: .phone)
+    let back = try format.examine(file).get().convertingStatedHertz(to: .phone)
     let sharpness = back.layers[0].pattern.events[0].value(of: .hapticSharpness)
     // MPEG-I haptics has whole hertz.
     #expect(abs(sharpness - 0.4) < 0.006, "\(sharpness)")

@@ -20,7 +20,7 @@ import Testing
     let examination = MPEG.examine(Self.good)
     #expect(examination.findings.isEmpty && examination.losses.isEmpty)
     #expect(
-      examination.details.map { "\($0.name) \($0.value)" } == [
+      examination.fileDetails.map { "\($0.name) \($0.value)" } == [
         "version 2023", "profile Main@1", "date 2026-11-21", "timescale 1000",
         "modality Vibrotactile",
       ])

@@ -35,7 +35,8 @@ import Testing
     var places = [0]
     while let place = places.last, place < bytes.count {
       var reader = BitReader(bytes, subject: "")
-      guard (try? reader.skip(place * 8 + 36)) != nil, let length = try? reader.read(32) else {
+      guard (try? reader.skipBits(place * 8 + 36)) != nil, let length = try? reader.readBits(32)
+      else {
         break
       }
       places.append(place + 9 + length)
@@ -46,12 +47,12 @@ import Testing
   @Test func bandsHaveTheirKeys() throws {
     let decoder = decode(try bytes())
     #expect(decoder.log.findings { _, _ in FileLocation(name: "") } == [])
-    #expect(decoder.document.timescale == 1_000)
+    #expect(decoder.document.ticksPerSecond == 1_000)
     let bands = decoder.document.perceptions[0].channels[0].bands
     #expect(bands.map(\.kind) == [.transient, .vectorial, .vectorial])
-    #expect(bands.map { $0.effects.map(\.position) } == [[0], [100], [500]])
+    #expect(bands.map { $0.effects.map(\.startTicks) } == [[0], [100], [500]])
     let keys = bands.map { $0.effects.flatMap(\.keyframes) }
-    #expect(keys.map { $0.map(\.position) } == [[200, 3_000], [0, 900], [0, 200]])
+    #expect(keys.map { $0.map(\.offsetTicks) } == [[200, 3_000], [0, 900], [0, 200]])
     #expect(keys.map { $0.map(\.frequency) } == [[183, 183], [183, 183], [276, 276]])
     let steps = keys.map { $0.map { (($0.amplitude + 1) / 2 * 255).rounded() } }
     #expect(steps == [[148, 178], [134, 190], [139, 144]])
@@ -150,11 +151,11 @@ import Testing
       UInt8(String(padded[$0..<$0 + 8]), radix: 2) ?? 0
     }
     var reader = BitReader(bytes, subject: "it")
-    #expect(try reader.read(3) == 5)
-    #expect(try reader.readSigned(25) == -3)
-    #expect(try reader.read(17) == 0x1FFFF)
+    #expect(try reader.readBits(3) == 5)
+    #expect(try reader.readSignedBits(25) == -3)
+    #expect(try reader.readBits(17) == 0x1FFFF)
     #expect(try reader.readText() == "é")
     #expect(reader.isPadding)
-    #expect(throws: BitReadError.self) { try reader.read(8) }
+    #expect(throws: BitReadError.self) { try reader.readBits(8) }
   }
 }

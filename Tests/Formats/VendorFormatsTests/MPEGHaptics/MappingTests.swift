@@ -49,7 +49,8 @@ import Testing
         """
       ])
     #expect(
-      examination.losses.compactMap(\.size).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862])
+      examination.losses.compactMap(\.differenceSize).map { ($0 * 1e4).rounded() / 1e4 } == [0.2862]
+    )
     let stated = try #require(examination.composition?.statedHertz)
     #expect(abs(stated.lowerBound - 40) < 1e-3 && abs(stated.upperBound - 340) < 1e-3)
     #expect(examination.losses[0].location?.description == "t:6:44")

@@ -30,7 +30,7 @@ struct ReferenceSynthesis {
   /// The samples of the first channel of a text, as the software writes them in 16 bits.
   static func samples(hjif bytes: [UInt8]) throws -> [Int] {
     var reader = HJIFReader(wantsFindings: true)
-    let document = reader.document(from: try JSONDocument(text: bytes, name: "t"))
+    let document = reader.decodeDocument(from: try JSONDocument(text: bytes, name: "t"))
     try #require(reader.log.errorCount == 0)
     return try samples(of: document)
   }
@@ -40,12 +40,14 @@ struct ReferenceSynthesis {
     let channels = perception.channels.map { channel in
       (channel, channel.bands.map { resolved($0, perception.effectLibrary) })
     }
-    let ticks = channels.map { Self.ticks(of: $0, $1, timescale: document.timescale) }.max() ?? 0
+    let ticks =
+      channels.map { Self.ticks(of: $0, $1, timescale: document.ticksPerSecond) }.max() ?? 0
     let synthesis = ReferenceSynthesis(
-      timescale: document.timescale,
-      frameCount: Int((Double(rate) * ticks / Double(document.timescale)).rounded()))
+      timescale: document.ticksPerSecond,
+      frameCount: Int((Double(rate) * ticks / Double(document.ticksPerSecond)).rounded()))
     let first = try #require(channels.first)
-    let gain = first.0.gain * powerOfTen(perception.unitExponent) / MPEGReader.continuousAmplitude
+    let gain =
+      first.0.gain * powerOfTen(perception.unitExponent) / MPEGReader.continuousReferenceAmplitude
     return synthesis.samples(of: first.1).map { MPEG.quantised(Float($0 * gain)) }
   }
 
@@ -57,12 +59,12 @@ struct ReferenceSynthesis {
       guard var named = library.first(where: { $0.id == effect.id }), named.kind == .basis else {
         return nil
       }
-      named.position = effect.position
+      named.startTicks = effect.startTicks
       return named
     }
     if band.kind != .wavelet {
       effects = effects.filter { !$0.keyframes.isEmpty }.enumerated().sorted {
-        ($0.element.position, $0.offset) < ($1.element.position, $1.offset)
+        ($0.element.startTicks, $0.offset) < ($1.element.startTicks, $1.offset)
       }.map(\.element)
     }
     return Band(description: band, effects: effects)
@@ -81,11 +83,12 @@ struct ReferenceSynthesis {
       case .wavelet:
         length = 0
       case .transient:
-        length = Double(last.keyframes.last?.position ?? 0) + transientSeconds * Double(timescale)
+        length =
+          Double(last.keyframes.last?.offsetTicks ?? 0) + transientSeconds * Double(timescale)
       case .curve, .vectorial:
-        length = Double(last.keyframes.last?.position ?? 0)
+        length = Double(last.keyframes.last?.offsetTicks ?? 0)
       }
-      return Double(last.position) + length
+      return Double(last.startTicks) + length
     }.max() ?? 0
   }
 
@@ -131,9 +134,10 @@ struct ReferenceSynthesis {
   private func addTransient(_ effect: MPEGDocument.Effect, to sum: inout [Double]) {
     let length = Self.transientSeconds / (1 / Double(timescale))
     for key in effect.keyframes {
-      let start = Double(effect.position)
-      for frame in frames(start + Double(key.position), start + Double(key.position) + length) {
-        let elapsed = position(frame) - start - Double(key.position)
+      let start = Double(effect.startTicks)
+      for frame in frames(start + Double(key.offsetTicks), start + Double(key.offsetTicks) + length)
+      {
+        let elapsed = position(frame) - start - Double(key.offsetTicks)
         guard elapsed >= 0, elapsed <= length else { continue }
         sum[frame] += sin(4 * .pi * elapsed / length) * Double(key.amplitude)
       }
@@ -144,8 +148,8 @@ struct ReferenceSynthesis {
     _ effect: MPEGDocument.Effect, of band: MPEGDocument.Band, to sum: inout [Double]
   ) {
     let wave = ReferenceWave(effect, of: band, timescale: timescale)
-    let start = Double(effect.position)
-    let end = start + Double(effect.keyframes.last?.position ?? 0)
+    let start = Double(effect.startTicks)
+    let end = start + Double(effect.keyframes.last?.offsetTicks ?? 0)
     for frame in frames(start, end) {
       let position = position(frame)
       guard position >= start, position <= end else { continue }
@@ -159,13 +163,13 @@ struct ReferenceSynthesis {
     // Two keys are interpolated and then forgotten.
     guard effect.keyframes.count > 2 else { return }
     // Seconds take the place of ticks twice, in 32 bits.
-    let start = Int(Int32(truncatingIfNeeded: effect.position &* Self.rate &* timescale))
+    let start = Int(Int32(truncatingIfNeeded: effect.startTicks &* Self.rate &* timescale))
     guard start < frameCount, -start < frameCount else { return }
     func frame(_ ticks: Int32) -> Double { Double(Int(ticks) * Self.rate / timescale) }
-    let first = frame(effect.keyframes[0].position)
+    let first = frame(effect.keyframes[0].offsetTicks)
     let points = effect.keyframes.enumerated().map { index, key in
       CurveInterpolator.Point(
-        position: index == 0 ? 0 : frame(key.position) - first, value: Double(key.amplitude))
+        position: index == 0 ? 0 : frame(key.offsetTicks) - first, value: Double(key.amplitude))
     }
     let samples = Self.samples(of: points, band.curveKind)
     for (index, sample) in samples.enumerated() where index + start >= 0 {
@@ -262,7 +266,7 @@ private struct ReferenceWave {
     amplitudes = effect.keyframes.filter { !$0.amplitude.isNaN }
     var phase = effect.phase
     for key in effect.keyframes where !key.frequency.isNaN {
-      let position = Double(key.position)
+      let position = Double(key.offsetTicks)
       let hertz = Double(key.frequency).rounded(.towardZero)
       if let last = frequencies.last {
         phase += .pi * (position - last.position) * 0.001 * (last.hertz + hertz)
@@ -277,12 +281,13 @@ private struct ReferenceWave {
   func value(at position: Double) -> Double {
     var level = 1.0
     if let last = amplitudes.last {
-      let next = amplitudes.firstIndex { Double($0.position) >= position } ?? amplitudes.count
+      let next = amplitudes.firstIndex { Double($0.offsetTicks) >= position } ?? amplitudes.count
       level = Double(next < amplitudes.count ? amplitudes[next].amplitude : last.amplitude)
       if next > 0, next < amplitudes.count {
         let from = amplitudes[next - 1]
         let to = amplitudes[next]
-        let share = (position - Double(from.position)) / Double(to.position - from.position)
+        let share =
+          (position - Double(from.offsetTicks)) / Double(to.offsetTicks - from.offsetTicks)
         level = Double(from.amplitude) + (Double(to.amplitude) - Double(from.amplitude)) * share
       }
     }

@@ -73,9 +73,10 @@ import Testing
     let read = sampler.envelopes(of: try again(composition)).filter { $0.kind == .hapticContinuous }
     #expect(given.count == read.count)
     for (one, other) in zip(given, read) {
-      #expect(abs(one.start - other.start) < 1e-3 && abs(one.end - other.end) < 1e-3)
+      #expect(
+        abs(one.startTime - other.startTime) < 1e-3 && abs(one.endTime - other.endTime) < 1e-3)
       for share in stride(from: 0.005, to: 1, by: 0.01) {
-        let time = one.start + (one.end - one.start) * share
+        let time = one.startTime + (one.endTime - one.startTime) * share
         let a = point(of: one, at: time)
         let b = point(of: other, at: time)
         #expect(abs(a.level - b.level) < 0.012, "\(time)")

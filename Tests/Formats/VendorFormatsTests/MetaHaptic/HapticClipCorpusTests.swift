@@ -60,7 +60,7 @@ import Testing
   private func clip(_ file: SourceFile) throws -> HapticClip {
     var decoder = HapticClipDecoder()
     var read = HapticClipFile()
-    HapticClipDecoder.file.read(
+    HapticClipDecoder.fileTable.read(
       try JSONDocument(text: file.bytes, name: file.name).root, into: &read, reader: &decoder)
     #expect(decoder.log.errorCount == 0, "\(file.name)")
     return read.clip

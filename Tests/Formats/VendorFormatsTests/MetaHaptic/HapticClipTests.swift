@@ -127,7 +127,7 @@ import Testing
       approximating: HapticComposition(pattern), options: WritingOptions(tolerance: tolerance),
       losses: &log)
     let file = SourceFile(
-      HapticClipDecoder.file.text(HapticClipFile(clip: clip)), name: "out.haptic")
+      HapticClipDecoder.fileTable.text(HapticClipFile(clip: clip)), name: "out.haptic")
     #expect(FormatRegistry.standard.examine(file).findings.filter { $0.severity == .error } == [])
     return (clip, log.finish())
   }
@@ -177,7 +177,7 @@ import Testing
           abs(level(points, time) - level(exact, time)) <= tolerance + 1e-4,
           "\(tolerance) at \(time)")
       }
-      #expect(losses.count == 1 && (losses[0].size ?? 1) <= tolerance)
+      #expect(losses.count == 1 && (losses[0].differenceSize ?? 1) <= tolerance)
     }
   }
 
@@ -205,7 +205,7 @@ import Testing
         "approximated event(HapticModel.EventReference(layer: 0, event: 1))",
         "approximated event(HapticModel.EventReference(layer: 0, event: 2))",
       ])
-    #expect(abs((losses[3].size ?? 0) - 0.24) < 1e-6)
+    #expect(abs((losses[3].differenceSize ?? 0) - 0.24) < 1e-6)
     #expect(clip.amplitudePoints.map(\.amplitude) == [0.25, 0.25, 0.25, 0.5, 0.5, 0.25, 0.25])
   }
 

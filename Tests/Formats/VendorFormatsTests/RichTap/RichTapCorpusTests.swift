@@ -26,8 +26,8 @@ enum FormatCorpus {
 }
 
 @Suite struct RichTapCorpusTests {
-  private static let he = HapticFormat.he
-  private static let oh = HapticFormat.oh
+  private static let he = HapticFormat.richTapHE
+  private static let oh = HapticFormat.harmonyOS
 
   private func errors(_ examination: ReadResult) -> [String] {
     examination.findings.filter { $0.severity == .error }.map(\.description)

@@ -90,13 +90,14 @@ enum RichTap {
     #expect(bent.curves[1].controlPoints.map(\.value) == [0, 0, 0.2, -0.05])
     #expect(bent.curves[1].controlPoints.map(\.time) == [0, 0.01, 0.06, 0.1])
     #expect(
-      examination.losses.map { "\($0.kind) \($0.element) \($0.message) \($0.size ?? 0)" } == [
-        "approximated event(HapticModel.EventReference(layer: 0, event: 0)) "
-          + """
-          frequencies outside 0 to 100 are clamped to the nearest sharpness, by up to 0.2 of \
-          full scale 0.2
-          """
-      ])
+      examination.losses.map { "\($0.kind) \($0.element) \($0.message) \($0.differenceSize ?? 0)" }
+        == [
+          "approximated event(HapticModel.EventReference(layer: 0, event: 0)) "
+            + """
+            frequencies outside 0 to 100 are clamped to the nearest sharpness, by up to 0.2 of \
+            full scale 0.2
+            """
+        ])
     let place = examination.sourceMap.location(of: .event(EventReference(layer: 2, event: 0)))
     #expect(place.path == "PatternList[0].Pattern[2].Event")
   }
@@ -273,7 +274,7 @@ enum RichTap {
   ]
 
   @Test(arguments: refusals) func reportsWhatTheDecoderRefuses(text: String, complaint: String) {
-    let id = complaint.prefix(2) == "he" ? HapticFormat.he : HapticFormat.oh
+    let id = complaint.prefix(2) == "he" ? HapticFormat.richTapHE : HapticFormat.harmonyOS
     let examination = id.examine(SourceFile(Array(text.utf8), name: "f"), options: ReadingOptions())
     let complaints = examination.findings.filter { $0.severity > .note }.map {
       "\($0.rule): \($0.message)"

@@ -42,7 +42,7 @@ import Testing
   @Test func aPatternEndsBeforeASecondWithoutAnEvent() throws {
     for (start, count) in [(1.1, 1), (1.101, 2)] {
       let text = try write(
-        HapticComposition(HapticPattern(events: [hum(0, 0.1), tap(start)])), HapticFormat.he
+        HapticComposition(HapticPattern(events: [hum(0, 0.1), tap(start)])), HapticFormat.richTapHE
       ).text
       #expect(text.split(separator: "AbsoluteTime").count == 1 + count)
     }
@@ -51,7 +51,7 @@ import Testing
   @Test func writesTextThatReadsBack() throws {
     let pattern = HapticPattern(events: [tap(0.25), hum(0.3, 0.1)])
     let (text, back, losses) = try write(
-      HapticComposition(layers: [.init(pattern)], notes: "two events"), HapticFormat.he)
+      HapticComposition(layers: [.init(pattern)], notes: "two events"), HapticFormat.richTapHE)
     #expect(
       text == """
         {
@@ -99,9 +99,10 @@ import Testing
 
         """)
     #expect(back.layers[0].pattern == pattern && back.notes == "two events" && losses == [])
-    let canonical = try HapticFormat.he.canonicalText(of: SourceFile(Array(text.utf8), name: "c"))
+    let canonical = try HapticFormat.richTapHE.canonicalText(
+      of: SourceFile(Array(text.utf8), name: "c"))
     #expect(canonical == Array(text.utf8))
-    let oh = try write(HapticComposition(pattern), HapticFormat.oh)
+    let oh = try write(HapticComposition(pattern), HapticFormat.harmonyOS)
     #expect(oh.back == HapticComposition(pattern) && oh.losses == [])
     #expect(!oh.text.contains("Curve") && oh.text.contains("\"ChannelNumber\": 1"))
   }
@@ -109,18 +110,19 @@ import Testing
   @Test func eventsAreGroupedBySixteenAndByGaps() throws {
     let pattern = HapticPattern(
       events: (0..<20).map { tap(Double($0) / 100) } + [tap(1.2), tap(2.3)])
-    let (text, back, losses) = try write(HapticComposition(pattern), HapticFormat.he)
+    let (text, back, losses) = try write(HapticComposition(pattern), HapticFormat.richTapHE)
     let starts = text.split(separator: "\n").filter { $0.contains("AbsoluteTime") }
     #expect(starts.map { $0.filter(\.isNumber) } == ["0", "160", "2300"])
     #expect(back == HapticComposition(pattern) && losses == [])
     let one = try #require(
-      try HapticFormat.he.write(HapticComposition(pattern), options: WritingOptions(dialect: "1")))
-    #expect(one.losses.map(\.size) == [22])
+      try HapticFormat.richTapHE.write(
+        HapticComposition(pattern), options: WritingOptions(dialect: "1")))
+    #expect(one.losses.map(\.differenceSize) == [22])
   }
 
   @Test func manyEventsOfOneTimeAreMovedApart() throws {
     let pattern = HapticPattern(events: (0..<40).map { _ in tap(0.5) })
-    let (_, back, losses) = try write(HapticComposition(pattern), HapticFormat.he)
+    let (_, back, losses) = try write(HapticComposition(pattern), HapticFormat.richTapHE)
     #expect(back.layers[0].pattern.events.map(\.time).max() == 0.502)
     #expect(
       losses == ["approximated: more than 16 events at the same time are spread by up to 2 ms"])
@@ -128,7 +130,7 @@ import Testing
 
   @Test func longEventsAreCutAndEnvelopesSampled() throws {
     let pattern = HapticPattern(events: [hum(0, 12.4, [.attackTime: 0.2, .releaseTime: 0.3])])
-    for format in [HapticFormat.he, HapticFormat.oh] {
+    for format in [HapticFormat.richTapHE, HapticFormat.harmonyOS] {
       let writing = try #require(try format.write(HapticComposition(pattern)))
       let back = try format.examine(
         SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()
@@ -142,7 +144,7 @@ import Testing
       #expect(
         writing.losses.contains {
           $0.message == "an event longer than 5000 ms is split into 3 adjacent events"
-            && $0.size == 3
+            && $0.differenceSize == 3
         })
     }
   }
@@ -154,7 +156,7 @@ import Testing
         id: .hapticIntensityControl, time: 0,
         controlPoints: (0...100).map { .init(time: Double($0) / 50, value: $0 % 2 == 0 ? 0 : 1) })
     ]
-    for (format, most) in [(HapticFormat.he, 16), (HapticFormat.oh, 16)] {
+    for (format, most) in [(HapticFormat.richTapHE, 16), (HapticFormat.harmonyOS, 16)] {
       let writing = try #require(try format.write(HapticComposition(pattern)))
       let back = try format.examine(
         SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions()
@@ -162,7 +164,7 @@ import Testing
       let counts = back.layers.flatMap(\.pattern.curves).map(\.controlPoints.count)
       #expect(counts.allSatisfy { $0 <= most } && !counts.isEmpty)
       let loss = writing.losses.first { $0.message.hasPrefix("a curve with more than 16") }
-      #expect((loss?.size ?? 0) > 0.4)
+      #expect((loss?.differenceSize ?? 0) > 0.4)
     }
   }
 
@@ -170,7 +172,7 @@ import Testing
     let pattern = HapticPattern(
       events: [tap(0)],
       parameters: [DynamicParameter(id: .hapticIntensityControl, value: 1, time: 10)])
-    for format in [HapticFormat.he, .hapticClip, .androidXML, .androidArrays, .hjif, .haps] {
+    for format in [HapticFormat.richTapHE, .hapticClip, .androidXML, .androidArrays, .hjif, .haps] {
       let losses = try #require(try format.write(HapticComposition(pattern))).losses
       #expect(
         losses.contains { $0.message == "10 s of trailing controls without events are omitted" }
@@ -188,16 +190,16 @@ import Testing
         HapticPattern(events: [tap(0.2)]), name: "right",
         bodyLocation: .init(2, of: 2, name: "right")),
     ]
-    let he = try write(HapticComposition(layers: layers), HapticFormat.he)
+    let he = try write(HapticComposition(layers: layers), HapticFormat.richTapHE)
     #expect(he.back == HapticComposition(layers: layers) && he.losses == [])
-    let oh = try write(HapticComposition(layers: layers), HapticFormat.oh)
+    let oh = try write(HapticComposition(layers: layers), HapticFormat.harmonyOS)
     #expect(oh.back.layers.map(\.name) == ["left", "right"])
     #expect(oh.back.layers.map { $0.pattern.events.map(\.time) } == [[0, 0.1], [0, 0.2]])
     var three = layers
     for index in three.indices {
       three[index].bodyLocation = .init(index + 1, of: 3)
     }
-    let merged = try write(HapticComposition(layers: three), HapticFormat.he)
+    let merged = try write(HapticComposition(layers: three), HapticFormat.richTapHE)
     #expect(merged.back.layers.map(\.bodyLocation) == [nil])
     #expect(
       merged.losses
@@ -211,7 +213,7 @@ import Testing
       tap(0.0004, 0.8049), HapticEvent(kind: .audioContinuous, time: 0, duration: 1),
     ])
     let both = try write(
-      HapticComposition(layers: [.init(pattern)], title: "t", notes: "n"), HapticFormat.he)
+      HapticComposition(layers: [.init(pattern)], title: "t", notes: "n"), HapticFormat.richTapHE)
     #expect(
       both.losses == [
         "dropped: audio events cannot be written",
@@ -220,16 +222,16 @@ import Testing
         "dropped: only the notes are written, because the title and the notes share one field",
       ])
     pattern.events = (0..<130).map { tap(Double($0) * 20) }
-    let late = try #require(try HapticFormat.oh.write(HapticComposition(pattern)))
-    #expect(late.losses.map(\.size) == [39])
+    let late = try #require(try HapticFormat.harmonyOS.write(HapticComposition(pattern)))
+    #expect(late.losses.map(\.differenceSize) == [39])
     let loop = HapticComposition(
       layers: [.init(HapticPattern(events: [tap(0), tap(0.2)]))], loop: .init(start: 0.2, end: 0.4))
-    let unrolled = try write(loop, HapticFormat.he, options: WritingOptions(loopCount: 3))
+    let unrolled = try write(loop, HapticFormat.richTapHE, options: WritingOptions(loopCount: 3))
     #expect(unrolled.back.layers[0].pattern.events.map(\.time) == [0, 0.2, 0.4, 0.6])
     #expect(unrolled.losses == ["approximated: the loop from 0.2 s to 0.4 s is unrolled 3 times"])
     var bad = pattern
     bad.events[0].time = .infinity
-    #expect(throws: InputError.self) { try HapticFormat.he.write(HapticComposition(bad)) }
+    #expect(throws: InputError.self) { try HapticFormat.richTapHE.write(HapticComposition(bad)) }
   }
 
   /// Anything that is written must be what the decoder accepts.
@@ -258,7 +260,7 @@ import Testing
             }))
       }
       let composition = HapticComposition(pattern)
-      for format in [HapticFormat.he, HapticFormat.oh] {
+      for format in [HapticFormat.richTapHE, HapticFormat.harmonyOS] {
         let writing = try #require(try format.write(composition))
         let examination = format.examine(
           SourceFile(writing.files[0].bytes, name: "w"), options: ReadingOptions())

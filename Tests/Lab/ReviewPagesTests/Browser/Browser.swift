@@ -112,13 +112,13 @@ final class Browser: Sendable {
       state.lastID += 1
       let id = state.lastID
       var json = JSONWriter(layout: .compact)
-      json.object { message in
-        message.member("id", id)
-        message.member("method", method)
+      json.writeObject { message in
+        message.writeMember("id", id)
+        message.writeMember("method", method)
         if let session {
-          message.member("sessionId", session)
+          message.writeMember("sessionId", session)
         }
-        message.object("params", parameters)
+        message.writeObject("params", parameters)
       }
       try write(json.bytes + [0])
       while true {

@@ -32,29 +32,29 @@ final class BrowserPage {
       .string ?? ""
     context = made
     let target = try browser.call("Target.createTarget") {
-      $0.member("url", "about:blank")
-      $0.member("browserContextId", made)
+      $0.writeMember("url", "about:blank")
+      $0.writeMember("browserContextId", made)
     }
     let id = target["targetId"]?.string ?? ""
     let attached = try browser.call("Target.attachToTarget") {
-      $0.member("targetId", id)
-      $0.member("flatten", true)
+      $0.writeMember("targetId", id)
+      $0.writeMember("flatten", true)
     }
     session = attached["sessionId"]?.string ?? ""
     for domain in ["Page", "Runtime", "Log", "Network"] {
       try call("\(domain).enable")
     }
     if !hasScript {
-      try call("Emulation.setScriptExecutionDisabled") { $0.member("value", true) }
+      try call("Emulation.setScriptExecutionDisabled") { $0.writeMember("value", true) }
     }
     if !preparation.isEmpty {
-      try call("Page.addScriptToEvaluateOnNewDocument") { $0.member("source", preparation) }
+      try call("Page.addScriptToEvaluateOnNewDocument") { $0.writeMember("source", preparation) }
     }
     try resize(width: width, height: height)
     try setMedia(isDark: isDark)
     let path = browser.folder + "/page-\(id).html"
     try Self.write(html, to: path)
-    try call("Page.navigate") { $0.member("url", "file://\(path)\(query)") }
+    try call("Page.navigate") { $0.writeMember("url", "file://\(path)\(query)") }
     guard hasScript else {
       // The page draws no frame to wait for.
       let end = ContinuousClock.now + .milliseconds(Browser.patience)
@@ -70,7 +70,9 @@ final class BrowserPage {
 
   deinit {
     guard neighbor == nil else { return }
-    _ = try? browser.call("Target.disposeBrowserContext") { $0.member("browserContextId", context) }
+    _ = try? browser.call("Target.disposeBrowserContext") {
+      $0.writeMember("browserContextId", context)
+    }
   }
 
   @discardableResult private func call(
@@ -97,24 +99,24 @@ final class BrowserPage {
   /// Sets the width of the screen.
   func resize(width: Int, height: Int) throws {
     try call("Emulation.setDeviceMetricsOverride") {
-      $0.member("width", width)
-      $0.member("height", height)
-      $0.member("deviceScaleFactor", 1)
-      $0.member("mobile", width < 600)
+      $0.writeMember("width", width)
+      $0.writeMember("height", height)
+      $0.writeMember("deviceScaleFactor", 1)
+      $0.writeMember("mobile", width < 600)
     }
   }
 
   /// Sets a preference of the user.
   func setMedia(isDark: Bool, reducesMotion: Bool = true) throws {
     try call("Emulation.setEmulatedMedia") { json in
-      json.array("features") { list in
+      json.writeArray("features") { list in
         for (name, value) in [
           ("prefers-color-scheme", isDark ? "dark" : "light"),
           ("prefers-reduced-motion", reducesMotion ? "reduce" : "no-preference"),
         ] {
-          list.object {
-            $0.member("name", name)
-            $0.member("value", value)
+          list.writeObject {
+            $0.writeMember("name", name)
+            $0.writeMember("value", value)
           }
         }
       }
@@ -123,15 +125,15 @@ final class BrowserPage {
 
   /// Emulates a different medium.
   func setMedia(_ medium: String) throws {
-    try call("Emulation.setEmulatedMedia") { $0.member("media", medium) }
+    try call("Emulation.setEmulatedMedia") { $0.writeMember("media", medium) }
   }
 
   /// Returns the value of an expression, awaiting promises. Throws the exceptions of the script.
   @discardableResult func evaluate(_ expression: String) throws -> JSONValue? {
     let answer = try call("Runtime.evaluate") {
-      $0.member("expression", expression)
-      $0.member("awaitPromise", true)
-      $0.member("returnByValue", true)
+      $0.writeMember("expression", expression)
+      $0.writeMember("awaitPromise", true)
+      $0.writeMember("returnByValue", true)
     }
     if let details = answer["exceptionDetails"] {
       let said = details["exception"]?["description"]?.string ?? details["text"]?.string
@@ -164,15 +166,15 @@ final class BrowserPage {
     let text = key == "Enter" ? "\r" : (key.count == 1 && !control ? key : "")
     for type in [text.isEmpty ? "rawKeyDown" : "keyDown", "keyUp"] {
       try call("Input.dispatchKeyEvent") {
-        $0.member("type", type)
-        $0.member("key", key)
+        $0.writeMember("type", type)
+        $0.writeMember("key", key)
         if type == "keyDown" {
-          $0.member("text", text)
+          $0.writeMember("text", text)
         }
         if let code = codes[key] {
-          $0.member("windowsVirtualKeyCode", code)
+          $0.writeMember("windowsVirtualKeyCode", code)
         }
-        $0.member("modifiers", (shift ? 8 : 0) + (control ? 2 : 0))
+        $0.writeMember("modifiers", (shift ? 8 : 0) + (control ? 2 : 0))
       }
     }
   }
@@ -180,11 +182,11 @@ final class BrowserPage {
   /// Moves the pointer, optionally with its button pressed.
   func point(_ type: String, x: Double, y: Double) throws {
     try call("Input.dispatchMouseEvent") {
-      $0.member("type", type)
-      $0.member("x", x)
-      $0.member("y", y)
-      $0.member("button", type == "mouseMoved" ? "none" : "left")
-      $0.member("clickCount", type == "mouseMoved" ? 0 : 1)
+      $0.writeMember("type", type)
+      $0.writeMember("x", x)
+      $0.writeMember("y", y)
+      $0.writeMember("button", type == "mouseMoved" ? "none" : "left")
+      $0.writeMember("clickCount", type == "mouseMoved" ? 0 : 1)
     }
   }
 
@@ -226,7 +228,7 @@ final class BrowserPage {
 
   /// Returns the printed page as PDF in Base64.
   func print() throws -> String {
-    try call("Page.printToPDF") { $0.member("printBackground", true) }["data"]?.string ?? ""
+    try call("Page.printToPDF") { $0.writeMember("printBackground", true) }["data"]?.string ?? ""
   }
 
   /// Returns the errors of the page: exceptions, console errors, and policy violations.

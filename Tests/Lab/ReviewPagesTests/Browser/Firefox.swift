@@ -53,8 +53,8 @@ final class Firefox {
     _ = try read()
     try call("WebDriver:NewSession")
     try call("WebDriver:SetTimeouts") {
-      $0.member("script", Int(Self.patience))
-      $0.member("pageLoad", Int(Self.patience))
+      $0.writeMember("script", Int(Self.patience))
+      $0.writeMember("pageLoad", Int(Self.patience))
     }
   }
 
@@ -66,19 +66,19 @@ final class Firefox {
 
   /// Opens a URL.
   func open(_ address: String) throws {
-    try call("WebDriver:Navigate") { $0.member("url", address) }
+    try call("WebDriver:Navigate") { $0.writeMember("url", address) }
   }
 
   /// Returns the value of an expression, awaiting promises.
   func evaluate(_ expression: String) throws -> JSONValue? {
     try call("WebDriver:ExecuteAsyncScript") {
-      $0.member(
+      $0.writeMember(
         "script",
         """
         const done = arguments[arguments.length - 1];
         Promise.resolve().then(() => (\(expression))).then(done, (error) => done(`${error}`));
         """)
-      $0.array("args") { _ in }
+      $0.writeArray("args") { _ in }
     }["value"]
   }
 
@@ -88,9 +88,9 @@ final class Firefox {
   func press(_ key: String) throws {
     try perform(type: "key") { list in
       for type in ["keyDown", "keyUp"] {
-        list.object {
-          $0.member("type", type)
-          $0.member("value", key)
+        list.writeObject {
+          $0.writeMember("type", type)
+          $0.writeMember("value", key)
         }
       }
     }
@@ -99,15 +99,15 @@ final class Firefox {
   /// Clicks at a point of the page.
   func click(x: Int, y: Int) throws {
     try perform(type: "pointer") { list in
-      list.object {
-        $0.member("type", "pointerMove")
-        $0.member("x", x)
-        $0.member("y", y)
+      list.writeObject {
+        $0.writeMember("type", "pointerMove")
+        $0.writeMember("x", x)
+        $0.writeMember("y", y)
       }
       for type in ["pointerDown", "pointerUp"] {
-        list.object {
-          $0.member("type", type)
-          $0.member("button", 0)
+        list.writeObject {
+          $0.writeMember("type", type)
+          $0.writeMember("button", 0)
         }
       }
     }
@@ -115,11 +115,11 @@ final class Firefox {
 
   private func perform(type: String, _ actions: (inout JSONArrayWriter) -> Void) throws {
     try call("WebDriver:PerformActions") { parameters in
-      parameters.array("actions") { list in
-        list.object {
-          $0.member("type", type)
-          $0.member("id", type)
-          $0.array("actions", actions)
+      parameters.writeArray("actions") { list in
+        list.writeObject {
+          $0.writeMember("type", type)
+          $0.writeMember("id", type)
+          $0.writeArray("actions", actions)
         }
       }
     }
@@ -132,11 +132,11 @@ final class Firefox {
   ) throws -> JSONValue {
     lastID += 1
     var json = JSONWriter(layout: .compact)
-    json.array { message in
-      message.element(0)
-      message.element(lastID)
-      message.element(name)
-      message.object(parameters)
+    json.writeArray { message in
+      message.writeElement(0)
+      message.writeElement(lastID)
+      message.writeElement(name)
+      message.writeObject(parameters)
     }
     try write(Array("\(json.bytes.count):".utf8) + json.bytes)
     while true {

@@ -52,7 +52,8 @@ import Testing
     #expect(
       try channels(2, "--channel", "2=haptics,gain=-20,delay=2ms,invert") == [
         Channel(hapticBus: 0, audio: .left),
-        Channel(hapticBus: 0, hapticGain: 0.1, audioGain: 0.1, delay: 96, isInverted: true),
+        Channel(
+          hapticBus: 0, hapticGain: 0.1, audioGain: 0.1, delayFrameCount: 96, isInverted: true),
       ])
     #expect(
       try channels(2, "--channel", "1=off", "--channel", "2=invert") == [
