@@ -70,7 +70,8 @@ import Testing
       minimumHertz: 20, maximumHertz: 400, isLogarithmic: isSourceLogarithmic)
     let target = SharpnessScale(
       minimumHertz: 20, maximumHertz: 400, isLogarithmic: !isSourceLogarithmic)
-    let voiced = layer([vibration(0)], points: [(0, 0), (1, 1)], scale: source).voiced(on: target)
+    let voiced = layer([vibration(0)], points: [(0, 0), (1, 1)], scale: source)
+      .convertingStatedHertz(to: target)
     let control = ControlTimeline(of: .hapticSharpnessControl, in: voiced.pattern)
     for time in stride(from: 0.0005, through: 1, by: 0.001) {
       let played = target.hertz(ofSharpness: control.value(at: time))

@@ -31,9 +31,9 @@ extension AHAPDocument {
       let range = TextEdits.byteRange(of: entry, in: json.text)
       return [
         TextEdits.Edit(
-          range: range.lowerBound..<range.lowerBound, bytes: Array("{\"\(key)\": ".utf8)),
+          range: range.lowerBound..<range.lowerBound, replacementBytes: Array("{\"\(key)\": ".utf8)),
         TextEdits.Edit(
-          range: range.upperBound..<range.upperBound, bytes: Array("}".utf8)),
+          range: range.upperBound..<range.upperBound, replacementBytes: Array("}".utf8)),
       ]
     }
   }

@@ -478,10 +478,10 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   @_noLocks func burstSharpness(ofIncrement increment: Float) -> Float {
     let ratio = increment / burstLowIncrement
     var sharpness: Float = 0
-    if isBurstLogarithmic, burstOctaves > 0 {
-      sharpness = RealtimeMath.log2(ratio) / burstOctaves
-    } else if !isBurstLogarithmic, burstRange > 0 {
-      sharpness = (ratio - 1) / burstRange
+    if isBurstLogarithmic, burstSharpnessOctaves > 0 {
+      sharpness = RealtimeMath.log2(ratio) / burstSharpnessOctaves
+    } else if !isBurstLogarithmic, relativeBurstFrequencySpan > 0 {
+      sharpness = (ratio - 1) / relativeBurstFrequencySpan
     }
     if sharpness < 0 { return 0 }
     return sharpness > 1 ? 1 : sharpness
