@@ -112,7 +112,8 @@ api() {
     "$@"
 }
 
-# Creates the comment, or replaces that of an earlier run.
+# Creates the comment, or replaces that of an earlier run, which may have reported changes that were
+# reverted since. Without a change, there is no new comment.
 post() {
   local issue=$1 comments id
   comments="${GITHUB_API_URL:-https://api.github.com}/repos/$GITHUB_REPOSITORY/issues"
@@ -121,7 +122,7 @@ post() {
   jq -Rs '{body: .}' "$comment" > "$work/body.json"
   if [ -n "$id" ]; then
     api --request PATCH --data "@$work/body.json" "$comments/comments/$id" > /dev/null
-  else
+  elif [ ${#files[@]} -gt 0 ]; then
     api --request POST --data "@$work/body.json" "$comments/$issue/comments" > /dev/null
   fi
 }
@@ -159,7 +160,7 @@ if [ -n "${GITHUB_STEP_SUMMARY:-}" ]; then
   cat "$comment" >> "$GITHUB_STEP_SUMMARY"
 fi
 issue=$(event .pull_request.number)
-if [ -n "${GITHUB_TOKEN:-}" ] && [ -n "$issue" ] && [ ${#files[@]} -gt 0 ]; then
+if [ -n "${GITHUB_TOKEN:-}" ] && [ -n "$issue" ]; then
   post "$issue"
 fi
 echo "${#files[@]} snapshots changed; $comment"

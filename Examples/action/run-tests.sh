@@ -13,8 +13,11 @@ trap 'rm -f "$paths"' EXIT
 if [ -n "${GITHUB_ACTIONS:-}" ]; then
   echo "::add-matcher::$matcher"
 fi
-# Swift Testing prints the names of files; annotations need paths.
-find "$folder" -name .build -prune -o -name '*.swift' -print \
+# Swift Testing prints the names of files; annotations need paths. Packages in the folder, such as a
+# checkout of Temblor, have files of their own with the same names.
+find "$folder" -mindepth 1 \
+  \( -name .build -o -type d -exec test -e '{}/Package.swift' \; \) -prune \
+  -o -name '*.swift' -print \
   | sed -E 's|^\./||; s|^(.*/)?([^/]+)$|s# at \2:# at \1\2:#|' > "$paths"
 # The flag lets the rule of handlers find code that ends the application on a phone.
 swift test --package-path "$folder" -Xswiftc -enable-actor-data-race-checks 2>&1 \

@@ -1,0 +1,103 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The scripts of the GitHub Action, with stand-ins for the programs that they call.
+@Suite struct ActionTests {
+  private let scratch: Scratch
+
+  init() throws {
+    scratch = try Scratch()
+    try scratch.makeFolder("programs")
+  }
+
+  /// Writes a program of a shell, which is found before others of its name.
+  private func makeProgram(_ name: String, _ text: String) throws {
+    let path = "programs/\(name)"
+    try scratch.write("#!/bin/bash\n\(text)\n", to: path)
+    try FileManager.default.setAttributes(
+      [.posixPermissions: 0o755], ofItemAtPath: scratch(path))
+  }
+
+  /// Runs a command of a shell, and returns its output.
+  private func run(_ command: String, _ environment: [String] = []) throws -> String {
+    let process = try ProcessRunner.start(
+      ["/bin/bash", "-c", command],
+      environment: ["PATH=\(scratch("programs")):/usr/bin:/bin", "HOME=\(scratch.path)"]
+        + environment,
+      in: scratch.path,
+      streams: [
+        (1, .file(scratch("output"), flags: O_WRONLY | O_CREAT | O_TRUNC)),
+        (2, .file(scratch("errors"), flags: O_WRONLY | O_CREAT | O_TRUNC)),
+      ])
+    let status = ProcessRunner.waitForEnd(of: process)
+    let errors = try String(contentsOfFile: scratch("errors"), encoding: .utf8)
+    #expect(status == 0, "\(errors)")
+    return try String(contentsOfFile: scratch("output"), encoding: .utf8)
+  }
+
+  private func script(_ name: String) -> String {
+    Checkout.root.appending(path: "Examples/action/\(name)").path
+  }
+
+  @Test("Failures have the paths of the package's files, not of packages in its folder")
+  func pathsOfFailures() throws {
+    let paths = [
+      "Tests/Extra+Tests.swift", "Tests/TapTests.swift", "a/temblor/Package.swift",
+      "a/temblor/Tests/TapTests.swift", "Package.swift",
+    ]
+    for path in paths {
+      try FileManager.default.createDirectory(
+        atPath: URL(filePath: scratch("package/" + path)).deletingLastPathComponent().path,
+        withIntermediateDirectories: true)
+      try scratch.write("", to: "package/" + path)
+    }
+    try makeProgram(
+      "swift", "echo 'failed at TapTests.swift:3:1'; echo 'lost at Extra+Tests.swift:4:1'")
+    let expected = "failed at Tests/TapTests.swift:3:1\nlost at Tests/Extra+Tests.swift:4:1\n"
+    #expect(try run("cd package && '\(script("run-tests.sh"))'") == expected)
+
+    let workflow = try Checkout.text("Examples/RunCoach/.github/workflows/haptics.yml")
+    let search = try #require(workflow.firstMatch(of: /- run: >-\n((?: +[^#\n]+\n)+)/)).1
+    let command = search.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    let rename = try #require(workflow.firstMatch(of: /\| (sed -u [^\n]+)/)).1
+    let steps = "\(command.joined(separator: " ")) && swift test | \(rename)"
+      .replacing("/tmp/paths.sed", with: "../paths.sed")
+    #expect(try run("cd package && " + steps) == expected)
+  }
+
+  @Test("A comment is updated when its changes are reverted, and not made without a change")
+  func comments() throws {
+    try makeProgram("temblor", "exit 1")
+    try makeProgram(
+      "curl",
+      """
+      case "$*" in
+      *per_page*) cat '\(scratch("comments"))' ;;
+      *) echo "$*" | grep -oE '(POST|PATCH) .*' | sed 's/--data [^ ]* //' >> '\(scratch("calls"))'
+        cat "${@: -2:1}" 2> /dev/null || true ;;
+      esac
+      """)
+    try scratch.write("", to: "calls")
+    let event = #"{"pull_request": {"number": 7, "base": {"sha": "HEAD"}}}"#
+    try scratch.write(event, to: "event")
+    _ = try run(
+      "git init -q repository && cd repository && git -c user.name=a -c user.email=a@b commit -q "
+        + "--allow-empty -m start")
+    let environment = [
+      "GITHUB_EVENT_PATH=\(scratch("event"))", "GITHUB_TOKEN=token", "GITHUB_REPOSITORY=a/b",
+      "GITHUB_API_URL=https://api",
+    ]
+    let review = "cd repository && '\(script("haptics-review.sh"))'"
+    try scratch.write("[]", to: "comments")
+    _ = try run(review, environment)
+    #expect(try String(contentsOfFile: scratch("calls"), encoding: .utf8) == "")
+    try scratch.write("[{\"id\": 42, \"body\": \"<!-- haptics-review -->\\nold\"}]", to: "comments")
+    _ = try run(review, environment)
+    let calls = try String(contentsOfFile: scratch("calls"), encoding: .utf8)
+    #expect(calls == "PATCH https://api/repos/a/b/issues/comments/42\n")
+    let comment = try String(
+      contentsOfFile: scratch("repository/haptics-review/comment.md"), encoding: .utf8)
+    #expect(comment.hasSuffix("No haptic snapshot changes.\n"))
+  }
+}
