@@ -29,7 +29,7 @@ extension HapticFormat {
   ) -> HapticFormat {
     HapticFormat(
       id, title: title, fileExtensions: ["\(id).json"], rules: rules,
-      resolution: FormatResolution(seconds: 0.001, samplingSeconds: 0.01),
+      resolution: FormatResolution(timeStepSeconds: 0.001, samplingIntervalSeconds: 0.01),
       recognize: { DurationArray.matches($0) ? .possible : .unrecognized },
       read: { (file, options) throws(InputError) in
         let array = try DurationArray(file, beginsWithPause: beginsWithPause, maximum: maximum)
@@ -52,7 +52,7 @@ extension HapticFormat {
           losses.add(.approximated, .composition, maximum.message)
         }
         var writer = JSONWriter(layout: .singleLine)
-        writer.array { array in
+        writer.writeArray { array in
           for duration in durations {
             array.writeElement(duration)
           }

@@ -10,7 +10,8 @@ extension HapticFormat {
   /// intensity is an amplitude. Source: lochie/web-haptics, 50597b9, MIT license.
   public static let webHaptics = json(
     "web-haptics", title: "web-haptics", endings: ["web-haptics.json"], rules: Rule.webHaptics,
-    resolution: FormatResolution(amplitude: 1.0 / 255, seconds: 0.001, samplingSeconds: 0.01),
+    resolution: FormatResolution(
+      amplitudeStep: 1.0 / 255, timeStepSeconds: 0.001, samplingIntervalSeconds: 0.01),
     allowsArray: true,
     matches: { outline in
       (outline.isArray || outline.hasRootKey("pattern"))
@@ -55,7 +56,7 @@ private struct WebVibration: Equatable, Sendable {
   /// Returns the text of levels. Longer levels are divided, and pauses become delays.
   static func text(of levels: VibrationSteps) -> [UInt8] {
     var writer = JSONWriter()
-    writer.array { list in
+    writer.writeArray { list in
       var delay = 0
       for step in levels.steps {
         guard let amplitude = step.amplitude, amplitude > 0 else {
@@ -152,7 +153,7 @@ private struct WebHapticsReader: JSONSchemaReader {
       events[last].duration = elapsedMilliseconds / 1_000 - events[last].time
       return
     }
-    values.append(value.index)
+    values.append(value.nodeIndex)
     events.append(
       HapticEvent(
         kind: .hapticContinuous, time: start / 1_000, duration: vibration.duration / 1_000,
