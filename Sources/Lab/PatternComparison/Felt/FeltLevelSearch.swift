@@ -5,8 +5,8 @@ internal import CMath
 /// The squares of both sums are averaged over 12 ms. In each round, the region with the largest
 /// difference is explained by the event that lowers the difference over its own extent most:
 /// an event of the reference with another gain, or missing, or an event of the candidate that was
-/// added. If no event explains it, the region itself is the difference. Every round changes or masks
-/// a range, and only the regions there are found again. The search ends without a region.
+/// added. If no event explains it, the region itself is the difference. Every round changes or
+/// masks a range, and only the regions there are found again. The search ends without a region.
 struct FeltLevelSearch {
   private(set) var differences: [FeltDifference] = []
   private(set) var side: FeltSide
