@@ -30,7 +30,7 @@ package enum CommandGrammar {
       [priority N]
       """,
       """
-      Play a pattern, and replace the sound with the same name. NAME defaults to the name of the \
+      Play a pattern. It replaces any sound with the same name. NAME defaults to the name of the \
       pattern.
       """,
       CommandSession.play),
@@ -60,17 +60,18 @@ package enum CommandGrammar {
       "Stop NAME, or all sounds including taps, and cancel scheduled sounds.",
       CommandSession.stop),
     .init("pause [NAME]", "Pause NAME, or all sounds except taps.", CommandSession.pause),
-    .init("resume [NAME]", "Resume after a pause.", CommandSession.resume),
+    .init("resume [NAME]", "Resume NAME, or all paused sounds.", CommandSession.resume),
     .init("seek NAME SECONDS", "Move to a position in the pattern.", CommandSession.seek),
     .init(
-      "loop NAME SWITCH [end SECONDS]", "Turn looping on or off; end sets where the loop ends.",
+      "loop NAME SWITCH [end SECONDS]",
+      "Turn looping on or off; end sets the end of the loop.",
       CommandSession.loop),
     .init("rate NAME RATE", "Set the playback rate; 1 is normal.", CommandSession.setPlaybackRate),
     .init(
       "pan NAME POS [over SECONDS]",
       """
-      Pan a pattern in the array given by --array: a position on a line, degrees on a ring, or \
-      X/Y on a plane.
+      Pan a pattern in the array given by --array. POS is a number on a line, an angle in degrees \
+      on a ring, or X/Y in meters on a plane.
       """,
       CommandSession.moveSound),
     .init("mute [NAME]", "Mute NAME, or all current and future sounds.", CommandSession.mute),
@@ -78,8 +79,8 @@ package enum CommandGrammar {
     .init(
       "duck GAIN [attack SECONDS] [release SECONDS]",
       """
-      Set the gain of sounds while a sound with a higher priority plays. A GAIN of 1, the default, \
-      leaves them unchanged. Default: attack 0.05 seconds, release 0.3 seconds.
+      Set the gain of sounds while a sound with a higher priority plays. A GAIN of 1, the initial \
+      value, leaves them unchanged. Default: attack 0.05 seconds, release 0.3 seconds.
       """, CommandSession.configureDucking),
     .init(
       "preload PATTERN", "Load a pattern in advance, so that it starts without delay.",
@@ -106,7 +107,7 @@ package enum CommandGrammar {
       "quit", "Close the connection; on standard input, exit immediately.",
       CommandSession.emptyReply),
     .init(
-      "shutdown", "End the program for all clients, with a fade-out.", CommandSession.emptyReply),
+      "shutdown", "Fade out, and end the program for all clients.", CommandSession.emptyReply),
   ]
 
   static func syntax(of verb: String) throws(CommandError) -> CommandSyntax {
@@ -128,8 +129,8 @@ package enum CommandGrammar {
     var text = """
       Each line is a command. Separate words with spaces. Put "quotation marks" around names with \
       spaces. Inside quotation marks, write \\" for a quotation mark and \\\\ for a backslash. \
-      Empty lines and lines that start with # are ignored. A line can have up to \
-      \(LineReader.maximumLineLength) bytes.
+      Empty lines and lines that start with # are ignored. A line can be up to \
+      \(LineReader.maximumLineLength) bytes long.
 
       """
     for syntax in commands {
@@ -140,36 +141,37 @@ package enum CommandGrammar {
     }
     return text + """
 
-      TIME is in seconds since the start of the session, as shown by status, or +SECONDS from now. \
-      INTENSITY, SHARPNESS, and STRENGTH are 0 to 1, and RATE is \
+      TIME is either the number of seconds since the start of the session, as shown by status, or \
+      +SECONDS from now. INTENSITY, SHARPNESS, and STRENGTH range from 0 to 1, and RATE from \
       \(operandKinds["RATE"]?.bounds ?? ""). Commands without TIME take effect at the next period \
       of the device. Commands with TIME take effect at that exact frame. NAME refers to all sounds \
       with that name, both playing and scheduled.
 
-      Each command receives one reply line, in order. The reply is either ok, followed by words or \
-      NAME=VALUE fields, or error KIND: followed by the reason. To tag the reply, prefix a command \
-      with @TAG: the reply to '@7 tap' is '@7 ok'. KIND is one of \
+      Each command receives one reply line, in order. The reply is either 'ok', followed by words \
+      or NAME=VALUE fields, or 'error KIND:', followed by the reason. To tag the reply, prefix a \
+      command with @TAG: the reply to '@7 tap' is '@7 ok'. KIND is one of \
       \(CommandError.Kind.allCases.map(\.rawValue).joinedWithOr).
 
-      At any time, all connections can receive lines that start with event and the type of the \
-      event. For sounds, the type is finished (a named sound has ended) or stopped (a named sound \
-      was stopped), each with name=NAME and time=SECONDS. For the device, the type is underrun \
-      (with count and cause), disconnected, unresponsive, reconnected, suspended, or failed (with \
-      a text), each with time and missed=SECONDS of lost audio. Repeated events of one type are \
-      combined and sent with a count, at most once per second, and less often the longer they \
-      continue. Later versions may add events and fields.
+      At any time, all connections can receive lines that start with 'event' and an event type. \
+      For sounds, the type is finished (a named sound has ended) or stopped (a named sound was \
+      stopped), each with name=NAME and time=SECONDS. For the device, the type is underrun (with \
+      count and cause), disconnected, unresponsive, reconnected, suspended, or failed (with a \
+      text), each with time and missed=SECONDS of lost audio. Repeated events of the same type are \
+      combined into one line with a count. Such lines are sent at most once per second, and less \
+      often as the events continue. Later versions may add events and fields.
 
-      Sounds that overlap are added, and a limiter keeps the sum in range. A sound replaces only a \
+      Overlapping sounds are mixed, and a limiter keeps the mix in range. A sound replaces only a \
       sound with the same name. N is a priority from 0 (the default) to 9. Taps have priority 0. \
       While a sound plays, duck sets the gain of sounds with lower priorities.
 
-      Limits: \(SocketListener.maximumClientCount) clients. \(Renderer.maximumPlayerCount) sounds \
-      in total, divided by the number of profiles. A client can use at most as many sounds as \
-      remain free, so a single client can use half of all sounds. \
-      \(CommandSession.maximumNoiseCount) noises. \(TapSchedule.maximumTapCount) waiting taps per \
-      client, which do not count as sounds until they are about to play. Patterns load in the \
-      background, so only the client that named a pattern waits for it. A pattern file can have at \
-      most \(PatternLoader.maximumByteCount >> 20) MiB. A client that leaves \
+      Up to \(SocketListener.maximumClientCount) clients can connect. The maximum number of sounds \
+      is \(Renderer.maximumPlayerCount), divided by the number of profiles. A client can add a \
+      sound only while it has fewer sounds than remain free, so a single client can use at most \
+      half of all sounds. Up to \(CommandSession.maximumNoiseCount) sounds can be noises. Each \
+      client can schedule up to \(TapSchedule.maximumTapCount) taps, which do not count as sounds \
+      until they are about to play. Patterns load in the background, so only the client that \
+      requested a pattern waits for it. A pattern file can be at most \
+      \(PatternLoader.maximumByteCount >> 20) MiB in size. A client that leaves \
       \(LineConnection.maximumQueueSize >> 20) MiB of replies unread is disconnected.
       """
   }()

@@ -24,14 +24,15 @@ enum CheckCommand {
         that a file suppresses are counted but not listed. To list every finding, use --all, \
         --json, or --sarif.
 
-        With --fix, Temblor applies safe fixes to the files first: it removes byte-order marks and \
-        commas before closing brackets, adds missing Event objects around entries, corrects the \
-        keys Duration and Value, sorts control points, and converts absolute times of control \
-        points to relative times. The rest of the text is unchanged.
+        With --fix, Temblor applies safe fixes to the files first. It removes byte-order marks and \
+        commas before closing brackets, wraps entries in missing Event, Parameter, or \
+        ParameterCurve objects, and corrects misspelled parameters. It renames the keys Duration \
+        and Value to EventDuration and ParameterValue. It also sorts control points, and converts \
+        their absolute times to relative times. The rest of the text is unchanged.
 
         With --profile, the pattern is rendered for the hardware of the profile. The check reports \
-        frequencies that are noticeably shifted into its band, and times at which excursion, \
-        temperature, or level is limited.
+        frequencies that the profile noticeably shifts into its band, and times at which it limits \
+        excursion, temperature, or level.
 
         \(SharedOptions.settingsUnusedText)
 
@@ -51,7 +52,8 @@ enum CheckCommand {
         .init(
           "temblor check --profile dayton-bst-1 mine.ahap", "Check a pattern for a bass shaker."),
         .init(
-          "temblor check --strict --disable transient-gap Patterns", "Check a folder in a build."),
+          "temblor check --strict --disable transient-gap Patterns",
+          "Check a folder as part of a build."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -70,14 +72,14 @@ enum CheckCommand {
     .flag()
   private static let fix = Option(
     "--fix",
-    help: "Apply safe fixes to the files first. Links in a folder are not rewritten."
+    help: "Apply safe fixes to the files first. Symbolic links in a folder are not rewritten."
   ).flag()
   private static let noNotes = Option("--no-notes", help: "Do not print notes.").flag()
   private static let listRules = Option(
     "--list-rules", help: "List the rules with explanations and exit."
   ).flag()
   private static let sarif = Option(
-    "--sarif", help: "Print the result as SARIF 2.1.0, for code hosts."
+    "--sarif", help: "Print the result as SARIF 2.1.0, for code hosting services."
   ).flag()
 
   private static func disableOption(_ formats: FormatRegistry) -> TypedOption<[String]> {

@@ -43,7 +43,8 @@ enum CompareCommand {
     defaultText: "report and remove the common level difference"
   ).choice(of: LevelMatch.self)
   private static let search = Option(
-    "--search", value: "SECONDS", help: "Latest start of the pattern in a recording, 0 to 3600."
+    "--search", value: "SECONDS",
+    help: "Latest time in a recording at which the pattern can start, 0 to 3600."
   ).double(in: 0...3_600, default: ComparisonOptions.defaultSearchSeconds)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
@@ -57,8 +58,8 @@ enum CompareCommand {
         Two patterns are compared by how they feel: by level and frequency over time, and by their \
         transients. Differences in notation are listed under "Written differently" and never count \
         against a tolerance. Differences that rounding in a file format can explain do not count \
-        either. Sound files are aligned with the reference, matched in level, and compared sound \
-        by sound.
+        either. Sound files are aligned with the reference and matched in level. They are then \
+        divided into active regions, which are compared in pairs.
 
         A pattern and a recording of it are compared event by event. Delay, level, polarity, \
         tempo, noise, and hum are reported for the recording as a whole. Events are reported as \
@@ -73,9 +74,9 @@ enum CompareCommand {
         TOLERANCE
         With --tolerance, each difference that exceeds its limit is listed with its value, limit, \
         and location, and the exit status is 3. Otherwise, the exit status is 0. An omitted limit \
-        is 0. A tempo difference is checked as a percentage and by the largest shift it causes. A \
-        missing or added event always exceeds the tolerance, and so does a recording that is too \
-        noisy to verify a limit.
+        is 0. A tempo difference must meet two limits: the frequency limit, as a percentage, and \
+        the time limit, for the largest shift that it causes. A missing or added event always \
+        exceeds the tolerance, and so does a recording that is too noisy to verify a limit.
 
         Without --tolerance, differences do not affect the exit status.
 

@@ -13,7 +13,8 @@ enum ConvertCommand {
     help: "Maximum error of reduced or sampled curves, as a fraction of full scale, 0 to 1."
   ).double(in: 0...1, default: WritingOptions.defaultTolerance)
   private static let loopPassCount = Option(
-    "--loops", value: "N", help: "Number of loop passes in a format without loops, 1 to 1000."
+    "--loops", value: "N",
+    help: "Number of times to write a looped pattern if the format has no loops, 1 to 1000."
   ).int(in: 1...1000, default: 1)
   private static let rate = Option(
     "--rate", value: "HZ", help: "Sample rate of sampled output, 1 to 192000.",
@@ -23,8 +24,8 @@ enum ConvertCommand {
     "--amplitude", value: "LAW",
     help:
       """
-      Mapping from amplitude to intensity in formats that store amplitudes: root (square root) or \
-      linear (equal).
+      Mapping from amplitude to intensity in formats that store amplitudes: root (intensity is the \
+      square root of amplitude) or linear (intensity equals amplitude).
       """
   ).choice(default: AmplitudeMapping.root)
 
@@ -33,11 +34,11 @@ enum ConvertCommand {
     return Command(
       "convert", abstract: "Convert patterns to another format.",
       discussion: """
-        Each file is named after its pattern and written to the current folder, or to the file or \
-        folder given by --output. The extension of the output file selects the format unless \
-        --format is given. The format of an input file is recognized by its content. Formats also \
-        have the names of vendors, such as richtap; 'temblor formats' lists them. Files are \
-        replaced atomically, and input files are never overwritten.
+        Each output file is named after its pattern and written to the current folder, or to the \
+        file or folder given by --output. The extension of the output file selects the format \
+        unless --format is given. The format of an input file is recognized by its content. You \
+        can also select a format by the name of its vendor, such as richtap; 'temblor formats' \
+        lists these names. Files are replaced atomically, and input files are never overwritten.
 
         Every loss is printed as LOCATION: approximated: MESSAGE or LOCATION: dropped: MESSAGE, \
         with the size of the error if it is known. To find out what a conversion loses, run \
@@ -83,10 +84,14 @@ enum ConvertCommand {
   ).flag()
   private static let split = Option(
     "--split",
-    help: "Write each independent layer to its own file, NAME_PART, where the format requires it."
+    help: """
+      For ahap output, write each layer to its own file, NAME_PART. Without this option, layers \
+      are separated only if a single file would play differently.
+      """
   ).flag()
   private static let merge = Option(
-    "--merge", help: "Write one file even if layers then affect each other."
+    "--merge",
+    help: "For ahap output, write a single file even if its layers then affect each other."
   ).flag()
   private static let bake = Option(
     "--bake",
@@ -116,7 +121,7 @@ enum ConvertCommand {
     return Option(
       "--dialect", value: "NAME",
       help: "Variant of the format: \(dialects.joined(separator: "; ")).",
-      defaultText: "the first", completion: .candidates(writable.flatMap(\.dialects))
+      defaultText: "the first one listed", completion: .candidates(writable.flatMap(\.dialects))
     ).text()
   }
 

@@ -10,7 +10,7 @@ enum EditCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
       "edit",
-      abstract: "Change values in a pattern and keep the rest of its text.",
+      abstract: "Edit values in a pattern without changing the rest of its text.",
       discussion: """
         Without changes, the command lists the parts of the pattern with their paths. All changes \
         are applied together, so their paths refer to this list. The file is replaced atomically. \

@@ -27,24 +27,26 @@ enum ListenCommand {
         Temblor reads commands from standard input and from clients of the Unix socket, which only \
         your user can access. When standard input ends, patterns play to their end, and loops play \
         to the end of the current pass or to their scheduled stop. Then the program exits. With \
-        --socket, it runs until it receives a signal or the command shutdown.
+        --socket, it instead runs until it receives a signal or the command shutdown.
 
         As a systemd service with socket activation, the program uses the socket that systemd \
-        created, reports when it is ready and which audio was lost, and notifies the watchdog \
-        while both commands and sound are running. For unit files, see Examples/systemd.
+        created. It notifies systemd when it is ready, reports the amount of lost audio in the \
+        service status, and notifies the watchdog as long as both command processing and sound \
+        output continue. For unit files, see Examples/systemd.
 
-        After \(Int(idleDelay / .seconds(1))) seconds without sound, the device stops until the \
-        next command, so that the device and the computer can sleep. The session time continues \
-        meanwhile. On a sound server, the first sound after a stop starts about 0.1 seconds later. \
-        --keep-awake and --record prevent this stop. Output through JACK never stops.
+        After \(Int(idleDelay / .seconds(1))) seconds without sound, Temblor stops the device \
+        until the next command, so that the device and the computer can sleep. The session time \
+        continues to advance. On a sound server, the first sound after such a stop is delayed by \
+        about 0.1 seconds. --keep-awake and --record prevent the stop. Output through JACK never \
+        stops.
 
         If the default device cannot be opened, commands run without output, so that scripts \
-        continue to work. With a socket, the program also starts if the device is absent, and \
-        waits for it: the program accepts commands, the session time advances, and sound starts \
-        when the device appears.
+        continue to work. With a socket, the program starts even if the device is absent. It \
+        accepts commands and advances the session time while it waits, and sound starts when the \
+        device appears.
 
         With --state, loops continue after a restart, with their names, strengths, and priorities. \
-        The strength, muting, and ducking of all sounds are also restored. The command reload \
+        The overall strength, muting, and ducking settings are also restored. The command reload \
         applies changed settings, profiles, and arrays without a restart.
 
 
@@ -60,7 +62,7 @@ enum ListenCommand {
           "Play two patterns in sequence."),
         .init(
           "temblor listen --socket $XDG_RUNTIME_DIR/temblor < /dev/null &",
-          "Serve other programs until a signal."),
+          "Accept commands from other programs until a signal arrives."),
       ]
     ) { arguments, terminal in
       try run(
@@ -76,12 +78,12 @@ enum ListenCommand {
 
   private static let socket = Option(
     "--socket", value: "PATH",
-    help: "Create this Unix socket, and also accept commands from it.",
+    help: "Create a Unix socket at this path, and also accept commands from its clients.",
     completion: .file
   ).text()
   private static let folder = Option(
     "--folder", value: "DIR",
-    help: "Open only pattern files in this folder. Relative paths start from the folder.",
+    help: "Open only pattern files in this folder. Relative paths are resolved from this folder.",
     completion: .file
   ).text()
   private static let metrics = Option(

@@ -16,7 +16,7 @@ enum PlayCommand {
     help:
       """
       Play each pattern N times. If the pattern has loop points, each pass after the first plays \
-      only the part between them. 0 repeats it until you skip.
+      only the part between them. 0 repeats the pattern until you skip it.
       """
   ).int(in: 0...1_000_000, default: 1)
   private static let gap = Option("--gap", value: "SECONDS", help: "Silence between patterns.")
@@ -30,7 +30,7 @@ enum PlayCommand {
         of each channel, and the number of underruns. Keys pause, repeat, and skip. Press ? for a \
         list of keys. Ctrl-C fades out and quits.
 
-        If no device is available, Temblor plays and writes nothing, and the exit status is 1. To \
+        If no device is available, nothing is played or written, and the exit status is 1. To \
         write a sound file instead, use --device wav:FILE or 'temblor render'.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [

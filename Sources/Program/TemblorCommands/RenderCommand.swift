@@ -23,7 +23,7 @@ enum RenderCommand {
     help:
       """
       Play N times. If the pattern has loop points, each pass after the first plays only the part \
-      between them. 0 repeats until --duration.
+      between them. 0 repeats the pattern for the length set by --duration.
       """
   ).int(in: 0...1_000_000, default: 1)
   private static let duration = Option(
@@ -80,18 +80,18 @@ enum RenderCommand {
   private static let acceleration = Option(
     "--acceleration",
     help: """
-      Write the simulated acceleration of the profile's transducer instead of the drive signal. 1 \
-      is the peak of a full-scale sine at resonance. Values beyond the range of the format are \
-      clipped. Channels without haptics are unchanged.
+      Write the simulated acceleration of the profile's transducer instead of the drive signal. A \
+      sample value of 1 is the peak acceleration of a full-scale sine at resonance. Values beyond \
+      the range of the format are clipped. Channels without haptics are unchanged.
       """
   ).flag()
   private static let raw = Option(
     "--raw",
     help: """
-      For comparison with other decoders, write the unprocessed signal of the model, without the \
-      limiter, DC blocker, transducer stage, or fades. With '--profile mpeg', HJIF and HMPG keep \
-      their own amplitudes and frequencies. The output may click; '--sample-format float' \
-      preserves values beyond full scale.
+      Write the synthesized signal without the limiter, DC blocker, transducer processing, or \
+      fades, for comparison with other decoders. With '--profile mpeg', HJIF and HMPG patterns \
+      keep the amplitudes and frequencies in the file. The output may contain clicks; \
+      '--sample-format float' preserves values beyond full scale.
       """
   ).flag()
 

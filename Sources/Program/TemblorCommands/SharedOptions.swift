@@ -60,8 +60,9 @@ enum SharedOptions {
     "--pitch", value: "PITCH",
     help:
       """
-      How to play frequencies that a file states in hertz: hertz (unchanged where the transducer \
-      reproduces them) or sharpness (mapped to the band of the profile, like sharpness).
+      Interpretation of frequencies that a file specifies in hertz: hertz (unchanged where the \
+      transducer can reproduce them) or sharpness (mapped to the band of the profile, as sharpness \
+      values are).
       """
   ).choice(default: ReadingOptions.Pitch.hertz)
 

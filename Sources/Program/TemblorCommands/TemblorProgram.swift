@@ -88,8 +88,14 @@ public enum TemblorProgram {
         .init("temblor check mine.ahap", "Report errors and warnings in a pattern."),
       ],
       environment: [
-        ("TEMBLOR_DEVICE", "Output device of commands that play, as in --device."),
-        ("TEMBLOR_PROFILE", "Transducer profile of commands that play, as in --profile."),
+        (
+          "TEMBLOR_DEVICE",
+          "Output device for commands that play, in the form that --device accepts."
+        ),
+        (
+          "TEMBLOR_PROFILE",
+          "Transducer profile for commands that play, in the form that --profile accepts."
+        ),
         ("XDG_CONFIG_HOME", "Folder of settings and user profiles. Default: ~/.config."),
         ("XDG_CONFIG_DIRS", "Folders of system profiles, separated by colons. Default: /etc/xdg."),
       ],
@@ -98,29 +104,29 @@ public enum TemblorProgram {
           "JSON",
           """
           With --json, a command prints a JSON object whose first key is formatVersion. The \
-          version increases when a key is removed or changes its meaning, but not when a key is \
-          added. Several results are in an array. 'profiles show --json' prints the profile file, \
-          and 'check --sarif' prints SARIF 2.1.0.
+          version increases when a key is removed or changes meaning, but not when a key is added. \
+          Multiple results are printed as an array in this object. 'profiles show --json' prints \
+          the profile file, and 'check --sarif' prints SARIF 2.1.0.
           """
         ),
         (
           "FILES",
           """
           A pattern is a file in Apple's AHAP format, or in another format that 'temblor formats' \
-          lists. The format is recognized by content, not by name. Sound files that a pattern \
-          plays are searched only in the folder of the pattern.
+          lists. The format is recognized by content, not by name. Temblor searches for the sound \
+          files of a pattern only in the folder of the pattern, unless --sounds is given.
 
-          A profile NAME is searched as $XDG_CONFIG_HOME/temblor/profiles/NAME.json \
+          Temblor searches for a profile NAME first as $XDG_CONFIG_HOME/temblor/profiles/NAME.json \
           (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each \
-          folder of XDG_CONFIG_DIRS (default /etc/xdg), then among the shipped profiles. Relative \
-          paths in these variables are ignored.
+          folder of XDG_CONFIG_DIRS (default /etc/xdg), and finally among the shipped profiles. \
+          Relative paths in these variables are ignored.
 
           'temblor setup' saves settings in $XDG_CONFIG_HOME/temblor/config.json. Commands that \
-          play use the settings and name them on standard error, unless --quiet is given. Commands \
-          that evaluate or write files do not use them. Options override the variables \
+          play use the settings and, unless --quiet is given, name them on standard error. \
+          Commands that evaluate or write files do not use them. Options override the variables \
           TEMBLOR_DEVICE and TEMBLOR_PROFILE, and the variables override the settings. \
-          --no-config, which every command accepts, ignores the settings. Channels and strength \
-          apply only to the saved device.
+          --no-config, which every command accepts, ignores the settings. Saved channels and \
+          strength apply only to the saved device.
           """
         ),
       ], verbSuggestions: verbSuggestions, universalFlags: [SharedOptions.noConfig.primaryName],

@@ -41,7 +41,9 @@ enum TraceCommand {
   ).double(in: -80...(-6), default: TracingOptions.defaultThreshold)
   private static let channel = Option(
     "--channel", value: "N", help: "Channel to use, numbered from 1.",
-    defaultText: "one body location per channel in formats that support them, otherwise the mean"
+    defaultText: """
+      one body location per channel if the format supports body locations, otherwise the mean
+      """
   ).int(in: 1...1_024)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
@@ -55,20 +57,20 @@ enum TraceCommand {
         By default, each pattern is named after its sound and written to the current folder; \
         --output sets another file or folder. The file extension selects the format unless \
         --format is given. Output files are replaced atomically, and input files are never \
-        overwritten. With --with-sound, Temblor prints the path of the copied sound. The copy \
-        never replaces a file and never follows a link: if a different file with its name exists, \
-        nothing is written and the exit status is 1.
+        overwritten. With --with-sound, Temblor also copies the sound and prints the path of the \
+        copy. The copy never replaces a file and never follows a link: if a different file with \
+        its name exists, nothing is written and the exit status is 1.
 
         If the channels of a sound differ, each channel becomes a body location in formats that \
-        support them, such as hjif. In other formats, the pattern follows the mean of the \
-        channels, and Temblor reports the loss.
+        support body locations, such as hjif. In other formats, the pattern follows the mean of \
+        the channels, and Temblor reports the loss.
 
         A sound can have at most 72 million samples: 12 minutes of stereo at 48 kHz.
 
-        For each sound, the program prints whether the sound was classified as vibration or as \
-        sound; the number of transients, continuous events, and control points; and the agreement \
-        between the levels of the pattern and the sound, as a correlation and as an error in \
-        decibels. To examine the differences, run 'temblor compare SOUND PATTERN'.
+        For each sound, the program prints its classification, vibration or sound, and the number \
+        of transients, continuous events, and control points. It also compares the level of the \
+        pattern with the level of the sound, and prints the correlation and the error in decibels. \
+        To examine the differences, run 'temblor compare SOUND PATTERN'.
 
         \(SharedOptions.settingsUnusedText)
         """,

@@ -19,14 +19,15 @@ enum RoutingOptions {
       defaultText: "all"),
     Option(
       "--audio", value: "LIST",
-      help: "Audio output channels, alternating left and right. A single channel carries both.",
+      help:
+        "Audio output channels, alternating left and right. A single channel carries both sides.",
       defaultText: "the first two"), channel,
     Option(
       "--array", value: "FILE",
       help:
         """
-        Array file that describes the channels and positions of several transducers. Replaces \
-        --haptics, --channel, and --profile. See Profiles/README.md.
+        Array file that describes the channels and positions of several transducers. Cannot be \
+        used with --haptics, --channel, or --profile. See Profiles/README.md.
         """,
       completion: .file(withExtension: "json")))
 
@@ -45,8 +46,9 @@ enum RoutingOptions {
     "--pan", value: "POS",
     help:
       """
-      Position in the --array: a position on a line, degrees on a ring, or meters X/Y on a plane. \
-      Positions over time, T:POS,T:POS, are interpolated linearly.
+      Position in the array given by --array: a number on a line, an angle in degrees on a ring, \
+      or X/Y in meters on a plane. Write positions over time as T:POS,T:POS; they are interpolated \
+      linearly.
       """,
     defaultText: "the same signal on all transducers")
 

@@ -224,7 +224,7 @@ import Testing
     #expect(
       CommandReply.ok(try CommandGrammar.help("loop")).line
         == "ok \"loop NAME on|off [end SECONDS]\""
-        + " \"Turn looping on or off; end sets where the loop ends.\"")
+        + " \"Turn looping on or off; end sets the end of the loop.\"")
     #expect(throws: CommandError(.unknownKeyword, "unknown command 'lop'; did you mean 'loop'?")) {
       try CommandGrammar.help("lop")
     }
