@@ -238,9 +238,6 @@ extension Rule {
     .invalidSyntax, .arraysInvalidStructure, .arraysCountMismatch, .arraysInvalidValue,
     .arraysInvalidRepeatIndex, .arraysHaveNoLength,
   ]
-  static let webVibrationRules: [Rule] = [
-    .vibrateInvalidSyntax, .vibrateInvalidDuration, .vibrateExceedsChromiumLimits,
-  ]
 
   static let androidInvalidSyntax = error(
     "syntax", "syntax",
