@@ -56,6 +56,8 @@ struct EventEnvelope {
   var kind: HapticEvent.Kind
   /// The breakpoints, sorted by time: one for a transient, at least two for a continuous event.
   var points: [EnvelopePoint]
+  /// A Boolean value that indicates whether lines between the points approximate the level.
+  var isApproximated = false
 
   var startTime: Double { points[0].time }
   /// The end of the event, in seconds; the onset of a transient.
@@ -165,12 +167,13 @@ struct EnvelopeSampler {
       let controls = Controls(
         of: layer, pitch: PitchConversion(from: layer.sharpnessScale, to: targetSharpnessScale))
       for (index, event) in layer.pattern.events.enumerated() where event.kind.isHaptic {
-        let points = points(of: event, controls: controls)
+        let (points, isApproximated) = points(of: event, controls: controls)
         guard !points.isEmpty else { continue }
         envelopes.append(
           EventEnvelope(
             eventReference: EventReference(layer: layerIndex, event: index),
-            kind: event.kind.isTransient ? .hapticTransient : .hapticContinuous, points: points))
+            kind: event.kind.isTransient ? .hapticTransient : .hapticContinuous, points: points,
+            isApproximated: isApproximated))
       }
     }
     return envelopes.indices.sorted {
@@ -192,6 +195,15 @@ struct EnvelopeSampler {
         "the event ends more than a day after the start of the pattern")
     }
     return envelopesByValidity[true] ?? []
+  }
+
+  /// Adds a loss if lines approximate the level of an event.
+  func addApproximation(of envelopes: [EventEnvelope], to losses: inout LossLog) {
+    guard envelopes.contains(where: { $0.isApproximated }) else { return }
+    losses.add(
+      .approximated, .composition,
+      "envelopes are approximated by straight lines, with an error of up to # of full scale",
+      size: tolerance)
   }
 
   /// The controls of a layer that act on haptic events.
@@ -216,15 +228,21 @@ struct EnvelopeSampler {
     }
   }
 
-  private func points(of event: HapticEvent, controls: Controls) -> [EnvelopePoint] {
-    guard event.kind.isVibration else { return [transientPoint(of: event, controls: controls)] }
+  /// Returns the points of an event, and whether the lines between them approximate its level.
+  private func points(
+    of event: HapticEvent, controls: Controls
+  ) -> (points: [EnvelopePoint], isApproximated: Bool) {
+    guard event.kind.isVibration else {
+      return ([transientPoint(of: event, controls: controls)], false)
+    }
     let intensity = Double(event.value(of: .hapticIntensity))
     let sharpness = controls.pitch.sharpness(of: event)
     let holdDuration = event.duration ?? HapticEvent.defaultDuration
-    guard holdDuration > 0, (event.time + holdDuration).isFinite else { return [] }
+    guard holdDuration > 0, (event.time + holdDuration).isFinite else { return ([], false) }
     let envelopeShape = Self.shape(of: event, hold: holdDuration, controls: controls)
     let times = breakpointTimes(of: event, shape: envelopeShape, controls: controls)
     var points: [EnvelopePoint] = []
+    var isApproximated = false
     var cursors = (
       intensity: controls.intensity.segmentIndex(at: times[0]),
       sharpness: controls.sharpness.segmentIndex(at: times[0])
@@ -263,11 +281,12 @@ struct EnvelopeSampler {
       let isStraight =
         isLevelStraight && (controls.pitch.isLinear || sharpnessSegment.slope == 0)
       if !isStraight {
+        isApproximated = true
         subdivide(from: first, to: last, point, append: append)
       }
       append(last)
     }
-    return points
+    return (points, isApproximated)
   }
 
   private func transientPoint(of event: HapticEvent, controls: Controls) -> EnvelopePoint {

@@ -280,7 +280,9 @@ extension HapsDocument {
     func hertz(_ point: EnvelopePoint) -> Double {
       SharpnessScale.phone.hertz(ofSharpness: point.sharpness)
     }
-    for envelope in sampler.envelopes(of: composition, losses: &losses) {
+    let envelopes = sampler.envelopes(of: composition, losses: &losses)
+    sampler.addApproximation(of: envelopes, to: &losses)
+    for envelope in envelopes {
       var note = Note(
         startSeconds: envelope.startTime, durationSeconds: envelope.endTime - envelope.startTime)
       if envelope.kind == .hapticTransient {

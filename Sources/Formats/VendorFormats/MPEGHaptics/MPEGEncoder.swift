@@ -38,6 +38,8 @@ struct MPEGEncoder {
     let envelopeSampler = EnvelopeSampler(
       .amplitude, mapping: .linear, tolerance: options.tolerance, frequencies: .mpeg)
     let envelopes = envelopeSampler.envelopes(of: composition, losses: &self.losses)
+    envelopeSampler.addApproximation(of: envelopes, to: &self.losses)
+    addRampLosses(of: envelopes, in: composition, tolerance: options.tolerance)
     var perception = MPEGDocument.Perception()
     perception.modality = .vibrotactile
     for channelNumber in 1...max(1, min(composition.bodyLocationCount, Self.countLimits.channels)) {
@@ -69,6 +71,38 @@ struct MPEGEncoder {
     }
     document.perceptions = [perception]
     document.syncCount = 1
+  }
+
+  /// Adds a loss for envelope times, whose ramps the default profile plays as lines of intensity
+  /// instead of amplitude.
+  private mutating func addRampLosses(
+    of envelopes: [EventEnvelope], in composition: HapticComposition, tolerance: Double
+  ) {
+    let sampler = EnvelopeSampler(.intensity, tolerance: tolerance, frequencies: .mpeg)
+    let exactEnvelopes = sampler.envelopes(of: composition, losses: &losses)
+    let mapping = sampler.levelScale.mapping
+    for (envelope, exact) in zip(envelopes, exactEnvelopes) {
+      var cursor = 0
+      var error = 0.0
+      for point in exact.points.dropFirst() {
+        guard let written = envelope.points.point(at: point.time, cursor: &cursor) else { continue }
+        // At a jump, the written point is that after the jump.
+        let isJump = written.time == envelope.points[cursor].time
+        guard !isJump else { continue }
+        let difference =
+          mapping.amplitude(ofIntensity: written.level)
+          - mapping.amplitude(ofIntensity: point.level)
+        error = max(error, abs(difference))
+      }
+      if error > 2 * tolerance {
+        losses.add(
+          .approximated, .event(envelope.eventReference),
+          """
+          the ramps of the envelope become lines of intensity, an error of up to # of full scale
+          """,
+          size: error)
+      }
+    }
   }
 
   private static func band(_ kind: MPEGBandKind) -> MPEGDocument.Band {
