@@ -59,6 +59,7 @@ package final class CommandSession {
   ///   - startTime: The start of the session in seconds since 1970.
   ///   - wake: The signal that is raised on another thread when there may be new events.
   ///   - formats: The formats of patterns.
+  ///   - reading: The options for reading patterns.
   ///   - folder: The real path of the only folder from which files are read; nil for all folders.
   ///   - loadsInBackground: True to load each pattern on its own thread.
   ///   - message: A closure that returns the message for an error.
@@ -67,7 +68,8 @@ package final class CommandSession {
     _ engine: PlaybackEngine, device: String, isDevicePresent: Bool = true,
     array: TransducerArray? = nil,
     startTime: Int = 0, wake: WakeSignal? = nil,
-    formats: FormatRegistry = .standard, folder: String? = nil,
+    formats: FormatRegistry = .standard, reading: ReadingOptions = ReadingOptions(),
+    folder: String? = nil,
     loadsInBackground: Bool = false,
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
@@ -79,8 +81,8 @@ package final class CommandSession {
     self.isDevicePresent = isDevicePresent
     self.message = message
     loader = PatternLoader(
-      profiles: engine.profiles, rate: engine.rate, formats: formats, folder: folder,
-      loadsInBackground: loadsInBackground, message: message)
+      profiles: engine.profiles, rate: engine.rate, formats: formats, reading: reading,
+      folder: folder, loadsInBackground: loadsInBackground, message: message)
   }
 
   func load(for request: CommandRequest) throws(CommandError) -> PatternLoader.Job? {

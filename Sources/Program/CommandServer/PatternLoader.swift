@@ -34,6 +34,7 @@ final class PatternLoader: Sendable {
   private let profiles: [TransducerProfile]
   private let rate: Double
   private let formats: FormatRegistry
+  private let reading: ReadingOptions
   private let folder: String?
   private let loadsInBackground: Bool
   private let message: @Sendable (any Error) -> String
@@ -44,18 +45,20 @@ final class PatternLoader: Sendable {
   ///   - profiles: The profiles of the buses.
   ///   - rate: The sample rate in hertz.
   ///   - formats: The formats of patterns.
+  ///   - reading: The options for reading patterns.
   ///   - folder: The real path of the only folder from which files are read; nil for all folders.
   ///   - loadsInBackground: True to load each request on its own thread.
   ///   - message: A closure that returns the message for an error.
   init(
     profiles: [TransducerProfile], rate: Double, formats: FormatRegistry = .standard,
-    folder: String? = nil,
+    reading: ReadingOptions = ReadingOptions(), folder: String? = nil,
     loadsInBackground: Bool = false,
     message: @escaping @Sendable (any Error) -> String = { "\($0)" }
   ) {
     self.profiles = profiles
     self.rate = rate
     self.formats = formats
+    self.reading = reading
     self.folder = folder
     self.loadsInBackground = loadsInBackground
     self.message = message
@@ -105,7 +108,7 @@ final class PatternLoader: Sendable {
     let source = path ?? word
     let stamp = FileStamp(source)
     do {
-      let pattern = try LoadedPattern(input)
+      let pattern = try LoadedPattern(input, options: reading)
       let sources = pattern.sourcePaths.filter { $0 != source }.map {
         (path: $0, stamp: FileStamp($0))
       }

@@ -54,7 +54,7 @@ enum ListenCommand {
       options: [
         socket, folder, metrics, state,
         untilIdle, LiveOptions.recordLimit, LiveOptions.recordRotate, LiveOptions.recordReserve,
-        LiveOptions.quiet,
+        SharedOptions.curveTimes, SharedOptions.pitch, LiveOptions.quiet,
       ], groups: LiveOptions.groups,
       examples: [
         .init(
@@ -108,6 +108,8 @@ enum ListenCommand {
     let folder: String?
     let metricsPath: String?
     let statePath: String?
+    /// The options for reading patterns.
+    let reading: ReadingOptions
     let isQuiet: Bool
 
     init(_ arguments: ParsedArguments) throws {
@@ -122,6 +124,7 @@ enum ListenCommand {
       }
       metricsPath = try arguments[metrics]
       statePath = try arguments[state]
+      reading = try SharedOptions.readingOptions(arguments)
       isQuiet = try arguments[LiveOptions.quiet.flag()]
     }
   }
@@ -237,8 +240,8 @@ private final class ServerRun {
       let server = CommandSession(
         engine, device: device?.name ?? "none", isDevicePresent: isPresent ?? false,
         array: options.live.routing.array,
-        startTime: startTime, wake: session.wake, formats: formats, folder: options.folder,
-        loadsInBackground: true, message: Failure.message(_:))
+        startTime: startTime, wake: session.wake, formats: formats, reading: options.reading,
+        folder: options.folder, loadsInBackground: true, message: Failure.message(_:))
       server.reloadHandler = reload
       if let previous {
         server.continueCounts(of: previous.session)

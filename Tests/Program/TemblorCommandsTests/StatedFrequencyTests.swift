@@ -1,3 +1,5 @@
+import HapticFormats
+import HapticPlayback
 import PatternComparison
 import PatternWorkflows
 import SignalAnalysis
@@ -64,6 +66,26 @@ import Testing
   func pitchAsSharpness() throws {
     let played = try rendered(try vibration(hertz: 45), "--pitch", "sharpness")
     #expect(abs(played / 20 - 1) < 0.005, "\(played)")
+  }
+
+  @Test("The command server plays frequencies as --pitch says", arguments: ["hertz", "sharpness"])
+  func pitchOfTheCommandServer(word: String) throws {
+    let pitch = try #require(ReadingOptions.Pitch(rawValue: word))
+    var reading = ReadingOptions()
+    reading.pitch = pitch
+    let studio = ListenStudio(reading: reading)
+    let reply = studio.ask("play \(try vibration(hertz: 45))")
+    try #require(reply.hasPrefix("ok"), "\(reply)")
+    studio.run(1)
+    let samples = studio.playback.samples()
+    let crossings = (14_400..<38_400).filter { samples[$0] < 0 && samples[$0 + 1] >= 0 }
+    let first = try #require(crossings.first)
+    let last = try #require(crossings.last)
+    let played = Double(crossings.count - 1) * 48_000 / Double(last - first)
+    let expected = pitch == .hertz ? 45.0 : 80
+    #expect(abs(played / expected - 1) < 0.005, "\(played)")
+    let help = run("listen", "--help")
+    #expect(help.output.contains("--pitch"))
   }
 
   @Test("Rendering, playing, and checking name frequencies that are moved, in one line")

@@ -1,3 +1,4 @@
+import HapticFormats
 import HapticModel
 import HapticPlayback
 import HapticRender
@@ -14,14 +15,15 @@ final class ListenStudio {
 
   init(
     periodSize: Int = 64, rate: Double = 48_000, array: TransducerArray? = nil,
-    folder: String? = nil
+    folder: String? = nil, reading: ReadingOptions = ReadingOptions()
   ) {
     let channels = array?.transducers.indices.map { OutputRouting.Channel(hapticBus: $0) }
     engine = PlaybackEngine(
       rate: rate, routing: channels.map(OutputRouting.init) ?? OutputRouting())
     playback = VirtualPlayback(engine, periodSize: periodSize)
     session = CommandSession(
-      engine, device: "virtual", array: array, folder: folder, message: Failure.message(_:))
+      engine, device: "virtual", array: array, reading: reading, folder: folder,
+      message: Failure.message(_:))
   }
 
   /// The answer to a line.
