@@ -1,0 +1,117 @@
+import ComparisonFixtures
+import Glibc
+import HapticFormats
+import HapticModel
+import PatternComparison
+import Testing
+import VendorFormats
+
+/// Several changes of one pattern at once.
+struct SeveralChangesTests {
+  /// A change of one event.
+  private struct Change {
+    var event: Int
+    var kind: Difference.Kind
+    /// The change in decibels, seconds, or percent; 0 for a missing event.
+    var amount: Double
+
+    /// Returns whether a difference names the change and no other event.
+    func matches(_ difference: Difference) -> Bool {
+      guard difference.kind == kind, difference.referenceEvents == [event] else { return false }
+      let tolerance: Double =
+        switch difference.kind {
+        case .missing: .infinity
+        case .level: 0.4
+        case .frequency: 1.5
+        default: 0.002
+        }
+      return abs(difference.amount - amount) <= tolerance
+    }
+
+    func apply(to pattern: inout HapticPattern) {
+      let event = pattern.events[self.event]
+      switch kind {
+      case .level:
+        // The amplitude is the square of the intensity.
+        let factor = pow(10, amount / 40)
+        pattern.events[self.event].parameters[.hapticIntensity] =
+          event.value(of: .hapticIntensity) * Float(factor)
+      case .frequency:
+        let change = log(1 + amount / 100) / log(230.0 / 80)
+        pattern.events[self.event].parameters[.hapticSharpness] =
+          event.value(of: .hapticSharpness) + Float(change)
+      case .time:
+        pattern.events[self.event].time += amount
+      case .duration:
+        pattern.events[self.event].duration? += amount
+      default:
+        pattern.events.remove(at: self.event)
+      }
+    }
+  }
+
+  /// Returns eight events that do not overlap, of which at least three are continuous.
+  private static func pattern(_ numbers: inout FixedNumbers) -> HapticPattern {
+    HapticPattern(
+      events: (0..<8).map { index in
+        let time = Double(index) * 0.5 + Double.random(in: 0...0.1, using: &numbers)
+        let intensity = Float.random(in: 0.5...0.8, using: &numbers)
+        let sharpness = Float.random(in: 0.2...0.6, using: &numbers)
+        let seconds = Double.random(in: 0.1...0.3, using: &numbers)
+        let isTransient = index > 2 && Bool.random(using: &numbers)
+        return isTransient
+          ? tap(time, intensity: intensity, sharpness: sharpness)
+          : hum(time, seconds, intensity: intensity, sharpness: sharpness)
+      })
+  }
+
+  /// Returns changes of different events and kinds; a change of duration is one of the first three
+  /// events, which are continuous.
+  private static func changes(_ count: Int, _ numbers: inout FixedNumbers) -> [Change] {
+    let kinds = [Difference.Kind.level, .time, .frequency, .missing, .duration].shuffled(
+      using: &numbers)
+    var events = Array(0..<8).shuffled(using: &numbers)
+    return kinds.prefix(count).map { kind in
+      let position = kind == .duration ? events.firstIndex { $0 < 3 } ?? 0 : 0
+      let event = events.remove(at: position)
+      let sign: Double = Bool.random(using: &numbers) ? 1 : -1
+      let amount: Double =
+        switch kind {
+        case .level: sign * Double.random(in: 1...3.5, using: &numbers)
+        case .frequency: sign * Double.random(in: 5...20, using: &numbers)
+        case .missing: 0
+        default: sign * Double.random(in: 0.01...0.04, using: &numbers)
+        }
+      return Change(event: event, kind: kind, amount: amount)
+    }
+  }
+
+  @Test("Three and four changes are named once each", arguments: [3, 4])
+  func changesAreNamedOnce(count: Int) throws {
+    var failures: [String] = []
+    var pairCount = 0
+    for seed in 1...20 as ClosedRange<UInt64> {
+      var numbers = FixedNumbers(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ UInt64(count))
+      let pattern = Self.pattern(&numbers)
+      let changes = Self.changes(count, &numbers)
+      var changed = pattern
+      // Events after a missing one have other indices, so it is removed last.
+      for change in changes.sorted(by: { $0.kind != .missing && $1.kind == .missing }) {
+        change.apply(to: &changed)
+      }
+      let reference = try formattedTake(HapticComposition(pattern), in: .ahap)
+      for format in [HapticFormat.ahap, .hapticClip, .hjif] {
+        let converted = try #require(ConvertedPattern(HapticComposition(changed), to: format))
+        let comparison = Comparison(reference, try converted.take())
+        pairCount += 1
+        let areNamed =
+          comparison.differences.count == count
+          && changes.allSatisfy { change in comparison.differences.contains(where: change.matches) }
+        if !areNamed {
+          failures.append("\(seed) \(format.id): \(changes), \(comparison.sentences)")
+        }
+      }
+    }
+    #expect(failures.isEmpty, "\(failures.count) of \(pairCount): \(failures)")
+  }
+}
