@@ -58,7 +58,7 @@ import Testing
     #expect(try run("cd package && '\(script("run-tests.sh"))'") == expected)
 
     let workflow = try Checkout.text("Examples/RunCoach/.github/workflows/haptics.yml")
-    let search = try #require(workflow.firstMatch(of: /- run: >-\n((?: +[^#\n]+\n)+)/)).1
+    let search = try #require(workflow.firstMatch(of: /- run: >-\n((?: {10}[^\n]+\n)+)/)).1
     let command = search.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
     let rename = try #require(workflow.firstMatch(of: /\| (sed -u [^\n]+)/)).1
     let steps = "\(command.joined(separator: " ")) && swift test | \(rename)"
