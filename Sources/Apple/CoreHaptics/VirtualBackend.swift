@@ -130,8 +130,8 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
   /// The elapsed time in seconds, rounded to the nanosecond.
   package var now: Double { lock.withLock { roundedToNanosecond(clock / .seconds(1)) } }
 
-  /// Advances the virtual clock. Everything is rendered, and all handlers that become due have
-  /// returned when this method returns.
+  /// Advances the virtual clock. All players have advanced, and all handlers that become due
+  /// have returned when this method returns.
   ///
   /// Any division into steps leads to the same time. Silent intervals are free. Waits of the
   /// application are not ended, because their continuations could not be awaited.
@@ -180,13 +180,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
       if stopsAtWaits, let wait = waits.map(\.due).min() {
         next = min(next, max(wait, clock))
       }
-      // Sound is rendered by periods of the device's clock, so that handlers are called on time.
-      if !activeSessions.isEmpty {
-        next = min(next, nextPeriod)
+      for session in activeSessions.values {
+        if let changeTime = session.nextChangeTime {
+          next = min(next, nextPeriod(notBefore: changeTime))
+        }
       }
       clock = next
       for session in activeSessions.values {
-        session.render(toDeviceTime: now)
+        session.advance(toDeviceTime: now)
       }
       guard let nextTimer, nextTimer <= clock else { return [] }
       let due = timers.filter { $0.due <= clock }.sorted { $0.due < $1.due }
@@ -281,9 +282,14 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock { storedMisuse.blockingCalls.append((call, seconds)) }
   }
 
-  private var nextPeriod: Duration {
+  /// Returns the start of the first period of the device's clock after the current time and not
+  /// before a time in seconds. Handlers of players are called at these times.
+  private func nextPeriod(notBefore seconds: Double) -> Duration {
     let period = Double(VirtualSession.periodSize) / rate
-    return .seconds(((clock / .seconds(1) / period + 1e-6).rounded(.down) + 1) * period)
+    let following = (clock / .seconds(1) / period + 1e-6).rounded(.down) + 1
+    // Sessions round times to frames with the same margin of a thousandth of a frame.
+    let requested = ((seconds - 1e-3 / rate) / period).rounded(.up)
+    return .seconds(max(following, requested) * period)
   }
 
   /// Waits until all due handlers have returned, and the handlers that they triggered. Returns
@@ -304,13 +310,13 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock { pendingQueues[ObjectIdentifier(queue)] = queue }
   }
 
-  func renderToNow(_ session: VirtualSession) {
-    lock.withLock { session.render(toDeviceTime: now) }
+  func advanceToNow(_ session: VirtualSession) {
+    lock.withLock { session.advance(toDeviceTime: now) }
   }
 
   func updateActivity(_ isActive: Bool, of session: VirtualSession) {
     lock.withLock {
-      session.render(toDeviceTime: now)
+      session.advance(toDeviceTime: now)
       session.setActive(isActive)
       let id = ObjectIdentifier(session)
       activeSessions[id] = isActive && sessions[id] != nil ? session : nil
@@ -319,7 +325,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
 
   func close(_ session: VirtualSession) {
     lock.withLock {
-      session.render(toDeviceTime: now)
+      session.advance(toDeviceTime: now)
       session.finish()
       pastRecords.append(session.record)
       sessions[ObjectIdentifier(session)] = nil
@@ -449,7 +455,7 @@ package final class VirtualBackend: EngineBackend, @unchecked Sendable {
     lock.withLock {
       pastRecords
         + sessions.values.map { session in
-          session.render(toDeviceTime: now)
+          session.advance(toDeviceTime: now)
           return session.record
         }
     }

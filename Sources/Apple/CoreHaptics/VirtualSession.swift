@@ -17,53 +17,52 @@ package struct SessionRecord: Sendable {
   package var playerRecords: [(composition: HapticComposition, changes: [PlayerChange])] = []
 }
 
-/// A session that renders into memory on demand: sound by periods of the clock, silence in one
-/// step.
+/// A session whose players advance in virtual time.
+///
+/// Samples are rendered when a test requests them, from the commands that the engine received: most
+/// tests need no samples, and rendering is by far the most expensive part of playback.
 package final class VirtualSession: EngineSession, @unchecked Sendable {
   static let periodSize = 64
 
   /// The device's time of frame 0, in seconds.
   package let origin: Double
-  /// The number of frames that are rendered after skipped silence so that noise gates are open
-  /// again: 20 ms.
-  private let leadInFrameCount: Int
   private let storedEngine: PlaybackEngine
-  private let timeSource = VirtualTimeSource()
-  private let sink: VirtualSink
-  private let loop: RenderLoop
+  private let simulation: PlaybackSimulation
+  private let recorder = SessionRecorder()
+  private let sampleRenderer: SampleRenderer
   let request: SessionRequest
   private weak var backend: VirtualBackend?
-  private var isActive = false
   private var isRunning = true
   private(set) var record: SessionRecord
   private var recordsChanges = true
-  /// The players that the renderer owns, with their indices in the record.
+  /// The players that the simulation owns, with their indices in the record.
   private var recordedPlayers: [(play: Int, player: RenderPlayer)] = []
 
   init(
     rate: Double, profile: TransducerProfile, _ request: SessionRequest, on backend: VirtualBackend,
     at origin: Double
   ) {
-    let engine = PlaybackEngine(
-      rate: rate, routing: OutputRouting(channelCount: 2, buses: request.buses), profiles: [profile]
-    )
-    storedEngine = engine
-    leadInFrameCount = Int(rate / 50)
-    sink = VirtualSink(
-      SinkFormat(
-        rate: rate, channelCount: engine.routing.channels.count, periodSize: Self.periodSize,
-        bufferSize: Self.periodSize))
-    loop = RenderLoop(engine: engine, sink: sink, time: timeSource)
+    func makeEngine() -> PlaybackEngine {
+      PlaybackEngine(
+        rate: rate, routing: OutputRouting(channelCount: 2, buses: request.buses),
+        profiles: [profile])
+    }
+    storedEngine = makeEngine()
+    simulation = PlaybackSimulation(storedEngine)
+    sampleRenderer = SampleRenderer(makeEngine: makeEngine)
     self.request = request
     self.backend = backend
     self.origin = origin
     record = SessionRecord(
       origin: origin, rate: rate, playsHaptics: request.buses != .audio,
       playsAudio: request.buses != .haptics)
+    storedEngine.setCommandRecorder { [recorder] position, commands in
+      recorder.append(.commands(commands), at: position)
+    }
   }
 
   package var engine: PlaybackEngine {
-    backend?.renderToNow(self)
+    backend?.advanceToNow(self)
     return storedEngine
   }
 
@@ -88,9 +87,15 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
   package func close() { backend?.close(self) }
 
   package func samples(ofChannel channel: Int) -> [Float] {
-    guard let backend else { return sink.samples(ofChannel: channel) }
-    backend.renderToNow(self)
-    return backend.lock.withLock { sink.samples(ofChannel: channel) }
+    guard let backend else { return renderedSamples(ofChannel: channel) }
+    backend.advanceToNow(self)
+    return backend.lock.withLock { renderedSamples(ofChannel: channel) }
+  }
+
+  /// Renders the samples of a channel to the current frame: [lock].
+  private func renderedSamples(ofChannel channel: Int) -> [Float] {
+    sampleRenderer.render(recorder.drainEvents(), until: storedEngine.position)
+    return sampleRenderer.samples(ofChannel: channel)
   }
 
   func record(_ player: PatternPlayer, of composition: HapticComposition) {
@@ -102,47 +107,36 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
 
   /// Ends the record. Later sound is not recorded.
   func endRecord() {
-    backend?.renderToNow(self)
+    backend?.advanceToNow(self)
     backend?.lock.withLock { recordsChanges = false }
   }
 
-  func setActive(_ isActive: Bool) { self.isActive = isActive }
+  /// Records whether a player plays, is paused, or waits for its start: [lock].
+  func setActive(_ isActive: Bool) {
+    recorder.append(.activity(isActive), at: storedEngine.position)
+  }
 
-  /// Renders the frames that are due at a time of the device: [lock].
-  func render(toDeviceTime seconds: Double) {
-    let rate = storedEngine.rate
+  /// The device's time at which a player may end or start a pass, or at which a command is due, in
+  /// seconds; nil if there is none: [lock].
+  var nextChangeTime: Double? {
+    guard isRunning else { return nil }
+    return simulation.nextChange.map { deviceTime(ofFrame: $0) }
+  }
+
+  /// Advances the players to a time of the device: [lock].
+  func advance(toDeviceTime seconds: Double) {
     // The margin of a thousandth of a frame covers the rounding of times to nanoseconds.
-    let end = Int64((max(0, seconds - origin) * rate + 1e-3).rounded(.down))
-    while isRunning {
-      let remaining = Int(end - storedEngine.position)
-      guard remaining > 0 else { return }
-      let isSilent = !isActive && sink.silentFrameCount >= min(sink.frameCount, Int(rate / 4))
-      if isSilent, remaining > leadInFrameCount {
-        runIteration(.missed(frameCount: remaining - leadInFrameCount))
-      } else {
-        runIteration(.ready(frameCount: min(remaining, Self.periodSize)))
-      }
+    let end = Int64((max(0, seconds - origin) * storedEngine.rate + 1e-3).rounded(.down))
+    while isRunning, storedEngine.position < end {
+      // A player stores the changes of a period only.
+      let nextChange = max(storedEngine.position, simulation.nextChange ?? end)
+      let target = min(end, nextChange + Int64(Self.periodSize))
+      simulation.advance(frameCount: Int(target - storedEngine.position))
+      recordChanges()
     }
   }
 
-  /// Fades out and ends the session: [lock].
-  func finish() {
-    recordsChanges = false
-    loop.stop()
-    while isRunning {
-      runIteration(.ready(frameCount: Self.periodSize))
-    }
-  }
-
-  private func runIteration(_ readiness: SinkReadiness) {
-    sink.nextReadiness = readiness
-    let previousPosition = storedEngine.position
-    isRunning = loop.runIteration()
-    timeSource.advance(
-      by: .seconds(Double(storedEngine.position - previousPosition) / storedEngine.rate))
-    if exchange(&loop.hasChanged, with: false) {
-      storedEngine.update()
-    }
+  private func recordChanges() {
     guard recordsChanges else { return }
     record.end = storedEngine.position
     for (play, player) in recordedPlayers {
@@ -150,63 +144,12 @@ package final class VirtualSession: EngineSession, @unchecked Sendable {
     }
     recordedPlayers.removeAll(where: \.player.isReleased)
   }
-}
 
-/// A sink that accepts a preset number of frames and stores them.
-private final class VirtualSink: AudioSink {
-  /// The magnitude below which a sample is silent: −120 dBFS.
-  private static let silenceThreshold: Float = 1e-6
-
-  let format: SinkFormat
-  var nextReadiness = SinkReadiness.interrupted
-  /// The number of silent frames at the end of the output.
-  private(set) var silentFrameCount = 0
-  private(set) var frameCount = 0
-  /// The interleaved samples of each sounding run, with its first frame. Between runs is silence.
-  private var soundingRuns: [(start: Int, samples: [Float])] = []
-  private var isContiguous = false
-
-  init(_ format: SinkFormat) { self.format = format }
-
-  var delay: Int { 0 }
-
-  func wait(_ wake: WakeSignal) -> SinkReadiness {
-    let readiness = nextReadiness
-    if case .missed(let count) = readiness {
-      frameCount += count
-      silentFrameCount += count
-      isContiguous = false
-      nextReadiness = .interrupted
-    }
-    return readiness
-  }
-
-  func write(_ frames: Span<Float>) {
-    if !isContiguous {
-      soundingRuns.append((frameCount, []))
-      isContiguous = true
-    }
-    let count = frames.count / format.channelCount
-    let isSilent = unsafe frames.withUnsafeBufferPointer { samples in
-      unsafe soundingRuns[soundingRuns.count - 1].samples.append(contentsOf: samples)
-      return unsafe !samples.contains { abs($0) > Self.silenceThreshold }
-    }
-    frameCount += count
-    silentFrameCount = isSilent ? silentFrameCount + count : 0
-  }
-
-  func finish(draining: Bool) {}
-
-  func drainEvents() -> [SinkEvent] { [] }
-
-  func samples(ofChannel channel: Int) -> [Float] {
-    var samples = [Float](repeating: 0, count: frameCount)
-    let channelCount = format.channelCount
-    for run in soundingRuns {
-      for index in 0..<run.samples.count / channelCount {
-        samples[run.start + index] = run.samples[index * channelCount + channel]
-      }
-    }
-    return samples
+  /// Ends the session with a fade-out: [lock].
+  func finish() {
+    guard isRunning else { return }
+    isRunning = false
+    recordsChanges = false
+    recorder.append(.stop, at: storedEngine.position)
   }
 }

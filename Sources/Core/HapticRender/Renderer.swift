@@ -31,6 +31,9 @@ public struct Renderer: ~Copyable {
   /// The maximum number of frames in a sub-block, into which larger blocks are divided.
   static var subBlockLength: Int { @_noLocks get { 512 } }
 
+  /// The maximum number of frames in a skipped sub-block in which no voice starts.
+  private static var skippedSubBlockLength: Int { @_noLocks get { 65_536 } }
+
   /// The state shared with the control side, by pointer to avoid reference counting; `port` owns
   /// it.
   let sharedState: Reference<RendererPort.SharedState>
@@ -209,27 +212,60 @@ public struct Renderer: ~Copyable {
       receiveCommands()
     }
     let renderedCount = min(frameCount, primingFrameCount)
-    var remainingCount = frameCount
+    if frameCount > renderedCount {
+      isSkipping = true
+      skipSubBlocks(frameCount: frameCount &- renderedCount)
+      isSkipping = false
+      reset()
+    }
+    var remainingCount = renderedCount
     while remainingCount > 0 {
-      isSkipping = remainingCount > renderedCount
-      let maximumCount = isSkipping ? remainingCount &- renderedCount : remainingCount
-      let count = beginSubBlock(maximumCount: maximumCount)
+      let count = beginSubBlock(maximumCount: remainingCount)
       mixPlayers(frameCount: count)
-      if isSkipping {
-        masterGain.advance(by: count)
-        hapticGain.advance(by: count)
-        audioGain.advance(by: count)
-      } else {
-        discardOutput(frameCount: count)
-      }
+      discardOutput(frameCount: count)
       position &+= Int64(count)
       remainingCount &-= count
-      if isSkipping, remainingCount == renderedCount {
-        reset()
-      }
     }
-    isSkipping = false
     publish()
+  }
+
+  /// Advances the players without any output, in place of rendering: [render thread].
+  ///
+  /// Players start, loop, and end in the same frames as in a rendering. A renderer that advances
+  /// must not render, and must have no live voices.
+  @_noLocks package mutating func advance(frameCount: Int) {
+    isSkipping = true
+    receiveCommands()
+    skipSubBlocks(frameCount: frameCount)
+    publish()
+  }
+
+  /// Advances the players and the gains: [skipping].
+  @_noLocks private mutating func skipSubBlocks(frameCount: Int) {
+    var remainingCount = frameCount
+    while remainingCount > 0 {
+      let count = beginSubBlock(maximumCount: remainingCount)
+      mixPlayers(frameCount: count)
+      masterGain.advance(by: count)
+      hapticGain.advance(by: count)
+      audioGain.advance(by: count)
+      position &+= Int64(count)
+      remainingCount &-= count
+    }
+  }
+
+  /// The earliest frame at which a player may end or start a pass, or at which a received command
+  /// is due, or the maximum frame if there is none: [render thread].
+  ///
+  /// Voices with a received release may sound, and delay the end of their player, after this frame.
+  package var nextChange: Int64 {
+    @_noLocks get {
+      var next = schedule.nextFrame
+      for index in 0..<playerCount {
+        next = min(next, players[index].value.nextChange)
+      }
+      return next
+    }
   }
 
   /// Opens or closes the gate after the limiter with a ramp: [render thread].
@@ -252,7 +288,9 @@ public struct Renderer: ~Copyable {
   /// the output doesn't depend on the block size.
   @_noLocks private mutating func beginSubBlock(maximumCount: Int) -> Int {
     performDueCommands()
-    var subBlockEnd = position &+ Int64(min(Self.subBlockLength, maximumCount))
+    let isLong = isSkipping && liveVoiceCount == 0
+    let maximumLength = isLong ? Self.skippedSubBlockLength : Self.subBlockLength
+    var subBlockEnd = position &+ Int64(min(maximumLength, maximumCount))
     for index in 0..<playerCount {
       let player = players[index]
       var loopJump = player.value.nextLoopJump
@@ -262,6 +300,12 @@ public struct Renderer: ~Copyable {
       }
       if loopJump < subBlockEnd {
         subBlockEnd = loopJump
+      }
+      if isLong {
+        // All voices of a sub-block start before any of them ends, and the memory for voices
+        // suffices for a short sub-block.
+        let shortEnd = position &+ Int64(Self.subBlockLength)
+        subBlockEnd = min(subBlockEnd, max(player.value.nextVoiceStart, shortEnd))
       }
       // A player uses the crossfade buffer exactly while its gain changes.
       shortenSubBlock(&subBlockEnd, toRampOf: player.value.gain)
@@ -284,7 +328,10 @@ public struct Renderer: ~Copyable {
 
   /// Mixes a sub-block of all players and processes the distinct mixes.
   @_noLocks private mutating func mixPlayers(frameCount count: Int) {
-    buses.value.beginBlock(at: position, count: count)
+    // Skipped sub-blocks may be longer than the buses.
+    if !isSkipping || liveVoiceCount > 0 {
+      buses.value.beginBlock(at: position, count: count)
+    }
     let context = self.mixContext
     var voiceCount = 0
     for index in 0..<playerCount {

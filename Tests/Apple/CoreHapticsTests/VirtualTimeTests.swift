@@ -67,6 +67,57 @@ import Testing
     #expect(samples[4 * 48_000..<onset].allSatisfy { abs($0) < 1e-6 })
   }
 
+  @Test("Samples, the log, and the played events do not depend on requests for samples")
+  func requestsForSamplesChangeNothing() throws {
+    func results(requestingEachStep: Bool) throws -> (samples: [Float], texts: [String]) {
+      let playing = try EnginePlaying()
+      let device = playing.device
+      let player = try playing.engine.makeAdvancedPlayer(with: applesPattern())
+      player.loopEnabled = true
+      try player.start(atTime: 0)
+      for step in 0..<24 {
+        device.advance(seconds: 0.17)
+        if requestingEachStep {
+          _ = device.samples(of: playing.engine)
+        }
+        switch step {
+        case 5: player.playbackRate = 1.5
+        case 8: try player.seek(toOffset: 0.3)
+        case 11: player.isMuted = true
+        case 13: player.isMuted = false
+        case 15: try player.pause(atTime: 0)
+        case 17: try player.resume(atTime: 0)
+        case 19: player.loopEnabled = false
+        case 20: try player.stop(atTime: playing.engine.currentTime + 0.05)
+        default: break
+        }
+      }
+      let samples = device.samples(of: playing.engine)
+      return (samples, ["\(device.log)", "\(device.played)"] + playing.told.all)
+    }
+    let whole = try results(requestingEachStep: false)
+    let parts = try results(requestingEachStep: true)
+    #expect(whole.samples.count == Int((24 * 0.17 * 48_000).rounded()))
+    #expect(whole.samples.contains { abs($0) > 0.01 })
+    #expect(whole.samples == parts.samples)
+    #expect(whole.texts == parts.texts)
+  }
+
+  @Test("Ten hours of continuous haptics are played in full")
+  func tenHoursOfHaptics() throws {
+    let playing = try EnginePlaying()
+    let player = try playing.engine.makeAdvancedPlayer(with: applesPattern())
+    player.loopEnabled = true
+    try player.start(atTime: 0)
+    playing.device.advance(seconds: 36_000)
+    #expect(playing.engine.currentTime == 36_000)
+    #expect(playing.device.played.transients.seconds.last == 35_998.5)
+    player.completionHandler = { _ in playing.told.note("end") }
+    try player.stop(atTime: 0)
+    playing.device.advance(seconds: 0.01)
+    #expect(playing.told.all == ["end"])
+  }
+
   @Test func anHourOfSilenceEndsInAnIdleTimeout() throws {
     let playing = try EnginePlaying(isRunning: false)
     playing.engine.isAutoShutdownEnabled = true

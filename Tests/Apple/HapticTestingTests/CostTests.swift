@@ -34,6 +34,49 @@ struct CostTests {
     #expect(cost < 50)
   }
 
+  @Test("Ten hours of continuous haptics cost less than ten seconds")
+  func tenHoursOfHaptics() throws {
+    let device = VirtualHapticDevice()
+    let engine = device.makeEngine()
+    try engine.start()
+    let player = try engine.makeAdvancedPlayer(with: hum(4))
+    player.loopEnabled = true
+    try player.start(atTime: 0)
+    let cost = measure { device.advance(seconds: 36_000) }
+    Swift.print("ten hours of a looping hum: \(cost) ms")
+    #expect(cost < 10_000)
+  }
+
+  @Test("An hour of a breathing application costs less than a second")
+  func anHourOfBreathing() throws {
+    let device = VirtualHapticDevice()
+    let engine = device.makeEngine()
+    try engine.start()
+    let breath = try CHHapticPattern(
+      events: [
+        CHHapticEvent(eventType: .hapticContinuous, parameters: [], relativeTime: 0, duration: 4),
+        CHHapticEvent(eventType: .hapticTransient, parameters: [], relativeTime: 4),
+      ],
+      parameterCurves: [
+        CHHapticParameterCurve(
+          parameterID: .hapticIntensityControl,
+          controlPoints: [
+            CHHapticParameterCurve.ControlPoint(relativeTime: 0, value: 0),
+            CHHapticParameterCurve.ControlPoint(relativeTime: 2, value: 1),
+            CHHapticParameterCurve.ControlPoint(relativeTime: 4, value: 0),
+          ], relativeTime: 0)
+      ])
+    let cost = try measure {
+      for _ in 0..<450 {
+        try engine.makePlayer(with: breath).start(atTime: 0)
+        device.advance(seconds: 8)
+      }
+    }
+    Swift.print("an hour of breathing: \(cost) ms")
+    #expect(device.log.playerStartCount == 450)
+    #expect(cost < 1_000)
+  }
+
   @Test func threeThousandEnginesBesideAreNoSlower() throws {
     let device = VirtualHapticDevice()
     let engine = device.makeEngine()

@@ -7,7 +7,7 @@ import Testing
 /// Random patterns under random commands at random frames.
 @Suite struct RandomCommandTests {
   /// Sends commands for the next half second, all at exact frames.
-  private func command(_ players: [PatternPlayer], seed: UInt64) throws {
+  static func command(_ players: [PatternPlayer], seed: UInt64) throws {
     var generator = PatternGenerator(seed: seed)
     for _ in 0..<40 {
       guard let player = players.randomElement(using: &generator.numbers) else { return }
@@ -66,7 +66,7 @@ import Testing
       } + [
         try recordingPlayer(noise(20_000, seed: seed), on: engine)
       ]
-    try command(players, seed: seed &+ 1_000)
+    try Self.command(players, seed: seed &+ 1_000)
     playback.advance(seconds: 0.8)
     return Array(playback.sink.samples.prefix(2 * 36_000))
   }

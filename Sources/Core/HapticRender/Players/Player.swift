@@ -141,6 +141,28 @@ struct Player: BitwiseCopyable {
     }
   }
 
+  /// The earliest output frame at which the player may end or start a pass unless it receives
+  /// commands, or the maximum frame if it doesn't play.
+  var nextChange: Int64 {
+    @_noLocks get {
+      guard phase.isPlaying else { return .max }
+      return tempoMap.frame(at: passOrigin &+ (isLastPass ? plan.value.soundingLength : passLength))
+    }
+  }
+
+  /// The earliest output frame at which a voice or a pass may start unless the player receives
+  /// commands, or the maximum frame if there is none.
+  var nextVoiceStart: Int64 {
+    @_noLocks get {
+      guard phase.isPlaying else { return .max }
+      let planned = plan.value.voices
+      if nextVoiceIndex < planned.count {
+        return tempoMap.frame(at: passOrigin &+ planned[nextVoiceIndex].onset)
+      }
+      return isLastPass ? .max : tempoMap.frame(at: passOrigin &+ passLength)
+    }
+  }
+
   /// Jumps to the start of the loop and cuts off voices.
   @_noLocks mutating func jumpToLoopStart(in context: MixContext) {
     fadeOutVoices(in: context)
@@ -176,7 +198,8 @@ struct Player: BitwiseCopyable {
     let buses = context.buses
     let crossfadeBuffer = context.crossfadeBuffer
     let hapticBus = max(0, hapticBusIndex)
-    let usesCrossfadeBuffer = !gain.isUnity || !hasUnitySendGain
+    // The buffer has the length of an audible sub-block.
+    let usesCrossfadeBuffer = context.isAudible && (!gain.isUnity || !hasUnitySendGain)
     let isSilent = gain.isSilent
     let target = MixTarget(
       hapticSamples: usesCrossfadeBuffer
@@ -253,7 +276,14 @@ struct Player: BitwiseCopyable {
   /// After a fade-in, voices continue after the fade. A fade-out is rendered from copies, and
   /// voices keep their state.
   @_noLocks mutating func preRenderFades(isFadeIn: Bool, in context: MixContext) {
-    guard context.isAudible && !gain.isSilent else { return }
+    guard !gain.isSilent else { return }
+    guard context.isAudible else {
+      // A seek of a paused player is inaudible, too, but doesn't advance the voices.
+      if isFadeIn, phase.isPlaying {
+        skipFadeIn(in: context)
+      }
+      return
+    }
     let buses = context.buses
     let crossfadeBuffer = context.crossfadeBuffer
     let count = crossfadeBuffer.value.fadeLength
@@ -281,6 +311,22 @@ struct Player: BitwiseCopyable {
         target.leftSamples, count: count, toBus: buses.value.hapticBusCount, from: next)
       buses.value.addTail(
         target.rightSamples, count: count, toBus: buses.value.hapticBusCount &+ 1, from: next)
+    }
+  }
+
+  /// Advances every voice by the fade-in, so that skipped voices end in the same frames as rendered
+  /// voices.
+  @_noLocks private mutating func skipFadeIn(in context: MixContext) {
+    let buffer = context.crossfadeBuffer
+    let target = MixTarget(
+      hapticSamples: buffer.value.hapticSamples, leftSamples: buffer.value.leftSamples,
+      rightSamples: buffer.value.rightSamples, isAudible: false)
+    for index in 0..<activeVoiceCount {
+      let next = max(context.position, voices[index].startFrame &+ voices[index].nextFrame)
+      _ = voices[index].add(
+        plan.value.voices[voices[index].plannedIndex], position: next,
+        end: buffer.value.fadeLength, in: voiceContext(isStereo: context.isStereo), to: target,
+        audibility: audibility)
     }
   }
 

@@ -21,6 +21,23 @@ public final class RenderPlayer: @unchecked Sendable {
   private let changes: Cell<PlayerChanges>
   private let voices: FixedBuffer<Voice>
   private let sendSegments: FixedBuffer<ControlSegment>
+  /// The parameters from which another player can be created that plays the same.
+  let parameters: Parameters
+
+  /// The parameters of a player, without its memory.
+  struct Parameters {
+    let plan: RenderPlan
+    let hapticBus: Int?
+    let rendersAudio: Bool
+    let sendGain: SendAutomation?
+    let voiceCapacity: Int
+
+    func makePlayer() -> RenderPlayer {
+      RenderPlayer(
+        plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, sendGain: sendGain,
+        voiceCapacity: voiceCapacity, recordsChanges: false)
+    }
+  }
 
   /// Creates an idle player.
   ///
@@ -54,6 +71,9 @@ public final class RenderPlayer: @unchecked Sendable {
     let planCapacity = plan.voiceCapacity(passCount: nil, allowsLiveEnvelopes: true)
     let voiceCapacity = voiceCapacity ?? min(max(64, planCapacity), Self.maximumVoiceCount)
     self.plan = plan
+    parameters = Parameters(
+      plan: plan, hapticBus: hapticBus, rendersAudio: rendersAudio, sendGain: sendGain,
+      voiceCapacity: voiceCapacity)
     changes = Cell(PlayerChanges(isEnabled: recordsChanges))
     voices = FixedBuffer(repeating: Voice.placeholder, count: voiceCapacity)
     sendSegments = FixedBuffer(sendGain?.segments ?? [])

@@ -33,6 +33,7 @@ public final class PlaybackEngine: Sendable {
     var isStopped = false
     var updateHandler: (@Sendable () -> Void)?
     var idleDelay: Duration?
+    var commandRecorder: (@Sendable (_ position: Int64, RecordedCommands) -> Void)?
   }
 
   /// Creates an engine at frame 0.
@@ -152,8 +153,8 @@ public final class PlaybackEngine: Sendable {
       FrameConversion.frame(seconds: max(ramp, Self.strengthRampSeconds), rate: rate))
     let isTaken = state.withLock { state in
       // During a mute, the new strength applies when the mute ends.
-      guard state.isMuted || port.send([.masterGain(Double(strength), over: rampFrames, at: frame)])
-      else { return false }
+      let command = RenderCommand.masterGain(Double(strength), over: rampFrames, at: frame)
+      guard state.isMuted || send([command], state) else { return false }
       state.strength = strength
       return true
     }
@@ -240,7 +241,8 @@ public final class PlaybackEngine: Sendable {
       guard loaded + core.renderPlayers.count <= Renderer.maximumPlayerCount else {
         throw .tooManyPlayers
       }
-      guard port.send(core.renderPlayers.map { .add($0) }) else { throw .tooManyCommands }
+      let commands = core.renderPlayers.map { RenderCommand.add($0) }
+      guard send(commands, adding: core.renderPlayers, state) else { throw .tooManyCommands }
       state.players.append(core)
       if state.isStopped {
         core.markStopped()
@@ -302,9 +304,9 @@ public final class PlaybackEngine: Sendable {
     for core in cores {
       core.reportEnds()
       guard core.canBeRemoved else { continue }
-      state.withLock { _ in
+      state.withLock { state in
         // Another thread may have removed the player since then.
-        if core.canBeRemoved, port.send(core.renderPlayers.map { .remove($0) }) {
+        if core.canBeRemoved, send(core.renderPlayers.map { .remove($0) }, state) {
           core.markRemoved()
         }
       }
@@ -339,7 +341,7 @@ public final class PlaybackEngine: Sendable {
       for core in cores {
         core.withState { $0.commandCount += commandCount }
       }
-      guard port.send(commands) else {
+      guard send(commands, keeping: cuePoints, state) else {
         for core in cores {
           core.withState { $0.commandCount -= commandCount }
         }
@@ -353,14 +355,40 @@ public final class PlaybackEngine: Sendable {
   }
 
   /// Sends a command for the whole engine. The port keeps space free for immediate commands.
-  private func send(_ command: RenderCommand) { state.withLock { _ in _ = port.send([command]) } }
+  private func send(_ command: RenderCommand) {
+    state.withLock { state in _ = send([command], state) }
+  }
 
   private func sendStrength(_ state: borrowing State) {
     // A lost command would leave the level wrong; the port keeps space free for immediate commands.
-    _ = port.send([
-      .masterGain(
-        state.isMuted ? 0 : Double(state.strength), over: Int(Self.strengthRampSeconds * rate),
-        at: 0)
-    ])
+    let gain = state.isMuted ? 0 : Double(state.strength)
+    _ = send([.masterGain(gain, over: Int(Self.strengthRampSeconds * rate), at: 0)], state)
+  }
+
+  /// Sends commands to the renderer and records them: [state lock].
+  private func send(
+    _ commands: [RenderCommand], adding players: [RenderPlayer] = [],
+    keeping cuePoints: [SharedCuePoint] = [], _ state: borrowing State
+  ) -> Bool {
+    let position = position
+    guard port.send(commands) else { return false }
+    state.commandRecorder?(
+      position, RecordedCommands(commands, adding: players, cuePoints: cuePoints))
+    return true
+  }
+
+  /// Sets a closure that receives all commands from now on, each with the engine's position.
+  ///
+  /// The closure must not call the engine. Commands of live voices are not recorded.
+  package func setCommandRecorder(
+    _ recorder: @escaping @Sendable (_ position: Int64, RecordedCommands) -> Void
+  ) {
+    state.withLock { $0.commandRecorder = recorder }
+  }
+
+  /// Sends commands that were recorded from another engine with the same sample rate and buses.
+  package func replay(_ recorded: RecordedCommands, with replay: CommandReplay) {
+    let commands = replay.commands(recorded)
+    state.withLock { _ in _ = port.send(commands) }
   }
 }

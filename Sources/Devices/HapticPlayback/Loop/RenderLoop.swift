@@ -216,6 +216,9 @@ public final class RenderLoop {
     renderer.render(into: &span)
   }
 
+  /// Receives the commands that were sent, so that there is space for others: [render thread].
+  package func receiveCommands() { renderer.skip(frameCount: 0) }
+
   private func fadeOut() -> Bool {
     guard isGateOpen else { return true }
     renderer.moveGate(to: 0)

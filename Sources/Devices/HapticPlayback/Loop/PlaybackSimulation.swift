@@ -1,0 +1,38 @@
+internal import HapticRender
+
+/// Advances the players of an engine without rendering, in place of a render loop.
+///
+/// Players start, loop, and end in the same frames as in a render loop. The engine must have no
+/// other driver and no live voices. A simulation is not thread-safe.
+package final class PlaybackSimulation {
+  private let engine: PlaybackEngine
+  private var renderer: Renderer
+  private var reportedChangeCount = 0
+
+  /// Creates a simulation from frame 0.
+  package init(_ engine: PlaybackEngine) {
+    self.engine = engine
+    renderer = engine.makeRenderer(isGateOpen: true)
+  }
+
+  deinit { engine.markDriverEnded() }
+
+  /// Advances the engine's position. Updates the engine if players have changed.
+  package func advance(frameCount: Int) {
+    renderer.advance(frameCount: frameCount)
+    let changeCount = engine.port.changeCount
+    if changeCount != reportedChangeCount {
+      reportedChangeCount = changeCount
+      engine.update()
+    }
+  }
+
+  /// The earliest frame at which a player may end or start a pass, or at which a command is due;
+  /// nil if there is none. A frame that has passed means the next frames.
+  package var nextChange: Int64? {
+    // Commands that were sent are received first.
+    renderer.advance(frameCount: 0)
+    let frame = renderer.nextChange
+    return frame == .max ? nil : frame
+  }
+}
