@@ -14,9 +14,14 @@ public struct Just<Output>: Publisher {
   /// Calls a closure for the value.
   public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
     receiveValue(output)
-    return AnyCancellable {}
+    return AnyCancellable {
+      false
+    } _: {
+    }
   }
 }
+
+extension Just: Equatable where Output: Equatable {}
 
 /// Types of subscribers.
 public enum Subscribers {
@@ -43,7 +48,11 @@ extension Publisher {
   public func merge(with other: some Publisher<Output, Failure>) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       let subscriptions = [sink(receiveValue: receive), other.sink(receiveValue: receive)]
-      return AnyCancellable { subscriptions.forEach { $0.cancel() } }
+      return AnyCancellable {
+        subscriptions.contains(where: \.isActive)
+      } _: {
+        subscriptions.forEach { $0.cancel() }
+      }
     }
   }
 
@@ -64,6 +73,8 @@ extension Publisher {
         }
       }
       return AnyCancellable {
+        first.isActive || second.isActive
+      } _: {
         first.cancel()
         second.cancel()
       }
@@ -85,6 +96,8 @@ extension Publisher {
       let inner = Subscriptions()
       let outer = sink { inner.add(transform($0).sink(receiveValue: receive)) }
       return AnyCancellable {
+        outer.isActive || inner.areActive
+      } _: {
         outer.cancel()
         inner.cancel()
       }
@@ -136,12 +149,40 @@ private final class LatestValues<First, Second>: @unchecked Sendable {
   }
 }
 
-/// The subscriptions of publishers that follow each other.
+/// The subscriptions of publishers that follow each other, each as long as it may deliver values.
 private final class Subscriptions: @unchecked Sendable {
+  /// The number of subscriptions from which ended subscriptions are removed.
+  private static let minimumCleanupCount = 8
+
   private let lock = NSLock()
   private var subscriptions: [AnyCancellable] = []
+  private var cleanupCount = minimumCleanupCount
 
-  func add(_ subscription: AnyCancellable) { lock.withLock { subscriptions.append(subscription) } }
+  func add(_ subscription: AnyCancellable) {
+    guard subscription.isActive else { return }
+    let crowd: [AnyCancellable] = lock.withLock {
+      subscriptions.append(subscription)
+      return subscriptions.count < cleanupCount ? [] : subscriptions
+    }
+    if !crowd.isEmpty {
+      removeEnded(of: crowd)
+    }
+  }
 
-  func cancel() { lock.withLock { subscriptions.removeAll() } }
+  /// Removes the ended subscriptions. A subscription never becomes active again.
+  private func removeEnded(of crowd: [AnyCancellable]) {
+    let ended = Set(crowd.filter { !$0.isActive })
+    lock.withLock {
+      subscriptions.removeAll { ended.contains($0) }
+      // Cleanups take constant time per subscription on average.
+      cleanupCount = max(Self.minimumCleanupCount, 2 * subscriptions.count)
+    }
+  }
+
+  var areActive: Bool { lock.withLock { subscriptions }.contains(where: \.isActive) }
+
+  func cancel() {
+    let ended = lock.withLock { exchange(&subscriptions, with: []) }
+    withExtendedLifetime(ended) {}
+  }
 }

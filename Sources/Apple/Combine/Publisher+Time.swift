@@ -8,13 +8,9 @@ extension Publisher {
     AnyPublisher { receive in
       let deliveries = PendingDeliveries()
       let subscription = sink { value in
-        let carried = UncheckedTransfer { receive(value) }
-        deliveries.add(scheduler.schedule(after: interval) { carried.body(()) })
+        deliveries.schedule(after: interval, on: scheduler) { receive(value) }
       }
-      return AnyCancellable {
-        subscription.cancel()
-        deliveries.cancel()
-      }
+      return deliveries.subscription(with: subscription)
     }
   }
 
@@ -26,13 +22,9 @@ extension Publisher {
       let deliveries = PendingDeliveries()
       let subscription = sink { value in
         deliveries.cancel()
-        let carried = UncheckedTransfer { receive(value) }
-        deliveries.add(scheduler.schedule(after: interval) { carried.body(()) })
+        deliveries.schedule(after: interval, on: scheduler) { receive(value) }
       }
-      return AnyCancellable {
-        subscription.cancel()
-        deliveries.cancel()
-      }
+      return deliveries.subscription(with: subscription)
     }
   }
 
@@ -45,6 +37,8 @@ extension Publisher {
       let throttle = Throttle(interval: interval, scheduler: scheduler, isLatest: latest, receive)
       let subscription = sink { throttle.send($0) }
       return AnyCancellable {
+        subscription.isActive || throttle.isRunning
+      } _: {
         subscription.cancel()
         throttle.cancel()
       }
@@ -52,16 +46,56 @@ extension Publisher {
   }
 }
 
-/// The scheduled deliveries of a subscription.
+/// The scheduled deliveries of a subscription, each until it begins.
 private final class PendingDeliveries: @unchecked Sendable {
   private let lock = NSLock()
-  private var deliveries: [any Cancellable] = []
+  /// The deliveries by their numbers; nil while a delivery is being scheduled.
+  private var deliveries: [Int: (any Cancellable)?] = [:]
+  private var deliveryCount = 0
 
-  func add(_ delivery: any Cancellable) { lock.withLock { deliveries.append(delivery) } }
+  var isEmpty: Bool { lock.withLock { deliveries.isEmpty } }
+
+  /// Schedules a delivery, unless it is canceled before.
+  func schedule(
+    after interval: SchedulerInterval, on scheduler: some Scheduler,
+    _ deliver: @escaping () -> Void
+  ) {
+    let number = lock.withLock {
+      deliveryCount += 1
+      deliveries[deliveryCount] = .some(nil)
+      return deliveryCount
+    }
+    let transfer = UncheckedTransfer(deliver)
+    let delivery = scheduler.schedule(after: interval) { [weak self] in
+      self?.forget(number)
+      transfer.body(())
+    }
+    // The delivery may have begun already, or may have been canceled.
+    let isPending = lock.withLock {
+      guard deliveries[number] != nil else { return false }
+      deliveries[number] = delivery
+      return true
+    }
+    if !isPending {
+      delivery.cancel()
+    }
+  }
+
+  private func forget(_ number: Int) { lock.withLock { deliveries[number] = nil } }
 
   func cancel() {
-    for delivery in lock.withLock({ exchange(&deliveries, with: []) }) {
-      delivery.cancel()
+    for delivery in lock.withLock({ exchange(&deliveries, with: [:]) }).values {
+      delivery?.cancel()
+    }
+  }
+
+  /// Returns a subscription that also cancels the deliveries of the values that it received.
+  func subscription(with upstream: AnyCancellable) -> AnyCancellable {
+    AnyCancellable {
+      upstream.isActive || !self.isEmpty
+    } _: {
+      upstream.cancel()
+      self.cancel()
     }
   }
 }
@@ -102,6 +136,9 @@ private final class Throttle<Output>: @unchecked Sendable {
       receive(value)
     }
   }
+
+  /// A Boolean value that indicates whether an interval runs, after which a value may be published.
+  var isRunning: Bool { lock.withLock { intervalEnd != nil } }
 
   func cancel() {
     let end = lock.withLock { exchange(&intervalEnd, with: nil) }

@@ -26,9 +26,26 @@ public protocol Cancellable {
 public final class AnyCancellable: Cancellable, Hashable, @unchecked Sendable {
   private let lock = NSLock()
   private var cancellation: (() -> Void)?
+  private let mayDeliver: () -> Bool
 
   /// Creates a subscription that calls a closure once at its end.
-  public init(_ cancel: @escaping () -> Void) { cancellation = cancel }
+  public init(_ cancel: @escaping () -> Void) {
+    cancellation = cancel
+    mayDeliver = { true }
+  }
+
+  /// Creates a subscription that may end without being canceled.
+  ///
+  /// - Parameters:
+  ///   - mayDeliver: A closure that returns whether further values may arrive.
+  ///   - cancel: A closure that is called once, when the subscription is canceled.
+  init(mayDeliver: @escaping () -> Bool, _ cancel: @escaping () -> Void) {
+    cancellation = cancel
+    self.mayDeliver = mayDeliver
+  }
+
+  /// A Boolean value that indicates whether further values may arrive.
+  var isActive: Bool { lock.withLock { cancellation != nil } && mayDeliver() }
 
   deinit { cancel() }
 

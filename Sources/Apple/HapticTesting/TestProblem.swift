@@ -25,6 +25,14 @@ struct TestProblem {
       case .xcTest: "derive the test case from XCTestCase and call device.install()"
       }
     }
+
+    /// The way to let a test work for longer without progress.
+    var hangLimitRemedy: String {
+      switch self {
+      case .swiftTesting: "needs .timeLimit(.minutes(…))"
+      case .xcTest: "overrides hangTimeLimit"
+      }
+    }
   }
 
   /// Returns the violations of rules, the misuse of the device, and engines that cannot be

@@ -79,6 +79,7 @@ final class TestWatchdog: Sendable {
     let name: String
     let backend: VirtualBackend
     let limit: Duration
+    let framework: TestProblem.Framework
     var detector: HangDetector
     /// The weight of the polls until the process is ended, after the hang was reported.
     var remainingWeight: Int?
@@ -99,17 +100,19 @@ final class TestWatchdog: Sendable {
   ///   - name: The name of the test.
   ///   - backend: The device of the test.
   ///   - limit: The time without progress after which the test hangs.
+  ///   - framework: The framework of the test.
   ///   - handler: Called once, with a report, if the test hangs: [watchdog thread].
   /// - Returns: A number for `end(_:)`.
   func watch(
     _ name: String, on backend: VirtualBackend, limit: Duration,
+    in framework: TestProblem.Framework,
     handler: @escaping @Sendable (String) -> Void
   ) -> Int {
     let pollCount = max(1, Int(limit / Self.pollInterval))
     let (number, isFirst) = state.withLock { state in
       state.lastNumber += 1
       state.watches[state.lastNumber] = Watch(
-        name: name, backend: backend, limit: limit,
+        name: name, backend: backend, limit: limit, framework: framework,
         detector: HangDetector(maximumIdlePollCount: pollCount), handler: handler)
       let isFirst = !state.isRunning
       state.isRunning = true
@@ -177,11 +180,14 @@ final class TestWatchdog: Sendable {
   }
 
   private static func report(of watch: Watch) -> String {
-    report(test: watch.name, limit: watch.limit, backend: watch.backend)
+    report(
+      test: watch.name, limit: watch.limit, backend: watch.backend, framework: watch.framework)
   }
 
   /// Returns a sentence with the name of a test that hangs and the call that waits.
-  static func report(test: String, limit: Duration, backend: VirtualBackend) -> String {
+  static func report(
+    test: String, limit: Duration, backend: VirtualBackend, framework: TestProblem.Framework
+  ) -> String {
     let seconds = Int(limit / .seconds(1))
     let calls = backend.waitingCalls.names
     let cause: String
@@ -197,7 +203,7 @@ final class TestWatchdog: Sendable {
     }
     return """
       The test \(test) made no progress for \(seconds) s: \(cause). A test that works for longer \
-      needs .timeLimit(.minutes(…)).
+      \(framework.hangLimitRemedy).
       """
   }
 }

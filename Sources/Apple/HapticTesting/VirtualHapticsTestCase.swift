@@ -18,8 +18,8 @@ public import XCTest
 /// }
 /// ```
 ///
-/// A test that makes no progress for a minute ends the process with a report of the test and of the
-/// call that waits.
+/// A test that makes no progress for `hangTimeLimit` ends the process with a report of the test and
+/// of the call that waits.
 open class VirtualHapticsTestCase: XCTestCase {
   /// The device of the test.
   public let device = VirtualHapticDevice()
@@ -27,13 +27,18 @@ open class VirtualHapticsTestCase: XCTestCase {
   /// The rules of phones that a test must not violate, such as `.all`. None by default.
   open var hapticRules: Set<HapticRule> { [] }
 
+  /// The time without progress after which a test hangs, 60 seconds by default.
+  open var hangTimeLimit: Duration { TestWatchdog.timeLimit }
+
   /// Runs the test, with `setUp` and `tearDown`, on its device.
   open override func invokeTest() {
     let backend = device.backend
     device.rules = hapticRules
     backend.controlsWaits = VirtualTime.isInstalled
     EngineBackends.begin(backend, of: .init(name: name, runsAlone: true))
-    let watch = TestWatchdog.shared.watch(name, on: backend, limit: TestWatchdog.timeLimit) { _ in }
+    let watch = TestWatchdog.shared.watch(name, on: backend, limit: hangTimeLimit, in: .xcTest) {
+      _ in
+    }
     EngineBackends.$scoped.withValue(backend) { super.invokeTest() }
     TestWatchdog.shared.end(watch)
     reportProblems()

@@ -66,7 +66,9 @@ public struct VirtualHapticsTrait: TestTrait, SuiteTrait, TestScoping {
     // The stream contains the report of a hang, and ends when the test has ended.
     let (reports, continuation) = AsyncStream<String>.makeStream()
     let limit = hangLimit ?? test.timeLimit ?? TestWatchdog.timeLimit
-    let watch = TestWatchdog.shared.watch(test.name, on: backend, limit: limit) { report in
+    let watch = TestWatchdog.shared.watch(
+      test.name, on: backend, limit: limit, in: .swiftTesting(sharing)
+    ) { report in
       continuation.yield(report)
     }
     defer { TestWatchdog.shared.end(watch) }

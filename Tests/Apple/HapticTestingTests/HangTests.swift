@@ -136,7 +136,8 @@ import UIKit
   func reportsNameTheCall() async {
     let backend = VirtualBackend()
     func report() -> String {
-      TestWatchdog.report(test: "taps()", limit: .seconds(60), backend: backend)
+      TestWatchdog.report(
+        test: "taps()", limit: .seconds(60), backend: backend, framework: .swiftTesting(.parallel))
     }
     let remedy = "A test that works for longer needs .timeLimit(.minutes(…))."
     #expect(
@@ -156,6 +157,16 @@ import UIKit
         report()
           == "The test taps() made no progress for 60 s: background() did not return. " + remedy)
     }
+  }
+
+  @Test("The report of an XCTest test names a remedy of XCTest")
+  func reportsOfXCTestNameItsRemedy() {
+    let report = TestWatchdog.report(
+      test: "-[Taps testTap]", limit: .seconds(60), backend: VirtualBackend(), framework: .xcTest)
+    #expect(
+      report
+        == "The test -[Taps testTap] made no progress for 60 s: it awaits something that does not "
+        + "happen. A test that works for longer overrides hangTimeLimit.")
   }
 
   /// Runs a body as the trait does, with a limit of half a second.
@@ -186,7 +197,10 @@ import UIKit
     ) {
       let device = VirtualHapticDevice()
       device.backend.controlsWaits = VirtualTime.isInstalled
-      _ = TestWatchdog.shared.watch("blocks()", on: device.backend, limit: .seconds(0.5)) { _ in }
+      _ = TestWatchdog.shared.watch(
+        "blocks()", on: device.backend, limit: .seconds(0.5), in: .swiftTesting(.parallel)
+      ) { _ in
+      }
       Self.block(on: device.backend)
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
