@@ -10,14 +10,15 @@ internal import Foundation
 /// #expect(hapticDevice.log.generators == [.notification(.success)])
 /// ```
 ///
-/// The screen evaluates the view again after each change of an `@Observable` object, or of an
-/// observed object, that the view reads: on the main queue, so that several changes of one turn
-/// count as one. In synchronous tests, call `update()`.
+/// The screen evaluates the view again after each change of a state of the view, or of an
+/// `@Observable` object or an observed object that the view reads: on the main queue, so that
+/// several changes of one turn count as one. In synchronous tests, call `update()`.
 ///
 /// The class is Temblor's own; on Apple's systems the screen evaluates the view.
 @preconcurrency @MainActor public final class SensoryFeedbackScreen {
   private let content: () -> any View
   private var observersByPath: [String: ValueObserver] = [:]
+  private var storagesByPath: [String: AnyObject] = [:]
   private var gestures: [GestureNode] = []
   private var observation: ScreenObservation?
 
@@ -33,12 +34,13 @@ internal import Foundation
   public func update() {
     let observation = ScreenObservation { [weak self] in self?.updateIfChanged() }
     let collector = observation.evaluate {
-      var collector = ObserverCollector()
+      var collector = ObserverCollector(previousStorages: storagesByPath)
       collector.visit(content())
       return collector
     }
     self.observation = observation
     gestures = collector.gestures
+    storagesByPath = collector.storages
     let previous = observersByPath
     observersByPath = Dictionary(collector.observers) { $1 }
     for (path, observer) in collector.observers {
@@ -98,10 +100,14 @@ internal import Foundation
 
   /// Observes an object that the running evaluation reads.
   func observe(_ object: some ObservableObject) {
-    let id = ObjectIdentifier(object)
+    observe(object.objectWillChange, of: ObjectIdentifier(object))
+  }
+
+  /// Observes the changes of an object.
+  func observe(_ changes: some Publisher, of id: ObjectIdentifier) {
     guard subscriptions[id] == nil else { return }
     let observer = WeakObservation(self)
-    subscriptions[id] = object.objectWillChange.sink { _ in
+    subscriptions[id] = changes.sink { _ in
       observer.observation?.scheduleHandler()
     }
   }
@@ -146,13 +152,50 @@ internal import Foundation
       }
     }
   }
+
+  /// Creates an observer of a publisher, which replaces the reception of the last evaluation.
+  init(reception: some Reception) {
+    trigger = reception
+    onAppear = { reception.begin() }
+    onUpdate = { reception.continue($0) }
+  }
+}
+
+/// The reception of values that arrive between evaluations.
+@MainActor protocol Reception {
+  func begin()
+  /// Continues the reception of the last evaluation, or replaces it.
+  func `continue`(_ previous: Any)
 }
 
 /// The observers of a view by their path in it, innermost first.
 @MainActor struct ObserverCollector {
   private(set) var observers: [(String, ValueObserver)] = []
   private(set) var gestures: [GestureNode] = []
+  /// The storages of properties by the paths of the properties.
+  private(set) var storages: [String: AnyObject] = [:]
+  /// The environment of the view that is visited.
+  var environment = EnvironmentValues()
+  private let previousStorages: [String: AnyObject]
   private var path = ""
+
+  init(previousStorages: [String: AnyObject] = [:]) { self.previousStorages = previousStorages }
+
+  /// Returns the storage that a property had in the last evaluation, or a new one.
+  mutating func persist<Storage: AnyObject>(_ storage: Storage, at path: String) -> Storage {
+    let persistedStorage = previousStorages[path] as? Storage ?? storage
+    storages[path] = persistedStorage
+    return persistedStorage
+  }
+
+  /// Connects the properties of a view or a modifier.
+  mutating func connectProperties(of owner: Any) {
+    for property in Mirror(reflecting: owner).children {
+      if let viewProperty = property.value as? any ViewProperty {
+        viewProperty.connect(at: "\(path).\(property.label ?? "")", in: &self)
+      }
+    }
+  }
 
   mutating func append(_ observer: ValueObserver) {
     observers.append(("\(path)#\(observers.count)", observer))
@@ -164,6 +207,7 @@ internal import Foundation
     if let view = view as? any ObservableView {
       view.collectObservers(into: &self)
     } else {
+      connectProperties(of: view)
       visit(body(of: view))
     }
     path = outerPath

@@ -57,6 +57,19 @@ public struct AnyView: View, ObservableView {
   }
 }
 
+/// A view with a modifier.
+private struct ModifiedView<Modifier: ViewModifier>: View, ObservableView {
+  let content: AnyView
+  let modifier: Modifier
+
+  var body: ModifiedView { self }
+
+  func collectObservers(into watches: inout ObserverCollector) {
+    watches.connectProperties(of: modifier)
+    watches.visit(modifier.body(content: content))
+  }
+}
+
 /// A view without content.
 public typealias EmptyView = ViewGroup
 
@@ -121,7 +134,7 @@ public struct ViewGroup: View, ObservableView {
 extension View {
   /// Returns the view with a modifier applied.
   public func modifier<Modifier: ViewModifier>(_ modifier: Modifier) -> some View {
-    AnyView(modifier.body(content: AnyView(self)))
+    ModifiedView(content: AnyView(self), modifier: modifier)
   }
 
   /// Calls a closure when the view is first evaluated.
@@ -246,49 +259,3 @@ extension View {
   /// The binding itself, for the `$` prefix.
   public var projectedValue: Binding<Value> { self }
 }
-
-/// A value that is stored as long as its view exists.
-@propertyWrapper public struct State<Value> {
-  private final class Storage {
-    var value: Value
-
-    init(_ value: Value) { self.value = value }
-  }
-
-  private let storage: Storage
-
-  /// Creates a state with an initial value.
-  public init(wrappedValue: Value) { storage = Storage(wrappedValue) }
-
-  /// The value.
-  public var wrappedValue: Value {
-    get { storage.value }
-    nonmutating set { storage.value = newValue }
-  }
-
-  /// A binding to the value.
-  public var projectedValue: Binding<Value> {
-    Binding(get: { wrappedValue }, set: { wrappedValue = $0 })
-  }
-}
-
-/// An object that a view observes.
-@propertyWrapper @preconcurrency @MainActor
-public struct ObservedObject<Object: ObservableObject> {
-  private var object: Object
-
-  /// The object. A screen that evaluates a view observes the objects that the view reads.
-  public var wrappedValue: Object {
-    get {
-      ScreenObservation.current?.observe(object)
-      return object
-    }
-    set { object = newValue }
-  }
-
-  /// Observes an object.
-  public init(wrappedValue: Object) { object = wrappedValue }
-}
-
-/// An object that a view creates and observes.
-public typealias StateObject = ObservedObject

@@ -1,0 +1,81 @@
+internal import Foundation
+
+/// A log of a subsystem and a category, for `os_log`.
+public final class OSLog: Sendable {
+  /// The log without a subsystem.
+  public static let `default` = OSLog(prefix: "")
+  /// A log that writes nothing.
+  public static let disabled = OSLog(prefix: nil)
+
+  private let prefix: String?
+
+  /// Creates a log for a subsystem and a category.
+  public convenience init(subsystem: String, category: String) {
+    self.init(prefix: "[\(subsystem):\(category)] ")
+  }
+
+  private init(prefix: String?) { self.prefix = prefix }
+
+  func write(level: String, text: String) {
+    guard let prefix else { return }
+    FileHandle.standardError.write(Data("\(prefix)\(level): \(text)\n".utf8))
+  }
+}
+
+/// The level of a message.
+public struct OSLogType: Equatable, Sendable {
+  let name: String
+
+  /// A notable message.
+  public static let `default` = OSLogType(name: "notice")
+  /// An informational message.
+  public static let info = OSLogType(name: "info")
+  /// A debug message.
+  public static let debug = OSLogType(name: "debug")
+  /// An error.
+  public static let error = OSLogType(name: "error")
+  /// An error of the program itself.
+  public static let fault = OSLogType(name: "fault")
+}
+
+/// Writes a message to standard error.
+///
+/// - Parameters:
+///   - message: The format, such as `"%{public}@ started"`. Privacy is ignored.
+///   - log: The log.
+///   - type: The level.
+///   - arguments: The values of the format.
+public func os_log(
+  _ message: StaticString, log: OSLog = .default, type: OSLogType = .default, _ arguments: Any...
+) {
+  log.write(level: type.name, text: OSLogFormat.text("\(message)", arguments))
+}
+
+/// Writes a message to standard error.
+public func os_log(_ type: OSLogType, log: OSLog = .default, _ message: OSLogMessage) {
+  log.write(level: type.name, text: message.text)
+}
+
+/// The formats of `os_log`, which are those of `printf` with an optional privacy.
+enum OSLogFormat {
+  /// Returns a message with its values. A value that is missing is left out.
+  static func text(_ format: String, _ arguments: [Any]) -> String {
+    var remaining = arguments[...]
+    return format.replacing(/%(?:\{[^}]*\})?([-+ #0-9.]*)(?:hh|h|ll|l|q|z|t|j)?([@a-zA-Z%])/) {
+      match in
+      if match.2 == "%" { return "%" }
+      guard let value = remaining.popFirst() else { return "" }
+      return text(of: value, flags: match.1, conversion: match.2)
+    }
+  }
+
+  private static func text(of value: Any, flags: Substring, conversion: Substring) -> String {
+    switch value {
+    case let number as Double: String(format: "%\(flags)\(conversion)", number)
+    case let number as Float: String(format: "%\(flags)\(conversion)", Double(number))
+    case let number as any BinaryInteger where conversion == "x" || conversion == "X":
+      String(Int64(truncatingIfNeeded: number), radix: 16, uppercase: conversion == "X")
+    default: "\(value)"
+    }
+  }
+}
