@@ -29,6 +29,10 @@ struct HardwareLoad {
 
   private let limits: TransducerLimits?
 
+  /// The maximum duration that is rendered, in seconds. It bounds the work for a short file with a
+  /// long event.
+  static let maximumSeconds = 600.0
+
   /// The interval between two comparisons of the statistics: 64 frames, or 1.3 ms at 48 kHz.
   private static let blockLength = 64
 
@@ -57,7 +61,8 @@ struct HardwareLoad {
     }
     guard let powerLimits = limits.fullScalePowerRatio, plan.loopLength > 0 else { return }
     // The power of a sine is half that of its peak.
-    meanPowerRatio = 2 * powerLimits * energy / Double(plan.loopLength)
+    let passLength = min(plan.loopLength, Self.maximumFrameCount(rate: plan.rate))
+    meanPowerRatio = 2 * powerLimits * energy / Double(passLength)
   }
 
   /// The time after which the gain of a looped pattern is reduced to the continuous power, in
@@ -125,7 +130,12 @@ struct HardwareLoad {
     }
   }
 
-  /// Renders one channel for the hardware of a profile, in blocks.
+  /// Returns the maximum number of frames that are rendered.
+  private static func maximumFrameCount(rate: Double) -> Int64 {
+    FrameConversion.frame(seconds: maximumSeconds, rate: rate)
+  }
+
+  /// Renders one channel for the hardware of a profile, in blocks, up to the maximum duration.
   ///
   /// - Parameters:
   ///   - plan: The plan to render.
@@ -138,7 +148,8 @@ struct HardwareLoad {
     let routing = OutputRouting().fitted(to: [profile])
     var renderer = OfflineRenderer(plan: plan, settings: RenderSettings(routing: routing))
     var block = [Float](repeating: 0, count: blockLength)
-    while true {
+    let maximumFrameCount = maximumFrameCount(rate: plan.rate)
+    while renderer.statistics.frameCount < maximumFrameCount {
       var span = block.mutableSpan
       let count = renderer.read(into: &span)
       if count == 0 { return }

@@ -7,11 +7,13 @@ extension PatternRules {
   /// The rules about the hardware of a profile, checked only if a profile is selected.
   public static let hardwareRules: [Rule] = [
     .frequencyOutsideBand, .excursionAboveLimit, .powerAboveLimit, .driveAboveCeiling,
+    .hardwareDuration,
   ]
 
   /// Compares the demands of a composition with the hardware of a profile.
   ///
-  /// The plan is rendered twice, which takes a few milliseconds per second of the pattern.
+  /// The first ten minutes of the plan are rendered twice, which takes a few milliseconds per
+  /// second.
   ///
   /// - Parameters:
   ///   - composition: The composition that was compiled.
@@ -26,7 +28,7 @@ extension PatternRules {
     location: (CompositionElement) -> FileLocation
   ) -> [Finding] {
     let check = HardwareCheck(
-      composition: composition, profile: profile, rate: plan.rate,
+      composition: composition, profile: profile, rate: plan.rate, duration: plan.duration,
       load: HardwareLoad(plan, profile: profile))
     return check.violations.map { violation in
       let element = violation.event.map { CompositionElement.event($0) } ?? .composition
@@ -86,11 +88,26 @@ private struct HardwareCheck {
   let composition: HapticComposition
   let profile: TransducerProfile
   let rate: Double
+  /// The duration of the plan, in seconds.
+  let duration: Double
   let load: HardwareLoad
 
   var violations: [Violation] {
-    [bandViolation, hertzViolation, excursionViolation, powerViolation, ceilingViolation]
-      .compactMap { $0 }
+    [
+      bandViolation, hertzViolation, excursionViolation, powerViolation, ceilingViolation,
+      durationViolation,
+    ].compactMap { $0 }
+  }
+
+  /// The violation by a pattern that is longer than the part that is rendered.
+  private var durationViolation: Violation? {
+    guard duration > HardwareLoad.maximumSeconds else { return nil }
+    return Violation(
+      rule: .hardwareDuration,
+      message: """
+        the pattern lasts \(NumberFormatting.rounded(duration, places: 1)) s; excursion, power, \
+        and level are checked in the first \(Int(HardwareLoad.maximumSeconds)) s
+        """)
   }
 
   /// The violation by frequencies in hertz that the transducer does not reproduce.
@@ -322,4 +339,7 @@ extension Rule {
     """
     The drive signal should stay below the output ceiling. Above the ceiling, the limiter is active.
     """)
+  static let hardwareDuration = note(
+    "transducer-duration", "transducer",
+    "The hardware is checked only in the first 10 minutes of a pattern.")
 }

@@ -30,9 +30,9 @@ enum CheckCommand {
         and Value to EventDuration and ParameterValue. It also sorts control points, and converts \
         their absolute times to relative times. The rest of the text is unchanged.
 
-        With --profile, the pattern is rendered for the hardware of the profile. The check reports \
-        frequencies that the profile noticeably shifts into its band, and times at which it limits \
-        excursion, temperature, or level.
+        With --profile, the first ten minutes of the pattern are rendered for the hardware of the \
+        profile. The check reports frequencies that the profile noticeably shifts into its band, \
+        and times at which it limits excursion, temperature, or level.
 
         \(SharedOptions.settingsUnusedText)
 
@@ -228,7 +228,19 @@ enum CheckCommand {
   static func findings(in input: PatternInput, for profile: TransducerProfile? = nil) throws
     -> [Finding]
   {
-    let examination = input.formats.examine(try input.readFile())
+    try findings(in: try input.readFile(), of: input, for: profile)
+  }
+
+  /// Returns the findings of a file.
+  ///
+  /// - Parameters:
+  ///   - file: The content, which may differ from that of the input.
+  ///   - input: The origin, with the folder of the sound files.
+  ///   - profile: The profile whose hardware is checked, or nil.
+  static func findings(
+    in file: SourceFile, of input: PatternInput, for profile: TransducerProfile? = nil
+  ) throws -> [Finding] {
+    let examination = input.formats.examine(file)
     let location = examination.sourceMap.location(of:)
     let sounds = input.soundLookup == .none ? [] : examination.soundReferences
     var findings = WaveformFiles.findings(sounds, from: input.folder)

@@ -2,6 +2,7 @@ import CommandLineKit
 import HapticFormats
 import HapticModel
 import PatternWorkflows
+import Reading
 import SystemSupport
 import VendorFormats
 
@@ -29,7 +30,8 @@ enum EditCommand {
         \(fieldNames(of: "points")). Times are in seconds. The times of points are relative to the \
         start of their curve.
 
-        A change that would make the file invalid is rejected. In zsh, put paths in quotation marks.
+        A change that adds an error is rejected. Warnings about the text that the changes add are \
+        printed. The text must be UTF-8. In zsh, put paths in quotation marks.
         """,
       arguments: [fileArgument(formats), changesArgument],
       options: [output, dryRun, SharedOptions.json],
@@ -97,7 +99,7 @@ enum EditCommand {
     let (inputs, problems) = PatternInput.find([options.file], formats: formats)
     if let problem = problems.first { throw problem }
     guard inputs.count == 1, let input = inputs.first, !input.isFromFolder else {
-      throw FileError(options.file, "is a folder; specify a single file")
+      throw FileError(options.file, "contains several patterns; specify a single file")
     }
     let file = try input.readFile()
     let format = try formats.format(of: file)
@@ -117,7 +119,14 @@ enum EditCommand {
         json: ["file": input.name, "parts": rows.map(\.fields)],
         text: TextTable.text(rows.map(\.columns)))
     }
+    guard editor.text == file.bytes else {
+      throw FileError(input.name, "is not encoded as UTF-8; save it as UTF-8 before editing")
+    }
     let text = try editor.applying(options.changes).text
+    let findings = try addedFindings(from: file, to: text, of: input, format)
+    for finding in FindingGrouping.grouped(findings) {
+      terminal.report("\(finding)".printable)
+    }
     let patch = LinePatch(from: file.bytes, to: text)
     if !options.isDryRun {
       try write(text, of: input, isChanged: text != file.bytes, options, terminal)
@@ -126,6 +135,36 @@ enum EditCommand {
         patch.text(name: input.name, escapesControls: terminal.output.isTerminal))
     }
     try report(patch, of: input, options, terminal)
+  }
+
+  /// Returns the warnings of the format that a changed text has and the file does not have.
+  ///
+  /// - Throws: The first error that the changes add.
+  private static func addedFindings(
+    from file: SourceFile, to text: [UInt8], of input: PatternInput, _ format: HapticFormat
+  ) throws -> [Finding] {
+    var input = input
+    input.soundLookup = .none
+    var remaining: [String: Int] = [:]
+    for finding in try CheckCommand.findings(in: file, of: input) {
+      remaining["\(finding.rule) \(finding.message)", default: 0] += 1
+    }
+    let changed = SourceFile(text, name: file.name)
+    let added = try CheckCommand.findings(in: changed, of: input).filter { finding in
+      remaining["\(finding.rule) \(finding.message)", default: 0] -= 1
+      return remaining["\(finding.rule) \(finding.message)", default: 0] < 0
+    }
+    if var error = added.first(where: { $0.severity == .error }) {
+      // The line of the error refers to a text that is not written.
+      error.location = FileLocation(name: file.name, path: error.location.path)
+      throw InputError(error)
+    }
+    // Design is the subject of 'temblor check'.
+    let rules = format.rules.map(\.id)
+    return added.filter { finding in
+      finding.severity == .warning && finding.suppressionReason == nil
+        && rules.contains(finding.rule)
+    }
   }
 
   private static func report(

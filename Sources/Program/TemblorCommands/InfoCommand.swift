@@ -137,8 +137,14 @@ struct PatternSummary {
   private let requestedHertz: ClosedRange<Double>?
   private let playedHertz: ClosedRange<Double>?
 
-  /// Reads, compiles, and renders a pattern to measure it. This takes a few milliseconds per minute
-  /// of the pattern.
+  /// The number of rendered frames.
+  private let measuredFrameCount: Int64
+  /// The maximum duration whose level is measured, in seconds. It bounds the work for a short file
+  /// with a long event.
+  private static let maximumMeasuredSeconds = 600.0
+
+  /// Reads, compiles, and renders a pattern to measure it, up to its first ten minutes. This takes
+  /// a few milliseconds per minute of the pattern.
   init(_ input: PatternInput, job: RenderJob) throws {
     (plan, pattern) = try job.plan(input)
     name = input.name
@@ -147,16 +153,21 @@ struct PatternSummary {
     var rendering = OfflineRenderer(plan: plan, settings: settings)
     var block = [Float](repeating: 0, count: 4_096)
     var sum = 0.0
-    while true {
+    let maximumCount = FrameConversion.frame(
+      seconds: Self.maximumMeasuredSeconds, rate: plan.rate)
+    var frameCount: Int64 = 0
+    while frameCount < maximumCount {
       var span = block.mutableSpan
       let count = rendering.read(into: &span)
       if count == 0 { break }
+      frameCount += Int64(count)
       for index in 0..<count {
         sum += Double(block[index]) * Double(block[index])
       }
     }
     statistics = rendering.statistics
-    rootMeanSquare = (sum / Double(max(1, settings.length ?? 1))).squareRoot()
+    measuredFrameCount = frameCount
+    rootMeanSquare = (sum / Double(max(1, frameCount))).squareRoot()
     requestedHertz = profile.frequencyRange(of: pattern.composition)
     playedHertz = profile.playedFrequencyRange(of: pattern.composition, rate: plan.rate)
   }
@@ -197,7 +208,9 @@ struct PatternSummary {
       "  contents   \(counted.isEmpty ? "no events" : counted)",
       "  profile    \(profile.name): \(bandText)",
       "  level      \(levels.peak), RMS \(level.text(places: 1)) dBFS, "
-        + (levels.limiting ?? "never limited"),
+        + (levels.limiting ?? "never limited")
+        + (isMeasuredCompletely
+          ? "" : " in the first \(NumberFormatting.seconds(measuredSeconds))"),
       "  polyphony  \(voices.counted("voice")) at most",
     ]
     if let feeling = pattern.composition.notes {
@@ -213,6 +226,11 @@ struct PatternSummary {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  private var measuredSeconds: Double {
+    min(Double(measuredFrameCount) / plan.rate, Self.maximumMeasuredSeconds)
+  }
+  /// A Boolean value that indicates whether the levels concern the whole pattern.
+  private var isMeasuredCompletely: Bool { measuredFrameCount >= plan.length }
   private var soundSeconds: Double { Double(plan.soundEnd) / plan.rate }
   private var usesAbsoluteCurveTimes: Bool {
     pattern.details.contains { $0 == ("curveTimes", "absolute") }
@@ -241,6 +259,7 @@ struct PatternSummary {
       "lowestPlayedHertz": played?.lowerBound, "highestPlayedHertz": played?.upperBound,
       "peakDecibels": NumberFormatting.decibels(statistics.peak),
       "rmsDecibels": NumberFormatting.decibels(Float(rootMeanSquare)),
+      "measuredSeconds": isMeasuredCompletely ? nil : measuredSeconds,
       "limitedFrames": Int(statistics.limitedFrameCount), "peakVoices": plan.maximumVoiceCount,
       "usesAbsoluteCurveTimes": usesAbsoluteCurveTimes, "description": pattern.composition.notes,
     ]

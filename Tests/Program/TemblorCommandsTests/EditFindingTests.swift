@@ -1,0 +1,92 @@
+import HapticModel
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import CommandLineKit
+@testable import TemblorCommands
+
+/// `temblor edit` reports the findings that a change adds, and refuses errors.
+@Suite struct EditFindingTests {
+  private let place: Scratch
+
+  private static let pattern = #"""
+    {"Version": 1.0, "Pattern": [
+      {"Event": {"Time": 0, "EventType": "HapticTransient", "EventParameters": [
+        {"ParameterID": "HapticIntensity", "ParameterValue": 0.5},
+        {"ParameterID": "HapticSharpness", "ParameterValue": 5}]}}
+    ]}
+    """#
+
+  init() throws {
+    place = try Scratch()
+    try place.write(Self.pattern, to: "x.ahap")
+  }
+
+  private func run(_ words: String...) -> (
+    status: CommandLineKit.ExitStatus, output: String, error: String
+  ) {
+    let recorded = RecordedTerminal()
+    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let folder = place.path + "/"
+    return (
+      status, recorded.output.replacing(folder, with: ""),
+      recorded.error.replacing(folder, with: "")
+    )
+  }
+
+  private func text() throws -> String {
+    String(decoding: try FileSystem.read(place("x.ahap")), as: UTF8.self)
+  }
+
+  @Test func errorIsRefused() throws {
+    let run = run("edit", place("x.ahap"), "set", "events[0].time", "100000")
+    #expect(run.status == .invalidInput)
+    #expect(
+      run.error.hasPrefix("x.ahap: error: event 1 ends at 100000.0 s; patterns are limited"),
+      "\(run.error)")
+    #expect(try text() == Self.pattern)
+  }
+
+  /// The sharpness of the file is out of range before and after the change.
+  @Test func onlyAddedWarningsArePrinted() throws {
+    let changed = run("edit", place("x.ahap"), "set", "events[0].intensity", "7")
+    #expect(changed.status == .done)
+    #expect(
+      changed.error == """
+        x.ahap:3:58: warning: HapticIntensity is 7.0, outside 0.0 to 1.0; 1.0 is used \
+        (Pattern[0].Event.EventParameters[0].ParameterValue); the value is not a percentage; \
+        write 0.07
+
+        """)
+    #expect(try text().contains("\"ParameterValue\": 7"))
+    let unchanged = run("edit", place("x.ahap"), "set", "events[0].time", "0.5")
+    #expect(unchanged.status == .done && unchanged.error == "", "\(unchanged.error)")
+  }
+
+  @Test func textInAnotherEncodingIsRefused() throws {
+    let bytes = ("\u{FEFF}" + Self.pattern).utf16.flatMap { unit in
+      [UInt8(truncatingIfNeeded: unit), UInt8(unit >> 8)]
+    }
+    try AtomicFileWriter.write(bytes, to: place("x.ahap"))
+    let run = run("edit", place("x.ahap"), "set", "events[0].intensity", "0.7")
+    #expect(run.status == .failure)
+    #expect(run.error == "x.ahap: is not encoded as UTF-8; save it as UTF-8 before editing\n")
+    #expect(try FileSystem.read(place("x.ahap")) == bytes)
+    #expect(self.run("edit", place("x.ahap")).status == .done)
+  }
+
+  @Test("Commands that render to measure stop after ten minutes, and say so")
+  func measuredDuration() throws {
+    try place.write(
+      #"""
+      {"Version": 1.0, "Pattern": [
+        {"Event": {"Time": 0, "EventType": "HapticContinuous", "EventDuration": 86000}}]}
+      """#, to: "long.ahap")
+    let info = run("info", place("long.ahap"), "--rate", "8000")
+    #expect(info.status == .done)
+    #expect(info.output.contains("never limited in the first 600 s\n"), "\(info.output)")
+    let short = run("info", place("x.ahap"))
+    #expect(!short.output.contains("in the first"), "\(short.output)")
+  }
+}
