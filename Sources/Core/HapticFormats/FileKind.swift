@@ -25,7 +25,7 @@ package struct FileKind: Sendable {
     self.isSound = isSound
     self.isForeignFormat = isForeignFormat
     self.errorSuggestion =
-      isSound ? "play it with 'temblor audition' or measure it with 'temblor info'" : suggestion
+      isSound ? "create a pattern from it with 'temblor trace'" : suggestion
     self.signature = signature
     self.formType = Array(formType.utf8)
   }
@@ -84,6 +84,10 @@ package struct FileKind: Sendable {
     (
       foreign("a list of durations and intensities", arraysSuggestion), ["pattern", "intensities"],
       []
+    ),
+    (
+      foreign("a Pulsar preset for web pages", "use the preset for phones"), ["pattern"],
+      ["type", "timestamp"]
     ),
     (foreign("a transducer profile", "use it with '--profile'"), ["summary", "frequency"], []),
     (foreign("a transducer array", "use it with '--array'"), ["transducers"], []),

@@ -42,6 +42,8 @@ public struct HapticFormat: Sendable {
   /// Opens a file for editing in place, which keeps the other bytes of the text unchanged; nil if
   /// the format cannot be edited.
   package var makeEditor: (@Sendable (SourceFile) throws(InputError) -> AHAPEditor)?
+  /// Returns the patterns of a file, which are separate; nil if a file is one pattern.
+  package var listParts: (@Sendable (SourceFile) throws(InputError) -> [SourceFile.Part])?
   private let rulePrefix: String
   private let reader: Reader
   private let writer: Writer?
@@ -204,15 +206,37 @@ public enum Recognition: Int, Comparable, Sendable {
 
 /// The bytes of a file and its name in messages.
 public struct SourceFile: Sendable {
+  /// One of several patterns in a file.
+  public struct Part: Equatable, Sendable {
+    /// The index of the pattern in the file.
+    public var index: Int
+    /// The name of the pattern in the file.
+    public var name: String
+
+    /// Creates a part.
+    public init(index: Int, name: String) {
+      self.index = index
+      self.name = name
+    }
+  }
+
   /// The content.
   public var bytes: [UInt8]
   /// The name in locations, usually the path as the user typed it. Its extension helps to determine
   /// the format.
   public var name: String
+  /// The only pattern to read of a file with several, or nil for all, one after the other.
+  public var part: Part?
 
   /// Creates a file from bytes, without reading from a disk.
-  public init(_ bytes: [UInt8], name: String) {
+  ///
+  /// - Parameters:
+  ///   - bytes: The content.
+  ///   - name: The name in locations.
+  ///   - part: The only pattern to read of a file with several.
+  public init(_ bytes: [UInt8], name: String, part: Part? = nil) {
     self.bytes = bytes
     self.name = name
+    self.part = part
   }
 }

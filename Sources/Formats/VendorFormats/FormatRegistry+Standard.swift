@@ -5,14 +5,14 @@ extension FormatRegistry {
   /// The registry of all formats that Temblor reads.
   public static let standard = FormatRegistry(
     apple.formats + [
-      .hapticClip.addingAliases("meta", "lofelt"), .lofeltVoices,
+      .hapticClip.addingAliases("meta", "lofelt"), .studioProject, .lofeltVoices,
       .richTapHE.addingAliases("richtap"),
       .harmonyOS.addingAliases("harmonyos", "openharmony"), .androidXML.addingAliases("android"),
       .androidArrays,
       .vibrate.addingAliases("web"), .waitFirst.addingAliases("flutter", "react-native"),
       .webHaptics,
       .hjif.addingAliases("mpeg"), .hmpg, .haps.addingAliases("interhaptics"),
-      .hla.addingAliases("hapticlabs"),
+      .hla.addingAliases("hapticlabs"), .pulsar,
     ])
 }
 

@@ -143,10 +143,12 @@ final class PatternLoader: Sendable {
       break
     }
     let (inputs, problems) = PatternInput.find([path], formats: formats)
-    guard let input = inputs.first else {
+    guard var input = inputs.first else {
       throw CommandError(
         .invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
     }
+    // All patterns of a file with several play one after the other.
+    input.part = nil
     return input
   }
 

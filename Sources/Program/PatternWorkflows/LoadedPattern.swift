@@ -10,7 +10,7 @@ internal import VendorFormats
 public struct LoadedPattern: Sendable {
   /// The origin of the pattern.
   public let input: PatternInput
-  /// The file with its bytes.
+  /// The file with its bytes; without bytes for a sound file.
   public let file: SourceFile
   /// The composition, with curves as straight lines.
   public let composition: HapticComposition
@@ -20,13 +20,23 @@ public struct LoadedPattern: Sendable {
   private let soundReferences: [ReadResult.SoundReference]
   private let findings: [Finding]
 
-  /// Reads a pattern of any format.
+  /// Reads a pattern of any format, or a sound file as a pattern of sampled signals.
   ///
   /// - Parameters:
   ///   - input: The origin of the pattern.
   ///   - options: The options of the format. Findings are never wanted.
-  /// - Throws: The first error, an `InputError` or `FileError`.
+  /// - Throws: The first error, an `InputError`, `FileError`, or `SoundFileError`.
   public init(_ input: PatternInput, options: ReadingOptions = ReadingOptions()) throws {
+    if let composition = try SoundPattern.composition(of: input) {
+      self.input = input
+      self.composition = composition
+      file = SourceFile([], name: input.name)
+      details = []
+      sourceMap = .inMemory(name: input.name)
+      findings = []
+      soundReferences = []
+      return
+    }
     var options = options
     options.wantsFindings = false
     file = try input.readFile()

@@ -35,6 +35,10 @@ public struct PatternInput: Equatable, Sendable {
   public var formats: FormatRegistry
   /// The folder with the sound files.
   public var soundLookup = SoundLookup.patternFolder
+  /// The only pattern that is read of a file with several; nil for all, one after the other.
+  public var part: SourceFile.Part?
+  /// The channels of a sound file that are played as a pattern, from 0; nil for all channels.
+  public var soundChannels: [Int]?
 
   /// Creates a pattern input from the origin of its content.
   public init(
@@ -50,7 +54,7 @@ public struct PatternInput: Equatable, Sendable {
   /// The name of the pattern in messages.
   public var name: String {
     switch origin {
-    case .file(let path): path
+    case .file(let path): part.map { "\(path) (\($0.name))" } ?? path
     case .shipped(let name): name
     case .standardInput: "standard input"
     }
@@ -69,21 +73,29 @@ public struct PatternInput: Equatable, Sendable {
   /// The paths of the file and its sound files. The file is read, unless it is standard input.
   package var sourcePaths: [String] {
     guard case .file(let path) = origin else { return [] }
+<<<<<<< HEAD
     guard soundLookup != .none, let file = try? readFile() else { return [path] }
     let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false))
       .soundReferences
+=======
+    guard soundLookup != .none, !TakeInput.isSoundFile(path), let file = try? readFile()
+    else {
+      return [path]
+    }
+    let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false)).sounds
+>>>>>>> 87a53c41 (Formats: Read Haptics Studio projects, Pulsar patterns, and sound files with vibration)
     return [path] + sounds.map { FileSystem.join(folder ?? "", $0.path) }
   }
 
   /// Resolves the arguments of a command to patterns, and collects errors.
   ///
-  /// An argument is a file, a folder, the name of a shipped pattern, or `-`. A folder stands for
-  /// all patterns in it and in its subfolders; links to folders are not followed. A file whose
-  /// extension other kinds of files share is included only if its content is recognized with
-  /// certainty.
+  /// An argument is a file, a folder, the name of a shipped pattern, or `-`. A file with several
+  /// patterns stands for all of them. A folder stands for all patterns in it and in its subfolders;
+  /// links to folders are not followed. A file whose extension other kinds of files share is
+  /// included only if its content is recognized with certainty.
   public static func find(
     _ arguments: [String], formats: FormatRegistry = .standard,
-    soundLookup: SoundLookup = .patternFolder
+    soundLookup: SoundLookup = .patternFolder, soundChannels: [Int]? = nil
   ) -> (inputs: [PatternInput], problems: [FileError]) {
     var inputs: [PatternInput] = []
     var problems: [FileError] = []
@@ -96,6 +108,7 @@ public struct PatternInput: Equatable, Sendable {
     }
     for index in inputs.indices {
       inputs[index].soundLookup = soundLookup
+      inputs[index].soundChannels = soundChannels
     }
     return (inputs, problems)
   }
@@ -111,7 +124,8 @@ public struct PatternInput: Equatable, Sendable {
     switch FileSystem.entryKind(at: argument) {
     case .file, .other:
       let stem = FileSystem.stem(of: argument)
-      return [PatternInput(origin: .file(argument), outputStem: stem, formats: formats)]
+      return parts(
+        of: PatternInput(origin: .file(argument), outputStem: stem, formats: formats))
     case .folder:
       let problemCount = problems.count
       let inputs = try patterns(in: argument, below: "", formats, &problems)
@@ -150,8 +164,8 @@ public struct PatternInput: Equatable, Sendable {
         }
       case .file where isNamedPattern:
         let outputStem = FileSystem.join(stem, FileSystem.stem(of: name))
-        inputs.append(
-          PatternInput(
+        inputs += parts(
+          of: PatternInput(
             origin: .file(path), outputStem: outputStem, isFromFolder: true, formats: formats))
       case .missing where isNamedPattern:
         problems.append(FileError(path, nameProblem(name) ?? "is a broken link"))
@@ -160,6 +174,48 @@ public struct PatternInput: Equatable, Sendable {
       }
     }
     return inputs
+  }
+
+  /// Returns the patterns of a file with several, as if they were files in a folder with the name
+  /// of the file; otherwise, only the input itself.
+  private static func parts(of input: PatternInput) -> [PatternInput] {
+    guard case .file(let path) = input.origin,
+      input.formats.formats(forFileName: path).contains(where: { $0.listParts != nil }),
+      let file = try? input.readFile(), let format = try? input.formats.format(of: file),
+      let parts = try? format.listParts?(file), 1...maximumPartCount ~= parts.count
+    else { return [input] }
+    var names: Set<String> = []
+    return parts.map { part in
+      let name = fileName(of: part.name)
+      var uniqueName = name
+      var number = 2
+      while !names.insert(uniqueName.lowercased()).inserted {
+        uniqueName = "\(name)-\(number)"
+        number += 1
+      }
+      var input = input
+      input.part = part
+      input.isFromFolder = true
+      input.outputStem = FileSystem.join(input.outputStem, uniqueName)
+      return input
+    }
+  }
+
+  /// The maximum number of patterns of a file that are separate inputs, because each of them reads
+  /// the whole file. More patterns play one after the other.
+  private static let maximumPartCount = 200
+
+  /// The maximum length of a file name that is made from the name of a pattern.
+  private static let maximumNameLength = 80
+
+  /// Returns a file name for the name of a pattern: letters, digits, and few other characters, and
+  /// no dot at the start.
+  private static func fileName(of name: String) -> String {
+    let characters = name.prefix(maximumNameLength).map { character -> Character in
+      character.isLetter || character.isNumber || " _-+()'".contains(character) ? character : "_"
+    }
+    let trimmed = characters.drop { $0 == " " }
+    return trimmed.isEmpty ? "pattern" : String(trimmed)
   }
 
   /// Returns whether a file can be read and one of the formats recognizes it with certainty.
@@ -191,12 +247,13 @@ public struct PatternInput: Equatable, Sendable {
 
   /// Reads the content, without interpreting it as a format.
   public func readFile() throws(FileError) -> SourceFile {
-    let bytes =
-      switch origin {
-      case .file(let path): try FileSystem.read(path)
-      case .shipped(let name): ShippedPatterns.text(named: name) ?? []
-      case .standardInput: try FileSystem.read("-")
-      }
-    return SourceFile(bytes, name: name)
+    switch origin {
+    case .file(let path):
+      SourceFile(try FileSystem.read(path), name: path, part: part)
+    case .shipped(let shippedName):
+      SourceFile(ShippedPatterns.text(named: shippedName) ?? [], name: name)
+    case .standardInput:
+      SourceFile(try FileSystem.read("-"), name: name)
+    }
   }
 }

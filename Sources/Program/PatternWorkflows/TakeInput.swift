@@ -127,7 +127,18 @@ public enum TakeInput: Equatable, Sendable {
   /// Reads a sound file at its own rate.
   ///
   /// An empty file, or one with NaN, is an error, because it would look like silence.
+<<<<<<< HEAD
   public static func loadSound(_ path: String, job: RenderJob) throws -> Take {
+=======
+  public static func readSound(_ path: String, job: RenderJob) throws -> Take {
+    Take(name: path, source: .sound, signal: try readSignal(path), profile: job.profile)
+  }
+
+  /// Reads the samples of a sound file at its own rate.
+  ///
+  /// An empty file, or one with NaN, is an error, because it would look like silence.
+  static func readSignal(_ path: String) throws -> Signal {
+>>>>>>> 87a53c41 (Formats: Read Haptics Studio projects, Pulsar patterns, and sound files with vibration)
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: path)
@@ -139,9 +150,18 @@ public enum TakeInput: Equatable, Sendable {
     guard badCount == 0 else {
       throw damaged("\(badCount) of \(sound.interleaved.count) samples are NaN or infinite")
     }
-    let signal = Signal(
+    return Signal(
       interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate)
-    return Take(name: path, source: .sound, signal: signal, profile: job.profile)
+  }
+
+  /// Returns the input with a sound file as a pattern of some of its channels.
+  ///
+  /// - Parameter channels: The channels from 0, or nil to keep the sound.
+  public func playingChannels(_ channels: [Int]?) -> TakeInput {
+    guard let channels, case .sound = self else { return self }
+    var input = patternInput
+    input.soundChannels = channels
+    return .pattern(input)
   }
 
   /// Returns whether a file begins with the signature of a container that libsndfile reads.

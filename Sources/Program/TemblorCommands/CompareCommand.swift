@@ -66,6 +66,8 @@ enum CompareCommand {
         missing, added, moved, stronger, weaker, sharper, or duller. Differences that noise masks \
         are listed as undetermined.
 
+        With --input-channels, these channels of sound files are patterns, which --profile plays.
+
         Patterns are rendered at the sample rate of the sound file, if there is one. Haptic \
         patterns longer than a minute are rendered at 8 kHz.
 
@@ -91,7 +93,8 @@ enum CompareCommand {
         """,
       arguments: [takeArgument(formats)],
       options: [
-        toleranceOption, align, match, search, output, PageOutput.openOption,
+        toleranceOption, align, match, search, SharedOptions.inputChannels, output,
+        PageOutput.openOption,
         PageOutput.studioOption, all, SharedOptions.profile, SharedOptions.rate,
         SharedOptions.curveTimes, SharedOptions.pitch, SharedOptions.json,
       ] + SharedOptions.soundOptions,
@@ -113,6 +116,8 @@ enum CompareCommand {
     /// The sample rate, or nil to use that of a recording.
     let rate: Int?
     let soundLookup: PatternInput.SoundLookup
+    /// The channels of sound files that are patterns, from 0, or nil to compare sound files.
+    let inputChannels: [Int]?
     let pagePath: String?
     let opensPage: Bool
     let studioAddress: String?
@@ -133,6 +138,7 @@ enum CompareCommand {
       job = try SharedOptions.renderJob(arguments)
       rate = try arguments.int(SharedOptions.rate.option.primaryName, in: SharedOptions.sampleRates)
       soundLookup = try SharedOptions.soundLookup(arguments)
+      inputChannels = try SharedOptions.inputChannels(arguments)
       studioAddress = try arguments[PageOutput.studioOption]
       printsJSON = try arguments[SharedOptions.json]
       listsAllDifferences = try arguments[all]
@@ -142,8 +148,9 @@ enum CompareCommand {
   static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    let (inputs, problems) = TakeInput.find(
+    let (found, problems) = TakeInput.find(
       options.takes, formats: formats, soundLookup: options.soundLookup)
+    let inputs = found.map { $0.playingChannels(options.inputChannels) }
     for problem in problems {
       terminal.report("\(problem)")
     }

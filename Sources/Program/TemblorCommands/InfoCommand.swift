@@ -14,11 +14,18 @@ enum InfoCommand {
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
       "info", abstract: "Show the contents and levels of patterns and sound files.",
-      discussion: SharedOptions.settingsUnusedText,
+      discussion: """
+        The levels of a pattern are those of its first ten minutes.
+
+        A sound file is measured as it is. With --input-channels, these channels of sound files \
+        are patterns, and --profile plays them.
+
+        \(SharedOptions.settingsUnusedText)
+        """,
       arguments: [patternArgument(formats)],
       options: [
         SharedOptions.profile, SharedOptions.rate, SharedOptions.curveTimes, SharedOptions.pitch,
-        weighting,
+        weighting, SharedOptions.inputChannels,
         SharedOptions.json, SharedOptions.csv, tracks,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -57,6 +64,8 @@ enum InfoCommand {
   struct Options {
     let inputs: [String]
     let soundLookup: PatternInput.SoundLookup
+    /// The channels of sound files that are patterns, from 0, or nil to measure sound files.
+    let inputChannels: [Int]?
     let job: RenderJob
     let weighting: VibrotactileWeighting
     let format: ResultFormat
@@ -75,6 +84,7 @@ enum InfoCommand {
       weighting = try arguments[InfoCommand.weighting]
       inputs = arguments[patternArgument(formats)]
       soundLookup = try SharedOptions.soundLookup(arguments)
+      inputChannels = try SharedOptions.inputChannels(arguments)
     }
   }
 
@@ -85,7 +95,7 @@ enum InfoCommand {
       options.inputs, formats: formats, soundLookup: options.soundLookup)
     var work = BatchWork(on: terminal, problems: problems)
     var fields: [JSONObject] = []
-    for input in inputs {
+    for input in inputs.map({ $0.playingChannels(options.inputChannels) }) {
       try work.attempt { work in
         let summary = try summary(of: input, options, terminal)
         if options.format == .text {

@@ -30,12 +30,15 @@ enum PlayCommand {
         of each channel, and the number of underruns. Keys pause, repeat, and skip. Press ? for a \
         list of keys. Ctrl-C fades out and quits.
 
+        A sound file, such as the vibration of a console or a headset, is a pattern of sampled \
+        signals. To hear a sound file without the effects of a profile, use 'temblor audition'.
+
         If no device is available, nothing is played or written, and the exit status is 1. To \
         write a sound file instead, use --device wav:FILE or 'temblor render'.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        loop, gap, RoutingOptions.pan, SharedOptions.curveTimes, SharedOptions.pitch,
-        LiveOptions.json,
+        loop, gap, SharedOptions.inputChannels, RoutingOptions.pan, SharedOptions.curveTimes,
+        SharedOptions.pitch, LiveOptions.json,
         LiveOptions.quiet,
       ]
         + SharedOptions.soundOptions, groups: LiveOptions.groups,
@@ -104,7 +107,8 @@ struct LivePatterns {
     let reading = try SharedOptions.readingOptions(arguments)
     let (inputs, problems) = PatternInput.find(
       arguments[SharedOptions.patternArgument(formats)], formats: formats,
-      soundLookup: try SharedOptions.soundLookup(arguments))
+      soundLookup: try SharedOptions.soundLookup(arguments),
+      soundChannels: try SharedOptions.inputChannels(arguments))
     for problem in problems {
       recordFailure(problem.path, problem, terminal)
     }

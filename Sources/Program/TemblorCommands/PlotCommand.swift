@@ -33,6 +33,8 @@ enum PlotCommand {
         is sharpness. The plot of a sound file shows level and frequency instead, without the band \
         of a profile, unless --profile names the profile with which the sound was rendered.
 
+        With --input-channels, these channels of sound files are drawn as patterns, with --profile.
+
         With --overlay, all inputs share one plot with common axes and scales. Content that all \
         inputs have in common is gray. Content of a single input has the color of the input.
 
@@ -42,7 +44,8 @@ enum PlotCommand {
         """,
       arguments: [fileArgument(formats)],
       options: [
-        output, format, width, theme, show, overlay, SharedOptions.startTime,
+        output, format, width, theme, show, overlay, SharedOptions.inputChannels,
+        SharedOptions.startTime,
         SharedOptions.endTime, SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.pitch,
       ] + SharedOptions.soundOptions,
       examples: [
@@ -82,6 +85,8 @@ enum PlotCommand {
   struct Options {
     let files: [String]
     let soundLookup: PatternInput.SoundLookup
+    /// The channels of sound files that are patterns, from 0, or nil to draw sound files.
+    let inputChannels: [Int]?
     let job: RenderJob
     /// A Boolean value that indicates whether the command line names a profile.
     let hasProfile: Bool
@@ -96,6 +101,7 @@ enum PlotCommand {
       hasProfile = try arguments[SharedOptions.profile.text()] != nil
       files = arguments[fileArgument(formats)]
       soundLookup = try SharedOptions.soundLookup(arguments)
+      inputChannels = try SharedOptions.inputChannels(arguments)
       outputPath = try arguments[output]
       format = try arguments[PlotCommand.format]
       isOverlay = try arguments[overlay]
@@ -107,7 +113,12 @@ enum PlotCommand {
   {
     let (inputs, problems) = TakeInput.find(
       options.files, formats: formats, soundLookup: options.soundLookup)
+<<<<<<< HEAD
     let groups = try inputGroups(of: inputs, problemCount: problems.count, options)
+=======
+    let takes = inputs.map { $0.playingChannels(options.inputChannels) }
+    let groups = try groups(of: takes, problemCount: problems.count, options)
+>>>>>>> 87a53c41 (Formats: Read Haptics Studio projects, Pulsar patterns, and sound files with vibration)
     let outputs = try options.outputPath.map { path in
       try PlotOutputs(
         path, format: options.format, groups: groups,

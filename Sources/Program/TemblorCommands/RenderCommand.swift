@@ -50,11 +50,15 @@ enum RenderCommand {
         The file extension selects the format: wav, flac, aiff, w64, rf64, caf, or ogg. The same \
         pattern and options produce identical files, except for the serial number of an ogg stream.
 
+        A sound file, such as the vibration of a console or a headset, is a pattern of sampled \
+        signals: the profile equalizes and protects it like any other pattern.
+
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
         OutputPaths.outputOption(for: "patterns"), RenderOutputs.containerOption, sampleFormat,
-        SharedOptions.rate, channels, RoutingOptions.pan, SharedOptions.json, LiveOptions.quiet,
+        SharedOptions.rate, channels, SharedOptions.inputChannels, RoutingOptions.pan,
+        SharedOptions.json, LiveOptions.quiet,
       ],
       groups: [
         OptionGroup(
@@ -72,6 +76,9 @@ enum RenderCommand {
         .init(
           "temblor render mine.ahap --array seat.json --pan 0:-1,2:1",
           "Write one channel for each shaker of a seat."),
+        .init(
+          "temblor render pad.wav --input-channels 3,4 --channels 2 -o felt.wav",
+          "Render the vibration channels of a sound file for two shakers."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -98,6 +105,8 @@ enum RenderCommand {
   struct Options {
     let patterns: [String]
     let soundLookup: PatternInput.SoundLookup
+    /// The channels of sound files, from 0, or nil for all.
+    let inputChannels: [Int]?
     let job: RenderJob
     let outputs: RenderOutputs.Options
     let isQuiet: Bool
@@ -106,6 +115,7 @@ enum RenderCommand {
       job = try RenderCommand.job(arguments)
       patterns = arguments[SharedOptions.patternArgument(formats)]
       soundLookup = try SharedOptions.soundLookup(arguments)
+      inputChannels = try SharedOptions.inputChannels(arguments)
       outputs = try RenderOutputs.Options(arguments)
       isQuiet = try arguments[LiveOptions.quiet.flag()]
     }
@@ -115,7 +125,8 @@ enum RenderCommand {
     -> ExitStatus
   {
     let (inputs, problems) = PatternInput.find(
-      options.patterns, formats: formats, soundLookup: options.soundLookup)
+      options.patterns, formats: formats, soundLookup: options.soundLookup,
+      soundChannels: options.inputChannels)
     let outputs = try RenderOutputs(
       options.outputs, inputs: inputs, problemCount: problems.count)
     try outputs.checkFormats(of: options.job, on: terminal)

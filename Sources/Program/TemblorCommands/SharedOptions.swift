@@ -92,6 +92,31 @@ enum SharedOptions {
     return .folder(folder)
   }
 
+  static let inputChannels = Option(
+    "--input-channels", value: "LIST",
+    help: """
+      Channels of sound files to play as vibration, numbered from 1, such as 3,4. Channels that \
+      differ are separate body locations.
+      """, defaultText: "all"
+  ).text()
+
+  /// Returns the indices of `inputChannels`, or nil without the option.
+  static func inputChannels(_ arguments: ParsedArguments) throws(UsageError) -> [Int]? {
+    guard let text = try arguments[inputChannels] else { return nil }
+    let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+    let channels = numbers.compactMap { $0 }.filter { inputChannelNumbers.contains($0) }
+    guard channels.count == numbers.count, Set(channels).count == channels.count else {
+      throw UsageError.invalidValue(
+        of: "--input-channels",
+        expected: "different channel numbers from 1 to \(inputChannelNumbers.upperBound)",
+        actual: text)
+    }
+    return channels.map { $0 - 1 }
+  }
+
+  /// The channel numbers of sound files.
+  private static let inputChannelNumbers = 1...1_024
+
   static let startTime = Option(
     "--start", value: "SECONDS", help: "Start time.", defaultText: "0"
   ).double(in: 0...Double.infinity)

@@ -80,6 +80,11 @@ import VendorFormats
         name the keys "timings" and "amplitudes", as in Android's arrays
         """)
     #expect(
+      error(#"{"name": "x", "pattern": [{"type": "pulse", "timestamp": 0}]}"#, "x.json") == """
+        x.json: error: a Pulsar preset for web pages is not a supported pattern format; use the \
+        preset for phones
+        """)
+    #expect(
       error(#"{"pattern":[500,1000]}"#, "x.json") == """
         x.json: error: objects with the key "pattern" do not belong to a supported format; run \
         'temblor formats' to list the formats

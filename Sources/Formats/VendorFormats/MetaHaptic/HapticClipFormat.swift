@@ -20,27 +20,7 @@ extension HapticFormat {
     "haptic", title: "Haptic clip (Meta, Lofelt)", endings: ["haptic"], rules: Rule.hapticClipRules,
     resolution: FormatResolution(amplitudeStep: 0.005, timeStepSeconds: 1e-4, sharpnessStep: 0.01),
     matches: { $0.hasRootKey("signals") },
-    read: { json, options in
-      var decoder = HapticClipDecoder()
-      var file = HapticClipFile()
-      HapticClipDecoder.fileTable.read(json.root, into: &file, reader: &decoder)
-      if options.wantsFindings {
-        decoder.log.addDeviations(
-          of: json, byteOrderMark: .clipNotStrictJSON, trailingComma: .clipNotStrictJSON,
-          duplicateKey: .clipNotStrictJSON)
-      }
-      let version = file.version.map(String.init).joined(separator: ".")
-      return ReadResult(
-        HapticComposition(
-          layers: file.clip.layers(mapping: options.amplitudeMapping), title: file["project"],
-          notes: file["description"],
-          author: file["author"]), of: json, log: decoder.log, options: options,
-        sourceMap: file.clip.sourceLocations(
-          in: json, amplitude: decoder.amplitudeValueIndex ?? 0,
-          frequency: decoder.frequencyValueIndex,
-          emphases: decoder.emphasisValueIndices),
-        details: (version.isEmpty ? [] : [("version", version)]) + file.metadata)
-    },
+    read: { json, options in HapticClipDecoder.readResult(of: json.root, options: options) },
     write: { (composition, options) throws(InputError) in
       try composition.checkFinite(.clipValueOutOfRange)
       var losses = LossLog()
@@ -50,7 +30,7 @@ extension HapticFormat {
         ("description", composition.notes ?? ""),
       ])
       file.clip =
-        HapticClip(exactly: composition, mapping: options.amplitudeMapping)
+        HapticClip(hapticsOf: composition, options: options, losses: &losses)
         ?? HapticClip(approximating: composition, options: options, losses: &losses)
       return WrittenFiles(
         [WrittenFiles.File(HapticClipDecoder.fileTable.text(file))], losses: losses.finish())
@@ -61,7 +41,7 @@ extension HapticClip {
   /// Returns the source locations of the layers, events, and curves of the clip, from the indices
   /// of the JSON values that they were read from.
   fileprivate func sourceLocations(
-    in json: JSONDocument, amplitude: Int, frequency: Int?, emphases: [Int]
+    of value: JSONValue, amplitude: Int, frequency: Int?, emphases: [Int]
   )
     -> SourceMap
   {
@@ -71,8 +51,10 @@ extension HapticClip {
       layers = [layers[1]]
       events = [emphases]
     }
+    let json = value.document
     return SourceMap(
-      layers: layers, events: events, curves: [[amplitude, frequency ?? amplitude]]
+      root: value.index, layers: layers, events: events,
+      curves: [[amplitude, frequency ?? amplitude]]
     ) {
       json.location(ofValue: $0)
     }
@@ -93,6 +75,23 @@ struct HapticClipFile: Sendable {
   subscript(name: String) -> String? { metadata.last { $0.name == name }?.value }
 }
 
+extension HapticClip {
+  /// Creates the clip that the haptics of a composition were read from, value by value, or returns
+  /// nil if they have anything that a clip cannot hold. Layers of audio are losses.
+  fileprivate init?(
+    hapticsOf composition: HapticComposition, options: WritingOptions, losses: inout LossLog
+  ) {
+    var haptics = composition
+    haptics.layers.removeAll { layer in
+      !layer.pattern.events.isEmpty && !layer.pattern.events.contains { $0.kind.isHaptic }
+    }
+    self.init(exactly: haptics, mapping: options.amplitudeMapping)
+    if haptics.layers.count < composition.layers.count {
+      losses.addNonHapticLosses(of: composition)
+    }
+  }
+}
+
 /// Reads and writes the JSON of a haptic clip.
 struct HapticClipDecoder: JSONSchemaReader {
   private typealias Table<Owner> = JSONObjectSchema<Owner, HapticClipDecoder>
@@ -110,6 +109,33 @@ struct HapticClipDecoder: JSONSchemaReader {
   /// The time of the last envelope point, in the precision of the format.
   private var lastTime = -Float.infinity
   private var lastEmphasisTime = -Float.infinity
+
+  /// Reads a clip.
+  ///
+  /// - Parameters:
+  ///   - value: The object of the clip: the root of a text, or a part of it.
+  ///   - options: The options of reading.
+  static func readResult(of value: JSONValue, options: ReadingOptions) -> ReadResult {
+    let json = value.document
+    var decoder = HapticClipDecoder()
+    var file = HapticClipFile()
+    Self.fileTable.read(value, into: &file, reader: &decoder)
+    if options.wantsFindings, value.index == json.root.index {
+      decoder.log.addDeviations(
+        of: json, byteOrderMark: .clipNotStrictJSON, trailingComma: .clipNotStrictJSON,
+        duplicateKey: .clipNotStrictJSON)
+    }
+    let version = file.version.map(String.init).joined(separator: ".")
+    return ReadResult(
+      HapticComposition(
+        layers: file.clip.layers(mapping: options.amplitudeMapping), title: file["project"],
+        notes: file["description"], author: file["author"]),
+      of: json, log: decoder.log, options: options,
+      sourceMap: file.clip.sourceLocations(
+        of: value, amplitude: decoder.amplitudeValueIndex ?? value.index,
+        frequency: decoder.frequencyValueIndex, emphases: decoder.emphasisValueIndices),
+      details: (version.isEmpty ? [] : [("version", version)]) + file.metadata)
+  }
 
   // MARK: - Tables
 
@@ -358,7 +384,8 @@ extension HapticFormat {
         HapticComposition(layers: clip.layers(mapping: options.amplitudeMapping)), of: json,
         log: decoder.log, options: options,
         sourceMap: clip.sourceLocations(
-          in: json, amplitude: decoder.amplitudeValueIndex, frequency: decoder.frequencyValueIndex,
+          of: json.root, amplitude: decoder.amplitudeValueIndex,
+          frequency: decoder.frequencyValueIndex,
           emphases: decoder.transientValueIndices),
         details: editor.map { [("editor", $0)] } ?? [])
     })

@@ -1,0 +1,192 @@
+public import HapticFormats
+internal import HapticModel
+internal import Reading
+
+extension HapticFormat {
+  /// The project of Meta Haptics Studio: a JSON text with clips, each of which contains a haptic
+  /// clip as in ``hapticClip``, and the path of a sound file.
+  ///
+  /// A file is several patterns. Without a part, the clips follow each other. The sounds play with
+  /// their clips. Source: facebook/haptics-studio, ea7a3d0, MIT license.
+  public static let studioProject: HapticFormat = {
+    var format = HapticFormat(
+      "hasp", title: "Haptics Studio project (Meta)", fileExtensions: ["hasp"],
+      rules: [.projectStructure] + Rule.hapticClipRules,
+      resolution: .exact,
+      recognize: { bytes in
+        guard let outline = JSONOutline(bytes), outline.hasRootKey("clips"),
+          outline.hasRootKey("state")
+        else { return .unrecognized }
+        return outline.nestedKeys.contains("clipId") ? .certain : .possible
+      },
+      read: { (file, options) throws(InputError) in
+        try StudioProject(file).readResult(part: file.part, options: options)
+      })
+    format.listParts = { (file) throws(InputError) in try StudioProject(file).parts }
+    return format
+  }()
+}
+
+/// The clips of a project.
+private struct StudioProject {
+  private let json: JSONDocument
+
+  /// The pause between clips that play one after the other, in seconds.
+  private static let pauseSeconds = 0.5
+
+  init(_ file: SourceFile) throws(InputError) {
+    do {
+      json = try JSONDocument(text: file.bytes, name: file.name)
+    } catch {
+      throw InputError(error, rule: .invalidSyntax)
+    }
+  }
+
+  /// The clips with haptics.
+  var parts: [SourceFile.Part] {
+    var parts: [SourceFile.Part] = []
+    guard let clips = json.root["clips"] else { return parts }
+    for (index, clip) in clips.elements.enumerated() where clip["haptic"]?.kind == .object {
+      parts.append(SourceFile.Part(index: index, name: clip["name"]?.string ?? "\(index + 1)"))
+    }
+    return parts
+  }
+
+  /// Reads a clip, or all clips one after the other.
+  func readResult(part: SourceFile.Part?, options: ReadingOptions) -> ReadResult {
+    var log = FindingLog()
+    guard let clips = json.root["clips"], clips.kind == .array else {
+      log.add(
+        .projectStructure, at: json.root, "a project must have the key \"clips\" with an array")
+      return result(nil, log, options)
+    }
+    let parts = part.map { [$0] } ?? parts
+    var combined = CombinedClips()
+    for part in parts {
+      guard let clip = clips.elements.dropFirst(part.index).first(where: { _ in true }) else {
+        log.add(.projectStructure, at: clips, "the project has no clip \(part.index + 1)")
+        continue
+      }
+      combined.add(clip, readingOptions: options, pause: Self.pauseSeconds)
+    }
+    if parts.isEmpty {
+      log.add(.projectStructure, at: clips, "the project has no clips with haptics")
+    }
+    var result = result(
+      HapticComposition(
+        layers: combined.layers, title: part?.name ?? json.root["metadata"]?["name"]?.string,
+        notes: combined.notes), log, options)
+    result.findings = combined.findings + result.findings
+    result.errorCount += combined.errorCount
+    if result.errorCount > 0 {
+      result.composition = nil
+    }
+    result.losses = options.wantsFindings ? combined.losses : []
+    result.sounds = combined.sounds
+    let sourceMaps = combined.sourceMaps
+    let location = clips.location
+    result.sourceMap = SourceMap { element in
+      guard let layer = element.layer, sourceMaps.indices.contains(layer) else { return location }
+      let (sourceMap, firstLayer) = sourceMaps[layer]
+      return sourceMap.location(of: element.movedToLayer(layer - firstLayer))
+    }
+    return result
+  }
+
+  private func result(
+    _ composition: HapticComposition?, _ log: FindingLog, _ options: ReadingOptions
+  ) -> ReadResult {
+    ReadResult(
+      composition, of: json, log: log, options: options,
+      sourceMap: SourceMap { [json] _ in json.root.location })
+  }
+}
+
+/// Clips that play one after the other, as layers with the names of the clips.
+private struct CombinedClips {
+  var layers: [HapticComposition.Layer] = []
+  var findings: [Finding] = []
+  var errorCount = 0
+  var losses: [Loss] = []
+  var sounds: [ReadResult.SoundReference] = []
+  var notes: String?
+  /// For each layer, the map of its clip and the index of the first layer of the clip.
+  var sourceMaps: [(map: SourceMap, firstLayer: Int)] = []
+  /// The end of the last clip, in seconds.
+  private var end: Double?
+
+  /// Adds a clip after a pause.
+  mutating func add(_ clip: JSONValue, readingOptions options: ReadingOptions, pause: Double) {
+    guard let haptic = clip["haptic"] else { return }
+    let result = HapticClipDecoder.readResult(of: haptic, options: options)
+    findings += result.findings
+    errorCount += result.errorCount
+    guard var composition = result.composition else { return }
+    let name = clip["name"]?.string ?? ""
+    let start = end.map { $0 + pause } ?? 0
+    end = start + composition.duration
+    let firstLayer = layers.count
+    if let sound = sound(of: clip) {
+      composition.layers.append(sound)
+    }
+    for var layer in composition.layers {
+      layer.name = name
+      layer.delay(by: start)
+      layers.append(layer)
+      sourceMaps.append((result.sourceMap, firstLayer))
+    }
+    if let text = clip["notes"]?.string, !text.isEmpty {
+      notes = notes.map { "\($0) \(text)" } ?? text
+    }
+  }
+
+  /// Returns a layer that plays the sound of a clip. A path outside the folder of the project is a
+  /// loss.
+  private mutating func sound(of clip: JSONValue) -> HapticComposition.Layer? {
+    guard let value = clip["audioAsset"]?["path"], let path = value.string, !path.isEmpty else {
+      return nil
+    }
+    let isOutside =
+      path.hasPrefix("/") || path.split(separator: "/").contains("..")
+      || path.utf8.contains(UInt8(ascii: "\\")) || path.utf8.contains(0)
+    guard !isOutside else {
+      losses.append(
+        Loss(
+          .dropped, .composition, at: value.location,
+          "the sound file is outside the folder of the project"))
+      return nil
+    }
+    sounds.append(.init(path: path, location: value.location))
+    let event = HapticEvent(kind: .audioCustom, time: 0, waveform: AudioWaveform(path: path))
+    return HapticComposition.Layer(HapticPattern(events: [event]))
+  }
+}
+
+extension CompositionElement {
+  /// The index of the layer of the part, or nil for the whole composition.
+  fileprivate var layer: Int? {
+    switch self {
+    case .composition: nil
+    case .layer(let layer): layer
+    case .event(let event): event.layer
+    case .parameter(let layer, _): layer
+    case .curve(let layer, _): layer
+    }
+  }
+
+  /// Returns the part with another layer.
+  fileprivate func movedToLayer(_ layer: Int) -> CompositionElement {
+    switch self {
+    case .composition: .composition
+    case .layer: .layer(layer)
+    case .event(let event): .event(EventReference(layer: layer, event: event.event))
+    case .parameter(_, let index): .parameter(layer: layer, index: index)
+    case .curve(_, let index): .curve(layer: layer, index: index)
+    }
+  }
+}
+
+extension Rule {
+  static let projectStructure = error(
+    "project", "grammar", "A project must have an array of clips with haptics.")
+}

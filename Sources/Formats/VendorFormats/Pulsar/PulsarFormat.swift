@@ -1,0 +1,229 @@
+public import HapticFormats
+internal import HapticModel
+internal import Reading
+
+extension HapticFormat {
+  /// The patterns of the library Pulsar for iOS, Android, React Native, and Flutter: a JSON text
+  /// with a continuous and a discrete pattern. Times are in milliseconds.
+  ///
+  /// As in the library, amplitude is intensity and frequency is sharpness, and the continuous
+  /// pattern plays only if it has points of both. Source: software-mansion/pulsar, f61b7ea, MIT
+  /// license.
+  public static let pulsar = json(
+    "pulsar", title: "Pulsar", endings: ["pulsar.json"], rules: Rule.pulsar,
+    resolution: FormatResolution(intensityStep: 0.005, sharpnessStep: 0.01),
+    matches: { $0.hasRootKey("continuousPattern") || $0.hasRootKey("discretePattern") },
+    read: { json, options in
+      var reader = PulsarReader()
+      var pattern = PulsarPattern()
+      PulsarReader.file.read(json.root, into: &pattern, reader: &reader)
+      reader.checkUnit(of: pattern, in: json)
+      let taps = pattern.taps.map { $0.valueIndex }
+      let losses = pattern.losses
+      let layers = pattern.layers
+      return ReadResult(
+        HapticComposition(layers: layers, title: pattern.name, notes: pattern.description),
+        of: json, log: reader.log, options: options, losses: losses,
+        sourceMap: SourceMap(
+          root: json.root.index,
+          events: layers.count > 1 || taps.isEmpty ? [[json.root.index], taps] : [taps]
+        ) { json.location(ofValue: $0) })
+    },
+    write: { (composition, options) throws(InputError) in
+      try composition.checkFinite(.pulsarRange)
+      var losses = LossLog()
+      let played = composition.unrolled(passCount: options.loopCount, losses: &losses)
+      let pattern = PulsarPattern(of: played, options: options, losses: &losses)
+      return WrittenFiles(
+        [WrittenFiles.File(PulsarReader.file.text(pattern))], losses: losses.finish())
+    }, shape: { PulsarReader.file.schema })
+}
+
+/// A pattern of Pulsar.
+private struct PulsarPattern: Sendable {
+  /// A value at a time in milliseconds.
+  struct Point: Equatable, Sendable {
+    var time = 0.0
+    var value = 0.0
+  }
+
+  /// A transient at a time in milliseconds.
+  struct Tap: Equatable, Sendable {
+    var time = 0.0
+    var amplitude = 0.0
+    var frequency = 0.0
+    var valueIndex = 0
+  }
+
+  var amplitude: [Point] = []
+  var frequency: [Point] = []
+  var taps: [Tap] = []
+  var name: String?
+  var description: String?
+
+  init() {}
+
+  /// Creates the pattern of a composition: the sum of its continuous events, and its transients.
+  init(of composition: HapticComposition, options: WritingOptions, losses: inout LossLog) {
+    losses.addNonHapticLosses(of: composition)
+    name = composition.title
+    description = composition.notes
+    let sampler = EnvelopeSampler(.intensity, tolerance: options.tolerance)
+    let envelopes = sampler.envelopes(of: composition, losses: &losses)
+    let merged = MergedEnvelope(envelopes, sampler: sampler)
+    losses.add(merged)
+    if let first = merged.points.first, first.time > 0 {
+      amplitude = [Point(), Point(time: first.time * 1_000)]
+      frequency = [Point(value: first.sharpness)]
+    }
+    for point in merged.points {
+      amplitude.append(Point(time: point.time * 1_000, value: point.level))
+      frequency.append(Point(time: point.time * 1_000, value: point.sharpness))
+    }
+    for envelope in envelopes where envelope.kind == .hapticTransient {
+      let point = envelope.points[0]
+      taps.append(
+        Tap(time: point.time * 1_000, amplitude: point.level, frequency: point.sharpness))
+    }
+  }
+
+  /// The duration of the continuous pattern, in milliseconds; 0 if it does not play.
+  private var continuousMilliseconds: Double {
+    guard !amplitude.isEmpty, !frequency.isEmpty else { return 0 }
+    return (amplitude + frequency).map { $0.time }.max() ?? 0
+  }
+
+  /// The continuous pattern as one event with curves, and the transients, each as a layer.
+  var layers: [HapticComposition.Layer] {
+    var layers: [HapticComposition.Layer] = []
+    if continuousMilliseconds > 0 {
+      let event = HapticEvent(
+        kind: .hapticContinuous, time: 0, duration: continuousMilliseconds / 1_000,
+        parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
+      layers.append(
+        HapticComposition.Layer(
+          HapticPattern(
+            events: [event],
+            curves: [
+              Self.curve(.hapticIntensityControl, amplitude),
+              Self.curve(.hapticSharpnessControl, frequency),
+            ])))
+    }
+    let transients = taps.map { tap in
+      HapticEvent(
+        kind: .hapticTransient, time: tap.time / 1_000,
+        parameters: [
+          .hapticIntensity: Float(tap.amplitude), .hapticSharpness: Float(tap.frequency),
+        ])
+    }
+    if !transients.isEmpty || layers.isEmpty {
+      layers.append(HapticComposition.Layer(HapticPattern(events: transients)))
+    }
+    return layers
+  }
+
+  /// The points that do not play.
+  var losses: [Loss] {
+    guard amplitude.isEmpty != frequency.isEmpty else { return [] }
+    return [
+      Loss(
+        .dropped, .composition,
+        "the continuous pattern does not play without points of both amplitude and frequency")
+    ]
+  }
+
+  private static func curve(_ id: DynamicParameterID, _ points: [Point]) -> ParameterCurve {
+    let sorted = points.indices.sorted { (points[$0].time, $0) < (points[$1].time, $1) }
+    return ParameterCurve(
+      id: id, time: 0,
+      controlPoints: sorted.map {
+        .init(time: points[$0].time / 1_000, value: Float(points[$0].value))
+      })
+  }
+}
+
+/// Reads and writes the JSON of a pattern.
+private struct PulsarReader: JSONSchemaReader {
+  private typealias Table<Owner> = JSONObjectSchema<Owner, PulsarReader>
+  private typealias Field<Owner> = JSONProperty<Owner, PulsarReader>
+
+  static let writesShortNumbers = true
+  var log = FindingLog()
+  let rules = JSONSchemaRules(
+    missingKey: .pulsarStructure, wrongType: .wrongType, outOfRange: .pulsarRange,
+    nullHandling: .absent)
+
+  private static let timeType = JSONType.number(0...FrameConversion.maximumSeconds * 1_000)
+  private static let levelType = JSONType.number(0...1)
+
+  static let file = JSONObjectSchema<PulsarPattern, PulsarReader>(
+    "the file",
+    [
+      .group(
+        "continuousPattern",
+        Table(
+          "the continuous pattern",
+          [
+            .array(
+              "amplitude", of: point, new: PulsarPattern.Point(), is: .required, layout: .singleLine
+            ) { $1(&$0.amplitude) },
+            .array(
+              "frequency", of: point, new: PulsarPattern.Point(), is: .required, layout: .singleLine
+            ) { $1(&$0.frequency) },
+          ])),
+      .array(
+        "discretePattern", of: tap, new: PulsarPattern.Tap(), is: .required, layout: .singleLine
+      ) { $1(&$0.taps) },
+      .value("name", .string()) { $1(&$0.name) },
+      .value("description", .string()) { $1(&$0.description) },
+    ])
+
+  private static let point = Table<PulsarPattern.Point>(
+    "a point",
+    [
+      .value("time", timeType, is: .required) { $1(&$0.time) },
+      .value("value", levelType, is: .required) { $1(&$0.value) },
+    ])
+
+  private static let tap = Table<PulsarPattern.Tap>(
+    "a discrete point",
+    [
+      .value("time", timeType, is: .required) { $1(&$0.time) },
+      .value("amplitude", levelType, is: .required) { $1(&$0.amplitude) },
+      .value("frequency", levelType, is: .required) { $1(&$0.frequency) },
+    ]
+  ) { object, tap, _ in
+    tap.valueIndex = object.index
+    return true
+  }
+
+  /// The time in milliseconds below which fractions indicate seconds.
+  private static let shortestPattern = 10.0
+
+  /// Reports times that are probably in seconds: fractions in a pattern of a few milliseconds.
+  mutating func checkUnit(of pattern: PulsarPattern, in json: JSONDocument) {
+    let times =
+      pattern.taps.map { $0.time } + (pattern.amplitude + pattern.frequency).map { $0.time }
+    guard let last = times.max(), last < Self.shortestPattern,
+      times.contains(where: { $0 != $0.rounded() })
+    else { return }
+    log.add(
+      .pulsarUnit, at: json.root, "the last time is \(last) ms; times are in milliseconds",
+      suggestion: "if seconds were intended, multiply all times by 1000")
+  }
+}
+
+extension Rule {
+  static let pulsarStructure = error(
+    "structure", "grammar",
+    "The file must have a continuous pattern with points, and a discrete pattern.")
+  static let pulsarRange = error(
+    "out-of-range", "range",
+    "Times must be 0 to 86400000 ms. Values, amplitudes, and frequencies must be 0 to 1.")
+  static let pulsarUnit = warning(
+    "time-unit", "range",
+    "Times are in milliseconds. Fractions in a pattern of a few milliseconds usually mean seconds.")
+
+  /// The rules of patterns of Pulsar, in listing order.
+  static let pulsar: [Rule] = [.invalidSyntax, .pulsarStructure, .wrongType, .pulsarRange, .pulsarUnit]
+}

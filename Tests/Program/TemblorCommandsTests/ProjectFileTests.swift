@@ -1,0 +1,86 @@
+import HapticFormats
+import HapticModel
+import PatternWorkflows
+import SystemSupport
+import TestSupport
+import Testing
+
+@testable import CommandLineKit
+@testable import TemblorCommands
+
+/// Files with several patterns: every command accepts them as it accepts a folder.
+@Suite struct ProjectFileTests {
+  private let place: Scratch
+
+  init() throws {
+    place = try Scratch()
+    try place.write(Self.project(["kick", "../kick", "KICK", ".a/b"]), to: "drums.hasp")
+  }
+
+  /// Returns a project with a clip of each name.
+  private static func project(_ names: [String]) -> String {
+    let clips = names.map { name in
+      #"""
+      {"clipId": "\#(name)", "name": "\#(name)", "haptic": {"version": {"major": 1}, "signals": {
+      "continuous": {"envelopes": {"amplitude": [
+      {"time": 0, "amplitude": 0.5}, {"time": 0.2, "amplitude": 0.1}]}}}}}
+      """#
+    }
+    return #"{"state": {}, "clips": [\#(clips.joined(separator: ","))]}"#
+  }
+
+  private func run(_ words: String...) -> (
+    status: CommandLineKit.ExitStatus, output: String, error: String
+  ) {
+    let recorded = RecordedTerminal()
+    let status = TemblorProgram.program().run(words, on: recorded.terminal)
+    let folder = place.path + "/"
+    return (
+      status, recorded.output.replacing(folder, with: ""),
+      recorded.error.replacing(folder, with: "")
+    )
+  }
+
+  @Test("Each clip is an input with a file name that stays in a folder of the project")
+  func inputs() {
+    let (inputs, problems) = PatternInput.find([place("drums.hasp")])
+    #expect(problems == [])
+    #expect(
+      inputs.map { FileSystem.name(of: $0.outputStem) } == ["kick", "___kick", "KICK-2", "_a_b"])
+    #expect(inputs.map(\.part?.index) == [0, 1, 2, 3])
+    #expect(inputs[0].name == "\(place("drums.hasp")) (kick)")
+    #expect(PatternInput.find([place.path]).inputs.count == 4)
+  }
+
+  @Test("Convert writes a file for each clip")
+  func converting() throws {
+    let run = run("convert", place("drums.hasp"), "--format", "haptic", "-o", place("out"))
+    #expect(run.status == .done, "\(run.error)")
+    for name in ["kick", "___kick", "KICK-2", "_a_b"] {
+      #expect(FileSystem.entry(at: place("out/drums/\(name).haptic")) == .file, "\(name)")
+      let check = self.run("check", "--no-notes", place("out/drums/\(name).haptic"))
+      #expect(check.status == .done && check.output == "", "\(check.output)")
+    }
+  }
+
+  @Test("Commands process each clip")
+  func processing() {
+    let info = run("info", place("drums.hasp"))
+    #expect(info.status == .done)
+    #expect(info.output.contains("drums.hasp (kick)"), "\(info.output)")
+    let check = run("check", place("drums.hasp"), "--no-notes")
+    #expect(check.status == .done, "\(check.output)")
+    let rendering = run("render", place("drums.hasp"), "-o", place("sounds"))
+    #expect(rendering.error.hasSuffix("4 of 4 sounds written\n"), "\(rendering.error)")
+    let edit = run("edit", place("drums.hasp"))
+    #expect(edit.error == "drums.hasp: contains several patterns; specify a single file\n")
+  }
+
+  @Test("More clips than the limit are one pattern")
+  func manyClips() throws {
+    try place.write(Self.project((0...200).map { "c\($0)" }), to: "many.hasp")
+    let (inputs, _) = PatternInput.find([place("many.hasp")])
+    #expect(inputs.count == 1 && inputs[0].part == nil)
+    #expect(try LoadedPattern(inputs[0]).composition.layers.count == 201)
+  }
+}
