@@ -1,16 +1,18 @@
 internal import HapticFormats
+internal import HapticModel
 internal import HapticRender
 internal import Reading
 internal import RealtimeMemory
 internal import SignalAnalysis
 internal import TransducerProfiles
+internal import VendorFormats
 
-// The C interface of the studio, for its page (WebAssembly) and for C programs. C/temblor.h
+// The C interface of the studio, for its page (WebAssembly) and for C programs. Library/temblor.h
 // documents it for C. Arguments are numbers and bytes in memory. An instance has all of its state,
 // and must be used by one thread at a time.
 //
 // Most functions return a number: 1 or a count for success, and 0 for a failure, with the error as
-// JSON in the output.
+// JSON in the output. The status of the last call tells an empty result from a failure.
 
 /// Creates an instance.
 @_expose(wasm, "create") @_cdecl("temblor_create")
@@ -20,8 +22,17 @@ public func temblorCreate() -> StudioHandle {
 
 /// Releases an instance and everything that belongs to it.
 @_expose(wasm, "release") @_cdecl("temblor_release")
-public func temblorRelease(_ handle: StudioHandle) {
-  unsafe Unmanaged<StudioInstance>.fromOpaque(handle).release()
+public func temblorRelease(_ handle: StudioHandle?) {
+  if let handle = unsafe handle {
+    unsafe Unmanaged<StudioInstance>.fromOpaque(handle).release()
+  }
+}
+
+/// Returns the status of the last call, a `CallStatus`.
+@_cdecl("temblor_status")
+public func temblorStatus(_ handle: StudioHandle?) -> Int32 {
+  guard let handle = unsafe handle else { return CallStatus.invalidArgument.rawValue }
+  return unsafe StudioInstance.instance(of: handle).status.rawValue
 }
 
 // MARK: - Memory
@@ -39,20 +50,23 @@ public func temblorInput(_ handle: StudioHandle, _ count: Int32) -> UnsafeMutabl
 
 /// Returns the output of the last call, valid until the next.
 @_expose(wasm, "output") @_cdecl("temblor_output")
-public func temblorOutput(_ handle: StudioHandle) -> UnsafeMutablePointer<UInt8> {
-  unsafe StudioInstance.instance(of: handle).outputBuffer.address
+public func temblorOutput(_ handle: StudioHandle?) -> UnsafeMutablePointer<UInt8>? {
+  guard let handle = unsafe handle else { return nil }
+  return unsafe StudioInstance.instance(of: handle).outputBuffer.address
 }
 
 /// Returns the length of the output, in bytes.
 @_expose(wasm, "outputLength") @_cdecl("temblor_output_length")
-public func temblorOutputLength(_ handle: StudioHandle) -> Int32 {
-  unsafe Int32(clamping: StudioInstance.instance(of: handle).outputBuffer.count)
+public func temblorOutputLength(_ handle: StudioHandle?) -> Int32 {
+  guard let handle = unsafe handle else { return 0 }
+  return unsafe Int32(clamping: StudioInstance.instance(of: handle).outputBuffer.count)
 }
 
 /// Returns the samples of the last rendering, in −1…1.
 @_expose(wasm, "samples") @_cdecl("temblor_samples")
-public func temblorSamples(_ handle: StudioHandle) -> UnsafeMutablePointer<Float> {
-  unsafe StudioInstance.instance(of: handle).sampleBuffer.address
+public func temblorSamples(_ handle: StudioHandle?) -> UnsafeMutablePointer<Float>? {
+  guard let handle = unsafe handle else { return nil }
+  return unsafe StudioInstance.instance(of: handle).sampleBuffer.address
 }
 
 // MARK: - Patterns
@@ -61,24 +75,29 @@ public func temblorSamples(_ handle: StudioHandle) -> UnsafeMutablePointer<Float
 /// output is the error, and the previous pattern stays audible.
 @_expose(wasm, "open") @_cdecl("temblor_open")
 public func temblorOpen(
-  _ handle: StudioHandle, _ slot: Int32, _ name: BytePointer?, _ nameLength: Int32,
+  _ handle: StudioHandle?, _ slot: Int32, _ name: BytePointer?, _ nameLength: Int32,
   _ content: BytePointer?,
   _ length: Int32
 ) -> Int32 {
-  unsafe StudioInstance.instance(of: handle).open(
-    slot, SourceFile(bytes(content, length), name: text(name, nameLength)))
+  unsafe call(handle) { instance throws(CallError) in
+    let name = try unsafe text(name, nameLength, of: "the name")
+    let content = try unsafe bytes(content, length, of: "the content")
+    return try instance.open(slot, SourceFile(content, name: name))
+  }
 }
 
 /// Replaces the text of a document. Returns 1 if it can be read; otherwise, the output is the
 /// error.
 @_expose(wasm, "replace") @_cdecl("temblor_replace")
 public func temblorReplace(
-  _ handle: StudioHandle, _ slot: Int32, _ content: BytePointer?, _ length: Int32
+  _ handle: StudioHandle?, _ slot: Int32, _ content: BytePointer?, _ length: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  return instance.withDocument(slot) { document in
-    unsafe document.replace(bytes(content, length))
-    return instance.status(of: document)
+  unsafe call(handle) { instance throws(CallError) in
+    let content = try unsafe bytes(content, length, of: "the text")
+    return try instance.withDocument(slot) { document throws(CallError) in
+      document.replace(content)
+      return try StudioInstance.result(of: document)
+    }
   }
 }
 
@@ -86,35 +105,43 @@ public func temblorReplace(
 /// error, and the result is 0.
 @_expose(wasm, "change") @_cdecl("temblor_change")
 public func temblorChange(
-  _ handle: StudioHandle, _ slot: Int32, _ changes: BytePointer?, _ length: Int32
+  _ handle: StudioHandle?, _ slot: Int32, _ changes: BytePointer?, _ length: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  return instance.withDocument(slot) { document in
-    do throws(InputError) {
-      try document.applyChanges(unsafe [PatternChange](json: bytes(changes, length)))
-      return 1
-    } catch {
-      return instance.setError(error)
+  unsafe call(handle) { instance throws(CallError) in
+    let changes = try unsafe bytes(changes, length, of: "the changes")
+    return try instance.withDocument(slot) { document throws(CallError) in
+      try onInput { () throws(InputError) in
+        try document.applyChanges([PatternChange](json: changes))
+        return 1
+      }
     }
   }
 }
 
-/// Begins an undo step with a name.
+/// Begins an undo step with a name. Returns 1, or 0 for an invalid document.
 @_expose(wasm, "begin") @_cdecl("temblor_begin")
 public func temblorBegin(
-  _ handle: StudioHandle, _ slot: Int32, _ label: BytePointer?, _ length: Int32
-) {
-  _ = unsafe StudioInstance.instance(of: handle).withDocument(slot) { document in
-    unsafe document.beginStep(text(label, length))
-    return 1
+  _ handle: StudioHandle?, _ slot: Int32, _ label: BytePointer?, _ length: Int32
+) -> Int32 {
+  unsafe call(handle) { instance throws(CallError) in
+    let label = try unsafe text(label, length, of: "the name")
+    return try instance.withDocument(slot) { document throws(CallError) in
+      document.beginStep(label)
+      return 1
+    }
   }
 }
 
 /// Undoes the last step, or redoes it if `forward` is not 0. Returns 0 if there is none.
 @_expose(wasm, "step") @_cdecl("temblor_step")
-public func temblorStep(_ handle: StudioHandle, _ slot: Int32, _ forward: Int32) -> Int32 {
-  unsafe StudioInstance.instance(of: handle).withDocument(slot) {
-    $0.moveInHistory(forward: forward != 0) ? 1 : 0
+public func temblorStep(_ handle: StudioHandle?, _ slot: Int32, _ forward: Int32) -> Int32 {
+  unsafe call(handle) { instance throws(CallError) in
+    try instance.withDocument(slot) { document throws(CallError) in
+      guard document.moveInHistory(forward: forward != 0) else {
+        throw .state(forward == 0 ? "there is no step to undo" : "there is no step to redo")
+      }
+      return 1
+    }
   }
 }
 
@@ -127,43 +154,71 @@ public func temblorStep(_ handle: StudioHandle, _ slot: Int32, _ forward: Int32)
 /// - `losses` (of the last conversion), `formats`, and `profiles` are JSON without a document.
 @_expose(wasm, "report") @_cdecl("temblor_report")
 public func temblorReport(
-  _ handle: StudioHandle, _ name: BytePointer?, _ length: Int32, _ slot: Int32, _ profile: Int32
+  _ handle: StudioHandle?, _ name: BytePointer?, _ length: Int32, _ slot: Int32, _ profile: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  let name = unsafe text(name, length)
-  guard let kind = ReportKind(rawValue: name) else { return instance.setOutput([UInt8]()) }
-  return instance.setOutput(
-    instance.studio.report(kind, document: Int(slot), profile: Int(profile)))
+  unsafe call(handle) { instance throws(CallError) in
+    let name = try unsafe text(name, length, of: "the name")
+    guard let kind = ReportKind(rawValue: name) else {
+      throw .argument(
+        "unknown report \(name.quoted())", suggestion: "use \(ReportKind.listedNames)")
+    }
+    let slot = kind.needsDocument ? try instance.slotIndex(slot) : 0
+    let profile = kind == .check ? try instance.profileIndex(profile) : 0
+    if kind == .score, instance.studio.documents[slot].editor == nil {
+      return try StudioInstance.result(of: instance.studio.documents[slot])
+    }
+    return instance.setOutput(
+      instance.studio.report(kind, document: slot, profile: profile))
+  }
 }
 
 /// Sets the output to the bytes of a part, by its path; none for an invalid path.
 @_expose(wasm, "part") @_cdecl("temblor_part")
 public func temblorPart(
-  _ handle: StudioHandle, _ slot: Int32, _ path: BytePointer?, _ length: Int32
+  _ handle: StudioHandle?, _ slot: Int32, _ path: BytePointer?, _ length: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  let path = unsafe text(path, length)
-  return instance.withDocument(slot) { instance.setOutput((try? $0.editor?.bytes(of: path)) ?? []) }
+  unsafe call(handle) { instance throws(CallError) in
+    let path = try unsafe text(path, length, of: "the path")
+    let part = try instance.withDocument(slot) { document throws(CallError) in
+      guard let editor = document.editor else { throw .state("the slot has no pattern") }
+      return try onInput { () throws(InputError) in try editor.bytes(of: path) }
+    }
+    return instance.setOutput(part)
+  }
 }
 
 /// Sets the output to the pattern in a format, by its id; no bytes if it cannot be written.
 @_expose(wasm, "save") @_cdecl("temblor_save")
 public func temblorSave(
-  _ handle: StudioHandle, _ slot: Int32, _ format: BytePointer?, _ length: Int32
+  _ handle: StudioHandle?, _ slot: Int32, _ format: BytePointer?, _ length: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  let format = unsafe text(format, length)
-  return instance.setOutput(
-    instance.hasDocument(slot) ? instance.studio.save(Int(slot), as: format) ?? [] : [])
+  unsafe call(handle) { instance throws(CallError) in
+    let id = try unsafe text(format, length, of: "the format")
+    let slot = try instance.slotIndex(slot)
+    instance.studio.losses = []
+    guard let format = FormatRegistry.standard.format(id: id) else {
+      throw .argument(
+        "unknown format \(id.quoted())", suggestion: "the report \"formats\" lists the formats")
+    }
+    return instance.setOutput(
+      try onInput { () throws(InputError) in try instance.studio.save(slot, as: format) })
+  }
 }
 
 // MARK: - Sound
 
-/// Returns the frequency in hertz at which a profile plays a sharpness.
+/// Returns the frequency in hertz at which a profile plays a sharpness; NaN for an invalid profile
+/// or sharpness.
 @_expose(wasm, "hertz") @_cdecl("temblor_hertz")
-public func temblorHertz(_ handle: StudioHandle, _ profile: Int32, _ sharpness: Double) -> Double {
-  unsafe StudioInstance.instance(of: handle).studio.hertz(
-    profile: Int(profile), sharpness: sharpness)
+public func temblorHertz(_ handle: StudioHandle?, _ profile: Int32, _ sharpness: Double) -> Double {
+  var hertz = Double.nan
+  _ = unsafe call(handle) { instance throws(CallError) in
+    let profile = try instance.profileIndex(profile)
+    guard sharpness.isFinite else { throw .argument("the sharpness is \(sharpness)") }
+    hertz = instance.studio.hertz(profile: profile, sharpness: sharpness)
+    return 1
+  }
+  return hertz
 }
 
 /// Adds a decoded sound file under its path in patterns.
@@ -179,15 +234,19 @@ public func temblorHertz(_ handle: StudioHandle, _ profile: Int32, _ sharpness: 
 /// - Returns: 1, or 0 for invalid arguments.
 @_expose(wasm, "sound") @_cdecl("temblor_sound")
 public func temblorSound(
-  _ handle: StudioHandle, _ name: BytePointer?, _ nameLength: Int32,
+  _ handle: StudioHandle?, _ name: BytePointer?, _ nameLength: Int32,
   _ samples: UnsafePointer<Float>?,
   _ count: Int32,
   _ channels: Int32, _ rate: Double
 ) -> Int32 {
-  guard channels > 0, rate >= 1, rate.isFinite, let samples = unsafe samples else { return 0 }
-  unsafe StudioInstance.instance(of: handle).studio.sounds[text(name, nameLength)] = DecodedSound(
-    interleaved: floats(samples, count), channelCount: Int(channels), rate: rate)
-  return 1
+  unsafe call(handle) { instance throws(CallError) in
+    let name = try unsafe text(name, nameLength, of: "the name")
+    let samples = try unsafe StudioCore.samples(samples, count, channels: channels)
+    try requireNumber(rate, 500...1_000_000, "the sample rate")
+    instance.studio.sounds[name] = DecodedSound(
+      interleaved: samples, channelCount: Int(channels), rate: rate)
+    return 1
+  }
 }
 
 /// Traces a sound of at most an hour to a pattern, and opens it as an AHAP document 0…65,535.
@@ -197,37 +256,35 @@ public func temblorSound(
 /// for.
 @_expose(wasm, "trace") @_cdecl("temblor_trace")
 public func temblorTrace(
-  _ handle: StudioHandle, _ slot: Int32, _ name: BytePointer?, _ nameLength: Int32,
+  _ handle: StudioHandle?, _ slot: Int32, _ name: BytePointer?, _ nameLength: Int32,
   _ samples: UnsafePointer<Float>?, _ count: Int32,
   _ channels: Int32, _ rate: Double, _ profile: Int32
 ) -> Int32 {
-  guard channels > 0, rate > 0, rate.isFinite, let samples = unsafe samples else { return 0 }
-  let instance = unsafe StudioInstance.instance(of: handle)
-  let sound = unsafe Signal(
-    interleaved: floats(samples, count), channelCount: Int(channels), rate: rate)
-  do throws(InputError) {
-    return instance.open(
-      slot,
-      try DocumentConversion.trace(
-        sound, named: unsafe text(name, nameLength), instance.profile(profile))
-    )
-  } catch {
-    return instance.setError(error)
+  unsafe call(handle) { instance throws(CallError) in
+    let name = try unsafe text(name, nameLength, of: "the name")
+    let samples = try unsafe StudioCore.samples(samples, count, channels: channels)
+    try requireNumber(rate, 1...1_000_000, "the sample rate")
+    let profile = try instance.profile(profile)
+    let sound = Signal(interleaved: samples, channelCount: Int(channels), rate: rate)
+    let file = try onInput { () throws(InputError) in
+      try DocumentConversion.trace(sound, named: name, profile)
+    }
+    return try instance.open(slot, file)
   }
 }
 
 /// Adds a user's profile from its JSON text. Returns its index, or −1 with the error as output.
 @_expose(wasm, "addProfile") @_cdecl("temblor_add_profile")
-public func temblorAddProfile(_ handle: StudioHandle, _ content: BytePointer?, _ length: Int32)
+public func temblorAddProfile(_ handle: StudioHandle?, _ content: BytePointer?, _ length: Int32)
   -> Int32
 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  do throws(InputError) {
+  unsafe call(handle, failureResult: -1) { instance throws(CallError) in
+    let content = try unsafe bytes(content, length, of: "the profile")
     instance.studio.profiles.append(
-      try unsafe ProfileFile.read(text: bytes(content, length), name: "profile"))
+      try onInput { () throws(InputError) in
+        try ProfileFile.read(text: content, name: "profile")
+      })
     return Int32(clamping: instance.studio.profiles.count - 1)
-  } catch {
-    return instance.setError(error, returning: -1)
   }
 }
 
@@ -236,33 +293,28 @@ public func temblorAddProfile(_ handle: StudioHandle, _ content: BytePointer?, _
 /// Returns 0 if the document cannot be rendered, with the error as output. After a successful
 /// rendering the output is empty, even without samples.
 @_expose(wasm, "render") @_cdecl("temblor_render")
-public func temblorRender(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32, _ rate: Double)
+public func temblorRender(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  instance.studio.lastRendering = ([], rate, Int(profile))
-  instance.sampleBuffer = FixedBuffer(repeating: 0, count: 0)
-  do throws(InputError) {
-    let samples = try instance.studio.samples(of: Int(slot), profile: Int(profile), rate: rate)
-    instance.studio.lastRendering.samples = samples
+  unsafe call(handle) { instance throws(CallError) in
+    instance.studio.lastRendering = ([], Studio.defaultRate, 0)
+    instance.sampleBuffer = FixedBuffer(repeating: 0, count: 0)
+    let samples = try instance.samples(of: slot, profile: profile, rate: rate)
+    instance.studio.lastRendering = (samples, rate, Int(profile))
     instance.sampleBuffer = FixedBuffer(samples)
-    _ = instance.setOutput([UInt8]())
     return Int32(clamping: samples.count)
-  } catch {
-    return instance.setError(error)
   }
 }
 
 /// Sets the output to the rendering of a document as a WAV file with 32-bit floating-point samples.
 @_expose(wasm, "wav") @_cdecl("temblor_wav")
-public func temblorWav(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32, _ rate: Double)
+public func temblorWav(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  return instance.setOutput(
-    WaveFile.fileBytes(
-      of: instance.studio.render(Int(slot), profile: Int(profile), rate: rate), rate: rate)
-  )
+  unsafe call(handle) { instance throws(CallError) in
+    let samples = try instance.samples(of: slot, profile: profile, rate: rate)
+    return instance.setOutput(WaveFile.fileBytes(of: samples, rate: rate))
+  }
 }
 
 /// Sets the output to a spectrogram of the last rendering between two times: decibels, column by
@@ -270,141 +322,214 @@ public func temblorWav(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32, 
 /// profile.
 @_expose(wasm, "spectrogram") @_cdecl("temblor_spectrogram")
 public func temblorSpectrogram(
-  _ handle: StudioHandle, _ columns: Int32, _ rows: Int32, _ start: Double, _ end: Double
+  _ handle: StudioHandle?, _ columns: Int32, _ rows: Int32, _ start: Double, _ end: Double
 ) -> Int32 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  let (samples, rate, profile) = instance.studio.lastRendering
-  let part = Studio.excerpt(of: samples, rate: rate, from: start, to: end)
-  let top = max(500, 1.5 * instance.studio.hertz(profile: profile, sharpness: 1))
-  return instance.setOutput(
-    Spectrogram.decibels(
-      of: part, rate: rate, columns: Int(columns), rows: Int(rows), upTo: min(top, rate / 2)))
+  unsafe call(handle) { instance throws(CallError) in
+    try requireInteger(columns, 1...maximumColumnCount, "the number of columns")
+    try requireInteger(rows, 1...maximumRowCount, "the number of rows")
+    for time in [start, end] {
+      try requireNumber(
+        time, -FrameConversion.maximumSeconds...FrameConversion.maximumSeconds, "a time")
+    }
+    let (samples, rate, profile) = instance.studio.lastRendering
+    let part = Studio.excerpt(of: samples, rate: rate, from: start, to: end)
+    let top = max(500, 1.5 * instance.studio.hertz(profile: profile, sharpness: 1))
+    return instance.setOutput(
+      Spectrogram.decibels(
+        of: part, rate: rate, columns: Int(columns), rows: Int(rows), upTo: min(top, rate / 2)))
+  }
 }
+
+/// The maximum number of columns of a picture.
+private let maximumColumnCount: Int32 = 8_192
+/// The maximum number of rows of a picture.
+private let maximumRowCount: Int32 = 1_024
 
 /// Sets the output to the minimum and maximum acceleration of the profile's transducer in each
 /// column; empty if the model is unknown.
 @_expose(wasm, "felt") @_cdecl("temblor_felt")
-public func temblorFelt(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32, _ columns: Int32)
+public func temblorFelt(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ columns: Int32)
   -> Int32
 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  let motion = instance.studio.acceleration(
-    Int(slot), profile: Int(profile), rate: Studio.defaultRate)
-  return instance.setOutput(Studio.columnExtremes(of: motion, columns: Int(columns)))
+  unsafe call(handle) { instance throws(CallError) in
+    try requireInteger(columns, 1...maximumColumnCount, "the number of columns")
+    let slot = try instance.slotIndex(slot)
+    let profile = try instance.profileIndex(profile)
+    let motion = try onInput { () throws(InputError) in
+      try instance.studio.acceleration(slot, profile: profile, rate: Studio.defaultRate)
+    }
+    return instance.setOutput(Studio.columnExtremes(of: motion, columns: Int(columns)))
+  }
 }
 
 // MARK: - Plans
 
 /// Sets the output to the compiled plan of a document, for an instance with live sound.
 @_expose(wasm, "plan") @_cdecl("temblor_plan")
-public func temblorPlan(_ handle: StudioHandle, _ slot: Int32, _ profile: Int32, _ rate: Double)
+public func temblorPlan(_ handle: StudioHandle?, _ slot: Int32, _ profile: Int32, _ rate: Double)
   -> Int32
 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  guard let plan = instance.plan(slot, profile: profile, rate: rate) else {
-    return instance.setOutput([UInt8]())
+  unsafe call(handle) { instance throws(CallError) in
+    try requireSampleRate(rate)
+    let plan = try instance.plan(slot, profile: profile, rate: rate)
+    instance.outputBuffer = plan.serialized()
+    return Int32(clamping: instance.outputBuffer.count)
   }
-  instance.outputBuffer = plan.serialized()
-  return Int32(clamping: instance.outputBuffer.count)
 }
 
 /// Returns memory for the bytes of a plan. No other call uses it, so that the bytes can be copied
-/// in pieces over several audio blocks.
+/// in pieces over several audio blocks. Returns NULL for an invalid length.
 @_expose(wasm, "livePlanInput") @_cdecl("temblor_live_plan_input")
-public func temblorLivePlanInput(_ handle: StudioHandle, _ length: Int32) -> UnsafeMutablePointer<
+public func temblorLivePlanInput(_ handle: StudioHandle?, _ length: Int32) -> UnsafeMutablePointer<
   UInt8
-> {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  instance.incomingPlan = unsafe FixedBuffer(uninitialized: max(0, Int(length)))
-  return unsafe instance.incomingPlan.address
+>? {
+  var address: UnsafeMutablePointer<UInt8>?
+  _ = unsafe liveCall(handle) { instance throws(CallError) in
+    try requireInteger(length, 0...maximumPlanLength, "the length")
+    instance.incomingPlan = unsafe FixedBuffer(uninitialized: Int(length))
+    unsafe address = instance.incomingPlan.address
+    return 1
+  }
+  return unsafe address
 }
+
+/// The maximum number of bytes of a plan: 512 MiB.
+private let maximumPlanLength: Int32 = 1 << 29
 
 /// Plays the copied plan from the position of the previous one. Returns 0 for a plan of another
 /// build.
 @_expose(wasm, "livePlan") @_cdecl("temblor_live_plan")
 public func temblorLivePlan(
-  _ handle: StudioHandle, _ slot: Int32, _ length: Int32, _ profile: Int32
+  _ handle: StudioHandle?, _ slot: Int32, _ length: Int32, _ profile: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  return instance.play(slot, profile: profile) { live in
-    var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
-    swap(&bytes, &instance.incomingPlan)
-    return RenderPlan.deserialized(from: bytes, count: Int(length)).flatMap {
-      $0.rate == live.rate ? $0 : nil
+  unsafe liveCall(handle) { instance throws(CallError) in
+    try instance.play(slot, profile: profile) { live throws(CallError) in
+      var bytes = FixedBuffer<UInt8>(repeating: 0, count: 0)
+      swap(&bytes, &instance.incomingPlan)
+      guard let plan = RenderPlan.deserialized(from: bytes, count: Int(length)) else {
+        throw .argument("the bytes are not a plan of this build")
+      }
+      guard plan.rate == live.rate else {
+        throw .argument(
+          "the plan has the sample rate \(plan.rate), and live sound has \(live.rate)")
+      }
+      return plan
     }
   }
 }
 
 // MARK: - Live sound
 
-/// Starts live sound of documents 0 and 1 at a sample rate.
+/// Starts live sound of documents 0 and 1 at a sample rate. Returns 1, or 0 for an invalid rate,
+/// which ends live sound.
 @_expose(wasm, "liveStart") @_cdecl("temblor_live_start")
-public func temblorLiveStart(_ handle: StudioHandle, _ rate: Double) {
-  unsafe StudioInstance.instance(of: handle).liveSound = LiveSound(rate: rate)
+public func temblorLiveStart(_ handle: StudioHandle?, _ rate: Double) -> Int32 {
+  unsafe liveCall(handle) { instance throws(CallError) in
+    instance.liveSound = nil
+    try requireSampleRate(rate)
+    instance.liveSound = LiveSound(rate: rate)
+    return 1
+  }
 }
 
 /// Opens an AHAP text in a document and plays it from the position of the previous pattern. Returns
 /// 0 if it cannot be compiled.
 @_expose(wasm, "liveLoad") @_cdecl("temblor_live_load")
 public func temblorLiveLoad(
-  _ handle: StudioHandle, _ slot: Int32, _ content: BytePointer?, _ length: Int32, _ profile: Int32
+  _ handle: StudioHandle?, _ slot: Int32, _ content: BytePointer?, _ length: Int32, _ profile: Int32
 ) -> Int32 {
-  let instance = unsafe StudioInstance.instance(of: handle)
-  return instance.play(slot, profile: profile) { live in
-    instance.studio.documents[Int(slot)].open(
-      unsafe SourceFile(bytes(content, length), name: "live.ahap"))
-    return instance.studio.documents[Int(slot)].isReadable
-      ? instance.plan(slot, profile: profile, rate: live.rate) : nil
+  unsafe liveCall(handle) { instance throws(CallError) in
+    let content = try unsafe bytes(content, length, of: "the text")
+    return try instance.play(slot, profile: profile) { live throws(CallError) in
+      _ = try instance.open(slot, SourceFile(content, name: "live.ahap"))
+      return try instance.plan(slot, profile: profile, rate: live.rate)
+    }
   }
 }
 
-/// Plays both slots from a frame, or stops them.
+/// Plays both slots from a frame, or stops them. Returns 1, or 0 for a negative frame.
 @_expose(wasm, "livePlay") @_cdecl("temblor_live_play")
-public func temblorLivePlay(_ handle: StudioHandle, _ isPlaying: Int32, _ frame: Int32) {
-  unsafe StudioInstance.instance(of: handle).liveSound?.play(isPlaying != 0, from: Int64(frame))
+public func temblorLivePlay(_ handle: StudioHandle?, _ isPlaying: Int32, _ frame: Int32) -> Int32 {
+  unsafe liveCall(handle) { instance throws(CallError) in
+    let liveSound = try instance.startedLiveSound()
+    try requireInteger(frame, 0...Int32.max, "the frame")
+    liveSound.play(isPlaying != 0, from: Int64(frame))
+    return 1
+  }
 }
 
-/// Repeats a range of frames, or the whole patterns if the end is 0.
+/// Repeats a range of frames, or the whole patterns if the end is 0. Returns 1, or 0 for a range
+/// that is empty.
 @_expose(wasm, "liveLoop") @_cdecl("temblor_live_loop")
 public func temblorLiveLoop(
-  _ handle: StudioHandle, _ isLooping: Int32, _ start: Int32, _ end: Int32
-) {
-  unsafe StudioInstance.instance(of: handle).liveSound?.setLoop(
-    isLooping != 0, from: Int64(start), to: Int64(end))
+  _ handle: StudioHandle?, _ isLooping: Int32, _ start: Int32, _ end: Int32
+) -> Int32 {
+  unsafe liveCall(handle) { instance throws(CallError) in
+    let liveSound = try instance.startedLiveSound()
+    try requireInteger(start, 0...Int32.max, "the start")
+    guard end == 0 || end > start else {
+      throw .argument(
+        "the end \(end) is not after the start \(start)", suggestion: "use 0 for the whole pattern")
+    }
+    liveSound.setLoop(isLooping != 0, from: Int64(start), to: Int64(end))
+    return 1
+  }
 }
 
-/// Selects the audible slot.
+/// Selects the audible slot. Returns 1, or 0 for an invalid slot.
 @_expose(wasm, "liveHear") @_cdecl("temblor_live_hear")
-public func temblorLiveHear(_ handle: StudioHandle, _ slot: Int32) {
-  if 0..<2 ~= slot {
-    unsafe StudioInstance.instance(of: handle).liveSound?.setAudibleSlot(Int(slot))
+public func temblorLiveHear(_ handle: StudioHandle?, _ slot: Int32) -> Int32 {
+  unsafe liveCall(handle) { instance throws(CallError) in
+    let liveSound = try instance.startedLiveSound()
+    try requireInteger(slot, 0...1, "the slot")
+    liveSound.setAudibleSlot(Int(slot))
+    return 1
   }
 }
 
-/// Sets a live control: 0 is intensity, 1 is sharpness.
+/// Sets a live control: 0 is intensity, 1 is sharpness. Returns 1, or 0 for an unknown control or
+/// a value that is not finite.
 @_expose(wasm, "liveControl") @_cdecl("temblor_live_control")
-public func temblorLiveControl(_ handle: StudioHandle, _ control: Int32, _ value: Double) {
-  if 0..<2 ~= control {
-    unsafe StudioInstance.instance(of: handle).liveSound?.setControlValue(Int(control), value)
+public func temblorLiveControl(_ handle: StudioHandle?, _ control: Int32, _ value: Double) -> Int32
+{
+  unsafe liveCall(handle) { instance throws(CallError) in
+    let liveSound = try instance.startedLiveSound()
+    try requireInteger(control, 0...1, "the control")
+    guard value.isFinite else { throw .argument("the value is \(value)") }
+    liveSound.setControlValue(Int(control), min(max(value, control == 0 ? 0 : -1), 1))
+    return 1
   }
 }
 
-/// Renders the next frames, at most 4,096, and returns their address.
+/// Renders the next frames, at most 4,096, and returns their address. Returns silence if live sound
+/// has not started, and for an invalid count.
 @_expose(wasm, "liveRender") @_cdecl("temblor_live_render")
-public func temblorLiveRender(_ handle: StudioHandle, _ count: Int32) -> UnsafeMutablePointer<
+public func temblorLiveRender(_ handle: StudioHandle?, _ count: Int32) -> UnsafeMutablePointer<
   Float
 >? {
-  unsafe StudioInstance.instance(of: handle).liveSound?.render(Int(count))
+  guard let handle = unsafe handle else { return nil }
+  var block = unsafe StudioInstance.instance(of: handle).silentBlock.address
+  _ = unsafe liveCall(handle) { instance throws(CallError) in
+    let liveSound = try instance.startedLiveSound()
+    try requireInteger(count, 0...Int32(LiveSound.blockLength), "the number of frames")
+    unsafe block = liveSound.render(Int(count))
+    return 1
+  }
+  return unsafe block
 }
 
-/// Returns the next frame of the audible pattern.
+/// Returns the next frame of the audible pattern; 0 if live sound has not started.
 @_expose(wasm, "livePosition") @_cdecl("temblor_live_position")
-public func temblorLivePosition(_ handle: StudioHandle) -> Int32 {
-  unsafe Int32(clamping: StudioInstance.instance(of: handle).liveSound?.position ?? 0)
+public func temblorLivePosition(_ handle: StudioHandle?) -> Int32 {
+  unsafe liveCall(handle) { instance throws(CallError) in
+    Int32(clamping: try instance.startedLiveSound().position)
+  }
 }
 
-/// Returns 1 while the audible pattern is playing.
+/// Returns 1 while the audible pattern is playing; 0 if live sound has not started.
 @_expose(wasm, "livePhase") @_cdecl("temblor_live_phase")
-public func temblorLivePhase(_ handle: StudioHandle) -> Int32 {
-  unsafe StudioInstance.instance(of: handle).liveSound?.isRunning == true ? 1 : 0
+public func temblorLivePhase(_ handle: StudioHandle?) -> Int32 {
+  unsafe liveCall(handle) { instance throws(CallError) in
+    try instance.startedLiveSound().isRunning ? 1 : 0
+  }
 }

@@ -16,6 +16,10 @@ extension [PatternChange] {
     } catch {
       throw InputError(changing: "", of: "changes", error.message, error.suggestion)
     }
+    guard document.root.kind == .array else {
+      throw InputError(
+        changing: "", of: "changes", "the changes are not a list", "use [...] around the changes")
+    }
     self = []
     for element in document.root.elements {
       append(try PatternChange(element))

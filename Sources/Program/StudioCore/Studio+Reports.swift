@@ -5,7 +5,7 @@ internal import Reading
 internal import VendorFormats
 
 /// A report about a document or the studio, by its name in the C interface.
-enum ReportKind: String {
+enum ReportKind: String, CaseIterable {
   /// The formats that can be read and written, as JSON.
   case formats
   /// The losses of the last conversion, as JSON.
@@ -26,6 +26,19 @@ enum ReportKind: String {
   case origin
   /// The findings for a profile, as JSON.
   case check
+
+  /// A Boolean value that indicates whether the report is about a document.
+  var needsDocument: Bool {
+    switch self {
+    case .formats, .losses, .profiles: false
+    default: true
+    }
+  }
+
+  /// The names of all reports, separated by commas.
+  static var listedNames: String {
+    allCases.map(\.rawValue).joined(separator: ", ")
+  }
 }
 
 extension Studio {

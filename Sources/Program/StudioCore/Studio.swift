@@ -26,7 +26,7 @@ final class Studio {
   var losses: [LocatedLoss] = []
 
   /// The maximum number of documents.
-  private static let maximumDocumentCount = 65_536
+  static let maximumDocumentCount = 65_536
 
   /// Creates documents up to an index, if it is within the maximum.
   func makeDocuments(upTo index: Int) {
@@ -35,13 +35,13 @@ final class Studio {
     }
   }
 
-  /// Returns the text of a document in another format, or nil if it cannot be written.
-  func save(_ index: Int, as id: String) -> [UInt8]? {
+  /// Returns the text of a document in another format.
+  ///
+  /// - Throws: The reason that the text cannot be read, or cannot be written in the format.
+  func save(_ index: Int, as target: HapticFormat) throws(InputError) -> [UInt8] {
     losses = []
-    guard let target = FormatRegistry.standard.format(id: id) else { return nil }
     let file = SourceFile(documents[index].text, name: documents[index].name)
-    let conversion = try? DocumentConversion.convert(file, from: .ahap, to: target)
-    guard let conversion else { return nil }
+    let conversion = try DocumentConversion.convert(file, from: .ahap, to: target)
     losses = conversion.losses
     return conversion.bytes
   }
@@ -129,10 +129,15 @@ final class Studio {
   {
     var composition = composition.linearized()
     var samples: [String: AudioBuffer] = [:]
+    var tooLongPath: String?
     for layer in composition.layers.indices {
       composition.layers[layer].pattern.events.removeAll { event in
         guard let path = event.waveform?.path, event.kind.playsFile else { return false }
         guard let sound = sounds[path] else { return true }
+        guard sound.frameCount(playedAt: rate) <= Double(Self.maximumSampleCount) else {
+          tooLongPath = path
+          return true
+        }
         if samples[path] == nil {
           samples[path] = AudioBuffer(
             interleaved: sound.interleaved, channelCount: sound.channelCount, rate: sound.rate,
@@ -141,30 +146,34 @@ final class Studio {
         return false
       }
     }
+    if let tooLongPath {
+      throw RenderError(
+        kind: .patternTooLong,
+        description:
+          "the sound file \(tooLongPath.quoted()) has more than \(Self.maximumSampleCount) frames")
+    }
     return try RenderPlan(
       compiling: composition, profile: profile(index), rate: rate, samples: samples)
   }
 
-  /// Compiles the audible pattern of a document; nil if it cannot be compiled.
-  func plan(_ index: Int, profile: Int, rate: Double) -> RenderPlan? {
-    try? compile(index, profile: profile, rate: rate)
-  }
+  /// The maximum number of samples of a rendering, and of frames of a sound at the sample rate of a
+  /// rendering. At 48 kHz, these are 93 minutes.
+  static let maximumSampleCount = 1 << 28
 
   private static let emptySlot = Rule.error(
     "slot-empty", "syntax", "A slot must have a pattern before it is rendered.")
 
+  private static let tooLongRule = Rule.error(
+    "rendering-too-long", "render", "A rendering can have at most 268,435,456 samples.")
+  private static let unknownModel = Rule.error(
+    "hardware-unknown", "render", "The profile must describe the motion of its transducer.")
+
   /// Renders a document with the defaults of `temblor render`: one channel, with trailing silence
   /// for the decay of the hardware.
   ///
-  /// - Returns: The samples, in −1…1; none if the document cannot be rendered.
-  func render(_ index: Int, profile: Int, rate: Double) -> [Float] {
-    (try? samples(of: index, profile: profile, rate: rate)) ?? []
-  }
-
-  /// Renders a document, or throws the reason that it cannot be rendered.
-  ///
-  /// - Throws: An error if the document has no pattern, or if its pattern cannot be compiled at the
-  ///   rate.
+  /// - Returns: The samples, in −1…1.
+  /// - Throws: An error if the document has no pattern, if its pattern cannot be compiled at the
+  ///   rate, or if the rendering is too long.
   func samples(of index: Int, profile profileIndex: Int, rate: Double) throws(InputError)
     -> [Float]
   {
@@ -172,6 +181,13 @@ final class Studio {
     let routing = OutputRouting().fitted(to: [profile(profileIndex)])
     let tail = FrameConversion.frame(seconds: routing.tailDuration(rate: rate), rate: rate)
     let length = plan.length + tail
+    guard length <= Self.maximumSampleCount else {
+      throw InputError(
+        Finding(
+          Self.tooLongRule, location: FileLocation(name: documents[index].name),
+          "the rendering has \(length) samples; the maximum is \(Self.maximumSampleCount)",
+          suggestion: "use a lower sample rate or a shorter pattern"))
+    }
     let fade = min(FrameConversion.frame(seconds: OfflineRenderer.fadeDuration, rate: rate), length)
     var renderer = OfflineRenderer(
       plan: plan,
@@ -181,7 +197,7 @@ final class Studio {
   }
 
   /// Compiles the pattern of a document, or throws the reason that it cannot be compiled.
-  private func compile(_ index: Int, profile: Int, rate: Double) throws(InputError) -> RenderPlan {
+  func compile(_ index: Int, profile: Int, rate: Double) throws(InputError) -> RenderPlan {
     guard documents.indices.contains(index), let composition = documents[index].composition else {
       let name = documents.indices.contains(index) ? documents[index].name : ""
       throw InputError(
@@ -196,13 +212,22 @@ final class Studio {
   }
 
   /// Returns the acceleration of a profile's transducer when it is driven by a document. A
-  /// full-scale sine at resonance has amplitude 1. Empty if the model is unknown.
-  func acceleration(_ index: Int, profile profileIndex: Int, rate: Double) -> [Float] {
-    guard let hardware = profile(profileIndex).hardware, let model = hardware.model else {
-      return []
+  /// full-scale sine at resonance has amplitude 1.
+  ///
+  /// - Throws: An error if the model of the transducer is unknown, or if the document cannot be
+  ///   rendered.
+  func acceleration(_ index: Int, profile profileIndex: Int, rate: Double) throws(InputError)
+    -> [Float]
+  {
+    let profile = profile(profileIndex)
+    guard let hardware = profile.hardware, let model = hardware.model else {
+      throw InputError(
+        Finding(
+          Self.unknownModel, location: FileLocation(name: ""),
+          "the profile \(profile.name.quoted()) has no model of its transducer"))
     }
     var simulation = TransducerSimulation(model, modes: hardware.modes, rate: rate)
-    return render(index, profile: profileIndex, rate: rate).map {
+    return try samples(of: index, profile: profileIndex, rate: rate).map {
       simulation.nextAcceleration(drive: $0)
     }
   }
@@ -243,4 +268,9 @@ struct DecodedSound {
   var interleaved: [Float]
   var channelCount: Int
   var rate: Double
+
+  /// Returns the approximate number of frames at another sample rate.
+  func frameCount(playedAt targetRate: Double) -> Double {
+    Double(interleaved.count / channelCount) * targetRate / rate
+  }
 }

@@ -1,8 +1,5 @@
-internal import HapticFormats
-package import HapticRender
-package import Reading
+internal import Reading
 internal import RealtimeMemory
-internal import TransducerProfiles
 
 /// An instance of the studio, with the memory of its last results.
 @safe package final class StudioInstance: @unchecked Sendable {
@@ -11,6 +8,10 @@ internal import TransducerProfiles
   var liveSound: LiveSound?
   /// The memory for bytes from a page.
   var inputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
+  /// The status of the last call.
+  var status = CallStatus.success
+  /// Silence, for a caller that renders live sound before it has started.
+  let silentBlock = FixedBuffer<Float>(repeating: 0, count: LiveSound.blockLength)
   /// The output of the last call.
   var outputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// The samples of the last rendering.
@@ -42,49 +43,16 @@ internal import TransducerProfiles
     return Int32(clamping: outputBuffer.count)
   }
 
-  /// Sets the output to an error as JSON, and returns `result`.
-  package func setError(_ error: InputError, returning result: Int32 = 0) -> Int32 {
+  /// Empties the output.
+  func clearOutput() {
+    guard outputBuffer.count > 0 else { return }
+    outputBuffer = FixedBuffer(repeating: 0, count: 0)
+  }
+
+  /// Sets the status to a failure, and the output to its reason as JSON.
+  func setFailure(_ error: CallError) {
+    status = error.status
     _ = setOutput(JSONWriter.objectText { $0.writeMembers(of: error.finding) })
-    return result
-  }
-
-  /// Returns 1 for a readable document, or sets the output to its error.
-  func status(of document: Document) -> Int32 {
-    if let error = document.error { return setError(error) }
-    return document.isReadable ? 1 : 0
-  }
-
-  /// Opens a file in a document, which is created if necessary. Returns its status.
-  func open(_ index: Int32, _ file: SourceFile) -> Int32 {
-    studio.makeDocuments(upTo: Int(index))
-    return withDocument(index) { document in
-      document.open(file)
-      return status(of: document)
-    }
-  }
-
-  /// Plays a plan from the position of the previous one. Returns 0 without a plan, or for an
-  /// invalid slot.
-  func play(_ slot: Int32, profile: Int32, _ makePlan: (LiveSound) -> RenderPlan?) -> Int32 {
-    guard let liveSound, 0..<2 ~= slot, let plan = makePlan(liveSound) else { return 0 }
-    liveSound.load(Int(slot), plan, profile: self.profile(profile))
-    return 1
-  }
-
-  /// Returns whether a document exists.
-  func hasDocument(_ index: Int32) -> Bool { studio.documents.indices.contains(Int(index)) }
-
-  /// Compiles the audible pattern of a document; nil if it cannot be compiled.
-  package func plan(_ index: Int32, profile: Int32, rate: Double) -> RenderPlan? {
-    studio.plan(Int(index), profile: Int(profile), rate: rate)
-  }
-
-  /// Returns the profile with an index, or the first one for an invalid index.
-  package func profile(_ index: Int32) -> TransducerProfile { studio.profile(Int(index)) }
-
-  /// Calls a function with a document. Returns 0 for an invalid index.
-  func withDocument(_ index: Int32, _ body: (inout Document) -> Int32) -> Int32 {
-    hasDocument(index) ? body(&studio.documents[Int(index)]) : 0
   }
 }
 
@@ -92,18 +60,3 @@ internal import TransducerProfiles
 public typealias StudioHandle = UnsafeMutableRawPointer
 /// The address of bytes that a caller lends for a call. Their number is the next argument.
 public typealias BytePointer = UnsafePointer<UInt8>
-
-/// Copies the bytes that a caller lent for a call.
-package func bytes(_ start: BytePointer?, _ length: Int32) -> [UInt8] {
-  unsafe Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(max(0, length))))
-}
-
-/// Decodes the UTF-8 text that a caller lent for a call.
-package func text(_ start: BytePointer?, _ length: Int32) -> String {
-  unsafe String(decoding: bytes(start, length), as: UTF8.self)
-}
-
-/// Copies the samples that a caller lent for a call.
-func floats(_ start: UnsafePointer<Float>, _ count: Int32) -> [Float] {
-  unsafe Array(UnsafeBufferPointer(start: start, count: Int(max(0, count))))
-}

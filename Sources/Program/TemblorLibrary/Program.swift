@@ -1,12 +1,26 @@
 internal import CLateLibrary
 internal import CommandLineKit
 internal import HapticPlayback
-internal import Reading
+internal import PatternWorkflows
 public import StudioCore
 internal import TemblorCommands
 
-// The part of the C interface that is not in the studio's module: the program, and sound on
-// devices. See C/temblor.h.
+// The part of the C interface that is not in the studio's module: the version, the program, and
+// sound on devices. See Library/temblor.h.
+
+/// The text of the version, which lives as long as the process.
+private nonisolated(unsafe) let versionText: UnsafePointer<CChar> = {
+  let bytes = temblorVersion.utf8CString
+  let text = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count)
+  for (offset, byte) in bytes.enumerated() {
+    unsafe (text + offset).initialize(to: byte)
+  }
+  return unsafe UnsafePointer(text)
+}()
+
+/// Returns the version of the library, such as `0.3.0`.
+@_cdecl("temblor_version")
+public func temblorVersionText() -> UnsafePointer<CChar> { unsafe versionText }
 
 /// Runs the program on the streams of this process, like its `main`, and returns the exit status.
 @_cdecl("temblor_program")
@@ -29,18 +43,30 @@ public func temblorProgram(_ count: Int32, _ arguments: UnsafePointer<UnsafePoin
 ///   - host: The instance that receives the output.
 ///   - words: The arguments, each followed by a zero byte.
 ///   - length: The number of bytes of `words`.
-/// - Returns: The exit status.
+/// - Returns: The exit status; 64 if the last word has no zero byte.
 @_cdecl("temblor_run")
-public func temblorRun(_ host: StudioHandle, _ arguments: BytePointer?, _ length: Int32) -> Int32 {
-  let arguments = unsafe bytes(arguments, length).split(
-    separator: 0, omittingEmptySubsequences: false
-  )
-  .dropLast()
+public func temblorRun(_ host: StudioHandle?, _ words: BytePointer?, _ length: Int32) -> Int32 {
+  unsafe call(host, failureResult: usageStatus) { host throws(CallError) in
+    let words = try unsafe bytes(words, length, of: "the words")
+    guard words.isEmpty || words.last == 0 else {
+      throw .argument("the last word does not end", suggestion: "put a zero byte after each word")
+    }
+    let arguments = words.split(separator: 0, omittingEmptySubsequences: false).dropLast().map {
+      String(decoding: $0, as: UTF8.self)
+    }
+    return run(arguments, for: host)
+  }
+}
+
+/// The exit status of a command that is used incorrectly.
+private let usageStatus: Int32 = 64
+
+/// Runs a command, and makes its standard output, a zero byte, and its standard error the output of
+/// an instance.
+private func run(_ arguments: [String], for host: StudioInstance) -> Int32 {
   // A call to a missing library would end the process.
-  if let missing = missingLibrary(
-    for: arguments.first.map { String(decoding: $0, as: UTF8.self) } ?? "")
-  {
-    _ = unsafe StudioInstance.instance(of: host).setOutput(Array("\0temblor: \(missing)\n".utf8))
+  if let missing = missingLibrary(for: arguments.first ?? "") {
+    _ = host.setOutput(Array("\0temblor: \(missing)\n".utf8))
     return 1
   }
   let printed = Locked<[UInt8]>([])
@@ -48,10 +74,8 @@ public func temblorRun(_ host: StudioHandle, _ arguments: BytePointer?, _ length
   let terminal = Terminal(output: output(to: printed), error: output(to: reported)) {
     SystemTimeSource().now
   }
-  let status = TemblorProgram.run(
-    arguments.map { String(decoding: $0, as: UTF8.self) }, on: terminal)
-  _ = unsafe StudioInstance.instance(of: host).setOutput(
-    printed.withLock { $0 } + [0] + reported.withLock { $0 })
+  let status = TemblorProgram.run(arguments, on: terminal)
+  _ = host.setOutput(printed.withLock { $0 } + [0] + reported.withLock { $0 })
   return status
 }
 

@@ -2,7 +2,6 @@ internal import HapticModel
 internal import HapticOutputs
 internal import HapticPlayback
 internal import HapticRender
-internal import Reading
 public import StudioCore
 internal import SystemSupport
 
@@ -44,8 +43,7 @@ final class DeviceSession {
   convenience init(_ device: String, profile: TransducerProfile, rate: Double, strength: Double)
     throws
   {
-    let rate = rate.isFinite ? Int(min(max(rate, 8_000), 192_000)) : 48_000
-    let request = OutputRequest(rate: rate, allowsOtherRate: true, channels: .atLeast(2))
+    let request = OutputRequest(rate: Int(rate), allowsOtherRate: true, channels: .atLeast(2))
     let output = try OutputRegistry.standard.open(device, request)
     let routing = OutputRouting(channelCount: output.format.channelCount)
     let engine = PlaybackEngine(
@@ -90,28 +88,48 @@ final class DeviceSession {
     return lastPlayNumber
   }
 
+  /// A control of a playback, with its number in the C interface.
+  enum Control: Int32, CaseIterable {
+    case intensity = 0
+    case sharpness = 1
+    case gain = 2
+    case stop = 3
+
+    /// The range of the values of the control. A stop has no value.
+    var range: ClosedRange<Double> {
+      switch self {
+      case .intensity: 0...1
+      case .sharpness: -1...1
+      case .gain: 0...1_000
+      case .stop: 0...0
+      }
+    }
+  }
+
   /// Moves a control of a playback, and returns false if the playback has ended.
   ///
   /// - Parameters:
   ///   - number: The number of the playback.
-  ///   - control: 0 for intensity, 1 for sharpness, 2 for gain, or 3 to stop.
+  ///   - control: The control.
   ///   - value: The new value of the control.
   ///   - seconds: The duration of the change.
   ///   - frame: The frame at which the change starts, or a negative number to start immediately.
   func setControl(
-    ofPlay number: Int32, index control: Int32, to value: Double, over seconds: Double,
+    ofPlay number: Int32, _ control: Control, to value: Double, over seconds: Double,
     at frame: Int64
   )
     throws(PlaybackError) -> Bool
   {
     updatePlays()
     let time: PlaybackTime = frame < 0 ? .now : .frame(frame)
-    guard let player = plays[number]?.player, value.isFinite else { return false }
+    guard let player = plays[number]?.player else { return false }
     switch control {
-    case 0, 1:
-      let id: DynamicParameterID = control == 0 ? .hapticIntensityControl : .hapticSharpnessControl
-      let from = plays[number]?.controls[Int(control)] ?? id.neutralValue
-      plays[number]?.controls[Int(control)] = Float(value)
+    case .intensity, .sharpness:
+      let index = Int(control.rawValue)
+      let id: DynamicParameterID =
+        control == .intensity ? .hapticIntensityControl : .hapticSharpnessControl
+      let from = plays[number]?.controls[index] ?? id.neutralValue
+      plays[number]?.controls[index] = Float(value)
       guard seconds > 0 else {
         try player.set(id, to: Float(value), at: time)
         return true
@@ -120,12 +138,10 @@ final class DeviceSession {
         ParameterCurve.ControlPoint(time: $0.0, value: $0.1)
       }
       try player.schedule(ParameterCurve(id: id, time: 0, controlPoints: points), at: time)
-    case 2:
+    case .gain:
       try player.setGain(value, over: seconds > 0 ? seconds : nil, at: time)
-    case 3:
+    case .stop:
       try player.stop(at: time)
-    default:
-      return false
     }
     return true
   }
@@ -189,33 +205,61 @@ final class DeviceSession {
 extension StudioInstance {
   fileprivate var session: DeviceSession? { sessionOwner as? DeviceSession }
 
-  private static let deviceRule = Rule.error(
-    "device", "playback", "The device must be able to play.")
-
-  fileprivate func fail(_ message: String, device: String = "", result: Int32) -> Int32 {
-    setError(
-      InputError(Finding(Self.deviceRule, location: FileLocation(name: device), message)),
-      returning: result)
+  /// Returns the session, or throws an error if no device is open.
+  fileprivate func openSession() throws(CallError) -> DeviceSession {
+    guard let session else {
+      throw .state("no device is open", suggestion: "call temblor_session_open first")
+    }
+    return session
   }
 }
 
-/// Opens a device by its name, as for `--device`, and plays on all its channels. It replaces the
-/// open device.
+/// The maximum frame of a session, which its clock does not reach.
+private let maximumFrame: Int64 = 1 << 53
+
+private func requireFrame(_ frame: Int64) throws(CallError) {
+  guard frame <= maximumFrame else {
+    throw .argument("the frame is \(frame)", suggestion: "use at most \(maximumFrame)")
+  }
+}
+
+/// Runs an operation of the playback engine, and turns its error into the error of the call.
+private func onEngine<Result>(_ body: () throws(PlaybackError) -> Result) throws(CallError)
+  -> Result
+{
+  do throws(PlaybackError) {
+    return try body()
+  } catch {
+    throw .device(error.description)
+  }
+}
+
+/// Opens a device by its name, as for `--device`, and plays on all its channels.
 ///
-/// - Returns: 1, or 0 if the device cannot be opened; the output is then the reason.
+/// - Returns: 1, or 0 if the device cannot be opened, or if the instance has a device already; the
+///   output is then the reason.
 @_cdecl("temblor_session_open")
 public func temblorSessionOpen(
-  _ host: StudioHandle, _ device: BytePointer?, _ length: Int32, _ profile: Int32, _ rate: Double,
+  _ host: StudioHandle?, _ device: BytePointer?, _ length: Int32, _ profile: Int32, _ rate: Double,
   _ strength: Double
 ) -> Int32 {
-  let (host, device) = unsafe (StudioInstance.instance(of: host), text(device, length))
-  host.sessionOwner = nil
-  do {
-    host.sessionOwner = try DeviceSession(
-      device, profile: host.profile(profile), rate: rate, strength: strength)
+  unsafe call(host) { host throws(CallError) in
+    let device = try unsafe text(device, length, of: "the device")
+    try requireSampleRate(rate)
+    try requireNumber(strength, 0...1, "the strength")
+    let profile = try host.profile(profile)
+    guard host.session == nil else {
+      throw .state(
+        "a device is open",
+        suggestion: "call temblor_session_close first, or open the other device with another host")
+    }
+    do {
+      host.sessionOwner = try DeviceSession(
+        device, profile: profile, rate: rate, strength: strength)
+    } catch {
+      throw .device("\(error)", name: device)
+    }
     return 1
-  } catch {
-    return host.fail("\(error)", device: device, result: 0)
   }
 }
 
@@ -225,37 +269,42 @@ public func temblorSessionOpen(
 ///   the reason.
 @_cdecl("temblor_session_play")
 public func temblorSessionPlay(
-  _ host: StudioHandle, _ slot: Int32, _ profile: Int32, _ frame: Int64
+  _ host: StudioHandle?, _ slot: Int32, _ profile: Int32, _ frame: Int64
 )
   -> Int32
 {
-  let host = unsafe StudioInstance.instance(of: host)
-  guard let session = host.session else { return host.fail("no device is open", result: -1) }
-  guard let plan = host.plan(slot, profile: profile, rate: session.engine.rate) else {
-    return host.fail("the slot has no playable pattern", result: -1)
-  }
-  do throws(PlaybackError) {
-    return try session.play(plan, at: frame)
-  } catch {
-    return host.fail("\(error)", result: -1)
+  unsafe call(host, failureResult: -1) { host throws(CallError) in
+    let session = try host.openSession()
+    try requireFrame(frame)
+    let plan = try host.plan(slot, profile: profile, rate: session.engine.rate)
+    return try onEngine { () throws(PlaybackError) in try session.play(plan, at: frame) }
   }
 }
 
 /// Moves a control of a playback to a value: 0 for intensity, 1 for sharpness, 2 for gain, or 3 to
 /// stop.
 ///
-/// - Returns: 1, or 0 if the playback has ended.
+/// - Returns: 1, or 0 if the playback has ended; the output is then the reason.
 @_cdecl("temblor_session_control")
 public func temblorSessionControl(
-  _ host: StudioHandle, _ play: Int32, _ control: Int32, _ value: Double, _ seconds: Double,
+  _ host: StudioHandle?, _ play: Int32, _ control: Int32, _ value: Double, _ seconds: Double,
   _ frame: Int64
 ) -> Int32 {
-  let host = unsafe StudioInstance.instance(of: host)
-  do throws(PlaybackError) {
-    return try host.session?.setControl(
-      ofPlay: play, index: control, to: value, over: seconds, at: frame) == true ? 1 : 0
-  } catch {
-    return host.fail("\(error)", result: 0)
+  unsafe call(host) { host throws(CallError) in
+    let session = try host.openSession()
+    guard let control = DeviceSession.Control(rawValue: control) else {
+      throw .argument("the control is \(control)", suggestion: "use 0 to 3")
+    }
+    if control != .stop {
+      try requireNumber(value, control.range, "the value")
+    }
+    try requireNumber(seconds, 0...86_400, "the duration")
+    try requireFrame(frame)
+    let hasMoved = try onEngine { () throws(PlaybackError) in
+      try session.setControl(ofPlay: play, control, to: value, over: seconds, at: frame)
+    }
+    guard hasMoved else { throw .state("playback \(play) has ended, or does not exist") }
+    return 1
   }
 }
 
@@ -263,13 +312,15 @@ public func temblorSessionControl(
 ///
 /// - Returns: The number of bytes, or 0 if no device is open.
 @_cdecl("temblor_session_status")
-public func temblorSessionStatus(_ host: StudioHandle) -> Int32 {
-  let host = unsafe StudioInstance.instance(of: host)
-  return host.setOutput(host.session?.status() ?? [])
+public func temblorSessionStatus(_ host: StudioHandle?) -> Int32 {
+  unsafe call(host) { host throws(CallError) in host.setOutput(try host.openSession().status()) }
 }
 
-/// Fades out, plays the tail, and closes the device.
+/// Fades out, plays the tail, and closes the device. Does nothing if no device is open.
 @_cdecl("temblor_session_close")
-public func temblorSessionClose(_ host: StudioHandle) {
-  unsafe StudioInstance.instance(of: host).sessionOwner = nil
+public func temblorSessionClose(_ host: StudioHandle?) {
+  _ = unsafe call(host) { host throws(CallError) in
+    host.sessionOwner = nil
+    return 1
+  }
 }

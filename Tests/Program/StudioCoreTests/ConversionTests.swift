@@ -18,14 +18,14 @@ struct ConversionTests {
     for format in FormatRegistry.standard.formats where format.isWritable {
       let conversion = PatternConversion(to: format, writingOptions: WritingOptions(baseName: name))
       let expected = try? conversion.convert(file)
-      let saved = studio.save(0, as: format.id)
+      let saved = try? studio.save(0, as: format)
       #expect(saved == expected?.files.first?.bytes, "\(format.id)")
       #expect(
         studio.losses.map { $0.loss.message } == expected?.losses.map { $0.loss.message } ?? [],
         "\(format.id)")
     }
-    #expect(studio.save(0, as: "hmpg") == nil)
-    #expect(studio.save(0, as: "nothing") == nil)
+    let unwritable = try #require(FormatRegistry.standard.formats.first { !$0.isWritable })
+    #expect(throws: InputError.self) { try studio.save(0, as: unwritable) }
   }
 
   @Test(arguments: names) func openingEqualsConverting(_ name: String) throws {

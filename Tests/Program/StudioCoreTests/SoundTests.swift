@@ -32,7 +32,8 @@ struct SoundTests {
       let job = RenderJob(profile: profile)
       var renderer = OfflineRenderer(plan: plan, settings: job.settings(for: plan))
       #expect(
-        studio.render(0, profile: index, rate: 48_000) == renderer.samples(), "\(profile.name)")
+        try studio.samples(of: 0, profile: index, rate: 48_000) == renderer.samples(),
+        "\(profile.name)")
     }
   }
 
@@ -106,11 +107,11 @@ struct SoundTests {
       """
     studio.documents[0].open(SourceFile(Array(text.utf8), name: "a.ahap"))
     #expect(studio.findings(of: 0, profile: 0).contains { $0.rule == "sound-missing" })
-    let silent = studio.render(0, profile: 0, rate: 48_000)
+    let silent = try studio.samples(of: 0, profile: 0, rate: 48_000)
     studio.sounds["a.wav"] = DecodedSound(
       interleaved: (0..<4_410).map { Float($0 % 50) / 100 }, channelCount: 1, rate: 44_100)
     #expect(!studio.findings(of: 0, profile: 0).contains { $0.rule == "sound-missing" })
-    let heard = studio.render(0, profile: 0, rate: 48_000)
+    let heard = try studio.samples(of: 0, profile: 0, rate: 48_000)
     #expect(heard.count > silent.count)
     func sum(_ samples: [Float]) -> Float { samples.prefix(4_000).reduce(0) { $0 + abs($1) } }
     #expect(sum(heard) > sum(silent))

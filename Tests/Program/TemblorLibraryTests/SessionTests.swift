@@ -17,7 +17,7 @@ import Testing
   }
 
   private func taken(_ count: Int32) -> String {
-    let place = unsafe temblorOutput(host)
+    guard let place = unsafe temblorOutput(host) else { return "" }
     return String(decoding: (0..<Int(count)).map { unsafe place[$0] }, as: UTF8.self)
   }
 
@@ -112,8 +112,8 @@ import Testing
     #expect(unsafe temblorSessionPlay(host, 0, 0, -1) == -1)
     #expect(
       output
-        == #"{"severity":"error","rule":"device","message":"no device is open","file":"","place":""}"#
-        + "\n")
+        == #"{"severity":"error","rule":"state","message":"no device is open","hint":"call "#
+        + #"temblor_session_open first","file":"","place":""}"# + "\n")
   }
 
   @Test func aDeviceThatCannotBeOpenedIsNamed() {
@@ -134,22 +134,19 @@ import Testing
     #expect(output.hasPrefix("\0") && output.contains("nowhere.ahap"))
   }
 
-  @Test func theHeaderNamesWhatThereIs() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-      .deletingLastPathComponent()
-    func names(_ path: String, _ pattern: String) throws -> Set<String> {
-      let text = try String(contentsOf: root.appending(path: path), encoding: .utf8)
-      return Set(
-        text.matches(of: try Regex(pattern)).compactMap { $0.output[1].substring.map(String.init) })
-    }
-    let made = try ["StudioCore/Interface", "TemblorLibrary/Program", "TemblorLibrary/Session"]
-      .reduce(into: Set()) {
-        $0.formUnion(try names("Sources/Program/\($1).swift", #"@_cdecl\("(\w+)"\)"#))
-      }
-    let header = try names("Library/temblor.h", #"\n[\w *]*?(temblor_\w+)\("#)
-    // Pages alone put their bytes into memory of the module.
-    #expect(made.subtracting(["temblor_input"]) == header)
-    #expect(header.count <= 40)
+  @Test("Two hosts play on two devices at once, and one host has one device")
+  func twoSessionsAtOnce() throws {
+    let other = unsafe temblorCreate()
+    defer { unsafe temblorRelease(other) }
+    #expect(open(tap) == 1)
+    #expect(openSession("null:") == 1)
+    #expect(openSession("null:") == 0)
+    #expect(output.contains(#""message":"a device is open","hint":"call temblor_session_close"#))
+    #expect(unsafe with("null:") { unsafe temblorSessionOpen(other, $0, $1, 0, 48_000, 1) } == 1)
+    #expect(unsafe temblorSessionPlay(host, 0, 0, -1) == 1)
+    #expect(unsafe temblorSessionStatus(other) > 0)
+    unsafe temblorSessionClose(other)
+    #expect(unsafe temblorSessionStatus(other) == 0)
+    #expect(try plays().count == 1)
   }
 }

@@ -1,11 +1,11 @@
 import Foundation
 
 /// The part of JSON Schema that our own schemas use.
-struct JSONSchema {
+public struct JSONSchema {
   private let root: [String: Any]
 
   /// Reads a schema of this repository.
-  init(_ path: String) throws {
+  public init(_ path: String) throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
       .deletingLastPathComponent()
@@ -14,8 +14,15 @@ struct JSONSchema {
   }
 
   /// What breaks the schema in a text, each with its place.
-  func violations(in text: String) throws -> [String] {
+  public func violations(in text: String) throws -> [String] {
     violations(of: root, in: try JSONSerialization.jsonObject(with: Data(text.utf8)), at: "$")
+  }
+
+  /// The violations of one definition of the schema in a text, each with its location.
+  public func violations(in text: String, definition name: String) throws -> [String] {
+    violations(
+      of: ["$ref": "#/$defs/\(name)"],
+      in: try JSONSerialization.jsonObject(with: Data(text.utf8)), at: "$")
   }
 
   private func violations(of schema: [String: Any], in value: Any, at place: String) -> [String] {
@@ -25,7 +32,14 @@ struct JSONSchema {
     {
       return violations(of: definition, in: value, at: place)
     }
+    if let reference = schema["$ref"] { return ["\(place): unknown reference \(reference)"] }
     var found: [String] = []
+    if let alternatives = schema["oneOf"] as? [[String: Any]] {
+      let count = alternatives.count { violations(of: $0, in: value, at: place).isEmpty }
+      if count != 1 {
+        found.append("\(place) matches \(count) alternatives")
+      }
+    }
     let types = schema["type"] as? [String] ?? (schema["type"] as? String).map { [$0] }
     if let types, !types.contains(where: { Self.isOf($0, value) }) {
       found.append("\(place) is not \(types)")

@@ -1,0 +1,275 @@
+internal import HapticFormats
+package import HapticRender
+package import Reading
+internal import RealtimeMemory
+internal import TransducerProfiles
+
+// The checks of the C interface. Every function runs in `call` or `liveCall`, which set the status
+// of the instance and, after a failure, make the reason the output. No argument reaches the studio
+// before one of the functions below has accepted it.
+
+/// The status of a call, with the number that `temblor_status` returns.
+package enum CallStatus: Int32 {
+  /// The call succeeded.
+  case success = 0
+  /// A number, length, name, or address is outside its documented range.
+  case invalidArgument = 1
+  /// A pattern, sound, profile, or change cannot be used.
+  case invalidInput = 2
+  /// The call is valid only after another one.
+  case invalidState = 3
+  /// A device cannot be opened, or cannot play.
+  case deviceFailure = 4
+}
+
+/// The reason that a call failed.
+package struct CallError: Error {
+  let status: CallStatus
+  let finding: Finding
+
+  private static let argumentRule = Rule.error(
+    "argument", "interface", "Every argument must be in its documented range.")
+  private static let stateRule = Rule.error(
+    "state", "interface", "A call must follow the calls that it depends on.")
+  private static let deviceRule = Rule.error(
+    "device", "playback", "The device must be able to play.")
+
+  /// Creates the error of an input that cannot be used.
+  package init(_ error: InputError) {
+    status = .invalidInput
+    finding = error.finding
+  }
+
+  private init(
+    _ status: CallStatus, _ rule: Rule, _ message: String, suggestion: String?, file: String
+  ) {
+    self.status = status
+    finding = Finding(
+      rule, location: FileLocation(name: file), message, suggestion: suggestion)
+  }
+
+  /// Returns the error of an argument outside its documented range.
+  package static func argument(_ message: String, suggestion: String? = nil) -> CallError {
+    CallError(.invalidArgument, argumentRule, message, suggestion: suggestion, file: "")
+  }
+
+  /// Returns the error of a call that must follow another one.
+  package static func state(_ message: String, suggestion: String? = nil) -> CallError {
+    CallError(.invalidState, stateRule, message, suggestion: suggestion, file: "")
+  }
+
+  /// Returns the error of a device.
+  package static func device(_ message: String, name: String = "") -> CallError {
+    CallError(.deviceFailure, deviceRule, message, suggestion: nil, file: name)
+  }
+}
+
+// MARK: - Calls
+
+/// Runs a call: clears the output, and sets the status and, after a failure, the reason.
+///
+/// - Parameters:
+///   - handle: The instance. The call fails without one.
+///   - failureResult: The result of a failed call.
+///   - body: The function, which returns the result of a successful call.
+package func call(
+  _ handle: StudioHandle?, failureResult: Int32 = 0,
+  _ body: (StudioInstance) throws(CallError) -> Int32
+) -> Int32 {
+  guard let handle = unsafe handle else { return failureResult }
+  unsafe StudioInstance.instance(of: handle).clearOutput()
+  return unsafe liveCall(handle, failureResult: failureResult, body)
+}
+
+/// Runs a call of live sound, which leaves the output alone unless it fails, so that a successful
+/// call neither allocates nor frees memory.
+func liveCall(
+  _ handle: StudioHandle?, failureResult: Int32 = 0,
+  _ body: (StudioInstance) throws(CallError) -> Int32
+) -> Int32 {
+  guard let handle = unsafe handle else { return failureResult }
+  let instance = unsafe StudioInstance.instance(of: handle)
+  do throws(CallError) {
+    let result = try body(instance)
+    instance.status = .success
+    return result
+  } catch {
+    instance.setFailure(error)
+    return failureResult
+  }
+}
+
+/// Runs an operation on an input, and turns its error into the error of the call.
+func onInput<Result>(_ body: () throws(InputError) -> Result) throws(CallError) -> Result {
+  do throws(InputError) {
+    return try body()
+  } catch {
+    throw CallError(error)
+  }
+}
+
+// MARK: - Bytes
+
+/// Copies the bytes that a caller lends for a call.
+///
+/// - Throws: An error for a negative length, or for a length without an address.
+package func bytes(_ start: BytePointer?, _ length: Int32, of name: String) throws(CallError)
+  -> [UInt8]
+{
+  try requireLength(length, of: name, hasAddress: unsafe start != nil)
+  return unsafe Array(UnsafeBufferPointer(start: start, count: Int(length)))
+}
+
+/// Decodes the UTF-8 text that a caller lends for a call. Invalid bytes become U+FFFD.
+///
+/// - Throws: An error for a negative length, or for a length without an address.
+package func text(_ start: BytePointer?, _ length: Int32, of name: String) throws(CallError)
+  -> String
+{
+  unsafe String(decoding: try bytes(start, length, of: name), as: UTF8.self)
+}
+
+/// Copies the interleaved samples that a caller lends for a call.
+///
+/// - Throws: An error for a negative count, a count without an address, a part of a frame, or an
+///   unsupported number of channels.
+func samples(_ start: UnsafePointer<Float>?, _ count: Int32, channels: Int32) throws(CallError)
+  -> [Float]
+{
+  try requireLength(count, of: "samples", hasAddress: unsafe start != nil)
+  try requireInteger(channels, 1...maximumChannelCount, "the number of channels")
+  guard count % channels == 0 else {
+    throw .argument(
+      "\(count) samples are not a whole number of frames of \(channels) channels",
+      suggestion: "pass the number of samples of all channels together")
+  }
+  return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
+}
+
+/// The maximum number of channels of a sound.
+private let maximumChannelCount: Int32 = 64
+
+private func requireLength(_ length: Int32, of name: String, hasAddress: Bool) throws(CallError) {
+  guard length >= 0 else {
+    throw .argument("the length of \(name) is \(length)", suggestion: "use 0 or more")
+  }
+  guard hasAddress || length == 0 else {
+    throw .argument("\(name) is NULL, but has the length \(length)")
+  }
+}
+
+// MARK: - Numbers
+
+/// Throws an error for an integer outside its range.
+package func requireInteger(_ value: Int32, _ range: ClosedRange<Int32>, _ name: String)
+  throws(CallError)
+{
+  guard range.contains(value) else {
+    throw .argument(
+      "\(name) is \(value)", suggestion: "use \(range.lowerBound) to \(range.upperBound)")
+  }
+}
+
+/// Throws an error for a number outside its range, and for NaN. The bounds are whole numbers.
+package func requireNumber(_ value: Double, _ range: ClosedRange<Double>, _ name: String)
+  throws(CallError)
+{
+  guard range.contains(value) else {
+    throw .argument(
+      "\(name) is \(value)", suggestion: "use \(Int(range.lowerBound)) to \(Int(range.upperBound))")
+  }
+}
+
+/// Throws an error for a sample rate that cannot be rendered.
+package func requireSampleRate(_ rate: Double) throws(CallError) {
+  try requireNumber(rate, RenderPlan.supportedSampleRates, "the sample rate")
+}
+
+// MARK: - Slots and profiles
+
+extension StudioInstance {
+  /// Returns the profile with an index.
+  package func profile(_ index: Int32) throws(CallError) -> TransducerProfile {
+    studio.profiles[try profileIndex(index)]
+  }
+
+  /// Returns an index of a profile as it is, or throws an error if no profile has it.
+  func profileIndex(_ index: Int32) throws(CallError) -> Int {
+    guard studio.profiles.indices.contains(Int(index)) else {
+      throw .argument(
+        "there is no profile \(index)", suggestion: "use 0 to \(studio.profiles.count - 1)")
+    }
+    return Int(index)
+  }
+
+  /// Returns an index of a document as it is, or throws an error if there is no such document.
+  func slotIndex(_ slot: Int32) throws(CallError) -> Int {
+    try requireInteger(slot, 0...Int32(Studio.maximumDocumentCount - 1), "the slot")
+    guard studio.documents.indices.contains(Int(slot)) else {
+      throw .state("slot \(slot) has no pattern", suggestion: "call temblor_open first")
+    }
+    return Int(slot)
+  }
+
+  /// Calls a function with a document.
+  func withDocument<Result>(
+    _ slot: Int32, _ body: (inout Document) throws(CallError) -> Result
+  ) throws(CallError) -> Result {
+    try body(&studio.documents[try slotIndex(slot)])
+  }
+
+  /// Opens a file in a document, which is created if necessary.
+  func open(_ slot: Int32, _ file: SourceFile) throws(CallError) -> Int32 {
+    try requireInteger(slot, 0...Int32(Studio.maximumDocumentCount - 1), "the slot")
+    studio.makeDocuments(upTo: Int(slot))
+    return try withDocument(slot) { document throws(CallError) in
+      document.open(file)
+      return try Self.result(of: document)
+    }
+  }
+
+  /// Returns 1 for a readable document, or throws its error.
+  static func result(of document: Document) throws(CallError) -> Int32 {
+    if let error = document.error { throw CallError(error) }
+    guard document.isReadable else { throw .state("the slot has no pattern") }
+    return 1
+  }
+
+  /// Compiles the audible pattern of a document.
+  package func plan(_ slot: Int32, profile: Int32, rate: Double) throws(CallError) -> RenderPlan {
+    let slot = try slotIndex(slot)
+    let profile = try profileIndex(profile)
+    return try onInput { () throws(InputError) in
+      try studio.compile(slot, profile: profile, rate: rate)
+    }
+  }
+
+  /// Renders the audible pattern of a document on one channel.
+  func samples(of slot: Int32, profile: Int32, rate: Double) throws(CallError) -> [Float] {
+    try requireSampleRate(rate)
+    let slot = try slotIndex(slot)
+    let profile = try profileIndex(profile)
+    return try onInput { () throws(InputError) in
+      try studio.samples(of: slot, profile: profile, rate: rate)
+    }
+  }
+
+  /// Plays a plan from the position of the previous one.
+  func play(
+    _ slot: Int32, profile: Int32, _ makePlan: (LiveSound) throws(CallError) -> RenderPlan
+  ) throws(CallError) -> Int32 {
+    let liveSound = try startedLiveSound()
+    try requireInteger(slot, 0...1, "the slot")
+    let profile = try self.profile(profile)
+    liveSound.load(Int(slot), try makePlan(liveSound), profile: profile)
+    return 1
+  }
+
+  /// Returns the live sound, or throws an error if it has not started.
+  func startedLiveSound() throws(CallError) -> LiveSound {
+    guard let liveSound else {
+      throw .state("live sound has not started", suggestion: "call temblor_live_start first")
+    }
+    return liveSound
+  }
+}
