@@ -20,6 +20,7 @@ struct Fuzzer {
     ("options", 1, { OptionTrial(text: $0).run() }),
     ("blind", 1, { BlindTrial(text: $0).run() }),
     ("sound", 4, { SoundTrial(text: $0).run() }),
+    ("library", 64, { LibraryTrial(text: $0).run() }),
     ("calibration", 256, { CalibrationTrial(text: $0).run() }),
     ("report", 256, { ReportTrial(text: $0).run() }),
   ]
