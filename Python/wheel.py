@@ -27,6 +27,10 @@ Requires-Dist: numpy
 Provides-Extra: test
 Requires-Dist: pytest; extra == "test"
 Requires-Dist: dask; extra == "test"
+Requires-Dist: pyarrow; extra == "test"
+Requires-Dist: ray; extra == "test"
+Provides-Extra: parquet
+Requires-Dist: pyarrow; extra == "parquet"
 Description-Content-Type: text/markdown
 
 {(here / "README.md").read_text()}"""

@@ -14,13 +14,14 @@ import threading
 from collections import OrderedDict
 from ctypes import POINTER, c_char_p, c_double, c_float, c_int32, c_int64, c_uint8, c_void_p
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 LIBRARY = Path(os.environ.get("TEMBLOR_LIBRARY_PATH") or Path(__file__).parent / "libtemblor.so.0")
 
 _INTERFACE = {
     # name: (result, arguments behind the host)
     "release": (None, ""),
+    "status": (c_int32, ""),
     "output": (POINTER(c_uint8), ""),
     "output_length": (c_int32, ""),
     "samples": (POINTER(c_float), ""),
@@ -41,13 +42,24 @@ _INTERFACE = {
 _TYPES = {"i": c_int32, "l": c_int64, "d": c_double, "b": c_char_p, "p": c_void_p}
 
 
-def _load() -> ctypes.CDLL:
-    library = ctypes.CDLL(str(LIBRARY))
-    library.temblor_create.restype = c_void_p
-    for name, (result, arguments) in _INTERFACE.items():
-        call = getattr(library, f"temblor_{name}")
-        call.restype, call.argtypes = result, [c_void_p, *(_TYPES[letter] for letter in arguments)]
-    return library
+_ACCESSORS = {"status", "output", "output_length", "samples"}
+"""Functions that return at once: to release the interpreter's lock would cost more than to keep it."""
+
+
+class Library:
+    """The functions of the library by name."""
+
+    def __init__(self) -> None:
+        library = ctypes.CDLL(str(LIBRARY))
+        accessors = ctypes.PyDLL(str(LIBRARY))
+        self.create = library.temblor_create
+        self.create.restype = c_void_p
+        self.functions: dict[str, Callable[..., Any]] = {}
+        for name, (result, arguments) in _INTERFACE.items():
+            function = getattr(accessors if name in _ACCESSORS else library, f"temblor_{name}")
+            function.restype = result
+            function.argtypes = [c_void_p, *(_TYPES[letter] for letter in arguments)]
+            self.functions[name] = function
 
 
 class HapticError(Exception):
@@ -92,8 +104,10 @@ class _Gate:
         self._condition = threading.Condition(threading.RLock())
         self._depths: dict[int, int] = {}
         """The number of nested calls of each thread that is in one."""
+        self._local = threading.local()
+        """The depth of the thread that reads it, so that nested calls take no lock."""
         self._fork_count = 0
-        self._library: ctypes.CDLL | None = None
+        self._library: Library | None = None
         self._loading = threading.Lock()
 
     def __enter__(self) -> None:
@@ -101,14 +115,22 @@ class _Gate:
             raise HapticError(
                 "this process was forked while another thread was using the library",
                 hint="use the start method spawn or forkserver")
+        depth: int = getattr(self._local, "depth", 0)
+        if depth > 0:
+            self._local.depth = depth + 1
+            return
         thread = threading.get_ident()
         with self._condition:
             # A thread that is in a call already passes: the fork waits for it.
             while self._fork_count > 0 and thread not in self._depths:
                 self._condition.wait()
             self._depths[thread] = self._depths.get(thread, 0) + 1
+        self._local.depth = 1
 
     def __exit__(self, *_: object) -> None:
+        self._local.depth -= 1
+        if self._local.depth > 0:
+            return
         thread = threading.get_ident()
         with self._condition:
             self._depths[thread] -= 1
@@ -118,10 +140,10 @@ class _Gate:
                     self._condition.notify_all()
 
     @property
-    def library(self) -> ctypes.CDLL:
+    def library(self) -> Library:
         with self._loading:
             if self._library is None:
-                self._library = _load()
+                self._library = Library()
             return self._library
 
     def _is_quiet(self) -> bool:
@@ -165,6 +187,11 @@ os.register_at_fork(
     after_in_child=_current_gate)
 
 
+def calls() -> _Gate:
+    """The gate of this process, for a `with` statement around several calls that a fork waits for together."""
+    return _current_gate()
+
+
 class Host:
     """A host of the library, for one process. Threads that share it take turns, in `with` statements."""
 
@@ -179,7 +206,7 @@ class Host:
         self._address: int | None = None
         with self._gate:
             self._library = self._gate.library
-            self._address = self._library.temblor_create()
+            self._address = self._library.create()
         self._slots: OrderedDict[tuple[str, bytes], int] = OrderedDict()
         """The slots of open patterns by name and content, the one that was used last at the end."""
         self._slot_count = 0
@@ -191,7 +218,7 @@ class Host:
         # The memory of the parent's hosts stays as it is: devices and threads that they have are the parent's.
         if getattr(self, "_address", None) and not self.is_inherited:
             with self._gate:
-                self._library.temblor_release(self._address)
+                self._library.functions["release"](self._address)
             self._address = None
 
     @property
@@ -215,7 +242,7 @@ class Host:
     def call(self, name: str, *arguments: Any) -> Any:
         self._require_process()
         with self._gate:
-            return getattr(self._library, f"temblor_{name}")(self._address, *arguments)
+            return self._library.functions[name](self._address, *arguments)
 
     def output(self, length: int | None = None) -> bytes:
         """The bytes that the last call has made."""

@@ -63,8 +63,8 @@ def test_errors_have_a_place():
         haptics.render(haptics.Pattern(haptics.Transient(0)), profile="bass")
     with pytest.raises(haptics.HapticError, match="nothing"):
         haptics.Pattern.shipped("nothing")
-    with pytest.raises(ValueError, match="rate must be from 8,000 to 192,000, not 1"):
-        haptics.render(haptics.Pattern(haptics.Transient(0)), rate=1)
+    with pytest.raises(ValueError, match="sample_rate must be from 8,000 to 192,000, not 1"):
+        haptics.render(haptics.Pattern(haptics.Transient(0)), sample_rate=1)
     with pytest.raises(FileNotFoundError):
         haptics.render("nothing.ahap")
     with pytest.raises(haptics.HapticError):
@@ -77,7 +77,7 @@ def test_findings_have_lines():
     found = haptics.check(haptics.Pattern.parse(text, "loud.ahap"))
     assert [(each.severity, each.line) for each in found] == [("note", 2), ("warning", 3)]
     assert str(found[1]) == "loud.ahap:3:55: warning: HapticIntensity is 2.0, outside 0.0 to 1.0; 1.0 is used; " \
-        "values are not percent: write 0.02"
+        "the value is not a percentage; write 0.02"
     assert haptics.check(__file__)[0].severity == "error"
 
 
@@ -87,14 +87,14 @@ def test_sounds_are_measured():
     assert abs(figures["peakDecibels"] - 20 * numpy.log10(0.5)) < 0.001
     assert abs(figures["rmsDecibels"] - 20 * numpy.log10(0.5 / numpy.sqrt(2))) < 0.001
     assert abs(figures["centroidHertz"] - 100) < 1
-    assert haptics.measure(numpy.zeros((4800, 2)), rate=8000)["duration"] == 0.6
+    assert haptics.measure(numpy.zeros((2, 4800)), sample_rate=8000)["duration"] == 0.6
     with pytest.raises(ValueError, match="shape"):
         haptics.measure(numpy.zeros((2, 2, 2)))
 
 
 def test_sounds_become_patterns():
     taps = haptics.Pattern(haptics.Transient(0.1, 0.8, 0.5), haptics.Transient(0.4, 0.6, 0.9))
-    traced = haptics.trace(haptics.render(taps), "--taps-only")
+    traced = haptics.trace(haptics.render(taps), taps_only=True)
     assert [round(event["Event"]["Time"], 2) for event in json.loads(traced.text)["Pattern"]] == [0.1, 0.4]
     with pytest.raises(haptics.HapticError, match="not found"):
         haptics.trace("/nonexistent.wav")
@@ -107,6 +107,13 @@ def test_differences_are_named():
     assert found and found.equality == "different"
     assert found.sentences == ["B is missing A's second transient, at 0.5 s."]
     assert not haptics.compare(a, a)
+    assert found.is_within_tolerance is None
+    assert haptics.compare(a, a, tolerance="0").is_within_tolerance is True
+    assert haptics.compare(a, b, profile="dayton-bst-1", tolerance="3dB,5ms").is_within_tolerance is False
+    with pytest.raises(haptics.HapticError, match="unknown profile"):
+        haptics.compare(a, b, profile="bass")
+    with pytest.raises(haptics.HapticError, match="tolerance"):
+        haptics.compare(a, b, tolerance="loud")
     assert haptics.compare(haptics.render(a), haptics.render(b)).differences[0]["kind"] == "missing"
 
 
@@ -123,7 +130,7 @@ def test_formats_are_converted():
 def test_a_session_plays_at_the_frame(tmp_path):
     """Onsets in the file that a session writes, against the starts and onsets it reports."""
     tap = haptics.Pattern(haptics.Transient(0, sharpness=1))
-    with haptics.Session(f"wav:{tmp_path}/played.wav", rate=48_000) as session:
+    with haptics.Session(f"wav:{tmp_path}/played.wav", sample_rate=48_000) as session:
         first = session.now + 2
         plays = [session.play(tap, at=first + 0.2 * number) for number in range(4)]
         assert plays[3].wait(timeout=30)
@@ -183,7 +190,7 @@ def test_memory_stays():
         for _ in range(count):
             # The time differs, so that each pattern is read.
             haptics.Pattern(haptics.Transient(next(times)))
-            haptics.render(pattern, rate=8_000)
+            haptics.render(pattern, sample_rate=8_000)
 
     times = (number / 10_000 for number in itertools.count())
     calls(5_000)
@@ -220,7 +227,7 @@ def test_names_of_shipped_patterns_are_patterns(tmp_path, monkeypatch):
     (lambda: haptics.Curve("sharpness", [(-1, 0)]), "the time of a point must be from 0 to 86,400, not -1"),
     (lambda: haptics.Session("null:", strength=9), "strength must be from 0 to 1, not 9"),
     (lambda: haptics.Session("null:", strength=float("nan")), "strength must be from 0 to 1, not nan"),
-    (lambda: haptics.Session("null:", rate=-1), "rate must be from 8,000 to 192,000, not -1"),
+    (lambda: haptics.Session("null:", sample_rate=-1), "sample_rate must be from 8,000 to 192,000, not -1"),
 ])
 def test_numbers_outside_their_range_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
@@ -261,6 +268,51 @@ def test_the_program_is_there():
 
 
 def test_importing_is_quick():
-    """Importing loads neither numpy nor the library."""
-    code = "import sys, temblor_haptics; print('numpy' in sys.modules, temblor_haptics._core._gate._library)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout == b"False None\n"
+    """Importing loads no other module; the first use of a function does."""
+    code = "import sys; before = set(sys.modules); import temblor_haptics; print(*set(sys.modules) - before)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split()
+    assert set(loaded) <= {b"temblor_haptics", b"__future__"}
+
+
+def test_all_names_exist():
+    assert all(getattr(haptics, name) is not None for name in haptics.__all__)
+    assert set(haptics.__all__) <= set(dir(haptics))
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        haptics.nothing
+
+
+SINE = 0.5 * numpy.sin(2 * numpy.pi * 100 * numpy.arange(4800) / 48000)
+
+
+@pytest.mark.parametrize("sound, message", [
+    (numpy.stack([SINE, SINE]).T, r"the shape \(4800, 2\); transpose it, as in sound.T"),
+    (numpy.zeros((65, 100)), r"can have 1 to 64 channels, and this one has the shape \(65, 100\)"),
+    (numpy.zeros((0, 100)), "can have 1 to 64 channels"),
+    (numpy.zeros((2, 2, 2)), r"must have the shape \(frames,\) or \(channels, frames\), not \(2, 2, 2\)"),
+    (numpy.zeros(100, complex), "must have real numbers, not complex128"),
+    (["a", "b"], "must have real numbers"),
+])
+def test_arrays_of_other_shapes_are_refused(sound, message):
+    for call in (haptics.measure, haptics.trace, lambda each: haptics.compare(SINE, each)):
+        with pytest.raises(ValueError, match=message):
+            call(sound)
+
+
+def test_arrays_have_their_channels_first():
+    stereo = haptics.measure(numpy.stack([SINE, 0.1 * SINE]))
+    levels = [channel["peakDecibels"] for channel in stereo["channels"]]
+    assert abs(levels[0] - levels[1] - 20) < 0.001
+    assert abs(stereo["peakDecibels"] - haptics.measure(SINE)["peakDecibels"]) < 0.001
+    assert not haptics.compare(SINE, numpy.stack([SINE]))
+    assert haptics.measure((SINE * 32767).astype(numpy.int16).astype(numpy.float64) / 32768)["duration"] == 0.1
+
+
+def test_a_pattern_by_its_name_is_the_shipped_one(tmp_path):
+    assert haptics.Pattern("light").content == haptics.Pattern.shipped("light").content
+    path = tmp_path / "mine.ahap"
+    path.write_bytes(haptics.Pattern("heartbeat").content)
+    assert haptics.Pattern(path).content == haptics.Pattern("heartbeat").content
+    with pytest.raises(FileNotFoundError):
+        haptics.Pattern("lihgt")
+    with pytest.raises(TypeError, match="a part must be a Transient, Continuous, or Curve, not int"):
+        haptics.Pattern(3)

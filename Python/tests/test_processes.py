@@ -18,7 +18,7 @@ import numpy
 import pytest
 
 import temblor_haptics as haptics
-from temblor_haptics import _core
+from temblor_haptics import _core, _haptics
 
 SECONDS = 60
 """The deadline of every wait, far beyond the time that any needs."""
@@ -41,7 +41,7 @@ def failed(pattern):
 
 def unusable(content):
     """A pattern that another version of the library has read, and this one cannot."""
-    return haptics._restored(haptics.Pattern, "broken.ahap", content)
+    return _haptics._restored(haptics.Pattern, "broken.ahap", content)
 
 
 def exit_status(child):
