@@ -37,7 +37,7 @@ enum ReportKind: String, CaseIterable {
 
   /// The names of all reports, separated by commas.
   static var listedNames: String {
-    allCases.map(\.rawValue).joined(separator: ", ")
+    allCases.map { $0.rawValue }.joined(separator: ", ")
   }
 }
 
