@@ -1,110 +1,13 @@
-#include "csoundservers.h"
+#include "pipewire.h"
 #include "late.h"
 
-#include <stdint.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
-
-/* The part of libpipewire's interface that is used here. It is stable: libpipewire-0.3.so.0 has kept it since version
-   0.3.0. Methods of objects are tables of functions, which the library's headers call by inline functions. */
-
-struct pw_loop;
-struct pw_thread_loop;
-struct pw_context;
-struct pw_core;
-struct pw_properties;
-struct pw_proxy;
-struct pw_registry;
-
-typedef struct {
-  const char *key;
-  const char *value;
-} dictionary_item;
-
-typedef struct {
-  uint32_t flags;
-  uint32_t count;
-  const dictionary_item *items;
-} dictionary;
-
-typedef struct {
-  const void *functions;
-  void *data;
-} callbacks;
-
-/* The beginning of every object with methods. */
-typedef struct {
-  const char *type;
-  uint32_t version;
-  callbacks callbacks;
-} interface;
-
-typedef struct hook {
-  struct {
-    void *next;
-    void *previous;
-  } link;
-  callbacks callbacks;
-  void (*removed)(struct hook *hook);
-  void *private_data;
-} hook;
-
-typedef struct {
-  uint32_t version;
-  void (*info)(void *data, const void *info);
-  void (*done)(void *data, uint32_t id, int sequence);
-  void (*ping)(void *data, uint32_t id, int sequence);
-  void (*error)(void *data, uint32_t id, int sequence, int result, const char *message);
-  void (*remove_id)(void *data, uint32_t id);
-  void (*bound_id)(void *data, uint32_t id, uint32_t global_id);
-  void (*add_memory)(void *data, uint32_t id, uint32_t type, int descriptor, uint32_t flags);
-  void (*remove_memory)(void *data, uint32_t id);
-} core_events;
-
-typedef struct {
-  uint32_t version;
-  int (*add_listener)(void *object, hook *listener, const core_events *events, void *data);
-  int (*hello)(void *object, uint32_t version);
-  int (*sync)(void *object, uint32_t id, int sequence);
-  int (*pong)(void *object, uint32_t id, int sequence);
-  int (*error)(void *object, uint32_t id, int sequence, int result, const char *message);
-  struct pw_registry *(*get_registry)(void *object, uint32_t version, size_t user_data_size);
-} core_methods;
-
-typedef struct {
-  uint32_t version;
-  void (*global)(
-      void *data, uint32_t id, uint32_t permissions, const char *type, uint32_t version, const dictionary *properties);
-  void (*global_remove)(void *data, uint32_t id);
-} registry_events;
-
-typedef struct {
-  uint32_t version;
-  int (*add_listener)(void *object, hook *listener, const registry_events *events, void *data);
-} registry_methods;
-
-enum { CORE_ID = 0, REGISTRY_VERSION = 3 };
-
-void pw_init(int *argc, char ***argv);
-struct pw_thread_loop *pw_thread_loop_new(const char *name, const dictionary *properties);
-void pw_thread_loop_destroy(struct pw_thread_loop *loop);
-struct pw_loop *pw_thread_loop_get_loop(struct pw_thread_loop *loop);
-int pw_thread_loop_start(struct pw_thread_loop *loop);
-void pw_thread_loop_stop(struct pw_thread_loop *loop);
-void pw_thread_loop_lock(struct pw_thread_loop *loop);
-void pw_thread_loop_unlock(struct pw_thread_loop *loop);
-void pw_thread_loop_signal(struct pw_thread_loop *loop, _Bool waits_for_accept);
-int pw_thread_loop_timed_wait(struct pw_thread_loop *loop, int seconds);
-struct pw_context *pw_context_new(struct pw_loop *loop, struct pw_properties *properties, size_t user_data_size);
-void pw_context_destroy(struct pw_context *context);
-struct pw_core *pw_context_connect(
-    struct pw_context *context, struct pw_properties *properties, size_t user_data_size);
-int pw_core_disconnect(struct pw_core *core);
-struct pw_properties *pw_properties_new_string(const char *text);
-int pw_properties_set(struct pw_properties *properties, const char *key, const char *value);
-void pw_proxy_destroy(struct pw_proxy *proxy);
 
 #define FUNCTIONS(F) \
   F(void, pw_init, (int *argc, char ***argv), (argc, argv)) \
+  F(const char *, pw_get_library_version, (void), ()) \
   F(struct pw_thread_loop *, pw_thread_loop_new, (const char *name, const dictionary *properties), \
     (name, properties)) \
   F(void, pw_thread_loop_destroy, (struct pw_thread_loop *loop), (loop)) \
@@ -113,8 +16,6 @@ void pw_proxy_destroy(struct pw_proxy *proxy);
   F(void, pw_thread_loop_stop, (struct pw_thread_loop *loop), (loop)) \
   F(void, pw_thread_loop_lock, (struct pw_thread_loop *loop), (loop)) \
   F(void, pw_thread_loop_unlock, (struct pw_thread_loop *loop), (loop)) \
-  F(void, pw_thread_loop_signal, (struct pw_thread_loop *loop, _Bool waits_for_accept), (loop, waits_for_accept)) \
-  F(int, pw_thread_loop_timed_wait, (struct pw_thread_loop *loop, int seconds), (loop, seconds)) \
   F(struct pw_context *, pw_context_new, \
     (struct pw_loop *loop, struct pw_properties *properties, size_t user_data_size), \
     (loop, properties, user_data_size)) \
@@ -128,36 +29,13 @@ void pw_proxy_destroy(struct pw_proxy *proxy);
     (properties, key, value)) \
   F(void, pw_proxy_destroy, (struct pw_proxy *proxy), (proxy))
 
-static const char library[] = "libpipewire-0.3.so.0";
+const char temblor_pipewire_library[] = "libpipewire-0.3.so.0";
 
-TEMBLOR_LATE_LIBRARY(library, RTLD_LAZY, FUNCTIONS)
+TEMBLOR_LATE_LIBRARY(temblor_pipewire_library, RTLD_LAZY, FUNCTIONS)
 
-typedef struct {
-  temblor_sink_visitor visit;
-  void *context;
-  struct pw_thread_loop *loop;
-  int sequence;
-  _Bool is_done;
-  _Bool has_failed;
-  /* Listeners belong to the connection until it is closed. */
-  hook core_hook;
-  hook registry_hook;
-} query;
+_Bool temblor_has_pipewire(void) { return temblor_has_library(temblor_pipewire_library); }
 
-static void receive_done(void *data, uint32_t id, int sequence) {
-  query *query = data;
-  if (id != CORE_ID || sequence != query->sequence) return;
-  query->is_done = 1;
-  pw_thread_loop_signal(query->loop, 0);
-}
-
-static void receive_error(void *data, uint32_t id, int sequence, int result, const char *message) {
-  (void)sequence, (void)result, (void)message;
-  query *query = data;
-  if (id != CORE_ID) return;
-  query->has_failed = 1;
-  pw_thread_loop_signal(query->loop, 0);
-}
+/* MARK: - Objects */
 
 static const char *value(const dictionary *properties, const char *key) {
   for (uint32_t index = 0; properties && index < properties->count; index++) {
@@ -166,62 +44,196 @@ static const char *value(const dictionary *properties, const char *key) {
   return NULL;
 }
 
+static uint32_t number(const dictionary *properties, const char *key) {
+  const char *text = value(properties, key);
+  return text ? (uint32_t)strtoul(text, NULL, 10) : UINT32_MAX;
+}
+
+static _Bool is_equal(const char *text, const char *other) { return text && !strcmp(text, other); }
+
+static void receive_link_info(void *data, const link_info *info) {
+  link *link = data;
+  const temblor_pipewire_events *events = &link->owner->events;
+  events->change_link(events->context, link->id, info->state == LINK_STATE_ACTIVE);
+}
+
+void temblor_pipewire_watch_links(temblor_pipewire *connection) {
+  static const link_events events = {.info = receive_link_info};
+  if (!connection->stream || !connection->registry) return;
+  uint32_t own = pw_stream_get_node_id(connection->stream);
+  if (own == UINT32_MAX) return;
+  const interface *registry = interface_of(connection->registry);
+  const registry_methods *methods = registry->callbacks.functions;
+  for (link *link = connection->links; link; link = link->next) {
+    if (link->proxy || (link->output_node != own && link->input_node != own)) continue;
+    link->proxy = methods->bind(registry->callbacks.data, link->id, "PipeWire:Interface:Link", LINK_VERSION, 0);
+    if (!link->proxy) continue;
+    const interface *proxy = interface_of(link->proxy);
+    const link_methods *link_functions = proxy->callbacks.functions;
+    link_functions->add_listener(proxy->callbacks.data, &link->hook, &events, link);
+  }
+}
+
+static void free_link(link *link) {
+  if (link->proxy) {
+    remove_hook(&link->hook);
+    pw_proxy_destroy(link->proxy);
+  }
+  free(link);
+}
+
 static void receive_global(
     void *data, uint32_t id, uint32_t permissions, const char *type, uint32_t version, const dictionary *properties) {
-  (void)id, (void)permissions, (void)version;
-  query *query = data;
-  const char *class = value(properties, "media.class");
-  const char *name = value(properties, "node.name");
-  if (strcmp(type, "PipeWire:Interface:Node") || !class || !name) return;
-  if (strcmp(class, "Audio/Sink") && strcmp(class, "Audio/Duplex")) return;
-  const char *description = value(properties, "node.description");
-  query->visit(query->context, name, description ? description : name, NULL);
-}
-
-/* Asks for all objects and waits until the server has named them; the loop is locked. */
-static enum temblor_server_answer ask(struct pw_core *core, query *query, int seconds) {
-  static const core_events core_events = {.done = receive_done, .error = receive_error};
-  static const registry_events registry_events = {.global = receive_global};
-  const interface *core_interface = (const interface *)core;
-  const core_methods *methods = core_interface->callbacks.functions;
-  void *object = core_interface->callbacks.data;
-  methods->add_listener(object, &query->core_hook, &core_events, query);
-  struct pw_registry *registry = methods->get_registry(object, REGISTRY_VERSION, 0);
-  if (!registry) return TEMBLOR_SERVER_ABSENT;
-  const interface *registry_interface = (const interface *)registry;
-  const registry_methods *registry_methods = registry_interface->callbacks.functions;
-  registry_methods->add_listener(registry_interface->callbacks.data, &query->registry_hook, &registry_events, query);
-  query->sequence = methods->sync(object, CORE_ID, 0);
-  while (!query->is_done && !query->has_failed) {
-    if (pw_thread_loop_timed_wait(query->loop, seconds) != 0) break;
+  (void)permissions, (void)version;
+  temblor_pipewire *connection = data;
+  temblor_pipewire_object object = {.id = id};
+  if (is_equal(type, "PipeWire:Interface:Node")) {
+    object.kind = TEMBLOR_PIPEWIRE_NODE;
+    object.name = value(properties, "node.name");
+    object.description = value(properties, "node.description");
+    object.media_class = value(properties, "media.class");
+  } else if (is_equal(type, "PipeWire:Interface:Port")) {
+    object.kind = TEMBLOR_PIPEWIRE_PORT;
+    object.node = number(properties, "node.id");
+    object.position = number(properties, "port.id");
+    object.channel = value(properties, "audio.channel");
+    object.is_input = is_equal(value(properties, "port.direction"), "in");
+    object.is_monitor = is_equal(value(properties, "port.monitor"), "true");
+  } else if (is_equal(type, "PipeWire:Interface:Link")) {
+    link *new = calloc(1, sizeof *new);
+    if (!new) abort();
+    object.kind = TEMBLOR_PIPEWIRE_LINK;
+    object.output_node = number(properties, "link.output.node");
+    object.output_port = number(properties, "link.output.port");
+    object.input_node = number(properties, "link.input.node");
+    object.input_port = number(properties, "link.input.port");
+    new->next = connection->links;
+    new->id = id;
+    new->output_node = object.output_node;
+    new->input_node = object.input_node;
+    new->owner = connection;
+    connection->links = new;
+  } else {
+    return;
   }
-  pw_proxy_destroy((struct pw_proxy *)registry);
-  if (query->is_done) return TEMBLOR_SERVER_ANSWERED;
-  return query->has_failed ? TEMBLOR_SERVER_ABSENT : TEMBLOR_SERVER_SILENT;
+  /* The object comes first: the state of a link follows it. */
+  connection->events.add_object(connection->events.context, &object);
+  if (object.kind == TEMBLOR_PIPEWIRE_LINK) temblor_pipewire_watch_links(connection);
 }
 
-enum temblor_server_answer temblor_pipewire_sinks(
-    const char *remote, int seconds, temblor_sink_visitor visit_sink, void *data) {
-  if (!temblor_has_library(library)) return TEMBLOR_SERVER_LIBRARY_MISSING;
+static void receive_global_remove(void *data, uint32_t id) {
+  temblor_pipewire *connection = data;
+  for (link **next = &connection->links; *next; next = &(*next)->next) {
+    link *removed = *next;
+    if (removed->id != id) continue;
+    *next = removed->next;
+    free_link(removed);
+    break;
+  }
+  connection->events.remove_object(connection->events.context, id);
+}
+
+/* MARK: - Server */
+
+static void receive_info(void *data, const core_info *info) {
+  temblor_pipewire *connection = data;
+  uint32_t rate = number(info->properties, "default.clock.rate");
+  if (rate != UINT32_MAX) connection->events.set_rate(connection->events.context, rate);
+}
+
+static void receive_done(void *data, uint32_t id, int sequence) {
+  temblor_pipewire *connection = data;
+  if (id != CORE_ID || sequence != connection->sequence) return;
+  connection->events.complete(connection->events.context);
+}
+
+static void receive_error(void *data, uint32_t id, int sequence, int result, const char *message) {
+  (void)sequence, (void)message;
+  temblor_pipewire *connection = data;
+  if (id == CORE_ID && result == -EPIPE) connection->events.lose_server(connection->events.context);
+}
+
+temblor_pipewire *temblor_pipewire_new(const char *remote, const temblor_pipewire_events *events) {
+  if (!temblor_has_pipewire()) return NULL;
+  temblor_pipewire *connection = calloc(1, sizeof *connection);
+  if (!connection) return NULL;
+  connection->events = *events;
+  connection->remote = remote ? strdup(remote) : NULL;
   pw_init(NULL, NULL);
-  struct pw_thread_loop *loop = pw_thread_loop_new("temblor-sinks", NULL);
-  if (!loop) return TEMBLOR_SERVER_ABSENT;
-  enum temblor_server_answer answer = TEMBLOR_SERVER_ABSENT;
-  struct pw_context *context = pw_context_new(pw_thread_loop_get_loop(loop), NULL, 0);
-  if (context && pw_thread_loop_start(loop) == 0) {
-    pw_thread_loop_lock(loop);
+  connection->loop = pw_thread_loop_new("temblor-pipewire", NULL);
+  if (connection->loop) {
     struct pw_properties *properties = pw_properties_new_string("");
-    if (properties && remote) pw_properties_set(properties, "remote.name", remote);
-    struct pw_core *core = pw_context_connect(context, properties, 0);
-    if (core) {
-      query query = {.visit = visit_sink, .context = data, .loop = loop};
-      answer = ask(core, &query, seconds);
-      pw_core_disconnect(core);
-    }
-    pw_thread_loop_unlock(loop);
-    pw_thread_loop_stop(loop);
+    /* Before version 1, only this configuration gives the thread of the streams a real-time priority. */
+    if (properties && pw_get_library_version()[0] == '0')
+      pw_properties_set(properties, "config.name", "client-rt.conf");
+    connection->context = pw_context_new(pw_thread_loop_get_loop(connection->loop), properties, 0);
   }
-  if (context) pw_context_destroy(context);
-  pw_thread_loop_destroy(loop);
-  return answer;
+  connection->is_running = connection->context && pw_thread_loop_start(connection->loop) == 0;
+  if (connection->is_running) return connection;
+  temblor_pipewire_free(connection);
+  return NULL;
+}
+
+void temblor_pipewire_free(temblor_pipewire *connection) {
+  if (!connection) return;
+  if (connection->is_running) {
+    temblor_pipewire_disconnect(connection);
+    pw_thread_loop_stop(connection->loop);
+  }
+  if (connection->context) pw_context_destroy(connection->context);
+  if (connection->loop) pw_thread_loop_destroy(connection->loop);
+  free(connection->remote);
+  free(connection);
+}
+
+/* The loop is locked. */
+static void disconnect(temblor_pipewire *connection) {
+  temblor_pipewire_destroy_stream(connection);
+  while (connection->links) {
+    link *removed = connection->links;
+    connection->links = removed->next;
+    free_link(removed);
+  }
+  if (connection->registry) {
+    remove_hook(&connection->registry_hook);
+    pw_proxy_destroy((struct pw_proxy *)connection->registry);
+    connection->registry = NULL;
+  }
+  if (!connection->core) return;
+  remove_hook(&connection->core_hook);
+  pw_core_disconnect(connection->core);
+  connection->core = NULL;
+}
+
+_Bool temblor_pipewire_connect(temblor_pipewire *connection) {
+  static const core_events core_events = {.info = receive_info, .done = receive_done, .error = receive_error};
+  static const registry_events registry_events = {.global = receive_global, .global_remove = receive_global_remove};
+  pw_thread_loop_lock(connection->loop);
+  struct pw_properties *properties = pw_properties_new_string("");
+  if (properties && connection->remote) pw_properties_set(properties, "remote.name", connection->remote);
+  connection->core = pw_context_connect(connection->context, properties, 0);
+  if (connection->core) {
+    const interface *core = interface_of(connection->core);
+    const core_methods *methods = core->callbacks.functions;
+    methods->add_listener(core->callbacks.data, &connection->core_hook, &core_events, connection);
+    connection->registry = methods->get_registry(core->callbacks.data, REGISTRY_VERSION, 0);
+    if (connection->registry) {
+      const interface *registry = interface_of(connection->registry);
+      const registry_methods *registry_functions = registry->callbacks.functions;
+      registry_functions->add_listener(
+          registry->callbacks.data, &connection->registry_hook, &registry_events, connection);
+      connection->sequence = methods->sync(core->callbacks.data, CORE_ID, 0);
+    } else {
+      disconnect(connection);
+    }
+  }
+  _Bool is_connected = connection->core != NULL;
+  pw_thread_loop_unlock(connection->loop);
+  return is_connected;
+}
+
+void temblor_pipewire_disconnect(temblor_pipewire *connection) {
+  pw_thread_loop_lock(connection->loop);
+  disconnect(connection);
+  pw_thread_loop_unlock(connection->loop);
 }

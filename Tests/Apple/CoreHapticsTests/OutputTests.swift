@@ -37,7 +37,8 @@ import Testing
     #expect(error?.code == .invalidEngineParameter)
     #expect(
       error?.localizedDescription
-        == "TEMBLOR_OUTPUT is '\(text)'; it must be alsa:DEVICE, wav:FILE, null or virtual")
+        == "TEMBLOR_OUTPUT is '\(text)'; it must be alsa:DEVICE, pipewire:NODE, wav:FILE, null or "
+        + "virtual")
   }
 
   @Test func strengthAndProfileAreChecked() throws {

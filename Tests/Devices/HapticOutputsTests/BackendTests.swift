@@ -9,7 +9,7 @@ import Testing
   private let outputs = OutputRegistry.standard
 
   @Test func formsAreThoseOfEveryBackend() {
-    #expect(outputs.nameForms == ["alsa:DEVICE", "wav:FILE", "null"])
+    #expect(outputs.nameForms == ["alsa:DEVICE", "pipewire:NODE", "wav:FILE", "null"])
   }
 
   /// ALSA has a null device of its own, which keeps its name.

@@ -28,10 +28,6 @@ enum temblor_server_answer temblor_pulse_sinks(
     _Bool may_start_server, double seconds, temblor_server_visitor visit_server, temblor_sink_visitor visit_sink,
     void *context);
 
-/* Visits the sinks of a PipeWire server; a null remote is the one of the environment. */
-enum temblor_server_answer temblor_pipewire_sinks(
-    const char *remote, int seconds, temblor_sink_visitor visit_sink, void *context);
-
 /* Keeps streams of PulseAudio that name their sink or source there from now on, where the dynamic linker permits it. */
 void temblor_pin_pulse_streams(void);
 

@@ -70,10 +70,10 @@ public final class SoundFileBackend: OutputBackend {
 }
 
 extension OutputRegistry {
-  /// The registry with ALSA's devices, WAVE files, and the null output; names without a scheme
-  /// belong to ALSA.
+  /// The registry with ALSA's devices, the sinks of PipeWire, WAVE files, and the null output;
+  /// names without a scheme belong to ALSA.
   public static let standard = OutputRegistry(
-    [ALSABackend(), SoundFileBackend(), NullOutput()], defaultScheme: "alsa")
+    [ALSABackend(), PipeWireBackend(), SoundFileBackend(), NullOutput()], defaultScheme: "alsa")
 }
 
 /// A sink that writes every frame to a sound file, at the pace of a clock.

@@ -1,7 +1,6 @@
 package import HapticPlayback
 
-/// A sink of a sound server that the name of an ALSA device names, such as `pipewire:NODE=shaker`
-/// or
+/// A sink of a sound server that the name of a device names, such as `pipewire:shaker` or
 /// `pulse:DEVICE=shaker`.
 package struct NamedSink: Equatable, Sendable {
   /// The sound servers whose ALSA plug-ins accept the name of a sink.
@@ -26,7 +25,12 @@ package struct NamedSink: Equatable, Sendable {
     }
 
     /// The device that plays on a sink.
-    package func device(_ sink: String) -> String { "\(plugIn):\(arguments.last ?? "")=\(sink)" }
+    package func device(_ sink: String) -> String {
+      self == .pipeWire ? "\(plugIn):\(sink)" : plugInDevice(sink)
+    }
+
+    /// The device that plays on a sink through ALSA's plug-in.
+    func plugInDevice(_ sink: String) -> String { "\(plugIn):\(arguments.last ?? "")=\(sink)" }
   }
 
   package let server: Server
@@ -40,6 +44,13 @@ package struct NamedSink: Equatable, Sendable {
   /// Reads the name of a device; nil if the device follows the server's default sink or belongs to
   /// no sound server.
   package init?(device: String) {
+    if let sink = Self.plainName(in: device) {
+      server = .pipeWire
+      self.sink = sink
+      self.device = device
+      remote = nil
+      return
+    }
     for server in Server.allCases {
       guard let words = Self.arguments(of: server.plugIn, in: device) else { continue }
       var values: [String: String] = [:]
@@ -79,19 +90,21 @@ package struct NamedSink: Equatable, Sendable {
   /// Finds the sink on its server.
   ///
   /// - Throws: `notFound` with the names of the sinks that exist, or `serverUnavailable`.
-  package func find(on servers: SoundServers) throws(OutputError) {
+  @discardableResult package func find(on servers: SoundServers) throws(OutputError)
+    -> SoundServers.Sink
+  {
     try validate()
     let sinks: [SoundServers.Sink]
     switch server {
     case .pipeWire: sinks = try servers.pipeWireSinks(remote).unwrapped(for: device)
     case .pulseAudio: sinks = try servers.pulseAudio(true).unwrapped(for: device).sinks
     }
-    let matches = sinks.count { $0.name == sink }
-    if matches == 1 { return }
-    guard matches == 0 else {
+    let matches = sinks.filter { $0.name == sink }
+    if matches.count == 1 { return matches[0] }
+    guard matches.isEmpty else {
       throw OutputError(
         .other, output: device,
-        "\(matches) sinks have this name; set a unique 'node.name' for each sink in PipeWire")
+        "\(matches.count) sinks have this name; set a unique 'node.name' for each sink in PipeWire")
     }
     let names = sinks.map(\.name).sorted()
     throw OutputError(
@@ -100,6 +113,14 @@ package struct NamedSink: Equatable, Sendable {
         + (names.isEmpty
           ? "the server has no sinks" : "available: \(names.joined(separator: ", "))"),
       alternatives: names)
+  }
+
+  /// The name of a PipeWire sink in the form `pipewire:NAME`; nil for the arguments of a plug-in.
+  private static func plainName(in device: String) -> String? {
+    let prefix = PipeWireBackend.scheme + ":"
+    guard device.hasPrefix(prefix) else { return nil }
+    let name = String(device.dropFirst(prefix.count))
+    return name.contains { ",={}\"'".contains($0) } ? nil : name
   }
 
   /// The arguments of a plug-in in a device's name, which may be the slave of another plug-in; nil

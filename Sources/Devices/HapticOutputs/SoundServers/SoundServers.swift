@@ -10,11 +10,21 @@ package struct SoundServers: Sendable {
     package var description: String
     /// The source that records the sink; nil if the server does not name it.
     package var monitor: String?
+    /// The channels, such as `FL`, in the order of its ports; empty if the server does not name
+    /// them.
+    package var channels: [String]
+    /// The default rate of PipeWire's graph in hertz; nil for other servers.
+    package var graphRate: Int?
 
-    package init(name: String, description: String = "", monitor: String? = nil) {
+    package init(
+      name: String, description: String = "", monitor: String? = nil, channels: [String] = [],
+      graphRate: Int? = nil
+    ) {
       self.name = name
       self.description = description
       self.monitor = monitor
+      self.channels = channels
+      self.graphRate = graphRate
     }
   }
 
@@ -66,26 +76,27 @@ package struct SoundServers: Sendable {
 
   /// The sinks of a PipeWire server by its name; nil is the user's.
   package var pipeWireSinks: @Sendable (_ remote: String?) -> Result<[Sink], Problem>
+  /// The sources of a PipeWire server by its name; nil is the user's.
+  package var pipeWireSources: @Sendable (_ remote: String?) -> Result<[Sink], Problem>
   /// The PulseAudio server, which is started on request if the user's settings allow that.
   package var pulseAudio: @Sendable (_ mayStart: Bool) -> Result<PulseAudio, Problem>
 
   package init(
     pipeWireSinks: @escaping @Sendable (String?) -> Result<[Sink], Problem>,
+    pipeWireSources: @escaping @Sendable (String?) -> Result<[Sink], Problem> = { _ in
+      .failure(.absent)
+    },
     pulseAudio: @escaping @Sendable (Bool) -> Result<PulseAudio, Problem>
   ) {
     self.pipeWireSinks = pipeWireSinks
+    self.pipeWireSources = pipeWireSources
     self.pulseAudio = pulseAudio
   }
 
   /// The servers that run.
   package static let system = SoundServers(
-    pipeWireSinks: { remote in
-      var answer = Answer()
-      let status = unsafe withUnsafeMutablePointer(to: &answer) {
-        unsafe temblor_pipewire_sinks(remote, Int32(limit), Answer.addSink, $0)
-      }
-      return Answer.result(status, answer.server.sinks)
-    },
+    pipeWireSinks: { PipeWireRegistry.read($0, within: .seconds(limit)).map(\.sinks) },
+    pipeWireSources: { PipeWireRegistry.read($0, within: .seconds(limit)).map(\.sources) },
     pulseAudio: { mayStart in
       var answer = Answer()
       let status = unsafe withUnsafeMutablePointer(to: &answer) {
@@ -97,28 +108,24 @@ package struct SoundServers: Sendable {
   /// The time that a server has to answer, in seconds; one that has to be started needs some.
   private static let limit = 5.0
 
-  /// The sinks that can be played on by name through ALSA's plug-ins, each with the device to use.
+  /// The sinks of PulseAudio, which can be played on by name through ALSA's plug-in, each with the
+  /// device to use. The sinks of PipeWire have a backend of their own.
   ///
   /// - Parameter plugIns: The names of ALSA's configuration.
   func listings(plugIns: Set<String>) -> [OutputListing] {
-    var listings: [OutputListing] = []
-    func list(_ sinks: [Sink], of server: NamedSink.Server) {
-      listings += sinks.map { sink in
-        let description = sink.description.isEmpty ? sink.name : sink.description
-        return OutputListing(
-          name: server.device(sink.name), description: "\(server.rawValue) sink, \(description)")
-      }
+    guard plugIns.contains("pulse"), case .success(let server) = pulseAudio(false) else {
+      return []
     }
-    if plugIns.contains("pipewire"), case .success(let sinks) = pipeWireSinks(nil) {
-      list(sinks, of: .pipeWire)
+    // PipeWire's sinks have one name already.
+    if server.isPipeWire, case .success(let sinks) = pipeWireSinks(nil), !sinks.isEmpty {
+      return []
     }
-    if plugIns.contains("pulse"), case .success(let server) = pulseAudio(false) {
-      // PipeWire's sinks have one name already.
-      if !server.isPipeWire || listings.isEmpty {
-        list(server.sinks, of: .pulseAudio)
-      }
+    return server.sinks.map { sink in
+      let description = sink.description.isEmpty ? sink.name : sink.description
+      return OutputListing(
+        name: NamedSink.Server.pulseAudio.device(sink.name),
+        description: "PulseAudio sink, \(description)")
     }
-    return listings
   }
 }
 

@@ -29,12 +29,15 @@ public struct OutputRequest: Equatable, Sendable {
   public var periodSize: Int
   /// The number of frames in the buffer at the requested rate; at another rate, the same duration.
   public var bufferSize: Int
+  /// A Boolean value that indicates whether an output behind a sound server may choose its own
+  /// periods and buffer, and enlarge the buffer after underruns.
+  public var adaptsBuffer: Bool
 
   /// Creates a request; by default, for a buffer of 20 ms in four periods, at any rate.
   public init(
     rate: Int = 48_000, allowsOtherRate: Bool = false, channels: Channels = .atLeast(2),
     encoding: String? = nil,
-    periodSize: Int? = nil, bufferSize: Int? = nil
+    periodSize: Int? = nil, bufferSize: Int? = nil, adaptsBuffer: Bool = false
   ) {
     self.rate = rate
     self.allowsOtherRate = allowsOtherRate
@@ -42,6 +45,7 @@ public struct OutputRequest: Equatable, Sendable {
     self.encoding = encoding
     self.periodSize = periodSize ?? rate / 200
     self.bufferSize = bufferSize ?? rate / 50
+    self.adaptsBuffer = adaptsBuffer
   }
 
   /// The format of an output that grants the whole request.

@@ -237,7 +237,7 @@ struct DeviceOptions: Sendable {
     help:
       """
       Output device: an ALSA device (plughw:1), a sound card (card:ID or \
-      usb:VENDOR:PRODUCT[:SERIAL]), a sink (pipewire:NODE=NAME or pulse:DEVICE=NAME), or wav:FILE.
+      usb:VENDOR:PRODUCT[:SERIAL]), a sink (pipewire:NODE or pulse:DEVICE=NAME), or wav:FILE.
       """,
     defaultText: defaultDevice, completion: Completion(candidateCommand: "devices --names"))
   private static let rate = Option(
@@ -262,8 +262,11 @@ struct DeviceOptions: Sendable {
   ).int(in: 32...262_144)
 
   let device: String
-  /// The name of the output without its scheme, as an open output has it.
-  var name: String { OutputRegistry.standard.parseName(device).address }
+  /// The name of the output as an open output has it.
+  var name: String {
+    let name = OutputRegistry.standard.parseName(device)
+    return name.scheme == PipeWireBackend.scheme ? device : name.address
+  }
   let request: OutputRequest
   let isExplicit: Bool
   /// The source of the name; nil for the command line.
@@ -275,14 +278,16 @@ struct DeviceOptions: Sendable {
 
   init(_ device: String, channelCount: Int) {
     self.device = device
-    request = OutputRequest(allowsOtherRate: true, channels: .atLeast(max(2, channelCount)))
+    request = OutputRequest(
+      allowsOtherRate: true, channels: .atLeast(max(2, channelCount)), adaptsBuffer: true)
     isExplicit = true
     origin = nil
   }
 
   init(_ arguments: ParsedArguments, minimumChannelCount: Int = 1) throws(UsageError) {
     let rate = try arguments[Self.rate]
-    var request = OutputRequest(rate: rate ?? 48_000, allowsOtherRate: rate == nil)
+    var request = OutputRequest(
+      rate: rate ?? 48_000, allowsOtherRate: rate == nil, adaptsBuffer: true)
     let name = try Self.name(arguments)
     device = name ?? Self.defaultDevice
     isExplicit = name != nil
@@ -300,6 +305,7 @@ struct DeviceOptions: Sendable {
     let period = try arguments[Self.periodSize]
     if let period {
       request.periodSize = period
+      request.adaptsBuffer = false
       request.bufferSize = 4 * period
     }
     if let buffer = try arguments[Self.bufferSize] {
@@ -314,6 +320,7 @@ struct DeviceOptions: Sendable {
         )
       }
       request.bufferSize = buffer
+      request.adaptsBuffer = false
     }
     self.request = request
     if let file {
@@ -339,7 +346,11 @@ struct DeviceOptions: Sendable {
   /// The sink of a sound server that a device names; nil for other devices.
   static func namedSink(_ device: String) -> NamedSink? {
     let name = OutputRegistry.standard.parseName(device)
-    return name.scheme == ALSABackend().scheme ? NamedSink(device: name.address) : nil
+    switch name.scheme {
+    case ALSABackend().scheme: return NamedSink(device: name.address)
+    case PipeWireBackend.scheme: return NamedSink(device: device)
+    default: return nil
+    }
   }
 
   /// Gives the streams of a live verb their name in the desktop's mixer, and keeps them on the sink

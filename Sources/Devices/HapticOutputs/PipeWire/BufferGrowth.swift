@@ -1,0 +1,30 @@
+/// The size of a buffer that starts small and grows while a busy machine causes underruns.
+///
+/// Behind a sound server, the buffer that a machine needs is not known in advance. Two underruns
+/// double it, up to a maximum; a single one does not.
+struct BufferGrowth: Equatable {
+  /// The number of underruns after which the buffer grows.
+  private static let underrunLimit = 2
+
+  /// The current size in frames.
+  private(set) var frameCount: Int
+  /// The maximum size in frames.
+  let maximum: Int
+  private var underrunCount = 0
+
+  init(initial: Int, maximum: Int) {
+    frameCount = initial
+    self.maximum = maximum
+  }
+
+  /// Counts an underrun.
+  ///
+  /// - Returns: True if the buffer has grown.
+  mutating func recordUnderrun() -> Bool {
+    underrunCount += 1
+    guard underrunCount >= Self.underrunLimit, frameCount < maximum else { return false }
+    underrunCount = 0
+    frameCount = min(2 * frameCount, maximum)
+    return true
+  }
+}

@@ -1,0 +1,56 @@
+/// Frames by their number in a stream, in memory that is allocated once.
+///
+/// One thread writes and another reads at the same time. The threads agree on the frames that are
+/// valid, for example by an atomic number of written frames.
+@safe final class FrameRing: @unchecked Sendable {
+  let channelCount: Int
+  /// The number of frames, a power of two.
+  let capacity: Int
+  private let samples: UnsafeMutablePointer<Float>
+
+  init(minimumCapacity: Int, channelCount: Int) {
+    self.channelCount = channelCount
+    var capacity = 1
+    while capacity < minimumCapacity {
+      capacity *= 2
+    }
+    self.capacity = capacity
+    unsafe samples = .allocate(capacity: capacity * channelCount)
+    // Writing to the memory avoids page faults on the real-time thread.
+    unsafe samples.initialize(repeating: 0, count: capacity * channelCount)
+  }
+
+  deinit { unsafe samples.deallocate() }
+
+  /// Stores interleaved frames from a number on.
+  func write(_ source: Span<Float>, at first: Int) {
+    unsafe source.withUnsafeBufferPointer { source in
+      guard let start = source.baseAddress else { return }
+      var done = 0
+      while done < source.count {
+        let part = part(at: first + done / channelCount, sampleCount: source.count - done)
+        unsafe (samples + part.offset).update(from: start + done, count: part.count)
+        done += part.count
+      }
+    }
+  }
+
+  /// Copies frames from a number on, as many as fit into the destination.
+  func read(into destination: inout MutableSpan<Float>, at first: Int) {
+    unsafe destination.withUnsafeMutableBufferPointer { destination in
+      guard let start = destination.baseAddress else { return }
+      var done = 0
+      while done < destination.count {
+        let part = part(at: first + done / channelCount, sampleCount: destination.count - done)
+        unsafe (start + done).update(from: samples + part.offset, count: part.count)
+        done += part.count
+      }
+    }
+  }
+
+  /// Returns the samples of a frame and those that follow it in memory.
+  private func part(at frame: Int, sampleCount: Int) -> (offset: Int, count: Int) {
+    let slot = frame & (capacity - 1)
+    return (slot * channelCount, min(sampleCount, (capacity - slot) * channelCount))
+  }
+}

@@ -1,0 +1,192 @@
+public import HapticPlayback
+
+/// The sinks of a PipeWire server, each by its name.
+///
+/// A stream is silent until every one of its links is known to lead to the named sink.
+public struct PipeWireBackend: OutputBackend {
+  /// Creates the backend.
+  public init() {}
+
+  /// The scheme of these outputs.
+  public static let scheme = "pipewire"
+
+  /// The scheme `pipewire`.
+  public var scheme: String { Self.scheme }
+  /// The placeholder `NODE`: the name of a sink.
+  public var parameter: String? { "NODE" }
+
+  /// The duration of a cycle that is requested by default: a power of two near 5 ms.
+  private static let defaultCycleSize = 256
+  /// The number of times that the default buffer may double: from 11 ms to 85 ms.
+  private static let maximumDoublingCount = 3
+  /// The time that the session manager has to connect a stream.
+  private static let connectTimeout = Duration.seconds(3)
+
+  /// Returns the sinks of the user's server with their channels.
+  public func outputs(probing: Bool) -> [OutputListing] {
+    guard case .success(let sinks) = SoundServers.system.pipeWireSinks(nil) else { return [] }
+    return sinks.map(\.listing)
+  }
+
+  /// Returns whether the sink exists.
+  public func isAvailable(_ name: String) -> Bool {
+    (try? Self.namedSink(name).find(on: .system)) != nil
+  }
+
+  /// Opens a sink.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the sink, or `NODE=NAME`.
+  ///   - request: The requested properties.
+  ///   - time: The clock, which must be the machine's.
+  public func open(_ name: String, _ request: OutputRequest, time: any TimeSource)
+    throws(OutputError)
+    -> sending OpenedOutput
+  {
+    let namedSink = try Self.namedSink(name)
+    let device = "\(scheme):\(name)"
+    guard !PipeWireLibraryClient.isInstalled || PipeWireLibraryClient.hasStreams else {
+      // Libraries before version 0.3.50 do not state the time of a stream.
+      return try ALSABackend().open(
+        NamedSink.Server.pipeWire.plugInDevice(namedSink.sink), request, time: time)
+    }
+    let sink = try namedSink.find(on: .system)
+    let stream = try Self.stream(request, on: sink, named: namedSink.sink, device: device)
+    let parts = try Self.makeConnection(stream, request, remote: namedSink.remote, time, device)
+    let isConnected = parts.connection.wait(within: Self.connectTimeout) { $0.isVerified }
+    guard isConnected else {
+      parts.connection.close()
+      throw OutputError(
+        .unresponsive, output: device,
+        """
+        PipeWire did not connect the stream to this sink; check that its session manager, such as \
+        WirePlumber, is running
+        """)
+    }
+    return Self.output(parts, request, stream, device: device, isPresent: true, time)
+  }
+
+  /// Returns an output that plays as soon as its sink is present.
+  ///
+  /// - Parameters:
+  ///   - name: The name of the sink, or `NODE=NAME`.
+  ///   - request: The requested properties.
+  ///   - time: The clock, which must be the machine's.
+  public func openAbsent(_ name: String, _ request: OutputRequest, time: any TimeSource)
+    -> sending OpenedOutput?
+  {
+    let device = "\(scheme):\(name)"
+    guard let namedSink = try? Self.namedSink(name), (try? namedSink.validate()) != nil,
+      PipeWireLibraryClient.hasStreams
+    else { return nil }
+    let channels = [String](repeating: "", count: request.channels.count)
+    let stream = PipeWireStreamRequest(
+      target: namedSink.sink, endpoint: .sink, rate: request.rate,
+      cycleSize: Self.cycleSize(request), channels: channels)
+    guard
+      let parts = try? Self.makeConnection(
+        stream, request, remote: namedSink.remote, time, device, reportsFirstConnection: true)
+    else { return nil }
+    return Self.output(parts, request, stream, device: device, isPresent: false, time)
+  }
+
+  // MARK: - Parts
+
+  private typealias Parts = (connection: PipeWireConnection, transfer: PipeWireTransfer)
+
+  static func namedSink(_ name: String) throws(OutputError) -> NamedSink {
+    let device = "\(scheme):\(name)"
+    guard let sink = NamedSink(device: device), sink.server == .pipeWire else {
+      throw OutputError(
+        .invalidName, output: device, "cannot read the sink's name; use 'pipewire:NODE'")
+    }
+    return sink
+  }
+
+  /// Returns the stream that a sink grants.
+  private static func stream(
+    _ request: OutputRequest, on sink: SoundServers.Sink, named name: String, device: String
+  ) throws(OutputError) -> PipeWireStreamRequest {
+    func refusal(_ text: String) -> OutputError {
+      OutputError(.unsupportedFormat, output: device, text)
+    }
+    if let encoding = request.encoding, encoding != "float" {
+      throw refusal("PipeWire plays the sample format 'float' only, not '\(encoding)'")
+    }
+    let offered = sink.channels.count
+    let channelCount: Int
+    switch request.channels {
+    case .exactly(let count):
+      guard count <= offered else {
+        throw refusal(
+          "the sink has \(offered == 1 ? "one channel" : "\(offered) channels"), not \(count)")
+      }
+      channelCount = count
+    case .atLeast(let count):
+      channelCount = min(count, offered)
+    }
+    guard channelCount > 0 else { throw refusal("the sink has no channels") }
+    let rate = request.allowsOtherRate ? sink.graphRate ?? request.rate : request.rate
+    return PipeWireStreamRequest(
+      target: name, endpoint: .sink, rate: rate, cycleSize: cycleSize(request),
+      channels: Array(sink.channels.prefix(channelCount)))
+  }
+
+  /// Returns the number of frames of a cycle to request.
+  private static func cycleSize(_ request: OutputRequest) -> Int {
+    request.adaptsBuffer ? defaultCycleSize : request.periodSize
+  }
+
+  private static func makeConnection(
+    _ stream: PipeWireStreamRequest, _ request: OutputRequest, remote: String?,
+    _ time: any TimeSource, _ device: String, reportsFirstConnection: Bool = false
+  ) throws(OutputError) -> Parts {
+    do throws(PlaybackError) {
+      var machine = PipeWireMachine(
+        target: stream.target, endpoint: .sink, reportsFirstConnection: reportsFirstConnection)
+      machine.request = stream
+      let signal = try WakeSignal()
+      let transfer = PipeWireTransfer(
+        rate: Double(stream.rate), channelCount: stream.channels.count,
+        maximumFill: growth(request).maximum, signal: signal)
+      let connection = try PipeWireConnection(
+        machine, clock: time, changeSignal: signal, owner: transfer.owner
+      ) { PipeWireLibraryClient(remote: remote, handler: $0) }
+      guard let connection else { throw PlaybackError.fileLimitReached }
+      try connection.start()
+      return (connection, transfer)
+    } catch {
+      throw OutputError(.other, output: device, error.description)
+    }
+  }
+
+  private static func growth(_ request: OutputRequest) -> BufferGrowth {
+    guard request.adaptsBuffer else {
+      return BufferGrowth(initial: request.bufferSize, maximum: request.bufferSize)
+    }
+    let initial = 2 * defaultCycleSize
+    return BufferGrowth(initial: initial, maximum: initial << maximumDoublingCount)
+  }
+
+  private static func output(
+    _ parts: Parts, _ request: OutputRequest, _ stream: PipeWireStreamRequest, device: String,
+    isPresent: Bool, _ time: any TimeSource
+  ) -> OpenedOutput {
+    let sink = PipeWireSink(
+      device: device, connection: parts.connection, transfer: parts.transfer,
+      growth: growth(request), adaptsBuffer: request.adaptsBuffer, periodSize: stream.cycleSize,
+      isPresent: isPresent, clock: time)
+    return OpenedOutput(
+      sink: sink, name: device, isServerStream: true, isPresent: isPresent)
+  }
+}
+
+extension SoundServers.Sink {
+  /// The entry of a PipeWire sink in lists.
+  var listing: OutputListing {
+    let label = description.isEmpty ? name : description
+    let map = channels.isEmpty ? "" : ", channels \(channels.joined(separator: " "))"
+    return OutputListing(
+      name: NamedSink.Server.pipeWire.device(name), description: "PipeWire sink, \(label)\(map)")
+  }
+}

@@ -1,0 +1,184 @@
+internal import CSoundServers
+internal import HapticPlayback
+internal import Synchronization
+
+/// The calls of a PipeWire server; tests replace them.
+///
+/// The calls come from one thread, except for `setActive`.
+protocol PipeWireClient: AnyObject, Sendable {
+  /// Connects to the server; its objects follow as events.
+  func connect() -> Bool
+  func disconnect()
+  func openStream(_ request: PipeWireStreamRequest) -> Bool
+  func closeStream()
+  /// Pauses or resumes the stream: [any thread].
+  func setActive(_ isActive: Bool)
+  /// Ends the connection; no event follows.
+  func free()
+}
+
+/// The receiver of events and cycles: [the connection's thread, the real-time thread].
+struct PipeWireHandler: Sendable {
+  var receive: @Sendable (PipeWireMachine.Event) -> Void
+  var process: @Sendable (_ samples: inout MutableSpan<Float>, _ cycle: PipeWireCycle) -> Void
+}
+
+/// The time of a cycle, as the server states it.
+struct PipeWireCycle: Equatable, Sendable {
+  var frameCount: Int
+  var ticks: UInt64
+  var tickSeconds: Double
+  var startNanoseconds: Int64
+  var delayNanoseconds: Int64
+}
+
+/// The client library of PipeWire, which is loaded at the first use.
+@safe final class PipeWireLibraryClient: PipeWireClient, @unchecked Sendable {
+  /// A Boolean value that indicates whether the library is installed.
+  static var isInstalled: Bool { temblor_has_pipewire() }
+  /// A Boolean value that indicates whether the library supports streams with exact times.
+  static var hasStreams: Bool { temblor_has_pipewire_streams() }
+
+  private let handler: PipeWireHandler
+  private let channelCount = Atomic<Int>(0)
+  private let connection = unsafe Atomic<OpaquePointer?>(nil)
+
+  /// Creates a client that is not connected.
+  ///
+  /// - Parameters:
+  ///   - remote: The name of the server; nil for the user's.
+  ///   - handler: The receiver of events, which the client retains.
+  /// - Returns: Nil without the library or without resources.
+  init?(remote: String?, handler: PipeWireHandler) {
+    self.handler = handler
+    var events = unsafe temblor_pipewire_events()
+    // `free` ends all calls before this object disappears.
+    unsafe events.context = Unmanaged.passUnretained(self).toOpaque()
+    unsafe events.add_object = { context, object in
+      guard let object = unsafe object?.pointee else { return }
+      unsafe PipeWireLibraryClient.receive(context, PipeWireMachine.Event(object))
+    }
+    unsafe events.remove_object = { context, id in
+      unsafe PipeWireLibraryClient.receive(context, .removeObject(id: id))
+    }
+    unsafe events.change_link = { context, id, isActive in
+      unsafe PipeWireLibraryClient.receive(context, .changeLink(id: id, isActive: isActive))
+    }
+    unsafe events.change_stream = { context, state, node in
+      switch state {
+      case TEMBLOR_PIPEWIRE_STREAM_FAILED:
+        unsafe PipeWireLibraryClient.receive(context, .streamFailed)
+      case TEMBLOR_PIPEWIRE_STREAM_READY:
+        unsafe PipeWireLibraryClient.receive(context, .streamReady(node: node))
+      default:
+        unsafe PipeWireLibraryClient.receive(context, .streamConnecting(node: node))
+      }
+    }
+    unsafe events.set_rate = { context, rate in
+      unsafe PipeWireLibraryClient.receive(context, .setRate(Int(rate)))
+    }
+    unsafe events.complete = { unsafe PipeWireLibraryClient.receive($0, .complete) }
+    unsafe events.lose_server = { unsafe PipeWireLibraryClient.receive($0, .serverLost) }
+    unsafe events.process = { context, samples, frameCount, cycle in
+      guard let context = unsafe context, let samples = unsafe samples,
+        let cycle = unsafe cycle?.pointee
+      else { return }
+      let client = unsafe Unmanaged<PipeWireLibraryClient>.fromOpaque(context)
+      unsafe client._withUnsafeGuaranteedRef { client in
+        let count = Int(frameCount) * client.channelCount.load(ordering: .acquiring)
+        var span = unsafe MutableSpan(_unsafeStart: samples, count: count)
+        client.handler.process(
+          &span,
+          PipeWireCycle(
+            frameCount: Int(frameCount), ticks: cycle.ticks, tickSeconds: cycle.tick_seconds,
+            startNanoseconds: cycle.nanoseconds, delayNanoseconds: cycle.delay_nanoseconds))
+      }
+    }
+    guard let opened = unsafe temblor_pipewire_new(remote, &events) else { return nil }
+    unsafe connection.store(opened, ordering: .releasing)
+  }
+
+  deinit { free() }
+
+  private static func receive(
+    _ context: UnsafeMutableRawPointer?, _ event: PipeWireMachine.Event
+  ) {
+    guard let context = unsafe context else { return }
+    let client = unsafe Unmanaged<PipeWireLibraryClient>.fromOpaque(context)
+    unsafe client._withUnsafeGuaranteedRef { $0.handler.receive(event) }
+  }
+
+  private var opened: OpaquePointer? { unsafe connection.load(ordering: .acquiring) }
+
+  func connect() -> Bool {
+    guard let opened = unsafe opened else { return false }
+    return unsafe temblor_pipewire_connect(opened)
+  }
+
+  func disconnect() {
+    guard let opened = unsafe opened else { return }
+    unsafe temblor_pipewire_disconnect(opened)
+  }
+
+  func openStream(_ request: PipeWireStreamRequest) -> Bool {
+    guard let opened = unsafe opened else { return false }
+    channelCount.store(request.channels.count, ordering: .releasing)
+    let channels = request.channels.joined(separator: " ")
+    return unsafe request.target.withCString { target in
+      unsafe channels.withCString { channels in
+        var values = unsafe temblor_pipewire_request()
+        unsafe values.target = target
+        unsafe values.is_capture = request.endpoint.isCapture
+        unsafe values.records_sink = request.endpoint == .monitor
+        unsafe values.rate = UInt32(request.rate)
+        unsafe values.cycle_size = UInt32(request.cycleSize)
+        unsafe values.channel_count = UInt32(request.channels.count)
+        unsafe values.channels = channels
+        return unsafe temblor_pipewire_open_stream(opened, &values)
+      }
+    }
+  }
+
+  func closeStream() {
+    guard let opened = unsafe opened else { return }
+    unsafe temblor_pipewire_close_stream(opened)
+  }
+
+  func setActive(_ isActive: Bool) {
+    guard let opened = unsafe opened else { return }
+    unsafe temblor_pipewire_set_active(opened, isActive)
+  }
+
+  func free() {
+    guard let opened = unsafe connection.exchange(nil, ordering: .acquiringAndReleasing) else {
+      return
+    }
+    unsafe temblor_pipewire_free(opened)
+  }
+}
+
+extension PipeWireMachine.Event {
+  /// Creates the event of an object that the server names.
+  fileprivate init(_ object: temblor_pipewire_object) {
+    func text(_ pointer: UnsafePointer<CChar>?) -> String {
+      unsafe pointer.map { unsafe String(cString: $0) } ?? ""
+    }
+    switch unsafe object.kind {
+    case TEMBLOR_PIPEWIRE_PORT:
+      self = unsafe .addPort(
+        PipeWireGraph.Port(
+          node: object.node, position: object.position, channel: text(object.channel),
+          isInput: object.is_input, isMonitor: object.is_monitor), id: object.id)
+    case TEMBLOR_PIPEWIRE_LINK:
+      self = unsafe .addLink(
+        PipeWireGraph.Link(
+          outputNode: object.output_node, outputPort: object.output_port,
+          inputNode: object.input_node, inputPort: object.input_port), id: object.id)
+    default:
+      self = unsafe .addNode(
+        PipeWireGraph.Node(
+          name: text(object.name), description: text(object.description),
+          mediaClass: text(object.media_class)), id: object.id)
+    }
+  }
+}

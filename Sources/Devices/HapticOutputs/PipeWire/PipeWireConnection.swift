@@ -1,0 +1,162 @@
+internal import HapticPlayback
+internal import Synchronization
+
+/// Runs the machine of a stream on a client: on a thread of its own, or step by step in tests.
+final class PipeWireConnection: Sendable {
+  /// The signal that is raised when the machine has changed, for the owner of the stream.
+  let changeSignal: WakeSignal
+  private let machine: Locked<PipeWireMachine>
+  private let client: any PipeWireClient
+  private let clock: any TimeSource
+  private let owner: Owner
+  private let state: State
+
+  /// The state that the client's handler shares, so that the client need not know the connection.
+  private final class State: Sendable {
+    let stepSignal: WakeSignal
+    let isEnding = Atomic<Bool>(false)
+    let thread = Locked<BackgroundThread?>(nil)
+
+    init() throws(PlaybackError) { stepSignal = try WakeSignal() }
+  }
+
+  /// The owner of the stream, which is called on any thread.
+  struct Owner: Sendable {
+    /// Opens or closes the gate of the stream.
+    var setGate: @Sendable (Bool) -> Void
+    /// Prepares for the cycles of another stream.
+    var prepareForStream: @Sendable () -> Void
+    /// Plays or records the frames of a cycle: [real-time thread].
+    var process: @Sendable (inout MutableSpan<Float>, PipeWireCycle) -> Void
+
+    /// An owner without a stream.
+    static let none = Owner(setGate: { _ in }, prepareForStream: {}, process: { _, _ in })
+  }
+
+  /// Creates a connection.
+  ///
+  /// - Parameters:
+  ///   - machine: The machine, which has not yet taken an action.
+  ///   - clock: The clock.
+  ///   - changeSignal: The signal of the owner.
+  ///   - owner: The owner of the stream.
+  ///   - makeClient: The closure that creates the client.
+  /// - Returns: Nil if there is no client.
+  init?(
+    _ machine: PipeWireMachine, clock: any TimeSource, changeSignal: WakeSignal,
+    owner: Owner,
+    makeClient: (PipeWireHandler) -> (any PipeWireClient)?
+  ) throws(PlaybackError) {
+    let locked = Locked(machine)
+    let state = try State()
+    let handler = PipeWireHandler(
+      receive: { event in
+        // The gate changes under the lock, so that the last event decides.
+        locked.withLock { machine in
+          machine.receive(event)
+          owner.setGate(machine.isVerified)
+        }
+        state.stepSignal.raise()
+        changeSignal.raise()
+      }, process: owner.process)
+    guard let client = makeClient(handler) else { return nil }
+    self.machine = locked
+    self.state = state
+    self.owner = owner
+    self.client = client
+    self.clock = clock
+    self.changeSignal = changeSignal
+  }
+
+  /// Reads or changes the machine.
+  func withMachine<Result>(_ body: (inout PipeWireMachine) -> Result) -> Result {
+    machine.withLock { body(&$0) }
+  }
+
+  /// Takes all actions that are due: [one thread].
+  func step() {
+    while true {
+      let now = clock.now
+      let action = machine.withLock { machine -> PipeWireMachine.Action? in
+        let action = machine.nextAction(at: now)
+        if let action {
+          machine.begin(action, at: now)
+          owner.setGate(machine.isVerified)
+        }
+        return action
+      }
+      guard let action else { break }
+      // The client's events need the machine, so no lock is held during its calls.
+      let succeeds: Bool
+      switch action {
+      case .connect: succeeds = client.connect()
+      case .openStream(let request):
+        owner.prepareForStream()
+        succeeds = client.openStream(request)
+      case .disconnect:
+        client.disconnect()
+        succeeds = true
+      case .closeStream:
+        client.closeStream()
+        succeeds = true
+      }
+      if !succeeds {
+        machine.withLock { $0.fail(action, at: clock.now) }
+      }
+    }
+    changeSignal.raise()
+  }
+
+  /// The time until the next step without an event; nil if none is due.
+  var timeout: Duration? {
+    let now = clock.now
+    return machine.withLock { $0.timeout(at: now) }
+  }
+
+  /// Starts the thread that takes the actions; `close` ends it.
+  func start() throws(PlaybackError) {
+    let thread = try BackgroundThread { [self] in
+      var watched = [PollDescriptor(state.stepSignal.descriptor)]
+      while !state.isEnding.load(ordering: .acquiring) {
+        step()
+        clock.wait(for: &watched, timeout: timeout)
+        state.stepSignal.lower()
+      }
+    }
+    state.thread.withLock { $0 = thread }
+  }
+
+  /// Pauses or resumes the stream.
+  func setActive(_ isActive: Bool) {
+    machine.withLock { $0.setPaused(!isActive, at: clock.now) }
+    client.setActive(isActive)
+    state.stepSignal.raise()
+  }
+
+  /// Waits until a condition of the machine is true.
+  ///
+  /// - Returns: False after the timeout.
+  func wait(within limit: Duration, until isTrue: (PipeWireMachine) -> Bool) -> Bool {
+    let end = clock.now + limit
+    var watched = [PollDescriptor(changeSignal.descriptor)]
+    while !machine.withLock({ isTrue($0) }) {
+      let remaining = end - clock.now
+      guard remaining > .zero else { return false }
+      clock.wait(for: &watched, timeout: remaining)
+      changeSignal.lower()
+    }
+    return true
+  }
+
+  /// Ends the thread and the connection: [not the connection's threads].
+  func close() {
+    state.isEnding.store(true, ordering: .releasing)
+    state.stepSignal.raise()
+    let thread = state.thread.withLock { thread in
+      defer { thread = nil }
+      return thread
+    }
+    thread?.wait(within: .seconds(2))
+    client.free()
+  }
+}

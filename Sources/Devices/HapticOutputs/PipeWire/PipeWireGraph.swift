@@ -1,0 +1,126 @@
+/// The nodes, ports, and links of a PipeWire server, as its registry names them.
+///
+/// The graph proves that a stream is connected to one node and to no other. The proof does not
+/// depend on the session manager, which creates the links.
+struct PipeWireGraph {
+  /// The type of a node that a stream can be connected to.
+  enum Endpoint: Equatable, Sendable {
+    /// A sink that plays.
+    case sink
+    /// A sink whose sound is recorded.
+    case monitor
+    /// A source that is recorded.
+    case source
+
+    var isCapture: Bool { self != .sink }
+
+    /// The values of `media.class` of these nodes.
+    fileprivate var mediaClasses: Set<String> {
+      switch self {
+      case .sink, .monitor: ["Audio/Sink", "Audio/Duplex", "Audio/Sink/Virtual"]
+      case .source: ["Audio/Source", "Audio/Duplex", "Audio/Source/Virtual"]
+      }
+    }
+  }
+
+  struct Node: Equatable {
+    var name: String
+    var description: String
+    var mediaClass: String
+  }
+
+  struct Port: Equatable {
+    var node: UInt32
+    /// The position among the ports of the node.
+    var position: UInt32
+    /// The channel, such as `FL`.
+    var channel: String
+    var isInput: Bool
+    var isMonitor: Bool
+  }
+
+  struct Link: Equatable {
+    var outputNode: UInt32
+    var outputPort: UInt32
+    var inputNode: UInt32
+    var inputPort: UInt32
+    /// A Boolean value that indicates whether samples flow.
+    var isActive = false
+  }
+
+  /// The connection of a stream.
+  enum Route: Equatable {
+    /// A channel has no active link yet.
+    case incomplete
+    /// All channels are linked to the target, and to no other node.
+    case verified
+    /// A link leads to another node.
+    case stray(name: String)
+  }
+
+  private(set) var nodes: [UInt32: Node] = [:]
+  private var ports: [UInt32: Port] = [:]
+  private var links: [UInt32: Link] = [:]
+
+  // MARK: - Changes
+
+  mutating func insert(_ node: Node, id: UInt32) { nodes[id] = node }
+
+  mutating func insert(_ port: Port, id: UInt32) { ports[id] = port }
+
+  mutating func insert(_ link: Link, id: UInt32) { links[id] = link }
+
+  mutating func setLink(_ id: UInt32, isActive: Bool) { links[id]?.isActive = isActive }
+
+  mutating func remove(_ id: UInt32) {
+    nodes[id] = nil
+    ports[id] = nil
+    links[id] = nil
+  }
+
+  // MARK: - Endpoints
+
+  /// Returns the identifiers of the nodes of a type with a name.
+  func nodes(named name: String, _ endpoint: Endpoint) -> [UInt32] {
+    endpoints(endpoint).filter { nodes[$0]?.name == name }
+  }
+
+  /// Returns the identifiers of all nodes of a type, in the order of their creation.
+  func endpoints(_ endpoint: Endpoint) -> [UInt32] {
+    let classes = endpoint.mediaClasses
+    return nodes.filter { classes.contains($0.value.mediaClass) }.keys.sorted()
+  }
+
+  /// Returns the channels of a node, in the order of its ports.
+  func channels(of node: UInt32, _ endpoint: Endpoint) -> [String] {
+    let matching = ports.values.filter { port in
+      port.node == node && port.isInput == !endpoint.isCapture
+        && port.isMonitor == (endpoint == .monitor)
+    }
+    return matching.sorted { $0.position < $1.position }.map(\.channel)
+  }
+
+  // MARK: - Identity
+
+  /// Returns the connection of a stream.
+  ///
+  /// - Parameters:
+  ///   - stream: The node of the stream.
+  ///   - target: The node that the stream must be connected to.
+  ///   - channelCount: The number of channels, each of which needs an active link.
+  ///   - isCapture: A Boolean value that indicates whether the stream records.
+  func route(of stream: UInt32, to target: UInt32, channelCount: Int, isCapture: Bool) -> Route {
+    var linkedPorts: Set<UInt32> = []
+    for link in links.values {
+      guard (isCapture ? link.inputNode : link.outputNode) == stream else { continue }
+      let peer = isCapture ? link.outputNode : link.inputNode
+      guard peer == target else {
+        return .stray(name: nodes[peer]?.name ?? "\(peer)")
+      }
+      if link.isActive {
+        linkedPorts.insert(isCapture ? link.inputPort : link.outputPort)
+      }
+    }
+    return linkedPorts.count >= channelCount ? .verified : .incomplete
+  }
+}

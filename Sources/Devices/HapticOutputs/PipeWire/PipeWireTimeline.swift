@@ -1,0 +1,147 @@
+/// The frames of a stream at the cycles of a PipeWire graph.
+///
+/// The server calls a stream once for each cycle and states the position of its clock, in ticks:
+///
+///     cycle      1         2                   4         4         5
+///     ticks      0        256      (512)      768       768      1024
+///     frames   0…255    256…511             768…1023  768…1023 1024…1279
+///                                   lost               again
+///
+/// - A cycle that the server skipped moves the ticks ahead. Its frames were not heard, and the
+///   timeline skips them, so that later frames are on time.
+/// - A cycle that runs again for the same ticks moves them back: the server discarded the frames of
+///   the first run, and the timeline repeats them.
+/// - Ticks of another clock, after the graph changes its driver, say nothing about the time between
+///   two cycles. Then, and if the server's clock stopped, the machine's clock decides.
+///
+/// A resampler requests a frame more or less than the ticks of a cycle, so a deviation of less than
+/// half a cycle is none.
+struct PipeWireTimeline {
+  struct Cycle {
+    var frameCount: Int
+    /// The position of the server's clock.
+    var ticks: UInt64
+    /// The duration of a tick in seconds; 0 without a clock.
+    var tickSeconds: Double
+    /// The start of the cycle, in seconds on the machine's clock.
+    var startSeconds: Double
+    /// The time at which the first frame of the cycle is heard, in seconds.
+    var heardSeconds: Double
+  }
+
+  /// A frame and the time at which it is heard.
+  struct Anchor: Equatable, Sendable {
+    var frame: Int
+    var seconds: Double
+
+    /// Returns the frame that is heard at another time.
+    func frame(at seconds: Double, rate: Double) -> Int {
+      frame + Int(((seconds - self.seconds) * rate).rounded(.down))
+    }
+  }
+
+  /// The deviation between the ticks and the machine's clock beyond which the machine's clock
+  /// decides, in seconds.
+  private static let clockToleranceSeconds = 0.05
+  /// The time without a cycle from which a stream counts as interrupted, in seconds.
+  static let minimumInterruptionSeconds = 0.1
+
+  /// The sample rate in hertz.
+  let rate: Double
+  /// The next frame.
+  private(set) var position = 0
+  /// The number of frames that were heard.
+  private(set) var heardCount = 0
+  /// The number of frames that were not heard because they were delivered too late.
+  private(set) var starvedCount = 0
+  /// The first frame of the last cycle, and the time at which it is heard.
+  private(set) var anchor: Anchor?
+  private var expectedTicks: Double?
+  private var lastStartSeconds = 0.0
+  private var lastFrameCount = 0
+  /// A Boolean value that indicates whether the server skipped frames before the last cycle.
+  private var hasSkipped = false
+  /// The frames that the last cycle played.
+  private var lastHeard = 0..<0
+  /// The frames that the last cycle lacked.
+  private var lastStarved = 0..<0
+
+  init(rate: Double) { self.rate = rate }
+
+  /// Starts at a frame that was due at a time.
+  mutating func start(at anchor: Anchor) {
+    position = anchor.frame
+    self.anchor = nil
+    startAnchor = anchor
+    expectedTicks = nil
+    lastHeard = 0..<0
+    lastStarved = 0..<0
+  }
+
+  /// The start that the next cycle follows.
+  private var startAnchor: Anchor?
+
+  /// Continues on another stream: the next cycle finds its position by the machine's clock.
+  mutating func resume() { expectedTicks = nil }
+
+  /// Begins a cycle, and returns its first frame.
+  mutating func begin(_ cycle: Cycle) -> Int {
+    let shift = shift(at: cycle)
+    hasSkipped = shift > 0
+    if shift > 0 {
+      position += shift
+    } else if shift < 0 {
+      rewind(by: -shift)
+    }
+    anchor = Anchor(frame: position, seconds: cycle.heardSeconds)
+    startAnchor = nil
+    lastStartSeconds = cycle.startSeconds
+    lastFrameCount = cycle.frameCount
+    expectedTicks =
+      cycle.tickSeconds > 0
+      ? Double(cycle.ticks) + (Double(cycle.frameCount) / (rate * cycle.tickSeconds)).rounded()
+      : nil
+    return position
+  }
+
+  /// Ends a cycle.
+  ///
+  /// - Parameters:
+  ///   - heard: The frames that were played.
+  ///   - starved: The frames that were missing.
+  mutating func end(heard: Range<Int>, starved: Range<Int>) {
+    position += lastFrameCount
+    heardCount += heard.count
+    lastHeard = heard
+    // Nobody could deliver frames that the server requests out of order.
+    lastStarved = hasSkipped ? 0..<0 : starved
+    starvedCount += lastStarved.count
+  }
+
+  /// Returns the number of frames to skip; negative for frames to repeat.
+  private func shift(at cycle: Cycle) -> Int {
+    if let startAnchor {
+      let elapsed = cycle.startSeconds - startAnchor.seconds
+      return elapsed > Self.minimumInterruptionSeconds ? Int(elapsed * rate) : 0
+    }
+    guard let anchor else { return 0 }
+    let tolerance = Double(cycle.frameCount) / 2
+    let elapsedFrames = (cycle.startSeconds - lastStartSeconds) * rate - Double(lastFrameCount)
+    guard let expectedTicks, cycle.tickSeconds > 0 else {
+      let due = anchor.frame(at: cycle.heardSeconds, rate: rate)
+      return Double(due - position) >= tolerance ? due - position : 0
+    }
+    let frames = (Double(cycle.ticks) - expectedTicks) * cycle.tickSeconds * rate
+    let isOtherClock =
+      frames < -2 * Double(max(cycle.frameCount, lastFrameCount))
+      || abs(elapsedFrames - frames) > Self.clockToleranceSeconds * rate
+    let deviation = isOtherClock ? max(0, elapsedFrames) : frames
+    return abs(deviation) >= tolerance ? Int(deviation.rounded()) : 0
+  }
+
+  private mutating func rewind(by frameCount: Int) {
+    position = max(0, position - frameCount)
+    heardCount -= lastHeard.clamped(to: position..<max(position, lastHeard.upperBound)).count
+    starvedCount -= lastStarved.clamped(to: position..<max(position, lastStarved.upperBound)).count
+  }
+}

@@ -1,0 +1,214 @@
+internal import HapticPlayback
+internal import Synchronization
+
+/// Hands the frames of a sink to the real-time thread of PipeWire.
+///
+/// Three threads share it: the render thread writes frames, the server's real-time thread plays
+/// them cycle by cycle, and the thread of the connection opens and closes the gate. None waits for
+/// another.
+@safe final class PipeWireTransfer: @unchecked Sendable {
+  /// The state after a cycle.
+  struct Snapshot: Equatable {
+    /// The start that the cycle follows; see `start(at:)`.
+    var generation = 0
+    /// The next frame.
+    var position = 0
+    var heardCount = 0
+    var starvedCount = 0
+    /// The first frame of the cycle, and the time at which it is heard.
+    var anchor = PipeWireTimeline.Anchor(frame: 0, seconds: 0)
+    /// The start of the cycle in seconds; negative before the first cycle.
+    var startSeconds = -1.0
+    var frameCount = 0
+
+    /// The time from the start of the cycle until its first frame is heard, in seconds.
+    var delaySeconds: Double { startSeconds < 0 ? 0 : anchor.seconds - startSeconds }
+  }
+
+  /// The longest cycle of PipeWire, in frames.
+  static let maximumCycleSize = 8_192
+
+  let rate: Double
+  let ring: FrameRing
+  /// The signal that is raised after every cycle.
+  let signal: WakeSignal
+  /// A Boolean value that indicates whether frames may be heard: [connection].
+  let isGateOpen = Atomic<Bool>(false)
+  /// A Boolean value that indicates whether the next cycle belongs to another stream: [connection].
+  let isNewStream = Atomic<Bool>(false)
+
+  /// The number of written frames: [render thread].
+  private let writtenCount = Atomic<Int>(0)
+  /// The frames before this one are silent, since they were never written: [render thread].
+  private let silentCount = Atomic<Int>(0)
+  /// The number of the last start; negative after a stop.
+  private let generation = Atomic<Int>(0)
+  private let startFrame = Atomic<Int>(0)
+  private let startNanoseconds = Atomic<Int64>(0)
+
+  // [real-time thread]
+  private var timeline: PipeWireTimeline
+  private var timelineGeneration = 0
+
+  // A sequence lock: a reader that finds an odd or a changed version reads again.
+  private let version = Atomic<Int>(0)
+  private let snapshotGeneration = Atomic<Int>(0)
+  private let snapshotPosition = Atomic<Int>(0)
+  private let snapshotHeard = Atomic<Int>(0)
+  private let snapshotStarved = Atomic<Int>(0)
+  private let snapshotFrame = Atomic<Int>(0)
+  private let snapshotHeardTime = Atomic<Int64>(0)
+  private let snapshotStart = Atomic<Int64>(-1)
+  private let snapshotFrameCount = Atomic<Int>(0)
+
+  init(rate: Double, channelCount: Int, maximumFill: Int, signal: WakeSignal) {
+    self.rate = rate
+    self.signal = signal
+    // Frames that were just played remain, so that a cycle can run again.
+    ring = FrameRing(
+      minimumCapacity: 2 * max(maximumFill, 2 * Self.maximumCycleSize), channelCount: channelCount)
+    timeline = PipeWireTimeline(rate: rate)
+  }
+
+  // MARK: - Render thread
+
+  /// The number of written or skipped frames.
+  var written: Int { writtenCount.load(ordering: .relaxed) }
+
+  /// Appends frames.
+  func write(_ frames: Span<Float>) {
+    let position = written
+    ring.write(frames, at: position)
+    writtenCount.store(position + frames.count / ring.channelCount, ordering: .releasing)
+  }
+
+  /// Skips frames up to a position: they are never written, and are silent.
+  func skip(to position: Int) {
+    silentCount.store(position, ordering: .releasing)
+    writtenCount.store(position, ordering: .releasing)
+  }
+
+  /// Starts to play with a frame, which is due at a time.
+  ///
+  /// - Returns: The generation that the snapshots of its cycles have.
+  func start(at anchor: PipeWireTimeline.Anchor) -> Int {
+    startFrame.store(anchor.frame, ordering: .relaxed)
+    startNanoseconds.store(Int64(anchor.seconds * 1e9), ordering: .relaxed)
+    let next = abs(generation.load(ordering: .relaxed)) + 1
+    generation.store(next, ordering: .releasing)
+    return next
+  }
+
+  /// Stops to play: cycles are silent until the next start.
+  func stop() { generation.store(-abs(generation.load(ordering: .relaxed)), ordering: .releasing) }
+
+  /// The state after the last cycle.
+  var snapshot: Snapshot {
+    while true {
+      let before = version.load(ordering: .acquiring)
+      let start = snapshotStart.load(ordering: .relaxed)
+      let snapshot = Snapshot(
+        generation: snapshotGeneration.load(ordering: .relaxed),
+        position: snapshotPosition.load(ordering: .relaxed),
+        heardCount: snapshotHeard.load(ordering: .relaxed),
+        starvedCount: snapshotStarved.load(ordering: .relaxed),
+        anchor: PipeWireTimeline.Anchor(
+          frame: snapshotFrame.load(ordering: .relaxed),
+          seconds: Double(snapshotHeardTime.load(ordering: .relaxed)) * 1e-9),
+        startSeconds: Double(start) * 1e-9,
+        frameCount: snapshotFrameCount.load(ordering: .relaxed))
+      atomicMemoryFence(ordering: .acquiring)
+      if before % 2 == 0, version.load(ordering: .relaxed) == before {
+        return snapshot
+      }
+    }
+  }
+
+  // MARK: - Real-time thread
+
+  /// Plays the frames of a cycle, or silence.
+  func process(_ output: inout MutableSpan<Float>, _ cycle: PipeWireCycle) {
+    let isPlaying = startIfRequested()
+    let times = PipeWireTimeline.Cycle(cycle)
+    var first = 0
+    var heard = 0..<0
+    if isPlaying {
+      first = timeline.begin(times)
+      heard = play(first..<(first + cycle.frameCount))
+    }
+    // Silence surrounds the frames.
+    let channelCount = ring.channelCount
+    output.update(repeating: 0)
+    if !heard.isEmpty {
+      let start = (heard.lowerBound - first) * channelCount
+      var frames = output._mutatingExtracting(start..<(start + heard.count * channelCount))
+      ring.read(into: &frames, at: heard.lowerBound)
+    }
+    publish(cycle)
+    signal.raise()
+  }
+
+  /// Returns whether frames play.
+  private func startIfRequested() -> Bool {
+    let wanted = generation.load(ordering: .acquiring)
+    guard wanted > 0 else { return false }
+    let isNew = isNewStream.exchange(false, ordering: .acquiringAndReleasing)
+    if wanted != timelineGeneration {
+      timelineGeneration = wanted
+      timeline.start(
+        at: PipeWireTimeline.Anchor(
+          frame: startFrame.load(ordering: .relaxed),
+          seconds: Double(startNanoseconds.load(ordering: .relaxed)) * 1e-9))
+    } else if isNew {
+      timeline.resume()
+    }
+    return true
+  }
+
+  /// Counts the frames of a cycle, and returns those to play.
+  private func play(_ frames: Range<Int>) -> Range<Int> {
+    let written = writtenCount.load(ordering: .acquiring)
+    let silent = min(silentCount.load(ordering: .acquiring), written)
+    let isOpen = isGateOpen.load(ordering: .acquiring)
+    let available = frames.clamped(to: silent..<written)
+    let heard = isOpen ? available : frames.lowerBound..<frames.lowerBound
+    let starved = max(frames.lowerBound, min(written, frames.upperBound))..<frames.upperBound
+    timeline.end(heard: heard, starved: starved)
+    return heard
+  }
+
+  private func publish(_ cycle: PipeWireCycle) {
+    version.wrappingAdd(1, ordering: .relaxed)
+    atomicMemoryFence(ordering: .releasing)
+    snapshotGeneration.store(timelineGeneration, ordering: .relaxed)
+    snapshotPosition.store(timeline.position, ordering: .relaxed)
+    snapshotHeard.store(timeline.heardCount, ordering: .relaxed)
+    snapshotStarved.store(timeline.starvedCount, ordering: .relaxed)
+    snapshotFrame.store(timeline.anchor?.frame ?? timeline.position, ordering: .relaxed)
+    snapshotHeardTime.store(cycle.startNanoseconds + cycle.delayNanoseconds, ordering: .relaxed)
+    snapshotStart.store(cycle.startNanoseconds, ordering: .relaxed)
+    snapshotFrameCount.store(cycle.frameCount, ordering: .relaxed)
+    version.wrappingAdd(1, ordering: .releasing)
+  }
+}
+
+extension PipeWireTransfer {
+  /// The owner of a stream that plays these frames.
+  var owner: PipeWireConnection.Owner {
+    PipeWireConnection.Owner(
+      setGate: { self.isGateOpen.store($0, ordering: .releasing) },
+      prepareForStream: { self.isNewStream.store(true, ordering: .releasing) },
+      process: { self.process(&$0, $1) })
+  }
+}
+
+extension PipeWireTimeline.Cycle {
+  /// Converts the times of a cycle to seconds.
+  init(_ cycle: PipeWireCycle) {
+    frameCount = cycle.frameCount
+    ticks = cycle.ticks
+    tickSeconds = cycle.tickSeconds
+    startSeconds = Double(cycle.startNanoseconds) * 1e-9
+    heardSeconds = Double(cycle.startNanoseconds + cycle.delayNanoseconds) * 1e-9
+  }
+}
