@@ -14,7 +14,10 @@ enum FollowCommand {
   private static let source = Option(
     "--source", value: "SOURCE",
     help:
-      "Source: monitor (the sound of the default output), an ALSA capture device, or a sound file.",
+      """
+      Source: monitor (the sound of the default output), an ALSA capture device, a source or sink \
+      of PipeWire (pipewire:NODE), or a sound file.
+      """,
     defaultText: FollowedSource.monitorKeyword, completion: .file
   ).text().map { $0 ?? FollowedSource.monitorKeyword }
   private static let keepVoices = Option("--keep-voices", help: "Do not suppress speech.").flag()
@@ -82,7 +85,7 @@ enum FollowCommand {
     ]
   ) { arguments, terminal in
     try run(arguments, terminal, on: SystemEnvironment(), servers: .system) {
-      try LiveCapture($0, rates: $1, periodSeconds: $2)
+      try CaptureDevices.open($0, rates: $1, periodSeconds: $2)
     }
   }
 

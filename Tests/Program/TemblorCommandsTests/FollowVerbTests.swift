@@ -92,10 +92,22 @@ extension SoundServers {
     #expect(throws: FileError.self) { try FollowedSource("pulse:DEVICE=shaker.monitor", on: .none) }
   }
 
+  @Test("On PipeWire, the monitor is recorded by the name of its sink")
+  func monitorOfPipeWire() throws {
+    let sinks = [SoundServers.Sink(name: "desktop", monitor: "desktop.monitor")]
+    let pulse = SoundServers.PulseAudio(
+      name: "PulseAudio (on PipeWire 1.4.2)", defaultSink: "desktop", sinks: sinks)
+    let servers = SoundServers(
+      pipeWireSinks: { _ in .success(sinks) }, pulseAudio: { _ in .success(pulse) })
+    let source = try FollowedSource("monitor", on: servers)
+    #expect(source.device == "pipewire:desktop")
+    #expect(source.sink == "desktop")
+  }
+
   @Test(
     "A sink that is recorded is not played on",
     arguments: [
-      ("monitor", "pulse:DEVICE=desktop"), ("monitor", "pipewire:NODE=desktop"),
+      ("monitor", "pulse:DEVICE=desktop"), ("monitor", "pipewire:desktop"),
       ("monitor", "default"),
       ("monitor", "pulse"), ("pulse:DEVICE=shaker.monitor", "pipewire:NODE=shaker"),
       ("pulse", "pulse:DEVICE=desktop"),

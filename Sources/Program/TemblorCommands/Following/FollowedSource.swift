@@ -58,7 +58,8 @@ struct FollowedSource: Equatable {
     switch (name, named?.sink) {
     case (Self.monitorKeyword, _), (_, "@DEFAULT_MONITOR@"):
       let monitor = server.sinks.first { $0.name == server.defaultSink }?.monitor
-      device = pulse + (monitor ?? "@DEFAULT_MONITOR@")
+      device =
+        Self.pipeWireDevice(server, on: servers) ?? pulse + (monitor ?? "@DEFAULT_MONITOR@")
       sink = server.defaultSink
     case (_, "@DEFAULT_SOURCE@"), ("pulse", nil):
       device = pulse + server.defaultSource
@@ -71,6 +72,18 @@ struct FollowedSource: Equatable {
       device = name
       sink = recorded(by: server.defaultSource)
     }
+  }
+
+  /// Returns the device that records the default sink through PipeWire; nil for another server.
+  private static func pipeWireDevice(
+    _ server: SoundServers.PulseAudio, on servers: SoundServers
+  ) -> String? {
+    guard server.isPipeWire, case .success(let sinks) = servers.pipeWireSinks(nil),
+      sinks.contains(where: { $0.name == server.defaultSink })
+    else {
+      return nil
+    }
+    return NamedSink.Server.pipeWire.device(server.defaultSink)
   }
 
   /// Refuses an output that plays on the recorded sink, or may come to play there.
