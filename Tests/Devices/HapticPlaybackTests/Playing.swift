@@ -76,6 +76,8 @@ final class ScriptedSink: AudioSink {
   let format = SinkFormat(rate: 48_000, channelCount: 1, periodSize: 64, bufferSize: 256)
   var script: [SinkReadiness]
   var notices: [SinkEvent] = []
+  /// A Boolean value that indicates whether the sink announces its notices.
+  var announcesNotices = false
   /// What was heard: silence where time was missed.
   private(set) var samples: [Float] = []
   private(set) var isFinished = false
@@ -99,6 +101,8 @@ final class ScriptedSink: AudioSink {
   }
 
   func finish(draining: Bool) { isFinished = true }
+
+  var hasEvents: Bool { announcesNotices && !notices.isEmpty }
 
   func drainEvents() -> [SinkEvent] {
     let taken = notices

@@ -8,6 +8,17 @@ import Testing
     RenderLoop(engine: engine, sink: sink, time: VirtualTimeSource())
   }
 
+  @Test("Events of a sink that missed no frames are reported at once")
+  func eventsWithoutMissedFrames() {
+    let sink = ScriptedSink()
+    let loop = loop(PlaybackEngine(), sink)
+    #expect(loop.runIteration())
+    sink.announcesNotices = true
+    sink.notices = [SinkEvent(.reconnected, text: "reconnected")]
+    #expect(loop.runIteration())
+    #expect(loop.drainEvents().map(\.kind) == [.reconnected])
+  }
+
   @Test func missedTimeIsCutOutAndTheRestComesAtItsTime() throws {
     let engine = PlaybackEngine()
     let times = [0, 0.1, 0.2, 0.3, 0.4]

@@ -11,6 +11,8 @@ struct SinkEventQueue {
 
   init() { events.reserveCapacity(Self.capacity + 1) }
 
+  var isEmpty: Bool { events.isEmpty }
+
   /// Adds an event. A full queue drops an event other than a disconnection, a reconnection, or a
   /// failure, and keeps count of its frames.
   mutating func add(

@@ -101,6 +101,9 @@ public final class PipeWireSink: AudioSink {
   /// Returns the events since the last call, oldest first.
   public func drainEvents() -> [SinkEvent] { eventQueue.drain() }
 
+  /// A Boolean value that indicates whether there are events.
+  public var hasEvents: Bool { !eventQueue.isEmpty }
+
   private var nowSeconds: Double { clock.now / .seconds(1) }
 
   /// The number of frames to keep written ahead: at least two cycles of the server.

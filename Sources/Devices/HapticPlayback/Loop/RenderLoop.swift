@@ -142,7 +142,7 @@ public final class RenderLoop {
       guard let delay = callSink(sink, { $0.delay }) else { return false }
       clock.update(position: engine.port.position, delay: delay, moment: time.now)
     case .ready, .interrupted, .ended:
-      reportChanges(always: false)
+      reportChanges(always: self.sink.hasEvents)
     }
     return idleIfSilent()
   }

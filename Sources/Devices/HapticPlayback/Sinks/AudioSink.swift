@@ -40,6 +40,10 @@ public protocol AudioSink: AnyObject {
   /// Returns the events since the last call, oldest first.
   func drainEvents() -> [SinkEvent]
 
+  /// A Boolean value that indicates whether there are events although the last wait reported no
+  /// missed frames. After missed frames, events are drained in any case.
+  var hasEvents: Bool { get }
+
   /// A closure that creates a sink to continue if a call of this one hangs; nil without support. It
   /// is read once, before the sink belongs to a thread.
   var makeReplacement: SinkReplacement? { get }
@@ -59,6 +63,9 @@ extension AudioSink {
 
   /// Empty: this sink has no events.
   public func drainEvents() -> [SinkEvent] { [] }
+
+  /// False: all events of this sink come with missed frames.
+  public var hasEvents: Bool { false }
 
   /// Zero: calls are not measured.
   public var maximumCallDuration: Duration { .zero }
