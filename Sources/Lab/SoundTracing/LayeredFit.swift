@@ -44,7 +44,7 @@ struct LayeredFit {
         firstNear += 1
       }
       let first = (firstNear..<row).first { Self.overlap(columns[$0], column) } ?? row
-      matrix.append((first...row).map { Self.product(columns[$0], column) }, from: first)
+      matrix.appendRow((first...row).map { Self.product(columns[$0], column) }, startingAt: first)
     }
     matrix.factorize(regularization: Self.regularization)
     let changes = matrix.solution(

@@ -65,7 +65,7 @@ struct LayeredTrace {
     leadLength = signal.leadLength
     let peak = Statistics.peak(of: samples)
     minimumLevel = max(
-      VibrationTrace.minimumAmplitude, peak * Float(Decibels.factor(threshold)))
+      VibrationTrace.minimumAmplitude, peak * Float(Decibels.amplitudeFactor(threshold)))
     noiseLevel = Self.noiseLevel(of: signal, peak: peak)
     guard samples.count >= 64, peak >= VibrationTrace.minimumAmplitude else { return }
     var selection = ToneSelection(rate: dictionary.rate, timeScale: dictionary.timeScale)

@@ -227,7 +227,7 @@ struct ToneWindowFit {
   ) -> (coefficients: [Double], residualEnergy: Double) {
     var matrix = SkylineMatrix()
     for row in columns.indices {
-      matrix.append((0...row).map { product(columns[row], columns[$0]) }, from: 0)
+      matrix.appendRow((0...row).map { product(columns[row], columns[$0]) }, startingAt: 0)
     }
     matrix.factorize(regularization: 1e-9)
     let rightSide = columns.map { product($0, part) }
@@ -381,8 +381,8 @@ private struct SignalSubspace {
     let shortened = basis.map { Array($0.dropLast()) }
     var normalMatrix = SkylineMatrix()
     for row in 0..<count {
-      normalMatrix.append(
-        (0...row).map { Vector.dot(shortened[row], shortened[$0]) }, from: 0)
+      normalMatrix.appendRow(
+        (0...row).map { Vector.dot(shortened[row], shortened[$0]) }, startingAt: 0)
     }
     normalMatrix.factorize(regularization: 1e-12)
     let columns = neighborSums.map { sum in

@@ -73,17 +73,12 @@ public struct PatternInput: Equatable, Sendable {
   /// The paths of the file and its sound files. The file is read, unless it is standard input.
   package var sourcePaths: [String] {
     guard case .file(let path) = origin else { return [] }
-<<<<<<< HEAD
-    guard soundLookup != .none, let file = try? readFile() else { return [path] }
-    let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false))
-      .soundReferences
-=======
     guard soundLookup != .none, !TakeInput.isSoundFile(path), let file = try? readFile()
     else {
       return [path]
     }
-    let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false)).sounds
->>>>>>> 87a53c41 (Formats: Read Haptics Studio projects, Pulsar patterns, and sound files with vibration)
+    let sounds = formats.examine(file, options: ReadingOptions(wantsFindings: false))
+      .soundReferences
     return [path] + sounds.map { FileSystem.join(folder ?? "", $0.path) }
   }
 

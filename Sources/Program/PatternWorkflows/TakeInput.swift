@@ -127,10 +127,7 @@ public enum TakeInput: Equatable, Sendable {
   /// Reads a sound file at its own rate.
   ///
   /// An empty file, or one with NaN, is an error, because it would look like silence.
-<<<<<<< HEAD
   public static func loadSound(_ path: String, job: RenderJob) throws -> Take {
-=======
-  public static func readSound(_ path: String, job: RenderJob) throws -> Take {
     Take(name: path, source: .sound, signal: try readSignal(path), profile: job.profile)
   }
 
@@ -138,7 +135,6 @@ public enum TakeInput: Equatable, Sendable {
   ///
   /// An empty file, or one with NaN, is an error, because it would look like silence.
   static func readSignal(_ path: String) throws -> Signal {
->>>>>>> 87a53c41 (Formats: Read Haptics Studio projects, Pulsar patterns, and sound files with vibration)
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     let sound = try Sound(readingDescriptor: descriptor, path: path)

@@ -25,9 +25,9 @@ enum EditCommand {
           add-point CURVE TIME VALUE
                                    Add a control point.
 
-        Events have the fields \(fieldNames(of: "events")); parameters have \
-        \(fieldNames(of: "parameters")); curves have \(fieldNames(of: "curves")); points have \
-        \(fieldNames(of: "points")). Times are in seconds. The times of points are relative to the \
+        Events have the fields \(fieldNames(ofList: "events")); parameters have \
+        \(fieldNames(ofList: "parameters")); curves have \(fieldNames(ofList: "curves")); points have \
+        \(fieldNames(ofList: "points")). Times are in seconds. The times of points are relative to the \
         start of their curve.
 
         A change that adds an error is rejected. Warnings about the text that the changes add are \

@@ -210,17 +210,19 @@ struct PatternSummary {
     let voices = plan.maximumVoiceCount
     let level = NumberFormatting.decibels(Float(rootMeanSquare))
     let levels = LevelText(statistics, rate: plan.rate)
+    let soundEndText =
+      plan.soundEnd < plan.length
+      ? ", sound ends at \(NumberFormatting.secondsText(soundSeconds))" : ""
+    let measuredText =
+      isMeasuredCompletely
+      ? "" : " in the first \(NumberFormatting.secondsText(measuredSeconds))"
+    let limitingText = (levels.limiting ?? "never limited") + measuredText
     var lines = [
       name.printable,
-      "  length     \(NumberFormatting.secondsText(plan.duration))"
-        + (plan.soundEnd < plan.length
-          ? ", sound ends at \(NumberFormatting.secondsText(soundSeconds))" : ""),
+      "  length     \(NumberFormatting.secondsText(plan.duration))\(soundEndText)",
       "  contents   \(counted.isEmpty ? "no events" : counted)",
       "  profile    \(profile.name): \(bandText)",
-      "  level      \(levels.peak), RMS \(level.text(places: 1)) dBFS, "
-        + (levels.limiting ?? "never limited")
-        + (isMeasuredCompletely
-          ? "" : " in the first \(NumberFormatting.seconds(measuredSeconds))"),
+      "  level      \(levels.peak), RMS \(level.text(places: 1)) dBFS, \(limitingText)",
       "  polyphony  \(voices.counted("voice")) at most",
     ]
     if let feeling = pattern.composition.notes {

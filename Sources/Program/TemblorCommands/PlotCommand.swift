@@ -113,12 +113,8 @@ enum PlotCommand {
   {
     let (inputs, problems) = TakeInput.find(
       options.files, formats: formats, soundLookup: options.soundLookup)
-<<<<<<< HEAD
-    let groups = try inputGroups(of: inputs, problemCount: problems.count, options)
-=======
     let takes = inputs.map { $0.playingChannels(options.inputChannels) }
-    let groups = try groups(of: takes, problemCount: problems.count, options)
->>>>>>> 87a53c41 (Formats: Read Haptics Studio projects, Pulsar patterns, and sound files with vibration)
+    let groups = try inputGroups(of: takes, problemCount: problems.count, options)
     let outputs = try options.outputPath.map { path in
       try PlotOutputs(
         path, format: options.format, groups: groups,

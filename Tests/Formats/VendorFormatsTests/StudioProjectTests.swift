@@ -42,7 +42,7 @@ import VendorFormats
     #expect(composition.layers.map(\.name) == ["snow", "snow", "dirt"])
     #expect(composition.layers.map { $0.pattern.events.map(\.time) } == [[0], [0], [1]])
     #expect(composition.layers.map { $0.pattern.curves.map(\.time) } == [[0], [], [1]])
-    #expect(result.sounds.map(\.path) == ["snow.wav"])
+    #expect(result.soundReferences.map(\.path) == ["snow.wav"])
     #expect(
       result.sourceMap.location(of: .event(EventReference(layer: 2, event: 0))).path
         == "clips[2].haptic.signals.continuous.envelopes.amplitude")
@@ -74,7 +74,7 @@ import VendorFormats
   func soundOutsideTheFolderIsALoss(path: String) {
     let text = Self.project.replacing("snow.wav", with: path)
     let result = examine(text)
-    #expect(result.sounds == [])
+    #expect(result.soundReferences == [])
     #expect(
       result.losses.map(\.message) == ["the sound file is outside the folder of the project"])
   }

@@ -104,7 +104,7 @@ import Testing
     #expect(run.status == .done, "\(run.error)")
     let info = self.run("info", place("felt.wav"), "--json")
     #expect(info.status == .done)
-    let signal = try TakeInput.readSound(place("felt.wav"), job: RenderJob(profile: .phone)).signal
+    let signal = try TakeInput.loadSound(place("felt.wav"), job: RenderJob(profile: .phone)).signal
     let half = Int(0.65 * signal.rate)
     func peak(_ channel: Int, _ range: Range<Int>) -> Float {
       signal.channels[channel][range].map { abs($0) }.max() ?? 0

@@ -82,7 +82,7 @@ private struct StudioProject {
       result.composition = nil
     }
     result.losses = options.wantsFindings ? combined.losses : []
-    result.sounds = combined.sounds
+    result.soundReferences = combined.sounds
     let sourceMaps = combined.sourceMaps
     let location = clips.location
     result.sourceMap = SourceMap { element in

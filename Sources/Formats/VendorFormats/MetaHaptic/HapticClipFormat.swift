@@ -53,7 +53,7 @@ extension HapticClip {
     }
     let json = value.document
     return SourceMap(
-      root: value.index, layers: layers, events: events,
+      root: value.nodeIndex, layers: layers, events: events,
       curves: [[amplitude, frequency ?? amplitude]]
     ) {
       json.location(ofValue: $0)
@@ -120,7 +120,7 @@ struct HapticClipDecoder: JSONSchemaReader {
     var decoder = HapticClipDecoder()
     var file = HapticClipFile()
     Self.fileTable.read(value, into: &file, reader: &decoder)
-    if options.wantsFindings, value.index == json.root.index {
+    if options.wantsFindings, value.nodeIndex == json.root.nodeIndex {
       decoder.log.addDeviations(
         of: json, byteOrderMark: .clipNotStrictJSON, trailingComma: .clipNotStrictJSON,
         duplicateKey: .clipNotStrictJSON)
@@ -132,7 +132,7 @@ struct HapticClipDecoder: JSONSchemaReader {
         notes: file["description"], author: file["author"]),
       of: json, log: decoder.log, options: options,
       sourceMap: file.clip.sourceLocations(
-        of: value, amplitude: decoder.amplitudeValueIndex ?? value.index,
+        of: value, amplitude: decoder.amplitudeValueIndex ?? value.nodeIndex,
         frequency: decoder.frequencyValueIndex, emphases: decoder.emphasisValueIndices),
       details: (version.isEmpty ? [] : [("version", version)]) + file.metadata)
   }

@@ -25,8 +25,8 @@ extension HapticFormat {
         HapticComposition(layers: layers, title: pattern.name, notes: pattern.description),
         of: json, log: reader.log, options: options, losses: losses,
         sourceMap: SourceMap(
-          root: json.root.index,
-          events: layers.count > 1 || taps.isEmpty ? [[json.root.index], taps] : [taps]
+          root: json.root.nodeIndex,
+          events: layers.count > 1 || taps.isEmpty ? [[json.root.nodeIndex], taps] : [taps]
         ) { json.location(ofValue: $0) })
     },
     write: { (composition, options) throws(InputError) in
@@ -193,7 +193,7 @@ private struct PulsarReader: JSONSchemaReader {
       .value("frequency", levelType, is: .required) { $1(&$0.frequency) },
     ]
   ) { object, tap, _ in
-    tap.valueIndex = object.index
+    tap.valueIndex = object.nodeIndex
     return true
   }
 
@@ -225,5 +225,7 @@ extension Rule {
     "Times are in milliseconds. Fractions in a pattern of a few milliseconds usually mean seconds.")
 
   /// The rules of patterns of Pulsar, in listing order.
-  static let pulsar: [Rule] = [.invalidSyntax, .pulsarStructure, .wrongType, .pulsarRange, .pulsarUnit]
+  static let pulsar: [Rule] = [
+    .invalidSyntax, .pulsarStructure, .wrongType, .pulsarRange, .pulsarUnit,
+  ]
 }
