@@ -29,9 +29,10 @@ extension AHAPDocument {
     entries.flatMap { entry -> [TextEdits.Edit] in
       guard let key = AHAPSchemas.missingEntryKey(of: entry) else { return [] }
       let range = TextEdits.byteRange(of: entry, in: json.text)
+      let openingBytes = Array("{\"\(key)\": ".utf8)
       return [
         TextEdits.Edit(
-          range: range.lowerBound..<range.lowerBound, replacementBytes: Array("{\"\(key)\": ".utf8)),
+          range: range.lowerBound..<range.lowerBound, replacementBytes: openingBytes),
         TextEdits.Edit(
           range: range.upperBound..<range.upperBound, replacementBytes: Array("}".utf8)),
       ]
