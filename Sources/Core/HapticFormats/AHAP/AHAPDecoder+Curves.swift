@@ -2,7 +2,7 @@ import HapticModel
 import Reading
 
 extension AHAPDecoder {
-  /// Reads one parameter. The value is clamped.
+  /// Reads a dynamic parameter, and clamps its value to the valid range.
   mutating func decodeParameter(_ value: JSONValue) {
     guard
       let parameter = decodeObject(
@@ -22,7 +22,7 @@ extension AHAPDecoder {
     pattern.parameters.append(DynamicParameter(id: id, value: clampedValue, time: time))
   }
 
-  /// Decodes a curve with its points sorted by time. Their times stay as the file states them.
+  /// Decodes a parameter curve. Control points are sorted by time but keep the times in the file.
   mutating func decodeCurve(_ value: JSONValue) {
     guard let curve = decodeObject(value, schema: AHAPSchemas.curveSchema, as: "ParameterCurve")
     else { return }
@@ -39,7 +39,7 @@ extension AHAPDecoder {
     pattern.curves.append(ParameterCurve(id: id, time: time, controlPoints: controlPoints))
   }
 
-  /// Reads and sorts the control points of a curve. Values out of range are clamped.
+  /// Reads and sorts the control points of a curve. Out-of-range values are clamped.
   private mutating func decodeControlPoints(_ list: JSONValue, of id: DynamicParameterID?)
     -> [ParameterCurve.ControlPoint]
   {
@@ -80,7 +80,7 @@ extension AHAPDecoder {
     return points
   }
 
-  /// Reports a curve with too many control points, or without any.
+  /// Reports a curve that has no control points or more than older systems accept.
   private mutating func checkPointCount(
     of points: [ParameterCurve.ControlPoint], in list: JSONValue
   ) {
@@ -99,8 +99,7 @@ extension AHAPDecoder {
 
   // MARK: - Absolute times
 
-  /// Converts absolute times of control points to relative ones. Returns whether any were
-  /// converted.
+  /// Converts absolute control point times to relative times. Returns true if any were converted.
   mutating func convertAbsoluteTimes() -> Bool {
     let evidence = absoluteTimeEvidence
     let convertsTimes =
@@ -135,22 +134,22 @@ extension AHAPDecoder {
     return true
   }
 
-  /// The evidence for control points whose times count from the start of the pattern.
+  /// The strength of the evidence that control point times count from the start of the pattern.
   private enum AbsoluteTimeEvidence {
     case none
     case suggestive
     case conclusive
   }
 
-  /// The evidence of all curves together for control points whose times count from the start of the
+  /// Evaluates all curves for evidence that control point times count from the start of the
   /// pattern.
   ///
-  /// - Suggestive: a control has more than one curve, and the first point of each curve that begins
-  ///   after 0 is at the time of the curve.
-  /// - Conclusive: in addition, the last point of each curve is at the start of the control's next
-  ///   curve. Lofelt's converter and its relatives write such files.
+  /// - Suggestive: a parameter has more than one curve, and in each curve that begins after time 0,
+  ///   the first point has the same time as the curve.
+  /// - Conclusive: in addition, the last point of each curve has the start time of the parameter's
+  ///   next curve. Lofelt's converter and related tools write such files.
   ///
-  /// By Apple's documentation, times of control points are relative.
+  /// Apple documents control point times as relative to the start of the curve.
   private var absoluteTimeEvidence: AbsoluteTimeEvidence {
     let curves = pattern.curves.sorted { ($0.id.rawValue, $0.time) < ($1.id.rawValue, $1.time) }
     var hasFollowingCurve = false

@@ -5,7 +5,7 @@ extension AHAPDecoder {
   private typealias EventKey = AHAPSchemas.EventKey
   private typealias ParameterKey = AHAPSchemas.EventParameterKey
 
-  /// Reads one event. An event with errors is not added to the pattern.
+  /// Reads an event, and adds it to the pattern unless it has errors.
   mutating func decodeEvent(_ value: JSONValue) {
     guard let event = decodeObject(value, schema: AHAPSchemas.eventSchema, as: "Event") else {
       return
@@ -30,7 +30,7 @@ extension AHAPDecoder {
         kind: kind, time: time, duration: duration, parameters: parameters, waveform: waveform))
   }
 
-  /// Reports a missing or long duration of a continuous event.
+  /// Reports a continuous event whose duration is missing or exceeds the maximum.
   private mutating func checkDuration(
     _ duration: Double?, _ durationValue: JSONValue?, _ kind: HapticEvent.Kind,
     of event: borrowing AHAPObject
@@ -49,7 +49,7 @@ extension AHAPDecoder {
     }
   }
 
-  /// Reads the parameters of an event. Values out of range are clamped.
+  /// Reads the parameters of an event. Out-of-range values are clamped.
   private mutating func decodeEventParameters(_ list: JSONValue, kind: HapticEvent.Kind?)
     -> EventParameters
   {
@@ -98,7 +98,7 @@ extension AHAPDecoder {
     let hasWaveformKey = event.members.presentNameBits & EventKey.waveformBits != 0
     if kind?.playsFile != true, !hasWaveformKey { return nil }
     if let kind, !kind.playsFile {
-      // The values have no effect and may be anything: editors write null.
+      // These keys have no effect here, so any value is accepted. Editors write null.
       for index in EventKey.waveformPath...EventKey.isLooping {
         guard let value = event.members[index] else { continue }
         log.add(
@@ -123,7 +123,7 @@ extension AHAPDecoder {
     }
   }
 
-  /// Reads the path of a sound file, which must stay inside the folder of the pattern.
+  /// Reads the path of a sound file, which must be inside the folder of the pattern file.
   private mutating func decodePath(_ value: JSONValue, key: JSONKey) -> String? {
     guard let path: String = readScalar(value, key: key) else { return nil }
     let pathProblems = [
@@ -141,7 +141,7 @@ extension AHAPDecoder {
     return nil
   }
 
-  /// Reads a flag, written as a boolean, 0, or 1. Any other value is an error.
+  /// Reads a flag from a Boolean, 0, or 1. Any other value is an error.
   private mutating func decodeFlag(of object: borrowing AHAPObject, keyIndex: Int) -> Bool? {
     guard let value = readOptionalMember(of: object, keyIndex: keyIndex) else { return nil }
     if let boolean = value.boolean { return boolean }
@@ -159,7 +159,7 @@ extension AHAPDecoder {
 }
 
 extension HapticEvent.Kind {
-  /// The kind with its article, for messages.
+  /// The kind with its indefinite article, for messages.
   var nounPhrase: String {
     "\(rawValue.utf8.first == UInt8(ascii: "A") ? "an" : "a") \(rawValue) event"
   }

@@ -1,10 +1,10 @@
 import HapticModel
 import Reading
 
-// The members of objects, accessed by the indices of their keys.
+// Access to the members of JSON objects by key index.
 
 extension AHAPDecoder {
-  /// Returns an object with its members indexed by a schema, and reports unknown keys.
+  /// Returns an object with its members indexed by the keys of a schema, and reports unknown keys.
   mutating func decodeObject(
     _ value: JSONValue, schema: JSONSchema, as name: @autoclosure () -> String,
     reportsUnknownKeys: Bool = true
@@ -22,14 +22,14 @@ extension AHAPDecoder {
     return object
   }
 
-  /// Reports the unknown keys of an object.
+  /// Reports every key of an object that its schema does not define.
   mutating func reportUnknownKeys(of object: borrowing AHAPObject) {
     for member in object.value.members where object.schema.names.index(ofKey: member) == nil {
       reportUnknownKey(member, in: object.schema)
     }
   }
 
-  /// Reports an unknown key, with special messages for former names.
+  /// Reports an unknown key. Keys of earlier format versions get a specific message.
   mutating func reportUnknownKey(_ member: JSONValue, in schema: JSONSchema) {
     guard let key = member.key else { return }
     let isEvent = schema === AHAPSchemas.eventSchema
@@ -42,7 +42,7 @@ extension AHAPDecoder {
       suggestion: schema.names.suggestion(for: key))
   }
 
-  /// Reports an unknown name. Unknown parameters are a warning unless the options reject them.
+  /// Reports an unknown name. An unknown parameter is only a warning unless the options reject it.
   mutating func reportUnknownValue(
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
@@ -53,7 +53,7 @@ extension AHAPDecoder {
       suggestion: names.suggestion(for: text), errorCode: key.errorCode)
   }
 
-  /// Returns the value of an optional key. Null counts as absent.
+  /// Returns the value of an optional key, or nil if the key is absent or its value is null.
   mutating func readOptionalMember(of object: borrowing AHAPObject, keyIndex: Int)
     -> JSONValue?
   {
@@ -61,7 +61,7 @@ extension AHAPDecoder {
     return value.kind == .null && acceptsNullAsAbsent(value) ? nil : value
   }
 
-  /// Returns the value of a required key, or reports a missing key and returns nil.
+  /// Returns the value of a required key. Reports a missing key and returns nil.
   mutating func readRequiredMember(of object: borrowing AHAPObject, keyIndex: Int)
     -> JSONValue?
   {
@@ -71,7 +71,7 @@ extension AHAPDecoder {
     return nil
   }
 
-  /// Reads a name from a table.
+  /// Reads a string that must be one of the names in a table.
   mutating func decodeName<Name>(
     of object: borrowing AHAPObject, keyIndex: Int, in names: AHAPNameTable<Name>
   ) -> Name? {
@@ -82,7 +82,7 @@ extension AHAPDecoder {
     return index.map { names.allNames[$0] }
   }
 
-  /// Reads a required number.
+  /// Reads a required number. Returns nil and reports an error if it is missing or invalid.
   mutating func decodeNumber(of object: borrowing AHAPObject, keyIndex: Int) -> Double? {
     guard let value = readRequiredMember(of: object, keyIndex: keyIndex) else { return nil }
     return value.number ?? readScalar(value, key: object.schema.keys[keyIndex])
@@ -94,8 +94,8 @@ extension AHAPDecoder {
     return decodeSeconds(value, schema: object.schema, keyIndex: keyIndex)
   }
 
-  /// Reads a time or duration, which must not be negative. Those of events are evidence for their
-  /// unit.
+  /// Reads a time or duration, which must not be negative. Event times also serve as evidence of
+  /// whether the file uses seconds or milliseconds.
   mutating func decodeSeconds(_ value: JSONValue, schema: JSONSchema, keyIndex: Int)
     -> Double?
   {
@@ -113,7 +113,7 @@ extension AHAPDecoder {
       if seconds.rounded() != seconds {
         hasOnlyIntegerTimes = false
       }
-      // A time that would be too long in milliseconds, too, is not one in milliseconds.
+      // Skip a time that would exceed the maximum pattern length even in milliseconds.
       if firstTimeOfAtLeast100 == nil, 100...FrameConversion.maximumSeconds * 1_000 ~= seconds {
         firstTimeOfAtLeast100 = value
       }

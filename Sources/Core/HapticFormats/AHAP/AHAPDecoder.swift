@@ -1,11 +1,11 @@
 import HapticModel
 import Reading
 
-/// Decodes a document into a pattern by the schemas of AHAP, and reports findings.
+/// Decodes an AHAP document into a pattern, and reports findings.
 ///
-/// Each entry of `Pattern` is decoded in the order of the text. Members are accessed by the indices
-/// of their keys in ``AHAPSchemas``, which avoids comparing strings. After the last entry, control
-/// points with absolute times are converted (see `absoluteTimeEvidence`).
+/// The entries of `Pattern` are decoded in document order. Members are accessed by the indices of
+/// their keys in ``AHAPSchemas``, which avoids string comparisons. After the last entry, absolute
+/// control point times are converted to relative times (see `absoluteTimeEvidence`).
 struct AHAPDecoder: JSONSchemaReader {
   let json: JSONDocument
   let options: ReadingOptions
@@ -14,18 +14,18 @@ struct AHAPDecoder: JSONSchemaReader {
     unknownKey: .unknownKey,
     nullHandling: .absentWithFinding(.nullValue))
   var log = FindingLog()
-  /// The pattern that was decoded so far.
+  /// The pattern decoded so far.
   var pattern = HapticPattern()
-  /// The indices of the JSON values that the events, parameters, and curves were read from.
+  /// The index of the JSON value from which each event, parameter, and curve was read.
   var eventValueIndices: [Int] = []
   var parameterValueIndices: [Int] = []
   var curveValueIndices: [Int] = []
-  /// The JSON values of the paths of sound files.
+  /// The JSON strings that contain sound file paths.
   var waveformPathValues: [JSONValue] = []
-  /// A Boolean value that indicates whether all times and durations of events are whole numbers, as
-  /// in texts in milliseconds.
+  /// A Boolean value that indicates whether all event times and durations are whole numbers, which
+  /// suggests milliseconds.
   var hasOnlyIntegerTimes = true
-  /// The first time or duration of an event of at least 100, which may be in milliseconds.
+  /// The first event time or duration of at least 100, which suggests milliseconds.
   var firstTimeOfAtLeast100: JSONValue?
 
   init(_ json: JSONDocument, options: ReadingOptions) {
@@ -33,20 +33,20 @@ struct AHAPDecoder: JSONSchemaReader {
     self.options = options
   }
 
-  /// The known versions of Core Haptics. Apple documents 1.0.
+  /// The known versions of the AHAP format. Apple documents only version 1.0.
   private static let knownVersions = 1.0..<3.0
 
-  /// The maximum number of control points that older systems are known to accept.
+  /// The maximum number of control points per curve that older systems accept.
   ///
   /// Source: the exporter of Lofelt/NiceVibrations (5e58663) and the editor of apple/unityplugins.
   static let maximumCurvePointCount = 16
 
-  /// The maximum difference, in seconds, between times that a tool wrote as equal.
+  /// The maximum difference, in seconds, between two times that count as equal.
   static let timeTolerance = 1e-6
 
   var metadata: JSONValue? { json.root["Metadata"] }
 
-  /// Decodes the document. Errors are in the log.
+  /// Decodes the document. Errors are added to the log.
   mutating func decode() -> AHAPContent {
     let root = json.root
     let fileSchema = AHAPSchemas.fileSchema
@@ -77,7 +77,7 @@ struct AHAPDecoder: JSONSchemaReader {
     return content
   }
 
-  /// Decodes the entries of `Pattern`.
+  /// Decodes the entries of the `Pattern` array.
   private mutating func decodeEntries(of root: JSONValue) {
     let fileSchema = AHAPSchemas.fileSchema
     if let entries = root["Pattern"] {
@@ -110,7 +110,7 @@ struct AHAPDecoder: JSONSchemaReader {
     if let event {
       decodeEvent(event)
     }
-    // Almost all entries have only an event.
+    // Return early: nearly all entries contain only an event.
     if event != nil, entry.members.memberCount == 1 { return }
     let parameter = readOptionalMember(of: entry, keyIndex: AHAPSchemas.EntryKey.parameter)
     if let parameter {
@@ -130,7 +130,7 @@ struct AHAPDecoder: JSONSchemaReader {
     }
   }
 
-  /// Reports an entry without a known part.
+  /// Reports an entry that contains no event, parameter, or curve.
   private mutating func reportUnknownEntry(_ entry: JSONValue) {
     guard let firstMember = entry.members.first(where: { _ in true }), let key = firstMember.key
     else {
@@ -148,7 +148,7 @@ struct AHAPDecoder: JSONSchemaReader {
       suggestion: AHAPSchemas.entrySchema.names.suggestion(for: key))
   }
 
-  /// Checks the whole document after its entries have been decoded.
+  /// Checks the document as a whole after its entries have been decoded.
   mutating func checkDocument() {
     log.addDeviations(
       of: json, byteOrderMark: .unexpectedByteOrderMark, trailingComma: .trailingComma,
@@ -172,7 +172,8 @@ struct AHAPDecoder: JSONSchemaReader {
     }
   }
 
-  /// Returns the suppressions under `AllowedRules` of the metadata. The last one of a rule applies.
+  /// Returns the suppressions in the metadata object `AllowedRules`. The last one for a rule
+  /// applies.
   mutating func decodeSuppressions() -> [ReadResult.Suppression] {
     guard let list = metadata?["AllowedRules"] else { return [] }
     guard list.kind == .object else {

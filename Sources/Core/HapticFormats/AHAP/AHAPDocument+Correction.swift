@@ -1,16 +1,16 @@
 package import Reading
 
 extension AHAPDocument {
-  /// Returns the text with mechanical mistakes corrected and all other bytes unchanged.
+  /// Returns the text with common mistakes corrected. All other bytes stay unchanged.
   ///
-  /// 1. The contents of entries are put into an object named `Event`, `Parameter`, or
-  ///    `ParameterCurve` where it is missing.
-  /// 2. Byte-order marks and trailing commas are removed; the keys `Duration` and `Value`, and
-  ///    misspelled parameters, are renamed.
+  /// 1. The contents of a bare entry are wrapped in an `Event`, `Parameter`, or `ParameterCurve`
+  ///    object.
+  /// 2. Byte-order marks and trailing commas are removed. The keys `Duration` and `Value` and
+  ///    misspelled parameter names are renamed.
   /// 3. Control points are sorted by time.
-  /// 4. Absolute times of control points are made relative.
+  /// 4. Absolute control point times are made relative.
   ///
-  /// Correcting a corrected text changes nothing.
+  /// Correcting an already corrected text changes nothing.
   package func correctedText() throws(InputError) -> [UInt8] {
     let edits = entryEdits
     if !edits.isEmpty {
@@ -24,7 +24,7 @@ extension AHAPDocument {
     return TextEdits(text).applying(documentWithSortedPoints.relativeTimeEdits)
   }
 
-  /// Puts the contents of bare entries into the object that they need.
+  /// Edits that wrap the contents of bare entries in the missing object.
   private var entryEdits: [TextEdits.Edit] {
     entries.flatMap { entry -> [TextEdits.Edit] in
       guard let key = AHAPSchemas.missingEntryKey(of: entry) else { return [] }
@@ -39,7 +39,7 @@ extension AHAPDocument {
     }
   }
 
-  /// Removes byte-order marks and trailing commas, and renames keys and parameters.
+  /// Edits that remove byte-order marks and trailing commas, and rename keys and parameters.
   private var syntaxEdits: [TextEdits.Edit] {
     var edits: [TextEdits.Edit] = []
     for deviation in json.deviations {
@@ -58,7 +58,7 @@ extension AHAPDocument {
     return edits
   }
 
-  /// Renames former keys and misspelled parameters of an entry.
+  /// Returns edits that rename obsolete keys and misspelled parameters of an entry.
   private func renameEdits(in entry: JSONValue) -> [TextEdits.Edit] {
     var edits: [TextEdits.Edit] = []
     if let event = entry["Event"] {
@@ -81,18 +81,18 @@ extension AHAPDocument {
     return edits
   }
 
-  /// Renames a key of an object, unless the object already has a key with the new name.
+  /// Returns an edit that renames a key, unless the object already has the new key.
   private func keyRenameEdits(_ key: String, to newKey: String, in object: JSONValue)
     -> [TextEdits.Edit]
   {
     guard object[newKey] == nil, let member = object[key] else { return [] }
     let range = member.keyOffset..<member.keyOffset + key.utf8.count + 2
-    // An escaped spelling stays as its author wrote it.
+    // A key that is written with escape sequences is not renamed.
     guard Array(json.text[range]) == Array("\"\(key)\"".utf8) else { return [] }
     return [TextEdits.Edit(range: range, replacementBytes: Array("\"\(newKey)\"".utf8))]
   }
 
-  /// Replaces an unknown parameter by the nearest name.
+  /// Returns an edit that replaces an unknown parameter name by the closest known name.
   private func parameterNameEdits(_ parameter: JSONValue, names: JSONNameList) -> [TextEdits.Edit] {
     guard let value = parameter["ParameterID"], let text = value.string,
       names.index(ofString: value) == nil,
@@ -105,7 +105,8 @@ extension AHAPDocument {
     ]
   }
 
-  /// Sorts control points by time. Each keeps its spelling; the white space between them stays.
+  /// Edits that sort control points by time. The text of each point and the white space between
+  /// points are preserved.
   private var pointOrderEdits: [TextEdits.Edit] {
     guard content != nil else { return [] }
     return curves.flatMap { curve -> [TextEdits.Edit] in
@@ -121,14 +122,14 @@ extension AHAPDocument {
     }
   }
 
-  /// Makes absolute times of control points relative to their curve.
+  /// Edits that make absolute control point times relative to the start of their curve.
   var relativeTimeEdits: [TextEdits.Edit] {
     guard content?.usesAbsoluteCurveTimes == true else { return [] }
     return curves.flatMap { curve -> [TextEdits.Edit] in
       guard let start = curve["Time"]?.number, start > 0 else { return [] }
       return curve.elements(under: "ParameterCurveControlPoints").compactMap { point in
         guard let value = point["Time"], let time = value.number else { return nil }
-        // Rounding to the nanosecond hides binary rounding errors.
+        // Round to nanoseconds to remove floating-point error from the subtraction.
         let relative = ((time - start) * 1e9).rounded() / 1e9 + 0
         let range = value.offset..<value.offset + value.lexeme.count
         return TextEdits.Edit(range: range, replacementBytes: Array("\(relative)".utf8))
@@ -136,7 +137,7 @@ extension AHAPDocument {
     }
   }
 
-  /// The content of the text, or nil if it has errors.
+  /// The decoded content of the document, or nil if it has errors.
   private var content: AHAPContent? { try? read() }
 
   private var entries: [JSONValue] { json.root.elements(under: "Pattern") }

@@ -1,19 +1,19 @@
 package import HapticModel
 package import Reading
 
-/// The text of an AHAP file. Everything in it is kept, including unknown keys.
+/// The text of an AHAP file, including its layout and unknown keys.
 package struct AHAPDocument: Sendable {
-  /// The text.
+  /// The parsed JSON document.
   package let json: JSONDocument
-  /// The encoding of the file. `json` is always UTF-8.
+  /// The encoding of the original file. `json` is always UTF-8.
   let encoding: TextEncoding
 
-  /// Parses the text of a file, or throws the first syntax error. `read` and `examine` interpret
-  /// it.
+  /// Parses the text of a file, or throws the first syntax error. To interpret the content, use
+  /// `read` or `examine`.
   ///
   /// - Parameters:
   ///   - text: The bytes of the file.
-  ///   - name: The name of the file in locations and errors.
+  ///   - name: The file name in locations and errors.
   package init(text: [UInt8], name: String) throws(InputError) {
     let encoding = TextEncoding(of: text)
     self.encoding = encoding
@@ -24,13 +24,13 @@ package struct AHAPDocument: Sendable {
     }
   }
 
-  /// Reads the pattern as Apple's loader is documented to, or throws the first error. Unknown keys
-  /// are ignored, and values out of range are clamped.
+  /// Reads the pattern according to Apple's documentation, or throws the first error. Unknown keys
+  /// are ignored, and out-of-range values are clamped.
   package func read(options: ReadingOptions = ReadingOptions()) throws(InputError) -> AHAPContent {
     try decodedWithFindings(options: options).content
   }
 
-  /// Reads the pattern, and returns it with the decoder, or throws the first error.
+  /// Reads the pattern and returns it with the decoder that read it, or throws the first error.
   func decodedWithFindings(options: ReadingOptions = ReadingOptions()) throws(InputError) -> (
     content: AHAPContent, decoder: AHAPDecoder
   ) {
@@ -43,8 +43,7 @@ package struct AHAPDocument: Sendable {
     return (content, decoder)
   }
 
-  /// Reads the pattern and checks the text against every rule of AHAP. Suppressions are not
-  /// applied.
+  /// Reads the pattern and checks the text against all AHAP rules. Suppressions are not applied.
   package func examine(options: ReadingOptions = ReadingOptions()) -> ReadResult {
     var decoder = AHAPDecoder(json, options: options)
     let content = decoder.decode()
@@ -78,16 +77,17 @@ package struct AHAPDocument: Sendable {
     return result
   }
 
-  /// Creates the text of a pattern: events, then parameters, then curves, each in their order.
+  /// Creates the text of a pattern: events, then parameters, then curves, each group in its own
+  /// order.
   ///
-  /// Values are written without clamping. Reading the text returns an equal pattern if the values
-  /// are within their ranges and the control points sorted.
+  /// Values are written without clamping. Reading the text back returns an equal pattern if all
+  /// values are in range and the control points are sorted.
   ///
   /// - Parameters:
-  ///   - pattern: The pattern.
-  ///   - metadata: The metadata of the file.
-  ///   - name: The name of the file in locations and errors.
-  /// - Throws: An error for a non-finite number.
+  ///   - pattern: The pattern to write.
+  ///   - metadata: The metadata to write.
+  ///   - name: The file name in locations and errors.
+  /// - Throws: An error if a number is not finite.
   package init(pattern: HapticPattern, metadata: AHAPMetadata = [:], name: String = "pattern")
     throws(InputError)
   {
@@ -111,16 +111,16 @@ package struct AHAPDocument: Sendable {
     try self.init(text: writer.finish(), name: name)
   }
 
-  /// Returns the canonical text, which is equal for all files of equal content and easy to compare
-  /// by line.
+  /// Returns the canonical text, which is identical for files with equal content and easy to
+  /// compare line by line.
   ///
-  /// - Two spaces per level, and a line break at the end.
-  /// - Known keys in the order of ``AHAPSchemas``, then unknown ones in their own order.
-  /// - Event parameters, control points, and parameters on one line each.
-  /// - Known numbers as the shortest decimal with a point, others as in the file.
-  /// - Strings without unnecessary escapes.
+  /// - Two spaces of indentation per level, and a line break at the end.
+  /// - Known keys in the order of ``AHAPSchemas``, followed by unknown keys in file order.
+  /// - Each event parameter, control point, and dynamic parameter on one line.
+  /// - Known numbers as the shortest decimal with a decimal point, other numbers as in the file.
+  /// - Strings with only the necessary escapes.
   ///
-  /// The canonical text of a canonical text is the same text.
+  /// Canonicalizing a canonical text returns it unchanged.
   package func canonicalText() -> [UInt8] {
     AHAPSchemas.fileSchema.canonicalText(of: json.root, normalizesNumbers: true)
   }
@@ -197,19 +197,19 @@ extension JSONObjectWriter {
   }
 }
 
-/// The content of an AHAP file.
+/// The decoded content of an AHAP file.
 package struct AHAPContent: Equatable, Sendable {
-  /// The pattern, with clamped values, and control points sorted and relative to their curve.
+  /// The pattern. Values are clamped, and control points are sorted and relative to their curve.
   package var pattern = HapticPattern()
   /// The version of Core Haptics that the file requires, or nil.
   package var version: Double?
-  /// The names and texts of the metadata.
+  /// The metadata entries, by name.
   package var metadata: AHAPMetadata = [:]
-  /// A Boolean value that indicates whether the times of control points in the file count from the
-  /// start of the pattern, and were converted.
+  /// A Boolean value that indicates whether control point times in the file counted from the start
+  /// of the pattern and were converted.
   package var usesAbsoluteCurveTimes = false
 
-  /// The pattern with its title, notes, and author.
+  /// The pattern as a composition with the title, notes, and author from the metadata.
   package var composition: HapticComposition {
     HapticComposition(
       layers: [HapticComposition.Layer(pattern)], title: metadata["Project"],
@@ -217,8 +217,8 @@ package struct AHAPContent: Equatable, Sendable {
       author: metadata["Created By"])
   }
 
-  /// Further information in the file: its version, its metadata, and the origin of its curves'
-  /// times.
+  /// Additional information about the file: its version, its metadata, and the time reference of
+  /// its control points.
   package var details: [(name: String, value: String)] {
     var details: [(name: String, value: String)] = []
     if let version {
@@ -232,7 +232,7 @@ package struct AHAPContent: Equatable, Sendable {
   }
 }
 
-/// The metadata of a file: names and texts in the order of the file. A name may repeat.
+/// The metadata of a file as names and texts, in file order. A name may occur more than once.
 package struct AHAPMetadata: Equatable, Sendable, ExpressibleByDictionaryLiteral {
   struct Item: Equatable, Sendable {
     var name: String
@@ -245,6 +245,6 @@ package struct AHAPMetadata: Equatable, Sendable, ExpressibleByDictionaryLiteral
     items = elements.map { Item(name: $0, text: $1) }
   }
 
-  /// The last text of a name, or nil.
+  /// The text of the last entry with a name, or nil.
   package subscript(name: String) -> String? { items.last { $0.name == name }?.text }
 }

@@ -1,10 +1,10 @@
 import Reading
 
-// The style of new parts: that of their neighbors, or of similar parts.
+// The formatting of inserted parts, which follows their neighbors or similar parts.
 
 extension AHAPEditBuilder {
-  /// Returns the line break with the indentation of an entry after another, and the indentation per
-  /// level. The line break is empty if entries are written on one line.
+  /// Returns the line break and indentation before an entry that follows another, and the
+  /// indentation per level. The line break is empty if entries share a line.
   func entryLayout(after neighbor: JSONValue?, in list: JSONValue) -> (
     lineStart: [UInt8], indentation: [UInt8]
   ) {
@@ -29,11 +29,11 @@ extension AHAPEditBuilder {
     return (outerWhitespace, Array(innerWhitespace[outerWhitespace.count...]))
   }
 
-  /// Returns the text of an entry on one line, or on several lines that begin with `lineStart`.
+  /// Returns the text of an entry, on one line or with each new line beginning with `lineStart`.
   ///
   /// - Parameters:
-  ///   - entry: The entry.
-  ///   - lineStart: A line break and the indentation of the entry, or empty for one line.
+  ///   - entry: The entry to format.
+  ///   - lineStart: A line break followed by the indentation of the entry; empty for a single line.
   ///   - indentation: The indentation per level.
   func entryText(_ entry: JSONValue, lineStart: [UInt8], indentation: [UInt8]) -> [UInt8] {
     guard lineStart.hasLineBreak else {
@@ -63,7 +63,8 @@ extension AHAPEditBuilder {
     return Array(sourceText[whitespaceStart..<closingBracketOffset])
   }
 
-  /// Returns an object on one line, or in the style of an existing object with the same keys.
+  /// Returns the text of an object on one line, or formatted like an existing object with the same
+  /// keys.
   func objectText(_ members: [MemberText], like sample: JSONValue?) -> [UInt8] {
     if let sample, sample.children.count == members.count {
       let edits = members.compactMap { member in
@@ -90,12 +91,12 @@ extension AHAPEditBuilder {
 }
 
 extension JSONValue {
-  /// The element of an array that the value is, or is a member of.
+  /// The array element that is, or directly contains, this value.
   var enclosingEntry: JSONValue {
     parent.flatMap { $0.kind == .object ? $0 : nil } ?? self
   }
 
-  /// A Boolean value that indicates whether an entry of `Pattern` contains several parts.
+  /// A Boolean value that indicates whether an entry of `Pattern` contains more than one part.
   var holdsSeveralParts: Bool {
     AHAPSchemas.entrySchema.keys.count { self[$0.name].map { $0.kind != .null } == true } > 1
   }

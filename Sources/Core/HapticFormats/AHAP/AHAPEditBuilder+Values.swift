@@ -1,16 +1,16 @@
 import Reading
 
-// The bytes of new values.
+// Encoding of new values as JSON text.
 
 extension AHAPEditBuilder {
-  /// Returns the bytes of a value in the notation of its field, or nil if it equals the existing
-  /// value.
+  /// Returns the encoded value in the notation that its field requires, or nil if it equals the
+  /// existing value.
   ///
   /// - Parameters:
   ///   - value: The new value.
-  ///   - field: The field.
-  ///   - existing: The existing value, or nil.
-  ///   - path: The path of the field, for errors.
+  ///   - field: The field that receives the value.
+  ///   - existing: The existing JSON value, or nil.
+  ///   - path: The path of the field, for error messages.
   func encoded(
     _ value: PatternChange.Value, for field: AHAPField, replacing existing: JSONValue?,
     at path: AHAPPath
@@ -44,8 +44,8 @@ extension AHAPEditBuilder {
     }
   }
 
-  /// Returns the bytes of a finite number, or nil if it equals the existing value. A boolean stays
-  /// a boolean if the number is 0 or 1.
+  /// Returns the encoded number, which must be finite, or nil if it equals the existing value. If
+  /// the existing value is a Boolean, 0 and 1 are written as Booleans.
   private func encoded(_ number: Double, for field: AHAPField, replacing existing: JSONValue?)
     -> [UInt8]?
   {
@@ -63,7 +63,8 @@ extension AHAPEditBuilder {
     return isSameText ? nil : bytes
   }
 
-  /// Returns the bytes of a flag, or nil if it equals the existing value. A number stays a number.
+  /// Returns the encoded flag, or nil if it equals the existing value. A flag written as 0 or 1
+  /// stays a number.
   private func encoded(_ flag: Bool, replacing existing: JSONValue?) -> [UInt8]? {
     guard let existing, existing.kind == .number else {
       return existing?.boolean == flag ? nil : Self.booleanLiteral(flag)
@@ -72,14 +73,14 @@ extension AHAPEditBuilder {
     return [UInt8(ascii: flag ? "1" : "0")]
   }
 
-  /// Returns `true` or `false`.
+  /// Returns the JSON literal `true` or `false`.
   private static func booleanLiteral(_ flag: Bool) -> [UInt8] {
     Array((flag ? "true" : "false").utf8)
   }
 
-  /// Returns a number rounded to 1e-6, which hides binary rounding errors.
+  /// Returns the text of a number rounded to 1e-6, which hides floating-point error.
   ///
-  /// A whole number is written without a decimal point if it replaces a number without one.
+  /// A whole number is written without a decimal point if the number it replaces has none.
   static func numberText(_ number: Double, like old: ArraySlice<UInt8>? = nil) -> [UInt8] {
     let rounded = number.magnitude < 1e9 ? (number * 1e6).rounded() / 1e6 + 0 : number
     let bytes = Array("\(rounded)".utf8)

@@ -1,20 +1,20 @@
 import HapticModel
 import Reading
 
-/// Collects the changes of one text by the values that they concern.
+/// Collects the changes to a document, grouped by the JSON values that they affect.
 ///
-/// 1. `add` resolves the path of a change, and records a replacement, a new member, a new event
-///    parameter, or an edit of a container.
-/// 2. `finish` converts new members and parameters to insertions in containers, and all records to
-///    edits of bytes.
+/// 1. `recordEdits` resolves the path of a change, and records a replacement, a new member, a new
+///    event parameter, or an edit of a container.
+/// 2. `finish` converts new members and parameters to container insertions, and all records to byte
+///    edits.
 struct AHAPEditBuilder {
-  /// A member of an object as text.
+  /// A key and its value as JSON text, to be added to an object.
   struct MemberText {
     var key: String
     var bytes: [UInt8]
   }
 
-  /// An event parameter with the text of its value.
+  /// An event parameter and its value as JSON text.
   private struct ParameterText {
     var id: String
     var bytes: [UInt8]
@@ -22,21 +22,21 @@ struct AHAPEditBuilder {
 
   let editor: AHAPEditor
   let sourceText: [UInt8]
-  /// The new texts of values, by the index of the value.
+  /// The replacement text of each changed value, by value index.
   private var replacementsByValueIndex: [Int: [UInt8]] = [:]
-  /// The edits of objects and arrays, by their index.
+  /// The edits of objects and arrays, by value index.
   private var containerEdits: [Int: ContainerEdit] = [:]
-  /// The new members of objects, by the index of the object.
+  /// The members to add to objects, by value index.
   private var addedMembers: [Int: [MemberText]] = [:]
-  /// The new parameters of events, by the index of the event.
+  /// The parameters to add to events, by value index.
   private var addedParameters: [Int: [ParameterText]] = [:]
-  /// A Boolean value that indicates whether a change concerns a curve.
+  /// A Boolean value that indicates whether any change affects a curve.
   private(set) var changesCurves = false
-  /// The number of visited bytes and values.
+  /// The number of bytes and values visited so far, as a measure of the work done.
   private(set) var visitedValueCount = 0
-  /// The control points of curves that were resolved, by the index of the curve.
+  /// The control points of each resolved curve, by curve index.
   private var controlPointsByCurve: [Int: [JSONValue]] = [:]
-  /// The results of `styleSample`, by key.
+  /// Cached results of `styleSample`, by key.
   private var styleSampleCache: [String: JSONValue?] = [:]
 
   init(of editor: AHAPEditor) {
@@ -46,7 +46,7 @@ struct AHAPEditBuilder {
 
   var root: JSONValue { editor.document.json.root }
 
-  /// Records a change, or throws its error.
+  /// Records a change, or throws an error if the change is invalid.
   mutating func recordEdits(of change: PatternChange) throws(InputError) {
     switch change {
     case .add(let bytes, let path):
@@ -85,7 +85,8 @@ struct AHAPEditBuilder {
     }
   }
 
-  /// Returns the edits. Two of them overlap only if one removes the value that contains the other.
+  /// Returns the collected edits. Two edits overlap only if one removes a value that contains the
+  /// other.
   mutating func finish() -> [TextEdits.Edit] {
     for (index, added) in addedParameters {
       insertParameters(added, into: editor.value(at: index))
@@ -105,7 +106,7 @@ struct AHAPEditBuilder {
     return edits
   }
 
-  /// Removes the array of an event's parameters if all of them are removed.
+  /// Removes the parameter array of each event whose parameters are all removed.
   private mutating func removeEmptyParameterLists() {
     for (index, edit) in containerEdits
     where !edit.removedIndices.isEmpty && edit.insertedTexts.isEmpty {
@@ -118,7 +119,7 @@ struct AHAPEditBuilder {
     }
   }
 
-  /// Resolves a path, and records whether it leads to a curve.
+  /// Resolves a path, and records that curves change if it refers to one.
   private mutating func resolve(_ path: String) throws(InputError) -> AHAPPath {
     let resolved = try AHAPPath(path, in: editor, points: &controlPointsByCurve)
     if resolved.partKind == .curve || resolved.partKind == .point {
@@ -190,8 +191,8 @@ struct AHAPEditBuilder {
 
   // MARK: - Parts
 
-  /// Removes a control point, or the entry of a part. If the entry contains further parts, only the
-  /// part is removed.
+  /// Removes a control point, or the entry that contains a part. If the entry contains other parts,
+  /// only the given part is removed.
   private mutating func remove(_ value: JSONValue) {
     let entry = value.enclosingEntry
     if let key = value.key, entry.holdsSeveralParts {
@@ -202,7 +203,7 @@ struct AHAPEditBuilder {
     }
   }
 
-  /// Returns the bytes of a control point, or of an entry that contains only a part.
+  /// Returns the text of a control point, or of an entry that contains only the given part.
   func entryBytes(of value: JSONValue) -> [UInt8] {
     let entry = value.enclosingEntry
     guard let key = value.key, entry.holdsSeveralParts else {
@@ -212,7 +213,7 @@ struct AHAPEditBuilder {
     return objectText([MemberText(key: key, bytes: bytes)], like: nil)
   }
 
-  /// Parses a new entry, or throws the error of an invalid one.
+  /// Parses a new entry, or throws an error if the entry is invalid.
   private func parseEntry(_ bytes: [UInt8], after path: String?) throws(InputError) -> JSONValue {
     let entry: JSONValue
     do throws(JSONError) {
@@ -233,7 +234,7 @@ struct AHAPEditBuilder {
     return entry
   }
 
-  /// Inserts an entry after a part, or at the end.
+  /// Inserts an entry after a part, or at the end of the pattern.
   private mutating func addEntry(_ bytes: [UInt8], after path: String?) throws(InputError) {
     let entry = try parseEntry(bytes, after: path)
     if entry["ParameterCurve"] != nil {
@@ -259,7 +260,7 @@ struct AHAPEditBuilder {
     containerEdits[list.nodeIndex] = containerEdit
   }
 
-  /// Inserts a control point after the last point whose time is not later.
+  /// Inserts a control point after all points that are not later.
   private mutating func addPoint(_ time: Double, _ value: Double, to path: AHAPPath)
     throws(InputError)
   {
@@ -285,7 +286,7 @@ struct AHAPEditBuilder {
 
   // MARK: - Collected edits
 
-  /// Inserts the new parameters of an event, in an array that is created if necessary.
+  /// Inserts new parameters into an event, and creates the parameter array if necessary.
   private mutating func insertParameters(
     _ added: [ParameterText], into event: JSONValue
   ) {
@@ -342,8 +343,8 @@ struct AHAPEditBuilder {
     }
   }
 
-  /// Returns the first element with two members in the arrays of a key, as a style for new
-  /// elements.
+  /// Returns the first array element with two members, found under a key of the given values, as a
+  /// formatting model for new elements.
   private mutating func styleSample(_ key: String, of valueIndices: [Int]) -> JSONValue? {
     if let cached = styleSampleCache[key] { return cached }
     for index in valueIndices {
@@ -359,8 +360,7 @@ struct AHAPEditBuilder {
     return nil
   }
 
-  /// Copies the white space after the opening and before the closing bracket of an array to an
-  /// empty one.
+  /// Formats an empty array like another by copying the white space inside its brackets.
   private mutating func setDelimiters(of list: Int, like sample: JSONValue?) {
     guard let sample, let first = sample.children.first else { return }
     containerEdits[list, default: ContainerEdit()].openingText = first.leadingWhitespace

@@ -1,29 +1,30 @@
 package import HapticModel
 package import Reading
 
-/// An AHAP text that is edited in place.
+/// An AHAP document that is edited in place.
 ///
-/// A change replaces, inserts, or removes only the bytes of the value that it concerns. Layout,
-/// unknown keys, and the spelling of numbers stay unchanged. A text in UTF-16 or UTF-32 becomes
+/// A change affects only the bytes of the value that it replaces, inserts, or removes. Layout,
+/// unknown keys, and number notation are preserved. UTF-16 and UTF-32 documents are converted to
 /// UTF-8.
 ///
-/// If the times of control points count from the start of the pattern, the first change of a curve
-/// makes all of them relative, because a single moved point could change the interpretation of all.
+/// If control point times count from the start of the pattern, the first change to a curve makes
+/// all of them relative. Otherwise, moving a single point could change how the others are
+/// interpreted.
 ///
-/// An editor is a value: to undo a change, keep the previous editor.
+/// An editor is a value. To undo a change, keep the previous editor.
 package struct AHAPEditor: Sendable {
-  /// The text that is edited.
+  /// The current document.
   package let document: AHAPDocument
-  /// The content of the text. Control points are sorted, and relative to their curve.
+  /// The decoded content of the document, with control points sorted and relative to their curve.
   package let content: AHAPContent
-  /// The number of bytes and values that the changes visited, without copying and parsing the text.
+  /// The number of bytes and values visited by the changes, not counting copying and parsing.
   package let visitedValueCount: Int
-  /// The indices of the JSON values that the events, parameters, and curves were read from.
+  /// The index of the JSON value from which each event, parameter, and curve was read.
   let eventValueIndices: [Int]
   let parameterValueIndices: [Int]
   let curveValueIndices: [Int]
 
-  /// Reads a text, or throws its first error.
+  /// Creates an editor for a text, or throws the first error in the text.
   package init(text: [UInt8], name: String) throws(InputError) {
     let document = try AHAPDocument(text: text, name: name)
     let (content, decoder) = try document.decodedWithFindings()
@@ -45,15 +46,16 @@ package struct AHAPEditor: Sendable {
 
   package var pattern: HapticPattern { content.pattern }
 
-  /// Returns the text with all of the changes applied at once, or throws the first error.
+  /// Returns an editor with all changes applied at once, or throws the first error.
   ///
-  /// - All paths refer to the text before the changes. Of two values for one field, the last
-  ///   applies. A change inside a removed part has no effect.
+  /// - All paths refer to the document before the changes. If a field is set more than once, the
+  ///   last value applies. A change inside a removed part has no effect.
   /// - Numbers are rounded to 1e-6. A value equal to the existing one keeps the existing spelling.
-  /// - A value out of range is written, since reading clamps it. A change that makes the text
-  ///   invalid is an error.
+  /// - Out-of-range values are written unchanged, because reading clamps them. A change that makes
+  ///   the document invalid is an error.
   ///
-  /// - Complexity: Proportional to the text, the changes, and the parts that they concern.
+  /// - Complexity: Linear in the length of the document, the number of changes, and the size of the
+  ///   parts that they affect.
   package func applying(_ changes: [PatternChange]) throws(InputError) -> AHAPEditor {
     var builder = AHAPEditBuilder(of: self)
     for change in changes {
@@ -75,24 +77,23 @@ package struct AHAPEditor: Sendable {
     return result
   }
 
-  /// Returns the bytes of a part as in the text: those of its entry in `Pattern`, or of a control
-  /// point.
+  /// Returns the text of a part: a control point, or the entry of `Pattern` that contains the part.
   package func bytes(of path: String) throws(InputError) -> [UInt8] {
     let resolvedPath = try AHAPPath(path, in: self)
     return AHAPEditBuilder(of: self).entryBytes(of: resolvedPath.value)
   }
 
-  /// Returns the path indices of a curve's control points in the order of the pattern: by time, and
-  /// equal times in the order of the text.
+  /// Returns the path indices of a curve's control points, sorted by time. Points with equal times
+  /// stay in document order.
   package func pointOrder(ofCurve index: Int) -> [Int] {
     guard curveValueIndices.indices.contains(index) else { return [] }
     let times = controlPoints(ofCurve: index).map { $0["Time"]?.number ?? 0 }
     return times.indices.sorted { (times[$0], $0) < (times[$1], $1) }
   }
 
-  /// Returns the path of the part that contains a value, or nil.
+  /// Returns the path of the part that contains a JSON value, or nil if no part does.
   ///
-  /// - Parameter path: The path of the value in the text, such as `Pattern[3].Event.Time`.
+  /// - Parameter path: The JSON path of the value, such as `Pattern[3].Event.Time`.
   package func changePath(forJSONPath path: String) -> String? {
     let separated = path.utf8.split(whereSeparator: { ".[]".utf8.contains($0) })
     var remainingSteps = separated.map { String(Substring($0)) }[...]
@@ -118,7 +119,7 @@ package struct AHAPEditor: Sendable {
     return "curves[\(curveIndex)].points[\(point)]"
   }
 
-  /// Returns the position of a value in an ascending list, found by bisection; nil if it is absent.
+  /// Returns the position of a value in a sorted list, or nil if it is absent. Uses binary search.
   private static func sortedPosition(of value: Int, in values: [Int]) -> Int? {
     var lowerIndex = 0
     var upperIndex = values.count
@@ -133,23 +134,23 @@ package struct AHAPEditor: Sendable {
     return lowerIndex < values.count && values[lowerIndex] == value ? lowerIndex : nil
   }
 
-  /// Returns the JSON value with an index.
+  /// Returns the JSON value with the given index.
   func value(at index: Int) -> JSONValue { JSONValue(document: document.json, index: index) }
 
-  /// Returns the JSON values of a curve's control points.
+  /// Returns the JSON values of a curve's control points, in document order.
   func controlPoints(ofCurve curve: Int) -> [JSONValue] {
     value(at: curveValueIndices[curve])["ParameterCurveControlPoints"].map { Array($0.elements) }
       ?? []
   }
 
-  /// A Boolean value that indicates whether times of control points depend on their interpretation
-  /// as absolute.
+  /// A Boolean value that indicates whether control point times are interpreted as absolute.
   private var hasAbsoluteTimes: Bool {
     content.usesAbsoluteCurveTimes
       && pattern.curves.contains { $0.time > 0 && !$0.controlPoints.isEmpty }
   }
 
-  /// Returns an editor of a changed text, or throws its first error at the path of the change.
+  /// Returns an editor for the changed text, or throws the first error, located at the changed
+  /// path.
   private func edited(to text: [UInt8], by changes: [PatternChange], visitedCount: Int = 0)
     throws(InputError) -> AHAPEditor
   {
@@ -159,7 +160,7 @@ package struct AHAPEditor: Sendable {
       return AHAPEditor(document, content, decoder, visitedCount: visitedCount)
     } catch {
       var error = error
-      // The line of the error refers to a text that is not written.
+      // Do not report a line number, because the faulty text is never written.
       let path = changes.count == 1 ? changes[0].path : nil
       error.finding.location = FileLocation(
         name: error.location.name, path: path ?? error.location.path)
@@ -167,7 +168,7 @@ package struct AHAPEditor: Sendable {
     }
   }
 
-  /// Creates the error for an invalid change.
+  /// Creates an error that reports an invalid change.
   func changeError(at path: String?, message: String, suggestion: String? = nil) -> InputError {
     InputError(changing: path ?? "Pattern", of: document.json.name, message, suggestion)
   }

@@ -2,19 +2,19 @@ import HapticModel
 import Reading
 
 extension HapticFormat {
-  /// Apple's haptic and audio pattern, a JSON text. It is read as Apple's loader is documented to.
+  /// Apple Haptic and Audio Pattern (AHAP), a JSON format. Files are read as Apple documents.
   ///
-  /// Reading: a file is one layer. The title and the notes are `Project` and `Description` of the
-  /// metadata.
+  /// Reading: a file becomes one layer. The title and notes come from `Project` and `Description`
+  /// in the metadata.
   ///
   /// Writing:
   ///
-  /// - A composition becomes one file, or one file for each layer if the controls of one layer
-  ///   would act on the events of others. In a single file they do, which is a loss.
-  /// - Curves in the square domain become straight lines within the tolerance, with at most 16
-  ///   points.
-  /// - Loop points are dropped. Sampled signals are dropped, unless they are written as sound
-  ///   files.
+  /// - A composition becomes a single file, or one file per layer if the controls of a layer would
+  ///   affect the events of other layers. If a single file is requested anyway, the effect is
+  ///   reported as a loss.
+  /// - Curves of squared values are approximated by straight lines within the tolerance, with at
+  ///   most 16 points per curve.
+  /// - Loop points are dropped. Sampled signals are dropped unless they are written as sound files.
   /// - Non-finite numbers are errors.
   public static let ahap: HapticFormat = {
     var format = ahapWithoutEditor
@@ -30,7 +30,7 @@ extension HapticFormat {
     recognize: { bytes in
       guard let outline = outline(of: bytes) else { return .unrecognized }
       guard outline.hasRootKey("Pattern") else { return .possible }
-      // RichTap's files have the same root keys.
+      // RichTap files have the same root keys.
       let isForeign =
         outline.nestedKeys.contains("Type") && !outline.nestedKeys.contains("EventType")
       return isForeign ? .possible : .certain
@@ -51,10 +51,10 @@ extension HapticFormat {
     try AHAPDocument(text: file.bytes, name: file.name)
   }
 
-  /// Returns the keys of a text in any supported encoding.
+  /// Returns the outline of a JSON text in any supported encoding.
   private static func outline(of bytes: Span<UInt8>) -> JSONOutline? {
     if let outline = JSONOutline(bytes) { return outline }
-    // The start of the text suffices. A length divisible by 4 does not split characters of UTF-32.
+    // The beginning of the text suffices. A length divisible by 4 does not split UTF-32 characters.
     let start = (0..<min(bytes.count, 1 << 16) / 4 * 4).map { bytes[$0] }
     let encoding = TextEncoding(of: start)
     guard encoding != .utf8, let text = encoding.utf8Bytes(of: start) else { return nil }

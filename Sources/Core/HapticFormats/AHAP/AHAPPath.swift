@@ -1,7 +1,7 @@
 package import HapticModel
 import Reading
 
-/// A field of a part of a pattern, by its name in paths.
+/// An editable field of a part. Raw values are the field names in paths.
 package enum AHAPField: String, CaseIterable, Sendable {
   case time, value, duration, intensity, sharpness, attack, decay, sustained, release, volume, pan,
     pitch, brightness
@@ -34,17 +34,17 @@ package enum AHAPField: String, CaseIterable, Sendable {
     .id: "ParameterID",
   ]
 
-  /// The event parameter of the field, or nil for a field that is a key.
+  /// The event parameter of the field, or nil if the field is a plain JSON key.
   package var parameter: EventParameterID? { Self.parametersByField[self] }
 
-  /// The JSON key of a field that is not an event parameter.
+  /// The JSON key that stores the field.
   var jsonKey: String { Self.jsonKeysByField[self] ?? "ParameterValue" }
 
   /// A Boolean value that indicates whether the pattern stores the number as a `Float`.
   var isSinglePrecision: Bool { self == .value || parameter != nil }
 }
 
-/// A resolved path: the part of a text that it leads to, and optionally a field of it.
+/// A resolved path: a part of a document and, optionally, one of its fields.
 struct AHAPPath {
   enum PartKind: String {
     case event, parameter, curve, point
@@ -71,22 +71,22 @@ struct AHAPPath {
   let text: String
   let editor: AHAPEditor
   let partKind: PartKind
-  /// The object that has the fields: for an event, the event instead of its entry.
+  /// The object that contains the fields. For an event, this is the `Event` object, not its entry.
   let value: JSONValue
   let field: AHAPField?
 
-  /// Resolves a path.
+  /// Resolves a path in a document, or throws an error if it does not exist.
   init(_ text: String, in editor: AHAPEditor) throws(InputError) {
     var points: [Int: [JSONValue]] = [:]
     try self.init(text, in: editor, points: &points)
   }
 
-  /// Resolves a path.
+  /// Resolves a path, using a cache of control points.
   ///
   /// - Parameters:
   ///   - text: The path, such as `events[3].time`.
-  ///   - editor: The text with its parts.
-  ///   - points: A cache of the control points of curves.
+  ///   - editor: The document that the path refers to.
+  ///   - points: Cached control points, by curve index.
   init(_ text: String, in editor: AHAPEditor, points: inout [Int: [JSONValue]]) throws(InputError) {
     var steps = Self.steps(of: text)[...]
     func error(_ message: String, _ suggestion: String? = nil) -> InputError {
@@ -138,7 +138,7 @@ struct AHAPPath {
     value = editor.value(at: valueIndex)
   }
 
-  /// Returns the field of a part that a step names, or throws an error for an unknown one.
+  /// Returns the field that a path component names, or throws an error if it is unknown.
   private static func field(
     of part: PartKind, at step: Step,
     error: (_ message: String, _ suggestion: String?) -> InputError
@@ -153,15 +153,15 @@ struct AHAPPath {
     return field
   }
 
-  /// Creates the error for an invalid change at the path.
+  /// Creates an error that reports an invalid change at this path.
   func error(_ message: String, suggestion: String? = nil) -> InputError {
     editor.changeError(at: text, message: message, suggestion: suggestion)
   }
 
-  /// A name with an optional index in brackets.
+  /// A path component: a name with an optional index in brackets.
   private typealias Step = (name: String, index: Int?)
 
-  /// Returns the message for an index out of range.
+  /// Returns the error message for an index out of range.
   private static func missingText(for step: Step, count: Int, owner: String) -> String {
     guard count > 0 else { return "\(owner) has no \(step.name)" }
     let last = count == 1 ? "" : " to \(step.name)[\(count - 1)]"
@@ -172,7 +172,7 @@ struct AHAPPath {
       """
   }
 
-  /// Returns the steps of a path; empty for an invalid path.
+  /// Returns the components of a path, or an empty array if the path is invalid.
   private static func steps(of text: String) -> [Step] {
     var steps: [Step] = []
     for part in text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {

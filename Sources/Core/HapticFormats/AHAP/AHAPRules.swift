@@ -1,7 +1,7 @@
 package import Reading
 
 extension Rule {
-  /// The rules of AHAP, in the order of lists.
+  /// All AHAP rules, in listing order.
   package static let ahapRules: [Rule] = [
     .invalidSyntax, .unusualTextEncoding, .trailingComma, .unexpectedByteOrderMark, .duplicateKey,
     .invalidStructure, .missingKey,
@@ -108,7 +108,7 @@ extension Rule {
 
   // MARK: Changes
 
-  /// The rule for edits of a pattern. No file can violate the rule, so lists omit it.
+  /// The rule for invalid edits. It is not listed because no file can violate it.
   static let invalidChange = error(
     "change", "change", "A change must name an existing part of the pattern and a valid value.")
 

@@ -3,8 +3,8 @@ import Reading
 
 /// Error codes of `CHHapticError`.
 ///
-/// Source: the header CHHapticErrors.h of Apple's SDK. The codes for specific inputs are not
-/// documented; they are chosen by their names.
+/// Source: the header CHHapticErrors.h of Apple's SDK. Apple does not document which input causes
+/// which code, so the codes are assigned by name.
 enum CoreHapticsCode {
   static let invalidPatternData = -4813
   static let invalidPatternDictionary = -4814
@@ -18,10 +18,9 @@ enum CoreHapticsCode {
   static let invalidTime = -4840
 }
 
-/// The objects of AHAP. The keys are in the order of the canonical text, and their indices identify
-/// members.
+/// The JSON schemas of AHAP. Keys are in canonical order, and their indices identify members.
 enum AHAPSchemas {
-  /// The key indices of a file.
+  /// The key indices of the root object.
   enum FileKey {
     static let version = 0
   }
@@ -43,7 +42,7 @@ enum AHAPSchemas {
     static let isLooping = 5
     static let parameters = 6
 
-    /// The set of the keys of a waveform, as bits.
+    /// A bit set of the waveform keys.
     static let waveformBits: UInt32 = 1 << waveformPath | 1 << usesVolumeEnvelope | 1 << isLooping
   }
 
@@ -91,8 +90,9 @@ enum AHAPSchemas {
       JSONKey("ParameterCurve", .object { curveSchema }),
     ], errorCode: Code.invalidPatternDictionary)
 
-  /// Returns the key whose object must contain the members of an entry; nil if the entry has such
-  /// a key, or unknown members. Some public descriptions of the format omit the object.
+  /// Returns the key of the object that a bare entry's members must be wrapped in, or nil if the
+  /// entry has such a key or unknown members. Some public descriptions of the format omit the
+  /// object.
   static func missingEntryKey(of entry: JSONValue) -> String? {
     guard entry.kind == .object, !entry.members.contains(where: { isEntryKey($0) }) else {
       return nil
@@ -168,7 +168,7 @@ enum AHAPNames {
   static let dynamicParameters = AHAPNameTable<DynamicParameterID>()
 }
 
-/// An object of a text with its members, indexed by the keys of its schema.
+/// A JSON object whose members are indexed by the keys of its schema.
 struct AHAPObject: ~Copyable {
   let value: JSONValue
   let schema: JSONSchema

@@ -3,9 +3,9 @@ import Reading
 
 /// Writes a composition as AHAP files.
 ///
-/// 1. Curves in the square domain become straight lines, and long events are divided.
-/// 2. Sampled signals become sound files with audio events, or losses.
-/// 3. The layers are written to one file or to several.
+/// 1. Curves of squared values are approximated by straight lines, and long events are divided.
+/// 2. Sampled signals become sound files with audio events, or are reported as losses.
+/// 3. The layers are written to a single file or to one file each.
 struct AHAPWriter {
   /// The maximum number of control points in a written curve. Older devices reject more.
   static let maximumPointCount = 16
@@ -28,7 +28,7 @@ struct AHAPWriter {
     }
   }
 
-  /// Writes the files.
+  /// Writes the composition, and returns its files and losses.
   func write() throws(InputError) -> WrittenFiles {
     var losses = losses
     let nonEmptyLayers = composition.layers.filter { !$0.pattern.isEmpty }
@@ -53,9 +53,9 @@ struct AHAPWriter {
     return WrittenFiles(files + soundFiles, losses: losses.finish())
   }
 
-  /// Returns the events and controls of all layers as one pattern.
+  /// Merges the events and controls of all layers into one pattern.
   ///
-  /// - Parameter losses: Receives the effect of controls on the events of other layers.
+  /// - Parameter losses: Receives a loss if controls affect events of other layers.
   private func mergedPattern(losses: inout LossLog) -> HapticPattern {
     guard !composition.isFlatteningExact else { return composition.flattened }
     if let merging = LayerMerging(composition) {
@@ -71,8 +71,8 @@ struct AHAPWriter {
     return composition.flattened
   }
 
-  /// Returns the name suffix of each layer's file: the layer's name if it is one word and unique,
-  /// or its number.
+  /// Returns the file name suffix of each layer: its name if that is a single unique word,
+  /// otherwise its number.
   private static func nameSuffixes(for layers: [HapticComposition.Layer]) -> [String] {
     let layerNames = layers.map { $0.name }
     return layers.indices.map { index in
@@ -85,8 +85,8 @@ struct AHAPWriter {
     }
   }
 
-  /// Converts curves in the square domain to straight lines of at most 16 points, and divides the
-  /// layer's events into events of at most 30 s.
+  /// Approximates the curves of a layer by straight lines with at most 16 points, and divides its
+  /// events into events of at most 30 s.
   private mutating func linearize(layerIndex: Int) {
     let pattern = composition.layers[layerIndex].pattern
     guard pattern.curves.contains(where: { $0.interpolation != .linear }) else { return }
@@ -96,7 +96,8 @@ struct AHAPWriter {
     composition.layers[layerIndex].pattern.events = events
   }
 
-  /// Returns the curves of a layer as straight lines with at most 16 points each.
+  /// Returns the curves of a layer, approximated by straight lines with at most 16 points per
+  /// curve.
   private mutating func linearizedCurves(of pattern: HapticPattern, layerIndex: Int)
     -> [ParameterCurve]
   {
@@ -137,7 +138,7 @@ struct AHAPWriter {
     return events
   }
 
-  /// Replaces the sampled signals of a layer by sound files with audio events.
+  /// Replaces a layer's sampled signals with audio events that play sound files.
   private mutating func replaceSignals(layerIndex: Int) {
     let signals = composition.layers[layerIndex].signals
     composition.layers[layerIndex].signals = []
@@ -169,7 +170,7 @@ extension HapticPattern {
 }
 
 extension HapticComposition {
-  /// The title, the author, and the notes as metadata.
+  /// The metadata that states the title, author, and notes of the composition.
   var metadata: AHAPMetadata {
     var metadata: AHAPMetadata = [:]
     if let title {
@@ -186,8 +187,9 @@ extension HapticComposition {
 }
 
 extension ParameterCurve {
-  /// Returns consecutive curves with at most `maximumPointCount` control points. The times of each
-  /// count from its start, and each begins with the last value of the one before.
+  /// Divides the curve into consecutive curves with at most `maximumPointCount` control points.
+  /// Point times are relative to each curve, which begins with the last value of the previous
+  /// curve.
   func divided(maximumPointCount: Int) -> [ParameterCurve] {
     guard controlPoints.count > maximumPointCount else { return [self] }
     var curves: [ParameterCurve] = []
@@ -209,8 +211,8 @@ extension ParameterCurve {
 }
 
 extension HapticEvent {
-  /// Returns consecutive events of at most `maximumSeconds` seconds that together equal this one.
-  /// An event with envelope times is not divided.
+  /// Divides the event into consecutive events of at most `maximumSeconds` that together play the
+  /// same. An event with envelope times is not divided.
   fileprivate func segments(maximumSeconds: Double) -> [HapticEvent] {
     let envelopeTimes: [EventParameterID] = [.attackTime, .decayTime, .releaseTime, .sustained]
     guard kind.isVibration, let duration, duration > maximumSeconds,

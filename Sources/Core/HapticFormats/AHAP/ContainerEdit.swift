@@ -1,14 +1,14 @@
 import Reading
 
-/// The values that are removed from one object or array, and the texts that are inserted.
+/// The removals and insertions in one object or array.
 struct ContainerEdit {
   /// The indices of the removed values.
   var removedIndices: Set<Int> = []
-  /// The inserted texts by the index of the preceding value, or −1 for the start.
+  /// The inserted texts, by the index of the value that precedes them; −1 for the start.
   private(set) var insertedTexts: [Int: [[UInt8]]] = [:]
-  /// The text after the opening bracket of a container that was empty.
+  /// The white space after the opening bracket if the container was empty.
   var openingText: [UInt8] = []
-  /// The text before the closing bracket of a container that was empty.
+  /// The white space before the closing bracket if the container was empty.
   var closingText: [UInt8] = []
 
   /// Inserts a text after a value, or at the start.
@@ -16,11 +16,11 @@ struct ContainerEdit {
     insertedTexts[valueIndex ?? -1, default: []].append(bytes)
   }
 
-  /// Returns the edits of the text in the style of the container.
+  /// Returns the byte edits, formatted in the style of the container.
   ///
   /// - Parameters:
-  ///   - container: The object or array.
-  ///   - visitedCount: The number of visited bytes and values, which is increased.
+  ///   - container: The object or array to edit.
+  ///   - visitedCount: Increased by the number of bytes and values visited.
   func edits(of container: JSONValue, visitedCount: inout Int) -> [TextEdits.Edit] {
     let children = container.children
     visitedCount += children.count
@@ -43,7 +43,7 @@ struct ContainerEdit {
     return writer.edits
   }
 
-  /// Returns the edit of a container that was empty, or becomes empty.
+  /// Returns the edit of a container that was empty or that becomes empty.
   private func contentsEdit(of container: JSONValue, visitedCount: inout Int) -> TextEdits.Edit {
     let text = container.document.text
     let closingBracketOffset = TextEdits.byteRange(of: container, in: text).upperBound - 1
@@ -59,16 +59,16 @@ struct ContainerEdit {
   }
 }
 
-/// Collects the edits around the children of a container, from the first to the last.
+/// Collects byte edits around the children of a container, in order.
 private struct ChildEditWriter {
   let children: [JSONValue]
   let text: [UInt8]
   private(set) var edits: [TextEdits.Edit] = []
-  /// The number of visited bytes.
+  /// The number of bytes visited so far.
   private(set) var visitedCount = 0
-  /// The ranges of children with their keys, by index.
+  /// The byte range of each child with its key, by child index.
   private var ranges: [Int: Range<Int>] = [:]
-  /// A Boolean value that indicates whether a child or text precedes the current child.
+  /// A Boolean value that indicates whether a child or inserted text precedes the current child.
   private var hasPredecessor = false
 
   init(children: [JSONValue], text: [UInt8]) {
@@ -76,7 +76,7 @@ private struct ChildEditWriter {
     self.text = text
   }
 
-  /// Inserts texts around a child.
+  /// Keeps a child, and inserts texts before and after it.
   mutating func keepChild(at index: Int, textsBefore: [[UInt8]], textsAfter: [[UInt8]]) {
     hasPredecessor = true
     if !textsBefore.isEmpty {
@@ -91,7 +91,7 @@ private struct ChildEditWriter {
     }
   }
 
-  /// Removes a child together with one adjacent comma, or replaces the child by new texts.
+  /// Removes a child with one adjacent comma, or replaces it with new texts.
   mutating func removeChild(at index: Int, replacingBy texts: [[UInt8]]) {
     if !texts.isEmpty {
       edits.append(
@@ -135,7 +135,7 @@ extension JSONValue {
   /// The members of an object, or the elements of an array.
   var children: [JSONValue] { Array(kind == .object ? members : elements) }
 
-  /// The white space before the value or its key.
+  /// The white space before the value, or before its key if it is an object member.
   var leadingWhitespace: [UInt8] {
     let text = document.text
     var whitespaceStart = keyOffset
@@ -156,14 +156,14 @@ extension JSONValue {
     return separatorBytes.hasLineBreak ? Array(": ".utf8) : separatorBytes
   }
 
-  /// A Boolean value that indicates whether the first colon of the text is followed by a space.
+  /// A Boolean value that indicates whether the first colon in the text is followed by a space.
   var hasSpacesAfterColons: Bool {
     document.root.members.first { _ in true }.map { $0.keySeparator.count > 1 } ?? true
   }
 }
 
 extension [JSONValue] {
-  /// Returns the white space between an element and the next, in the style of its neighbors.
+  /// Returns the white space between two elements, in the style of neighboring elements.
   func separatorWhitespace(at index: Int) -> [UInt8] {
     if index > 0 || count > 1 { return self[Swift.max(index, 1)].leadingWhitespace }
     let whitespace = self[0].leadingWhitespace

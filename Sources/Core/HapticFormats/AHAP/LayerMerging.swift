@@ -1,39 +1,42 @@
 internal import CMath
 import HapticModel
 
-/// Merges the layers of a composition into one pattern, in which controls act on all events.
+/// Merges the layers of a composition into one pattern, whose controls then affect all events.
 ///
-/// One layer has controls of intensity and sharpness, and the other layers have none. The merge
-/// keeps how every event is felt as far as the ranges of AHAP permit:
+/// Exactly one layer may have intensity and sharpness controls. The merge preserves the sensation
+/// of every event as far as the AHAP value ranges permit:
 ///
-/// 1. The events of the controlled layer carry a base value, and its controls are relative to it.
-///    Their sum, or product, is unchanged. The base leaves the most room for the other events.
-/// 2. The sharpness and intensity of the other events compensate for the control at their onset.
-/// 3. The remaining differences are measured on the scale of the default profile.
+/// 1. The controlled layer's events carry a base value, and its controls become relative to the
+///    base, so that their sum or product is unchanged. The base is chosen to give the other events
+///    as much range as possible.
+/// 2. The sharpness and intensity of the other events compensate for the control value at their
+///    onset.
+/// 3. The remaining differences are measured with the mappings of the default profile.
 struct LayerMerging {
   /// The merged pattern.
   private(set) var pattern = HapticPattern()
-  /// The maximum difference in frequency, in hertz.
+  /// The maximum frequency difference between the composition and the merged pattern, in hertz.
   private(set) var maximumFrequencyErrorHertz = 0.0
-  /// The maximum change of level of an event that is still felt, in decibels.
+  /// The maximum level difference between the composition and the merged pattern, in decibels.
   private(set) var maximumLevelErrorDecibels = 0.0
-  /// The number of events that the controls silence.
+  /// The number of events that become silent because of the controls.
   private(set) var silencedEventCount = 0
 
   private let sharpnessControl: ControlTimeline
   private let intensityControl: ControlTimeline
   private let controlledPattern: HapticPattern
-  /// The haptic events that the controls did not affect before.
+  /// The haptic events of the layers without controls.
   private let otherEvents: [HapticEvent]
 
-  /// Differences below these values are not losses.
+  /// The minimum differences that are reported as losses.
   private static let lossThresholds = (hertz: 0.1, decibels: 0.05)
-  /// The gain below which an event is silent.
+  /// The gain below which an event counts as silent.
   private static let silenceThreshold = 1e-3
-  /// The exponent of the default profile, from intensity to amplitude.
+  /// The exponent that maps intensity to amplitude in the default profile.
   private static let amplitudeExponent = 2.0
 
-  /// Merges layers, or returns nil if the controls are of another kind or in several layers.
+  /// Merges the layers, or returns nil if several layers have controls or a control is of another
+  /// kind.
   init?(_ composition: HapticComposition) {
     let layers = composition.layers
     let controlledLayerIndices = layers.indices.filter { index in
@@ -58,7 +61,7 @@ struct LayerMerging {
     merge(unaffectedEvents: otherLayerEvents.filter { !$0.kind.isHaptic })
   }
 
-  /// Adds the remaining differences as losses.
+  /// Reports the remaining differences as losses.
   func addLosses(to losses: inout LossLog) {
     if maximumFrequencyErrorHertz > Self.lossThresholds.hertz {
       losses.add(
@@ -114,18 +117,18 @@ struct LayerMerging {
     pattern.events += unaffectedEvents
   }
 
-  /// Returns the value of a control relative to the base values.
+  /// Returns a control value relative to the base values.
   private static func controlValue(
     _ value: Float, of id: DynamicParameterID, relativeToShift shift: Double, scale: Double
   ) -> Float {
     id == .hapticSharpnessControl ? value - Float(shift) : value / Float(scale)
   }
 
-  /// The sharpness that moves from the control to the events of the controlled layer.
+  /// The sharpness offset that is moved from the control to the events of the controlled layer.
   ///
-  /// The best value is the control at the first event, limited to values that let all other events
-  /// compensate for the control. If no such value exists, it is the midpoint of the limits,
-  /// which minimizes the maximum error.
+  /// The preferred value is the control value at the first event, clamped to the values with which
+  /// all other events can compensate for the control. If there are no such values, the midpoint of
+  /// the limits minimizes the maximum error.
   private var sharpnessShift: Double {
     guard let firstEventTime = controlledPattern.events.map({ $0.time }).min(),
       isSetBeforeFirstEvent(sharpnessControl)
@@ -140,7 +143,7 @@ struct LayerMerging {
     let maximumShift = min(
       1 - (baseSharpnessValues.max() ?? 0), (controlCornerValues.min() ?? 0) + 1)
     guard minimumShift <= maximumShift else { return 0 }
-    // The compensated sharpness of an event, w − (c − shift), must be within 0…1.
+    // An event's compensated sharpness, w − (c − shift), must be in 0…1.
     let minimumRequiredShifts = otherEvents.map { event in
       sharpnessControl.value(at: event.time) - Double(event.value(of: .hapticSharpness))
     }
@@ -155,8 +158,8 @@ struct LayerMerging {
     return min(max(bestShift, minimumShift), maximumShift)
   }
 
-  /// The factor that moves from the control to the events of the controlled layer: the maximum of
-  /// the control, so that the control weakens the other events as little as possible.
+  /// The factor that is moved from the control to the events of the controlled layer. It is the
+  /// maximum of the control, so that the control attenuates the other events as little as possible.
   private var intensityScale: Double {
     let maximumIntensity = cornerValues(of: intensityControl).max() ?? 1
     guard isSetBeforeFirstEvent(intensityControl), maximumIntensity > Self.silenceThreshold else {
@@ -165,15 +168,15 @@ struct LayerMerging {
     return min(maximumIntensity, 1)
   }
 
-  /// Returns true if a control has no neutral value while an event plays, because it starts with
-  /// the first event or before.
+  /// Returns true if a control is set at or before the first event, and so has no neutral value
+  /// during any event.
   private func isSetBeforeFirstEvent(_ control: ControlTimeline) -> Bool {
     let events = controlledPattern.events + otherEvents
     guard let firstEventTime = events.map({ $0.time }).min() else { return false }
     return control.segments[control.segmentIndex(at: max(firstEventTime, 0))].sourceStart != nil
   }
 
-  /// Returns the values of a control at the ends of its segments, without its neutral value.
+  /// Returns the control values at the ends of all segments, without the initial neutral value.
   private func cornerValues(of control: ControlTimeline) -> [Double] {
     var values: [Double] = []
     for (index, segment) in control.segments.enumerated() where segment.sourceStart != nil {
@@ -185,8 +188,8 @@ struct LayerMerging {
     return values
   }
 
-  /// Returns an event whose parameters compensate for the control at its onset, and records the
-  /// difference that remains.
+  /// Returns an event that compensates for the controls at its onset, and records the remaining
+  /// difference.
   private mutating func compensate(
     _ event: HapticEvent, shift: Double, scale: Double
   ) -> HapticEvent {
@@ -221,7 +224,7 @@ struct LayerMerging {
     }
     let eventEnd = event.time + (event.kind.isTransient ? 0 : event.holdDuration ?? 0)
     let span = event.time...max(event.time, eventEnd)
-    // Frequency and level are monotonic in the controls, so their extremes suffice.
+    // Frequency and level are monotonic in the controls, so checking the extremes suffices.
     if sharpnessControl.isSet {
       let range = sharpnessControl.valueRange(in: span)
       let wantedHertz = SharpnessScale.phone.hertz(ofSharpness: originalParameters.sharpness)

@@ -1,34 +1,34 @@
 package import HapticModel
 package import Reading
 
-/// A change of a pattern's text.
+/// A change to an AHAP document.
 ///
-/// Paths such as `events[3].time` and `curves[0].points[2]` identify parts and fields. Events,
-/// parameters, curves, and the points of a curve are each numbered from 0 in the order of the text.
-/// Times of points are relative to the start of their curve, in seconds.
+/// Parts and fields are identified by paths such as `events[3].time` and `curves[0].points[2]`.
+/// Events, parameters, curves, and the points of each curve are numbered from 0 in document order.
+/// Point times are relative to the start of the curve, in seconds.
 package enum PatternChange: Equatable, Sendable {
-  /// The value of a field.
+  /// A new value of a field.
   package enum Value: Equatable, Sendable {
-    /// A finite number. Flags accept 0 and 1.
+    /// A finite number. Flag fields accept 0 and 1.
     case number(Double)
-    /// A name or a path. Number and flag fields accept their values as text.
+    /// A name or a path. Number and flag fields also accept their values as text.
     case text(String)
-    /// A flag.
+    /// A Boolean value.
     case flag(Bool)
   }
 
-  /// Sets a field of a part, and inserts the field if the part does not have it.
+  /// Sets a field of a part, and adds the field if it is absent.
   case set(String, to: Value)
   /// Removes a part or a field.
   case remove(String)
-  /// Inserts a copy of a part, as it was before all changes, after the part.
+  /// Inserts a copy of a part after the part. The copy contains none of the other changes.
   case duplicate(String)
-  /// Inserts an entry of `Pattern`, given as JSON, after a part or at the end.
+  /// Inserts a JSON entry of `Pattern` after a part, or at the end.
   case add([UInt8], after: String? = nil)
-  /// Inserts a control point after the points of its curve that are not later.
+  /// Inserts a control point after all points of its curve that are not later.
   case addPoint(time: Double, value: Double, to: String)
 
-  /// The path of the change, or nil for an entry that is added at the end.
+  /// The path that the change refers to, or nil for an entry that is added at the end.
   package var path: String? {
     switch self {
     case .set(let path, _), .remove(let path), .duplicate(let path), .addPoint(_, _, let path): path
@@ -38,20 +38,19 @@ package enum PatternChange: Equatable, Sendable {
 }
 
 extension PatternChange {
-  /// Returns the names of the fields of a list's parts: `events`, `parameters`, `curves`, or
-  /// `points`.
+  /// Returns the field names of the parts in a list: `events`, `parameters`, `curves`, or `points`.
   package static func fieldNames(ofList list: String) -> [String] {
     AHAPPath.PartKind(rawValue: String(list.dropLast()))?.fields.map { $0.rawValue } ?? []
   }
 
-  /// Returns the event parameter of a field, or nil.
+  /// Returns the event parameter that a field sets, or nil if it sets none.
   package static func eventParameter(ofField field: String) -> EventParameterID? {
     AHAPField(rawValue: field)?.parameter
   }
 }
 
 extension InputError {
-  /// Creates the error for an invalid change.
+  /// Creates an error that reports an invalid change.
   ///
   /// - Parameters:
   ///   - path: The path of the change.

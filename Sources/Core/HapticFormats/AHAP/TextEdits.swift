@@ -1,8 +1,8 @@
 import Reading
 
-/// Replacements of parts of a text.
+/// A text to which byte edits are applied.
 struct TextEdits {
-  /// A replacement of a range of bytes.
+  /// A replacement for a range of bytes.
   struct Edit {
     var range: Range<Int>
     var replacementBytes: [UInt8]
@@ -12,14 +12,14 @@ struct TextEdits {
 
   init(_ text: [UInt8]) { self.text = text }
 
-  /// Returns the text, or a part of it, with edits applied. Of two edits that overlap, the one that
+  /// Returns the text, or a part of it, with edits applied. If two edits overlap, the one that
   /// begins first applies.
   func applying(_ edits: [Edit], within part: Range<Int>? = nil) -> [UInt8] {
     let editedRange = part ?? text.indices
     var result: [UInt8] = []
     result.reserveCapacity(editedRange.count)
     var position = editedRange.lowerBound
-    // An insertion precedes a removal at the same position.
+    // At the same position, insertions come before removals.
     let editOrder = edits.indices.sorted {
       let left = edits[$0].range
       let right = edits[$1].range
@@ -34,7 +34,7 @@ struct TextEdits {
     return result
   }
 
-  /// Returns the range of a value, including its closing bracket.
+  /// Returns the byte range of a value, including its closing bracket.
   static func byteRange(of value: JSONValue, in text: [UInt8]) -> Range<Int> {
     guard value.kind == .object || value.kind == .array else {
       return value.offset..<value.offset + value.lexeme.count
