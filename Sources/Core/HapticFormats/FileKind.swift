@@ -1,20 +1,21 @@
-/// A kind of file other than a readable pattern, by its first bytes, its keys, or its name.
+/// A kind of file that is not a readable pattern, identified by its first bytes, keys, or name.
 package struct FileKind: Sendable {
-  /// The number of bytes that identify a kind.
+  /// The number of leading bytes that suffice to identify a binary file.
   package static let signatureLength = 12
 
-  /// The kind as a noun: `a WAV sound file`.
+  /// The kind as a noun phrase for messages, such as `a WAV sound file`.
   package let name: String
-  /// A Boolean value that indicates whether the file is a sound, which can be played and measured.
+  /// A Boolean value that indicates whether the file is a sound file, which can be played and
+  /// measured.
   package let isSound: Bool
-  /// A Boolean value that indicates whether the file may contain a pattern, in a format that is not
-  /// supported.
+  /// A Boolean value that indicates whether the file may contain a pattern in an unsupported
+  /// format.
   let isForeignFormat: Bool
-  /// A hint for using the file, or nil.
+  /// A hint about how to use such a file, or nil.
   package let errorSuggestion: String?
-  /// The first bytes of a file.
+  /// The bytes with which a file of this kind begins.
   private let signature: [UInt8]
-  /// The bytes at offset 8, for containers with several types of content.
+  /// The bytes at offset 8, which distinguish the content types of a container format.
   private let formType: [UInt8]
 
   private init(
@@ -30,19 +31,19 @@ package struct FileKind: Sendable {
     self.formType = Array(formType.utf8)
   }
 
-  /// Returns the kind of a sound file.
+  /// Creates the kind of a sound file.
   private static func sound(_ name: String, _ signature: String, formType: String = "")
     -> FileKind
   {
     FileKind("\(name) sound file", Array(signature.utf8), formType: formType, isSound: true)
   }
 
-  /// Kinds of files, with the first bytes that identify them.
+  /// The kinds of binary files that are identified by their first bytes.
   private static let binaryKinds = [
     sound("a WAV", "RIFF", formType: "WAVE"), sound("an RF64", "RF64"), sound("a W64", "riff"),
     sound("an AIFF", "FORM", formType: "AIF"), sound("a FLAC", "fLaC"), sound("an Ogg", "OggS"),
     sound("a CAF", "caff"), sound("an AU", ".snd"), sound("an MP3", "ID3"),
-    // Frames of MPEG-1 and MPEG-2, layer III, without a tag.
+    // MPEG-1 and MPEG-2 layer III frames, without a leading tag.
     FileKind("an MP3 sound file", [0xFF, 0xFB], isSound: true),
     FileKind("an MP3 sound file", [0xFF, 0xF3], isSound: true),
     FileKind("a MIDI file", Array("MThd".utf8)),
@@ -56,7 +57,7 @@ package struct FileKind: Sendable {
     FileKind("UTF-16 text", [0xFE, 0xFF], "save it as UTF-8"),
   ]
 
-  /// Identifies a file by its first bytes; nil for an unknown kind.
+  /// Identifies a file by its first bytes, or returns nil for an unknown kind.
   package init?(of bytes: some Collection<UInt8>) {
     guard
       let kind = Self.binaryKinds.first(where: {
@@ -66,14 +67,14 @@ package struct FileKind: Sendable {
     self = kind
   }
 
-  /// Returns the kind of a pattern in a format that is not supported.
+  /// Creates the kind of a pattern file in an unsupported format.
   private static func foreign(_ name: String, _ suggestion: String? = nil) -> FileKind {
     FileKind(name, [], isForeignFormat: true, suggestion)
   }
 
   // MARK: JSON texts
 
-  /// Kinds of JSON texts, with the root keys and the nested keys that identify them.
+  /// The kinds of JSON files, with the root and nested keys that identify them.
   private static let jsonKinds: [(kind: FileKind, keys: [String], nested: [String])] = [
     (foreign("a bHaptics pattern (.tact)"), ["project"], ["tracks"]),
     (
@@ -100,7 +101,7 @@ package struct FileKind: Sendable {
     "a Meta actuator configuration (.acf)",
     "it describes a device; convert the .haptic clip instead")
 
-  /// Identifies a JSON text by its keys; nil for an unknown kind.
+  /// Identifies a JSON file by its keys, or returns nil for an unknown kind.
   init?(of outline: JSONOutline) {
     guard
       let candidate = Self.jsonKinds.first(where: { candidate in
@@ -113,15 +114,15 @@ package struct FileKind: Sendable {
 
   // MARK: Other texts
 
-  /// The number of bytes at the start of a text that identify it.
+  /// The number of leading bytes that are searched for text marks.
   private static let textLength = 4_096
 
-  /// A mark of a kind of text, in lower case.
+  /// A lowercase text that identifies a kind of text file.
   private struct TextMark {
     var kind: FileKind
-    /// The first characters after a byte-order mark and white space.
+    /// The text at the start of the file, after any byte-order mark and white space.
     var start: String
-    /// Characters that occur near the start.
+    /// A text that occurs near the start of the file.
     var content: String
   }
 
@@ -148,7 +149,7 @@ package struct FileKind: Sendable {
   private static let htmlPage = FileKind(
     "an HTML page", [], "download the file itself instead of the page that shows it")
 
-  /// Kinds of files that are identified only by their extension.
+  /// The kinds of files that are identified only by their extension.
   private static let namedKinds = [
     (
       suffix: ".bnvib",
@@ -158,8 +159,8 @@ package struct FileKind: Sendable {
     )
   ]
 
-  /// Identifies a file that no format recognizes, by the start of its text or its extension; nil
-  /// for an unknown kind.
+  /// Identifies a file that no format recognizes, by its first characters or its extension. Returns
+  /// nil for an unknown kind.
   init?(ofUnrecognized file: SourceFile) {
     var text = file.bytes.prefix(Self.textLength)
     if text.starts(with: [0xEF, 0xBB, 0xBF]) {
@@ -178,7 +179,7 @@ package struct FileKind: Sendable {
     self = kind
   }
 
-  /// Returns whether a text contains characters.
+  /// Returns true if a text contains a string.
   private static func contains(_ content: String, in text: [UInt8]) -> Bool {
     let pattern = Array(content.utf8)
     guard let first = pattern.first else { return true }
@@ -187,7 +188,7 @@ package struct FileKind: Sendable {
     }
   }
 
-  /// The sentence of the error for the file.
+  /// The sentence that states why the file cannot be read, for errors.
   var problem: String {
     isForeignFormat ? "\(name) is not a supported pattern format" : "\(name), not a pattern"
   }

@@ -2,7 +2,7 @@ package import HapticModel
 package import Reading
 
 extension HapticPattern {
-  /// The path of the first non-finite number, or nil.
+  /// The path of the first number that is not finite, or nil if all numbers are finite.
   package var firstNonFinitePath: String? {
     let eventIndex = events.firstIndex { eventIndex in
       !eventIndex.time.isFinite || eventIndex.duration?.isFinite == false
@@ -22,13 +22,13 @@ extension HapticPattern {
 }
 
 extension InputError {
-  /// Creates the error for a non-finite number.
+  /// Creates the error for a number that is not finite.
   ///
   /// - Parameters:
   ///   - path: The path of the number.
-  ///   - rule: The violated rule.
-  ///   - name: The name of the pattern in messages.
-  ///   - errorCode: The code of the same error in another API.
+  ///   - rule: The rule that the number violates.
+  ///   - name: The pattern name in messages.
+  ///   - errorCode: The corresponding error code of another API.
   init(nonFinite path: String, rule: Rule, name: String = "pattern", errorCode: Int? = nil) {
     self.init(
       Finding(
@@ -38,7 +38,7 @@ extension InputError {
 }
 
 extension HapticComposition {
-  /// Throws an error for the first non-finite number.
+  /// Throws an error for the first number that is not finite.
   package func checkFinite(_ rule: Rule) throws(InputError) {
     for (index, layer) in layers.enumerated() {
       guard let path = layer.pattern.firstNonFinitePath else { continue }

@@ -1,46 +1,47 @@
-/// Options for reading a file. A format ignores the options that do not concern it.
+/// Options for reading a file. Each format ignores options that do not apply to it.
 public struct ReadingOptions: Equatable, Sendable {
-  /// The origin of the times of control points.
+  /// The time from which control point times are counted.
   public enum CurveTimes: String, CaseIterable, Sendable {
-    /// The start of their curve, as Apple documents.
+    /// The start of the curve, as Apple documents.
     case relative
     /// The start of the pattern, as some tools write.
     case absolute
-    /// The start of their curve, unless all curves of the file together prove otherwise.
+    /// The start of the curve, unless the curves of the file together indicate absolute times.
     case automatic
   }
 
-  /// The treatment of frequencies that a file states in hertz.
+  /// The handling of frequencies that a file states in hertz.
   public enum Pitch: String, CaseIterable, Sendable {
-    /// Frequencies stay in hertz, and a profile plays those that its transducer reproduces.
+    /// Keeps frequencies in hertz. Each profile plays the frequencies that its transducer
+    /// reproduces.
     case hertz
-    /// Frequencies become sharpness on the scale of the default profile, 80–230 Hz, and every
-    /// profile maps them to its own band.
+    /// Converts frequencies to sharpness on the scale of the default profile, 80–230 Hz. Each
+    /// profile then maps sharpness to its own band.
     case sharpness
   }
 
-  /// The origin of the times of control points.
+  /// The time from which control point times are counted.
   public var curveTimes: CurveTimes
   /// The mapping from amplitude to intensity, for formats with amplitudes.
   public var amplitudeMapping: AmplitudeMapping
   /// A Boolean value that indicates whether reading reports warnings, notes, suppressions, and
   /// losses.
   ///
-  /// Without them, reading is faster and reports only errors and deviations in playback.
+  /// If false, reading is faster and reports only errors and deviations that affect playback.
   public var wantsFindings: Bool
-  /// The sample rate in hertz of signals that replace events, for formats that describe signals;
-  /// nil for events.
+  /// The sample rate, in hertz, at which formats that describe signals are read as sampled signals;
+  /// nil to read them as events.
   public var signalRate: Double?
-  /// A Boolean value that indicates whether an unknown parameter in AHAP is an error instead of a
-  /// warning.
+  /// A Boolean value that indicates whether an unknown parameter in an AHAP file is an error
+  /// instead of a warning.
   public var rejectsUnknownParameters = false
-  /// The treatment of frequencies in hertz, for formats with frequencies.
+  /// The handling of frequencies, for formats that state hertz.
   public var pitch = Pitch.hertz
 
-  /// Creates options. The defaults read a file as its format is documented.
+  /// Creates reading options. With the defaults, files are read as their formats are documented.
   ///
   /// - Parameters:
-  ///   - curveTimes: The origin of the times of control points.
+  ///   - curveTimes: The time from which control point times are counted.
   ///   - amplitudeMapping: The mapping from amplitude to intensity.
   ///   - wantsFindings: True to report warnings, notes, suppressions, and losses.
   public init(
@@ -53,50 +54,51 @@ public struct ReadingOptions: Equatable, Sendable {
   }
 }
 
-/// Options for writing a composition. A format ignores the options that do not concern it.
+/// Options for writing a composition. Each format ignores options that do not apply to it.
 public struct WritingOptions: Equatable, Sendable {
-  /// The condition for dividing a composition into several files.
+  /// The condition under which a composition is written to several files.
   public enum Split: String, CaseIterable, Sendable {
-    /// Divides the composition if a single file would not play as it does.
+    /// Writes several files if a single file would not play the same.
     case automatic
-    /// Divides the composition whenever the format permits.
+    /// Writes several files whenever the format allows it.
     case always
-    /// Never divides the composition.
+    /// Always writes a single file.
     case never
   }
 
-  /// The name of the dialect, or nil for the default.
+  /// The name of the format dialect to write, or nil for the default dialect.
   public var dialect: String?
-  /// The maximum error of a reduced or sampled curve, as a fraction of full scale.
+  /// The maximum error of simplified or sampled curves, as a fraction of full scale.
   public var tolerance: Double
-  /// The mapping between intensity and amplitude, for formats with amplitudes.
+  /// The mapping between intensity and amplitude, for formats that store amplitudes.
   public var amplitudeMapping: AmplitudeMapping
-  /// The number of passes of a composition with loop points, in a format without them.
+  /// The number of times the loop plays in a format that has no loop points.
   public var loopCount: Int
-  /// The condition for dividing the composition into several files.
+  /// The condition under which the composition is written to several files.
   public var split: Split
   /// A Boolean value that indicates whether content that the format cannot represent is written as
   /// sound files.
   public var rendersUnsupported: Bool
-  /// The rate in hertz of written samples, or nil for the default of the format.
+  /// The sample rate of written signals, in hertz, or nil for the default of the format.
   public var signalRate: Double?
-  /// The name of the file without extension, for references between the written files.
+  /// The base name of the files, without extension. Written files refer to each other by this name.
   public var baseName: String
 
   /// The default tolerance: 0.5 % of full scale.
   public static let defaultTolerance = 0.005
 
-  /// Creates options. The defaults write a file as its format is documented.
+  /// Creates writing options. With the defaults, files are written as their formats are documented.
   ///
   /// - Parameters:
-  ///   - dialect: The name of the dialect, or nil for the default.
-  ///   - tolerance: The maximum error of a reduced or sampled curve, as a fraction of full scale.
+  ///   - dialect: The name of the format dialect to write, or nil for the default dialect.
+  ///   - tolerance: The maximum error of simplified or sampled curves, as a fraction of full scale.
   ///   - amplitudeMapping: The mapping between intensity and amplitude.
-  ///   - loopCount: The number of passes of a composition with loop points.
-  ///   - split: The condition for dividing the composition into several files.
+  ///   - loopCount: The number of times the loop plays in a format that has no loop points.
+  ///   - split: The condition under which the composition is written to several files.
   ///   - rendersUnsupported: True to write unsupported content as sound files.
-  ///   - signalRate: The rate in hertz of written samples, or nil for the default of the format.
-  ///   - baseName: The name of the file without extension.
+  ///   - signalRate: The sample rate of written signals, in hertz, or nil for the default of the
+  ///     format.
+  ///   - baseName: The base name of the files, without extension.
   public init(
     dialect: String? = nil, tolerance: Double = defaultTolerance,
     amplitudeMapping: AmplitudeMapping = .root,
@@ -115,22 +117,22 @@ public struct WritingOptions: Equatable, Sendable {
   }
 }
 
-/// The relation between the amplitude of a vibration, 0…1, and the intensity of Core Haptics.
+/// A mapping between vibration amplitude, 0…1, and Core Haptics intensity.
 public enum AmplitudeMapping: String, CaseIterable, Sendable {
   /// Intensity is the square root of amplitude.
   ///
   /// Source: both converters of the Haptics SDK (facebook/meta-haptics-sdk, 41c9dcb, `ahap.rs`;
-  /// Lofelt/NiceVibrations, 5e58663), the only published relation.
+  /// Lofelt/NiceVibrations, 5e58663). No other relation has been published.
   case root
   /// Intensity equals amplitude, for profiles whose amplitude is proportional to intensity.
   case linear
 
-  /// Returns the intensity of an amplitude, which must not be negative.
+  /// Returns the intensity that corresponds to an amplitude, which must not be negative.
   public func intensity(ofAmplitude amplitude: Double) -> Double {
     self == .root ? amplitude.squareRoot() : amplitude
   }
 
-  /// Returns the amplitude of an intensity.
+  /// Returns the amplitude that corresponds to an intensity.
   public func amplitude(ofIntensity intensity: Double) -> Double {
     self == .root ? intensity * intensity : intensity
   }

@@ -1,10 +1,10 @@
 public import HapticModel
 public import Reading
 
-/// The formats that a program knows. A registry is a value: tests and library users add formats to
-/// a copy.
+/// A collection of known formats. A registry is a value: tests and library clients add formats to
+/// their own copy.
 public struct FormatRegistry: Sendable {
-  /// The registry with only Apple's format.
+  /// A registry that contains only Apple's format.
   public static let apple = FormatRegistry([.ahap.addingAliases("apple")])
 
   private static let ambiguousFormat = Rule.error(
@@ -16,25 +16,25 @@ public struct FormatRegistry: Sendable {
   private static let unknownFormat = Rule.error(
     "format-unknown", "syntax", "The format of a file must be supported.")
 
-  /// The rule for a file whose content is of another format than its name suggests.
+  /// The rule for a file whose name suggests a different format than its content.
   public static let misnamedFile = Rule.note(
     "format-name", "syntax", "The file extension should match the format.")
 
-  /// The formats. Of several that recognize a file equally well, the first is chosen.
+  /// The registered formats. If several recognize a file equally well, the first one is used.
   public private(set) var formats: [HapticFormat]
 
-  /// Creates a registry of at least one format.
+  /// Creates a registry of formats, at least one.
   public init(_ formats: [HapticFormat]) {
     precondition(!formats.isEmpty, "a registry has at least one format")
     self.formats = formats
   }
 
-  /// Returns a registry with one more format.
+  /// Returns a copy of the registry with an additional format.
   public func adding(_ format: HapticFormat) -> FormatRegistry {
     FormatRegistry(formats + [format])
   }
 
-  /// The ids of the formats by their aliases.
+  /// The ids of the formats, by alias.
   public var idsByAlias: [String: String] {
     var ids: [String: String] = [:]
     for format in formats {
@@ -45,29 +45,29 @@ public struct FormatRegistry: Sendable {
     return ids
   }
 
-  /// The file extensions of all formats in lower case, without the dot.
+  /// The file extensions of all formats, in lowercase, without the dot.
   public var fileExtensions: [String] { formats.flatMap { $0.fileExtensions } }
 
-  /// The rules of all formats, and of recognizing and reading files.
+  /// The rules of all formats, and the general rules for recognizing and reading files.
   public var rules: [Rule] {
     (formats.count > 1
       ? [Self.wrongFileKind, Self.unknownFormat, Self.ambiguousFormat, Self.misnamedFile] : [])
       + formats.flatMap { $0.rules } + ReadResult.suppressionRules
   }
 
-  /// Returns the format with an id, or nil.
+  /// Returns the format with an id, or nil if it is not registered.
   public func format(id: String) -> HapticFormat? { formats.first { $0.id == id } }
 
-  /// Returns the first format with the extension of a file name, or nil.
+  /// Returns the first format that uses the extension of a file name, or nil.
   public func format(forFileName name: String) -> HapticFormat? { formats(forFileName: name).first }
 
-  /// Returns the formats with the extension of a file name.
+  /// Returns all formats that use the extension of a file name.
   public func formats(forFileName name: String) -> [HapticFormat] {
     let name = name.lowercased()
     return formats.filter { format in format.fileExtensions.contains { name.hasSuffix(".\($0)") } }
   }
 
-  /// Returns a file name without the extension of a format.
+  /// Returns a file name without its extension if a format uses that extension.
   public func stem(of name: String) -> String {
     let lowercasedName = name.lowercased()
     let matchingExtensions = fileExtensions.filter { lowercasedName.hasSuffix(".\($0)") }
@@ -75,13 +75,13 @@ public struct FormatRegistry: Sendable {
     return fileExtension.map { String(name.dropLast($0.count + 1)) } ?? name
   }
 
-  /// Returns the format that recognizes the content of a file with the highest confidence. Of
-  /// several, the extension of the file decides.
+  /// Returns the format that recognizes the content of a file with the highest confidence. If there
+  /// are several, the file extension decides.
   ///
-  /// A file that no format recognizes with certainty has the format of its extension, so that its
-  /// errors have locations.
+  /// A file that no format recognizes with certainty is assigned the format of its extension, so
+  /// that its errors can be located.
   ///
-  /// - Throws: An error for another kind of file, an unknown format, or an ambiguous one.
+  /// - Throws: An error if the file is of another kind, or if its format is unknown or ambiguous.
   public func format(of file: SourceFile) throws(InputError) -> HapticFormat {
     if formats.count == 1 { return formats[0] }
     let namedFormats = formats(forFileName: file.name)
@@ -114,12 +114,12 @@ public struct FormatRegistry: Sendable {
           """))
   }
 
-  /// Throws an error for a file of another kind, and for a JSON text of an unknown format.
+  /// Throws an error for another kind of file, and for a JSON file of an unknown format.
   ///
   /// - Parameters:
   ///   - file: A file that no format recognizes with certainty.
-  ///   - confidence: The maximum confidence of all formats.
-  ///   - isNamed: True if the file has the extension of a format.
+  ///   - confidence: The highest confidence among all formats.
+  ///   - isNamed: True if the file has the extension of a registered format.
   private func rejectOtherFileKinds(_ file: SourceFile, confidence: Recognition, isNamed: Bool)
     throws(InputError)
   {
@@ -142,7 +142,7 @@ public struct FormatRegistry: Sendable {
     }
   }
 
-  /// Reads a file of any format and returns its content with all findings and losses.
+  /// Reads a file in any registered format, and returns its content with all findings and losses.
   public func examine(_ file: SourceFile, options: ReadingOptions = ReadingOptions()) -> ReadResult
   {
     do throws(InputError) {
@@ -167,8 +167,8 @@ public struct FormatRegistry: Sendable {
     }
   }
 
-  /// Reads only the composition of a file of any format, as fast as possible, or throws its first
-  /// error.
+  /// Reads only the composition of a file in any registered format, as fast as possible, or throws
+  /// the first error.
   public func read(_ file: SourceFile, curveTimes: ReadingOptions.CurveTimes = .automatic)
     throws(InputError) -> HapticComposition
   {
@@ -177,7 +177,7 @@ public struct FormatRegistry: Sendable {
 }
 
 extension FormatRegistry: Equatable {
-  /// Returns whether two registries have formats of the same names in the same order.
+  /// Returns true if two registries contain formats with the same ids in the same order.
   public static func == (lhs: FormatRegistry, rhs: FormatRegistry) -> Bool {
     lhs.formats.map { $0.id } == rhs.formats.map { $0.id }
   }

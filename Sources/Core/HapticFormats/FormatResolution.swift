@@ -1,33 +1,34 @@
-/// The steps to which the files of a format round values.
+/// The rounding steps of the values in a file format.
 ///
-/// A comparison between two formats accepts differences that rounding explains. A step of 0 stands
-/// for values that are not rounded.
+/// A comparison between two formats ignores differences that rounding explains. A step of 0 means
+/// that values are not rounded.
 public struct FormatResolution: Equatable, Sendable {
-  /// The step of intensities, of 1.
+  /// The rounding step of intensities, as a fraction of full scale.
   public var intensityStep: Double
-  /// The step of amplitudes, which are read as the squares of intensities, of 1.
+  /// The rounding step of amplitudes, as a fraction of full scale. Amplitudes are squared
+  /// intensities.
   public var amplitudeStep: Double
-  /// The step of times, in seconds.
+  /// The rounding step of times, in seconds.
   public var timeStepSeconds: Double
-  /// The step of sharpness, of 1.
+  /// The rounding step of sharpness, as a fraction of full scale.
   public var sharpnessStep: Double
-  /// The step of frequencies, in hertz.
+  /// The rounding step of frequencies, in hertz.
   public var frequencyStepHertz: Double
-  /// The interval of sampled levels, in seconds; 0 for levels that are lines.
+  /// The sampling interval of levels, in seconds; 0 if levels are stored as lines.
   public var samplingIntervalSeconds: Double
 
-  /// The resolution of a format that does not round.
+  /// The resolution of a format that stores values without rounding.
   public static let exact = FormatResolution()
 
-  /// Creates a resolution. A step that is omitted is 0.
+  /// Creates a resolution. Omitted steps are 0.
   ///
   /// - Parameters:
-  ///   - intensity: The step of intensities.
-  ///   - amplitude: The step of amplitudes.
-  ///   - seconds: The step of times, in seconds.
-  ///   - sharpness: The step of sharpness.
-  ///   - hertz: The step of frequencies, in hertz.
-  ///   - samplingSeconds: The interval of sampled levels, in seconds.
+  ///   - intensity: The rounding step of intensities.
+  ///   - amplitude: The rounding step of amplitudes.
+  ///   - seconds: The rounding step of times, in seconds.
+  ///   - sharpness: The rounding step of sharpness.
+  ///   - hertz: The rounding step of frequencies, in hertz.
+  ///   - samplingSeconds: The sampling interval of levels, in seconds.
   public init(
     intensityStep intensity: Double = 0, amplitudeStep amplitude: Double = 0,
     timeStepSeconds seconds: Double = 0, sharpnessStep sharpness: Double = 0,
@@ -41,6 +42,6 @@ public struct FormatResolution: Equatable, Sendable {
     self.samplingIntervalSeconds = samplingSeconds
   }
 
-  /// The maximum error of a time, in seconds: half a step, or half a sampling interval.
+  /// The maximum time error, in seconds: half a rounding step or half a sampling interval.
   public var maximumTimeError: Double { max(timeStepSeconds, samplingIntervalSeconds) / 2 }
 }

@@ -1,48 +1,47 @@
 public import HapticModel
 public import Reading
 
-/// A file format of haptic patterns, as a value: it recognizes, reads, and writes files.
+/// A haptic file format, which recognizes, reads, and writes files.
 public struct HapticFormat: Sendable {
-  /// Reads a file and reports its findings and losses, or throws an error.
+  /// A function that reads a file and reports findings and losses, or throws an error.
   public typealias Reader = @Sendable (SourceFile, ReadingOptions) throws(InputError) -> ReadResult
-  /// Writes a composition.
+  /// A function that writes a composition.
   public typealias Writer =
     @Sendable (HapticComposition, WritingOptions) throws(InputError) -> WrittenFiles
-  /// Returns a different text for a file.
+  /// A function that returns a rewritten version of a file's text.
   public typealias Rewriter = @Sendable (SourceFile) throws(InputError) -> [UInt8]
 
-  /// The name in options, rules, and JSON, in lower case.
+  /// The lowercase name of the format in options, rules, and JSON.
   public let id: String
-  /// Other names of the format in options, in lower case: names of vendors, systems, and libraries.
+  /// Other lowercase names of the format in options: vendors, systems, and libraries.
   public private(set) var aliases: [String] = []
-  /// A clause that distinguishes the format from others with the same content, for messages; nil if
-  /// the content identifies the format.
+  /// A clause for messages that distinguishes the format from others with the same content, or nil
+  /// if the content alone identifies the format.
   public private(set) var distinction: String?
-  /// The full name.
+  /// The full name of the format, for listings.
   public let title: String
-  /// The file extensions in lower case, without the dot. The first one is written.
+  /// The lowercase file extensions, without the dot. Written files use the first one.
   public let fileExtensions: [String]
-  /// A Boolean value that indicates whether other kinds of files have the same extensions.
+  /// A Boolean value that indicates whether other kinds of files use the same extensions.
   ///
-  /// A file in a folder then counts as a pattern only if the format recognizes its content with
-  /// certainty.
+  /// If true, a file in a folder is treated as a pattern only if the format recognizes its content
+  /// with certainty.
   public let sharesFileExtensions: Bool
-  /// The rules of the format, in the order of lists.
+  /// The rules of the format, in listing order.
   public let rules: [Rule]
-  /// The names of the format's dialects, the default first; empty if there is only one.
+  /// The names of the dialects, starting with the default; empty if there is only one.
   public let dialects: [String]
-  /// A Boolean value that indicates whether the writer receives layers that state hertz; otherwise,
-  /// they are written with sharpness.
+  /// A Boolean value that indicates whether the writer handles frequencies in hertz. Otherwise,
+  /// they are converted to sharpness before writing.
   public let keepsHertz: Bool
-  /// The rounding of values in files of this format.
+  /// The precision of values in files of this format.
   public let resolution: FormatResolution
-  /// Recognizes a file of this format by its content alone, in time at most proportional to its
-  /// length.
+  /// Recognizes a file of this format by its content alone, in at most linear time.
   public let recognize: @Sendable (Span<UInt8>) -> Recognition
-  /// Opens a file for editing in place, which keeps the other bytes of the text unchanged; nil if
-  /// the format cannot be edited.
+  /// Opens a file for in-place editing, which preserves all other bytes of the text; nil if the
+  /// format does not support editing.
   package var makeEditor: (@Sendable (SourceFile) throws(InputError) -> AHAPEditor)?
-  /// Returns the patterns of a file, which are separate; nil if a file is one pattern.
+  /// Lists the separate patterns in a file; nil if each file contains a single pattern.
   package var listParts: (@Sendable (SourceFile) throws(InputError) -> [SourceFile.Part])?
   private let rulePrefix: String
   private let reader: Reader
@@ -50,26 +49,25 @@ public struct HapticFormat: Sendable {
   private let canonicalizer: Rewriter?
   private let corrector: Rewriter?
 
-  /// Creates a format. Without the optional functions, it cannot be written, canonicalized, or
-  /// corrected.
+  /// Creates a format. Without the corresponding function, files cannot be written, canonicalized,
+  /// or corrected.
   ///
   /// - Parameters:
-  ///   - id: The name in options, rules, and JSON.
-  ///   - title: The full name.
-  ///   - fileExtensions: The file extensions in lower case, without the dot.
-  ///   - sharesFileExtensions: True if other kinds of files have the same extensions.
-  ///   - rulePrefix: The prefix of the rules' names in findings and lists, by default the id and a
-  ///     slash. `rules`, and the findings of the functions, have none.
+  ///   - id: The lowercase name in options, rules, and JSON.
+  ///   - title: The full name of the format.
+  ///   - fileExtensions: The lowercase file extensions, without the dot.
+  ///   - sharesFileExtensions: True if other kinds of files use the same extensions.
+  ///   - rulePrefix: The prefix of rule names in findings and listings, by default the id and a
+  ///     slash. The given `rules` and the findings of the functions omit the prefix.
   ///   - rules: The rules of the format.
-  ///   - dialects: The names of the dialects, the default first.
-  ///   - keepsHertz: True if the writer handles layers that state hertz.
-  ///   - resolution: The rounding of values in files.
-  ///   - recognize: Recognizes a file by its content.
+  ///   - dialects: The names of the dialects, starting with the default.
+  ///   - keepsHertz: True if the writer handles frequencies in hertz.
+  ///   - resolution: The precision of values in files.
+  ///   - recognize: Recognizes a file by its content alone.
   ///   - read: Reads a file.
   ///   - write: Writes a composition.
-  ///   - canonicalize: Returns the text that is equal for files of equal content.
-  ///   - correct: Returns the text with mechanical mistakes corrected and all other bytes
-  ///     unchanged.
+  ///   - canonicalize: Returns the canonical text of a file.
+  ///   - correct: Returns the text with common mistakes corrected and all other bytes unchanged.
   public init(
     _ id: String, title: String, fileExtensions: [String],
     sharesFileExtensions: Bool = false,
@@ -97,18 +95,19 @@ public struct HapticFormat: Sendable {
     corrector = correct
   }
 
-  /// Returns the format with other names for options.
+  /// Returns a copy of the format with additional names for options.
   ///
-  /// - Parameter names: The names in lower case.
+  /// - Parameter names: The additional names, in lowercase.
   public func addingAliases(_ names: String...) -> HapticFormat {
     var format = self
     format.aliases = names
     return format
   }
 
-  /// Returns the format with a clause that distinguishes it from others with the same content.
+  /// Returns a copy of the format with a clause that distinguishes it from formats with the same
+  /// content.
   ///
-  /// - Parameter clause: The clause for messages, such as `the first number is a pause`.
+  /// - Parameter clause: A clause for messages, such as `the first number is a pause`.
   public func distinguished(by clause: String) -> HapticFormat {
     var format = self
     format.distinction = clause
@@ -133,13 +132,13 @@ public struct HapticFormat: Sendable {
     }
   }
 
-  /// A Boolean value that indicates whether the format can be written.
+  /// A Boolean value that indicates whether the format supports writing.
   public var isWritable: Bool { writer != nil }
 
-  /// Writes a composition, or returns nil if the format can only be read.
+  /// Writes a composition, or returns nil if the format is read-only.
   ///
-  /// Frequencies in hertz become sharpness on the scale of the default profile if the format has
-  /// none, which is a loss where they are beyond this scale.
+  /// If the format does not store hertz, frequencies are converted to sharpness on the scale of the
+  /// default profile. Frequencies beyond this scale are reported as losses.
   public func write(_ composition: HapticComposition, options: WritingOptions = WritingOptions())
     throws(InputError) -> WrittenFiles?
   {
@@ -156,19 +155,19 @@ public struct HapticFormat: Sendable {
     return files
   }
 
-  /// Returns the canonical text of a file, which is equal for files of equal content, or nil if the
-  /// format has none.
+  /// Returns the canonical text of a file, which is identical for files with equal content, or nil
+  /// if the format does not define one.
   public func canonicalText(of file: SourceFile) throws(InputError) -> [UInt8]? {
     try addingRulePrefixToErrors { () throws(InputError) in try canonicalizer?(file) }
   }
 
-  /// Returns the text of a file with mechanical mistakes corrected and all other bytes unchanged,
-  /// or nil if the format has no corrections.
+  /// Returns the text of a file with common mistakes corrected and all other bytes unchanged, or
+  /// nil if the format does not define corrections.
   public func correctedText(of file: SourceFile) throws(InputError) -> [UInt8]? {
     try addingRulePrefixToErrors { () throws(InputError) in try corrector?(file) }
   }
 
-  /// Calls a function, and adds the prefix to the rule of its error.
+  /// Calls a function, and adds the rule prefix to any error that it throws.
   private func addingRulePrefixToErrors<Result>(of body: () throws(InputError) -> Result)
     throws(InputError)
     -> Result
@@ -189,28 +188,28 @@ public struct HapticFormat: Sendable {
   }
 }
 
-/// The confidence that a file is of a format.
+/// The confidence that a file has a format.
 public enum Recognition: Int, Comparable, Sendable {
-  /// The file is of another format, or damaged.
+  /// The file has another format or is damaged.
   case unrecognized
-  /// Nothing in the file contradicts the format.
+  /// The file may have the format, but has no distinctive mark.
   case possible
   /// The file has a distinctive mark of the format.
   case certain
 
-  /// Returns whether one confidence is lower than another.
+  /// Returns true if the first confidence is lower than the second.
   public static func < (one: Recognition, other: Recognition) -> Bool {
     one.rawValue < other.rawValue
   }
 }
 
-/// The bytes of a file and its name in messages.
+/// The content of a file and its name in messages.
 public struct SourceFile: Sendable {
   /// One of several patterns in a file.
   public struct Part: Equatable, Sendable {
-    /// The index of the pattern in the file.
+    /// The index of the pattern in the file, starting at 0.
     public var index: Int
-    /// The name of the pattern in the file.
+    /// The name of the pattern, as stored in the file.
     public var name: String
 
     /// Creates a part.
@@ -220,20 +219,20 @@ public struct SourceFile: Sendable {
     }
   }
 
-  /// The content.
+  /// The bytes of the file.
   public var bytes: [UInt8]
-  /// The name in locations, usually the path as the user typed it. Its extension helps to determine
-  /// the format.
+  /// The name in locations, usually the path as the user typed it. Its extension helps identify the
+  /// format.
   public var name: String
-  /// The only pattern to read of a file with several, or nil for all, one after the other.
+  /// The part to read from a file with several patterns, or nil to read all of them in sequence.
   public var part: Part?
 
-  /// Creates a file from bytes, without reading from a disk.
+  /// Creates a file from bytes in memory.
   ///
   /// - Parameters:
-  ///   - bytes: The content.
+  ///   - bytes: The bytes of the file.
   ///   - name: The name in locations.
-  ///   - part: The only pattern to read of a file with several.
+  ///   - part: The part to read from a file with several patterns, or nil to read all of them.
   public init(_ bytes: [UInt8], name: String, part: Part? = nil) {
     self.bytes = bytes
     self.name = name

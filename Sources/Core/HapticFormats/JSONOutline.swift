@@ -1,22 +1,22 @@
-/// The keys of a JSON text, from a quick scan that recognizes formats.
+/// The keys of a JSON text, collected by a quick scan to identify its format.
 ///
-/// The text may have errors. Only its beginning is scanned, so that the time does not grow with the
-/// length. Keys with escapes are skipped.
+/// The text may contain errors. Only its beginning is scanned, so that the time is bounded. Keys
+/// with escape sequences are skipped.
 package struct JSONOutline {
-  /// The keys of the outermost object, in their order.
+  /// The keys of the outermost object, in document order.
   package private(set) var rootKeys: [String] = []
   /// A Boolean value that indicates whether the outermost value is an array.
   package private(set) var isArray = false
   /// The keys of nested objects.
   package private(set) var nestedKeys: Set<String> = []
-  /// The number of bytes that are scanned for keys of the outermost object.
+  /// The maximum number of bytes that are scanned for root keys.
   private static let maximumScannedBytes = 1 << 20
-  /// The number of bytes that are scanned for nested keys.
+  /// The maximum number of bytes that are scanned for nested keys.
   private static let maximumNestedScanBytes = 1 << 16
-  /// The maximum length of a recorded key in bytes. No format has a longer one.
+  /// The maximum length, in bytes, of a recorded key. No format uses longer keys.
   private static let maximumKeyLength = 40
 
-  /// Scans a text; nil if it does not begin with an object or, if permitted, an array.
+  /// Scans a text. Returns nil if it does not begin with an object or, if allowed, an array.
   package init?(_ text: Span<UInt8>, allowsArray: Bool = false) {
     let hasByteOrderMark =
       text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
@@ -28,7 +28,7 @@ package struct JSONOutline {
     isArray = allowsArray && text[position] == UInt8(ascii: "[")
     guard isArray || text[position] == UInt8(ascii: "{") else { return nil }
     var depth = 0
-    // For each open container, whether it is an object.
+    // For each open container, true if it is an object.
     var isObject: [Bool] = []
     var expectsKey = false
     let scanEnd = min(text.count, Self.maximumScannedBytes)
@@ -75,17 +75,17 @@ package struct JSONOutline {
     }
   }
 
-  /// A Boolean value that indicates whether the text has keys of Apple's format, in any spelling.
+  /// A Boolean value that indicates whether the text contains AHAP keys, in any capitalization.
   var looksLikePattern: Bool {
     if hasRootKey("Version") || hasRootKey("Pattern") { return true }
     let hasPattern = rootKeys.contains { $0.lowercased() == "pattern" }
     return hasPattern && nestedKeys.contains { Self.appleKeys.contains($0.lowercased()) }
   }
 
-  /// Nested keys that identify Apple's format, in lower case.
+  /// The nested keys that identify AHAP, in lowercase.
   private static let appleKeys = ["event", "eventtype", "parametercurve"]
 
-  /// Returns whether the outermost object has a key.
+  /// Returns true if the outermost object contains a key.
   package func hasRootKey(_ key: String) -> Bool { rootKeys.contains(key) }
 
   private static func isWhitespace(_ byte: UInt8) -> Bool {

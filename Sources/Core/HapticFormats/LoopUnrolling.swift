@@ -1,17 +1,17 @@
 package import HapticModel
 
 extension HapticComposition {
-  /// The maximum number of events of an unrolled loop.
+  /// The maximum number of events that unrolling a loop produces.
   package static let maximumUnrolledEventCount = 1_000_000
 
-  /// Returns the composition without loop points, with its loop repeated.
+  /// Returns the composition with its loop repeated a number of times and its loop points removed.
   ///
-  /// The first pass begins at 0, each further one at the start of the loop, with the events and the
-  /// control values at that time. Events that extend beyond the end of a pass are shortened.
+  /// The first pass begins at time 0. Later passes begin at the loop start, with the events and
+  /// control values at that time. Events that extend past the end of a pass are shortened.
   ///
   /// - Parameters:
-  ///   - passCount: The number of passes. It is reduced if there would be too many events.
-  ///   - losses: Receives a loss, since a loop is endless.
+  ///   - passCount: The number of passes, which is reduced if they would have too many events.
+  ///   - losses: Receives a loss, because the original loop is endless.
   /// - Returns: The unrolled composition, or the same composition if it has no loop.
   package func unrolled(passCount: Int, losses: inout LossLog) -> HapticComposition {
     guard let loop else { return self }
@@ -40,7 +40,7 @@ extension HapticComposition.Layer {
   ///
   /// - Parameters:
   ///   - passCount: The number of passes.
-  ///   - start: The start of each pass after the first, in seconds.
+  ///   - start: The loop start, in seconds, where each pass after the first begins.
   ///   - end: The end of a pass, in seconds.
   fileprivate func unrolledPattern(
     passCount: Int, from start: Double, to end: Double
@@ -64,7 +64,7 @@ extension HapticComposition.Layer {
 }
 
 extension HapticEvent {
-  /// Returns the part of the event between two times, or nil if there is none.
+  /// Returns the part of the event within a time interval, or nil if there is none.
   fileprivate func clipped(from start: Double, to end: Double, isFirstPass: Bool) -> HapticEvent? {
     guard time < end || (time == end && isFirstPass && kind.isTransient) else { return nil }
     var event = self
@@ -83,9 +83,9 @@ extension HapticEvent {
   }
 }
 
-/// The controls of one layer over all passes, as one curve each.
+/// The controls of a layer over all passes, with one curve for each control.
 private struct UnrolledControls {
-  /// The timeline of each control, and its unrolled curve.
+  /// The original timeline and the unrolled curve of each control.
   private var unrolledTracks: [(timeline: ControlTimeline, curve: ParameterCurve)] = []
 
   init(of layer: HapticComposition.Layer) {
@@ -97,10 +97,10 @@ private struct UnrolledControls {
     }
   }
 
-  /// The curves of all passes so far.
+  /// The unrolled curves, up to the last appended pass.
   var curves: [ParameterCurve] { unrolledTracks.map { $0.curve } }
 
-  /// Appends the control points of one pass, shifted in time.
+  /// Appends the control points of a pass, shifted in time.
   mutating func appendPass(from start: Double, to end: Double, shift: Double) {
     for index in unrolledTracks.indices {
       let segments = unrolledTracks[index].timeline.segments

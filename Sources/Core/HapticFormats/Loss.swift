@@ -1,35 +1,36 @@
 public import HapticModel
 public import Reading
 
-/// A loss of information in reading or writing.
+/// Information that was lost while reading or writing a file.
 public struct Loss: Equatable, Sendable {
   /// The extent of a loss.
   public enum Kind: String, Sendable {
-    /// The content is present, but not exact.
+    /// The content is preserved only approximately.
     case approximated
-    /// The content is missing.
+    /// The content is omitted.
     case dropped
   }
 
   /// The extent of the loss.
   public var kind: Kind
-  /// The part concerned, or the whole composition.
+  /// The affected part of the composition.
   public var element: CompositionElement
-  /// The location in the source file, or nil for that of the part.
+  /// The location in the source file, or nil to use the location of the affected part.
   public var location: FileLocation?
-  /// One sentence without a period, with the size if there is one.
+  /// A sentence without a final period. It includes the size of the difference, if known.
   public var message: String
-  /// The size of the difference in the unit of the message, or nil.
+  /// The size of the difference, in the unit used in the message, or nil.
   public var differenceSize: Double?
 
   /// Creates a loss.
   ///
   /// - Parameters:
   ///   - kind: The extent of the loss.
-  ///   - element: The part concerned.
-  ///   - location: The location in the source file, or nil for that of the part.
-  ///   - message: One sentence without a period.
-  ///   - size: The size of the difference in the unit of the message, or nil.
+  ///   - element: The affected part of the composition.
+  ///   - location: The location in the source file, or nil to use the location of the affected
+  ///     part.
+  ///   - message: A sentence without a final period.
+  ///   - size: The size of the difference, in the unit used in the message, or nil.
   public init(
     _ kind: Kind, _ element: CompositionElement, at location: FileLocation? = nil,
     _ message: String,
@@ -43,10 +44,10 @@ public struct Loss: Equatable, Sendable {
   }
 }
 
-/// The losses of one reading or writing.
+/// Collects the losses of reading or writing one composition.
 ///
-/// Equal losses of one part are joined, with the largest size. Losses with the same message beyond
-/// a maximum are only counted. A `#` in a message stands for the size.
+/// Equal losses of the same part are merged and keep the largest size. Beyond a maximum number,
+/// losses with the same message are only counted. In a message, `#` is a placeholder for the size.
 package struct LossLog {
   private struct Key: Hashable {
     var kind: Loss.Kind
@@ -54,7 +55,7 @@ package struct LossLog {
     var message: String
   }
 
-  /// The maximum number of losses with the same message.
+  /// The maximum number of losses that are kept for each message.
   package let maximumLossCountPerMessage: Int
   private(set) var losses: [Loss] = []
   private var indicesByKey: [Key: Int] = [:]
@@ -65,13 +66,14 @@ package struct LossLog {
     self.maximumLossCountPerMessage = maximumCountPerMessage
   }
 
-  /// Adds a loss, or raises the size of an equal one.
+  /// Adds a loss, or increases the size of an equal loss.
   ///
   /// - Parameters:
   ///   - kind: The extent of the loss.
-  ///   - element: The part concerned.
-  ///   - location: The location in the source file, or nil for that of the part.
-  ///   - message: One sentence; `#` stands for the size.
+  ///   - element: The affected part of the composition.
+  ///   - location: The location in the source file, or nil to use the location of the affected
+  ///     part.
+  ///   - message: A sentence without a final period, in which `#` is a placeholder for the size.
   ///   - size: The size of the difference, or nil.
   package mutating func add(
     _ kind: Loss.Kind, _ element: CompositionElement, at location: FileLocation? = nil,
@@ -91,8 +93,7 @@ package struct LossLog {
     losses.append(Loss(kind, element, at: location, message, size: size))
   }
 
-  /// Returns the losses in the order of addition, followed by the counts of those that were
-  /// omitted.
+  /// Returns the losses in the order they were added, followed by the counts of omitted losses.
   package func finish() -> [Loss] {
     let countsAboveMaximum = countsByMessage.filter { $0.value > maximumLossCountPerMessage }
     let summaries = countsAboveMaximum.sorted { $0.key < $1.key }.map { message, count in
@@ -109,7 +110,7 @@ package struct LossLog {
     return lossesWithSizes + summaries
   }
 
-  /// Returns the message of a loss with its size to three digits.
+  /// Returns the message of a loss, with the size inserted to three digits.
   private static func messageWithSize(of loss: Loss) -> String {
     guard let size = loss.differenceSize, size.isFinite, loss.message.contains("#") else {
       return loss.message
@@ -125,7 +126,7 @@ package struct LossLog {
     return messageParts.joined(separator: sizeText)
   }
 
-  /// Adds the losses of a format without title and notes.
+  /// Adds losses for the title and notes, for formats that store neither.
   package mutating func addTextLosses(of composition: HapticComposition) {
     if composition.title != nil {
       add(.dropped, .composition, "the title cannot be written")
@@ -135,8 +136,8 @@ package struct LossLog {
     }
   }
 
-  /// Adds the losses of a format that has only haptic events: audio events, sampled signals,
-  /// controls that last longer than all events, and body locations.
+  /// Adds losses for formats that store only haptic events: audio events, sampled signals, controls
+  /// that outlast all events, and body locations.
   package mutating func addNonHapticLosses(
     of composition: HapticComposition, keepsBodyLocations: Bool = false
   ) {
@@ -161,7 +162,7 @@ package struct LossLog {
     }
   }
 
-  /// Returns the end of the last event or sampled signal, in seconds.
+  /// Returns the time at which the last event or sampled signal ends, in seconds.
   private static func endOfEvents(in composition: HapticComposition) -> Double {
     var latestEnd = 0.0
     for layer in composition.layers {
@@ -175,7 +176,7 @@ package struct LossLog {
     return latestEnd
   }
 
-  /// Adds a loss for each layer whose frequencies are beyond the scale of the default profile.
+  /// Adds a loss for each layer with frequencies beyond the scale of the default profile.
   package mutating func addHertzLosses(of composition: HapticComposition) {
     let phoneScale = SharpnessScale.phone
     for (index, layer) in composition.layers.enumerated() {
@@ -193,10 +194,10 @@ package struct LossLog {
     }
   }
 
-  /// The maximum distance of a frequency from the scale that is not a loss, in hertz.
+  /// The maximum distance, in hertz, from the scale at which a frequency is not a loss.
   private static let hertzTolerance = 1e-3
 
-  /// Adds a loss for each layer with a body location.
+  /// Adds a loss for each layer that has a body location.
   package mutating func addBodyLocationLosses(of composition: HapticComposition) {
     for (index, layer) in composition.layers.enumerated() {
       guard let bodyLocation = layer.bodyLocation else { continue }
@@ -210,9 +211,9 @@ package struct LossLog {
 }
 
 extension HapticComposition {
-  /// Returns the composition with sharpness on the scale of the default profile instead of hertz.
+  /// Returns the composition with hertz converted to sharpness on the scale of the default profile.
   ///
-  /// - Parameter losses: Receives the frequencies beyond the scale.
+  /// - Parameter losses: Receives a loss for frequencies beyond the scale.
   package func convertingStatedHertzToDefaultScale(losses: inout LossLog) -> HapticComposition {
     losses.addHertzLosses(of: self)
     return convertingStatedHertz(to: .phone)

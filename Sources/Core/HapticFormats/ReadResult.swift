@@ -1,29 +1,29 @@
 public import HapticModel
 public import Reading
 
-/// The result of reading a file: its composition with all findings and losses.
+/// The result of reading a file: its composition, findings, and losses.
 public struct ReadResult: Sendable {
-  /// A reference to a sound file. Reading does not check that the file exists.
+  /// A reference to a sound file, which may not exist.
   public struct SoundReference: Equatable, Sendable {
-    /// The path in the file, relative to its folder.
+    /// The path as stored in the pattern file, relative to the folder of that file.
     public var path: String
-    /// The location of the reference.
+    /// The location of the reference in the pattern file.
     public var location: FileLocation
 
-    /// Creates a reference.
+    /// Creates a reference to a sound file.
     public init(path: String, location: FileLocation) {
       self.path = path
       self.location = location
     }
   }
 
-  /// A rule that the file declares to break on purpose.
+  /// A declaration in a file that a rule is violated on purpose.
   public struct Suppression: Equatable, Sendable {
-    /// The rule as named in the file.
+    /// The name of the rule, as written in the file.
     public var rule: RuleID
-    /// The reason, on one line.
+    /// The stated reason, on one line.
     public var reason: String
-    /// The location of the declaration.
+    /// The location of the declaration in the file.
     public var location: FileLocation
 
     /// Creates a suppression.
@@ -36,28 +36,27 @@ public struct ReadResult: Sendable {
 
   /// The composition, or nil if the file has errors.
   public var composition: HapticComposition?
-  /// The findings in the order of the file, without the suppressions applied. See
+  /// The findings in file order, before suppressions are applied. See
   /// ``findings(adding:rules:checked:)``.
   public var findings: [Finding]
-  /// The number of errors, including errors that are combined into one finding.
+  /// The number of errors, including those combined into a single finding.
   public var errorCount: Int
   /// The content of the file that a composition cannot represent.
   public var losses: [Loss]
-  /// The locations of the composition's parts in the file.
+  /// The locations of the composition's elements in the file.
   public var sourceMap: SourceMap
-  /// The referenced sound files, in the order of the file.
+  /// The sound files that the file refers to, in file order.
   public var soundReferences: [SoundReference]
-  /// The rules that the file declares to break on purpose.
+  /// The rules that the file declares to violate on purpose.
   public var suppressions: [Suppression]
-  /// Further information in the file, such as a version, in its order.
+  /// Additional information in the file, such as a version, in file order.
   public var fileDetails: [(name: String, value: String)]
 
-  /// A Boolean value that indicates whether the parameters and curves of the composition are those
-  /// that Apple documents, as the author of the file wrote them. In other formats, reading makes
-  /// them.
+  /// A Boolean value that indicates whether the composition uses Apple's documented parameters and
+  /// curves exactly as the author wrote them. For other formats, the reader generates them.
   public var hasAppleParameters = false
 
-  /// Creates a result. Without an error count, the errors among the findings are counted.
+  /// Creates a result. If no error count is given, the errors among the findings are counted.
   public init(
     composition: HapticComposition?, findings: [Finding] = [], errorCount: Int? = nil,
     losses: [Loss] = [],
@@ -75,16 +74,16 @@ public struct ReadResult: Sendable {
     self.fileDetails = details
   }
 
-  /// Creates the result of reading a JSON text.
+  /// Creates the result of reading a JSON document.
   ///
   /// - Parameters:
-  ///   - composition: Returns the composition; evaluated only if there are no errors.
-  ///   - json: The text.
-  ///   - log: The findings of the reader.
-  ///   - options: The options. They decide which findings and losses are included.
-  ///   - losses: Returns the losses; evaluated only if there are no errors.
-  ///   - sourceMap: The locations of the composition's parts.
-  ///   - details: Further information in the text.
+  ///   - composition: Returns the composition. Called only if there are no errors.
+  ///   - json: The JSON document.
+  ///   - log: The findings reported while reading.
+  ///   - options: The reading options, which determine the included findings and losses.
+  ///   - losses: Returns the losses. Called only if there are no errors.
+  ///   - sourceMap: The locations of the composition's elements.
+  ///   - details: Additional information in the document.
   package init(
     _ composition: @autoclosure () -> HapticComposition?, of json: JSONDocument, log: FindingLog,
     options: ReadingOptions, losses: @autoclosure () -> [Loss] = [], sourceMap: SourceMap,
@@ -99,14 +98,14 @@ public struct ReadResult: Sendable {
       details: details)
   }
 
-  /// Creates the result for a file that cannot be read at all.
+  /// Creates the result for a file that cannot be read.
   public init(_ error: InputError) {
     self.init(
       composition: nil, findings: [error.finding], errorCount: error.otherErrorCount + 1,
       sourceMap: .inMemory(name: error.location.name))
   }
 
-  /// Returns the composition, or throws the first error.
+  /// Returns the composition, or throws the first error in the file.
   public func get() throws(InputError) -> HapticComposition {
     if let first = findings.first(where: { $0.severity == .error }) {
       throw InputError(first, otherErrorCount: errorCount - 1)
@@ -116,7 +115,7 @@ public struct ReadResult: Sendable {
 
   // MARK: - Allowances
 
-  /// The rules about suppressions themselves.
+  /// The rules that check the suppressions themselves.
   public static let suppressionRules = [unknownSuppressedRule, unusedSuppression]
 
   private static let unknownSuppressedRule = Rule.warning(
@@ -125,16 +124,16 @@ public struct ReadResult: Sendable {
     "unused-allowance", "grammar",
     "AllowedRules should not list rules that the file does not violate.")
 
-  /// Returns the findings of the file and of further checks, in the order of the file, with the
-  /// suppressions applied.
+  /// Combines the findings of the file with those of other checks, in file order, and applies the
+  /// suppressions.
   ///
-  /// Warnings of a suppressed rule become notes. Suppressions of unknown rules, and unnecessary
-  /// ones, are reported.
+  /// Warnings of a suppressed rule become notes. Suppressions that are unnecessary or that name an
+  /// unknown rule are reported.
   ///
   /// - Parameters:
-  ///   - others: Findings of other checks of the same file.
-  ///   - rules: All existing rules.
-  ///   - isChecked: Returns whether a rule was checked. Only suppressions of checked rules can be
+  ///   - others: The findings of other checks of the same file.
+  ///   - rules: All known rules.
+  ///   - isChecked: Returns true if a rule was checked. Only a suppression of a checked rule can be
   ///     unnecessary.
   public func findings(
     adding others: [Finding] = [], rules: [Rule], checked isChecked: (Rule) -> Bool = { _ in true }
@@ -166,7 +165,7 @@ public struct ReadResult: Sendable {
       findingOrder.map { allFindings[$0] })
   }
 
-  /// Returns the finding about a suppression of an unknown rule.
+  /// Returns the finding for a suppression that names an unknown rule.
   private static func unknownRuleFinding(of suppression: Suppression, rules: [Rule]) -> Finding {
     let ruleNames = JSONNameList(rules.map { $0.id.text })
     let suppressedName = suppression.rule.text

@@ -2,7 +2,7 @@ public import HapticModel
 public import Reading
 
 extension [[Int]] {
-  /// Distributes values of events to lists by layer and index. Events without a value get 0.
+  /// Groups the values of events by layer and index. Events without a value get 0.
   package init(_ values: [Int], at references: [EventReference]) {
     self = []
     for (value, event) in zip(values, references) {
@@ -16,31 +16,31 @@ extension [[Int]] {
   }
 }
 
-/// The locations of a composition's parts in their file.
+/// A map from the elements of a composition to their locations in the source file.
 public struct SourceMap: Sendable {
-  /// Returns the location of a part.
+  /// Returns the location of an element.
   private let resolveLocation: @Sendable (CompositionElement) -> FileLocation
 
-  /// Creates a map from a function. It returns the whole file for a part that was not read from a
-  /// single value.
+  /// Creates a map from a function that locates elements. For an element that was not read from a
+  /// single value, the function returns the whole file.
   public init(_ resolve: @escaping @Sendable (CompositionElement) -> FileLocation) {
     self.resolveLocation = resolve
   }
 
-  /// Returns the location of a part, or the whole file for a part that was not read from a single
-  /// value.
+  /// Returns the location of an element, or the whole file for an element that was not read from a
+  /// single value.
   public func location(of element: CompositionElement) -> FileLocation { resolveLocation(element) }
 
-  /// Creates a map from the indices of the values that the parts were read from. A part without an
-  /// index has the location of its layer, or of the root.
+  /// Creates a map from the indices of the values that the elements were read from. An element
+  /// without an index has the location of its layer or of the root.
   ///
   /// - Parameters:
-  ///   - root: The index of the value of the whole composition.
-  ///   - layers: The index of each layer's value.
-  ///   - events: The indices of the events' values, by layer.
-  ///   - parameters: The indices of the parameters' values, by layer.
-  ///   - curves: The indices of the curves' values, by layer.
-  ///   - location: Returns the location of a value.
+  ///   - root: The index of the root value.
+  ///   - layers: The value index of each layer.
+  ///   - events: The value index of each event, by layer.
+  ///   - parameters: The value index of each parameter, by layer.
+  ///   - curves: The value index of each curve, by layer.
+  ///   - location: Returns the location of the value with an index.
   package init(
     root: Int = 0, layers: [Int] = [], events: [[Int]] = [], parameters: [[Int]] = [],
     curves: [[Int]] = [],
@@ -63,10 +63,10 @@ public struct SourceMap: Sendable {
     }
   }
 
-  /// Returns the map of a composition that was made in code. Locations have only a path, such as
-  /// `events[3]`, preceded by the index of the layer if it is not the first one.
+  /// Returns a map for a composition that was created in code. A location consists only of a path,
+  /// such as `events[3]`, preceded by the layer index unless the layer is the first.
   ///
-  /// - Parameter name: The name of the composition in messages.
+  /// - Parameter name: The composition name in messages.
   public static func inMemory(name: String) -> SourceMap {
     @Sendable func path(_ layer: Int, _ list: String, _ index: Int) -> String {
       (layer == 0 ? "" : "layers[\(layer)].") + "\(list)[\(index)]"
@@ -86,10 +86,10 @@ public struct SourceMap: Sendable {
 }
 
 extension FindingLog {
-  /// Returns the findings that the options ask for: all, or only errors and ignored parameters.
+  /// Returns the findings that the options request: all, or only errors and ignored parameters.
   ///
   /// - Parameters:
-  ///   - options: The options of reading.
+  ///   - options: The reading options.
   ///   - location: Returns the location of a value at an offset.
   package func findings(
     for options: ReadingOptions, location: (_ value: Int, _ offset: Int) -> FileLocation
@@ -101,13 +101,13 @@ extension FindingLog {
     }
   }
 
-  /// Adds a finding for each deviation of a text from strict JSON.
+  /// Adds a finding for each deviation of a JSON document from strict JSON.
   ///
   /// - Parameters:
-  ///   - json: The text.
-  ///   - byteOrderMark: The rule for a byte-order mark.
-  ///   - trailingComma: The rule for a trailing comma.
-  ///   - duplicateKey: The rule for a duplicate key.
+  ///   - json: The parsed JSON document.
+  ///   - byteOrderMark: The rule that a byte-order mark violates.
+  ///   - trailingComma: The rule that a trailing comma violates.
+  ///   - duplicateKey: The rule that a duplicate key violates.
   package mutating func addDeviations(
     of json: JSONDocument, byteOrderMark: Rule, trailingComma: Rule, duplicateKey: Rule
   ) {

@@ -1,6 +1,6 @@
-/// WAVE files with 32-bit floating-point samples in one channel.
+/// A writer of mono WAVE files with 32-bit floating-point samples.
 package enum WaveFile {
-  /// Returns the bytes of a file. The rate is rounded to a whole number.
+  /// Returns the bytes of a WAVE file. The sample rate is rounded to a whole number.
   package static func fileBytes(of samples: [Float], rate: Double) -> [UInt8] {
     let sampleByteCount = UInt32(clamping: samples.count * 4)
     let rate = UInt32(clamping: Int(rate.rounded()))
@@ -18,8 +18,8 @@ package enum WaveFile {
       }
     }
     append("RIFF", sampleByteCount &+ 50)
-    // A format chunk of 18 bytes: IEEE float in one channel, the rate, the bytes per second, 4
-    // bytes and 32 bits per frame, and no extension.
+    // An 18-byte format chunk: IEEE float, one channel, the sample rate, the byte rate, 4 bytes per
+    // frame, 32 bits per sample, and no extension.
     append("WAVEfmt ", 18, 3 | 1 << 16, rate, rate &* 4, 4 | 32 << 16)
     append("\0\0fact", 4, UInt32(clamping: samples.count))
     append("data", sampleByteCount)

@@ -1,20 +1,21 @@
-/// The files of a composition in a format.
+/// The files produced by writing a composition in a format.
 public struct WrittenFiles: Sendable {
   /// One of the written files.
   public struct File: Equatable, Sendable {
-    /// The text after the base name and before the extension; empty for a single file.
+    /// The text between the base name and the extension; empty for a single file.
     public var nameSuffix: String
-    /// The file extension without the dot, or nil for that of the format.
+    /// The file extension, without the dot, or nil to use the default extension of the format.
     public var fileExtension: String?
-    /// The content.
+    /// The bytes of the file.
     public var bytes: [UInt8]
 
     /// Creates a file from bytes.
     ///
     /// - Parameters:
-    ///   - nameSuffix: The text after the base name and before the extension.
-    ///   - fileExtension: The file extension without the dot, or nil for that of the format.
-    ///   - bytes: The content.
+    ///   - nameSuffix: The text between the base name and the extension.
+    ///   - fileExtension: The file extension, without the dot, or nil to use the default of the
+    ///     format.
+    ///   - bytes: The bytes of the file.
     public init(
       nameSuffix: String = "", fileExtension: String? = nil, _ bytes: [UInt8]
     ) {
@@ -24,12 +25,12 @@ public struct WrittenFiles: Sendable {
     }
   }
 
-  /// The files, at least one.
+  /// The written files, at least one.
   public var files: [File]
   /// The content that the format cannot represent.
   public var losses: [Loss]
 
-  /// Creates the result of writing.
+  /// Creates the result of writing a composition.
   public init(_ files: [File], losses: [Loss] = []) {
     self.files = files
     self.losses = losses

@@ -12,7 +12,7 @@ extension HapticFormat {
   /// - A composition becomes a single file, or one file per layer if the controls of a layer would
   ///   affect the events of other layers. If a single file is requested anyway, the effect is
   ///   reported as a loss.
-  /// - Curves of squared values are approximated by straight lines within the tolerance, with at
+  /// - Curves with squared interpolation are approximated by straight lines within the tolerance, with at
   ///   most 16 points per curve.
   /// - Loop points are dropped. Sampled signals are dropped unless they are written as sound files.
   /// - Non-finite numbers are errors.

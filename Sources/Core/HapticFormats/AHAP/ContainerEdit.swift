@@ -145,7 +145,7 @@ extension JSONValue {
     return Array(text[whitespaceStart..<keyOffset])
   }
 
-  /// The bytes between the key and the value. A line break becomes a space.
+  /// The text between the key and the value; `: ` if the text contains a line break.
   var keySeparator: [UInt8] {
     let text = document.text
     var separatorStart = offset
