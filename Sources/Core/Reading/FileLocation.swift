@@ -2,20 +2,20 @@
 public struct FileLocation: Hashable, Sendable {
   /// A position in a text or binary file.
   public enum Position: Hashable, Sendable {
-    /// The file as a whole, or a value that was made in code.
+    /// The file as a whole, or a value that was created in code.
     case wholeFile
-    /// A line and a column of a text, from 1. Columns count Unicode scalars.
+    /// A line and a column of a text, each starting at 1. Columns count Unicode scalars.
     case text(line: Int, column: Int)
-    /// A byte offset and, for packed values, the index of a bit in the byte, both from 0.
+    /// A byte offset and, for bit-packed values, the index of a bit within the byte, each from 0.
     case byte(Int, bit: Int?)
   }
 
-  /// The name of the file in messages, usually its path as the user typed it.
+  /// The file name in messages, usually the path as the user typed it.
   public var name: String
   /// The position in the file.
   public var position: Position
-  /// The path to the value in its format's notation, such as `Pattern[3].Event.Time`; empty for the
-  /// whole file.
+  /// The path of the value in the notation of the format, such as `Pattern[3].Event.Time`; empty
+  /// for the whole file.
   public var path: String
 
   /// Creates a location without validating it.
@@ -25,20 +25,20 @@ public struct FileLocation: Hashable, Sendable {
     self.path = path
   }
 
-  /// Creates a location in a text from a line and a column, both from 1.
+  /// Creates a location from a line and a column of a text, each starting at 1.
   public init(name: String, line: Int, column: Int, path: String = "") {
     self.init(name: name, position: .text(line: line, column: column), path: path)
   }
 }
 
 extension FileLocation: CustomStringConvertible {
-  /// The location in the notation of compilers: `NAME:LINE:COLUMN`, `NAME@BYTE`, `NAME@BYTE.BIT`,
-  /// or `NAME`.
+  /// The location in the style of compiler messages: `NAME:LINE:COLUMN`, `NAME@BYTE`,
+  /// `NAME@BYTE.BIT`, or `NAME`.
   public var description: String { "\(name)\(position)" }
 }
 
 extension FileLocation.Position: Comparable, CustomStringConvertible {
-  /// The text after the name of the file: `:LINE:COLUMN`, `@BYTE`, `@BYTE.BIT`, or empty.
+  /// The text that follows the file name: `:LINE:COLUMN`, `@BYTE`, `@BYTE.BIT`, or empty.
   public var description: String {
     switch self {
     case .wholeFile: ""
@@ -48,7 +48,8 @@ extension FileLocation.Position: Comparable, CustomStringConvertible {
     }
   }
 
-  /// Returns whether one position precedes another in the same file. The whole file comes first.
+  /// Returns true if the first position precedes the second in the same file. The whole file
+  /// precedes all other positions.
   public static func < (lhs: Self, rhs: Self) -> Bool { lhs.sortOrder < rhs.sortOrder }
 
   private var sortOrder: (Int, Int, Int) {

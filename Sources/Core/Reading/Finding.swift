@@ -4,29 +4,29 @@ public struct Finding: Equatable, Sendable {
   public var rule: RuleID
   /// The severity of the finding.
   public var severity: Severity
-  /// The location of the value concerned; for a missing value, that of its container.
+  /// The location of the affected value or, if a value is missing, of its container.
   public var location: FileLocation
-  /// One sentence without a period.
+  /// A sentence without a final period.
   public var message: String
-  /// A correction, or nil.
+  /// A suggested correction, or nil.
   public var suggestion: String?
-  /// The code of the same error in another API, such as `CHHapticError`. Only errors have one.
+  /// The corresponding error code of another API, such as `CHHapticError`. Only errors have a code.
   public var errorCode: Int?
-  /// The number of findings that this one represents: more than 1 if the remaining findings of a
+  /// The number of findings that this finding represents. It exceeds 1 if further findings of the
   /// rule are only counted.
   public var occurrenceCount = 1
-  /// The reason that the input states for suppressing this finding; nil if it is not suppressed.
+  /// The reason given in the input for suppressing this finding, or nil if it is not suppressed.
   public var suppressionReason: String?
 
   /// Creates a finding.
   ///
   /// - Parameters:
   ///   - rule: The violated rule.
-  ///   - severity: The severity, or nil for that of the rule.
-  ///   - location: The location of the value concerned.
-  ///   - message: One sentence without a period.
-  ///   - suggestion: A correction, or nil.
-  ///   - errorCode: The code of the same error in another API.
+  ///   - severity: The severity, or nil to use the default of the rule.
+  ///   - location: The location of the affected value.
+  ///   - message: A sentence without a final period.
+  ///   - suggestion: A suggested correction, or nil.
+  ///   - errorCode: The corresponding error code of another API.
   public init(
     _ rule: Rule, severity: Severity? = nil, location: FileLocation, _ message: String,
     suggestion: String? = nil,
@@ -42,7 +42,7 @@ public struct Finding: Equatable, Sendable {
 }
 
 extension Finding: CustomStringConvertible {
-  /// One line: `LOCATION: SEVERITY: MESSAGE (PATH); SUGGESTION`.
+  /// The finding on one line: `LOCATION: SEVERITY: MESSAGE (PATH); SUGGESTION`.
   public var description: String {
     var line = "\(location): \(severity): \(message)"
     if !location.path.isEmpty {
@@ -55,11 +55,11 @@ extension Finding: CustomStringConvertible {
   }
 }
 
-/// The error of an unusable input: its first finding of that severity, and the number of others.
+/// An error that makes an input unusable: its first error finding and the number of further errors.
 public struct InputError: Error, Equatable, Sendable {
   /// The first error.
   public var finding: Finding
-  /// The number of further errors.
+  /// The number of errors after the first.
   public var otherErrorCount: Int
 
   /// Creates an error from a finding.
@@ -75,26 +75,26 @@ public struct InputError: Error, Equatable, Sendable {
 }
 
 extension InputError: CustomStringConvertible {
-  /// One line: `LOCATION: error: MESSAGE (PATH); SUGGESTION`.
+  /// The error on one line: `LOCATION: error: MESSAGE (PATH); SUGGESTION`.
   public var description: String { finding.description }
 }
 
-/// A filter that removes the findings of disabled rules and lowers suppressed ones to notes.
+/// A filter that removes the findings of disabled rules and lowers suppressed findings to notes.
 ///
-/// Errors always pass, since an input with an error is unusable.
+/// Errors always pass, because they make the input unusable.
 public struct FindingFilter: Sendable {
   /// The rules whose findings are removed.
   public var disabledRules: Set<RuleID>
-  /// The reasons for suppressed rules. Their findings become notes.
+  /// The suppressed rules with their reasons. Findings of these rules become notes.
   public var suppressions: [RuleID: String]
   /// A Boolean value that indicates whether notes are removed.
   public var hidesNotes: Bool
 
-  /// Creates a filter. The default filter removes nothing.
+  /// Creates a filter. With the defaults, all findings pass.
   ///
   /// - Parameters:
   ///   - disabledRules: The rules whose findings are removed.
-  ///   - suppressions: The reasons for suppressed rules.
+  ///   - suppressions: The suppressed rules with their reasons.
   ///   - hidesNotes: True to remove notes.
   public init(
     disabledRules: Set<RuleID> = [], suppressions: [RuleID: String] = [:],
@@ -105,7 +105,7 @@ public struct FindingFilter: Sendable {
     self.hidesNotes = hidesNotes
   }
 
-  /// Returns the findings that pass, in their order.
+  /// Returns the findings that pass the filter, in their original order.
   public func filteredFindings(_ findings: [Finding]) -> [Finding] {
     findings.compactMap { finding in
       if finding.severity == .error { return finding }

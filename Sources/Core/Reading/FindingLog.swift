@@ -1,8 +1,8 @@
-/// A log of findings during reading. Locations are computed at the end, and only for the findings
-/// that were kept.
+/// A log of findings that are reported while reading. Locations are computed at the end, and only
+/// for the findings that are kept.
 ///
-/// The reader defines the meaning of value indices and offsets. For a text, both usually refer to a
-/// parsed document.
+/// The reader defines the meaning of value indices and offsets. For text formats, they usually
+/// refer to a parsed document.
 public struct FindingLog: Sendable {
   private struct Entry {
     /// The finding without its location.
@@ -11,35 +11,34 @@ public struct FindingLog: Sendable {
     var offset: Int
   }
 
-  /// The maximum number of findings that are kept for one rule.
+  /// The maximum number of findings that are kept for each rule.
   public let maximumFindingCountPerRule: Int
-  /// The number of added errors, including errors beyond the maximum per rule.
+  /// The number of reported errors, including those beyond the maximum per rule.
   public private(set) var errorCount = 0
   private var entries: [Entry] = []
   private var countsByRule: [RuleID: Int] = [:]
   private var firstOmittedEntries: [RuleID: Entry] = [:]
 
-  /// Creates an empty log. Findings of a rule beyond the maximum are only counted.
+  /// Creates an empty log. Beyond the maximum, findings of a rule are only counted.
   public init(maximumCountPerRule: Int = 1000) {
     self.maximumFindingCountPerRule = maximumCountPerRule
   }
 
-  /// Returns whether the log has findings of a rule.
+  /// Returns true if the log contains findings of a rule.
   public func contains(_ rule: Rule) -> Bool { countsByRule[rule.id] != nil }
 
   /// Adds a finding about a value.
   ///
-  /// Beyond the maximum for its rule, the finding is only counted, and its message is not
-  /// evaluated.
+  /// Beyond the maximum for its rule, a finding is only counted, and its message is not evaluated.
   ///
   /// - Parameters:
   ///   - rule: The violated rule.
   ///   - valueIndex: The index of the value, passed to the function that computes the location.
   ///   - offset: The position in the input, which orders the findings.
-  ///   - severity: The severity, or nil for that of the rule.
-  ///   - message: One sentence without a period.
-  ///   - suggestion: A correction, or nil.
-  ///   - errorCode: The code of the same error in another API. Ignored unless the severity is
+  ///   - severity: The severity, or nil to use the default of the rule.
+  ///   - message: A sentence without a final period.
+  ///   - suggestion: A suggested correction, or nil.
+  ///   - errorCode: The corresponding error code of another API. Ignored unless the severity is
   ///     `error`.
   public mutating func add(
     _ rule: Rule, valueIndex: Int, offset: Int, severity: Severity? = nil,
@@ -66,8 +65,8 @@ public struct FindingLog: Sendable {
     }
   }
 
-  /// Returns the findings sorted by offset. A finding with the number of omitted ones follows where
-  /// a rule exceeded its maximum.
+  /// Returns the findings, sorted by offset. If a rule exceeded its maximum, its last finding is
+  /// followed by one that states the number of omitted findings.
   ///
   /// - Parameter location: Returns the location of a value at an offset.
   public func findings(location: (_ valueIndex: Int, _ offset: Int) -> FileLocation) -> [Finding] {
@@ -78,7 +77,7 @@ public struct FindingLog: Sendable {
         "\(summary.finding.occurrenceCount) more \(rule) findings in this file"
       allEntries.append(summary)
     }
-    // Sorting by rule makes the order at one offset independent of the dictionary's order.
+    // Sort by rule, too, so that findings at equal offsets do not depend on dictionary order.
     let entryOrder = allEntries.indices.sorted {
       (allEntries[$0].offset, allEntries[$0].finding.rule, $0) < (
         allEntries[$1].offset, allEntries[$1].finding.rule, $1

@@ -1,14 +1,14 @@
 extension JSONSchema {
-  /// Returns a text in canonical form.
+  /// Returns the text of a value in canonical form.
   ///
-  /// Known keys come first, in the order of the schema; unknown keys follow in their own order.
-  /// Values keep their spelling. An object with the layout `singleLine` is written on one line only
-  /// if all of its contents permit that.
+  /// Known keys are in schema order, followed by unknown keys in document order. Values keep their
+  /// notation. An object with the layout `singleLine` is written on one line only if all of its
+  /// contents can be.
   ///
   /// - Parameters:
   ///   - root: The value to write.
   ///   - normalizesNumbers: True to write the numbers of known keys as the shortest decimal with a
-  ///     point.
+  ///     decimal point.
   package func canonicalText(of root: JSONValue, normalizesNumbers: Bool = false) -> [UInt8] {
     var writer = JSONWriter()
     if root.kind == .object {
@@ -42,7 +42,8 @@ extension JSONSchema {
     }
   }
 
-  /// Returns the preferred layout, but `singleLine` only if all contents of the object permit it.
+  /// Returns the preferred layout. Returns `singleLine` only if all contents of the object permit
+  /// it.
   fileprivate func layout(of object: JSONValue, preferred layout: JSONWriter.Layout?)
     -> JSONWriter.Layout?
   {

@@ -1,11 +1,11 @@
-/// A parsed JSON text: its bytes, and one record of fixed size per value.
+/// A parsed JSON text, stored as its bytes and a fixed-size record for each value.
 ///
-/// Parsing is iterative and takes time proportional to the text. Strings and numbers are decoded on
-/// access. Documents are immutable and may be shared between threads.
+/// Parsing is iterative and takes linear time. Strings and numbers are decoded on access. Documents
+/// are immutable and can be shared between threads.
 public final class JSONDocument: Sendable {
-  /// The name of the text in locations and errors.
+  /// The name of the document in locations and errors.
   public let name: String
-  /// The bytes of the text, as they were passed.
+  /// The bytes of the original text.
   public let text: [UInt8]
   /// The accepted deviations from strict JSON, sorted by offset.
   public let deviations: [JSONDeviation]
@@ -13,11 +13,11 @@ public final class JSONDocument: Sendable {
   let nodes: [JSONNode]
   private let lineIndex = LineIndex()
 
-  /// Parses a text, or throws an error at the first character that cannot be accepted.
+  /// Parses a text, or throws an error at the first invalid character.
   ///
-  /// Strings must be UTF-8, escapes complete, and numbers within the range of `Double`. A
-  /// byte-order mark, trailing commas, and duplicate keys are accepted and recorded in
-  /// `deviations`.
+  /// Strings must be valid UTF-8 with complete escape sequences, and numbers must be in the range
+  /// of `Double`. Byte-order marks, trailing commas, and duplicate keys are accepted and recorded
+  /// in `deviations`.
   public init(text: [UInt8], name: String, limits: JSONLimits = JSONLimits()) throws(JSONError) {
     var reader = JSONParser(limits: limits)
     do {
@@ -34,12 +34,12 @@ public final class JSONDocument: Sendable {
   /// The outermost value.
   public var root: JSONValue { JSONValue(document: self, index: 0) }
 
-  /// Returns the line and the column of a byte. The first call indexes the lines.
+  /// Returns the line and column of a byte offset. The first call builds a line index.
   public func location(at offset: Int) -> FileLocation {
     lineIndex.location(of: offset, in: text, name: name)
   }
 
-  /// Returns the location of a value, or of a byte within the value.
+  /// Returns the location of a value or of a byte offset within it.
   package func location(ofValue index: Int, at offset: Int? = nil) -> FileLocation {
     let value = JSONValue(document: self, index: index)
     var location = location(at: offset ?? value.offset)
@@ -47,8 +47,8 @@ public final class JSONDocument: Sendable {
     return location
   }
 
-  /// Returns the value that a deviation concerns: the container of a trailing comma, or the value
-  /// of a duplicate key.
+  /// Returns the value affected by a deviation: the container of a trailing comma, or the value of
+  /// a duplicate key.
   public func value(of deviation: JSONDeviation) -> JSONValue {
     JSONValue(document: self, index: deviation.valueIndex)
   }
@@ -69,22 +69,22 @@ extension JSONError {
   }
 }
 
-/// The maximum size of a document.
+/// Limits on the size of a document.
 public struct JSONLimits: Equatable, Sendable {
-  /// The maximum length of the text in bytes, at most 256 MiB: offsets and key lengths have 28
-  /// bits.
+  /// The maximum length of the text, in bytes. It is at most 256 MiB, because offsets and key
+  /// lengths are stored in 28 bits.
   public let maximumTextBytes: Int
-  /// The maximum number of values of any kind. Each takes 24 bytes of memory.
+  /// The maximum number of values of any kind. Each value occupies 24 bytes.
   public let maximumValueCount: Int
-  /// The maximum depth of nested containers.
+  /// The maximum nesting depth of objects and arrays.
   public let maximumDepth: Int
 
-  /// Creates limits. The length and the count are clamped to the capacity of a document.
+  /// Creates limits. The length and count are clamped to the capacity of a document.
   ///
   /// - Parameters:
-  ///   - maximumTextBytes: The maximum length of the text in bytes.
+  ///   - maximumTextBytes: The maximum length of the text, in bytes.
   ///   - maximumValueCount: The maximum number of values.
-  ///   - maximumDepth: The maximum depth of nested containers.
+  ///   - maximumDepth: The maximum nesting depth of objects and arrays.
   public init(
     maximumTextBytes: Int = 1 << 28, maximumValueCount: Int = 20_000_000,
     maximumDepth: Int = 256
@@ -95,7 +95,8 @@ public struct JSONLimits: Equatable, Sendable {
   }
 }
 
-/// A deviation from strict JSON that the parser accepts, or a duplicate key.
+/// A deviation from strict JSON that the parser accepts, such as a trailing comma or a duplicate
+/// key.
 public struct JSONDeviation: Equatable, Sendable {
   /// The kind of a deviation.
   public enum Kind: Equatable, Sendable {
@@ -103,15 +104,15 @@ public struct JSONDeviation: Equatable, Sendable {
     case byteOrderMark
     /// A comma before a closing bracket.
     case trailingComma
-    /// A key that its object already has. The last value applies.
+    /// A key that occurs more than once in its object. The last value applies.
     case duplicateKey
   }
 
   /// The kind of the deviation.
   public var kind: Kind
-  /// The position in the text, in bytes.
+  /// The byte offset of the deviation.
   public var offset: Int
-  /// The index of the value concerned: the container of a comma, or the value of a key.
+  /// The index of the affected value: the container of a comma, or the value of a key.
   var valueIndex: Int
 }
 
@@ -120,12 +121,12 @@ extension FindingLog {
   ///
   /// - Parameters:
   ///   - rule: The violated rule.
-  ///   - value: The value.
-  ///   - offset: The position in the text, or nil for the start of the value.
-  ///   - severity: The severity, or nil for that of the rule.
-  ///   - message: One sentence without a period.
-  ///   - suggestion: A correction, or nil.
-  ///   - errorCode: The code of the same error in another API.
+  ///   - value: The affected value.
+  ///   - offset: The byte offset in the text, or nil for the start of the value.
+  ///   - severity: The severity, or nil to use the default of the rule.
+  ///   - message: A sentence without a final period.
+  ///   - suggestion: A suggested correction, or nil.
+  ///   - errorCode: The corresponding error code of another API.
   public mutating func add(
     _ rule: Rule, at value: JSONValue, offset: Int? = nil, severity: Severity? = nil,
     _ message: @autoclosure () -> String, suggestion: @autoclosure () -> String? = nil,
@@ -138,7 +139,7 @@ extension FindingLog {
       errorCode: errorCode)
   }
 
-  /// Returns the findings about values of a document, in the order of the text.
+  /// Returns the findings about values of a document, in document order.
   public func findings(in document: JSONDocument) -> [Finding] {
     findings { document.location(ofValue: $0, at: $1) }
   }

@@ -1,46 +1,47 @@
-/// The error for a text that is not a JSON document.
+/// An error for a text that is not valid JSON.
 public struct JSONError: Error, Equatable, Sendable {
-  /// The kind of an error, by its remedy.
+  /// The kind of an error, which determines the remedy.
   public enum Kind: Equatable, Sendable {
-    /// The text violates the grammar: correct it.
+    /// The text violates the JSON grammar and must be corrected.
     case syntax
-    /// The text ends too early: complete it.
+    /// The text ends too early and must be completed.
     case truncated
-    /// The text is not UTF-8: save it as UTF-8.
+    /// The text is not UTF-8 and must be saved as UTF-8.
     case encoding
-    /// The text exceeds a limit: make it smaller or less nested.
+    /// The text exceeds a limit and must be shortened or nested less deeply.
     case limit
   }
 
   /// The kind of the error.
   public var kind: Kind
-  /// The location of the first character that cannot be accepted.
+  /// The location of the first invalid character.
   public var location: FileLocation
-  /// One sentence without a period.
+  /// A sentence without a final period.
   public var message: String
-  /// A correction, or nil.
+  /// A suggested correction, or nil.
   public var suggestion: String?
 }
 
 extension JSONError: CustomStringConvertible {
-  /// One line: `NAME:LINE:COLUMN: error: MESSAGE; SUGGESTION`.
+  /// The error on one line: `NAME:LINE:COLUMN: error: MESSAGE; SUGGESTION`.
   public var description: String {
     "\(location): error: \(message)" + (suggestion.map { "; \($0)" } ?? "")
   }
 }
 
-/// A parse error with a byte offset, which `JSONError` converts to a line and a column.
+/// A parse error at a byte offset, which `JSONError` converts to a line and column.
 struct JSONParseError: Error {
   var kind = JSONError.Kind.syntax
   var offset: Int
   var message: String
   var suggestion: String?
-  /// The position of the unfinished container or string, whose line and column end the message.
+  /// The offset of the unclosed container or string, whose line and column are appended to the
+  /// message.
   var openingBracketOffset: Int?
 }
 
 extension InputError {
-  /// Creates the error for a text that is not a JSON document.
+  /// Creates an input error from a JSON error.
   public init(_ error: JSONError, rule: Rule, errorCode: Int? = nil) {
     self.init(
       Finding(

@@ -1,25 +1,25 @@
-/// A list of names that keys and strings are compared with, without allocating strings.
+/// A list of names to which keys and strings are compared without allocation.
 public struct JSONNameList: Sendable {
-  /// The names. Their order determines their indices.
+  /// The names, in index order.
   public let names: [String]
 
   private let nameBytes: [[UInt8]]
 
-  /// Creates a list. The first of two equal names applies.
+  /// Creates a list. If a name occurs more than once, its first index applies.
   public init(_ names: [String]) {
     self.names = names
     nameBytes = names.map { Array($0.utf8) }
   }
 
-  /// Returns the index of the name that equals a value's key, or nil.
+  /// Returns the index of the name that equals the key of a value, or nil.
   public func index(ofKey value: JSONValue) -> Int? {
     let node = value.node
     let text = value.document.text
     return index(text.span, node.keyRange, isEscaped: node.isKeyEscaped)
   }
 
-  /// Indexes the members of an object by the names of their keys, in one pass. The list must have
-  /// at most 32 names.
+  /// Indexes the members of an object by key, in a single pass. The list may contain at most 32
+  /// names.
   package func indexedMembers(of object: JSONValue) -> JSONIndexedMembers {
     var members = JSONIndexedMembers(of: object.document)
     let allNodes = object.document.nodes
@@ -62,12 +62,13 @@ public struct JSONNameList: Sendable {
     return nil
   }
 
-  /// Returns the name that was probably meant by a text, for "did you mean …?", or nil.
+  /// Returns the name that the user probably meant, for "did you mean …?", or nil.
   ///
-  /// - The nearest name by edit distance, ignoring case, if at most a third of the text differs.
-  /// - Otherwise the shortest name that contains the text or is contained in it.
+  /// - The name with the smallest edit distance, ignoring case, if at most a third of the text
+  ///   differs.
+  /// - Otherwise, the shortest name that contains the text or is contained in it.
   ///
-  /// Texts of more than 64 bytes have no nearest name.
+  /// For texts longer than 64 bytes, the result is nil.
   public func nearest(to text: String) -> String? {
     guard !text.isEmpty, text.utf8.count <= 64 else { return nil }
     let textBytes = Array(text.lowercased().utf8)
@@ -75,7 +76,7 @@ public struct JSONNameList: Sendable {
     for name in names where name != text {
       let nameBytes = Array(name.lowercased().utf8)
       let limit = best?.distance ?? (max(textBytes.count, 3) / 3 + 1)
-      // The difference in length is a lower bound of the distance, and rules out most names.
+      // The difference in length is a lower bound of the distance, which excludes most names.
       guard abs(nameBytes.count - textBytes.count) < limit else { continue }
       let distance = Self.editDistance(textBytes, nameBytes)
       if distance < limit {
@@ -97,13 +98,13 @@ public struct JSONNameList: Sendable {
     text.indices.contains { text[$0...].starts(with: subsequence) }
   }
 
-  /// Returns the number of insertions, deletions, replacements, and swaps of neighbors that turn
-  /// one text into the other.
+  /// Returns the number of insertions, deletions, substitutions, and adjacent transpositions that
+  /// turn one text into another.
   ///
   /// Source: the optimal string alignment distance (L. Boytsov, Indexing methods for approximate
   /// dictionary searching, 2011, section 2).
   static func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-    // Three rows of the table of distances between prefixes: the current one and the two above.
+    // Keep three rows of the prefix distance table: the current row and the previous two.
     var rowBeforePrevious = Array(0...right.count)
     var previousRow = rowBeforePrevious
     var row = rowBeforePrevious

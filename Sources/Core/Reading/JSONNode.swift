@@ -1,26 +1,27 @@
-/// The record of one value: 24 bytes without references, so that parsing allocates nothing per
-/// value.
+/// A 24-byte record of a JSON value. It contains no references, so that parsing does not allocate
+/// per value.
 struct JSONNode {
-  /// The type of the value. Strings without escapes need no decoding.
+  /// The type of the value. Strings without escapes are distinguished because they need no
+  /// decoding.
   enum Form: UInt32 {
     case object, array, plainString, escapedString, number, `true`, `false`, null
   }
 
-  /// The `parent` of the root.
+  /// The `parent` index of the root.
   static let noParent = UInt32.max
 
-  /// The offset of the value's first byte.
+  /// The byte offset of the value.
   let startOffset: UInt32
-  /// For a scalar, the length in bytes. For a container, the index of the first node after its
+  /// For a scalar, its length in bytes. For a container, the index of the first node after its
   /// contents.
   var lengthOrEndIndex: UInt32
-  /// The index of the container, or `noParent`.
+  /// The node index of the enclosing container, or `noParent`.
   let parent: UInt32
-  /// The position among the values of the container, from 0.
+  /// The position of the value within its container, from 0.
   let siblingIndex: UInt32
-  /// The offset of the key's first byte inside the quotes, or 0 without a key.
+  /// The byte offset of the key, after its opening quote; 0 if there is no key.
   let keyStart: UInt32
-  /// 28 bits for the key's length, one for escapes in the key, and three for the form.
+  /// The key length (28 bits), a flag for escapes in the key (1 bit), and the form (3 bits).
   private let packedFormAndKey: UInt32
 
   init(
@@ -38,14 +39,14 @@ struct JSONNode {
 
   var form: Form { Form(rawValue: packedFormAndKey & 7) ?? .null }
   var isContainer: Bool { packedFormAndKey & 7 <= Form.array.rawValue }
-  /// The bytes of a scalar.
+  /// The byte range of a scalar.
   var range: Range<Int> { Int(startOffset)..<Int(startOffset) + Int(lengthOrEndIndex) }
-  /// The bytes of the key inside the quotes.
+  /// The byte range of the key, without quotes.
   var keyRange: Range<Int> { Int(keyStart)..<Int(keyStart) + Int(packedFormAndKey >> 4) }
   var isKeyEscaped: Bool { packedFormAndKey & 8 != 0 }
 }
 
-/// The position of a key inside its quotes, kept while its value is parsed.
+/// The location of a key between its quotes, which is kept while its value is parsed.
 struct JSONKeyRange {
   var startOffset = 0
   var length = 0

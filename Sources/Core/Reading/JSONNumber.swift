@@ -1,4 +1,4 @@
-/// The conversion of JSON numbers.
+/// Conversion of JSON numbers to `Double`.
 package enum JSONNumber {
   /// The powers of ten that `Double` represents exactly.
   private static let powersOfTen: [Double] = [
@@ -8,13 +8,13 @@ package enum JSONNumber {
   ]
 
   /// Returns the nearest `Double`, or infinity for a number out of range. The text must be a valid
-  /// number.
+  /// JSON number.
   ///
-  /// 1. An integer of at most 19 digits, below 2^53, times or over an exact power of ten, rounds
-  ///    only once, and so correctly (W. D. Clinger, How to Read Floating Point Numbers Accurately,
-  ///    1990).
-  /// 2. At most 19 digits over a power of ten below 2^64 are divided as integers.
-  /// 3. The standard library converts all other numbers.
+  /// 1. An integer below 2^53 with at most 19 digits is multiplied or divided by an exact power of
+  ///    ten. The result is rounded only once and is therefore correct (W. D. Clinger, How to Read
+  ///    Floating Point Numbers Accurately, 1990).
+  /// 2. A number of at most 19 digits with a divisor below 2^64 is computed by integer division.
+  /// 3. All other numbers are converted by the standard library.
   package static func parsedValue(in text: Span<UInt8>, range: Range<Int>) -> Double {
     var position = range.lowerBound
     let isNegative = text[position] == UInt8(ascii: "-")
@@ -60,7 +60,7 @@ package enum JSONNumber {
     return isNegative ? -magnitude : magnitude
   }
 
-  /// Returns the exponent after the letter `e`.
+  /// Returns the exponent that follows the letter `e`.
   private static func exponentInText(_ text: Span<UInt8>, _ range: Range<Int>) -> Int64 {
     var position = range.lowerBound
     let isNegative = text[position] == UInt8(ascii: "-")
@@ -69,29 +69,29 @@ package enum JSONNumber {
     }
     var exponent: Int64 = 0
     while position < range.upperBound {
-      // Larger exponents have the same effect: the number is infinite or 0.
+      // Larger exponents have the same result: infinity or 0.
       exponent = min(exponent * 10 + Int64(text[position] - UInt8(ascii: "0")), 1 << 32)
       position += 1
     }
     return isNegative ? -exponent : exponent
   }
 
-  /// Returns the `Double` nearest to a positive integer over a power of ten, with an exponent of 1
-  /// to 19.
+  /// Returns the `Double` nearest to a positive integer divided by a power of ten with an exponent
+  /// from 1 to 19.
   private static func quotient(_ mantissa: UInt64, powerOfTen exponent: Int) -> Double {
     var divisor: UInt64 = 1
     for _ in 0..<exponent {
       divisor &*= 10
     }
-    // Both numbers are shifted to the highest bit, and the dividend halved, so that the quotient
-    // has 63 or 64 bits.
+    // Shift both numbers to the highest bit, and halve the dividend, so that the quotient has 63 or
+    // 64 bits.
     let mantissaShift = mantissa.leadingZeroBitCount
     let divisorShift = divisor.leadingZeroBitCount
     let dividend = mantissa << mantissaShift
     let (quotient, remainder) = (divisor << divisorShift).dividingFullWidth(
       (dividend >> 1, dividend << 63))
     // `Double` has 53 bits. A nonzero remainder sets the lowest bit, so that a value above the
-    // midpoint of two numbers is not rounded as a tie.
+    // midpoint between two numbers is not rounded as a tie.
     let significand = Double(remainder == 0 ? quotient : quotient | 1)
     return Double(
       sign: .plus, exponent: divisorShift - mantissaShift - 63, significand: significand)

@@ -1,6 +1,7 @@
-/// A property of a Swift type as a key of a JSON object: reads, writes, and documents its value.
+/// A key of a JSON object that corresponds to a Swift property, with functions to read and write
+/// it.
 package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
-  /// Lends access to a property of the owner, for reading and writing: `{ $1(&$0.time) }`.
+  /// Provides read and write access to a property of the owner, as in `{ $1(&$0.time) }`.
   ///
   /// A `WritableKeyPath` would be the natural type, but the studio's WebAssembly module is compiled
   /// as Embedded Swift, which has no key paths.
@@ -8,21 +9,21 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
     @Sendable (_ owner: inout Owner, _ body: (inout Value) -> Void) -> Void
 
   package var key: JSONKey
-  /// Reads the value of the key into the owner. Returns false for an invalid value, after reporting
-  /// it.
+  /// Reads the value of the key into the owner. Reports an invalid value and returns false.
   package let read: @Sendable (JSONValue, inout Owner, inout Reader) -> Bool
-  /// Writes the owner's value, unless the key is optional and the value is that of `defaultOwner`.
+  /// Writes the value of the owner, unless the key is optional and the value equals that of
+  /// `defaultOwner`.
   package let write:
     @Sendable (_ owner: Owner, _ defaultOwner: Owner?, inout JSONObjectWriter) -> Void
-  /// Returns whether the key is valid for the owner, given the keys that were read before it; nil
-  /// for always.
+  /// Returns true if the key is valid for the owner, given the keys that have already been read. If
+  /// nil, the key is always valid.
   var condition: (@Sendable (Owner) -> Bool)?
 
-  /// Creates a property from functions. Without `write`, the property is read only.
+  /// Creates a property from functions. Without `write`, the property is read-only.
   ///
   /// - Parameters:
   ///   - key: The key and its documentation.
-  ///   - read: Reads the value of the key into the owner; false if it cannot be used.
+  ///   - read: Reads the value of the key into the owner. Returns false if the value is invalid.
   ///   - write: Writes the owner's value.
   package init(
     _ key: JSONKey, read: @escaping @Sendable (JSONValue, inout Owner, inout Reader) -> Bool,
@@ -37,8 +38,8 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
     self.write = write
   }
 
-  /// Returns the property restricted to some owners. For all others, the key is neither read, nor
-  /// required, nor written.
+  /// Returns a copy of the property that applies only to certain owners. For all others, the key is
+  /// not read, required, or written.
   package func appliesOnly(where condition: @escaping @Sendable (Owner) -> Bool) -> Self {
     var conditionalProperty = self
     conditionalProperty.condition = condition
@@ -46,7 +47,7 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
   }
 }
 
-/// The grammar of one kind of JSON object. Each property reads, checks, writes, orders, and
+/// The grammar of a kind of JSON object. Each property reads, validates, writes, orders, and
 /// documents one key.
 ///
 /// A format declares a reader, which holds the log of findings and any further state, and a schema
@@ -69,14 +70,15 @@ package struct JSONProperty<Owner, Reader: JSONSchemaReader>: Sendable {
 /// ]) { object, clip, reader in … }
 /// ```
 ///
-/// - `clip.read(json.root, into: &value, reader: &reader)` reads a text and reports its errors.
-/// - `clip.write(value, to: &object)` writes a text.
-/// - `clip.schema.canonicalText(of: json.root)` orders and lays out a text by the properties.
+/// - `clip.read(json.root, into: &value, reader: &reader)` reads a document and reports its errors.
+/// - `clip.write(value, to: &object)` writes the members of an object.
+/// - `clip.schema.canonicalText(of: json.root)` orders and formats a document by the schema.
 ///
-/// The order of the properties is the order of reading, and of the keys in written and canonical
-/// texts.
+/// The order of the properties determines the reading order and the order of keys in written and
+/// canonical texts.
 package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable {
-  /// Checks an object after all its properties were read. Returns false to reject the object.
+  /// A function that checks an object after all its properties have been read. It returns false to
+  /// reject the object.
   package typealias Check =
     @Sendable (_ object: JSONValue, _ owner: inout Owner, _ reader: inout Reader) -> Bool
 
@@ -89,11 +91,11 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
   /// Creates a schema.
   ///
   /// - Parameters:
-  ///   - noun: The noun for such an object in messages, with its article.
+  ///   - noun: The noun for the object in messages, with its article.
   ///   - properties: The properties in canonical order.
-  ///   - errorCode: The error code for incomplete objects.
-  ///   - discriminator: The key that selects the valid keys.
-  ///   - check: A check that runs after all properties were read, also for incomplete objects.
+  ///   - errorCode: The error code for objects with missing keys.
+  ///   - discriminator: The key that determines which other keys are valid.
+  ///   - check: A check that runs after all properties have been read, even if keys are missing.
   package init(
     _ noun: String, _ properties: [JSONProperty<Owner, Reader>], errorCode: Int? = nil,
     discriminator: JSONSchema.Discriminator? = nil,
@@ -105,14 +107,14 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
     self.check = check
   }
 
-  /// Reads an object. Absent keys leave the owner's values unchanged.
+  /// Reads an object into an owner. Absent keys leave the owner's values unchanged.
   ///
-  /// 1. The members are indexed by key in one pass, and the discriminator selects the valid keys.
+  /// 1. The members are indexed by key, and the discriminator determines the valid keys.
   /// 2. Unknown and repeated keys are reported.
-  /// 3. The properties are read in order; missing keys are reported.
-  /// 4. The check runs.
+  /// 3. The properties are read in order, and missing keys are reported.
+  /// 4. The check of the schema runs.
   ///
-  /// - Returns: True if all required keys are present with valid values, and the check passed.
+  /// - Returns: True if all required keys have valid values and the check passed.
   @discardableResult package func read(
     _ object: JSONValue, into owner: inout Owner, reader: inout Reader
   ) -> Bool {
@@ -152,7 +154,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
     return isComplete
   }
 
-  /// Returns the sets of permitted and expected keys of an object, as bits.
+  /// Returns the permitted keys and the expected keys of an object, as bit sets.
   private func keyBits(of object: JSONValue) -> (permitted: UInt32, expected: UInt32) {
     var permittedKeyBits = schema.allKeyBits
     var expectedKeyBits = schema.expectedKeyBits
@@ -169,7 +171,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
     return (permittedKeyBits, expectedKeyBits)
   }
 
-  /// Reports unknown keys, and checks the values of repeated keys that do not apply.
+  /// Reports unknown keys, and checks the overridden values of repeated keys.
   private func checkExtraMembers(
     of object: JSONValue, _ members: borrowing JSONIndexedMembers, permitted: UInt32,
     _ owner: inout Owner, _ reader: inout Reader
@@ -187,12 +189,12 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
     }
   }
 
-  /// Writes the properties that differ from `defaultOwner`, and those that are always written;
-  /// without a default owner, all properties.
+  /// Writes the properties that differ from `defaultOwner` and those that are always written.
+  /// Without a default owner, all properties are written.
   ///
   /// - Parameters:
-  ///   - owner: The owner of the properties.
-  ///   - defaultOwner: An owner whose values are omitted, or nil.
+  ///   - owner: The owner whose properties are written.
+  ///   - defaultOwner: An owner whose property values are omitted, or nil.
   ///   - object: The object to write to.
   package func write(
     _ owner: Owner, unless defaultOwner: Owner? = nil, to object: inout JSONObjectWriter
@@ -205,8 +207,8 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
   /// Writes an array of objects.
   ///
   /// - Parameters:
-  ///   - owners: The owners of the properties.
-  ///   - defaultOwner: An owner whose values are omitted, or nil.
+  ///   - owners: The owners whose properties are written, one for each object.
+  ///   - defaultOwner: An owner whose property values are omitted, or nil.
   ///   - name: The key of the array.
   ///   - layout: The layout of each object.
   ///   - object: The object to write to.
@@ -222,7 +224,7 @@ package final class JSONObjectSchema<Owner, Reader: JSONSchemaReader>: Sendable 
     }
   }
 
-  /// Returns an object as a text of its own.
+  /// Returns the text of an object as a complete document.
   package func text(_ owner: Owner, layout: JSONWriter.Layout = .multiline) -> [UInt8] {
     var writer = JSONWriter(layout: layout)
     writer.writeObject { write(owner, to: &$0) }

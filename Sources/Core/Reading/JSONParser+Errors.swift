@@ -1,5 +1,5 @@
 extension JSONParser {
-  /// Returns a description of the byte or character at the position.
+  /// Returns a description of the byte or character at the current position.
   func quotedCharacter(in text: Span<UInt8>) -> String {
     guard position < text.count else { return "the end of the text" }
     let unexpectedByte = text[position]
@@ -37,7 +37,7 @@ extension JSONParser {
     return parseError("expected a key in double quotes, found \(quotedCharacter(in: text))")
   }
 
-  /// Returns the error for a comment in the style of C or a script at the position, or nil.
+  /// Returns the error for a C-style or script-style comment at the current position, or nil.
   func commentError(_ text: Span<UInt8>) -> JSONParseError? {
     guard position < text.count else { return nil }
     let nextByte = position + 1 < text.count ? text[position + 1] : 0
@@ -48,7 +48,8 @@ extension JSONParser {
     return parseError("comments are not allowed in JSON")
   }
 
-  /// Returns the error for a missing value. `word` contains the letters at the position.
+  /// Returns the error for a missing or invalid value. `word` is the letters at the current
+  /// position.
   func invalidValueError(_ text: Span<UInt8>, word: String) -> JSONParseError {
     if let error = commentError(text) { return error }
     switch text[position] {
@@ -69,12 +70,12 @@ extension JSONParser {
     }
   }
 
-  /// Returns the error for text in single quotes.
+  /// Returns the error for a string in single quotes.
   private func singleQuoteError() -> JSONParseError {
     parseError("strings must be in double quotes")
   }
 
-  /// Returns an error at the position.
+  /// Creates an error at the current position.
   func parseError(_ message: String, suggestion: String? = nil) -> JSONParseError {
     JSONParseError(offset: position, message: message, suggestion: suggestion)
   }

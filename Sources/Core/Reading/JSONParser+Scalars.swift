@@ -26,13 +26,13 @@ extension JSONParser {
     throw endOfStringError(start: start)
   }
 
-  /// Skips ASCII characters other than quotes, backslashes, and control characters, eight bytes at
-  /// a time.
+  /// Skips ASCII characters other than quotes, backslashes, and control characters, eight at a
+  /// time.
   ///
-  /// In `bytes ^ pattern`, a byte that equals the character is 0. Subtracting 1 from each byte then
-  /// sets its highest bit, and likewise subtracting 0x20 from a control character. Borrows can only
-  /// set bits in bytes after the first match, so that the number of trailing zeros finds the first
-  /// match. `bytes` itself has the highest bit in bytes other than ASCII.
+  /// In `bytes ^ pattern`, a byte that equals the character is 0, and subtracting 1 from each byte
+  /// sets its highest bit. Likewise, subtracting 0x20 sets the highest bit of control characters.
+  /// Borrows can only set bits after the first match, so the number of trailing zeros locates the
+  /// first match. Non-ASCII bytes already have their highest bit set in `bytes`.
   @inline(__always) private mutating func skipPlainASCII(_ text: Span<UInt8>) {
     let lowBitOfEachByte: UInt64 = 0x0101_0101_0101_0101
     let highBitOfEachByte = lowBitOfEachByte << 7
@@ -90,7 +90,7 @@ extension JSONParser {
     return utf16Unit
   }
 
-  /// Returns the length of the UTF-8 sequence at the position.
+  /// Returns the length of the UTF-8 sequence at the current position.
   ///
   /// Source: The Unicode Standard, table 3-7 (well-formed byte sequences).
   private func utf8SequenceLength(_ text: Span<UInt8>) throws(JSONParseError) -> Int {
@@ -105,7 +105,7 @@ extension JSONParser {
     return length
   }
 
-  /// Reads a number by the grammar of JSON, and checks that `Double` can represent it.
+  /// Reads a JSON number, and checks that it is in the range of `Double`.
   mutating func readNumber(_ text: Span<UInt8>) throws(JSONParseError) {
     let start = position
     if text[position] == UInt8(ascii: "-") {
@@ -130,14 +130,14 @@ extension JSONParser {
       }
     }
     let hasExponent = try readExponent(text)
-    // A number with fewer digits and no exponent is below 1.8e308.
+    // A number with at most 300 integer digits and no exponent is within the range of `Double`.
     guard hasExponent || integerDigitCount > 300 else { return }
     if !JSONNumber.parsedValue(in: text, range: start..<position).isFinite {
       throw JSONParseError(offset: start, message: "number out of range")
     }
   }
 
-  /// Reads the exponent of a number. Returns whether there is one.
+  /// Reads the exponent of a number. Returns true if the number has an exponent.
   private mutating func readExponent(_ text: Span<UInt8>) throws(JSONParseError) -> Bool {
     guard position < text.count, text[position] | 0x20 == UInt8(ascii: "e") else { return false }
     position += 1
@@ -152,7 +152,7 @@ extension JSONParser {
     return true
   }
 
-  /// Skips digits. Returns their number.
+  /// Skips digits, and returns the number of digits skipped.
   private mutating func skipDigits(_ text: Span<UInt8>) -> Int {
     let start = position
     while position < text.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= text[position] {

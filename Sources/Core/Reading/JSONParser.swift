@@ -1,19 +1,20 @@
-/// Parses a text into nodes.
+/// Parses a JSON text into nodes.
 ///
-/// Parsing uses a loop instead of recursion: the container that is open now is `parentIndex`, and
-/// its node stores its own parent.
+/// Parsing uses a loop instead of recursion: `parentIndex` is the innermost open container, and its
+/// node stores the index of its own parent.
 ///
 /// 1. `readPreamble` skips a byte-order mark and white space.
 /// 2. `readValue` appends the node of a scalar, or opens a container.
-/// 3. `readSeparators` closes containers and skips a comma; `readKey` reads the next key.
-/// 4. Closing a container stores the index after its contents, and records duplicate keys.
+/// 3. `readSeparators` closes containers and skips a comma. `readKey` reads the next key.
+/// 4. When a container closes, the index after its contents is stored, and duplicate keys are
+///    recorded.
 struct JSONParser {
   let limits: JSONLimits
-  /// The nodes so far, in the order of the text.
+  /// The nodes parsed so far, in document order.
   private(set) var nodes: [JSONNode] = []
-  /// The accepted deviations from strict JSON.
+  /// The deviations from strict JSON found so far.
   private(set) var deviations: [JSONDeviation] = []
-  /// The offset of the next byte.
+  /// The byte offset of the next character.
   var position = 0
 
   /// The index of the innermost open container.
@@ -36,7 +37,7 @@ struct JSONParser {
       )
     }
     try readPreamble(text)
-    // Compact texts have a value every 20 bytes. Reserved memory that is not used is never touched.
+    // Compact texts have a value about every 20 bytes. Unused reserved memory is never touched.
     nodes.reserveCapacity(min(text.count / 16, limits.maximumValueCount))
     try readValues(text)
     skipWhitespace(text)
@@ -68,7 +69,7 @@ struct JSONParser {
     } while true
   }
 
-  /// Skips the byte-order mark and the white space before the value.
+  /// Skips a byte-order mark and the white space before the root value.
   private mutating func readPreamble(_ text: Span<UInt8>) throws(JSONParseError) {
     if text.count >= 2, text[0] ^ text[1] == 1, text[0] | text[1] == 0xFF {
       throw JSONParseError(kind: .encoding, offset: 0, message: "the text is UTF-16, not UTF-8")
@@ -83,7 +84,7 @@ struct JSONParser {
     }
   }
 
-  /// Reads a scalar, or the opening bracket of a container. Returns whether a container was opened.
+  /// Reads a scalar or the opening bracket of a container. Returns true if a container was opened.
   private mutating func readValue(_ text: Span<UInt8>, key: JSONKeyRange) throws(JSONParseError)
     -> Bool
   {
@@ -126,7 +127,7 @@ struct JSONParser {
     return true
   }
 
-  /// Reads the separators after a value. Returns false at the end of the document.
+  /// Reads the separators after a value. Returns false at the end of the text.
   private mutating func readSeparators(_ text: Span<UInt8>) throws(JSONParseError) -> Bool {
     while parentIndex != JSONNode.noParent {
       skipWhitespace(text)
@@ -154,7 +155,7 @@ struct JSONParser {
     return false
   }
 
-  /// Reads a key and its colon. The position is then at the value.
+  /// Reads a key and the colon after it, and stops at the value.
   private mutating func readKey(_ text: Span<UInt8>) throws(JSONParseError) -> JSONKeyRange {
     let keyTokenStart = position
     guard text[keyTokenStart] == UInt8(ascii: "\"") else { throw missingKeyError(text) }
@@ -198,12 +199,12 @@ struct JSONParser {
     }
   }
 
-  /// The maximum number of keys that are compared in pairs. Keys of larger objects are put into a
-  /// set.
+  /// The maximum number of keys that are compared pairwise. The keys of larger objects are compared
+  /// by means of a set.
   private static let maximumPairwiseKeyCount = 8
 
   private mutating func findDuplicateKeys(of object: Int, _ text: Span<UInt8>) {
-    // A single member has no duplicate, and most objects in large texts are small.
+    // Skip objects with a single member. Most objects in large texts are small.
     guard siblingIndex > 0 else { return }
     if siblingIndex < Self.maximumPairwiseKeyCount {
       findDuplicateKeysInPairs(of: object, text)

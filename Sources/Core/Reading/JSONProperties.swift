@@ -1,7 +1,7 @@
-// The kinds of properties of a schema.
+// Factory functions for the kinds of properties in a schema.
 
 extension JSONProperty {
-  /// A known key whose value is not kept. A string is checked for its type.
+  /// A known key whose value is ignored. The type of a string is still checked.
   package static func ignored(_ name: String, _ type: JSONType = .any, _ meaning: String = "")
     -> Self
   {
@@ -13,10 +13,10 @@ extension JSONProperty {
     }
   }
 
-  /// A number, an integer, a boolean, or a string.
+  /// A number, integer, Boolean, or string.
   ///
-  /// An absent key stands for `defaultValue` or, without one, for the value of the default owner.
-  /// An optional value of nil is not written.
+  /// If the key is absent, the value is `defaultValue` or, without a default, that of the default
+  /// owner. An optional value of nil is not written.
   package static func value<Value: JSONScalar>(
     _ name: String, _ type: JSONType, is presence: JSONKey.Presence = .optional,
     default defaultValue: Double? = nil,
@@ -30,7 +30,7 @@ extension JSONProperty {
     )
   }
 
-  /// A scalar whose type depends on the properties that were read before.
+  /// A scalar whose type depends on previously read properties.
   package static func value<Value: JSONScalar>(
     _ key: JSONKey, type: (@Sendable (Owner, Reader) -> JSONType)?,
     access: @escaping Accessor<Value>
@@ -52,7 +52,7 @@ extension JSONProperty {
     }
   }
 
-  /// Returns a property of an owner, or nil without an owner.
+  /// Returns the property value of an owner, or nil if there is no owner.
   package static func value<Value>(_ access: Accessor<Value>, of owner: Owner?) -> Value? {
     guard var owner else { return nil }
     var value: Value?
@@ -60,7 +60,7 @@ extension JSONProperty {
     return value
   }
 
-  /// A number that is always written with the same value, and ignored on reading.
+  /// A number that is always written with the same value and ignored when reading.
   package static func constant(
     _ name: String, is presence: JSONKey.Presence = .alwaysWritten, _ value: Int
   ) -> Self {
@@ -94,7 +94,7 @@ extension JSONProperty {
     }
   }
 
-  /// An array of scalars. An empty optional array is not written.
+  /// An array of scalars. An optional array is not written if it is empty.
   package static func values<Value: JSONScalar & JSONWritable>(
     _ name: String, of type: JSONType, is presence: JSONKey.Presence = .optional,
     _ meaning: String = "",
@@ -128,7 +128,7 @@ extension JSONProperty {
     }
   }
 
-  /// An object that always has a value. It is read into the existing value.
+  /// An object that always has a value. Reading modifies the existing value.
   package static func object<Value: Equatable & Sendable>(
     _ name: String,
     _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
@@ -155,7 +155,7 @@ extension JSONProperty {
     }
   }
 
-  /// An object whose value is nil if the key is absent. Reading starts with the value `new`.
+  /// An object that is nil if the key is absent. Reading starts from the value `new`.
   package static func object<Value: Sendable>(
     _ name: String,
     _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Value, Reader>,
@@ -174,7 +174,7 @@ extension JSONProperty {
     }
   }
 
-  /// An object that has no counterpart in the model: its properties are those of the owner itself.
+  /// An object without a counterpart in the Swift model. Its properties are those of the owner.
   package static func group(
     _ name: String,
     _ schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Owner, Reader>,
@@ -191,8 +191,8 @@ extension JSONProperty {
     }
   }
 
-  /// An array of objects. Reading starts each with the value `new`. Incomplete objects are reported
-  /// and skipped.
+  /// An array of objects. Reading starts from the value `new` for each element. Incomplete objects
+  /// are reported and skipped.
   package static func array<Element: Equatable & Sendable>(
     _ name: String,
     of schema: @escaping @autoclosure @Sendable () -> JSONObjectSchema<Element, Reader>,

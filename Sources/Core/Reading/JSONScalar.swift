@@ -1,28 +1,29 @@
-/// A Swift value that is one JSON number, string, or boolean, or an optional of it.
+/// A Swift type that corresponds to a JSON number, string, or Boolean, or an optional of such a
+/// type.
 package protocol JSONScalar: Equatable, Sendable {
-  /// Returns the value of a scalar, or nil if its JSON type does not match.
+  /// Returns the value of a JSON scalar, or nil if its JSON type does not match.
   static func fromJSON(_ content: JSONScalarContent) -> Self?
-  /// A Boolean value that indicates whether nil is a value of the type.
+  /// A Boolean value that indicates whether the type represents null as nil.
   static var acceptsNull: Bool { get }
-  /// Returns the representable value that is nearest to a number.
+  /// Returns the value of the type that is nearest to a number.
   static func nearestRepresentable(to number: Double) -> Double
   /// Writes the value as a member of an object.
   ///
-  /// - Parameters:
+  /// - key: The key of the member.
   ///   - key: The key.
   ///   - omitsPoint: True to write whole numbers without a decimal point.
   ///   - object: The object to write to.
   func write(_ key: String, omitsPoint: Bool, to object: inout JSONObjectWriter)
 }
 
-/// The content of a JSON scalar: a number, a string, or a boolean. The other two are nil.
+/// The content of a JSON scalar. Exactly one of the number, string, and Boolean is not nil.
 package struct JSONScalarContent {
   var numberValue: Double?
   var textValue: String?
   var booleanValue: Bool?
 }
 
-/// A type with few values, each with a name in JSON.
+/// An enumeration whose cases have JSON names.
 package protocol JSONEnumeration: CaseIterable, Equatable, Sendable { var jsonName: String { get } }
 
 extension JSONEnumeration where Self: RawRepresentable<String> {
@@ -53,12 +54,12 @@ extension JSONScalar where Self: JSONWritable & BinaryFloatingPoint {
 extension Double: JSONScalar {
   package static func fromJSON(_ content: JSONScalarContent) -> Double? { content.numberValue }
 
-  /// The number for messages: whole numbers have no decimal point.
+  /// The number as text for messages. Whole numbers have no decimal point.
   package var shortText: String { Int(exactly: self).map(String.init) ?? description }
 }
 
 extension Float: JSONScalar {
-  // Adding 0 turns −0 into 0.
+  // Adding 0 converts −0 to 0.
   package static func fromJSON(_ content: JSONScalarContent) -> Float? {
     content.numberValue.map { Float($0) + 0 }
   }

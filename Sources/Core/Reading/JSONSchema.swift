@@ -1,35 +1,36 @@
-/// The type of the value of a key in a JSON object.
+/// The type of a key's value in a JSON object.
 package enum JSONType: Sendable {
   /// A number in a range. `unboundedNumber` accepts all finite numbers.
   case number(ClosedRange<Double>)
-  /// A whole number in a range. `JSONSchemaRules.fractionHandling` decides about fractions.
+  /// A whole number in a range. `JSONSchemaRules.fractionHandling` determines how fractions are
+  /// handled.
   case integer(ClosedRange<Int>)
   case boolean
-  /// A string. The pattern is a regular expression for the published JSON Schemas; reading ignores
-  /// it.
+  /// A string. The pattern, a regular expression, appears only in published JSON Schemas and is not
+  /// checked when reading.
   case string(pattern: String? = nil)
-  /// A name from a list, whose first name is the default.
+  /// A name from a list. The first name is the default.
   case enumeration([String])
-  /// An array of elements of one type, optionally with a range of counts.
+  /// An array of elements of one type, optionally with a permitted range of element counts.
   indirect case array(JSONType, count: ClosedRange<Int>? = nil)
-  /// An object. The closure delays the evaluation, so that a schema can contain itself.
+  /// An object. The closure defers evaluation, so that a schema can contain itself.
   case object(@Sendable () -> JSONSchema)
-  /// A value that the property reads by itself.
+  /// Any value, which the property reads itself.
   case any
 
   package static let unboundedNumber = JSONType.number(
     -.greatestFiniteMagnitude ... .greatestFiniteMagnitude)
 }
 
-/// A key of a JSON object, without the Swift type that owns its value.
+/// A key of a JSON object, independent of the Swift property that stores its value.
 package struct JSONKey: Sendable {
-  /// The presence of a key in a text.
+  /// The requirement that a key be present in a text.
   package enum Presence: Sendable {
-    /// Always present. An object without the key is incomplete, which is an error.
+    /// Must be present. An object without the key is incomplete, which is an error.
     case required
-    /// Written always. Reading a text without the key reports a warning.
+    /// Always written. Reading an object without the key reports a warning.
     case recommended
-    /// Written always. Reading a text without the key reports nothing.
+    /// Always written. An object without the key is accepted without a finding.
     case alwaysWritten
     /// Written only if the value differs from the default.
     case optional
@@ -38,18 +39,18 @@ package struct JSONKey: Sendable {
   package var name: String
   package var type: JSONType
   package var presence = Presence.optional
-  /// The value of an absent key, or nil if there is no constant default.
+  /// The value that an absent key implies, or nil if there is no constant default.
   package var defaultValue: Double?
-  /// One or two sentences for authors of texts, starting with the unit.
+  /// One or two sentences that explain the key to authors, beginning with the unit.
   package var explanation = ""
-  /// The noun for a value of the key in messages, or nil to use the key itself.
+  /// The noun for the value in messages, or nil to use the key itself.
   package var noun: String?
-  /// The rule for values out of range, or nil to use the rule of the reader.
+  /// The rule for out-of-range values, or nil to use the reader's rule.
   package var rule: Rule?
-  /// The error code for invalid values, such as one of `CHHapticError`, or nil to use the code of
+  /// The error code for invalid values, such as a `CHHapticError` code, or nil to use the code of
   /// the object.
   package var errorCode: Int?
-  /// The layout of the object, of each object in the array, or of the array of scalars.
+  /// The layout of the object, of each object in an array, or of an array of scalars.
   package var layout: JSONWriter.Layout?
 
   package init(
@@ -71,7 +72,7 @@ package struct JSONKey: Sendable {
 }
 
 extension JSONKey {
-  /// Returns the key with another type.
+  /// Returns a copy of the key with a different type.
   func withType(_ type: JSONType) -> JSONKey {
     var typedKey = self
     typedKey.type = type
@@ -79,14 +80,13 @@ extension JSONKey {
   }
 }
 
-/// The keys of one kind of JSON object in canonical order, and their dependencies.
+/// The keys of a kind of JSON object, in canonical order, and their dependencies.
 package final class JSONSchema: Sendable {
-  /// A key whose value selects the other keys that are valid.
+  /// A key whose value determines which other keys are valid.
   package struct Discriminator: Sendable {
-    /// The key, whose value is a string.
+    /// The name of the key, whose value is a string.
     package var key: String
-    /// The keys that each value permits, and those that it requires. The first value is the
-    /// default.
+    /// The permitted and required keys for each value of the key. The first value is the default.
     package var variants: [(value: String, keys: [String], required: [String])]
 
     package init(
@@ -97,17 +97,17 @@ package final class JSONSchema: Sendable {
     }
   }
 
-  /// The noun for such an object in messages, with its article: `an event`.
+  /// The noun for the object in messages, with its article, such as `an event`.
   package let noun: String
   /// The keys, at most 32.
   package let keys: [JSONKey]
   package let names: JSONNameList
-  /// The error code for incomplete objects, such as one of `CHHapticError`.
+  /// The error code for incomplete objects, such as a `CHHapticError` code.
   package let errorCode: Int?
   package let discriminator: Discriminator?
-  /// The set of all keys, as bits.
+  /// A bit set of all keys.
   let allKeyBits: UInt32
-  /// The set of keys that are required or recommended, as bits.
+  /// A bit set of the required and recommended keys.
   let expectedKeyBits: UInt32
 
   package init(
@@ -131,8 +131,8 @@ package final class JSONSchema: Sendable {
 
   package func key(named name: String) -> JSONKey? { keys.first { $0.name == name } }
 
-  /// Returns the permitted and the required keys of an object, by the value of its discriminator.
-  /// An unknown value permits all keys.
+  /// Returns the keys that an object may contain and those that it must contain, depending on its
+  /// discriminator. An unknown discriminator value permits all keys.
   package func keys(in object: JSONValue) -> (permitted: [JSONKey], required: [String]) {
     let required = keys.filter { $0.presence == .required }.map { $0.name }
     guard let discriminator else { return (keys, required) }

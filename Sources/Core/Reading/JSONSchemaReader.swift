@@ -1,23 +1,22 @@
-/// The rules that a schema reader reports, and its policies.
+/// The rules and policies of a schema reader.
 package struct JSONSchemaRules: Sendable {
-  /// The policy for a fraction where an integer is expected.
+  /// The handling of a fractional number for an integer key.
   package enum FractionHandling: Sendable {
-    /// The fraction is an error of `outOfRange`.
+    /// The number is rejected with an error of the rule `outOfRange`.
     case rejected
-    /// The fraction is truncated, the result clamped to the range of `Int32`, and a finding of the
-    /// rule added.
+    /// The number is truncated and clamped to the range of `Int32`, and a finding is reported.
     case truncated(Rule)
-    /// The number is rounded, and a finding of the rule added.
+    /// The number is rounded, and a finding is reported.
     case rounded(Rule)
   }
 
-  /// The policy for null as the value of an optional key.
+  /// The handling of null for an optional key.
   package enum NullHandling: Sendable {
-    /// Null is a value of a wrong type.
+    /// Null is reported as a value of the wrong type.
     case wrongType
-    /// Null stands for an absent key.
+    /// Null is equivalent to an absent key.
     case absent
-    /// Null stands for an absent key, and a finding of the rule is added.
+    /// Null is equivalent to an absent key, and a finding is reported.
     case absentWithFinding(Rule)
   }
 
@@ -30,8 +29,8 @@ package struct JSONSchemaRules: Sendable {
   package var unknownValue: Rule?
   /// The rule that empty strings violate, or nil to accept empty strings.
   package var emptyText: Rule?
-  /// A Boolean value that indicates whether every value of a repeated key is checked, though only
-  /// the last applies.
+  /// A Boolean value that indicates whether every value of a repeated key is checked, although only
+  /// the last value applies.
   package var checksRepeatedKeys: Bool
   package var fractionHandling: FractionHandling
   package var nullHandling: NullHandling
@@ -56,20 +55,20 @@ package struct JSONSchemaRules: Sendable {
   }
 }
 
-/// A reader of texts by ``JSONObjectSchema``, which reports violations to its log.
+/// A type that reads JSON documents by ``JSONObjectSchema`` and logs violations.
 ///
-/// A format can report keys in its own words by implementing `reportMissing`, `reportUnknownKey`,
-/// or `reportUnknownValue`. A number out of range is clamped if the severity of `outOfRange` is
-/// below `error`, and rejected otherwise.
+/// A format can customize messages by implementing `reportMissing`, `reportUnknownKey`, or
+/// `reportUnknownValue`. An out-of-range number is rejected if the severity of `outOfRange` is
+/// `error`, and clamped otherwise.
 package protocol JSONSchemaReader: Sendable {
   /// A Boolean value that indicates whether whole numbers are written without a decimal point.
   static var writesShortNumbers: Bool { get }
 
-  /// The findings so far.
+  /// The log of findings so far.
   var log: FindingLog { get set }
-  /// The rules that are reported, and the policies.
+  /// The rules and policies that apply while reading.
   var rules: JSONSchemaRules { get }
-  /// A Boolean value that indicates whether unknown and recommended keys are reported.
+  /// A Boolean value that indicates whether unknown keys and missing recommended keys are reported.
   var wantsFindings: Bool { get }
 
   mutating func reportMissing(
@@ -84,7 +83,7 @@ extension JSONSchemaReader {
 
   package var wantsFindings: Bool { true }
 
-  /// Reports a missing key of an object, unless it may be absent.
+  /// Reports a key that is missing from an object, unless the key is optional.
   package mutating func reportMissing(
     _ key: JSONKey, isRequired: Bool, of object: JSONValue, schema: JSONSchema
   ) {
@@ -104,7 +103,7 @@ extension JSONSchemaReader {
       suggestion: schema.names.suggestion(for: key))
   }
 
-  /// Reports a name that is not in a list.
+  /// Reports a string that is not in a list of names.
   package mutating func reportUnknownValue(
     _ text: String, names: JSONNameList, key: JSONKey, at value: JSONValue
   ) {
@@ -114,13 +113,13 @@ extension JSONSchemaReader {
       suggestion: names.suggestion(for: text), errorCode: key.errorCode)
   }
 
-  /// Returns true if a value has a JSON type, and reports a value of another type.
+  /// Returns true if a value has the expected JSON type. Otherwise, reports the value.
   ///
   /// - Parameters:
   ///   - kind: The expected type.
-  ///   - value: The value.
-  ///   - name: The name of the value in the message.
-  ///   - errorCode: The code of the same error in another API.
+  ///   - value: The value to check.
+  ///   - name: The name of the value in messages.
+  ///   - errorCode: The corresponding error code of another API.
   package mutating func expectKind(
     _ kind: JSONValue.Kind, of value: JSONValue, as name: @autoclosure () -> String,
     errorCode: Int? = nil
@@ -133,7 +132,7 @@ extension JSONSchemaReader {
     return false
   }
 
-  /// Returns true if null counts as an absent key, and reports null if the rules require that.
+  /// Returns true if null counts as an absent key. Reports null if the rules require it.
   package mutating func acceptsNullAsAbsent(_ value: JSONValue) -> Bool {
     switch rules.nullHandling {
     case .wrongType:
@@ -148,7 +147,7 @@ extension JSONSchemaReader {
     }
   }
 
-  /// Reads a scalar; reports an invalid value and returns nil.
+  /// Reads a scalar. Reports an invalid value and returns nil.
   package mutating func readScalar<Value: JSONScalar>(_ value: JSONValue, key: JSONKey) -> Value? {
     switch key.type {
     case .number(let range):
@@ -218,14 +217,14 @@ extension JSONSchemaReader {
     return wholeNumber
   }
 
-  /// Returns a number in a range, the nearest bound if clamping is permitted, or nil. A number out
-  /// of range is reported.
+  /// Returns a number if it is in range. An out-of-range number is reported, and the nearest bound
+  /// is returned if clamping is permitted, otherwise nil.
   ///
   /// - Parameters:
-  ///   - number: The number.
+  ///   - number: The number to check.
   ///   - range: The valid range.
-  ///   - value: The value of the number, for the report.
-  ///   - key: The key of the value.
+  ///   - value: The JSON value that contains the number, for findings.
+  ///   - key: The key of the JSON value.
   package mutating func checkRange(
     _ number: Double, range: ClosedRange<Double>, at value: JSONValue, key: JSONKey
   ) -> Double? {
@@ -247,8 +246,8 @@ extension JSONSchemaReader {
     return usesNearestValue ? nearestInRange : nil
   }
 
-  /// Reads one of a list of names. Returns its index, or nil for an unknown name, after reporting
-  /// it.
+  /// Reads a string that must be in a list of names, and returns its index. Reports an unknown name
+  /// and returns nil.
   package mutating func readName(_ value: JSONValue, names: JSONNameList, key: JSONKey) -> Int? {
     if let index = names.index(ofString: value) { return index }
     guard expectKind(.string, of: value, as: key.name, errorCode: key.errorCode),
@@ -260,8 +259,8 @@ extension JSONSchemaReader {
     return nil
   }
 
-  /// Reads an array of objects. Incomplete objects are skipped. Returns nil for a value of another
-  /// type.
+  /// Reads an array of objects, and skips incomplete objects. Returns nil if the value is not an
+  /// array.
   package mutating func readElements<Element>(
     of value: JSONValue, key: JSONKey, schema: JSONObjectSchema<Element, Self>, new: Element
   ) -> [Element]? {
@@ -289,19 +288,19 @@ extension JSONSchemaReader {
 }
 
 extension JSONNameList {
-  /// Returns the question for the name that was probably meant by a text: `did you mean "x"?`.
+  /// Returns a question that suggests the closest name, such as `did you mean "x"?`, or nil.
   package func suggestion(for text: String) -> String? {
     nearest(to: text).map { "did you mean \"\($0)\"?" }
   }
 }
 
 extension JSONValue {
-  /// The first 24 bytes of a scalar as in the text.
+  /// The first 24 bytes of a scalar, as written in the document.
   package var truncatedLexeme: String { String(decoding: lexeme.prefix(24), as: UTF8.self) }
 }
 
 extension JSONSchema {
-  /// Returns a suggestion to rename an unknown key of an object that is similar to a missing one.
+  /// Returns a suggestion to rename an unknown key that resembles a missing key, or nil.
   package func renameSuggestion(for name: String, in object: JSONValue) -> String? {
     for member in object.members {
       guard names.index(ofKey: member) == nil, let key = member.key,

@@ -1,11 +1,11 @@
-/// Functions for the bytes of JSON strings.
+/// Functions on the bytes of JSON strings.
 enum JSONString {
-  /// Returns the bytes that a string represents.
+  /// Returns the decoded bytes of a string.
   ///
   /// - Parameters:
-  ///   - text: The text of the document.
-  ///   - range: The range inside the quotes of a valid string.
-  ///   - isEscaped: True if the string has escapes.
+  ///   - text: The bytes of the document.
+  ///   - range: The byte range between the quotes of a valid string.
+  ///   - isEscaped: True if the string contains escape sequences.
   ///   - limit: The number of bytes after which decoding stops.
   static func decode(_ text: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool, limit: Int = .max)
     -> [UInt8]
@@ -59,7 +59,7 @@ enum JSONString {
     return codeUnit
   }
 
-  /// Returns the value of a hexadecimal digit, or nil for another byte.
+  /// Returns the value of a hexadecimal digit, or nil if the byte is not one.
   static func hexadecimalValue(of byte: UInt8) -> UInt16? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
@@ -111,22 +111,22 @@ enum JSONString {
     return sequenceLength
   }
 
-  /// Returns whether a byte is an ASCII letter, as in `true`.
+  /// Returns true if a byte is an ASCII letter.
   static func isLetter(_ byte: UInt8) -> Bool {
     UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
   }
 
-  /// Returns a part of the text as a string, without decoding escapes.
+  /// Returns a range of the text as a string, without decoding escape sequences.
   static func text(_ text: Span<UInt8>, _ range: Range<Int>) -> String {
     String(decoding: decode(text, range, isEscaped: false), as: UTF8.self)
   }
 
-  /// Returns a byte as `0xFF`.
+  /// Returns a byte in hexadecimal notation, such as `0xFF`.
   static func hexadecimalText(ofByte byte: UInt8) -> String {
     "0x" + hexadecimalText(UInt16(byte), digits: 2)
   }
 
-  /// Returns a UTF-16 code unit as `\uD800`.
+  /// Returns a UTF-16 code unit as an escape sequence, such as `\uD800`.
   static func unicodeEscape(_ unit: UInt16) -> String { "\\u" + hexadecimalText(unit, digits: 4) }
 
   private static func hexadecimalText(_ value: UInt16, digits: Int) -> String {

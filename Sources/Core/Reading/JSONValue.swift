@@ -1,38 +1,38 @@
-/// A cursor to one value of a document. The value is decoded on access.
+/// A reference to a value in a JSON document. The value is decoded on access.
 public struct JSONValue: Sendable {
   /// The type of a value.
   public enum Kind: String, Sendable {
-    /// Members with keys, in braces.
+    /// A set of members with keys, in braces.
     case object
-    /// Elements, in brackets.
+    /// A list of elements, in brackets.
     case array
-    /// Text.
+    /// A quoted text.
     case string
-    /// A number.
+    /// A number in decimal notation.
     case number
-    /// `true` or `false`.
+    /// The literal `true` or `false`.
     case boolean
-    /// `null`.
+    /// The literal `null`.
     case null
   }
 
-  /// The document of the value.
+  /// The document that contains the value.
   public let document: JSONDocument
-  /// The index of the value in the order of the text, from 0. A container precedes its contents.
+  /// The index of the value in document order, from 0. A container precedes its contents.
   public let nodeIndex: Int
 
-  /// Creates a cursor to a value.
+  /// Creates a reference to a value.
   ///
   /// - Parameters:
-  ///   - document: The document of the value.
-  ///   - index: The index of the value, less than the number of values in the document.
+  ///   - document: The document that contains the value.
+  ///   - index: The index of the value, which must be less than the number of values.
   public init(document: JSONDocument, index: Int) {
     precondition(
       document.nodes.indices.contains(index), "a value's number is below the document's count")
     self.init(document, uncheckedIndex: index)
   }
 
-  /// Creates a cursor to an existing value, without checking the index.
+  /// Creates a reference to an existing value without checking the index.
   init(_ document: JSONDocument, uncheckedIndex index: Int) {
     self.document = document
     self.nodeIndex = index
@@ -66,7 +66,7 @@ public struct JSONValue: Sendable {
       as: UTF8.self)
   }
 
-  /// The finite `Double` nearest to the number, or nil if the value is not a number.
+  /// The nearest finite `Double`, or nil if the value is not a number.
   public var number: Double? {
     let node = node
     guard node.form == .number else { return nil }
@@ -74,7 +74,7 @@ public struct JSONValue: Sendable {
     return JSONNumber.parsedValue(in: text.span, range: node.range)
   }
 
-  /// The boolean, or nil if the value is not a boolean.
+  /// The Boolean, or nil if the value is not a Boolean.
   public var boolean: Bool? {
     switch node.form {
     case .true: true
@@ -83,36 +83,36 @@ public struct JSONValue: Sendable {
     }
   }
 
-  /// The bytes of a scalar as in the text. Containers have none.
+  /// The bytes of a scalar as written in the document; empty for a container.
   public var lexeme: ArraySlice<UInt8> {
     let node = node
     return node.isContainer ? [] : document.text[node.range]
   }
 
-  /// Returns the range between the quotes of a string.
+  /// Returns the byte range between the quotes of a string.
   static func contentRange(of range: Range<Int>) -> Range<Int> {
     range.lowerBound + 1..<range.upperBound - 1
   }
 
-  /// The key of a member, or nil if the value is not a member of an object.
+  /// The key of the value, or nil if it is not a member of an object.
   public var key: String? { hasKey ? decoded(node.keyRange, isEscaped: node.isKeyEscaped) : nil }
 
   var hasKey: Bool { parent?.kind == .object }
 
-  /// The container of the value, or nil for the root.
+  /// The enclosing container, or nil for the root.
   public var parent: JSONValue? {
     let parent = node.parent
     return parent == JSONNode.noParent ? nil : JSONValue(document, uncheckedIndex: Int(parent))
   }
 
-  /// The members of an object in the order of the text, with duplicates; empty for other types.
+  /// The members of an object in document order, including duplicates; empty for other types.
   public var members: JSONChildren { JSONChildren(of: self, if: .object) }
 
   /// The elements of an array; empty for other types.
   public var elements: JSONChildren { JSONChildren(of: self, if: .array) }
 
-  /// Returns the elements of an array of whole numbers in a range, decoded in one pass; nil for any
-  /// other value.
+  /// Returns the elements of an array if all are whole numbers in a range, or nil otherwise. The
+  /// elements are decoded in a single pass.
   package func integerElements(in range: ClosedRange<Int32>) -> [Int32]? {
     let node = node
     guard node.form == .array else { return nil }
@@ -132,7 +132,8 @@ public struct JSONValue: Sendable {
     return numbers
   }
 
-  /// The last member with a key, or nil if there is none or the value is not an object.
+  /// The last member with a key, or nil if the object has no such member or the value is not an
+  /// object.
   public subscript(key: String) -> JSONValue? {
     var lastMatchingMember: JSONValue?
     for member in members where member.key == key {
@@ -141,10 +142,10 @@ public struct JSONValue: Sendable {
     return lastMatchingMember
   }
 
-  /// The position of the value's first byte in the text.
+  /// The byte offset of the value in the text.
   public var offset: Int { Int(node.startOffset) }
 
-  /// The line, the column, and the path of the value.
+  /// The line, column, and path of the value.
   public var location: FileLocation { document.location(ofValue: nodeIndex) }
 
   /// The byte offset of the key's opening quote, or of the value if there is no key.
@@ -152,7 +153,7 @@ public struct JSONValue: Sendable {
 
   /// The path from the root to the value, such as `Pattern[3].Event.Time`; empty for the root.
   ///
-  /// Keys that are not identifiers are written `["in brackets"]`, shortened to 40 characters.
+  /// Keys that are not identifiers are written as `["key"]` and shortened to 40 characters.
   public var path: String {
     var pathSteps: [String] = []
     var value = self
@@ -170,7 +171,7 @@ public struct JSONValue: Sendable {
     return path.hasPrefix(".") ? String(path.dropFirst()) : path
   }
 
-  /// The key, cut at 200 bytes, so that a path costs less than the text.
+  /// The key, truncated to 200 bytes to bound the cost of a path.
   private var truncatedKey: String {
     decoded(node.keyRange, isEscaped: node.isKeyEscaped, limit: 200)
   }
@@ -182,7 +183,7 @@ public struct JSONValue: Sendable {
 }
 
 extension JSONValue.Kind {
-  /// The type as a noun with its article, for messages.
+  /// The type as a noun with an article, for messages.
   public var noun: String {
     switch self {
     case .null: rawValue
@@ -194,7 +195,7 @@ extension JSONValue.Kind {
 
 /// The members of an object, or the elements of an array.
 public struct JSONChildren: Sequence, IteratorProtocol, Sendable {
-  /// A Boolean value that indicates whether no value remains.
+  /// A Boolean value that indicates whether no values remain.
   public var isEmpty: Bool { index >= end }
 
   private let document: JSONDocument

@@ -1,7 +1,7 @@
-/// Writes one JSON value as text.
+/// Writes a JSON document as text.
 ///
-/// Closures write the contents of objects and arrays through a nested writer, so that commas,
-/// brackets, and keys are always correct.
+/// The contents of objects and arrays are written by closures through a nested writer, so that
+/// commas, brackets, and keys are always well formed.
 ///
 /// ```swift
 /// var json = JSONWriter()
@@ -11,7 +11,8 @@
 /// }
 /// ```
 ///
-/// The text moves into the nested writer and back, so that only the innermost writer can write.
+/// The text moves into the nested writer and back, so that only the innermost writer can write to
+/// it.
 public struct JSONWriter: ~Copyable {
   /// The layout of the contents of an object or array.
   public enum Layout: Sendable {
@@ -23,13 +24,13 @@ public struct JSONWriter: ~Copyable {
     case compact
   }
 
-  /// The text so far. It is a complete document after one value has been written.
+  /// The text written so far. It is a complete document once a value has been written.
   public private(set) var bytes: [UInt8] = []
   private var layout: Layout
   private var depth = 0
   private var isContainerEmpty = true
 
-  /// Creates an empty writer with a default layout for all containers.
+  /// Creates an empty writer. The layout is the default for all containers.
   public init(layout: Layout = .multiline) { self.layout = layout }
 
   /// Returns the text with a final line break.
@@ -41,7 +42,7 @@ public struct JSONWriter: ~Copyable {
   /// Writes an object.
   ///
   /// - Parameters:
-  ///   - layout: The layout of the object, or nil for that of the writer.
+  ///   - layout: The layout of the object, or nil to use that of the writer.
   ///   - contents: Writes the members.
   public mutating func writeObject<E: Error>(
     layout: Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
@@ -63,7 +64,7 @@ public struct JSONWriter: ~Copyable {
   /// Writes an array.
   ///
   /// - Parameters:
-  ///   - layout: The layout of the array, or nil for that of the writer.
+  ///   - layout: The layout of the array, or nil to use that of the writer.
   ///   - contents: Writes the elements.
   public mutating func writeArray<E: Error>(
     layout: Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
@@ -100,9 +101,9 @@ public struct JSONWriter: ~Copyable {
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Writes a copy of a value with its order, its duplicate keys, and the digits of its numbers.
+  /// Writes a copy of a JSON value, preserving its order, duplicate keys, and number notation.
   public mutating func writeValue(copying value: JSONValue) {
-    // The depth of recursion is limited by the maximum depth of a document.
+    // Recursion is bounded by the maximum nesting depth of a document.
     switch value.kind {
     case .object:
       writeObject { object in
@@ -132,7 +133,7 @@ public struct JSONWriter: ~Copyable {
   private mutating func openContainer(_ bracket: Unicode.Scalar, layout: Layout?) -> Layout {
     bytes.append(UInt8(ascii: bracket))
     let outerLayout = self.layout
-    // A container on one line cannot contain one on several lines.
+    // A single-line container cannot contain a multiline container.
     if outerLayout == .multiline, let layout {
       self.layout = layout
     }
@@ -151,8 +152,7 @@ public struct JSONWriter: ~Copyable {
     isContainerEmpty = false
   }
 
-  /// Writes the comma and the white space before the next element or member, and the key of a
-  /// member.
+  /// Writes the comma and white space before the next element or member, and the key of a member.
   fileprivate mutating func writeSeparator(key: String? = nil) {
     if !isContainerEmpty {
       bytes.append(UInt8(ascii: ","))
@@ -190,23 +190,24 @@ public struct JSONWriter: ~Copyable {
   }
 }
 
-/// Writes the members of one object.
+/// Writes the members of an object.
 public struct JSONObjectWriter: ~Copyable {
   fileprivate var output: JSONWriter
 
-  /// Writes a string, a number or a boolean.
+  /// Writes a member whose value is a string, number, or Boolean.
   public mutating func writeMember(_ key: String, _ value: some JSONWritable) {
     output.writeSeparator(key: key)
     value.write(to: &output)
   }
 
-  /// Writes `null`.
+  /// Writes a member whose value is null.
   public mutating func writeNull(_ key: String) {
     output.writeSeparator(key: key)
     output.writeVerbatim("null".utf8)
   }
 
-  /// Writes a copy of a value with its order, its duplicate keys, and the digits of its numbers.
+  /// Writes a member with a copy of a JSON value, preserving its order, duplicate keys, and number
+  /// notation.
   public mutating func writeMember(_ key: String, copying value: JSONValue) {
     output.writeSeparator(key: key)
     output.writeValue(copying: value)
@@ -216,7 +217,7 @@ public struct JSONObjectWriter: ~Copyable {
   ///
   /// - Parameters:
   ///   - key: The key of the member.
-  ///   - layout: The layout of the object, or nil for that of the writer.
+  ///   - layout: The layout of the object, or nil to use that of the writer.
   ///   - contents: Writes the members of the object.
   public mutating func writeObject<E: Error>(
     _ key: String, layout: JSONWriter.Layout? = nil,
@@ -230,7 +231,7 @@ public struct JSONObjectWriter: ~Copyable {
   ///
   /// - Parameters:
   ///   - key: The key of the member.
-  ///   - layout: The layout of the array, or nil for that of the writer.
+  ///   - layout: The layout of the array, or nil to use that of the writer.
   ///   - contents: Writes the elements.
   public mutating func writeArray<E: Error>(
     _ key: String, layout: JSONWriter.Layout? = nil,
@@ -241,11 +242,11 @@ public struct JSONObjectWriter: ~Copyable {
   }
 }
 
-/// Writes the elements of one array.
+/// Writes the elements of an array.
 public struct JSONArrayWriter: ~Copyable {
   fileprivate var output: JSONWriter
 
-  /// Writes a string, a number or a boolean.
+  /// Writes a string, number, or Boolean.
   public mutating func writeElement(_ value: some JSONWritable) {
     output.writeSeparator()
     value.write(to: &output)
@@ -257,7 +258,7 @@ public struct JSONArrayWriter: ~Copyable {
     output.writeVerbatim("null".utf8)
   }
 
-  /// Writes a copy of a value with its order, its duplicate keys, and the digits of its numbers.
+  /// Writes a copy of a JSON value, preserving its order, duplicate keys, and number notation.
   public mutating func writeElement(copying value: JSONValue) {
     output.writeSeparator()
     output.writeValue(copying: value)
@@ -266,7 +267,7 @@ public struct JSONArrayWriter: ~Copyable {
   /// Writes an element that is an object.
   ///
   /// - Parameters:
-  ///   - layout: The layout of the object, or nil for that of the writer.
+  ///   - layout: The layout of the object, or nil to use that of the writer.
   ///   - contents: Writes the members.
   public mutating func writeObject<E: Error>(
     layout: JSONWriter.Layout? = nil, _ contents: (inout JSONObjectWriter) throws(E) -> Void
@@ -278,7 +279,7 @@ public struct JSONArrayWriter: ~Copyable {
   /// Writes an element that is an array.
   ///
   /// - Parameters:
-  ///   - layout: The layout of the array, or nil for that of the writer.
+  ///   - layout: The layout of the array, or nil to use that of the writer.
   ///   - contents: Writes the elements.
   public mutating func writeArray<E: Error>(
     layout: JSONWriter.Layout? = nil, _ contents: (inout JSONArrayWriter) throws(E) -> Void
@@ -288,15 +289,15 @@ public struct JSONArrayWriter: ~Copyable {
   }
 }
 
-/// A Swift value that is one JSON scalar.
+/// A Swift value that can be written as a JSON scalar.
 public protocol JSONWritable {
-  /// Writes the value. A number must be finite; it is written as the shortest decimal that reads
-  /// back equal.
+  /// Writes the value. A number must be finite, and is written as the shortest decimal that reads
+  /// back as the same value.
   func write(to json: inout JSONWriter)
 }
 
 extension String: JSONWritable {
-  /// Writes the text in quotes.
+  /// Writes the string in quotes, with escape sequences where necessary.
   public func write(to json: inout JSONWriter) { json.writeString(self) }
 }
 

@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// Converts byte offsets of a text to lines and columns. The index is built on first use and then
+/// Converts byte offsets in a text to lines and columns. The index is built on first use and can be
 /// shared between threads.
 ///
-/// A checkpoint every 4 KiB stores the line and the column, so that a lookup takes the same time in
-/// one long line as in many short ones, and the memory depends only on the length of the text.
+/// A checkpoint every 4 KiB stores the line and column. Lookup time is therefore independent of
+/// line length, and memory depends only on the length of the text.
 public final class LineIndex: Sendable {
   private struct TextPosition: Sendable {
     var line = 1
     var column = 1
   }
 
-  /// The number of bytes between two checkpoints.
+  /// The number of bytes between checkpoints.
   private static let checkpointInterval = 4096
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
@@ -23,15 +23,15 @@ public final class LineIndex: Sendable {
 
   private let checkpoints = AtomicLazyReference<Checkpoints>()
 
-  /// Creates an index for one text, which must be passed to every call.
+  /// Creates an index for a text, which must be passed to every call.
   public init() {}
 
-  /// Returns the line and the column of a byte, or of the end of the text.
+  /// Returns the line and column of a byte offset, which may be the end of the text.
   ///
-  /// LF, CR, and CRLF each end a line. A byte-order mark has no column.
+  /// LF, CR, and CRLF each end a line. A byte-order mark does not count as a column.
   public func lineAndColumn(of offset: Int, in text: [UInt8]) -> (line: Int, column: Int) {
     let end = min(offset, text.count)
-    // If two threads count at once, the checkpoints of one are kept.
+    // If two threads build the checkpoints at the same time, only one result is kept.
     let checkpoints =
       checkpoints.load() ?? checkpoints.storeIfNil(Checkpoints(Self.makeCheckpoints(text)))
     let checkpointIndex = end / Self.checkpointInterval
@@ -41,7 +41,7 @@ public final class LineIndex: Sendable {
     return (position.line, position.column)
   }
 
-  /// Returns the location of a byte, or of the end, in a text with a name.
+  /// Returns the location of a byte offset in a text.
   public func location(of offset: Int, in text: [UInt8], name: String, path: String = "")
     -> FileLocation
   {
@@ -62,7 +62,7 @@ public final class LineIndex: Sendable {
     }
   }
 
-  /// Moves a position through a part of a text.
+  /// Advances a line and column through a range of a text.
   private static func advance(
     _ position: inout TextPosition, through text: [UInt8], from start: Int, to end: Int
   ) {
@@ -74,10 +74,10 @@ public final class LineIndex: Sendable {
         guard offset == 0 || text[offset - 1] != UInt8(ascii: "\r") else { continue }
         position = TextPosition(line: position.line + 1, column: 1)
       case 0x80...0xBF:
-        // A scalar is counted at its first byte.
+        // Count each scalar at its first byte.
         continue
       case 0xEF where offset == 0 && text.starts(with: byteOrderMark):
-        // Editors do not display the byte-order mark.
+        // Editors do not count the byte-order mark.
         continue
       default:
         position.column += 1

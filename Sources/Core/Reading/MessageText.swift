@@ -1,6 +1,6 @@
 extension String {
-  /// Returns the text in double quotes for a message: control characters are escaped, and long
-  /// texts shortened to `limit` scalars.
+  /// Returns the text in double quotes for a message. Control characters are escaped, and text
+  /// beyond `limit` scalars is omitted.
   public func quoted(limit: Int = 60) -> String {
     var writer = JSONWriter(layout: .compact)
     let exceedsLimit = unicodeScalars.count > limit
@@ -8,7 +8,7 @@ extension String {
     return String(decoding: writer.bytes, as: UTF8.self).escapingInvisibles
   }
 
-  /// The text with invisible characters escaped, such as `\u0085`.
+  /// The text with invisible characters replaced by escapes such as `\u0085`.
   package var escapingInvisibles: String {
     var escapedText = ""
     for scalar in unicodeScalars {
@@ -25,11 +25,11 @@ extension String {
 }
 
 extension Unicode.Scalar {
-  /// A Boolean value that indicates whether the character is not displayed, but breaks a line or
-  /// controls a terminal.
+  /// A Boolean value that indicates whether the character is invisible and could break a line or
+  /// control a terminal.
   ///
-  /// True for control characters, including C1, line separators, and format characters such as
-  /// those that reverse text.
+  /// This includes C0 and C1 control characters, line separators, and format characters such as
+  /// those that reverse text direction.
   public var isInvisible: Bool {
     switch properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator: true

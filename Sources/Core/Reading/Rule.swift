@@ -1,41 +1,41 @@
-/// The severity of a finding. Only errors make an input unusable.
+/// The severity of a finding. Only errors make the input unusable.
 public enum Severity: Int, CaseIterable, Comparable, CustomStringConvertible, Sendable {
-  /// Information that does not question the input.
+  /// The input is fine, but a detail is worth knowing.
   case note
-  /// The input is usable, but may not do what was intended.
+  /// The input is usable, but may not behave as intended.
   case warning
   /// The input is unusable.
   case error
 
-  /// Returns whether one severity is lower than another.
+  /// Returns true if the first severity is lower than the second.
   public static func < (lhs: Severity, rhs: Severity) -> Bool { lhs.rawValue < rhs.rawValue }
 
-  /// The name in messages and JSON: `note`, `warning`, or `error`.
+  /// The name of the severity in messages and JSON: `note`, `warning`, or `error`.
   public var description: String { ["note", "warning", "error"][rawValue] }
 }
 
-/// The stable name of a rule, such as `transient-gap`, or `FORMAT/NAME` for a rule of one format.
+/// The stable name of a rule, such as `transient-gap`, or `FORMAT/NAME` for a format-specific rule.
 public struct RuleID: Hashable, Comparable, CustomStringConvertible, Sendable {
-  /// The name.
+  /// The name as users type it.
   public let text: String
 
-  /// Creates a name, without checking that such a rule exists.
+  /// Creates a rule name without checking that the rule exists.
   public init(_ text: String) { self.text = text }
 
-  /// Returns whether one name precedes another in the order of Unicode scalars.
+  /// Returns true if the first name precedes the second in Unicode scalar order.
   public static func < (lhs: RuleID, rhs: RuleID) -> Bool { lhs.text < rhs.text }
 
-  /// The name.
+  /// The name as users type it.
   public var description: String { text }
 }
 
 extension RuleID: ExpressibleByStringLiteral {
-  /// Creates a name from a literal.
+  /// Creates a rule name from a string literal.
   public init(stringLiteral text: String) { self.init(text) }
 }
 
 extension Rule {
-  /// The subject of a rule, for users who check only some subjects.
+  /// The subject of a rule, for users who check only certain subjects.
   public enum Category: String, CaseIterable, Sendable {
     /// Violations that make an input unusable. These rules cannot be disabled.
     case errors
@@ -47,7 +47,7 @@ extension Rule {
     case hardware
   }
 
-  /// The subject of the rule.
+  /// The category of the rule, derived from its severity and group.
   public var category: Category {
     if severity == .error { return .errors }
     switch group {
@@ -67,13 +67,13 @@ extension Rule {
 /// }
 /// ```
 public struct Rule: Hashable, Sendable {
-  /// The name that users type.
+  /// The name of the rule, as users type it.
   public let id: RuleID
-  /// The heading of the rule in lists.
+  /// The heading under which the rule is listed.
   public let group: String
-  /// The default severity of a finding.
+  /// The default severity of violations.
   public let severity: Severity
-  /// One sentence with the requirement and its reason.
+  /// A sentence that states the requirement and its reason.
   public let explanation: String
 
   /// Creates a rule whose violation makes an input unusable.
@@ -81,7 +81,7 @@ public struct Rule: Hashable, Sendable {
     Rule(id: id, group: group, severity: .error, explanation: explanation)
   }
 
-  /// Creates a rule whose violation may be a mistake.
+  /// Creates a rule whose violation is probably a mistake.
   public static func warning(_ id: RuleID, _ group: String, _ explanation: String) -> Rule {
     Rule(id: id, group: group, severity: .warning, explanation: explanation)
   }
@@ -91,7 +91,7 @@ public struct Rule: Hashable, Sendable {
     Rule(id: id, group: group, severity: .note, explanation: explanation)
   }
 
-  /// Returns the rule with a prefixed name, such as `he/duration`.
+  /// Returns a copy of the rule with a prefixed name, such as `he/duration`.
   package func prefixed(by prefix: String) -> Rule {
     Rule(id: RuleID(prefix + id.text), group: group, severity: severity, explanation: explanation)
   }

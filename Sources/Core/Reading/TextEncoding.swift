@@ -1,5 +1,5 @@
-/// The encoding of a JSON text. RFC 4627 permitted UTF-16 and UTF-32, and readers still accept
-/// them.
+/// The encoding of a JSON text. RFC 4627 permitted UTF-16 and UTF-32, and many readers still accept
+/// both.
 public enum TextEncoding: String, Sendable {
   case utf8 = "UTF-8"
   case utf16LittleEndian = "UTF-16LE"
@@ -7,8 +7,8 @@ public enum TextEncoding: String, Sendable {
   case utf32LittleEndian = "UTF-32LE"
   case utf32BigEndian = "UTF-32BE"
 
-  /// Detects the encoding of a text from its byte-order mark, or from the zeros around its first
-  /// character.
+  /// Detects the encoding of a text from its byte-order mark or from the zero bytes around its
+  /// first character.
   public init(of bytes: [UInt8]) {
     let leadingBytes =
       Array(bytes.prefix(4)) + [UInt8](repeating: 0xAA, count: max(0, 4 - bytes.count))
@@ -25,7 +25,8 @@ public enum TextEncoding: String, Sendable {
     }
   }
 
-  /// Returns a text of this encoding as UTF-8 without byte-order mark, or nil if it is not valid.
+  /// Converts a text in this encoding to UTF-8 without a byte-order mark. Returns nil if it is
+  /// invalid.
   ///
   /// UTF-8 is returned unchanged and is not validated.
   public func utf8Bytes(of bytes: [UInt8]) -> [UInt8]? {

@@ -97,7 +97,7 @@ struct AHAPDecoder: JSONSchemaReader {
     }
   }
 
-  /// Decodes one entry. All of its parts are read.
+  /// Decodes all parts of an entry: its event, parameter, and curve.
   private mutating func decodeEntry(_ entry: JSONValue) {
     guard
       let entry = decodeObject(

@@ -12,8 +12,8 @@ extension HapticFormat {
   /// - A composition becomes a single file, or one file per layer if the controls of a layer would
   ///   affect the events of other layers. If a single file is requested anyway, the effect is
   ///   reported as a loss.
-  /// - Curves with squared interpolation are approximated by straight lines within the tolerance, with at
-  ///   most 16 points per curve.
+  /// - Curves with squared interpolation are approximated by straight lines within the tolerance,
+  ///   with at most 16 points per curve.
   /// - Loop points are dropped. Sampled signals are dropped unless they are written as sound files.
   /// - Non-finite numbers are errors.
   public static let ahap: HapticFormat = {

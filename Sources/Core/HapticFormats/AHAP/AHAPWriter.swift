@@ -3,7 +3,8 @@ import Reading
 
 /// Writes a composition as AHAP files.
 ///
-/// 1. Curves with squared interpolation are approximated by straight lines, and long events are divided.
+/// 1. Curves with squared interpolation are approximated by straight lines, and long events are
+///    divided.
 /// 2. Sampled signals become sound files with audio events, or are reported as losses.
 /// 3. The layers are written to a single file or to one file each.
 struct AHAPWriter {
