@@ -1,4 +1,4 @@
-/// Renders a plan from its first frame to a given length, without the latency of the renderer.
+/// Renders a plan from its first frame to a given length, with the renderer's latency removed.
 public struct OfflineRenderer: ~Copyable {
   /// The minimum trailing silence of a rendering, in seconds. Hardware may need more.
   public static let defaultTailDuration = 0.02
@@ -9,16 +9,17 @@ public struct OfflineRenderer: ~Copyable {
   private var remainingLatency: Int
   private var remainingLength: Int64
 
-  /// Creates a renderer of `settings.length` frames, or of the length of the plan if that is nil.
+  /// Creates a renderer whose length is `settings.length` or, if that is nil, the length of the
+  /// plan.
   public init(plan: RenderPlan, settings: RenderSettings = RenderSettings()) {
     self.init(plans: [plan], settings: settings)
   }
 
-  /// Creates a renderer of the plans of one pattern, in step.
+  /// Creates a renderer that plays several plans of one pattern in sync.
   ///
   /// - Parameters:
   ///   - plans: The plan of each haptic bus, as for `Renderer`.
-  ///   - sendGains: The send gain of each bus; an absent one is 1.
+  ///   - sendGains: The send gain of each haptic bus; missing gains are 1.
   ///   - settings: The routing, the level, and the length.
   public init(
     plans: [RenderPlan], sendGains: [SendAutomation] = [],
@@ -34,7 +35,7 @@ public struct OfflineRenderer: ~Copyable {
 
   /// The statistics of the rendering so far.
   public var statistics: RenderStatistics { renderer.statistics }
-  /// The number of frames that remain.
+  /// The number of frames that have not been rendered yet.
   public var remainingFrameCount: Int64 { remainingLength }
 
   /// Renders the next frames.

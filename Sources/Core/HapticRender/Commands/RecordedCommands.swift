@@ -1,9 +1,9 @@
 internal import RealtimeMemory
 
-/// Commands that were sent together, with all that another renderer needs to perform them.
+/// Commands that were sent together, with everything another renderer needs to perform them.
 package struct RecordedCommands: @unchecked Sendable {
   fileprivate let commands: [RenderCommand]
-  /// The players that the commands add, in the order of the commands.
+  /// The players that the commands add, in command order.
   fileprivate let additions: [Addition]
   /// The cue points that the commands refer to.
   fileprivate let cuePoints: [SharedCuePoint]
@@ -33,16 +33,17 @@ package struct RecordedCommands: @unchecked Sendable {
 ///
 /// A replay must outlive the renderer that performs its commands. It is not thread-safe.
 package final class CommandReplay {
-  /// The current players, by the players that they replace.
+  /// The current copies, with the original players that they replace.
   private var players: [(original: Reference<Player>, copy: RenderPlayer)] = []
   /// The removed players that the renderer may still use.
   private var removedPlayers: [RenderPlayer] = []
-  /// All cue points of the commands: the first renderer releases them for itself only.
+  /// The cue points of all commands, kept alive here because the first renderer releases only its
+  /// own use.
   private var cuePoints: [SharedCuePoint] = []
 
   package init() {}
 
-  /// Returns recorded commands for the players of this replay.
+  /// Translates recorded commands to the players of this replay.
   ///
   /// Commands of live voices are omitted.
   package func commands(_ recorded: RecordedCommands) -> [RenderCommand] {

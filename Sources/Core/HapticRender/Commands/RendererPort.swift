@@ -2,20 +2,20 @@ public import HapticModel
 internal import RealtimeMemory
 internal import Synchronization
 
-/// A lock-free connection between the control side and a renderer: commands in one direction,
-/// status in the other.
+/// A lock-free connection between the control side and a renderer. Commands go to the renderer, and
+/// status comes back.
 public final class RendererPort: @unchecked Sendable {
-  /// The maximum number of commands that wait for their frame.
+  /// The maximum number of scheduled commands that have not been performed.
   public static let maximumScheduledCommandCount = 4_096
-  /// The maximum number of commands that haven't been received.
+  /// The maximum number of sent commands that the renderer has not yet received.
   static let commandCapacity = 1_024
 
   let sharedState: Cell<SharedState>
   private var sentCommandCount = 0
-  /// A function that is called after commands were sent to an idle renderer: [the sending thread].
+  /// A function that is called after commands are sent to an idle renderer: [the sending thread].
   public var wakeHandler: (@Sendable () -> Void)?
 
-  /// The state that both threads access.
+  /// The state that the control thread and the render thread share.
   struct SharedState: ~Copyable {
     let queue = RingQueue(capacity: commandCapacity, filler: RenderCommand(.noOperation, at: 0))
     let position = Atomic<Int64>(0)
@@ -54,14 +54,14 @@ public final class RendererPort: @unchecked Sendable {
   /// Creates a port for a renderer with a number of channels.
   public init(channelCount: Int) { sharedState = Cell(SharedState(channelCount: channelCount)) }
 
-  /// Sends commands that belong together, all or none: [one control thread at a time].
+  /// Sends a group of commands, either all or none: [one control thread at a time].
   ///
   /// - Returns: True if there was enough space.
   public func send(_ commands: [RenderCommand]) -> Bool {
     let waitingCommandCount =
       sentCommandCount - sharedState.value.completedCommandCount.load(ordering: .acquiring)
-    // Immediate commands have their own space, so that players can be stopped if the schedule is
-    // full.
+    // Immediate commands have their own space, so that players can be stopped even if the schedule
+    // is full.
     let isScheduling = commands.contains { $0.frame > 0 }
     let availableCapacity =
       Self.maximumScheduledCommandCount + (isScheduling ? 0 : Self.commandCapacity / 2)
@@ -82,7 +82,7 @@ public final class RendererPort: @unchecked Sendable {
     return true
   }
 
-  /// The number of frames rendered, which is the next frame.
+  /// The number of frames rendered so far, which is also the position of the next frame.
   public var position: Int64 { sharedState.value.position.load(ordering: .acquiring) }
   /// The number of voices in the last block.
   public var voiceCount: Int { sharedState.value.voiceCount.load(ordering: .relaxed) }
@@ -116,7 +116,8 @@ public final class RendererPort: @unchecked Sendable {
     Float(bitPattern: sharedState.value.peakExcursion.load(ordering: .relaxed))
   }
 
-  /// The temperature rise of each channel's transducer; a new renderer starts with the values set.
+  /// The temperature rise of each channel's transducer. The values set here initialize a new
+  /// renderer.
   public var temperatureRises: [TransducerThermalState] {
     get {
       (0..<sharedState.value.thermalStates.count).map { channel in
@@ -141,7 +142,7 @@ public final class RendererPort: @unchecked Sendable {
   }
 }
 
-/// The statistics of a rendering.
+/// Statistics collected while rendering.
 public struct RenderStatistics: Equatable, Sendable {
   /// The number of frames rendered, including the delay of the limiter.
   public var frameCount: Int64 = 0
@@ -159,7 +160,7 @@ public struct RenderStatistics: Equatable, Sendable {
   public var excursionLimitedFrameCount: Int64 = 0
   /// The number of frames with reduced power, summed over distinct channels.
   public var powerLimitedFrameCount: Int64 = 0
-  /// The minimum gain in these frames; 1 if there were none.
+  /// The minimum protection gain in frames with reduced excursion or power; 1 if there were none.
   public var minimumProtectionGain: Float = 1
   /// The peak excursion of a transducer, as a fraction of its limit.
   public var peakExcursion: Float = 0
@@ -199,7 +200,7 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     case envelopeTime(EnvelopeTimeID, value: Float, slope: Float)
   }
 
-  /// The output frame.
+  /// The output frame at which the command is performed.
   var frame: Int64
   /// The order among commands of the same frame, assigned by the schedule.
   var sequenceNumber: UInt64 = 0
@@ -214,25 +215,26 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     self.init(.player(player.playerReference, action), at: frame)
   }
 
-  /// Adds a player; the first command for any player.
+  /// Adds a player. This must be the first command for the player.
   public static func add(_ player: RenderPlayer) -> RenderCommand { RenderCommand(player, .add) }
 
-  /// Fades a player out, drops its commands, and releases it; the last command for any player.
+  /// Fades a player out, drops its commands, and releases it. This must be the last command for the
+  /// player.
   public static func remove(_ player: RenderPlayer) -> RenderCommand {
     RenderCommand(player, .remove)
   }
 
-  /// Stops a player at once and drops its commands.
+  /// Stops a player immediately and drops its commands.
   public static func cancel(_ player: RenderPlayer) -> RenderCommand {
     RenderCommand(player, .cancel)
   }
 
-  /// Attaches a live voice; a voice that exceeds the maximum is released.
+  /// Attaches a live voice. If there are already too many voices, the voice is released.
   public static func attach(_ voice: LiveVoice) -> RenderCommand {
     RenderCommand(.attach(voice.stateReference), at: 0)
   }
 
-  /// Fades a live voice out over 5 ms and releases it; the last command for any voice.
+  /// Fades a live voice out over 5 ms and releases it. This must be the last command for the voice.
   public static func detach(_ voice: LiveVoice) -> RenderCommand {
     RenderCommand(.detach(voice.stateReference), at: 0)
   }
@@ -259,7 +261,8 @@ public struct RenderCommand: BitwiseCopyable, @unchecked Sendable {
     RenderCommand(player, .resume, at: frame)
   }
 
-  /// Continues a player at a cue point; an idle player starts there next.
+  /// Moves a playing player to a cue point. An idle player starts there the next time it is
+  /// started.
   public static func seek(
     _ player: RenderPlayer, to cue: SharedCuePoint, at frame: Int64
   ) -> RenderCommand {
@@ -383,7 +386,7 @@ extension Reference<CuePoint> {
 
 /// A priority queue of the commands that wait for their frame, implemented as a binary heap.
 ///
-/// Commands of equal frame are performed in the order in which they were sent.
+/// Commands for the same frame are performed in the order in which they were sent.
 struct CommandSchedule: ~Copyable {
   private let commands: FixedBuffer<RenderCommand>
   private(set) var count = 0

@@ -2,7 +2,7 @@ internal import RealtimeMemory
 
 /// The buses that players mix into: one for each haptic profile, and two for stereo audio.
 ///
-/// Each bus has a tail: future frames of voices that were cut off and fade out.
+/// Each bus has a tail: the fade-outs of cut-off voices, rendered ahead of time.
 struct BusSet: ~Copyable {
   /// The number of haptic buses.
   let hapticBusCount: Int
@@ -16,7 +16,7 @@ struct BusSet: ~Copyable {
   private let tailRings: FixedBuffer<Float>
   private var tailEndFrame: Int64 = 0
 
-  /// The length of a tail's ring buffer, in frames: more than two of the longest fades at 192 kHz.
+  /// The length of each tail's ring buffer, in frames: more than twice the longest fade at 192 kHz.
   static var tailCapacity: Int { @_noLocks get { 1_024 } }
 
   init(hapticBusCount hapticCount: Int, capacity: Int) {
@@ -29,12 +29,12 @@ struct BusSet: ~Copyable {
     rightAudio = unsafe busSamples.view.slice(from: (hapticCount + 1) * capacity, count: capacity)
   }
 
-  /// Returns the haptic bus of an index.
+  /// Returns the haptic bus with an index.
   @_noLocks func hapticBus(at index: Int) -> BufferView<Float> {
     unsafe busSamples.view.slice(from: index &* capacity, count: capacity)
   }
 
-  /// Starts a sub-block with the tails, or with silence.
+  /// Starts a sub-block by filling the buses with their tails or with silence.
   @_noLocks mutating func beginBlock(at position: Int64, count: Int) {
     for bus in 0..<hapticBusCount &+ 2 {
       let start = bus &* capacity
@@ -73,9 +73,9 @@ struct BusSet: ~Copyable {
   }
 }
 
-/// Buffers for the output of a single player, which is then faded or scaled, and mixed.
+/// Temporary buffers for the output of a single player, which is faded or scaled before mixing.
 struct CrossfadeBuffer: ~Copyable {
-  /// The duration of a fade, in seconds, when playback starts in the middle, stops, pauses, or
+  /// The duration, in seconds, of the fade when playback starts in the middle, stops, pauses, or
   /// mutes.
   static let fadeDuration = 0.002
 
@@ -105,7 +105,7 @@ struct CrossfadeBuffer: ~Copyable {
     }
   }
 
-  /// Multiplies the frames of a fade by an S-curve and a gain, and the haptics also by a send gain.
+  /// Applies an S-shaped fade and a gain to the buffers, and a send gain to the haptics only.
   @_noLocks func applyFade(isFadeIn: Bool, gain: Float, sendGain: Float) {
     let progressPerFrame = 1 / Float(fadeLength)
     for index in 0..<fadeLength {

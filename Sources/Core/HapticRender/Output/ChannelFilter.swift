@@ -53,7 +53,7 @@ public enum ChannelFilter: Equatable, Sendable {
     }
   }
 
-  /// Resonances with the decay of the filter, which extends a tail.
+  /// Resonances that decay as slowly as the filter, for computing the length of a tail.
   fileprivate var decayModels: [TransducerModel] {
     switch self {
     case .band(_, let decibels, let quality):
@@ -111,7 +111,7 @@ extension Biquad {
 
 /// The filters of a channel and their state.
 ///
-/// They add no delay. The result doesn't depend on the division into blocks.
+/// The filters add no delay, and the result does not depend on the block size.
 struct ChannelFilters: ~Copyable {
   struct Section: BitwiseCopyable {
     var filter: Biquad

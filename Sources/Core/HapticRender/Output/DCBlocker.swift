@@ -4,15 +4,14 @@ internal import CSampleKernels
 /// A DC blocker: a one-pole high-pass at 0.5 Hz, or two in series at 2.5 Hz while a limiter changes
 /// the gain.
 ///
-/// The attenuation at 20 Hz is 0.003 dB, and 0.13 dB in the fast mode. During silence the estimated
-/// offset decays at the fast rate, so that the output reaches digital silence.
+/// The attenuation at 20 Hz is 0.003 dB, or 0.13 dB in fast mode. During silence, the estimated
 ///
 /// Each filter subtracts the output of a one-pole low-pass, which estimates the offset. Frames are
 /// processed in groups of four: the recursion is unrolled, so that the four offsets depend only on
 /// the group's samples and on the offset at its start, and can be computed as a vector. Groups are
 /// aligned to the first frame, so the output doesn't depend on the block size.
 struct DCBlocker: BitwiseCopyable, Sendable {
-  /// The duration of the fast mode after `speedUp(from:)`, in seconds.
+  /// The duration of the fast mode after a call of `trackFast(from:)`, in seconds.
   static let fastDuration = 0.5
   /// The threshold (−128 dBFS) below which the offset becomes 0 during silence.
   static let silenceThreshold: Float = 4e-7

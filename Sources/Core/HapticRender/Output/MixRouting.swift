@@ -6,12 +6,12 @@ internal import RealtimeMemory
 struct MixRouting {
   /// The channels, in interleaving order.
   let channels: [OutputRouting.Channel]
-  /// A channel of each distinct mix.
+  /// One representative channel for each distinct mix.
   private let distinctChannels: [OutputRouting.Channel]
   /// The index of each channel's mix.
   let mixIndices: [Int]
 
-  /// Creates the assignment.
+  /// Assigns channels to mixes.
   ///
   /// - Parameters:
   ///   - channels: The channels.
@@ -49,7 +49,7 @@ struct MixRouting {
     rate: Double, temperatureRises: [TransducerThermalState], isRaw: Bool
   ) -> FixedBuffer<OutputMix> {
     FixedBuffer(count: distinctChannels.count) { index in
-      // The transducers of channels with the same mix are equally warm.
+      // Channels with the same mix have transducers with the same temperature.
       let channelIndex = mixIndices.firstIndex(of: index) ?? 0
       let temperatureRise = temperatureRises.dropFirst(channelIndex).first
       return OutputMix(

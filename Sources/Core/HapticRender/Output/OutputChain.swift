@@ -15,7 +15,7 @@ struct OutputChain: ~Copyable {
   /// - Parameters:
   ///   - rate: The sample rate, in hertz.
   ///   - filters: The filters of the channel.
-  ///   - transducer: The settings for the transducer, or nil for none.
+  ///   - transducer: The settings for the transducer, or nil if the channel has none.
   ///   - temperatureRise: The initial temperature rise of the transducer.
   ///   - isRaw: Whether only non-finite samples are removed and channel filters applied.
   init(
@@ -124,7 +124,7 @@ struct OutputChain: ~Copyable {
 
 /// A distinct mix of the buses with its output chain, shared by the channels of equal mixes.
 struct OutputMix: ~Copyable {
-  /// The haptic bus, or −1 for none.
+  /// The index of the haptic bus, or −1 for none.
   let hapticBus: Int
   let audioSide: OutputRouting.Channel.AudioSide
   let hapticGain: Float

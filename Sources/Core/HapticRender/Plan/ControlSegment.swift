@@ -10,10 +10,10 @@ struct ControlSegment: BitwiseCopyable, Sendable {
   var slope: Float
   /// The number of frames in which the value changes by 1, or 0 if it is constant.
   var framesPerUnit: Float
-  /// The frame at which its step or curve took effect, or `noSource`.
+  /// The frame at which the step or curve of the segment took effect, or `noSource`.
   var sourceStartFrame: Int64
 
-  /// The source start of the value before the first step or curve.
+  /// The value of `sourceStartFrame` before the first step or curve.
   static var noSource: Int64 { @_noLocks get { .min } }
 
   @_noLocks init(start: Int64, value: Float, slope: Float, sourceStart: Int64 = noSource) {
@@ -28,15 +28,14 @@ struct ControlSegment: BitwiseCopyable, Sendable {
   /// Returns the value at a frame.
   @_noLocks func value(at frame: Int64) -> Float { value + slope * Float(frame &- startFrame) }
 
-  /// Returns the value at a frame of a segment that may start at the minimum frame if it is
-  /// constant.
+  /// Returns the value at a frame. The segment may start at the minimum frame if it is constant.
   @_noLocks func valueAllowingUnboundedStart(at frame: Int64) -> Float {
     slope == 0 ? value : value(at: frame)
   }
 }
 
 extension ControlTimeline {
-  /// Returns the segments on frames, with a ramp after every jump.
+  /// Returns the control as segments in frames, with a ramp after every jump.
   ///
   /// The residual of a jump is added to the following segments and decays linearly, so that curves
   /// and further jumps within the ramp keep their shape.
@@ -80,8 +79,8 @@ extension ControlTimeline {
     return rampedSegments
   }
 
-  /// Returns the control on frames with its values scaled in some spans, which are sorted and don't
-  /// overlap.
+  /// Returns the control with its values scaled within some spans of frames. The spans must be
+  /// sorted and must not overlap.
   func scaled(by factor: Double, within spans: [Range<Int64>]) -> ControlTimeline {
     var remainingSpanEdges = spans.flatMap { [Double($0.lowerBound), Double($0.upperBound)] }[...]
     var isInsideSpan = false
@@ -108,7 +107,7 @@ extension ControlTimeline {
   }
 }
 
-/// The automation of a send gain: the gain of a pattern on a haptic bus, linear over frames.
+/// The automation of a send gain, which changes linearly between points.
 ///
 /// Audio is unaffected. The gain is constant before the first point and after the last.
 public struct SendAutomation: Equatable, Sendable {
@@ -126,7 +125,8 @@ public struct SendAutomation: Equatable, Sendable {
     }
   }
 
-  /// The points, sorted by frame; of several points at a frame, the last applies from there on.
+  /// The points, sorted by frame. If several points share a frame, the last one determines the gain
+  /// from there on.
   public let points: [Point]
 
   /// Creates an automation from points in any order; without points, the gain is 1.

@@ -1,6 +1,6 @@
 internal import HapticModel
 
-/// The values of the controls at an onset, advanced along the sorted events.
+/// The control values at an event's onset. Call `advance(to:)` for each event in sorted order.
 struct EventControls {
   /// The timelines of the controls that act on sounding voices, in the order of `LiveControlID`.
   let liveTimelines: [ControlTimeline]

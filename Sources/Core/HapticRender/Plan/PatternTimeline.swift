@@ -3,10 +3,10 @@ internal import RealtimeMemory
 
 /// The onsets, envelopes, and controls of a pattern over time.
 ///
-/// The timeline is compiled by the same code as a plan, so that a plot of it shows what is
-/// rendered. Times are seconds that lie on frames.
+/// The timeline is compiled by the same code as a plan, so a plot of it matches the rendering.
+/// Times are in seconds and rounded to whole frames.
 public struct PatternTimeline: Sendable {
-  /// A corner of an event's envelope, which is linear between corners.
+  /// A breakpoint of an event's envelope. The envelope is linear between breakpoints.
   public struct Corner: Equatable, Sendable {
     /// The time, in seconds from the start of the pattern.
     public let time: Double
@@ -29,7 +29,7 @@ public struct PatternTimeline: Sendable {
 
   /// The events, sorted by onset; events of equal onset have the order of the pattern.
   public let events: [Event]
-  /// The time at which the pattern has ended and nothing sounds any more, in seconds.
+  /// The time at which the pattern has ended and all sound has decayed, in seconds.
   public let duration: Double
   private let controls: [DynamicParameterID: ControlTimeline]
 
@@ -39,8 +39,8 @@ public struct PatternTimeline: Sendable {
   ///   - pattern: The pattern.
   ///   - profile: The profile that determines the duration of transients.
   ///   - rate: The sample rate of the frames, in hertz.
-  ///   - samples: The sound files of the pattern. A missing file lasts for the duration of its
-  ///     event; without one, the event has no envelope.
+  ///   - samples: The sound files of the pattern. For a missing file, the duration of the event is
+  ///     used. If the event has no duration, its envelope is empty.
   /// - Throws: A `RenderError` if the pattern can't be rendered.
   /// - Complexity: O(*n* log *n*) in the number of events and control points.
   public init(
@@ -76,7 +76,7 @@ public struct PatternTimeline: Sendable {
     of event: HapticEvent, onset: Int64, controls: EventControls, samples: [String: AudioBuffer],
     builder: inout RenderPlanBuilder
   ) -> [Corner] {
-    // Only the voices of this event matter; those of a long pattern would waste memory.
+    // Discard the voices of previous events to save memory.
     builder.voices.removeAll(keepingCapacity: true)
     builder.envelopes.removeAll(keepingCapacity: true)
     let eventSound = samples[event.waveform?.path ?? ""]

@@ -1,6 +1,6 @@
 package import RealtimeMemory
 
-/// The memory to which a plan's view refers: the result of a compilation, or a serialized plan.
+/// The memory that a plan's view refers to. It comes from a compilation or from a serialized plan.
 final class PlanMemory {
   let view: PlanView
   private let voices: FixedBuffer<PlannedVoice>
@@ -12,7 +12,7 @@ final class PlanMemory {
   private let retainedSounds: [AudioBuffer]
   private let serializedBytes: FixedBuffer<UInt8>
 
-  /// Moves the result of a compilation into fixed memory.
+  /// Moves the result of a compilation into memory with fixed addresses.
   init(_ builder: consuming RenderPlanBuilder) {
     levelTables = builder.tables
     retainedSounds = builder.sounds
@@ -42,7 +42,7 @@ final class PlanMemory {
       minimumRampLength: minimumRampLength, rate: rate, maximumVoiceLength: maximumHoldLength)
   }
 
-  /// Adopts a serialized plan, or returns nil if it isn't that of a plan of this build.
+  /// Adopts a serialized plan, or returns nil if this build did not write it.
   init?(_ bytes: consuming FixedBuffer<UInt8>, count: Int, _ header: PlanHeader) {
     let sections = PlanSections(header)
     guard header.matchesThisBuild, sections.byteCount == count, count <= bytes.count else {
@@ -95,7 +95,7 @@ struct PlanHeader: BitwiseCopyable {
 
   private var magicNumber = Self.magicNumber
   private var version = Int32(clamping: RenderPlan.modelVersion)
-  /// The sizes of a voice and of this header, which differ between machines.
+  /// The sizes of a planned voice and of this header, which differ between architectures.
   private var layoutSignature = PlanHeader.layoutSignature
   let rate: Double
   let loopLength: Int64
@@ -204,9 +204,9 @@ struct PlanSections {
 }
 
 extension RenderPlan {
-  /// Returns the plan as bytes, which another instance of the same build loads without compilation.
+  /// Returns the plan as bytes that the same build can load without compiling the pattern again.
   ///
-  /// The size is about that of the plan in memory.
+  /// The serialized plan is about as large as the plan in memory.
   package func serialized() -> FixedBuffer<UInt8> {
     let header = PlanHeader(self)
     let sections = PlanSections(header)
@@ -238,8 +238,8 @@ extension RenderPlan {
     return bytes
   }
 
-  /// Returns a plan in the memory of its bytes, or nil if they aren't those of a plan of this
-  /// build.
+  /// Creates a plan that refers to its serialized bytes, or returns nil if this build did not write
+  /// them.
   ///
   /// The bytes must come from ``serialized()``; they aren't validated.
   ///

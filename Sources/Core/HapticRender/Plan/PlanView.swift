@@ -15,9 +15,9 @@ struct PlanView: BitwiseCopyable {
   var mappings: VoiceMappings
   /// The frame at which a loop returns to the beginning.
   let loopLength: Int64
-  /// The frame at which the pattern has ended and nothing sounds any more.
+  /// The frame at which the pattern has ended and all sound has decayed.
   let soundingLength: Int64
-  /// The length of the shortest ramp, in frames.
+  /// The minimum length of a ramp, in frames.
   let minimumRampLength: Int64
   let rate: Double
   /// The maximum length of a voice that isn't a burst, in frames.
@@ -54,18 +54,18 @@ struct AudioBufferView: BitwiseCopyable {
   let channelCount: Int
 }
 
-/// The indices of the segments in effect of the controls on one bus.
+/// The indices of the current control segments that act on a voice.
 ///
-/// A haptic voice has no brightness and pan, and never reads those indices.
+/// Haptic voices have no brightness or pan, so those indices are unused.
 struct TrackCursors: BitwiseCopyable, Sendable {
-  /// The index of the intensity or the volume.
+  /// The index of the current intensity or volume segment.
   var intensityIndex: Int32
-  /// The index of the sharpness or the pitch.
+  /// The index of the current sharpness or pitch segment.
   var pitchIndex: Int32
   var brightnessIndex: Int32
   var panIndex: Int32
 
-  /// Returns the index of a control's segment.
+  /// Returns the index of the current segment of a control.
   @_noLocks func segmentIndex(of id: LiveControlID) -> Int {
     switch id {
     case .hapticIntensity, .audioVolume: Int(intensityIndex)
@@ -96,22 +96,23 @@ struct LayerTracks: BitwiseCopyable, Sendable {
   }
 }
 
-/// The scale of a layer's sharpness: 0…1 of the profile, or frequencies that the layer states.
+/// The scale of a layer's sharpness, which comes from the profile or from frequencies stated in
+/// hertz.
 struct PitchScale: BitwiseCopyable, Sendable {
-  /// A Boolean value that indicates whether sharpness denotes the frequencies of this scale rather
-  /// than those of the profile.
+  /// A Boolean value that indicates whether sharpness denotes frequencies on this scale instead of
+  /// the profile's scale.
   private(set) var statesHertz = false
   private(set) var isLogarithmic = true
   /// The phase increment of sharpness 0.
   private var minimumPhaseIncrement: Float = 0
-  /// The octaves or the difference of the increments from sharpness 0 to 1.
+  /// The change from sharpness 0 to 1: octaves on a logarithmic scale, otherwise phase increments.
   private var pitchSpan: Float = 0
   /// The sharpness of the lowest frequency that the transducer reproduces.
   private(set) var minimumSharpness: Float = 0
   /// The sharpness of the highest frequency that the transducer reproduces.
   private(set) var maximumSharpness: Float = 1
 
-  /// Creates the scale of a layer whose frequencies the profile determines.
+  /// Creates the scale of a layer whose frequencies are determined by the profile.
   init() {}
 
   /// Creates the scale of a layer that states hertz.
@@ -147,7 +148,7 @@ struct PitchScale: BitwiseCopyable, Sendable {
   }
 }
 
-/// A compiled sine or sound of a pattern, from which a voice starts.
+/// A compiled sine or sound, which a player starts as a voice at its onset.
 ///
 /// An event has one or more planned voices: one for each partial of its waveform.
 struct PlannedVoice: BitwiseCopyable, Sendable {
@@ -155,7 +156,7 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   enum Source: UInt8, BitwiseCopyable, Sendable {
     /// A sine on the haptic bus, controlled by intensity and sharpness.
     case vibration
-    /// A sine on the haptic bus with the level and frequency at its onset.
+    /// A sine on the haptic bus whose level and frequency are fixed at its onset.
     case burst
     /// A sine on the audio bus, controlled by volume, pitch, brightness, and pan.
     case tone
@@ -208,11 +209,11 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   var eventPitch: Float = 0
   var brightness: Float = 1
   var pan: Float = 0
-  /// The amplitude of the partial at full level; for a burst, at the level of its onset.
+  /// The amplitude of the partial at full level or, for a burst, at its onset.
   var partialGain: Float
-  /// The frequency of the partial as a multiple of the event's.
+  /// The frequency of the partial as a multiple of the event's frequency.
   var frequencyRatio: Float = 1
-  /// The power of the brightness in the amplitude of the partial.
+  /// The exponent of brightness in the amplitude of the partial.
   var brightnessExponent: Int32 = 0
   /// The amplitude of a burst at full intensity.
   var fullIntensityGain: Float = 0
@@ -220,9 +221,9 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
   /// The index of the sound in the plan.
   var soundIndex: Int32 = 0
   var isLooping = false
-  /// The number of frames that fade at the end of the sound file; 0 for none.
+  /// The length of the fade at the end of a sound file, in frames; 0 for no fade.
   var fadeOutLength: Int32 = 0
-  /// The index of the planned envelope, or −1 if the envelope is fixed.
+  /// The index of the planned envelope, or −1 if the envelope cannot change.
   var envelopeIndex: Int32 = -1
 }
 
@@ -231,11 +232,11 @@ struct PlannedVoice: BitwiseCopyable, Sendable {
 struct PlannedEnvelope: BitwiseCopyable, Sendable {
   /// A normalized envelope time.
   struct Time: BitwiseCopyable, Sendable {
-    /// The time of the event.
+    /// The normalized time that the event specifies.
     var eventValue: Float
     /// The value of its control at the onset.
     var controlValue: Float
-    /// The frame at which the control took effect, or `ControlSegment.noSource`.
+    /// The frame at which the control value took effect, or `ControlSegment.noSource`.
     var controlSourceStart: Int64
   }
 
@@ -300,7 +301,7 @@ struct PlannedEnvelope: BitwiseCopyable, Sendable {
     Double(max(minimum, Int64(seconds * rate + 0.5)))
   }
 
-  /// Returns an envelope time in seconds, under the received control if it is in effect.
+  /// Returns an envelope time in seconds, including the received control if it is in effect.
   @_noLocks private static func effectiveSeconds(
     of time: Time, live: LiveControl, at frame: Int64, passOrigin: Int64
   ) -> Double {
@@ -326,7 +327,7 @@ final class LevelTables {
   let areExponentsUniform: Bool
   /// The maximum exponent of continuous events.
   let maximumExponent: Double
-  /// The gains of continuous events, the gains of bursts, and the exponents of each.
+  /// Four tables: the gains of continuous events and of bursts, then the exponents of both.
   fileprivate let tableValues: FixedBuffer<Float>
 
   /// Creates tables.
@@ -351,8 +352,8 @@ final class LevelTables {
   static let uniformTable = [Double](repeating: 1, count: pointCount)
 }
 
-/// The mappings of a profile in the form that the render path evaluates: increments in units of
-/// 2⁻³² cycles per frame, and binary logarithms.
+/// The mappings of a profile in the form that the render thread evaluates: phase increments in
+/// units of 2⁻³² cycles per frame, and binary logarithms.
 struct VoiceMappings: BitwiseCopyable, Sendable {
   /// The octaves from the corner frequency at brightness 0, 200 Hz, to that at brightness 1.
   private static let cutoffOctavesOverBrightness: Float = 6.5
@@ -371,7 +372,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
 
   private var intensityShape: IntensityShape
   private var intensityExponent: Float
-  /// The fraction by which intensity may change in a linear segment: 0.1 for the square law.
+  /// The maximum change of intensity within a linear segment, which is 0.1 for the square law.
   private(set) var segmentLevelTolerance: Float
   private var phaseIncrementAtZeroSharpness: Float
   private var phaseIncrementSpan: Float
@@ -441,7 +442,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     replaceTables(with: values)
   }
 
-  /// Replaces the tables by others in the same order.
+  /// Replaces the tables with others in the same order.
   mutating func replaceTables(with tables: BufferView<Float>) {
     let tablePointCount = LevelTables.pointCount
     levelTable = tables.slice(from: 0, count: tablePointCount)
@@ -492,7 +493,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     centerPitchPhaseIncrement * RealtimeMath.exp2(pitch)
   }
 
-  /// Returns a phase increment that is clamped to frequencies that don't alias.
+  /// Returns a phase increment clamped to frequencies that do not alias.
   @_noLocks @inline(__always) func clampedPhaseIncrement(_ increment: Float) -> UInt32 {
     UInt32(increment < maximumPhaseIncrement ? increment : maximumPhaseIncrement)
   }
@@ -516,7 +517,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
     return amplitude < 1 ? amplitude : 1
   }
 
-  /// Returns the gain of a sampled signal at an intensity in 0…1, which is 1 at full intensity.
+  /// Returns the gain of a sampled signal at an intensity in 0…1. The gain at full intensity is 1.
   @_noLocks @inline(__always) func signalGain(intensity: Float) -> Float {
     intensity < 1 ? shapedIntensity(intensity) : 1
   }
@@ -532,7 +533,7 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
       ? amplitude : amplitude * Self.interpolatedValue(of: burstLevelTable, at: sharpness)
   }
 
-  /// Returns the ratio of a burst's frequencies at two sharpnesses in 0…1.
+  /// Returns the ratio of the burst frequency at one sharpness to that at another, each in 0…1.
   @_noLocks func burstFrequencyRatio(fromSharpness planned: Float, toSharpness effective: Float)
     -> Float
   {
@@ -572,10 +573,10 @@ struct VoiceMappings: BitwiseCopyable, Sendable {
   }
 }
 
-/// Returns a power, for compilation. The render path has its own functions.
+/// Returns a power, for use during compilation. The render thread uses `RealtimeMath` instead.
 func raised(_ base: Double, to exponent: Double) -> Double { pow(base, exponent) }
 
-/// Returns the binary logarithm, for compilation.
+/// Returns the binary logarithm, for use during compilation.
 func logarithm2(_ value: Double) -> Double { log2(value) }
 
 /// Returns the level of an amplitude, in decibels.

@@ -6,7 +6,8 @@ internal import RealtimeMemory
 /// A plan is immutable and can be shared between threads and renderers. It occupies about 110 bytes
 /// for each sine and 24 bytes for each point of a curve.
 public final class RenderPlan: @unchecked Sendable {
-  /// The version of the rendering model, which increases when equal patterns sound different.
+  /// The version of the rendering model. It increases whenever the same pattern would sound
+  /// different.
   ///
   /// Since version 2, the hardware of a profile determines frequencies and levels.
   public static let modelVersion = 3
@@ -16,9 +17,9 @@ public final class RenderPlan: @unchecked Sendable {
   /// The frame at which a loop returns to the beginning: the duration of the pattern, or the end of
   /// the last burst or of the last event without a duration, whichever is later.
   public let loopLength: Int64
-  /// The frames that further passes of a loop play, or nil for all.
+  /// The range of frames that each later pass of a loop plays, or nil to play all frames.
   public let loopRange: Range<Int64>?
-  /// The frame after which nothing sounds, including releases.
+  /// The frame after which the plan is silent, including releases.
   public let soundEnd: Int64
   /// The number of events of the pattern.
   public let eventCount: Int
@@ -34,12 +35,13 @@ public final class RenderPlan: @unchecked Sendable {
   /// The view for the render path; `memory` owns its content.
   let view: Cell<PlanView>
   private let memory: PlanMemory
-  /// The stored number of voices for a player with live envelope times; nil if it was not stored.
+  /// The number of voices for a player with live envelope times, read from a serialized plan;
+  /// otherwise nil.
   private let storedVoiceCapacity: Int?
 
-  /// The number of sines and sounds.
+  /// The number of planned sines and sounds.
   public var voiceCount: Int { view.value.voices.count }
-  /// The length of a rendering, in frames: until the pattern has ended and nothing sounds any more.
+  /// The length of a rendering, in frames, until the pattern has ended and all sound has decayed.
   public var length: Int64 { max(loopLength, soundEnd) }
   /// The duration of the rendered sound, in seconds.
   public var duration: Double { Double(length) / rate }
@@ -77,7 +79,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// The number of frames that each further pass of a loop adds.
   public var passLength: Int64 { loopRange.map { $0.upperBound - $0.lowerBound } ?? loopLength }
 
-  /// Returns the loop length of plans that run in step: the maximum, or 0 if all have the same.
+  /// Returns the loop length of plans that play in sync: their maximum, or 0 if all are equal.
   public static func commonLoopLength(of plans: [RenderPlan]) -> Int64 {
     let maximumLoopLength = plans.map { $0.loopLength }.max() ?? 0
     return plans.allSatisfy { $0.loopLength == maximumLoopLength } ? 0 : maximumLoopLength
@@ -86,7 +88,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// The maximum number of voices in overlapping passes of a loop.
   private static let maximumLoopedVoiceCount = 1 << 18
 
-  /// Returns the number of voices that a player must be able to hold at once.
+  /// Returns the number of voices that a player must be able to play at once.
   ///
   /// - Parameters:
   ///   - passCount: The number of passes, or nil to loop forever.
@@ -100,7 +102,7 @@ public final class RenderPlan: @unchecked Sendable {
     let extendsReleases = allowsLiveEnvelopes && envelopes.count > 0
     let maximumRelease =
       extendsReleases ? Int64((EnvelopeTimes.maximumSeconds * rate).rounded()) : 0
-    // A renderer starts all passes of a sub-block before it releases voices that end in it.
+    // A renderer starts all passes in a sub-block before it releases the voices that end in it.
     let soundingPassEnd = soundEnd + maximumRelease + Int64(Renderer.subBlockLength)
     var voiceCount = maximumVoiceCount
     if extendsReleases {
@@ -112,13 +114,14 @@ public final class RenderPlan: @unchecked Sendable {
     }
     let overlappingCount = loopLength > 0 ? Int(soundingPassEnd / loopLength) + 1 : 1
     let simultaneousPassCount = min(overlappingCount, max(1, passCount ?? overlappingCount))
-    // Short loops with long releases overlap without limit, but memory is limited.
+    // The overlap of short loops with long releases is unbounded, so limit the memory.
     let (product, overflow) = voiceCount.multipliedReportingOverflow(by: simultaneousPassCount)
     let loopedCount = overflow ? Self.maximumLoopedVoiceCount : product
     return max(1, voiceCount, min(loopedCount, Self.maximumLoopedVoiceCount))
   }
 
-  /// Returns the maximum number of voices in a sub-block, if each has a given length in frames.
+  /// Returns the maximum number of voices in a sub-block if every voice has the given length in
+  /// frames.
   ///
   /// - Complexity: O(*n* log *n*) in the number of voices.
   private static func maximumSimultaneousCount(
@@ -143,7 +146,7 @@ public final class RenderPlan: @unchecked Sendable {
     return maximumCount
   }
 
-  /// Creates a plan of a recording on the haptic bus, without profile and controls.
+  /// Creates a plan that plays a recording on the haptic bus without a profile or controls.
   ///
   /// - Parameters:
   ///   - recording: A sound at the plan's sample rate, of which the first channel is played.
@@ -179,7 +182,7 @@ public final class RenderPlan: @unchecked Sendable {
   /// The maximum number of layers of a composition.
   public static let maximumLayerCount = 65_535
 
-  /// Compiles a pattern, off the render thread.
+  /// Compiles a pattern. Do not call this initializer on the render thread.
   ///
   /// - Parameters:
   ///   - pattern: The pattern; values are clamped to their ranges.
@@ -198,7 +201,8 @@ public final class RenderPlan: @unchecked Sendable {
 
   /// Compiles the layers of a composition, each with its own controls.
   ///
-  /// Haptics of body locations other than the profile's are omitted, but count in the length.
+  /// Haptics for body locations other than the profile's are omitted, but still count toward the
+  /// length.
   ///
   /// - Parameters:
   ///   - composition: The composition; values are clamped to their ranges.
@@ -228,7 +232,8 @@ public final class RenderPlan: @unchecked Sendable {
     if layers.count > 1 || layers.contains(where: { !$0.signals.isEmpty }) {
       builder.sortVoices()
     }
-    // The tracks follow all voices, because bursts of every layer duck the intensity of all layers.
+    // Add the tracks after all voices, because the bursts of each layer duck the intensity of all
+    // layers.
     for (layer, tracks) in zip(layers, tracks) {
       builder.add(tracks: tracks, sharpnessScale: layer.sharpnessScale)
     }
@@ -249,9 +254,9 @@ extension RenderPlanBuilder {
   ///
   /// - Parameters:
   ///   - layer: The layer.
-  ///   - index: Its index.
+  ///   - index: The index of the layer.
   ///   - samples: The sound files by the paths in the pattern.
-  ///   - isOnlyLayer: Whether messages omit the layer.
+  ///   - isOnlyLayer: Whether the composition has only one layer, so that messages do not name it.
   /// - Throws: A `RenderError` if a sound file is missing.
   fileprivate mutating func add(
     _ layer: HapticComposition.Layer, index: Int, samples: [String: AudioBuffer],
@@ -302,7 +307,7 @@ extension RenderPlanBuilder {
     }
   }
 
-  /// Sets the frames of further passes; loop points that enclose no frame are ignored.
+  /// Sets the range of later passes. Loop points without a frame between them are ignored.
   fileprivate mutating func setLoopRange(_ loop: HapticComposition.LoopPoints?) {
     guard let loop else { return }
     let loopStartFrame = max(0, FrameConversion.frame(seconds: loop.start, rate: rate))
@@ -320,7 +325,7 @@ extension RenderPlanBuilder {
 }
 
 extension HapticComposition.Layer {
-  /// Returns true if the layer is felt at a body location, by number or name; nil is every
+  /// Returns true if the layer plays at a body location, given by number or name. Nil matches every
   /// location.
   fileprivate func isFelt(at location: String?) -> Bool {
     guard let location, let bodyLocation else { return true }

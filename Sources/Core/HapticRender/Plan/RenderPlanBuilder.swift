@@ -2,16 +2,16 @@ internal import CMath
 import HapticModel
 internal import RealtimeMemory
 
-/// A builder of a render plan, which compiles events and controls.
+/// Compiles events and controls into a render plan.
 struct RenderPlanBuilder: ~Copyable {
   let rate: Double
   /// The profile, with frequency mappings limited to the useful band of its hardware.
   let profile: TransducerProfile
   let mappings: VoiceMappings
   let tables: LevelTables
-  /// The gains of bursts over sharpness.
+  /// The gains of bursts at evenly spaced points of sharpness.
   let burstLevels: [Double]
-  /// The exponents of the amplitude of bursts over sharpness.
+  /// The amplitude exponents of bursts at evenly spaced points of sharpness.
   let burstExponents: [Double]
   var eventCount = 0
   var loopLength = Int64(0)
@@ -23,7 +23,7 @@ struct RenderPlanBuilder: ~Copyable {
   var envelopes: [PlannedEnvelope] = []
   var segments: [ControlSegment] = []
   var currentLayerIndex: UInt16 = 0
-  /// The scale of frequencies that the current layer states in hertz, or nil.
+  /// The scale of the current layer if it states frequencies in hertz, otherwise nil.
   var sharpnessScale: SharpnessScale?
   /// The frequencies that the transducer reproduces, in hertz.
   let reproducibleHertz: ClosedRange<Double>
@@ -32,7 +32,7 @@ struct RenderPlanBuilder: ~Copyable {
   var sounds: [AudioBuffer] = []
   var soundIndices: [String: Int32] = [:]
 
-  /// The length of the shortest ramp, in frames.
+  /// The minimum length of a ramp, in frames.
   let minimumRampLength: Int64
 
   init(profile: TransducerProfile, rate: Double, isRaw: Bool = false) {
@@ -59,7 +59,7 @@ struct RenderPlanBuilder: ~Copyable {
     mappings = VoiceMappings(profile, tables: tables, rate: rate)
   }
 
-  /// Returns the number of frames of a duration, at least one.
+  /// Converts a duration to frames, at least one.
   func frameCount(seconds: Double) -> Int64 {
     max(1, FrameConversion.frame(seconds: seconds, rate: rate))
   }
@@ -77,7 +77,7 @@ struct RenderPlanBuilder: ~Copyable {
       firstSegmentIndices.append(Int32(clamping: segments.count))
       let duckedTrack = id == .hapticIntensity ? applyingDucking(to: track) : track
       segments += duckedTrack.segments(rampedOver: max(1, minimumRampLength))
-      // A segment that is never reached ends the track.
+      // This segment is never reached. It terminates the track.
       segments.append(ControlSegment(start: .max, value: 0, slope: 0))
     }
     let pitchScale = sharpnessScale.map { PitchScale($0, band: reproducibleHertz, rate: rate) }
@@ -104,7 +104,7 @@ struct RenderPlanBuilder: ~Copyable {
     return track.scaled(by: raised(profile.ducking, to: 1 / exponent), within: transientSpans)
   }
 
-  /// A sound file and its index in the plan.
+  /// A sound file with its index in the plan.
   struct SoundReference {
     var sound: AudioBuffer
     var soundIndex: Int32
@@ -180,8 +180,8 @@ struct RenderPlanBuilder: ~Copyable {
     let isLooping = event.waveform?.isLooping ?? false
     let usesEnvelope = event.waveform?.usesVolumeEnvelope ?? true
     let pitch = Double(event.value(of: .audioPitch)) + controls.value(of: .audioPitch)
-    // If the pitch changes, the file may last as long as at the lowest; it becomes silent by
-    // itself.
+    // If the pitch changes, plan for the duration at the lowest pitch. The voice becomes silent
+    // when the file ends.
     let octavesDown = controls.isChanging(.audioPitch) ? 1 : -min(max(pitch, -1), 1)
     let fileFrameCount = Int64(
       (Double(file.sound.frameCount) * raised(2, to: octavesDown)).rounded(.up))
@@ -198,7 +198,7 @@ struct RenderPlanBuilder: ~Copyable {
     if eventDuration == 0 {
       extendLoop(toSeconds: event.time + duration)
     }
-    // A file that plays unmodified has its own edges.
+    // A file that plays unmodified needs no additional fades.
     let playsWholeFile = eventDuration == 0 || eventDuration >= fileDuration
     guard
       let (envelope, envelopeIndex) = !usesEnvelope && playsWholeFile && !isLooping
@@ -239,7 +239,7 @@ struct RenderPlanBuilder: ~Copyable {
             * partial.durationRatio))
       loopLength = max(loopLength, onset + length)
       soundEnd = max(soundEnd, onset + length)
-      // A burst that a control of the pattern silences is also added: a live control may raise it.
+      // Include bursts that a pattern control silences, because a live control may raise them.
       guard event.value(of: .hapticIntensity) > 0 else { continue }
       for (harmonic, weight) in harmonics(squareness: squareness, hertz: hertz * partial.ratio) {
         var voice = PlannedVoice(
@@ -310,7 +310,7 @@ struct RenderPlanBuilder: ~Copyable {
   ) -> SineSegment {
     let maximumIncrement = AudioTone.maximumSampleRateFraction * 4_294_967_296
     let startIncrement = UInt32(min(hertz / rate * 4_294_967_296, maximumIncrement))
-    // An upward glide ends below the frequencies that alias.
+    // Limit an upward glide to frequencies that do not alias.
     let finalIncrement = min(Double(startIncrement) * glide, maximumIncrement)
     let glideIncrement = Int32(
       ((finalIncrement - Double(startIncrement)) / Double(length)).rounded())
@@ -329,7 +329,7 @@ struct RenderPlanBuilder: ~Copyable {
     return .flat(length: length, rise: riseLength, fall: fallLength)
   }
 
-  /// Extends the loop for an event without a duration.
+  /// Extends the loop to include an event without a duration.
   private mutating func extendLoop(toSeconds seconds: Double) {
     loopLength = max(loopLength, FrameConversion.frame(seconds: seconds, rate: rate))
   }
@@ -420,7 +420,8 @@ struct RenderPlanBuilder: ~Copyable {
     hasHaptics = true
   }
 
-  /// Returns true if a step from silence to a sample is 40 dB below full scale.
+  /// Returns true if a sample is at least 40 dB below full scale, so that starting there causes no
+  /// click.
   private static func isNearSilence(_ sample: Float) -> Bool { abs(sample) <= 0.01 }
 }
 

@@ -3,18 +3,19 @@ internal import RealtimeMemory
 
 /// A resampler by band-limited interpolation with a windowed sinc.
 ///
-/// The sinc has a Kaiser window and is widened if the rate decreases. The signal is zero before its
+/// The sinc has a Kaiser window and is widened when downsampling. The signal is zero before its
 /// start and after its end.
 /// Source: J. O. Smith, Digital Audio Resampling Home Page, 2002.
 package enum SignalResampler {
   /// The number of zero crossings of the sinc on each side.
   private static let zeroCrossingCount = 24.0
-  /// The shape parameter of the window, with side lobes below −80 dB.
+  /// The shape parameter of the window, which gives side lobes below −80 dB.
   private static let kaiserBeta = 8.0
   /// The number of table entries per zero crossing.
   private static let pointsPerZeroCrossing = 512
 
-  /// One half of the windowed sinc, from its center to the last zero crossing, and one entry more.
+  /// One half of the windowed sinc, from its center to the last zero crossing, plus one extra
+  /// entry.
   private static let windowedSincTable: [Float] = {
     let kernelPointCount = Int(zeroCrossingCount) * pointsPerZeroCrossing
     return (0...kernelPointCount + 1).map { index in
@@ -43,8 +44,8 @@ package enum SignalResampler {
   ///
   /// - Parameters:
   ///   - samples: The samples.
-  ///   - rate: Their rate.
-  ///   - targetRate: The rate of the result.
+  ///   - rate: The sample rate of the samples, in hertz.
+  ///   - targetRate: The sample rate of the result, in hertz.
   package static func resampled(
     _ samples: [Float], from rate: Double, to targetRate: Double
   ) -> [Float] {

@@ -44,7 +44,7 @@ struct LiveControl: BitwiseCopyable, Sendable {
   var value: Float = 0
   /// The increase of the value per output frame.
   var slope: Float = 0
-  /// The pattern position at which it took effect; a later step or curve replaces it.
+  /// The pattern position at which the control took effect. A later step or curve replaces it.
   var startPatternPosition = Int64.min
   var isSet = false
 
@@ -93,7 +93,7 @@ struct LiveControls: BitwiseCopyable, Sendable {
     hasEnvelopeTimes = true
   }
 
-  /// Moves the start of all controls to a pattern position, after a jump.
+  /// Moves the start of all received controls to a pattern position after a jump.
   @_noLocks mutating func setPatternPosition(_ position: Int64) {
     for index in 0..<6 {
       controls[index].startPatternPosition = position
@@ -130,7 +130,7 @@ struct TempoMap: BitwiseCopyable, Sendable {
     isUnity = playbackRate == 1
   }
 
-  /// Changes the rate from an output frame on; the position at that frame stays the same.
+  /// Changes the rate from an output frame on. The position at that frame stays the same.
   @_noLocks mutating func setPlaybackRate(_ newRate: Double, at frame: Int64) {
     let positionAtFrame = anchorFraction + Double(frame &- anchorFrame) * playbackRate
     let wholePosition = Int64(positionAtFrame)
@@ -141,7 +141,7 @@ struct TempoMap: BitwiseCopyable, Sendable {
     isUnity = playbackRate == 1 && anchorFraction == 0
   }
 
-  /// Moves the position of an output frame to a later frame, after a pause.
+  /// Shifts the position at an output frame to a later frame, after a pause.
   @_noLocks mutating func movePosition(from frame: Int64, to later: Int64) {
     anchorFrame = anchorFrame &+ (later &- frame)
   }
@@ -152,16 +152,16 @@ struct TempoMap: BitwiseCopyable, Sendable {
     return anchorPosition &+ Int64(anchorFraction + Double(frame &- anchorFrame) * playbackRate)
   }
 
-  /// Returns the first output frame, not before the anchor, that has reached a pattern position.
+  /// Returns the first output frame, at or after the anchor, that reaches a pattern position.
   @_noLocks func frame(at position: Int64) -> Int64 {
-    // A fast pattern skips positions between two frames; the anchor is the later of them.
+    // At high rates, positions between two frames are skipped. The anchor is the later frame.
     if position <= anchorPosition { return anchorFrame }
     if isUnity { return anchorFrame &+ (position &- anchorPosition) }
     let framesFromAnchor = (Double(position &- anchorPosition) - anchorFraction) / playbackRate
-    // The frame is too distant to be reached or represented.
+    // Avoid overflow for a frame that is too distant to be reached.
     if framesFromAnchor > 4e15 { return .max / 2 }
     var outputFrame = anchorFrame &+ Int64(framesFromAnchor)
-    // The division rounds down; the frame must agree exactly with `position(at:)`.
+    // The division rounds down, so adjust the frame to agree exactly with `position(at:)`.
     while self.position(at: outputFrame) < position {
       outputFrame &+= 1
     }
@@ -179,15 +179,15 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   package var phase = PlayerStatus.Phase.playing
   /// The number of starts, seeks, and loop jumps that cut off voices.
   package var jumpCount = 0
-  /// The pattern frame to which the last jump led.
+  /// The pattern frame that was the target of the last jump.
   package var jumpFrame: Int64 = 0
   /// The number of passes that started while the previous pass was still sounding.
   package var overlapCount = 0
   /// The pattern position at the start of the current pass.
   package var passOrigin: Int64 = 0
-  /// A Boolean value that indicates whether haptic events are audible rather than muted.
+  /// A Boolean value that indicates whether haptic events are audible, that is, not muted.
   package var playsHaptics = true
-  /// A Boolean value that indicates whether audio events are audible rather than muted.
+  /// A Boolean value that indicates whether audio events are audible, that is, not muted.
   package var playsAudio = true
   private var tempoMap = TempoMap()
   private var liveControls = LiveControls()
@@ -214,8 +214,8 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   /// Returns the first output frame that has reached a pattern position.
   package func frame(at position: Int64) -> Int64 { tempoMap.frame(at: position) }
 
-  /// Returns the value of a received control at a frame, and the pattern position at which it took
-  /// effect; nil if none was received.
+  /// Returns the value of a received control at a frame and the pattern position at which the
+  /// control took effect, or nil if it was not received.
   package func liveValue(of id: DynamicParameterID, at frame: Int64) -> (
     value: Double, position: Int64
   )? {
@@ -229,10 +229,11 @@ package struct PlayerChange: BitwiseCopyable, Sendable {
   }
 }
 
-/// The recorded changes of a player, limited to a fixed number; of several in one frame, the last.
+/// A fixed-capacity log of a player's changes. Of several changes in one frame, only the last is
+/// kept.
 ///
-/// The render thread writes and the control side reads in turns: the time of a virtual device is
-/// paused while they are read.
+/// The render thread and the control side never access the log at the same time: a virtual device
+/// is paused while it is read.
 struct PlayerChanges: ~Copyable {
   private let changes: FixedBuffer<PlayerChange>
   private var count = 0

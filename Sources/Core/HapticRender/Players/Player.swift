@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The playback of a plan on the render thread: its voices and its position.
 ///
-/// The control side owns the memory, and the render thread its content.
+/// The control side owns the memory, and only the render thread accesses its content.
 struct Player: BitwiseCopyable {
   let plan: Reference<PlanView>
   let liveControls: Reference<LiveControls>
@@ -17,27 +17,27 @@ struct Player: BitwiseCopyable {
   var phase = PlayerStatus.Phase.idle
   var tempoMap = TempoMap()
   var activeVoiceCount = 0
-  /// The output frame at which the last voice ended since the start.
+  /// The output frame at which the last voice since the start ended.
   var lastVoiceEnd = Int64.min
   var nextVoiceIndex = 0
   /// The pattern position at the start of the current pass.
   var passOrigin: Int64 = 0
   /// The number of remaining passes, including the current one.
   var remainingPassCount = 1
-  /// The number of passes after a start.
+  /// The number of passes after the player is started.
   var passCount = 1
   /// The pattern frame at which a loop jumps, or 0 for the loop length of the plan.
   var loopEndFrame: Int64 = 0
-  /// The start of further passes, or nil for the beginning.
+  /// The cue point at which later passes start, or nil for the beginning.
   var loopCue: Reference<CuePoint>?
   /// The output frame at which the player was paused.
   var pauseFrame: Int64 = 0
-  /// The position of the next start, or nil for the beginning.
+  /// The cue point of the next start, or nil for the beginning.
   var startCue: Reference<CuePoint>?
   var gain = GainRamp(1)
   /// The send gain of the haptic bus.
   var sendGain = GainRamp(1)
-  /// The serial of the last command that moved the send gain.
+  /// The serial number of the last command that changed the send gain.
   var sendSerial: Int64 = 0
   /// The automation of the send gain over the pattern; empty for none.
   let sendSegments: BufferView<ControlSegment>
@@ -45,7 +45,7 @@ struct Player: BitwiseCopyable {
 
   /// The number of starts, seeks, and loop jumps that cut off voices.
   var jumpCount = 0
-  /// The pattern frame to which the last jump led.
+  /// The pattern frame that was the target of the last jump.
   var jumpFrame: Int64 = 0
   /// The number of passes that started while the previous pass was still sounding.
   var overlapCount = 0
@@ -59,7 +59,7 @@ struct Player: BitwiseCopyable {
     VoiceContext(plan: plan, liveControls: liveControls, tempoMap: tempoMap, isStereo: isStereo)
   }
 
-  /// The buses on which voices are audible.
+  /// The buses on which the player's voices are audible.
   var audibility: Voice.Audibility {
     @_noLocks get {
       Voice.Audibility(isHapticAudible: hapticBusIndex >= 0, isAudioAudible: rendersAudio)
@@ -86,12 +86,12 @@ struct Player: BitwiseCopyable {
     return gain * sendSegments[sendSegmentIndex].valueAllowingUnboundedStart(at: positionInPattern)
   }
 
-  /// Moves the send gain, unless a command with a higher serial has already moved it.
+  /// Ramps the send gain, unless a command with a higher serial number has already changed it.
   ///
   /// - Parameters:
   ///   - value: The gain at the end of the ramp.
   ///   - frameCount: The length of the ramp.
-  ///   - serial: The serial of the command; a command may consist of several moves.
+  ///   - serial: The serial number of the command. Several ramps may belong to one command.
   @_noLocks mutating func moveSendGain(to value: Float, over frameCount: Int, serial: Int64) {
     guard serial >= sendSerial else { return }
     sendSerial = serial
@@ -108,7 +108,8 @@ struct Player: BitwiseCopyable {
     return positionInPattern &+ passLength
   }
 
-  /// Returns the index of the send segment at a frame: the cursor, the next, or by binary search.
+  /// Returns the index of the send segment at a frame. Tries the cursor and its successor before a
+  /// binary search.
   @_noLocks private func sendSegmentIndex(at frame: Int64) -> Int {
     let segments = sendSegments
     var lowerIndex = sendSegmentIndex
@@ -198,7 +199,7 @@ struct Player: BitwiseCopyable {
     let buses = context.buses
     let crossfadeBuffer = context.crossfadeBuffer
     let hapticBus = max(0, hapticBusIndex)
-    // The buffer has the length of an audible sub-block.
+    // The buffer holds one audible sub-block.
     let usesCrossfadeBuffer = context.isAudible && (!gain.isUnity || !hasUnitySendGain)
     let isSilent = gain.isSilent
     let target = MixTarget(
@@ -230,15 +231,15 @@ struct Player: BitwiseCopyable {
     }
     let planEnd = tempoMap.frame(at: passOrigin &+ plan.value.soundingLength)
     guard planEnd <= end else { return false }
-    // A received release may be longer than the planned one.
+    // A release time that was received live may be longer than the planned one.
     let frame = liveControls.value.hasEnvelopeTimes ? max(planEnd, lastVoiceEnd) : planEnd
     self.endPlayback(at: frame)
     changes.value.recordChange(of: self, at: frame, in: context)
     return true
   }
 
-  /// Adds the crossfade buffer to the buses, at the player's gain and the haptics also at the send
-  /// gain.
+  /// Adds the crossfade buffer to the buses at the player's gain. Haptics are also scaled by the
+  /// send gain.
   @_noLocks private mutating func addCrossfadeBuffer(
     count: Int, hapticBus: Int, in context: MixContext
   ) {
@@ -273,12 +274,12 @@ struct Player: BitwiseCopyable {
 
   /// Renders the fade-in or fade-out of every voice into the tails of the buses.
   ///
-  /// After a fade-in, voices continue after the fade. A fade-out is rendered from copies, and
+  /// After a fade-in, voices continue from its end. A fade-out is rendered from copies, so that the
   /// voices keep their state.
   @_noLocks mutating func preRenderFades(isFadeIn: Bool, in context: MixContext) {
     guard !gain.isSilent else { return }
     guard context.isAudible else {
-      // A seek of a paused player is inaudible, too, but doesn't advance the voices.
+      // Seeking a paused player is also inaudible, but does not advance the voices.
       if isFadeIn, phase.isPlaying {
         skipFadeIn(in: context)
       }
@@ -352,7 +353,7 @@ struct Player: BitwiseCopyable {
       let hasEnded = voices[index].add(
         plannedVoices[plannedIndex], position: position, end: count, in: voiceContext, to: target,
         audibility: audibility)
-      // Voices keep their order, so that sums don't depend on the block size.
+      // Keep the order of the voices, so that floating-point sums do not depend on the block size.
       if hasEnded {
         lastVoiceEnd = max(lastVoiceEnd, voices[index].startFrame &+ voices[index].nextFrame)
       } else {
@@ -375,7 +376,7 @@ struct Player: BitwiseCopyable {
         let onset = plannedVoices[nextVoiceIndex].onset
         if passOrigin &+ onset > lastPatternPosition { return }
         if isLastPass || onset < passLength {
-          // A slow pattern may have reached the onset some frames before its pass starts.
+          // At low rates, the onset may be reached some frames before its pass starts.
           let frame = max(position, tempoMap.frame(at: passOrigin &+ onset))
           startVoice(nextVoiceIndex, at: frame)
         }
@@ -396,7 +397,7 @@ struct Player: BitwiseCopyable {
   }
 
   @_noLocks private mutating func startVoice(_ index: Int, at frame: Int64) {
-    // The memory suffices for the plan; a loop that needs more keeps the first voices.
+    // The capacity suffices for the plan. A loop that needs more voices keeps the earliest.
     guard activeVoiceCount < voices.count else {
       _ = status.value.droppedVoiceCount.wrappingAdd(1, ordering: .relaxed)
       return
@@ -428,7 +429,7 @@ struct Player: BitwiseCopyable {
     status.value.startFrame.store(context.position, ordering: .relaxed)
     _ = status.value.startCount.wrappingAdd(1, ordering: .releasing)
     let firstCue = cue ?? soughtCue
-    // In a loop, a position after its end wraps to its beginning.
+    // In a loop, a position past the loop end wraps around to the loop start.
     let isBeyondLoop = !isLastPass && (firstCue?.value.frame ?? 0) >= passLength
     start(at: isBeyondLoop ? loopCue : firstCue, in: context)
     soughtCue?.release()
@@ -482,7 +483,7 @@ struct Player: BitwiseCopyable {
       endPlayback(at: context.position)
       return true
     }
-    // In a loop, a position after its end wraps to its beginning.
+    // In a loop, a position past the loop end wraps around to the loop start.
     let targetCue = isBeyondEnd ? loopCue : cue
     liveControls.value.setPatternPosition(targetCue?.value.frame ?? 0)
     if isPaused {
@@ -497,7 +498,7 @@ struct Player: BitwiseCopyable {
     return false
   }
 
-  /// Sets the loop; the current pass continues, or ends if it has exceeded its new end.
+  /// Sets the loop. The current pass continues, or ends if it is already past the new end.
   ///
   /// - Parameters:
   ///   - passCount: The number of passes, including the current one.
@@ -512,7 +513,7 @@ struct Player: BitwiseCopyable {
     loopEndFrame = end
     loopCue?.release()
     loopCue = cue
-    // A loop without a frame would prevent sub-blocks from beginning.
+    // A loop without any frames would keep sub-blocks from advancing.
     if let cue, cue.value.frame >= passLength {
       cue.release()
       loopCue = nil
@@ -550,7 +551,7 @@ struct Player: BitwiseCopyable {
     phase.isIdle ? -1 : tempoMap.position(at: phase.isPaused ? pauseFrame : position)
   }
 
-  /// Ends the segments of all voices, because a control or the rate has changed.
+  /// Ends the current segments of all voices, because a control or the rate has changed.
   @_noLocks private mutating func interruptSegments() {
     for index in 0..<activeVoiceCount {
       voices[index].interruptSegment(plan.value.voices[voices[index].plannedIndex])
@@ -569,7 +570,8 @@ struct Player: BitwiseCopyable {
     status.value.report(phase)
   }
 
-  /// Starts at a cue point: voices that sound there fade in, and the others start at their onsets.
+  /// Starts at a cue point. Voices that are sounding there fade in, and later voices start at their
+  /// onsets.
   @_noLocks mutating func start(at cue: Reference<CuePoint>?, in context: MixContext) {
     passOrigin = 0
     activeVoiceCount = 0

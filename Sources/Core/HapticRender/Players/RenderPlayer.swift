@@ -1,10 +1,10 @@
 public import Synchronization
 internal import RealtimeMemory
 
-/// A player of a plan, as the control side owns it, with all memory for the render thread.
+/// A player of a plan. The control side owns it, with all the memory that the render thread needs.
 ///
-/// It must live until the render thread has released it, which `isReleased` indicates after a
-/// `remove` command.
+/// The player must outlive its use by the render thread. After a `remove` command, wait until
+/// `isReleased` is true.
 public final class RenderPlayer: @unchecked Sendable {
   /// The maximum number of simultaneous voices of a live player; further voices are dropped.
   public static let maximumVoiceCount = 4_096
@@ -12,7 +12,7 @@ public final class RenderPlayer: @unchecked Sendable {
   /// The supported playback rates, as multiples of the normal speed.
   public static let playbackRates = TempoMap.minimumRate...TempoMap.maximumRate
 
-  /// The plan.
+  /// The plan that the player plays.
   public let plan: RenderPlan
   let playerCell: Cell<Player>
   var playerReference: Reference<Player> { unsafe playerCell.reference }
@@ -21,7 +21,7 @@ public final class RenderPlayer: @unchecked Sendable {
   private let changes: Cell<PlayerChanges>
   private let voices: FixedBuffer<Voice>
   private let sendSegments: FixedBuffer<ControlSegment>
-  /// The parameters from which another player can be created that plays the same.
+  /// The parameters for creating another player that plays the same.
   let parameters: Parameters
 
   /// The parameters of a player, without its memory.
@@ -90,13 +90,13 @@ public final class RenderPlayer: @unchecked Sendable {
   /// Returns the changes since the previous call: [between blocks].
   package func drainChanges() -> [PlayerChange] { changes.value.drain() }
 
-  /// Calls a function with the status that the player reported last: [any thread].
+  /// Calls a function with the most recent status of the player: [any thread].
   public func withStatus<Result>(_ body: (borrowing PlayerStatus) -> Result) -> Result {
     body(status.value)
   }
 }
 
-/// The status of a player; the render thread writes it, and any thread may read it.
+/// The status of a player, which the render thread writes and any thread may read.
 public struct PlayerStatus: ~Copyable, Sendable {
   /// The phase of a player, which is `idle` before its start and after its end.
   public enum Phase: UInt8, BitwiseCopyable, Sendable {
@@ -154,7 +154,7 @@ public struct PlayerStatus: ~Copyable, Sendable {
   @_noLocks func report(_ phase: Phase) { phaseCode.store(phase.rawValue, ordering: .releasing) }
 }
 
-/// A position in a plan at which playback can start, with the voices that sound there.
+/// A position in a plan at which playback can start, with the voices that are sounding there.
 struct CuePoint: ~Copyable {
   let frame: Int64
   let nextVoiceIndex: Int
@@ -162,9 +162,9 @@ struct CuePoint: ~Copyable {
   let isReleased = Atomic<Bool>(false)
 }
 
-/// A position in a plan at which playback can start, as the control side owns it.
+/// A position in a plan at which playback can start. The control side owns it.
 ///
-/// It must live until the render thread has released it.
+/// The cue point must outlive its use by the render thread.
 public final class SharedCuePoint: @unchecked Sendable {
   let cueCell: Cell<CuePoint>
   var cueReference: Reference<CuePoint> { unsafe cueCell.reference }
@@ -177,7 +177,7 @@ public final class SharedCuePoint: @unchecked Sendable {
   public init(of plan: RenderPlan, at frame: Int64) {
     let frame = max(0, frame)
     let plannedVoices = plan.view.value.voices
-    // Earlier voices have ended.
+    // Earlier voices have already ended.
     var nextVoiceIndex = plannedVoices.firstIndex(
       startingAt: frame - plan.view.value.maximumVoiceLength)
     var soundingIndices: [Int32] = []
@@ -199,11 +199,11 @@ public final class SharedCuePoint: @unchecked Sendable {
   public var isReleased: Bool { cueCell.value.isReleased.load(ordering: .acquiring) }
 }
 
-/// A stream of frames that are produced during playback, added to all haptic buses.
+/// A stream of frames that is produced during playback and added to all haptic buses.
 ///
-/// If frames are missing, the voice fades out over 5 ms and restarts once its reserve is full. It
-/// must live until the render thread has released it, which `isReleased` indicates after a `detach`
-/// command.
+/// After an underrun, the voice fades out over 5 ms and restarts once its reserve is full. The
+/// voice must outlive its use by the render thread. After a `detach` command, wait until
+/// `isReleased` is true.
 public final class LiveVoice: @unchecked Sendable {
   /// The maximum number of live voices of a renderer.
   public static let maximumCount = 8
@@ -237,7 +237,7 @@ public final class LiveVoice: @unchecked Sendable {
     }
   }
 
-  /// Queues frames, all or none: [one writing thread].
+  /// Queues either all or none of the given frames: [one writing thread].
   ///
   /// - Parameter samples: The frames, −1…1.
   /// - Returns: True if there was enough space.
@@ -245,7 +245,7 @@ public final class LiveVoice: @unchecked Sendable {
 
   /// The number of queued frames: [any thread].
   public var queuedFrameCount: Int { stateCell.value.queue.count }
-  /// The number of frames that were missing since playback started: [any thread].
+  /// The number of missing frames since playback started: [any thread].
   public var underrunFrameCount: Int64 {
     stateCell.value.underrunFrameCount.load(ordering: .relaxed)
   }
@@ -258,13 +258,13 @@ struct LiveVoiceState: ~Copyable {
   let queue: RingQueue<Float>
   let underrunFrameCount = Atomic<Int64>(0)
   let isReleased = Atomic<Bool>(false)
-  /// A Boolean value that indicates whether the voice fades out for good.
+  /// A Boolean value that indicates whether the voice is fading out permanently.
   var isDetached = false
   let reserveFrameCount: Atomic<Int>
   private let fadeGainPerFrame: Float
   private var hasStarted = false
   private var isPlaying = false
-  /// The latest frame, which is held during a fade-out.
+  /// The most recent sample, which is held during a fade-out.
   private var latestSample: Float = 0
   /// The gain of the fade.
   private var fadeGain: Float = 0
@@ -275,7 +275,7 @@ struct LiveVoiceState: ~Copyable {
     self.fadeGainPerFrame = fadeStep
   }
 
-  /// Adds the next frames to all haptic buses; returns false once the detached voice has faded out.
+  /// Adds the next frames to all haptic buses. Returns false once a detached voice has faded out.
   @_noLocks mutating func mix(count: Int, into buses: Reference<BusSet>) -> Bool {
     var newUnderrunCount: Int64 = 0
     for index in 0..<count {
