@@ -5,8 +5,8 @@ internal import HapticRender
 /// A tone below the thresholds of hearing and feeling that keeps amplifiers on between patterns. It
 /// plays on all haptic channels at any strength; mute silences it too.
 package final class KeepAwakeTone {
-  /// The frequency in hertz: the lowest that amplifiers for shakers pass, where hearing is least
-  /// sensitive.
+  /// The frequency in hertz: the lowest frequency that shaker amplifiers pass, where hearing is
+  /// least sensitive.
   package static let frequency = 20.0
   /// The amplitude: −60 dBFS, 50 dB below the maximum of a pattern.
   package static let amplitude = 0.001
@@ -35,7 +35,7 @@ package final class KeepAwakeTone {
     try player.start()
   }
 
-  /// Compensates the engine's strength.
+  /// Sets the gain that compensates for the engine's strength.
   package func matchStrength(_ strength: Float) {
     guard strength != matchedStrength else { return }
     matchedStrength = strength

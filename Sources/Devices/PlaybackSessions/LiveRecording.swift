@@ -23,7 +23,7 @@ package final class LiveRecording {
     }
   }
 
-  /// The division of a recording into files, for installations that record for months.
+  /// Settings for splitting a recording into files, for installations that record for months.
   package struct Rotation {
     /// The duration of a file in seconds.
     package var fileDurationSeconds: Double
@@ -44,7 +44,7 @@ package final class LiveRecording {
       self.now = now
     }
 
-    /// Returns the path with date and time before its extension, such that no file exists at it.
+    /// Returns an unused path with the date and time inserted before the extension.
     fileprivate func nextPath(after path: String) -> String {
       var time = now()
       while true {
@@ -84,7 +84,7 @@ package final class LiveRecording {
       isNamed = false
     }
 
-    /// Gives the current file its name, once its header is written.
+    /// Names the current file after its header has been written.
     func nameFile() throws(FileError) {
       guard !isNamed else { return }
       try file?.commit()
@@ -211,7 +211,8 @@ package final class LiveRecording {
     var result = Result(
       path: path, isComplete: false, frameCount: outcome.frameCount,
       droppedFrameCount: outcome.droppedFrameCount)
-    // A file that reached its own limit is complete; of any other, the written part is kept.
+    // A file that reached its own limit is complete. After any other failure, the written part is
+    // kept.
     let failure = outcome.failure.flatMap { $0.kind == .tooLong ? nil : $0 }
     if let failure, outcome.frameCount == 0 {
       try? files.finish(isKept: false)

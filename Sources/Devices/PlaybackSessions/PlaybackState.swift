@@ -3,6 +3,6 @@ package enum PlaybackState: String, Sendable {
   case playing = ">"
   case paused = "="
   case muted = "x"
-  /// The engine waits and plays no pattern.
+  /// The engine is waiting and plays no pattern.
   case idle = "-"
 }

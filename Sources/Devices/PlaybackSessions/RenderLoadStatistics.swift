@@ -1,7 +1,7 @@
 package import HapticPlayback
 package import SystemSupport
 
-/// The load of rendering and the latency, over all blocks of a run.
+/// The rendering load and the latency over all blocks of a run.
 package struct RenderLoadStatistics: Equatable, Sendable {
   package private(set) var blockCount = 0
   /// The maximum load: the render time of a block as a fraction of its duration.

@@ -2,14 +2,14 @@ package import HapticPlayback
 internal import HapticModel
 internal import HapticRender
 
-/// Plays takes in sync under one play head, of which one is heard, with a loop region.
+/// Plays several takes in sync under one play head, with one audible take and a loop region.
 package final class TakeSwitcher {
   /// The duration of the crossfade from one take to another, in seconds.
   package static let crossfadeSeconds = 0.01
   /// The duration of each of the two fades when takes change through silence, in seconds.
   package static let silenceFadeSeconds = 0.005
-  /// The time in seconds from the request of a change through silence to its first frame: well
-  /// after the frames that are rendered ahead.
+  /// The time in seconds from the request to change through silence to its first frame, which is
+  /// well after the frames that are rendered ahead.
   package static let silenceLeadSeconds = 0.03
   /// The size of a step as a fraction of the duration.
   package static let playheadStepFraction = 1.0 / 16
@@ -26,7 +26,8 @@ package final class TakeSwitcher {
   package private(set) var loopRegion: ClosedRange<Double>?
   package private(set) var isLooping: Bool
   package private(set) var isPaused = false
-  /// The position of the last seek, and the position that the last block still reports.
+  /// The target of the last seek, and the position from before the seek, which the last block still
+  /// reports.
   private var pendingSeek: (target: Double, previous: Double)?
 
   /// Creates a switcher that starts the takes.
@@ -129,8 +130,8 @@ package final class TakeSwitcher {
       to: min(playheadSeconds, duration) + count * duration * Self.playheadStepFraction)
   }
 
-  /// Sets the start of the loop region to the play head, and its end to that of the whole if it
-  /// would come first.
+  /// Sets the start of the loop region to the play head. If the region's end would precede its
+  /// start, the region extends to the end of the take.
   package func beginRegionAtPlayhead() throws {
     let start = min(playheadSeconds, duration - PatternPlayer.minimumLoopDuration)
     guard start >= 0 else { return }
@@ -138,8 +139,8 @@ package final class TakeSwitcher {
     try setLoopRegion(start...(end - start < PatternPlayer.minimumLoopDuration ? duration : end))
   }
 
-  /// Sets the end of the loop region to the play head, and its start to that of the whole if it
-  /// would come later.
+  /// Sets the end of the loop region to the play head. If the region's start would follow its end,
+  /// the region begins at the start of the take.
   package func endRegionAtPlayhead() throws {
     let end = min(max(playheadSeconds, PatternPlayer.minimumLoopDuration), duration)
     let start = loopRegion?.lowerBound ?? 0

@@ -11,7 +11,7 @@ struct ProfileChecker: JSONSchemaReader {
     unknownKey: .unknownKey,
     unknownValue: .invalidValue, emptyText: .invalidValue, checksRepeatedKeys: true)
   var log = FindingLog(maximumCountPerRule: ProfileRules.findingLimit)
-  /// The source of the profiles that an array names, or nil for texts that name none.
+  /// The source of the profiles that an array names, or nil for a text that names no profiles.
   var profileSource: ProfileSource?
 
   typealias ProfileSource = @Sendable (String) throws(SourceError) -> TransducerProfile
@@ -30,7 +30,7 @@ struct ProfileChecker: JSONSchemaReader {
   /// The findings so far, in the order of the text.
   var findings: [Finding] { log.findings(in: document) }
 
-  /// The first error, which rejects the text, or nil.
+  /// The first error, which rejects the text, or nil if the text is valid.
   var inputError: InputError? {
     findings.first { $0.severity == .error }.map {
       InputError($0, otherErrorCount: log.errorCount - 1)
@@ -84,8 +84,8 @@ struct ProfileChecker: JSONSchemaReader {
         + names.names.joined(separator: ", "))
   }
 
-  /// Checks that a number of an object is not below another, and adds an error if it is. An absent
-  /// number has its default.
+  /// Checks that one number in an object is not less than another, and adds an error if it is. An
+  /// absent number has its default value.
   ///
   /// - Returns: True if the numbers are in order.
   mutating func checkOrder(
@@ -128,7 +128,7 @@ struct ProfileChecker: JSONSchemaReader {
         "drive.equalSensation is false, but the intensity law is \"sensation\"",
         suggestion: "remove the key, or choose the law \"power\"")
     }
-    // An invalid law is a separate error.
+    // An invalid law is reported as a separate error.
     guard let list, law == nil || law?.string == "power" else { return }
     guard root["hardware"] == nil || sensation?.boolean == false else { return }
     log.add(
@@ -165,8 +165,8 @@ struct ProfileChecker: JSONSchemaReader {
     }
   }
 
-  /// Checks that drive and amplifier have hardware, and equalization the properties that it
-  /// requires.
+  /// Checks that a drive or an amplifier comes with hardware, and that equalization has the
+  /// properties that it requires.
   private mutating func checkDrive(of root: JSONValue) {
     guard let hardware = root["hardware"] else {
       for key in ["drive", "amplifier"] {
@@ -194,8 +194,8 @@ struct ProfileChecker: JSONSchemaReader {
       "drive.highPass is \(hertz.shortText), above frequency.low, \(low.shortText)")
   }
 
-  /// Checks that settings measured for a hand are not applied to a seat or to ears, and that levels
-  /// above a threshold have an acceleration.
+  /// Checks that settings that were measured at the hand are not applied to a seat or to ears, and
+  /// that levels above a threshold come with an acceleration.
   private mutating func checkSensation(of root: JSONValue, _ hardware: JSONValue) {
     let drive = root["drive"]
     let contours = drive?["contours"].flatMap { $0.string == "converging" ? $0 : nil }
@@ -227,8 +227,8 @@ struct ProfileChecker: JSONSchemaReader {
 }
 
 extension ProfileChecker {
-  /// The frequencies at which vibration is felt, in hertz. Events beyond them are a push or a
-  /// sound.
+  /// The range of frequencies that are felt as vibration, in hertz. Events below the range are felt
+  /// as a push, and events above it are heard as a sound.
   static let tactileHertzRange = 1.0...1_000.0
 
   /// Adds warnings about values that are valid but probably not intended.
@@ -389,8 +389,8 @@ extension ProfileChecker {
 
   // MARK: - The fit to hardware
 
-  /// The minimum ratio of the band's ends: half an octave. In a narrower band, sharpness is hardly
-  /// felt.
+  /// The minimum ratio of the band's upper to its lower end: half an octave. In a narrower band,
+  /// sharpness is hardly felt.
   private static let minimumBandRatio = 2.0.squareRoot()
   /// The sample rate at which the fit is examined, in hertz.
   private static let bandFitSampleRate = 48_000.0
@@ -450,7 +450,7 @@ extension ProfileChecker {
 }
 
 extension Double {
-  /// The value in thousandths as text.
+  /// The number divided by 1,000, as text.
   fileprivate var thousandths: String { (self / 1_000).shortText }
 }
 
@@ -461,7 +461,7 @@ extension ClosedRange<Double> {
 
 /// The rules for profiles and arrays.
 public enum ProfileRules {
-  /// The maximum number of findings of a rule. Further findings are counted.
+  /// The maximum number of findings for each rule. Further findings are only counted.
   static let findingLimit = 100
 
   /// The rules, in the order of their list.

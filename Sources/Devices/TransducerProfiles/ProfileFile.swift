@@ -5,8 +5,8 @@ internal import ShippedFiles
 /// The profiles that come with Temblor. They are embedded, so that they are available in any
 /// folder.
 public enum ProfileCatalog {
-  /// The names of the profiles: the default, the one for listening, real transducers, and vendors'
-  /// mappings.
+  /// The names of the profiles: the default profile, the listening profile, real transducers, and
+  /// vendors' mappings.
   public static let names = ShippedFiles.profiles.names.map { String($0.dropLast(5)) }
 
   /// Returns a profile, or nil if there is none with the name. The text is read at every call.
@@ -53,7 +53,8 @@ public enum ProfileFile {
     try ProfileCheckResult(text: text, name: name, warns: false).outcome.get()
   }
 
-  /// Writes a profile so that it reads back equal. Default values are omitted.
+  /// Writes a profile as text from which the reader restores an equal profile. Default values are
+  /// omitted.
   ///
   /// All values must be finite. The order of keys is fixed, so equal profiles have equal bytes.
   ///
@@ -81,7 +82,8 @@ public enum ProfileFile {
     }
   }
 
-  /// A profile without data. Its frequency is always written.
+  /// An empty profile, with which a profile is compared to omit defaults. The frequency is always
+  /// written.
   static let empty = TransducerProfile(
     name: "", summary: "", frequency: TransducerProfile.phone.frequency)
 }
@@ -92,7 +94,8 @@ public struct ProfileCheckResult: Sendable {
   public var outcome: Result<TransducerProfile, InputError>
   /// The schema that the text names for editors.
   public var schema: String?
-  /// The findings in the order of the text: at most 100 of each rule, and one that counts the rest.
+  /// The findings in the order of the text: at most 100 for each rule, and a finding that counts
+  /// the rest.
   public var findings: [Finding] = []
 
   /// Checks the text of a profile.

@@ -2,7 +2,8 @@ internal import Glibc
 import HapticRender
 import Reading
 
-/// The profiles that can be named: the user's, the system's, and those that come with Temblor.
+/// The profiles that are available by name: the user's, the system's, and those that come with
+/// Temblor.
 ///
 /// The first folder with a file `NAME.json` determines the profile, so a file can replace a shipped
 /// profile. Folders that do not exist, or that this process cannot access, are skipped.
@@ -18,8 +19,8 @@ public struct ProfileLibrary: Equatable, Sendable {
     self.systemFolders = systemFolders
   }
 
-  /// Returns the profile with a name, or nil. Without a match, it costs one system call for each
-  /// folder.
+  /// Returns the profile with a name, or nil if there is none. The search makes one system call for
+  /// each folder.
   public func entry(named name: String) -> ProfileEntry? {
     guard ProfileName.isValid(name) else { return nil }
     for (folder, origin) in folders {
@@ -34,7 +35,7 @@ public struct ProfileLibrary: Equatable, Sendable {
 
   /// Returns all profiles: the user's by name, then the system's, then the shipped ones.
   ///
-  /// No file is opened. Each entry states which others of its name it shadows.
+  /// No file is opened. Each entry lists the origins of the profiles that it shadows.
   public func entries() -> [ProfileEntry] {
     var entries: [ProfileEntry] = []
     func add(_ entry: ProfileEntry) {
@@ -55,8 +56,9 @@ public struct ProfileLibrary: Equatable, Sendable {
     return entries
   }
 
-  /// Returns the profiles whose name or product contains all words of a text, or else those whose
-  /// summary does. Case, hyphens, and spaces are ignored. All profiles are read.
+  /// Returns the profiles whose name or product contains all words of a text. If there are none,
+  /// returns the profiles whose summary contains them. Case, hyphens, and spaces are ignored. All
+  /// profiles are read.
   public func entries(matching text: String) -> [ProfileEntry] {
     let words = text.split { $0 == " " || $0 == "," }.map(Self.normalized).filter { !$0.isEmpty }
     guard words.contains(where: { $0.utf8.count > 2 }) else { return [] }
@@ -113,7 +115,7 @@ public struct ProfileLibrary: Equatable, Sendable {
     text.lowercased().filter { $0.isLetter || $0.isNumber }
   }
 
-  /// Returns the files in the folders with invalid names, which no profile can have.
+  /// Returns the files in the profile folders whose names are not valid profile names.
   public func misnamedFiles() -> [String] {
     folders.flatMap { folder, _ in
       Self.stems(in: folder).filter { !ProfileName.isValid($0) && !$0.hasSuffix(".schema") }.map {
@@ -178,7 +180,7 @@ public struct ProfileLibrary: Equatable, Sendable {
   }
 }
 
-/// A profile that can be named, and its origin.
+/// A profile that is available by name, and its origin.
 public struct ProfileEntry: Equatable, Sendable {
   /// The origin of a profile.
   public enum Origin: String, Sendable {
@@ -190,7 +192,7 @@ public struct ProfileEntry: Equatable, Sendable {
     case shipped
   }
 
-  /// The name that users type: that of the file, regardless of `name` in its text.
+  /// The name that users type: the file's name, regardless of `name` in its text.
   public var name: String
   /// The origin of the profile.
   public var origin: Origin
@@ -202,7 +204,7 @@ public struct ProfileEntry: Equatable, Sendable {
   /// The name of the text in errors: the file's path, or the profile's name.
   public var sourceName: String { path ?? name }
 
-  /// Returns the text, which is read at every call.
+  /// Reads the text from the file at every call.
   public func text() throws(ProfileFileError) -> [UInt8] {
     if let path { return try ProfileFileSystem.read(path) }
     return ProfileCatalog.text(named: name) ?? []
@@ -213,8 +215,8 @@ public struct ProfileEntry: Equatable, Sendable {
 enum ProfileFileSystem {
   static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-  /// Returns true if a path stays in a folder: by its text and, for an existing file, with links
-  /// resolved.
+  /// Returns true if a path stays within a folder, both as written and, for an existing file, with
+  /// links resolved.
   ///
   /// - Parameters:
   ///   - path: The path to check.
@@ -234,7 +236,7 @@ enum ProfileFileSystem {
     return unsafe String(cString: real)
   }
 
-  /// Returns the names in a folder, sorted by bytes; none if it cannot be read.
+  /// Returns the file names in a folder, sorted by bytes; empty if the folder cannot be read.
   static func names(in folder: String) -> [String] {
     guard let handle = unsafe opendir(folder) else { return [] }
     defer { unsafe closedir(handle) }
@@ -392,8 +394,8 @@ extension JSONObjectWriter {
     }
   }
 
-  /// Writes the keys that are valid for each value of the discriminator. Without a value, those of
-  /// the first are valid.
+  /// Writes the keys that are valid for each value of the discriminator. Without a discriminator,
+  /// the keys of the first value are valid.
   private mutating func writeVariants(of choice: JSONSchema.Discriminator) {
     guard let defaultVariant = choice.variants.first else { return }
     writeArray("allOf") { list in
@@ -417,8 +419,8 @@ extension JSONObjectWriter {
     }
   }
 
-  /// Writes the conditions for thresholds: required for the law of sensation; otherwise only valid
-  /// with hardware on which all frequencies are felt equally.
+  /// Writes the conditions for thresholds. The sensation law requires them. Other laws permit them
+  /// only with hardware that equalizes sensation across frequencies.
   fileprivate mutating func writeThresholdConditions() {
     writeObject("if") { condition in
       condition.writeObject("properties", layout: .singleLine) { properties in

@@ -515,7 +515,7 @@ public enum ProfileSchema {
   private static let defaultDrive = DriveSettings()
 }
 
-/// The law and its parameter as separate properties. The law is read first.
+/// Separate properties for the law and its parameter. The law is read first.
 extension IntensityMapping {
   fileprivate enum Law: String, JSONEnumeration { case power, sensation }
 
@@ -561,7 +561,7 @@ extension IntensityMapping {
   }
 }
 
-/// The length by its keys. The default length has none.
+/// Separate properties for the keys of the length. The default length has no keys.
 extension TransientShape {
   fileprivate static var defaultCycles: (count: Double, seconds: ClosedRange<Double>) {
     if case .cycles(let count, let range) = defaultLength {
@@ -650,7 +650,7 @@ extension TransducerHardware {
   }
 }
 
-/// The values at sharpness 0 and 1, or the ends of a range.
+/// A pair of values at sharpness 0 and 1, or at the ends of a range.
 struct ProfileEndpoints: Sendable {
   var low: Double
   var high: Double
@@ -668,8 +668,8 @@ extension ContactSite: JSONEnumeration {}
 extension TransducerMeasurement.Sensor: JSONEnumeration {}
 
 extension JSONProperty where Reader == ProfileChecker {
-  /// Returns the property for the ends of a range, `low` and `high`, on one line. If absent, they
-  /// are omitted.
+  /// Returns a property that stores the ends of a range, `low` and `high`, on one line. An absent
+  /// range is omitted.
   fileprivate static func endpoints(
     _ name: String, _ range: ClosedRange<Double>, low: String, high: String,
     isAscending: Bool = true,
@@ -690,15 +690,15 @@ extension JSONProperty where Reader == ProfileChecker {
 /// The ranges of a profile's values: wide enough for any transducer, and narrow enough to detect
 /// mistakes.
 public enum ProfileLimits {
-  /// The frequencies that are rendered, in hertz.
+  /// The frequencies that can be rendered, in hertz.
   public static let hertzRange = 0.1...20_000.0
-  /// The frequencies that manufacturers publish, in hertz.
+  /// The range of frequencies that manufacturers publish, in hertz.
   static let publishedHertzRange = 0.1...100_000.0
   /// The amplitudes of an event. The maximum is just below the output ceiling of −1 dBFS.
   static let levelRange = 0.001...Renderer.maximumLevel
   /// The relative frequencies of partials, including those to which they glide.
   static let ratioRange = 0.01...100.0
-  /// The number of partials of an event. Each is a voice.
+  /// The number of partials of an event. Each partial uses one voice.
   static let partialCountRange = 1...16
   /// The durations of bursts, in seconds.
   static let durationSecondsRange = 0.001...1.0
@@ -706,6 +706,6 @@ public enum ProfileLimits {
   static let qualityFactorRange = 0.1...1_000.0
   /// The range of powers, in watts.
   static let powerWattsRange = 0.001...100_000.0
-  /// The number of points of a curve. Two points are a line.
+  /// The number of points of a curve. Two points form a line.
   static let pointCountRange = 2...1_000
 }

@@ -19,7 +19,7 @@ public struct SavedSettings: Equatable, Sendable {
   /// The channels of haptics, numbered from 1; empty for all.
   public var hapticChannels: [Int] = []
   /// The channels with their own settings, in the form of `--channel`; empty if `hapticChannels` is
-  /// not.
+  /// not empty.
   public var channelSettings: [String] = []
   /// The strength of all output, 0 to 1.
   public var strength: Double?
@@ -41,7 +41,7 @@ public struct SavedSettings: Equatable, Sendable {
     if let error = checker.inputError { throw error }
   }
 
-  /// The text, which reads back equal.
+  /// The JSON text, from which `init(text:name:library:)` restores equal settings.
   public var text: [UInt8] { Self.schema.text(self) }
 
   /// Returns the path of the file in an environment, `temblor/config.json` in `XDG_CONFIG_HOME`;

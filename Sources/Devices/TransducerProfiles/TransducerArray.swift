@@ -29,7 +29,7 @@ public struct TransducerArray: Equatable, Sendable {
     public var delaySeconds: Double
     /// A Boolean value that indicates whether the polarity is inverted.
     public var isInverted: Bool
-    /// The body location of patterns that is felt here, by its number or its name; nil for all.
+    /// The number or name of the body location whose events this transducer plays; nil for all.
     public var bodyLocation: String?
 
     /// Creates a transducer.
@@ -61,7 +61,7 @@ public struct TransducerArray: Equatable, Sendable {
     self.transducers = transducers
   }
 
-  /// Returns the gain of each transducer for a position. On a line and a ring, only one or two are
+  /// Returns the gain of each transducer for a position. On a line or a ring, at most two gains are
   /// not zero.
   ///
   /// On a line or a ring, the two neighbors of the position divide the power by sine and cosine.
@@ -143,7 +143,7 @@ public struct TransducerArray: Equatable, Sendable {
       return others.map { positions[index].distance(to: positions[$0]) }.min() ?? .infinity
     }
     let minimumSpread = 0.2 * nearest.reduce(0, +) / Double(positions.count)
-    // Distances relative to the nearest keep all squares finite.
+    // Distances relative to the nearest transducer keep all squares finite.
     let distances = positions.map { hypot($0.distance(to: position), minimumSpread) }
     let minimum = distances.min() ?? 1
     let powers = distances.map { (minimum / $0) * (minimum / $0) }
@@ -182,7 +182,8 @@ public struct ArrayPosition: Equatable, Sendable {
 
   /// Returns the position at a fraction of the straight path from this position to another.
   ///
-  /// On a ring, the path follows the numbers: from 350 to 370, it leads through 360.
+  /// On a ring, the path interpolates the angles as numbers, so a path from 350 to 370 passes
+  /// through 360.
   public func interpolated(_ fraction: Double, toward end: ArrayPosition) -> ArrayPosition {
     // This form is exact at both ends.
     ArrayPosition(
@@ -432,10 +433,11 @@ public struct PanPath: Equatable, Sendable {
     }
   }
 
-  /// The points by time. The first and the last position are held before and after them.
+  /// The points in order of time. The first position is held before the first point, and the last
+  /// position after the last point.
   public var points: [Point]
 
-  /// Creates a path through points by time.
+  /// Creates a path through points in order of time.
   public init(_ points: [Point]) { self.points = points }
 
   /// Creates a path with a constant position.
@@ -444,8 +446,8 @@ public struct PanPath: Equatable, Sendable {
   /// Returns the gain of each transducer's haptic bus over the pattern.
   ///
   /// Between two points, the gains follow the pan law in straight segments, at least 36 between
-  /// neighboring transducers. The sum of their squares stays within 0.001 of 1 as far as the frames
-  /// suffice.
+  /// neighboring transducers. The sum of their squares stays within 0.001 of 1 unless the path is
+  /// too fast for the sample rate.
   ///
   /// - Parameters:
   ///   - array: The array.
@@ -487,7 +489,7 @@ extension TransducerArray {
     let distance = end.x - start.x
     switch layout {
     case .plane:
-      // The path may come close to each transducer, where the gains change quickly.
+      // Near each transducer that the path passes, the gains change quickly.
       let count = 4 * transducers.count
       breakFractions += (1..<count).map { Double($0) / Double(count) }
     case .line:

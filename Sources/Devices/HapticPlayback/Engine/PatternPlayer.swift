@@ -5,11 +5,11 @@ internal import Synchronization
 /// Starts, stops, and changes a loaded pattern at exact times, any number of times.
 ///
 /// Every call may come from any thread and returns at once. Calls take effect in the order of their
-/// times; calls for the same time, in the order in which they were made. After a player is
-/// released, its pattern plays to the end, and a loop to the end of the running pass. A paused
-/// pattern is discarded.
+/// times. Calls for the same time take effect in the order in which they were made. After a player
+/// is released, its pattern plays to the end, and a loop plays to the end of the current pass. A
+/// paused pattern is discarded.
 public final class PatternPlayer: Sendable {
-  /// The minimum duration of a loop's pass, in seconds.
+  /// The minimum duration of one pass of a loop, in seconds.
   public static let minimumLoopDuration = 0.01
 
   private let playerSet: PlayerSet
@@ -23,7 +23,7 @@ public final class PatternPlayer: Sendable {
   }
 
   deinit {
-    // No call can end the loop after this point, so the running pass is the last.
+    // No call can end the loop after this point, so the current pass is the last.
     if firstCore.withState({ $0.isEndless }) {
       try? loop(passCount: 1)
     }
@@ -68,12 +68,12 @@ public final class PatternPlayer: Sendable {
     }
   }
 
-  /// Calls a closure once, as soon as the player has ended more often than `count` times, no driver
-  /// runs the engine any more, or `resumeWaiter(_:)` is called.
+  /// Calls a closure once, as soon as `endCount` exceeds `count`, the engine's driver ends, or
+  /// `resumeWaiter(_:)` is called.
   ///
   /// - Parameters:
   ///   - waiter: The ID from `makeWaiterID()`.
-  ///   - count: The number of ends that do not count.
+  ///   - count: The end count that must be exceeded.
   ///   - resume: The closure. If a condition already holds, it is called before this method
   ///     returns.
   package func addWaiter(
@@ -113,7 +113,7 @@ public final class PatternPlayer: Sendable {
     try playerSet.send(at: time) { .resume($0, at: $1) }
   }
 
-  /// Moves to a position in the pattern. A player that does not play starts there next.
+  /// Moves to a position in the pattern. A player that is not playing starts from there next time.
   ///
   /// A position at or after the end ends the pattern, or returns a loop to its beginning.
   ///
@@ -134,7 +134,7 @@ public final class PatternPlayer: Sendable {
   /// fade in.
   ///
   /// - Parameters:
-  ///   - passCount: The number of passes, including the running pass; nil for an endless loop.
+  ///   - passCount: The number of passes, including the current pass; nil for an endless loop.
   ///   - start: The position in seconds at which later passes begin; nil for the pattern's loop
   ///     start, or its beginning.
   ///   - end: The position in seconds at which all passes except the last end; nil for the
@@ -201,11 +201,12 @@ public final class PatternPlayer: Sendable {
     try playerSet.send(at: time) { .control($0, id, value: value, at: $1) }
   }
 
-  /// Runs a parameter curve from a time on. The curve's own time is ignored.
+  /// Schedules a parameter curve to start at a time. The curve's own start time is ignored.
   public func schedule(_ curve: ParameterCurve, at time: PlaybackTime = .now) throws(PlaybackError)
   {
     let requestedFrame = time.frame(rate: engine.rate)
-    // A curve for now starts with the next block, and its points count from there.
+    // A curve scheduled for `now` starts with the next block, and its point times are relative to
+    // that block.
     let start = max(requestedFrame, engine.position)
     let points = curve.controlPoints.filter { $0.time.isFinite }.sorted { $0.time < $1.time }.map {
       point in
@@ -237,7 +238,7 @@ public final class PatternPlayer: Sendable {
     try playerSet.send(at: time) { .gain($0, gain, over: rampFrames, at: $1) }
   }
 
-  /// Changes the send gain of each haptic bus in the same frames. Audio is not affected.
+  /// Changes the send gains of all haptic buses in the same frames. Audio is not affected.
   ///
   /// A later call replaces an earlier one whose changes are not complete.
   ///
@@ -252,7 +253,8 @@ public final class PatternPlayer: Sendable {
     let rampFrames = FrameConversion.frame(seconds: max(0, ramp), rate: engine.rate)
     let steps = rampFrames > 0 ? steps : Array(steps.suffix(1))
     guard !steps.isEmpty else { return }
-    // Changes for now start with the next block, and their steps count from there.
+    // Changes scheduled for `now` start with the next block, and their steps are timed from that
+    // block.
     let start = steps.count > 1 ? max(requestedFrame, engine.position) : requestedFrame
     let serial = firstCore.withState { state in
       state.sendGainSerial += 1
@@ -310,7 +312,7 @@ public struct PlaybackError: Error, Equatable, Sendable, CustomStringConvertible
 public enum PlaybackTime: Equatable, Sendable {
   /// The start of the next rendered block.
   case now
-  /// A frame; a frame that has been rendered means now.
+  /// A frame number. A frame that has already been rendered means now.
   case frame(Int64)
   /// The number of seconds after the engine's frame 0; a time in the past means now.
   case seconds(Double)
@@ -331,7 +333,7 @@ public enum PlaybackTime: Equatable, Sendable {
   }
 }
 
-/// Players that receive their commands together, all their render players in the same frame.
+/// A set of players whose render players all receive each command in the same frame.
 struct PlayerSet: Sendable {
   let cores: [PlayerCore]
   let engine: PlaybackEngine
@@ -394,8 +396,8 @@ struct PlayerSet: Sendable {
 /// Plays several patterns in sync: every command applies to all players in the same frame, and each
 /// player has its own gain.
 ///
-/// With a group, one of several patterns can be heard at a time, under one play head. While a group
-/// is in use, its players must not receive other commands. Every call may come from any thread and
+/// A group lets a program switch between several patterns under one play head. While a group is in
+/// use, its players must not receive other commands. Every call may come from any thread and
 /// returns at once.
 public final class PlayerGroup: Sendable {
   /// The players, in the order of their gains.
@@ -487,8 +489,8 @@ public final class PlayerGroup: Sendable {
     try setGains([(gains, time)], over: ramp)
   }
 
-  /// Fades all players to silence and then to their gains, so that no two patterns are heard at the
-  /// same time.
+  /// Fades all players to silence and then to their gains, so that two patterns are never heard at
+  /// the same time.
   ///
   /// The fades shorten if their first frames have already been rendered.
   ///
@@ -536,11 +538,11 @@ final class PlayerCore: Sendable {
   struct State {
     var endHandler: (@Sendable () -> Void)?
     var reportedEndCount = 0
-    /// The closures that wait for an end, with the number of ends that do not count, by their IDs.
+    /// The closures that wait for an end, by ID, each with the end count that must be exceeded.
     var waiters: [Int: (after: Int, resume: @Sendable () -> Void)] = [:]
     var lastWaiterID = 0
-    /// A Boolean value that indicates whether no more ends can come, because no driver runs the
-    /// engine.
+    /// A Boolean value that indicates whether the pattern can no longer end, because no driver runs
+    /// the engine.
     var isStopped = false
     var commandCount = 1
     var startCount = 0
@@ -639,7 +641,7 @@ final class PlayerCore: Sendable {
   }
 
   /// A Boolean value that indicates whether the player has been released, has no pending command,
-  /// and does not play.
+  /// and is not playing.
   var canBeRemoved: Bool {
     let (isOrphaned, isRemoved, sent) = withState { ($0.isOrphaned, $0.isRemoved, $0.commandCount) }
     guard isOrphaned, !isRemoved else { return false }
@@ -704,8 +706,8 @@ struct LoopRegion {
 }
 
 /// The temperatures of the transducers that this process has driven, so that the next playback
-/// starts with them. A transducer is identified by its profile and its channel. Other processes are
-/// not taken into account.
+/// starts with them. A transducer is identified by its profile and its channel. Heating by other
+/// processes is not included.
 final class ThermalStateStore: Sendable {
   static let shared = ThermalStateStore()
 

@@ -62,12 +62,12 @@ public final class PlaybackEngine: Sendable {
   /// The engine position: the next frame to render.
   public var position: Int64 { idleClock.withLock { $0?.position } ?? port.position }
 
-  /// The number of iterations of the render thread, by which another thread detects that it
-  /// responds: [any thread].
+  /// The number of iterations of the render thread, by which another thread detects that the render
+  /// thread responds: [any thread].
   package var iterationCount: Int { iterations.load(ordering: .relaxed) }
   let iterations = Atomic<Int>(0)
 
-  /// The maximum duration of a call of the device so far: [any thread].
+  /// The maximum duration of a call to the device so far: [any thread].
   package var maximumCallDuration: Duration {
     .nanoseconds(maximumCallNanoseconds.load(ordering: .relaxed))
   }
@@ -79,8 +79,9 @@ public final class PlaybackEngine: Sendable {
   /// The time on the engine's clock: the rendered seconds.
   public var seconds: Double { Double(position) / rate }
 
-  /// The silence after which the device is stopped, so that it and the machine may sleep; nil, the
-  /// default, disables this. Commands start the device again at once.
+  /// The duration of silence after which the device is stopped, so that the device and the machine
+  /// can sleep. Nil, the default, keeps the device running. A command restarts a stopped device at
+  /// once.
   ///
   /// A change applies to drivers that start afterward.
   public var idleDelay: Duration? {
@@ -109,7 +110,7 @@ public final class PlaybackEngine: Sendable {
   /// differ.
   public var powerLimitedFrameCount: Int64 { port.powerLimitedFrameCount }
 
-  /// Returns the minimum gain of the protection since the last call.
+  /// Returns the minimum gain that the protection has applied since the last call.
   public func drainMinimumProtectionGain() -> Float { port.drainMinimumProtectionGain() }
 
   /// The temperature rise of each channel's transducer. A value that is set before a driver starts
@@ -136,7 +137,8 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Changes the factor for all output gradually. The property `strength` changes at once.
+  /// Changes the factor for all output gradually. Setting the property `strength` always takes 10
+  /// ms.
   ///
   /// - Parameters:
   ///   - strength: The factor, 0…1.
@@ -275,9 +277,10 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Creates the renderer for this engine's commands. An engine must have no more than one.
+  /// Creates the renderer for this engine's commands. An engine must have no more than one
+  /// renderer.
   ///
-  /// - Parameter isGateOpen: False if the renderer is silent until the driver opens its gate.
+  /// - Parameter isGateOpen: False to keep the renderer silent until the driver opens its gate.
   func makeRenderer(isGateOpen: Bool) -> Renderer {
     Renderer(
       rate: rate, settings: RenderSettings(routing: routing, gain: strength), port: port,
@@ -313,7 +316,7 @@ public final class PlaybackEngine: Sendable {
     }
   }
 
-  /// Marks the end of the driver, which resumes the tasks that wait for players.
+  /// Records that the driver has ended, and resumes the tasks that wait for players.
   func markDriverEnded() {
     let cores = state.withLock { state in
       state.isStopped = true
@@ -337,7 +340,7 @@ public final class PlaybackEngine: Sendable {
     keeping cuePoints: [SharedCuePoint] = []
   ) throws(PlaybackError) {
     let isTaken = state.withLock { state in
-      // The count increases first: a command that was sent must never appear complete too early.
+      // The count increases first, so that a sent command never appears complete too early.
       for core in cores {
         core.withState { $0.commandCount += commandCount }
       }
@@ -360,7 +363,8 @@ public final class PlaybackEngine: Sendable {
   }
 
   private func sendStrength(_ state: borrowing State) {
-    // A lost command would leave the level wrong; the port keeps space free for immediate commands.
+    // A dropped command would leave the wrong level, so the port reserves space for immediate
+    // commands.
     let gain = state.isMuted ? 0 : Double(state.strength)
     _ = send([.masterGain(gain, over: Int(Self.strengthRampSeconds * rate), at: 0)], state)
   }
@@ -377,7 +381,7 @@ public final class PlaybackEngine: Sendable {
     return true
   }
 
-  /// Sets a closure that receives all commands from now on, each with the engine's position.
+  /// Sets a closure that receives all later commands, each with the engine's position.
   ///
   /// The closure must not call the engine. Commands of live voices are not recorded.
   package func setCommandRecorder(

@@ -10,18 +10,18 @@ public final class LivePlayback: Sendable {
   public enum Event: Equatable, Sendable {
     /// An event that the audio sink reported.
     case sinkEvent(SinkEvent)
-    /// The sink has ended on its own; playback is over.
+    /// The sink has ended on its own, and so has playback.
     case ended
   }
 
-  /// Called for every event, on the control thread, one at a time.
+  /// A closure that receives events one at a time, on the control thread.
   public typealias EventHandler = @Sendable (Event) -> Void
 
   /// The engine that renders the output.
   public let engine: PlaybackEngine
   /// The format that the sink granted.
   public let format: SinkFormat
-  /// The duration after which a call of the sink counts as hanging.
+  /// The duration after which a call to the sink counts as hanging.
   static let hangThreshold = Duration.seconds(1)
   /// The interval between checks for a hanging call.
   private static let callCheckInterval = Duration.milliseconds(250)
@@ -30,7 +30,7 @@ public final class LivePlayback: Sendable {
   private let time: any TimeSource
   private let controlThread: BackgroundThread
 
-  /// The state that all threads and the owner share; it outlives all of them.
+  /// The state that the owner and all threads share. It outlives them all.
   private final class SharedState: @unchecked Sendable {
     let loop: RenderLoop
     let changeSignal: WakeSignal
@@ -66,7 +66,7 @@ public final class LivePlayback: Sendable {
 
   /// Starts playback; from now on, the sink belongs to the render thread.
   ///
-  /// A call of the sink that does not return within a second is reported as `.unresponsive`. If the
+  /// A call to the sink that does not return within a second is reported as `.unresponsive`. If the
   /// sink has a replacement, another render thread continues with it, and the device is reopened as
   /// soon as possible.
   ///
@@ -78,7 +78,7 @@ public final class LivePlayback: Sendable {
   ///     for the threads of the sink's libraries; a refusal is reported once.
   ///   - recording: The buffer that receives a copy of the output.
   ///   - eventHandler: The closure that receives events, one at a time, on the control thread.
-  /// - Throws: `noResources` if the process has no file descriptor left or may not start more
+  /// - Throws: `noResources` if the process has no free file descriptor or may not start more
   ///   threads.
   public init(
     _ engine: PlaybackEngine, sink: sending any AudioSink,
@@ -118,12 +118,13 @@ public final class LivePlayback: Sendable {
   /// Fades out, plays the remaining frames, and returns when the threads have ended. Call it once,
   /// and not from a handler.
   ///
-  /// - Parameter limit: The maximum wait for the sink by the machine's clock; nil for the duration
-  ///   of two buffers and two seconds.
-  /// - Returns: True if the output has ended; otherwise, it hangs, and its thread is abandoned. A
-  ///   device that only fails to close is abandoned, too, but was heard to the end.
+  /// - Parameter limit: The maximum time to wait for the sink, on the machine's clock; nil for two
+  ///   seconds plus the duration of two buffers.
+  /// - Returns: True if the output has ended. Otherwise, the sink hangs, and its thread is
+  ///   abandoned. A device that plays to the end but then fails to close is also abandoned.
   @discardableResult public func stop(within limit: Duration? = nil) -> Bool {
-    // Both steps happen under one lock, so that no other thread replaces the one to wait for.
+    // Both steps happen under one lock, so that no other thread replaces the render thread in
+    // between.
     let (isFirst, thread) = shared.renderThread.withLock { thread in
       let isFirst = !shared.isStopping.exchange(true, ordering: .acquiringAndReleasing)
       return (isFirst, thread)
@@ -143,7 +144,7 @@ public final class LivePlayback: Sendable {
       shared.hasEnded.store(true, ordering: .releasing)
       shared.changeSignal.raise()
     }
-    // Only a handler could block the control thread, so the wait has a limit.
+    // A handler could block the control thread, so the wait has a timeout.
     controlThread.wait(within: .seconds(1))
     ThermalStateStore.shared.store(engine.temperatureRises, of: engine.routing, at: time.now)
     return hasEnded
@@ -158,14 +159,14 @@ public final class LivePlayback: Sendable {
     return max(0, Int((moment - reading.moment) / .seconds(1) * engine.rate) - delay)
   }
 
-  /// The clock of the frame that is heard.
+  /// The clock that tracks the frame that is currently heard.
   public var clock: PlaybackClock { shared.loop.clock }
 
   /// A Boolean value that indicates whether the sink has ended.
   public var hasEnded: Bool { shared.hasEnded.load(ordering: .acquiring) }
 
-  /// Returns the timings of blocks since the last call, oldest first. Beyond about 1,000, timings
-  /// are dropped.
+  /// Returns the timings of the blocks since the last call, oldest first. If there are more than
+  /// about 1,000, the rest are dropped.
   public func drainBlockTimings() -> [BlockTiming] {
     var timings = [BlockTiming](repeating: .empty, count: 1_024)
     let count = shared.loop.blockTimings.drain(into: &timings)
@@ -210,7 +211,7 @@ public final class LivePlayback: Sendable {
     var isOver = false
     var hangingCallNumber: Int?
     while !isOver {
-      // While the device is idle, no call of it can hang, and the end of the idle time raises the
+      // While the device is idle, no call to it can hang, and the end of the idle time raises the
       // signal.
       let isIdle = shared.loop.isIdle.load(ordering: .acquiring)
       SystemTimeSource().wait(for: &watchedDescriptors, timeout: isIdle ? nil : callCheckInterval)
@@ -237,7 +238,7 @@ public final class LivePlayback: Sendable {
   ///
   /// - Parameters:
   ///   - shared: The shared state.
-  ///   - hanging: The number of the sink that was last reported.
+  ///   - hanging: The number of the sink that was last reported as hanging.
   private static func checkForHangingCall(_ shared: SharedState, _ hangingCallNumber: inout Int?) {
     guard let duration = shared.loop.callDuration, duration > hangThreshold else { return }
     shared.loop.engine.recordSinkCall(duration: duration)
@@ -270,8 +271,8 @@ public final class LivePlayback: Sendable {
 /// Runs an engine as fast as the machine can, on a clock that advances on request, for tests and
 /// CI.
 ///
-/// It uses the loop and the renderer of live playback. Handlers are called between periods, so
-/// every run is identical.
+/// It uses the loop and the renderer of live playback. Handlers are called between periods, so all
+/// runs are identical.
 public final class VirtualPlayback {
   /// The virtual clock that drives the engine.
   public let time: VirtualTimeSource
@@ -281,7 +282,7 @@ public final class VirtualPlayback {
   private let engine: PlaybackEngine
   private var isRunning = true
 
-  /// Creates a run of an engine that has no other driver.
+  /// Creates a driver for an engine that has no other driver.
   public init(_ engine: PlaybackEngine, periodSize: Int = 64) {
     self.engine = engine
     time = VirtualTimeSource()
@@ -293,10 +294,10 @@ public final class VirtualPlayback {
     loop = RenderLoop(engine: engine, sink: sink, time: time)
   }
 
-  /// The clock of the frame that is heard.
+  /// The clock that tracks the frame that is currently heard.
   public var playbackClock: PlaybackClock { loop.clock }
 
-  /// Renders all periods up to a time from now.
+  /// Renders all periods in the next seconds.
   public func advance(seconds: Double) {
     let endPosition = engine.position + Int64((seconds * engine.rate).rounded())
     while isRunning, engine.position < endPosition {
@@ -329,7 +330,7 @@ public final class VirtualPlayback {
   }
 }
 
-/// A buffer that copies all output, so that another thread can write it to a file.
+/// A buffer for a copy of all output, which another thread can write to a file.
 ///
 /// Missed time is stored as silence. Frames for which the buffer has no space are dropped and
 /// counted.

@@ -28,9 +28,9 @@ package final class PlaybackSimulation {
   }
 
   /// The earliest frame at which a player may end or start a pass, or at which a command is due;
-  /// nil if there is none. A frame that has passed means the next frames.
+  /// nil if there is none. A frame in the past means that a change is due immediately.
   package var nextChange: Int64? {
-    // Commands that were sent are received first.
+    // Pending commands are received first.
     renderer.advance(frameCount: 0)
     let frame = renderer.nextChange
     return frame == .max ? nil : frame

@@ -17,8 +17,8 @@ enum RealTimePriority {
   /// - Parameter onRefusal: A closure that receives the message for the user after a refusal, on
   ///   any thread.
   static func request(onRefusal: @escaping @Sendable (String) -> Void) {
-    // Only memory that is mapped now, and of it only pages in use: libraries may have reserved a
-    // lot.
+    // Locks only pages that are mapped and in use, because libraries may have reserved much more
+    // memory.
     _ = mlockall(MCL_CURRENT | Int32(MCL_ONFAULT))
     var parameters = sched_param(sched_priority: priority)
     let result = unsafe pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters)
@@ -101,7 +101,7 @@ enum RealtimeKit {
   /// The timeout of a call, in microseconds.
   private static let timeoutMicroseconds: UInt64 = 2_000_000
 
-  /// Requests a priority for a thread of this process, and waits for the answer.
+  /// Requests a priority for a thread of this process, and waits for the reply.
   ///
   /// As RealtimeKit requires, the request limits the time for which the process may run without a
   /// pause.
@@ -178,7 +178,7 @@ enum RealtimeKit {
     @convention(c) (Bus, Message, UInt64, OpaquePointer?, UnsafeMutablePointer<Message>?) -> Int32
   let releaseMessage: @convention(c) (Message) -> OpaquePointer?
 
-  /// Loads the library; nil if it is missing or too old.
+  /// Loads the library. Fails if it is missing or too old.
   init?() {
     guard let library = unsafe dlopen("libsystemd.so.0", RTLD_NOW) else { return nil }
     func function<Function>(_ name: String) throws -> Function {

@@ -34,12 +34,12 @@ public final class RenderLoop {
   let engine: PlaybackEngine
   private(set) var sink: any AudioSink
   let time: any TimeSource
-  /// The thread that owns the loop: twice the number of replaced sinks, plus 1 during a call of the
-  /// sink, when another thread may take over.
+  /// A counter that identifies the thread that owns the loop: twice the number of replaced sinks,
+  /// plus 1 during a call to the sink, when another thread may take over.
   private let ownershipCounter = Atomic<Int>(0)
-  /// The start of the last call of the sink, in nanoseconds of the machine's clock.
+  /// The start of the last call to the sink, in nanoseconds on the machine's clock.
   private let callStartNanoseconds = Atomic<Int64>(0)
-  /// Blocks that a hanging call may still read.
+  /// The blocks that a hanging call may still read.
   private var abandonedBlocks: [[Float]] = []
   var renderer: Renderer
   private var blockSamples: [Float]
@@ -97,8 +97,8 @@ public final class RenderLoop {
 
   /// Runs one iteration: [render thread].
   ///
-  /// - Returns: True if another iteration may follow. False also if the sink was replaced during a
-  ///   call of it; then this thread must not use the loop any more.
+  /// - Returns: True if another iteration may follow. The result is also false if the sink was
+  ///   replaced during a call to it. In that case, this thread must no longer use the loop.
   public func runIteration() -> Bool {
     engine.iterations.wrappingAdd(1, ordering: .relaxed)
     if hasFinished.load(ordering: .relaxed) {
@@ -147,8 +147,8 @@ public final class RenderLoop {
     return idleIfSilent()
   }
 
-  /// Lets the next iteration end the sink, so that the driver first receives the events until now:
-  /// a call of a device may hang. Returns true.
+  /// Schedules the end of the sink for the next iteration. The driver thus receives all earlier
+  /// events first, even if a call to the device hangs. Returns true.
   private func prepareToFinish(_ ending: Ending) -> Bool {
     self.pendingEnding = ending
     reportChanges(always: true)
@@ -216,7 +216,7 @@ public final class RenderLoop {
     renderer.render(into: &span)
   }
 
-  /// Receives the commands that were sent, so that there is space for others: [render thread].
+  /// Receives the commands that were sent, to free space for more commands: [render thread].
   package func receiveCommands() { renderer.skip(frameCount: 0) }
 
   private func fadeOut() -> Bool {
@@ -232,7 +232,7 @@ public final class RenderLoop {
     isGateOpen = false
     // The clock is updated now, so that the time is skipped only once even if a call hangs.
     clock.update(position: engine.port.position, delay: 0, moment: time.now)
-    // Nothing is heard, so no fade is necessary.
+    // No sound is playing, so no fade is necessary.
     if remainingClosingFrames != nil {
       remainingClosingFrames = 0
     }
@@ -315,8 +315,8 @@ public final class RenderLoop {
     return prepareToFinish(.discarding)
   }
 
-  /// Calls the sink. Returns nil if the sink was replaced in the meantime; then this thread must
-  /// not use the loop any more.
+  /// Calls the sink. Returns nil if the sink was replaced in the meantime. In that case, this
+  /// thread must no longer use the loop.
   @inline(__always) private func callSink<Result>(
     _ sink: any AudioSink, _ body: (any AudioSink) -> Result
   ) -> Result? {
@@ -327,8 +327,8 @@ public final class RenderLoop {
     return nil
   }
 
-  /// Closes a sink that was replaced during a call, on the thread of that call. Nobody waits for
-  /// this thread, and its device may be busy until it is closed.
+  /// Closes a sink that was replaced during a call, on the thread of that call. No other thread
+  /// waits for it, and its device may be busy until it is closed.
   private func abandon(_ sink: any AudioSink) {
     sink.finish(draining: false)
     sink.close()
@@ -351,8 +351,8 @@ public final class RenderLoop {
   /// The number of replaced sinks: [any thread].
   var replacementCount: Int { ownershipCounter.load(ordering: .acquiring) / 2 }
 
-  /// The duration of the running call of the sink by the machine's clock; nil between calls: [any
-  /// thread].
+  /// The duration so far of the current call to the sink, on the machine's clock; nil between
+  /// calls: [any thread].
   var callDuration: Duration? {
     guard ownershipCounter.load(ordering: .acquiring) % 2 == 1 else { return nil }
     return .nanoseconds(
@@ -361,10 +361,10 @@ public final class RenderLoop {
 
   /// Replaces a sink in which a call hangs: [one control thread].
   ///
-  /// When the call returns, its thread detects the replacement and does not use the loop any more.
+  /// When the call returns, its thread detects the replacement and no longer uses the loop.
   ///
-  /// - Parameter makeSink: A closure that creates the sink from the due time of its first frame and
-  ///   the number of frames before it that are lost.
+  /// - Parameter makeSink: A closure that creates the sink, given the due time of its first frame
+  ///   and the number of frames lost before that frame.
   /// - Returns: False if the call has returned.
   func replaceSink(_ makeSink: (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink) -> Bool {
     let ownershipBefore = ownershipCounter.load(ordering: .acquiring)
@@ -407,12 +407,12 @@ public struct BlockTiming: BitwiseCopyable, Sendable {
     position: 0, frameCount: 0, renderStart: .zero, renderEnd: .zero, writeEnd: .zero, delay: 0)
 }
 
-/// The silence so far, and the silence after which the device becomes idle.
+/// Tracks the duration of silence, after which the device becomes idle.
 struct IdleState {
-  /// The silence in frames before the device becomes idle; nil to disable this.
+  /// The number of silent frames after which the device becomes idle; nil to disable idling.
   let delayFrames: Int?
-  /// The number of frames before the next sound at which the idle time ends: a sound server takes
-  /// time to start.
+  /// The number of frames before the next sound at which the idle time ends, because a sound server
+  /// takes time to start.
   let wakeUpLead: Int64
   private(set) var silentFrameCount = 0
   /// The wake signal, in the form that a wait expects.

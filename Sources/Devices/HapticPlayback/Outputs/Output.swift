@@ -2,9 +2,10 @@
 public struct OutputRequest: Equatable, Sendable {
   /// The requested number of channels.
   public enum Channels: Equatable, Sendable {
-    /// Exactly this number; an output with a different number is refused.
+    /// Exactly this number. An output with a different number is refused.
     case exactly(Int)
-    /// The smallest available number from this one on, or else the largest available number.
+    /// The smallest available number that is at least this number. If there is none, the largest
+    /// available number.
     case atLeast(Int)
 
     /// The requested number of channels.
@@ -91,7 +92,7 @@ public struct OpenedOutput {
   public var format: SinkFormat { sink.format }
 }
 
-/// The reason that an output cannot be used. Decisions depend on the kind, never on the wording.
+/// The reason that an output cannot be used. Callers decide by the kind, never by the wording.
 public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The kind of an error, which determines the remedy.
   public enum Kind: String, Sendable {
@@ -139,7 +140,7 @@ public struct OutputError: Error, Equatable, Sendable, CustomStringConvertible {
   public var output: String
   /// The message for the user on one line, without the output's name.
   public var description: String
-  /// The names that exist in the place of one that was not found, if the description lists them.
+  /// The existing names that the description lists in place of a name that was not found.
   public var alternatives: [String]
 
   /// Creates an error.
@@ -200,9 +201,9 @@ public struct OutputListing: Equatable, Sendable {
   }
 }
 
-/// A type of output, such as the devices of a sound system, or files.
+/// A type of output, such as sound files or the devices of a sound system.
 public protocol OutputBackend: Sendable {
-  /// The word before the colon in the names of these outputs.
+  /// The scheme of these outputs' names: the word before the colon.
   var scheme: String { get }
 
   /// The placeholder in help for the part after the colon, such as `DEVICE`; nil if the names have
@@ -281,7 +282,8 @@ public struct OutputRegistry: Sendable {
     self.defaultScheme = defaultScheme
   }
 
-  /// Returns the registry with one more backend, which replaces a backend with the same scheme.
+  /// Returns a copy of the registry with another backend, which replaces any backend of the same
+  /// scheme.
   public func adding(_ backend: any OutputBackend) -> OutputRegistry {
     OutputRegistry(
       backends.filter { $0.scheme != backend.scheme } + [backend], defaultScheme: defaultScheme)
@@ -293,11 +295,11 @@ public struct OutputRegistry: Sendable {
     }
   }
 
-  /// Parses a name in the form `SCHEME:ADDRESS`; a text without a known scheme is an address of the
+  /// Parses a name in the form `SCHEME:ADDRESS`. A name without a known scheme is an address in the
   /// default scheme.
   ///
-  /// A scheme needs its colon here: `null:` is the null output, `null` is a device of the default
-  /// scheme.
+  /// A scheme requires its colon here: `null:` is the null output, but `null` is a device of the
+  /// default scheme.
   public func parseName(_ text: String) -> OutputName {
     if let (scheme, address) = Self.splitScheme(text), backend(forScheme: scheme) != nil {
       return OutputName(scheme: scheme, address: address)

@@ -1,7 +1,7 @@
 /// An output for rendered frames, such as a device, a file, or memory.
 ///
-/// A sink belongs to the render thread and paces it: `wait` returns when there is space, and no
-/// earlier than the previous frames can be heard.
+/// A sink belongs to the render thread and paces it: `wait` returns when there is space for more
+/// frames.
 public protocol AudioSink: AnyObject {
   /// The granted format. It does not change for the life of the sink, even after a reconnection.
   var format: SinkFormat { get }
@@ -9,32 +9,32 @@ public protocol AudioSink: AnyObject {
   /// The number of frames that were written and not yet heard.
   var delay: Int { get }
 
-  /// The maximum duration of a call of the device; zero if calls are not measured.
+  /// The maximum duration of a call to the device; zero if calls are not measured.
   var maximumCallDuration: Duration { get }
 
   /// Waits until the sink requests frames, frames were missed, or the thread is woken. It returns
   /// within half a second, so that a longer call is recognized as hanging.
   func wait(_ wake: WakeSignal) -> SinkReadiness
 
-  /// Writes interleaved frames in −1…1, no more than there was space for. The next `wait` reports
-  /// errors.
+  /// Writes interleaved frames in −1…1, at most as many as `wait` reported space for. The next
+  /// `wait` reports errors.
   func write(_ frames: Span<Float>)
 
   /// Stops the device until the next `wait`, if possible, and returns whether it is stopped.
   ///
-  /// It is called when all written frames have been heard. Later frames play as after the first
-  /// start, and the time in between does not count as missed.
+  /// It is called when all written frames have been heard. Later frames then play as they do after
+  /// the first start, and the idle time does not count as missed.
   func beginIdle() -> Bool
 
-  /// Ends the output; only `drainEvents()` and `close()` follow.
+  /// Ends the output. Afterward, only `drainEvents()` and `close()` may be called.
   ///
   /// - Parameter draining: True to play the written frames, with a timeout; false to discard them.
   func finish(draining: Bool)
 
-  /// Releases the device after the end; no call follows.
+  /// Releases the device after the end. This is the last call.
   ///
-  /// It may take any time or never return, so it reports no events, and nobody waits for it without
-  /// a timeout.
+  /// The call may take any time or never return, so it reports no events, and callers wait for it
+  /// only with a timeout.
   func close()
 
   /// Returns the events since the last call, oldest first.
@@ -44,8 +44,8 @@ public protocol AudioSink: AnyObject {
   /// missed frames. After missed frames, events are drained in any case.
   var hasEvents: Bool { get }
 
-  /// A closure that creates a sink to continue if a call of this one hangs; nil without support. It
-  /// is read once, before the sink belongs to a thread.
+  /// A closure that creates a replacement if a call to this sink hangs; nil if the sink cannot be
+  /// replaced. The property is read once, before the sink belongs to a thread.
   var makeReplacement: SinkReplacement? { get }
 
   /// The names of the threads that libraries start to send frames to the device, now or after a
@@ -55,25 +55,26 @@ public protocol AudioSink: AnyObject {
 }
 
 extension AudioSink {
-  /// Nil: calls of this sink always return.
+  /// The default, nil, for sinks whose calls always return.
   public var makeReplacement: SinkReplacement? { nil }
 
-  /// Empty: the render thread itself writes frames to the device.
+  /// The default, an empty array, for sinks whose frames the render thread itself writes to the
+  /// device.
   public var deviceThreadNames: [String] { [] }
 
-  /// Empty: this sink has no events.
+  /// The default, an empty array, for sinks without events.
   public func drainEvents() -> [SinkEvent] { [] }
 
-  /// False: all events of this sink come with missed frames.
+  /// The default, false, for sinks whose events all come with missed frames.
   public var hasEvents: Bool { false }
 
-  /// Zero: calls are not measured.
+  /// The default, zero, for sinks that do not measure calls.
   public var maximumCallDuration: Duration { .zero }
 
-  /// False: this sink needs every frame.
+  /// The default, false, for sinks that need every frame.
   public func beginIdle() -> Bool { false }
 
-  /// Does nothing: this sink has no device.
+  /// Does nothing by default, because the sink has no device.
   public func close() {}
 }
 
@@ -81,13 +82,13 @@ extension AudioSink {
 ///
 /// - Parameters:
 ///   - due: The due time of the next frame, on the time source's clock.
-///   - lostFrameCount: The number of frames before it that never reached the device.
+///   - lostFrameCount: The number of earlier frames that never reached the device.
 public typealias SinkReplacement =
   @Sendable (_ due: Duration, _ lostFrameCount: Int) -> any AudioSink
 
 /// The reason that a sink returned from a wait.
 public enum SinkReadiness: Equatable, Sendable {
-  /// There is space for this many frames; with 0, wait again.
+  /// There is space for this many frames. If the count is 0, the caller waits again.
   case ready(frameCount: Int)
   /// The wake signal interrupted the wait.
   case interrupted
@@ -95,9 +96,9 @@ public enum SinkReadiness: Equatable, Sendable {
   /// skips them, so that later frames are on time.
   case missed(frameCount: Int)
   /// The device plays this many frames late, and rendering skips them to catch up. There is still
-  /// space for a fade, so that the sound does not break off.
+  /// space for a fade, so that the sound does not end abruptly.
   case late(frameCount: Int)
-  /// The sink has ended; its events give the reason.
+  /// The sink has ended. Its events state the reason.
   case ended
 }
 
@@ -131,7 +132,7 @@ public struct SinkEvent: Equatable, Sendable {
     case suspended
     /// The device was disconnected; the sink polls until it returns.
     case disconnected
-    /// A call of the device has not returned within a second.
+    /// A call to the device has not returned within a second.
     case unresponsive
     /// The device was reconnected.
     case reconnected
@@ -146,8 +147,7 @@ public struct SinkEvent: Equatable, Sendable {
     /// The render thread delivered frames too late, because it did not run in time or took too
     /// long. Real-time priority or a larger buffer helps.
     case lateDelivery
-    /// The process did not run for longer than it asked to wait: it was stopped, or the machine
-    /// slept.
+    /// The process was stopped, or the machine slept, for longer than the requested wait.
     case stoppedProcess
     /// The device or its sound server requested frames too late although the render thread was
     /// ready, or it plays late. Real-time priority of the server or a larger buffer helps.
@@ -177,7 +177,7 @@ public struct SinkEvent: Equatable, Sendable {
 }
 
 extension SinkEvent {
-  /// The duration in seconds of missed frames from which the process counts as stopped.
+  /// The minimum duration of missed frames, in seconds, after which the process counts as stopped.
   private static let stopThresholdSeconds = 0.25
 
   /// Creates the event for frames that the render thread did not deliver in time.
@@ -212,7 +212,7 @@ public struct SinkPacer {
     self.losesLateFrames = losesLateFrames
   }
 
-  /// The number of written frames that the clock has not reached.
+  /// The number of written frames that the clock has not reached yet.
   public var delay: Int {
     guard let startTime else { return 0 }
     return Int(max(0, writtenFrameCount - frameCount(in: time.now - startTime)))
@@ -229,8 +229,8 @@ public struct SinkPacer {
 
   /// Waits until there is space for a period.
   ///
-  /// Frames between the written frames and a clock that is ahead, as after a stopped process, are
-  /// missed.
+  /// If the clock is ahead of the written frames, for example, after the process was stopped, the
+  /// frames in between are missed.
   public mutating func wait(_ wake: WakeSignal) -> SinkReadiness {
     let now = time.now
     let start = startTime ?? now
@@ -311,7 +311,7 @@ public final class NullSink: AudioSink {
     return true
   }
 
-  /// Returns at once: no frames wait in this sink.
+  /// Does nothing, because this sink holds no frames.
   public func finish(draining: Bool) {}
 }
 
@@ -361,7 +361,7 @@ public final class MemorySink: AudioSink {
   public func finish(draining: Bool) { isFinished = true }
 }
 
-/// A source of live sound: the counterpart of a sink. It belongs to one thread.
+/// A source of live sound, the counterpart of a sink. It belongs to one thread.
 public protocol CaptureSource: AnyObject {
   /// The sample rate in hertz.
   var rate: Double { get }
@@ -378,19 +378,18 @@ public protocol CaptureSource: AnyObject {
 public enum CaptureEvent: Equatable, Sendable {
   /// The source lost frames or was disconnected, with the reason. It reconnects on its own.
   case interrupted(String)
-  /// The source was reconnected, after this time.
+  /// The source was reconnected after this duration.
   case resumed(Duration)
 }
 
-/// Counts the events of a sink and combines repeated events, so that people and programs can follow
-/// them.
+/// Counts the events of a sink, and combines repeated events into readable reports.
 ///
 /// The first event of a kind and cause is reported at once. Later events within a second are
 /// reported together. While they continue, the interval between reports doubles, up to a minute.
 package struct SinkEventAggregator {
   /// Events of one kind and cause that are reported together.
   package struct Report: Equatable, Sendable {
-    /// The last event, with the missed frames of all events.
+    /// The last event, with the missed frames of all events combined.
     package var event: SinkEvent
     package var count: Int
 

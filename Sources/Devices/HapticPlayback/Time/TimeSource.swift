@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// A clock for playback, with the only way to wait on it.
+/// A clock for playback, which also performs all waits.
 ///
-/// The clock is injected, so that tests can run hours of playback in moments.
+/// The clock is injected, so that tests can simulate hours of playback in moments.
 public protocol TimeSource: Sendable {
-  /// The time since a fixed moment. It never decreases.
+  /// The time since a fixed point in the past. It never decreases.
   var now: Duration { get }
 
   /// Waits until a descriptor is ready or a timeout has passed. Interruptions by signals do not end
@@ -26,7 +26,7 @@ public struct PollDescriptor: Equatable, Sendable {
   /// The events that occurred, a bit mask as in poll(2).
   public var receivedEvents: Int16
 
-  /// Creates an entry; by default, one that waits for input.
+  /// Creates a descriptor entry that, by default, waits for input.
   public init(_ descriptor: Int32, events: Int16 = 1) {
     self.descriptor = descriptor
     self.requestedEvents = events
@@ -95,8 +95,8 @@ public final class VirtualTimeSource: TimeSource {
   }
 }
 
-/// Tracks the engine's frame that is heard now: the written frames minus the frames that the device
-/// still holds.
+/// Tracks the engine frame that is currently heard: the written frames minus the frames that the
+/// device still holds.
 ///
 /// The render thread updates the clock after every block; any thread may read it.
 public final class PlaybackClock: Sendable {
@@ -137,7 +137,7 @@ public final class PlaybackClock: Sendable {
     }
   }
 
-  /// The engine's frame that is heard now; never after the last written frame.
+  /// The engine frame that is currently heard, at most the last written frame.
   public var heardFrame: Int64 {
     let reading = reading
     let elapsed = (time.now - reading.moment) / .seconds(1)
@@ -170,8 +170,8 @@ public final class BackgroundThread: Sendable {
 
   /// Starts a background thread.
   ///
-  /// - Throws: `noResources` if the process may not start more threads or has no file descriptor
-  ///   left.
+  /// - Throws: `noResources` if the process may not start more threads or has no free file
+  ///   descriptor.
   public init(_ body: @escaping @Sendable () -> Void) throws(PlaybackError) {
     endSignal = try WakeSignal()
     thread = Locked(nil)
@@ -207,7 +207,7 @@ public final class BackgroundThread: Sendable {
     }
   }
 
-  /// Waits for the body to return: [any thread but this].
+  /// Waits for the body to return: [any other thread].
   ///
   /// - Parameter limit: The timeout by the machine's clock; nil to wait indefinitely.
   /// - Returns: True if the body has returned.
@@ -233,15 +233,15 @@ public final class WakeSignal: Sendable {
 
   /// Creates a signal that is not raised.
   ///
-  /// - Throws: `noResources` if the process has no file descriptor left.
+  /// - Throws: `noResources` if the process has no free file descriptor.
   public convenience init() throws(PlaybackError) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe(&ends) == 0 else { throw .fileLimitReached }
     self.init(ends)
   }
 
-  /// Creates a signal; if no file descriptor is left, one with a negative descriptor, which never
-  /// becomes ready.
+  /// Creates a signal. If no file descriptor is free, the signal has a negative descriptor, which
+  /// never becomes ready.
   package static func makeOrInert() -> WakeSignal { (try? WakeSignal()) ?? WakeSignal([-1, -1]) }
 
   private init(_ ends: [Int32]) {
@@ -278,8 +278,8 @@ public final class WakeSignal: Sendable {
   }
 }
 
-/// A value that a pthread mutex protects. The thread sanitizer understands this mutex but reports
-/// the standard library's as a race.
+/// A value protected by a pthread mutex, which the thread sanitizer understands. The sanitizer
+/// reports false races with the standard library's mutex.
 @safe package final class Locked<Value>: @unchecked Sendable {
   private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   private var value: Value
