@@ -1,6 +1,7 @@
 internal import CShippedFiles
 
-/// The files of a folder that are embedded in the program, so that they are always found.
+/// The files of a folder that are embedded in the program, so that they are available on any
+/// machine.
 @safe package struct ShippedFiles: Sendable {
   /// The profiles, in the order of lists.
   package static let profiles = unsafe ShippedFiles(temblor_profiles)

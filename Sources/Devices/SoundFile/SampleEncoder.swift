@@ -66,8 +66,7 @@ public struct SampleEncoder: Sendable {
   static func quantized(_ sample: Float, steps: Double) -> Int32 {
     guard sample == sample else { return 0 }
     let value = min(max(Double(sample) * steps, -steps), steps)
-    // The C library's rounding would be a function call; the remainder after the decimal point is
-    // exact.
+    // Rounding by the C library would require a function call. The fractional part is exact here.
     let integerPart = Int32(value)
     let remainder = value - Double(integerPart)
     return integerPart &+ (remainder >= 0.5 ? 1 : (remainder <= -0.5 ? -1 : 0))

@@ -4,8 +4,7 @@
   internal import Synchronization
   internal import SystemSupport
 
-  /// The calls of libsndfile, one function for each, with checked results and the program's own
-  /// messages.
+  /// Wrappers for the functions of libsndfile, with checked results and the program's own messages.
   enum SndFileBindings {
     static let isAvailable = temblor_has_sndfile()
 
@@ -16,7 +15,7 @@
       return unsafe sf_format_check(&info) != 0
     }
 
-    /// A lock for the reason of the last failed opening, which libsndfile stores once for the
+    /// A lock for the reason of the last failed opening, of which libsndfile stores only one per
     /// process.
     private static let openLock = Mutex(())
 
@@ -92,7 +91,7 @@
       }
     }
 
-    /// Calls `sf_error` and `sf_strerror`, and returns the error of reading; nil if there is none.
+    /// Calls `sf_error` and `sf_strerror`, and returns the read error; nil if there is none.
     static func readError(of handle: OpaquePointer) -> String? {
       guard unsafe sf_error(handle) > 0 else { return nil }
       return unsafe String(cString: sf_strerror(handle))
@@ -118,8 +117,8 @@
       }
     }
 
-    /// Returns the error of the last call, with the system's reason if there is one, else
-    /// libsndfile's message.
+    /// Returns the error of the last call, with the system's reason if there is one; otherwise,
+    /// with libsndfile's message.
     private static func error(_ message: @autoclosure () -> String, path: String, reading: Bool)
       -> SoundFileError
     {
@@ -145,7 +144,7 @@
     }
 
     private static func message(of handle: OpaquePointer?) -> String {
-      // For an error without a number, libsndfile would print a line of its own on standard output.
+      // For an unnumbered error, libsndfile would print a line to standard output.
       unsafe sf_error(handle) < 0 ? "error without a name" : String(cString: sf_strerror(handle))
     }
   }

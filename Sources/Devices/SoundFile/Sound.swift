@@ -31,7 +31,8 @@ public struct Sound: Equatable, Sendable {
   /// - Parameters:
   ///   - descriptor: The open file.
   ///   - path: The name of the file in messages.
-  /// - Throws: `notSound`, `damaged`, or `tooLong`; the last before a long file is read.
+  /// - Throws: `notSound`, `damaged`, or `tooLong`. The error `tooLong` is thrown before a long
+  ///   file is read.
   public init(readingDescriptor descriptor: Int32, path: String) throws(SoundFileError) {
     let truncation = SoundTruncation(readingDescriptor: descriptor)
     var reader = try SoundFileReader(readingDescriptor: descriptor, path: path)
@@ -180,7 +181,8 @@ public struct Sound: Equatable, Sendable {
     /// Reads the next frames of the sound file.
     ///
     /// - Parameter samples: The space for interleaved samples, usually in −1…1.
-    /// - Returns: The number of frames; less than there is space for only at the end, then 0.
+    /// - Returns: The number of frames. It is less than the available space only at the end of the
+    ///   file, and 0 after that.
     /// - Throws: `damaged` if the rest of the file cannot be decoded.
     public mutating func read(into samples: inout MutableSpan<Float>) throws(SoundFileError) -> Int
     {

@@ -5,8 +5,8 @@ internal import Glibc
 
   /// A container with a sample format.
   public struct SoundFileFormat: Equatable, Sendable {
-    /// A file type, named by its usual extension. W64 is Sony's 64-bit WAVE; RF64 is that of the
-    /// EBU.
+    /// A file type, named by its usual extension. W64 is Sony's 64-bit WAVE; RF64 is the EBU's
+    /// 64-bit WAVE.
     ///
     /// A WAVE beyond 4 GiB becomes an RF64. Ogg Vorbis stores no exact samples, and each stream has
     /// a random serial number.
@@ -128,11 +128,11 @@ internal import Glibc
   }
 #endif
 
-/// An error of reading or writing a sound file.
+/// An error that occurs when a sound file is read or written.
 public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The kind of an error, which determines the remedy.
   public enum Kind: String, Sendable {
-    /// The extension is not that of a supported format: choose another.
+    /// The extension does not belong to a supported format: choose another.
     case unknownExtension
     /// The format does not support these samples, channels, or sample rate: choose another.
     case unsupportedFormat
@@ -142,7 +142,7 @@ public struct SoundFileError: Error, Equatable, Sendable, CustomStringConvertibl
     case damaged
     /// The sound exceeds the maximum length for patterns.
     case tooLong
-    /// The path leads out of the folder for sounds.
+    /// The path leads outside the folder for sounds.
     case outside
     /// The file does not exist.
     case missing

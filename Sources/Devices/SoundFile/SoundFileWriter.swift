@@ -3,8 +3,8 @@
   internal import Glibc
   internal import SystemSupport
 
-  /// A sound file that is written block by block, through libsndfile or, without it, as a plain
-  /// WAV.
+  /// A sound file that is written block by block, by libsndfile if it is available, and otherwise
+  /// as a plain WAV file.
   @safe public struct SoundFileWriter: ~Copyable {
     private var handle: OpaquePointer?
     private let descriptor: Int32

@@ -1,9 +1,10 @@
 internal import Glibc
 internal import SystemSupport
 
-/// The sound files in a folder and its subfolders, and no others, whatever a path or a link states.
+/// Access to the sound files in a folder and its subfolders only, even if a path or a link leads
+/// elsewhere.
 ///
-/// Patterns may come from anyone, and so may the paths in them.
+/// Patterns, and the paths in them, may come from untrusted sources.
 public struct SoundFolder: Equatable, Sendable {
   /// The folder, which may itself be a link.
   public let root: String
@@ -33,7 +34,7 @@ public struct SoundFolder: Equatable, Sendable {
       throw SoundFileError(
         kind: .missing, path: path, description: "was not found in the pattern's folder")
     }
-    // A link may lead anywhere, so the real path decides.
+    // A link may lead anywhere, so the check uses the real path.
     guard real.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/") else { throw outside }
     guard FileSystem.entryKind(at: real) == .file else {
       throw SoundFileError(kind: .notAFile, path: path, description: "is not a regular file")
@@ -44,7 +45,7 @@ public struct SoundFolder: Equatable, Sendable {
   /// Returns the path of a file that a wrong path probably means; nil if there is none.
   ///
   /// It recognizes different case, a missing extension, and a folder that does not exist here, such
-  /// as an app's bundle. It does not search outside the root.
+  /// as an app's bundle. The search does not leave the root.
   public func suggestion(for path: String) -> String? {
     guard !path.hasPrefix("/"), !path.split(separator: "/").contains("..") else { return nil }
     let name = FileSystem.name(of: path).lowercased()

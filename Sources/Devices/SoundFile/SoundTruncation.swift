@@ -7,13 +7,14 @@ public struct SoundTruncation: Equatable, Sendable {
   /// The total size of the sample data that the file contains, in bytes.
   public let foundByteCount: UInt64
 
-  /// The lengths that programs write if they cannot return to the header: FFmpeg and others, and
-  /// SoX.
+  /// The lengths that programs write if they cannot update the header. FFmpeg and other programs
+  /// write the first value, and SoX writes the second.
   private static let unknownLengths: Set<UInt64> = [0xFFFF_FFFF, 0x7FFF_F000]
-  /// The maximum number of chunks to examine; files of music programs have some tens.
+  /// The maximum number of chunks to examine; files from music programs have a few dozen.
   private static let maximumChunkCount = 10_000
 
-  /// Compares the length in the header of a WAV, RF64, or AIFF file with that of the file.
+  /// Compares the length that the header of a WAV, RF64, or AIFF file states with the actual
+  /// length.
   ///
   /// It reads some bytes of each chunk before the samples and keeps the position of the descriptor.
   /// The result is nil if the file is complete, its header does not state the length, or it has
@@ -55,7 +56,7 @@ public struct SoundTruncation: Equatable, Sendable {
     return nil
   }
 
-  /// The part of a message after the name of the file.
+  /// The message about the truncation, without the file's name.
   public var text: String {
     """
     has only \(foundByteCount) of the \(expectedByteCount) bytes of samples that its header \

@@ -1,7 +1,7 @@
 #if !SoundOutput
   internal import Glibc
 
-  /// A WAV file that is read without libsndfile: PCM of 8 to 32 bits and floating point.
+  /// A WAV file that is read without libsndfile: 8- to 32-bit PCM and floating point.
   ///
   /// It is used if the package is built without its trait SoundOutput; other types of files are
   /// refused.

@@ -1,8 +1,8 @@
 internal import Glibc
 internal import Synchronization
 
-/// Writes a file that gets its name only when it is complete, so that a failure leaves the old file
-/// intact.
+/// Writes a file that gets its name only when it is complete, so that a failure leaves an existing
+/// file intact.
 ///
 /// Until `commit()`, the file has no name, if the file system supports that; even a process that is
 /// killed leaves no trace. Otherwise, it is a hidden file in the same folder, which is removed
@@ -12,11 +12,11 @@ package struct AtomicFileWriter: ~Copyable {
   package let descriptor: Int32
   /// The path as the user named it.
   private let path: String
-  /// The path with links followed, so that a link keeps its target.
+  /// The path with links resolved, so that a link remains and its target is replaced.
   private let destination: String
   /// The path of the file before it is committed; nil while it has no name.
   private var hiddenPath: String?
-  /// The slot of the hidden path, from which a signal that ends the process removes the file.
+  /// The slot in which the hidden path is registered, so that a signal handler can remove the file.
   private let unfinishedSlot: Int?
 
   /// Creates a file in an existing folder.
@@ -30,7 +30,7 @@ package struct AtomicFileWriter: ~Copyable {
     case .missing: break
     case .file: try Self.checkPermission(target, path)
     case .folder: throw FileError(path, "is a folder; specify a file name")
-    // Replacing the name of a device would remove the device.
+    // Replacing a device node by a file would remove the device.
     case .other: throw FileError(path, "is a device or a pipe; specify a file")
     }
     guard SignalHandling.beginFileCreation() else {
@@ -107,7 +107,7 @@ package struct AtomicFileWriter: ~Copyable {
     }
   }
 
-  /// Gives the file its name in one atomic step, unless another file has it.
+  /// Names the file in one atomic step, unless another file has that name.
   private mutating func commitNew() throws(FileError) {
     let isNamed =
       if let hiddenPath {
@@ -159,7 +159,7 @@ enum HiddenFile {
   /// The prefix of every hidden name; sixteen hexadecimal digits follow.
   static let prefix = ".temblor-"
   private static let nameDigitCount = 16
-  /// The age in seconds after which an unlocked file counts as left by a killed process.
+  /// The age in seconds after which an unlocked file counts as abandoned by a killed process.
   static let staleAgeSeconds = 60
 
   private static let cleanedFolders = Mutex<Set<String>>([])
@@ -173,13 +173,13 @@ enum HiddenFile {
     }
   }
 
-  /// Gives an unnamed file a new name in a folder. Returns nil on failure, with the reason in
+  /// Links an unnamed file to a new name in a folder. Returns nil on failure, with the reason in
   /// `errno`.
   static func link(_ descriptor: Int32, in folder: String) -> String? {
     withNewName(in: folder) { link(descriptor, to: $0) }
   }
 
-  /// Gives an unnamed file a name that is not in use.
+  /// Links an unnamed file to a path that is not in use.
   static func link(_ descriptor: Int32, to path: String) -> Bool {
     unsafe linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0
   }

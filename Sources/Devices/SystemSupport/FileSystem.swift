@@ -29,7 +29,7 @@ package enum FileSystem {
     return Double(status.f_bavail) / Double(status.f_blocks)
   }
 
-  /// Returns the size of a file, following links; nil if there is none.
+  /// Returns the size of a file in bytes, following links; nil if the file does not exist.
   package static func byteCount(of path: String) -> Int? {
     var status = stat()
     return unsafe stat(path, &status) == 0 ? Int(status.st_size) : nil
@@ -40,7 +40,7 @@ package enum FileSystem {
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
   }
 
-  /// Reads a file, a pipe, or standard input (`-`) to its end.
+  /// Reads all bytes of a file, a pipe, or standard input (`-`).
   ///
   /// - Parameters:
   ///   - path: The path.
@@ -82,7 +82,7 @@ package enum FileSystem {
   /// Appends the next bytes of an open file.
   ///
   /// - Parameters:
-  ///   - bytes: The array to append to, without a copy in between.
+  ///   - bytes: The array to append to, without an intermediate copy.
   ///   - count: The number of bytes.
   ///   - descriptor: The open file.
   ///   - name: The name of the file in messages.
@@ -235,8 +235,8 @@ package struct FileStamp: Equatable {
   }
 }
 
-/// The identity of a file, independent of its name: links, `..`, and case lead to the same
-/// identity.
+/// The identity of a file, independent of its name: paths that differ in links, `..`, or case have
+/// the same identity.
 package struct FileIdentity: Hashable, Sendable {
   private let device: dev_t
   private let inode: ino_t
@@ -255,7 +255,7 @@ package struct FileIdentity: Hashable, Sendable {
 package struct InputOverwriteCheck: Sendable {
   private var inputs: Set<FileIdentity> = []
 
-  /// Creates a check for some paths; paths without a file are ignored.
+  /// Creates a check for the files at some paths. Paths without a file are ignored.
   package init(reading paths: some Sequence<String> = [String]()) { addInputs(paths) }
 
   package mutating func addInputs(_ paths: some Sequence<String>) {
@@ -284,7 +284,7 @@ package struct InputOverwriteCheck: Sendable {
     }
   }
 
-  /// Returns a path by which two outputs that do not exist yet can be compared.
+  /// Returns a normalized path, by which two outputs that do not exist yet can be compared.
   package static func comparablePath(of path: String) -> String {
     if let real = FileSystem.realPath(path) { return real }
     let folder = FileSystem.folder(of: path)

@@ -50,7 +50,7 @@ package final class FileWatch {
     }
     folderWatches.removeAll()
     try watchFolders()
-    // New files are up to date; the others may have changed in between.
+    // New files are up to date. The other files may have changed in between.
     needsRescan = !old.isEmpty
     for index in files.indices where !old.contains(where: { $0.path == files[index].path }) {
       files[index].stamp = FileStamp(files[index].path)
@@ -108,7 +108,8 @@ package final class FileWatch {
   /// Watches a folder and, for moves and removals, its parents; or the closest parent in which a
   /// missing folder would appear.
   private func watchFolder(_ folder: String) throws(FileError) {
-    // A folder that appears and disappears faster than it can be watched ends the attempts.
+    // The number of attempts is limited, because a folder may keep appearing and disappearing
+    // before it can be watched.
     for _ in 0..<100 {
       var path = "/"
       var gap: (folder: String, name: String)?
@@ -183,7 +184,7 @@ package final class FileWatch {
 
     mutating func recordEvent(at now: Duration, settleTime: Duration, isUnfinished: Bool) {
       let start = eventBurst?.start ?? now
-      // A link is not written to; it is complete when it exists.
+      // A link is never written to, so it is complete as soon as it exists.
       let isOpen = isUnfinished && !FileSystem.isSymbolicLink(path)
       let end = now + (isOpen ? max(settleTime, Self.openFileSettleTime) : settleTime)
       eventBurst = (start, min(end, start + Self.maximumBurstDuration))
@@ -204,9 +205,9 @@ package final class FileWatch {
 /// The events in folders, as reported by inotify(7).
 final class FolderWatches {
   enum Scope {
-    /// Moves and removals of the folder itself.
+    /// The folder itself is moved or removed.
     case folderItself
-    /// Events of the folder itself and of names that appear in it.
+    /// The folder itself changes, or names appear in it.
     case arrivals
     case files
   }

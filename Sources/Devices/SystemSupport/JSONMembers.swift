@@ -22,7 +22,7 @@ package enum JSONElement: JSONRepresentable {
     .customObject(.singleLine, fields.write)
   }
 
-  /// Returns a number, or null if it is nil or not finite.
+  /// Returns a JSON number, or null if the number is nil or not finite.
   package static func finiteNumber(_ number: Double?) -> JSONElement {
     number.map { $0.isFinite ? .number($0) : .null } ?? .null
   }

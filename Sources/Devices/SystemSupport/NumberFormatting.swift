@@ -24,7 +24,7 @@ extension String {
     var text = ""
     for scalar in unicodeScalars {
       switch scalar {
-      // Bars of block elements: less than half a column, and more.
+      // Block elements, which fill less or more than half a column.
       case "\u{2581}"..."\u{2583}", "\u{258D}"..."\u{258F}":
         text += ":"
       case "\u{2584}"..."\u{258C}":
@@ -79,8 +79,8 @@ package enum Suggestion {
     closestName(to: word, among: names).map { "; did you mean '\($0)'?" } ?? ""
   }
 
-  /// Returns the most similar name: at most a third of its letters differ, or the word is its
-  /// beginning.
+  /// Returns the most similar name: a name in which at most a third of the letters differ, or that
+  /// begins with the word.
   package static func closestName(to word: String, among names: [String]) -> String? {
     let typed = comparableLetters(of: word)
     guard !typed.isEmpty, typed.count <= 64 else { return nil }
@@ -124,7 +124,7 @@ package enum Suggestion {
 }
 
 package enum NumberFormatting {
-  /// The form `2.22 s`.
+  /// The duration in the form `2.22 s`.
   package static func secondsText(_ seconds: Double) -> String {
     "\(rounded(seconds, places: 3)) s"
   }
@@ -139,12 +139,12 @@ package enum NumberFormatting {
   /// The exponential decay from 1 after a number of time constants.
   package static func decayFactor(timeConstants constants: Double) -> Double { exp(-constants) }
 
-  /// The form `peak -3.2 dBFS`, or `silent`.
+  /// The peak level in the form `peak -3.2 dBFS`, or `silent`.
   package static func peakText(_ magnitude: Float) -> String {
     magnitude > 1e-10 ? "peak \(rounded(decibels(magnitude), places: 1)) dBFS" : "silent"
   }
 
-  /// The form `-2.1 dB`; `0 dB` for a factor of 1.
+  /// The gain in the form `-2.1 dB`; `0 dB` for a factor of 1.
   package static func gainText(_ factor: Double) -> String {
     let decibels = rounded(decibels(Float(factor)), places: 1)
     return (decibels == "-0" ? "0" : decibels) + " dB"

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// An output path below a folder that the content of an input determines.
+/// An output path that the content of an input determines, below a folder that the user selects.
 ///
 /// The input may come from anyone. Therefore, the path stays below the folder, none of its
 /// components begins with a dot, no link below the folder is followed, and no existing file is
@@ -41,8 +41,8 @@ package struct ReceivedPath: Equatable, Sendable {
     self.components = components
   }
 
-  /// Checks that neither a link nor a file is in the way, and returns whether a file exists at the
-  /// path.
+  /// Checks that no link and no file in place of a folder obstructs the path, and returns whether a
+  /// file exists at it.
   ///
   /// - Throws: A `FileError` that names the obstacle.
   package func state() throws(FileError) -> State {
@@ -88,7 +88,7 @@ package struct ReceivedPath: Equatable, Sendable {
 
   /// Creates the file and the folders that are missing.
   ///
-  /// - Throws: A `FileError` if something exists at the path by now; that remains as it is.
+  /// - Throws: A `FileError` if a file now exists at the path. That file is not changed.
   package func createFile(_ bytes: [UInt8]) throws(FileError) {
     guard try state() == .free else {
       throw FileError(path, "already exists; choose a different output folder")

@@ -13,7 +13,7 @@ package struct SHA256 {
   private var pending: [UInt8] = []
   private var byteCount: UInt64 = 0
 
-  /// Creates a hash of no bytes.
+  /// Creates a hash to which no bytes have been added yet.
   package init() {}
 
   /// Adds bytes, at about 100 MB/s.

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Lets the program end in good order on Ctrl-C, termination, and hang-up.
+/// Lets the program end cleanly on Ctrl-C, termination, and hang-up.
 ///
 /// Without an unfinished file or a listener, a signal ends the program as usual, even while it
 /// waits for standard input. Otherwise, the program finishes its work first. A later signal ends it
@@ -20,7 +20,7 @@ package enum SignalHandling {
     _ = firstSignalTime.load(ordering: .relaxed)
     _ = unfinishedPaths[0].load(ordering: .relaxed)
     TerminalMode.initializeState()
-    // A file beyond the shell's limit becomes an error of the write, which can be reported and
+    // If a file exceeds the shell's limit, the write fails with an error, which can be reported and
     // cleaned up.
     _ = signal(SIGXFSZ, SIG_IGN)
     for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
@@ -51,7 +51,7 @@ package enum SignalHandling {
   /// Registers a file to remove if the process ends at once. Returns its slot for `unregister`; nil
   /// if all slots are in use.
   static func register(unfinishedPath path: String) -> Int? {
-    // The text does not move while it is registered, since a handler may be reading it.
+    // The text stays at a fixed address while it is registered, because a handler may read it.
     let text = unsafe strdup(path)
     for slot in 0..<unfinishedPaths.count
     where unfinishedPaths[slot].compareExchange(
@@ -88,8 +88,8 @@ package enum SignalHandling {
 
   static func removeListener() { listenerCount.subtract(1, ordering: .sequentiallyConsistent) }
 
-  /// Ends the process by the signal that a listener received, so that the shell sees it; without
-  /// one, returns.
+  /// Ends the process by the signal that a listener received, so that the shell sees the cause.
+  /// Returns if no listener received a signal.
   package static func terminateByRecordedSignal() {
     let number = recordedSignal.load(ordering: .sequentiallyConsistent)
     if number != 0 {
@@ -129,7 +129,8 @@ package enum SignalHandling {
     terminate(by: number)
   }
 
-  /// The time after the first signal, in nanoseconds, within which signals repeat its request.
+  /// The time after the first signal within which further signals count as the same request, in
+  /// nanoseconds.
   private static let repeatWindowNanoseconds: Int64 = 500_000_000
 
   /// Returns whether a signal repeats the request of the first: [also a signal handler].
@@ -176,10 +177,10 @@ private let listenerSignal = SignalFlag()
 /// signal ends it at once. When the command returns, the program ends by the first signal.
 package struct InterruptSignal: ~Copyable {
   /// A descriptor that is readable after the first signal; do not read from it. It is negative if
-  /// no descriptor was left.
+  /// no descriptor was free.
   package let descriptor: Int32
 
-  /// Adds a listener; a signal before this ends the program.
+  /// Adds a listener. Any earlier signal ends the program.
   package init() { descriptor = SignalHandling.addListener() }
 
   package var isRaised: Bool { SignalHandling.isInterruptRequested }
@@ -193,8 +194,8 @@ struct SignalFlag: Sendable {
   let descriptor: Int32
   private let writeDescriptor: Int32
 
-  /// Creates a flag that is not raised; if no descriptor is left, one with a negative descriptor,
-  /// which never becomes ready.
+  /// Creates a flag that is not raised. If no descriptor is free, the flag has a negative
+  /// descriptor, which never becomes ready.
   init() {
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)

@@ -29,7 +29,7 @@ package enum TerminalMode {
     guard isatty(descriptor) == 1, tcgetpgrp(descriptor) >= 0 else { return false }
     guard !isTerminalClaimed.exchange(true, ordering: .sequentiallyConsistent) else { return false }
     lowerWake()
-    // This memory of some hundred bytes is never freed, since a handler may be reading it.
+    // These few hundred bytes are never freed, because a handler may read them.
     let modes = UnsafeMutablePointer<SavedTerminalModes>.allocate(capacity: 1)
     unsafe modes.initialize(to: SavedTerminalModes(descriptor: descriptor))
     activeModes.store(UInt(bitPattern: modes), ordering: .sequentiallyConsistent)
@@ -127,7 +127,8 @@ private struct SavedTerminalModes {
       }
       areSaved = true
     }
-    // The mark comes first, so that a signal in between restores once too often rather than never.
+    // The flag is set first, so that a signal in between restores the mode needlessly rather than
+    // not at all.
     isRawModeEntered.store(true, ordering: .sequentiallyConsistent)
     _ = unsafe tcsetattr(descriptor, TCSANOW, &raw)
   }

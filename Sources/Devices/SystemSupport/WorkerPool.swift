@@ -38,7 +38,7 @@ package enum WorkerPool {
     }
     while queue.completedCount < jobCount {
       meanwhile(queue.completedCount)
-      // Short compared with any batch, long compared with the cost of a check.
+      // This interval is short compared with any batch, and long compared with the cost of a check.
       usleep(3_000)
     }
     for thread in threads {

@@ -4,8 +4,8 @@ internal import SoundFile
 internal import SystemSupport
 public import HapticPlayback
 
-/// The playback devices of ALSA: sound cards, sound servers, files, and every other name in its
-/// configuration.
+/// The output backend for ALSA playback devices: sound cards, sound servers, files, and all other
+/// names in ALSA's configuration.
 public struct ALSABackend: OutputBackend {
   /// Creates the backend.
   public init() {}
@@ -15,11 +15,11 @@ public struct ALSABackend: OutputBackend {
   /// The placeholder `DEVICE`: a name from ALSA's configuration, or a persistent name.
   public var parameter: String? { "DEVICE" }
 
-  /// Returns all devices that have a name: the default first, then sound servers and cards, then
-  /// all others.
+  /// Returns all named devices: first the default device, then sound servers and cards, then all
+  /// others.
   ///
   /// The sinks of PipeWire and PulseAudio are included. Probing plays nothing and skips devices in
-  /// use; a device that does not respond within 2 s has that as its error.
+  /// use; a device that does not respond within 2 s is listed with an error.
   public func outputs(probing: Bool) -> [OutputListing] {
     var devices = [
       OutputListing(name: "default", description: "Default device of the ALSA configuration")
@@ -38,7 +38,7 @@ public struct ALSABackend: OutputBackend {
     if probing {
       devices = devices.map(probed)
     }
-    // The sort is stable: devices of a rank keep their order.
+    // The sort is stable, so devices of equal rank keep their order.
     return devices.sorted { Self.sortRank(of: $0.name) < Self.sortRank(of: $1.name) }
   }
 
@@ -60,7 +60,7 @@ public struct ALSABackend: OutputBackend {
     return failed
   }
 
-  /// Plug-ins that convert audio for other devices; nobody plays on them by name.
+  /// Plug-ins that convert audio for other devices, which users do not select by name.
   private static let conversionPlugins: Set<String> = [
     "lavrate", "samplerate", "speexrate", "speex", "upmix", "vdownmix", "oss",
   ]
@@ -172,7 +172,7 @@ extension ALSABackend {
   }
 }
 
-/// The calls that list device names, one function for each list of the library.
+/// The calls that list device names, with one function for each list of the ALSA library.
 enum DeviceNameBindings {
   /// Calls `snd_device_name_hint`, and returns the configured devices that can play.
   static func namedDevices() -> [OutputListing] {

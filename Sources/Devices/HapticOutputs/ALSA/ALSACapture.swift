@@ -3,7 +3,7 @@ internal import SoundFile
 internal import SystemSupport
 public import HapticPlayback
 
-/// A capture device of ALSA that is read without waiting.
+/// An ALSA capture device that is read without waiting.
 ///
 /// A recording ends when frames are lost; they are not replaced. It belongs to one thread.
 public final class ALSACapture {
@@ -74,7 +74,7 @@ public final class ALSACapture {
 
   /// Appends the frames since the last call. It never waits.
   ///
-  /// - Throws: `overrun` if the device lost frames because reading was too infrequent.
+  /// - Throws: `overrun` if the device lost frames because it was not read often enough.
   public func read(into samples: inout [Float]) throws(OutputError) {
     do {
       while true {
@@ -103,8 +103,8 @@ public final class ALSACapture {
   /// Stops recording at once.
   public func stop() { pcm.drop() }
 
-  /// The number of frames that may be read: for a device that is faster than real time, those that
-  /// the clock has reached.
+  /// The number of frames that may be read. For a device that is faster than real time, only frames
+  /// that the clock has reached count.
   private var readableFrameCount: Int {
     guard isFasterThanRealTime else { return .max }
     guard let startTime else { return 0 }
@@ -201,7 +201,7 @@ struct SampleDecoder {
   }
 }
 
-/// A capture device of ALSA that reconnects after lost frames, a disconnection, or the end of its
+/// An ALSA capture device that reconnects after lost frames, a disconnection, or the end of its
 /// server.
 ///
 /// It reopens the device at most twice a second. It belongs to one thread, which a hanging device
@@ -222,8 +222,8 @@ public final class LiveCapture: CaptureSource {
   /// The length of the device's buffer in seconds.
   private static let bufferSeconds = 0.25
 
-  /// Opens a device at the first sample rate that it supports, with two channels or else one, and
-  /// starts recording.
+  /// Opens a device at the first sample rate that it supports, with two channels, or one if the
+  /// device has no stereo, and starts recording.
   ///
   /// - Parameters:
   ///   - device: The name of the device.

@@ -93,7 +93,7 @@ extension ALSASink {
   /// Returns the cause of late frames: a stopped process, a late device, or late delivery.
   func lateCause(now: Duration) -> SinkEvent.Cause {
     if waitTimes.wasStopped(before: now) { return .stoppedProcess }
-    // A device is also late if it runs dry before its time or before it was started.
+    // A device is also late if its buffer empties too early or before the start.
     let isDry = !timeline.isStarted || now < (timeline.playbackEndTime ?? now)
     return timeline.isDeviceLate || isDry ? .lateDevice : .lateDelivery
   }
@@ -121,8 +121,8 @@ extension ALSASink {
     return configuration.isServerStream ? .lateDevice : .droppedBuffer
   }
 
-  /// Returns whether the device lost frames without playing them; an underrun would have left less
-  /// than a period.
+  /// Returns whether the device lost frames without playing them; after an underrun, less than a
+  /// period would remain.
   private func hasDroppedBuffer(now: Duration) -> Bool {
     guard let playbackEnd = timeline.playbackEndTime else { return false }
     let unplayed = playbackEnd - max(now, timeline.silenceEndTime)
@@ -201,7 +201,7 @@ extension ALSASink {
   /// The interval between reports of missed frames while a device is disconnected.
   private static var missedReportInterval: Duration { .milliseconds(20) }
 
-  /// Releases a device that cannot continue; from now on, the clock paces.
+  /// Releases a device that cannot continue; from now on, the clock paces the output.
   func handleDisconnection(_ failure: PCMFailure, now: Duration) {
     missedFrames.beginDisconnection(lostCount: timeline.droppedFrameCount(now: now))
     if let lostDevice = pcm {

@@ -2,8 +2,8 @@ public import HapticPlayback
 internal import Glibc
 
 extension ALSASink {
-  /// The maximum duration of one wait, so that the caller sees that the sink responds, and can end
-  /// it.
+  /// The maximum duration of one wait, so that the caller can see that the sink responds, and can
+  /// end the sink.
   private static var maximumWait: Duration { .milliseconds(200) }
 
   /// Waits until whole periods are requested, time was missed, or the thread is woken.
@@ -136,7 +136,7 @@ extension ALSASink {
       + .seconds(isRunning ? 1 : 3)
   }
 
-  /// Waits once for the device's descriptors, the signal, or a timeout.
+  /// Waits for the device's descriptors, the signal, or a timeout.
   func wait(_ wake: WakeSignal, descriptorCount: Int, limit: Duration) -> SinkReadiness? {
     for index in watchedDescriptors.indices {
       watchedDescriptors[index].receivedEvents = 0
@@ -154,7 +154,7 @@ extension ALSASink {
     return .interrupted
   }
 
-  /// Measures a call of the device; if it took longer than a period, the device is late.
+  /// Measures a call to the device. If it took longer than a period, the device is late.
   func recordCall(since start: Duration) {
     let duration = clock.now - start
     waitTimes.recordCall(duration)
@@ -217,7 +217,8 @@ extension ALSASink {
     guard timeline.isStarted, timeline.playbackEndTime != nil else {
       return configuration.bufferSize - timeline.prefillFrameCount
     }
-    // Less than a period is corrected by filling the buffer; skipping it would take as long.
+    // A lag of less than a period is corrected by filling the buffer, which takes no longer than
+    // skipping.
     if timeline.overdueFrameCount(now: now) > configuration.periodSize {
       reportMissed(
         .underrun, cause: lateCause(now: now), queuedCount: nil, now: now, "buffer underrun")

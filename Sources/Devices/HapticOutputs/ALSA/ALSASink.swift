@@ -1,7 +1,7 @@
 public import HapticPlayback
 internal import SoundFile
 
-/// Plays on a device of ALSA: a sound card, a sound server, a file, or any other name of its
+/// Plays on an ALSA device: a sound card, a sound server, a file, or any other name in ALSA's
 /// configuration.
 ///
 /// Frames are written in whole periods, as the device requests them. The sink keeps time: every
@@ -19,7 +19,7 @@ internal import SoundFile
 ///   device's buffer, as last measured, to now.
 /// - A device that was disconnected, or accepted nothing for a second, is reopened with the same
 ///   request: every 250 ms for the first two seconds, then every 500 ms. Until it is back, the
-///   clock paces, and `.missed` is reported every 20 ms.
+///   clock paces the output, and `.missed` is reported every 20 ms.
 /// - Events count every missed frame: skipped frames and frames that a device lost.
 /// - The clock limits a device that is faster than real time, such as `null`.
 ///
@@ -47,7 +47,7 @@ public final class ALSASink: AudioSink {
   var recovery = RecoveryState()
   var waitTimes = WaitTimes()
   var eventQueue = SinkEventQueue()
-  /// The error of a call that could not report it.
+  /// An error from a call that could not report it.
   var deferredError: PCMFailure?
 
   /// Opens a device. The render thread sets its own priority and locks memory.
@@ -154,7 +154,7 @@ public final class ALSASink: AudioSink {
     configuration.isHardware || configuration.isFasterThanRealTime ? [] : ["threaded-ml"]
   }
 
-  /// The maximum time for which calls of the device have blocked the thread between two waits.
+  /// The maximum time for which calls to the device have blocked the thread between two waits.
   public var maximumCallDuration: Duration { waitTimes.maximumCallDuration }
 
   /// Returns the events since the last call, oldest first.
@@ -296,7 +296,7 @@ public final class ALSASink: AudioSink {
     let isStalled = mustProgress && now - timeline.lastProgress > stallTolerance
     let overdueCount = timeline.overdueFrameCount(now: now)
     var unheardCount = timeline.droppedFrameCount(now: now) + pendingFrames.count
-    // A failing device is not waited for.
+    // The sink does not wait for a failing device.
     if draining, !isStalled, deferredError == nil, let pcm {
       unheardCount = min(unheardCount, (try? drain(pcm)) ?? unheardCount)
     }

@@ -1,8 +1,9 @@
 internal import HapticPlayback
 internal import Synchronization
 
-/// Reopens a device and closes lost ones on separate threads, since either may take seconds or
-/// never return. With an interception, as in tests, both happen immediately on the caller's thread.
+/// Reopens a device and closes lost ones on separate threads, because either operation may take
+/// seconds or never return. With an interception, as in tests, both happen immediately on the
+/// caller's thread.
 final class DeviceReconnector: Sendable {
   typealias OpenedDevice = (pcm: PCM, configuration: PCMConfiguration)
 
@@ -13,7 +14,8 @@ final class DeviceReconnector: Sendable {
     case done(Outcome)
   }
 
-  /// The maximum number of closing calls that may hang; beyond it, no device is opened any more.
+  /// The maximum number of hanging calls that close devices. If it is reached, no more devices are
+  /// opened.
   private static let maximumClosingCount = 8
 
   private let request: PCMRequest

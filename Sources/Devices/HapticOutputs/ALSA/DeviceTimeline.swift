@@ -16,9 +16,9 @@
 ///    comes from the drift between two clocks, or from a leap. It accumulates in
 ///    `accumulatedLag`, which decays at the rate of a drift. A lag beyond a tolerance is a
 ///    discontinuity.
-/// 4. After a discontinuity, `correct` sets `playbackEndTime` to what the device still plays. The
-///    difference to the due time, `accumulatedLag` included, is the number of frames to skip, or
-///    to replace by silence, so that all later frames are heard on time.
+/// 4. After a discontinuity, `correct` sets `playbackEndTime` to the end of the frames that the
+///    device still plays. The difference to the due time, `accumulatedLag` included, is the number
+///    of frames to skip, or to replace by silence, so that all later frames are heard on time.
 struct DeviceTimeline {
   /// The direction of a discontinuity.
   enum Deviation: Equatable {
@@ -58,7 +58,7 @@ struct DeviceTimeline {
   private(set) var isStarted = false
   /// The number of frames written since the device was prepared, until it starts.
   private(set) var prefillFrameCount = 0
-  /// The number of silent frames among them.
+  /// The number of silent frames in `prefillFrameCount`.
   private var silentPrefillCount = 0
 
   /// A Boolean value that indicates whether the device has run steadily since its first start.
@@ -176,8 +176,8 @@ struct DeviceTimeline {
   ///
   /// - Parameters:
   ///   - available: The free space in frames.
-  ///   - start: The time before the call of the device.
-  ///   - end: The time after it.
+  ///   - start: The time before the call to the device.
+  ///   - end: The time after the call.
   /// - Returns: True if the device has moved on since the last poll; only then does it report its
   ///   position.
   mutating func recordPoll(available: Int, start: Duration, end: Duration) -> Bool {

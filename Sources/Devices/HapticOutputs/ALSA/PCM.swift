@@ -4,7 +4,7 @@ internal import HapticPlayback
 internal import SoundFile
 internal import Synchronization
 
-/// An open PCM of ALSA, with one function for each call of the library.
+/// An open ALSA PCM, with one function for each call to the library.
 ///
 /// Every result is checked, and a call that a signal interrupted is repeated. Nothing waits,
 /// allocates, or frees except where stated.
@@ -39,8 +39,9 @@ internal import Synchronization
     self.interception = interception
   }
 
-  /// Closes the device on a separate thread if nobody has closed it, since a call of the device may
-  /// never return, and the thread that releases the last reference may be one that is waited for.
+  /// Closes the device on a separate thread if it is still open, because a call to the device may
+  /// never return, and other threads may be waiting for the thread that releases the last
+  /// reference.
   deinit {
     guard !isClosed.load(ordering: .acquiring) else { return }
     nonisolated(unsafe) let handle = unsafe self.handle
@@ -63,7 +64,7 @@ internal import Synchronization
     unsafe Self.close(handle, hardwareParameters)
   }
 
-  /// Leaves the device open until the process ends, because no thread can wait for its close.
+  /// Leaves the device open until the process ends, because no thread can wait until it is closed.
   func abandon() { isClosed.store(true, ordering: .releasing) }
 
   private static func close(_ handle: OpaquePointer, _ hardwareParameters: OpaquePointer) {
@@ -422,7 +423,7 @@ internal import Synchronization
   }
 }
 
-/// The calls of the library that can fail, by their names in its documentation.
+/// The library calls that can fail, with the names from its documentation.
 package enum PCMCall: String, CaseIterable, Sendable {
   case open = "snd_pcm_open"
   case close = "snd_pcm_close"
@@ -461,7 +462,7 @@ package struct PCMFailure: Error, Equatable, Sendable {
   }
 }
 
-/// An interception of the library's calls, with which tests force rare results.
+/// An interception of library calls, with which tests force rare results.
 package struct PCMInterception: Sendable {
   /// The result of opening a device.
   @safe package enum Opening {

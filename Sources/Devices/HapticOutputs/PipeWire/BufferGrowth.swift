@@ -1,7 +1,7 @@
 /// The size of a buffer that starts small and grows while a busy machine causes underruns.
 ///
-/// Behind a sound server, the buffer that a machine needs is not known in advance. Two underruns
-/// double it, up to a maximum; a single one does not.
+/// With a sound server, the required buffer size is not known in advance. After every two
+/// underruns, the buffer doubles, up to a maximum.
 struct BufferGrowth: Equatable {
   /// The number of underruns after which the buffer grows.
   private static let underrunLimit = 2

@@ -1,4 +1,4 @@
-/// Frames by their number in a stream, in memory that is allocated once.
+/// A ring buffer of frames, indexed by frame number, in memory that is allocated once.
 ///
 /// One thread writes and another reads at the same time. The threads agree on the frames that are
 /// valid, for example by an atomic number of written frames.
@@ -22,7 +22,7 @@
 
   deinit { unsafe samples.deallocate() }
 
-  /// Stores interleaved frames from a number on.
+  /// Stores interleaved frames, beginning at a frame number.
   func write(_ source: Span<Float>, at first: Int) {
     unsafe source.withUnsafeBufferPointer { source in
       guard let start = source.baseAddress else { return }
@@ -35,7 +35,7 @@
     }
   }
 
-  /// Copies frames from a number on, as many as fit into the destination.
+  /// Copies as many frames as fit into the destination, beginning at a frame number.
   func read(into destination: inout MutableSpan<Float>, at first: Int) {
     unsafe destination.withUnsafeMutableBufferPointer { destination in
       guard let start = destination.baseAddress else { return }
@@ -48,7 +48,7 @@
     }
   }
 
-  /// Returns the samples of a frame and those that follow it in memory.
+  /// Returns the contiguous samples in memory that begin at a frame.
   private func part(at frame: Int, sampleCount: Int) -> (offset: Int, count: Int) {
     let slot = frame & (capacity - 1)
     return (slot * channelCount, min(sampleCount, (capacity - slot) * channelCount))

@@ -1,8 +1,8 @@
 public import HapticPlayback
 
-/// The sinks of a PipeWire server, each by its name.
+/// The output backend for PipeWire sinks, which are selected by name.
 ///
-/// A stream is silent until every one of its links is known to lead to the named sink.
+/// A stream is silent until all its links are known to lead to the named sink.
 public struct PipeWireBackend: OutputBackend {
   /// Creates the backend.
   public init() {}
@@ -15,7 +15,7 @@ public struct PipeWireBackend: OutputBackend {
   /// The placeholder `NODE`: the name of a sink.
   public var parameter: String? { "NODE" }
 
-  /// The duration of a cycle that is requested by default: a power of two near 5 ms.
+  /// The cycle size that is requested by default, in frames: a power of two near 5 ms.
   private static let defaultCycleSize = 256
   /// The number of times that the default buffer may double: from 11 ms to 85 ms.
   private static let maximumDoublingCount = 3
@@ -132,7 +132,7 @@ public struct PipeWireBackend: OutputBackend {
       channels: Array(sink.channels.prefix(channelCount)))
   }
 
-  /// Returns the number of frames of a cycle to request.
+  /// Returns the cycle size to request, in frames.
   private static func cycleSize(_ request: OutputRequest) -> Int {
     request.adaptsBuffer ? defaultCycleSize : request.periodSize
   }

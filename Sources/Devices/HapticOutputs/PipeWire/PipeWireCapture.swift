@@ -1,14 +1,14 @@
 package import HapticPlayback
 internal import Synchronization
 
-/// Records one named source of PipeWire, or the sound of one named sink, and no other node.
+/// Records only one named PipeWire source, or the sound of one named sink.
 ///
-/// Frames arrive only while every link of the stream is known to come from that node. A source that
+/// Frames arrive only while all links of the stream are known to come from that node. A source that
 /// disappears is recorded again when it returns.
 package final class PipeWireCapture: CaptureSource {
   /// The time that the session manager has to connect a stream.
   private static let connectTimeout = Duration.seconds(3)
-  /// The number of channels that are recorded at most.
+  /// The maximum number of channels to record.
   private static let maximumChannelCount = 2
 
   /// The sample rate in hertz.
@@ -106,7 +106,7 @@ package final class PipeWireCapture: CaptureSource {
 
   /// Appends the interleaved frames since the last call. It never waits.
   ///
-  /// - Returns: The oldest event that was not returned yet.
+  /// - Returns: The oldest event that has not been returned yet; nil if there is none.
   package func read(into samples: inout [Float]) -> CaptureEvent? {
     while true {
       var space = chunk.mutableSpan
@@ -210,9 +210,9 @@ final class PipeWireRecorder: @unchecked Sendable {
   }
 }
 
-/// The sources of live sound, each by its name.
+/// Opens sources of live sound by name.
 package enum CaptureDevices {
-  /// Opens a source and starts to record: a node of PipeWire, or a device of ALSA.
+  /// Opens a PipeWire node or an ALSA device, and starts to record.
   ///
   /// - Parameters:
   ///   - device: The name of the source.

@@ -2,11 +2,11 @@ internal import CSoundServers
 internal import HapticPlayback
 internal import Synchronization
 
-/// The calls of a PipeWire server; tests replace them.
+/// The calls to a PipeWire server, which tests replace.
 ///
 /// The calls come from one thread, except for `setActive`.
 protocol PipeWireClient: AnyObject, Sendable {
-  /// Connects to the server; its objects follow as events.
+  /// Connects to the server, which then reports its objects as events.
   func connect() -> Bool
   func disconnect()
   func openStream(_ request: PipeWireStreamRequest) -> Bool
@@ -32,7 +32,7 @@ struct PipeWireCycle: Equatable, Sendable {
   var delayNanoseconds: Int64
 }
 
-/// The client library of PipeWire, which is loaded at the first use.
+/// The PipeWire client library, which is loaded on first use.
 @safe final class PipeWireLibraryClient: PipeWireClient, @unchecked Sendable {
   /// A Boolean value that indicates whether the library is installed.
   static var isInstalled: Bool { temblor_has_pipewire() }
@@ -158,7 +158,7 @@ struct PipeWireCycle: Equatable, Sendable {
 }
 
 extension PipeWireMachine.Event {
-  /// Creates the event of an object that the server names.
+  /// Creates the event for an object that the server reports.
   fileprivate init(_ object: temblor_pipewire_object) {
     func text(_ pointer: UnsafePointer<CChar>?) -> String {
       unsafe pointer.map { unsafe String(cString: $0) } ?? ""

@@ -1,7 +1,7 @@
 internal import HapticPlayback
 internal import Synchronization
 
-/// Runs the machine of a stream on a client: on a thread of its own, or step by step in tests.
+/// Runs the state machine of a stream on its own thread, or step by step in tests.
 final class PipeWireConnection: Sendable {
   /// The signal that is raised when the machine has changed, for the owner of the stream.
   let changeSignal: WakeSignal
@@ -11,7 +11,8 @@ final class PipeWireConnection: Sendable {
   private let owner: Owner
   private let state: State
 
-  /// The state that the client's handler shares, so that the client need not know the connection.
+  /// The state that the connection shares with the client's handler, so that the client does not
+  /// depend on the connection.
   private final class State: Sendable {
     let stepSignal: WakeSignal
     let isEnding = Atomic<Bool>(false)
@@ -73,7 +74,7 @@ final class PipeWireConnection: Sendable {
     machine.withLock { body(&$0) }
   }
 
-  /// Takes all actions that are due: [one thread].
+  /// Performs all due actions: [one thread].
   func step() {
     while true {
       let now = clock.now
@@ -113,7 +114,7 @@ final class PipeWireConnection: Sendable {
     return machine.withLock { $0.timeout(at: now) }
   }
 
-  /// Starts the thread that takes the actions; `close` ends it.
+  /// Starts the thread that performs the actions. `close` ends it.
   func start() throws(PlaybackError) {
     let thread = try BackgroundThread { [self] in
       var watched = [PollDescriptor(state.stepSignal.descriptor)]
@@ -148,7 +149,7 @@ final class PipeWireConnection: Sendable {
     return true
   }
 
-  /// Ends the thread and the connection: [not the connection's threads].
+  /// Ends the thread and the connection: [any thread except the connection's own].
   func close() {
     state.isEnding.store(true, ordering: .releasing)
     state.stepSignal.raise()

@@ -1,7 +1,7 @@
-/// The nodes, ports, and links of a PipeWire server, as its registry names them.
+/// The nodes, ports, and links of a PipeWire server, as its registry reports them.
 ///
-/// The graph proves that a stream is connected to one node and to no other. The proof does not
-/// depend on the session manager, which creates the links.
+/// The graph proves that a stream is connected to one node only. The proof does not depend on the
+/// session manager, which creates the links.
 struct PipeWireGraph {
   /// The type of a node that a stream can be connected to.
   enum Endpoint: Equatable, Sendable {
@@ -48,7 +48,7 @@ struct PipeWireGraph {
     var isActive = false
   }
 
-  /// The connection of a stream.
+  /// The state of a stream's connection.
   enum Route: Equatable {
     /// A channel has no active link yet.
     case incomplete

@@ -1,13 +1,13 @@
 internal import HapticPlayback
 
-/// The stream that a program requests of a PipeWire server.
+/// The stream that a program requests from a PipeWire server.
 struct PipeWireStreamRequest: Equatable, Sendable {
   /// The name of the node to connect to.
   var target: String
   var endpoint: PipeWireGraph.Endpoint
   /// The sample rate in hertz.
   var rate: Int
-  /// The requested number of frames of a cycle.
+  /// The requested cycle size, in frames.
   var cycleSize: Int
   /// The channels of the target that the stream uses.
   var channels: [String]
@@ -20,8 +20,8 @@ struct PipeWireStreamRequest: Equatable, Sendable {
 ///           ▲                                            │                              │
 ///           └──────── lost ◀─────────────────────────────┴── removed, refused ◀─────────┘
 ///
-/// The machine calls nothing: it receives events and results, and returns the next action.
-/// Two faults in any order therefore are plain values in tests.
+/// The machine calls nothing: it receives events and results, and returns the next action. Tests
+/// can therefore describe any sequence of faults as plain values.
 struct PipeWireMachine {
   enum Event {
     case addNode(PipeWireGraph.Node, id: UInt32)
@@ -46,7 +46,7 @@ struct PipeWireMachine {
 
   /// A change that the owner of the stream reports.
   enum Notice: Equatable {
-    /// The stream is not heard any more, with the reason.
+    /// The stream is no longer heard, for the stated reason.
     case interrupted(String)
     /// The stream is heard again.
     case resumed
@@ -68,7 +68,7 @@ struct PipeWireMachine {
 
   /// The interval between attempts to connect to an absent server.
   private static let connectInterval = Duration.milliseconds(100)
-  /// The interval between attempts to open a stream that the session manager refused.
+  /// The interval between attempts to open a stream that the session manager has refused.
   private static let openInterval = Duration.milliseconds(500)
   /// The time that a resumed stream has until its links are active.
   private static let settlingTimeout = Duration.seconds(1)
@@ -106,19 +106,20 @@ struct PipeWireMachine {
   ///
   /// - Parameters:
   ///   - target: The name of the node to connect to.
-  ///   - endpoint: Its type.
+  ///   - endpoint: The type of that node.
   ///   - reportsFirstConnection: A Boolean value that indicates whether the first connection is
-  ///     reported as a return.
+  ///     reported as a reconnection.
   init(target: String, endpoint: PipeWireGraph.Endpoint, reportsFirstConnection: Bool = false) {
     self.target = target
     self.endpoint = endpoint
     hasBeenVerified = reportsFirstConnection
   }
 
-  /// A Boolean value that indicates whether the server runs and has named all its objects.
+  /// A Boolean value that indicates whether the server is running and has reported all its objects.
   var isComplete: Bool { server == .connected(isComplete: true) }
 
-  /// A Boolean value that indicates whether the server runs and has not named all its objects.
+  /// A Boolean value that indicates whether the server is running but has not reported all its
+  /// objects.
   var isWaitingForObjects: Bool { server == .connected(isComplete: false) }
 
   /// The requested node; nil if it does not exist or its name is not unique.

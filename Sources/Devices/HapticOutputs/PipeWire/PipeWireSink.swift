@@ -1,14 +1,14 @@
 public import HapticPlayback
 internal import Synchronization
 
-/// Plays on one named sink of PipeWire, and on no other.
+/// Plays only on one named PipeWire sink.
 ///
 /// Three rules keep the sound on its sink:
 /// 1. A stream exists only while the server has exactly one sink with the requested name.
 /// 2. The stream requests that sink only; the session manager must not replace it.
-/// 3. The stream is silent until every one of its links is known to lead to that sink, and all
-///    channels are linked. Another link silences it at once. This rule does not depend on the
-///    session manager.
+/// 3. The stream is silent until all its channels are linked, and all its links are known to lead
+///    to that sink. Another link silences it at once. This rule does not depend on the session
+///    manager.
 ///
 /// The sink keeps time: every frame has a due time, and frames that the server could not play on
 /// time are skipped, so that all later frames are heard on time. A frame counts as missed if the
@@ -27,7 +27,7 @@ public final class PipeWireSink: AudioSink {
     /// The next frame that the server plays, or that is due if there are no cycles.
     var position: Int
     /// A Boolean value that indicates whether the server does not run the stream, so that the
-    /// machine's clock paces.
+    /// machine's clock paces the output.
     var isByClock: Bool
   }
 
@@ -35,7 +35,7 @@ public final class PipeWireSink: AudioSink {
   private static let missedReportSeconds = 0.02
   /// The maximum duration of one wait.
   private static let maximumWait = Duration.milliseconds(200)
-  /// The duration of missed frames from which the process counts as stopped, in seconds.
+  /// The minimum duration of missed frames, in seconds, after which the process counts as stopped.
   private static let stopThresholdSeconds = 0.25
 
   /// The granted format. The buffer may grow if the request permits it.
@@ -65,13 +65,13 @@ public final class PipeWireSink: AudioSink {
   ///
   /// - Parameters:
   ///   - device: The name of the device, for messages.
-  ///   - connection: The connection, whose owner plays from the transfer.
+  ///   - connection: The connection of the stream that plays the transfer's frames.
   ///   - transfer: The frames for the server.
   ///   - growth: The size of the buffer.
   ///   - adaptsBuffer: A Boolean value that indicates whether the buffer may grow.
   ///   - periodSize: The number of frames of a cycle.
-  ///   - isPresent: A Boolean value that indicates whether the stream is connected. Otherwise, time
-  ///     passes from now on until it is.
+  ///   - isPresent: A Boolean value that indicates whether the stream is connected. Otherwise,
+  ///     frames are missed until the stream is connected.
   init(
     device: String, connection: PipeWireConnection, transfer: PipeWireTransfer,
     growth: BufferGrowth, adaptsBuffer: Bool, periodSize: Int, isPresent: Bool,
@@ -95,7 +95,7 @@ public final class PipeWireSink: AudioSink {
 
   deinit { connection.close() }
 
-  /// The names of the threads that call streams, in different versions of PipeWire.
+  /// The names of PipeWire's stream threads, which depend on its version.
   public var deviceThreadNames: [String] { ["data-loop.0", "pw-data-loop", "data-loop"] }
 
   /// Returns the events since the last call, oldest first.
@@ -252,8 +252,8 @@ public final class PipeWireSink: AudioSink {
     }
   }
 
-  /// Returns the number of frames that were missed since the last call, and of those that were
-  /// delivered too late.
+  /// Returns the number of frames that were missed since the last call, and the number of these
+  /// that were delivered too late.
   private func takeMissed(_ snapshot: PipeWireTransfer.Snapshot, position: Int) -> (
     count: Int, starved: Int
   ) {

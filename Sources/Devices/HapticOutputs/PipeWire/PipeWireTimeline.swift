@@ -1,4 +1,4 @@
-/// The frames of a stream at the cycles of a PipeWire graph.
+/// Maps the cycles of a PipeWire graph to the frames of a stream.
 ///
 /// The server calls a stream once for each cycle and states the position of its clock, in ticks:
 ///
@@ -11,11 +11,12 @@
 ///   timeline skips them, so that later frames are on time.
 /// - A cycle that runs again for the same ticks moves them back: the server discarded the frames of
 ///   the first run, and the timeline repeats them.
-/// - Ticks of another clock, after the graph changes its driver, say nothing about the time between
-///   two cycles. Then, and if the server's clock stopped, the machine's clock decides.
+/// - Ticks of another clock, after the graph changes its driver, do not show the time between two
+///   cycles. In this case, and if the server's clock stopped, the machine's clock determines the
+///   position.
 ///
-/// A resampler requests a frame more or less than the ticks of a cycle, so a deviation of less than
-/// half a cycle is none.
+/// A resampler may request one frame more or less than the ticks of a cycle, so deviations of less
+/// than half a cycle are ignored.
 struct PipeWireTimeline {
   struct Cycle {
     var frameCount: Int
@@ -41,14 +42,14 @@ struct PipeWireTimeline {
   }
 
   /// The deviation between the ticks and the machine's clock beyond which the machine's clock
-  /// decides, in seconds.
+  /// determines the position, in seconds.
   private static let clockToleranceSeconds = 0.05
-  /// The time without a cycle from which a stream counts as interrupted, in seconds.
+  /// The minimum time without a cycle, in seconds, after which a stream counts as interrupted.
   static let minimumInterruptionSeconds = 0.1
 
   /// The sample rate in hertz.
   let rate: Double
-  /// The next frame.
+  /// The number of the next frame.
   private(set) var position = 0
   /// The number of frames that were heard.
   private(set) var heardCount = 0
@@ -113,7 +114,7 @@ struct PipeWireTimeline {
     position += lastFrameCount
     heardCount += heard.count
     lastHeard = heard
-    // Nobody could deliver frames that the server requests out of order.
+    // No sink could deliver frames that the server requests out of order.
     lastStarved = hasSkipped ? 0..<0 : starved
     starvedCount += lastStarved.count
   }

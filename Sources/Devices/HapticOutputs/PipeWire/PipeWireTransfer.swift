@@ -4,8 +4,8 @@ internal import Synchronization
 /// Hands the frames of a sink to the real-time thread of PipeWire.
 ///
 /// Three threads share it: the render thread writes frames, the server's real-time thread plays
-/// them cycle by cycle, and the thread of the connection opens and closes the gate. None waits for
-/// another.
+/// them cycle by cycle, and the thread of the connection opens and closes the gate. No thread waits
+/// for another.
 @safe final class PipeWireTransfer: @unchecked Sendable {
   /// The state after a cycle.
   struct Snapshot: Equatable {
@@ -25,7 +25,7 @@ internal import Synchronization
     var delaySeconds: Double { startSeconds < 0 ? 0 : anchor.seconds - startSeconds }
   }
 
-  /// The longest cycle of PipeWire, in frames.
+  /// The maximum size of a PipeWire cycle, in frames.
   static let maximumCycleSize = 8_192
 
   let rate: Double
@@ -88,7 +88,7 @@ internal import Synchronization
     writtenCount.store(position, ordering: .releasing)
   }
 
-  /// Starts to play with a frame, which is due at a time.
+  /// Starts playing at a frame, which is due at a time.
   ///
   /// - Returns: The generation that the snapshots of its cycles have.
   func start(at anchor: PipeWireTimeline.Anchor) -> Int {
@@ -99,7 +99,7 @@ internal import Synchronization
     return next
   }
 
-  /// Stops to play: cycles are silent until the next start.
+  /// Stops playing. Cycles are silent until the next start.
   func stop() { generation.store(-abs(generation.load(ordering: .relaxed)), ordering: .releasing) }
 
   /// The state after the last cycle.
@@ -136,7 +136,7 @@ internal import Synchronization
       first = timeline.begin(times)
       heard = play(first..<(first + cycle.frameCount))
     }
-    // Silence surrounds the frames.
+    // The rest of the cycle, before and after the frames, is silent.
     let channelCount = ring.channelCount
     output.update(repeating: 0)
     if !heard.isEmpty {

@@ -19,7 +19,7 @@ public final class SoundFileBackend: OutputBackend {
   /// The placeholder for the path in names of outputs: `FILE`.
   public var parameter: String? { "FILE" }
 
-  /// Returns the form of the names, since files have no names before they are written.
+  /// Returns the form of the names, because there are no files to list before they are written.
   public func outputs(probing: Bool) -> [OutputListing] {
     [OutputListing(name: "wav:FILE", description: "Writes a WAVE file in real time")]
   }
@@ -103,7 +103,7 @@ public final class SoundFileSink: AudioSink {
   /// The number of frames that the clock has not reached.
   public var delay: Int { pacer.delay }
 
-  /// Waits for the clock. The file's own time is what was written, so no frame is ever missed.
+  /// Waits for the clock. The file has no playback clock, so no frame is ever missed.
   public func wait(_ wake: WakeSignal) -> SinkReadiness {
     guard writer != nil else { return .ended }
     return pacer.wait(wake)
@@ -142,7 +142,7 @@ public final class SoundFileSink: AudioSink {
   }
 }
 
-/// Writes a recording to a sound file on a separate thread, so that playback never waits for a
+/// Writes a recording to a sound file on a separate thread, so that playback never waits for the
 /// disk.
 ///
 /// Errors are reported once and do not affect playback.
@@ -389,7 +389,7 @@ public final class RecordingWriter: Sendable {
   }
 }
 
-/// Writes files to the disk on a thread of its own, since a slow disk may take seconds.
+/// Writes files to the disk on a separate thread, because a slow disk may take seconds.
 private final class FileSynchronizer: Sendable {
   private let isBusy = Atomic<Bool>(false)
 

@@ -1,6 +1,6 @@
 package import HapticPlayback
 
-/// A sink of a sound server that the name of a device names, such as `pipewire:shaker` or
+/// A sound server's sink that a device name specifies, such as `pipewire:shaker` or
 /// `pulse:DEVICE=shaker`.
 package struct NamedSink: Equatable, Sendable {
   /// The sound servers whose ALSA plug-ins accept the name of a sink.
@@ -72,8 +72,9 @@ package struct NamedSink: Equatable, Sendable {
     return nil
   }
 
-  /// Refuses a name that a server would not read as the name of a sink: PipeWire plays on any sink
-  /// for `-1` and on the object of a number, PulseAudio on its default for no name.
+  /// Refuses a name that a server would not treat as a sink name. PipeWire plays on any sink for
+  /// `-1`, and on the object with a given number. PulseAudio plays on its default sink for an empty
+  /// name.
   package func validate() throws(OutputError) {
     guard !sink.isEmpty, Int(sink) == nil else {
       throw OutputError(
@@ -123,8 +124,8 @@ package struct NamedSink: Equatable, Sendable {
     return name.contains { ",={}\"'".contains($0) } ? nil : name
   }
 
-  /// The arguments of a plug-in in a device's name, which may be the slave of another plug-in; nil
-  /// without any.
+  /// The arguments of a plug-in in a device's name; nil if there are none. The plug-in may be the
+  /// slave of another plug-in.
   private static func arguments(of plugIn: String, in device: String) -> [String]? {
     let prefix = plugIn + ":"
     let start = device.indices.first {

@@ -25,7 +25,7 @@ package enum SinkPinning {
     "state.restore-target": "false",
   ].sorted { $0.key < $1.key }
 
-  /// The names in the desktop's mixer.
+  /// The properties with the names that the desktop's mixer shows.
   private static let labels = [
     "application.name": "Temblor", "media.name": "Haptics", "node.description": "Temblor",
     "node.name": "temblor",
@@ -130,7 +130,7 @@ package enum SinkPinning {
     throw unpinned(device)
   }
 
-  /// The number of streams of PulseAudio that were pinned so far.
+  /// The number of PulseAudio streams that have been pinned so far.
   static var pinnedStreamCount: Int { Int(temblor_pinned_pulse_stream_count()) }
 
   /// Checks that PulseAudio's streams were pinned since a count was read.
@@ -168,7 +168,7 @@ package enum SinkPinning {
         .other, output: name, "'\(detour)' contradicts the sink in '--device'; unset this variable")
     }
     let own = hasLabels ? labels.map { "\($0.key) = \"\($0.value)\"" }.joined(separator: " ") : ""
-    // Each part has lines of its own: a comment ends with its line.
+    // Each part has its own lines, because a comment extends to the end of its line.
     var parts = [own, body].filter { !$0.isEmpty }
     if isPinned {
       parts.append(pipeWireProperties)
@@ -270,7 +270,7 @@ enum PropertyText {
     return nil
   }
 
-  /// A Boolean value that indicates whether a text has comments and spaces only.
+  /// A Boolean value that indicates whether a text contains only comments and spaces.
   private static func isEmpty(_ text: Substring) -> Bool {
     text.split(whereSeparator: \.isNewline).allSatisfy {
       $0.first { !$0.isWhitespace }.map { $0 == "#" } ?? true

@@ -2,7 +2,7 @@ internal import CSoundServers
 internal import SystemSupport
 package import HapticPlayback
 
-/// The sound servers of the user, asked through their own client libraries.
+/// The user's sound servers, queried through their own client libraries.
 package struct SoundServers: Sendable {
   /// A sink of a server.
   package struct Sink: Equatable, Sendable {
@@ -74,9 +74,9 @@ package struct SoundServers: Sendable {
     }
   }
 
-  /// The sinks of a PipeWire server by its name; nil is the user's.
+  /// The sinks of a PipeWire server by server name; nil for the user's server.
   package var pipeWireSinks: @Sendable (_ remote: String?) -> Result<[Sink], Problem>
-  /// The sources of a PipeWire server by its name; nil is the user's.
+  /// The sources of a PipeWire server by server name; nil for the user's server.
   package var pipeWireSources: @Sendable (_ remote: String?) -> Result<[Sink], Problem>
   /// The PulseAudio server, which is started on request if the user's settings allow that.
   package var pulseAudio: @Sendable (_ mayStart: Bool) -> Result<PulseAudio, Problem>
@@ -105,7 +105,7 @@ package struct SoundServers: Sendable {
       return Answer.result(status, answer.server)
     })
 
-  /// The time that a server has to answer, in seconds; one that has to be started needs some.
+  /// The timeout for a server's reply, in seconds, which includes the time to start a server.
   private static let limit = 5.0
 
   /// The sinks of PulseAudio, which can be played on by name through ALSA's plug-in, each with the
@@ -116,7 +116,7 @@ package struct SoundServers: Sendable {
     guard plugIns.contains("pulse"), case .success(let server) = pulseAudio(false) else {
       return []
     }
-    // PipeWire's sinks have one name already.
+    // PipeWire's sinks already have a name in their own backend.
     if server.isPipeWire, case .success(let sinks) = pipeWireSinks(nil), !sinks.isEmpty {
       return []
     }
@@ -129,7 +129,7 @@ package struct SoundServers: Sendable {
   }
 }
 
-/// The answer of a server while it arrives.
+/// The part of a server's reply that has arrived so far.
 private struct Answer {
   var server = SoundServers.PulseAudio(name: "")
 
