@@ -4,8 +4,8 @@ public import PatternComparison
 internal import SignalAnalysis
 internal import SignalPlots
 
-/// A self-contained HTML page of a comparison, with players, figures, a list of differences, and a
-/// blind test.
+/// A self-contained HTML page that presents a comparison, with players, figures, a list of
+/// differences, and a blind test.
 ///
 /// 1. `PageTake` collects the sounds, events and measurements of each take.
 /// 2. `ReportPair` collects the differences of each pair of takes.
@@ -180,7 +180,7 @@ struct ReportPair {
   let summary: String
   /// The lines about differences beyond the tolerance, or nil without a tolerance.
   let toleranceExcesses: [String]?
-  /// The differences of notation, as sentences.
+  /// The differences in notation only, as sentences.
   let spelling: [String]
   /// The differences by descending significance.
   let findings: [Finding]
@@ -221,7 +221,7 @@ struct ReportPair {
     return start + min(before, after)...start + max(before, after)
   }
 
-  /// The pair for the script of the page.
+  /// The pair as JSON for the page's script.
   var fields: JSONObject {
     [
       "shift": roundedForPage(candidateDelay), "summary": summary, "verdict": verdict,
@@ -247,9 +247,9 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
   public enum Kind: String, Sendable {
     /// The page would be too large for a browser: show less.
     case tooLarge
-    /// There is nothing to show: name something.
+    /// There is nothing to show: specify takes or patterns.
     case nothingToShow
-    /// There are more takes than a page can distinguish: name fewer.
+    /// There are more takes than a page can distinguish: specify fewer.
     case tooMany
     /// A figure or a sound could not be generated.
     case notDrawn
@@ -267,7 +267,7 @@ public struct ReviewPageError: Error, Equatable, Sendable, CustomStringConvertib
   }
 }
 
-/// The contents of a report's page.
+/// The contents of a report page.
 struct ReportPage {
   let report: ComparisonReport
   let takes: [PageTake]
@@ -395,7 +395,7 @@ struct ReportPage {
 }
 
 extension TransducerProfile {
-  /// The profile for the script of a page.
+  /// The profile as JSON for the page's script.
   var fields: JSONObject {
     func mappingFields(_ mapping: FrequencyMapping) -> JSONObject {
       ["low": mapping.low, "high": mapping.high, "scale": mapping.scale.rawValue]

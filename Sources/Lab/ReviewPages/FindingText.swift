@@ -5,7 +5,7 @@ internal import SignalAnalysis
 internal import SignalPlots
 internal import SystemSupport
 
-/// The texts of a difference in a list.
+/// The texts that describe a difference in a list.
 struct FindingText: Equatable {
   /// The title, such as `Second transient 50 ms later`.
   let title: String

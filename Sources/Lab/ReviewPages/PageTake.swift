@@ -139,7 +139,7 @@ struct PageTake {
     return pageTakes
   }
 
-  /// Returns the take for the script of a page.
+  /// Returns the take as JSON for the page's script.
   ///
   /// - Parameter measurementKeys: The keys of the measurements to include; nil for all.
   func fields(measurementKeys: [String]? = nil) -> JSONObject {
@@ -177,8 +177,8 @@ struct PageTake {
     return strongestPoint(at: time)?.intensity ?? 0
   }
 
-  /// Returns the sharpness of that event at a time, or the normalized frequency of a recording,
-  /// 0…1; nil in silence.
+  /// Returns the sharpness of the strongest continuous event at a time, or the normalized frequency
+  /// of a recording, 0…1; nil in silence.
   func sharpness(at time: Double) -> Double? {
     if let signalTrack { return signalTrack.normalizedFrequency(at: signalTrack.index(at: time)) }
     return strongestPoint(at: time).flatMap { $0.intensity > 0.003 ? $0.sharpness : nil }
@@ -246,7 +246,7 @@ struct PageEvent: Equatable {
       sharpness: previous.sharpness + (next.sharpness - previous.sharpness) * fraction)
   }
 
-  /// The event for the script of a page.
+  /// The event as JSON for the page's script.
   var fields: JSONObject {
     [
       "kind": kind.label, "time": roundedForPage(onset),
@@ -263,7 +263,7 @@ struct PageEvent: Equatable {
 /// Returns a time in seconds or a value rounded to four decimal places, the precision of a page.
 func roundedForPage(_ value: Double) -> Double { (value * 1e4).rounded() / 1e4 }
 
-/// Reduction of a polyline of intensity and sharpness to the necessary points.
+/// Reduces a polyline of intensity and sharpness to the necessary points.
 enum PointReduction {
   /// The maximum error of intensity and sharpness at a removed point.
   private static let tolerance = 0.001

@@ -109,7 +109,8 @@ enum PageResource {
   }
 }
 
-/// Bytes as text in a script element: two characters for 13 bits, where Base64 has 12.
+/// Encodes bytes as text for a script element. Two characters store 13 bits, compared with 12 bits
+/// in Base64.
 ///
 /// The characters are ASCII from `!` without `<`, which could end the element. Two of 91 characters
 /// have 8,281 values, and 13 bits have 8,192. `lzma.js` decodes the text.

@@ -3,8 +3,8 @@ public import PatternComparison
 internal import SignalPlots
 internal import SystemSupport
 
-/// A self-contained HTML page of many patterns, each with a figure, a player and the notes of its
-/// file.
+/// A self-contained HTML page that shows many patterns, each with a figure, a player, and the notes
+/// from its file.
 public struct PatternGallery: Sendable {
   /// The title of the gallery page.
   public var title: String

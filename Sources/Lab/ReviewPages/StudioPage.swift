@@ -85,7 +85,7 @@ extension StudioPage.OpenDocument {
   /// after the page was generated.
   public static func entityTag(of bytes: [UInt8]) -> String { SHA256.hash(of: bytes) }
 
-  /// The slot for the script of the page.
+  /// The slot as JSON for the page's script.
   fileprivate var fields: JSONObject {
     [
       "name": name, "text": String(decoding: Base64.encoded(bytes), as: UTF8.self),

@@ -12,7 +12,7 @@ internal import SystemSupport
 /// 4. A poor fit is rejected, unless the caller accepts it.
 /// 5. Polarity, gain, and delay follow from the fit.
 public struct Calibration: Equatable, Sendable {
-  /// A further resonance besides the main one.
+  /// A resonance in addition to the main resonance.
   public struct Mode: Equatable, Sendable {
     /// The resonance frequency, in hertz.
     public let resonance: Double
@@ -23,7 +23,7 @@ public struct Calibration: Equatable, Sendable {
     public let gain: Double
   }
 
-  /// Facts about a measurement that a recording does not contain.
+  /// Facts about a measurement that its recording does not contain.
   public struct Conditions: Equatable, Sendable {
     /// The day, in the user's words.
     public var date: String
@@ -46,20 +46,21 @@ public struct Calibration: Equatable, Sendable {
   public let qualityFactor: Double
   /// Up to two further resonances, the stronger first.
   public let modes: [Mode]
-  /// The quantity to which the recording is proportional: as requested, or as it fits best.
+  /// The quantity to which the recording is proportional: the requested quantity, or the one that
+  /// fits best.
   public let sensor: TransducerMeasurement.Sensor
   /// A Boolean value that indicates whether the recording has inverted polarity.
   public let isInverted: Bool
   /// The amplitude of the recording at resonance for a full-scale sine, relative to its full scale.
   ///
-  /// The loss of a high-pass of the recorder's input is compensated.
+  /// The loss of the recorder's input high-pass is compensated.
   public let gain: Double
   /// The time in the recording at which the signal's first sample moved the transducer, in seconds,
   /// to a fraction of a frame.
   public let signalStartSeconds: Double
   /// The frequency above which the coil's inductance dominates, in hertz, if it is visible.
   public let coilCornerHertz: Double?
-  /// The corner of a high-pass of the recorder's input, in hertz, if it is visible.
+  /// The corner frequency of the recorder's input high-pass, in hertz, if it is visible.
   public let inputCornerHertz: Double?
   /// The frequency of the mains hum that was removed, in hertz, if any.
   public let humFrequency: Double?
@@ -95,8 +96,8 @@ public struct Calibration: Equatable, Sendable {
   /// The maximum residual power besides noise: −22 dB. Stronger echoes bias the quality factor by
   /// more than its interval.
   static let maximumExcessResidualPower = 0.0063
-  /// The maximum half width of the resonance's interval. With a wider one, the brake of transients
-  /// is tuned to chance.
+  /// The maximum half width of the resonance's interval. With a wider interval, the braking of
+  /// transients would be tuned by chance.
   static let maximumResonanceInterval = 0.01
   /// The maximum half width of the quality factor's interval.
   static let maximumQualityInterval = 0.05
@@ -197,7 +198,7 @@ public struct Calibration: Equatable, Sendable {
 
   // MARK: - Judgment of the fit
 
-  /// Rejects a fit that is not good enough.
+  /// Rejects a fit that is too poor to be used.
   ///
   /// - Parameters:
   ///   - fit: The fitted resonances.

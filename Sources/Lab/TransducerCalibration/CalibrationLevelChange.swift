@@ -3,9 +3,9 @@ internal import SystemSupport
 extension Calibration {
   /// The differences between the loud sweep and the quiet sweep, which is 6 dB weaker.
   ///
-  /// In a linear system there are none. A spring that stiffens slightly with movement shifts the
-  /// resonance; its small-signal response can be extrapolated from both sweeps. Any other change
-  /// makes the measurement unreliable.
+  /// In a linear system, there are no differences. A spring that stiffens slightly with movement
+  /// shifts the resonance; its small-signal response can be extrapolated from both sweeps. Any
+  /// other change makes the measurement unreliable.
   public struct LevelChange: Equatable, Sendable {
     /// The change of the resonance, as a fraction.
     public let relativeResonanceChange: Double

@@ -11,7 +11,7 @@ internal import CMath
 /// 3. A polynomial is fitted to the frequencies within the silences and the mean frequencies
 ///    between them, weighted by their accuracy.
 struct HumPhase {
-  /// A linear equation for the coefficients of the frequency polynomial.
+  /// An observation as a linear equation for the coefficients of the frequency polynomial.
   private struct Observation {
     /// The factors of the coefficients.
     var terms: SIMD3<Double>

@@ -58,7 +58,7 @@ struct ImpedanceFit {
   let gain: Double
   /// The sum of the squared residuals.
   let cost: Double
-  /// The power of the current's change by the resonance.
+  /// The power of the change in the current that the resonance causes.
   let motionalPower: Double
   /// The half widths of the 95 % intervals of resonance, loaded Q factor, and rise, as fractions.
   let parameterHalfWidths: [Double]

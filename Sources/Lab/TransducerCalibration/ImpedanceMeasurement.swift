@@ -22,11 +22,12 @@ internal import SystemSupport
 public struct ImpedanceMeasurement: Equatable, Sendable {
   /// The resonance frequency, in hertz.
   public let resonance: Double
-  /// The Q factor by mechanical losses.
+  /// The Q factor due to mechanical losses.
   public let mechanicalQualityFactor: Double
-  /// The Q factor by the coil on an amplifier of no resistance, without the resistor.
+  /// The Q factor due to the coil, driven by an amplifier without output resistance, and without
+  /// the resistor.
   public let electricalQualityFactor: Double
-  /// The Q factor by mechanical and electrical losses, without the resistor.
+  /// The Q factor due to mechanical and electrical losses, without the resistor.
   public let qualityFactor: Double
   /// The coil's resistance in ohms: measured with a reference, or 85 % of the nominal impedance.
   public let coilResistance: Double

@@ -17,7 +17,7 @@ enum InitialEstimates {
 
   /// Starting points closer than this lead to the same minimum.
   private static let minimumOctaveDistance = 1.0 / 6
-  /// The same for the logarithm of the quality factor.
+  /// The minimum distance of two starting points, in the logarithm of the quality factor.
   private static let minimumLogQualityDistance = 0.8
 
   /// A magnitude of the response, averaged over several groups.

@@ -1,4 +1,4 @@
-/// Least squares of a function that is not linear in its few parameters.
+/// Nonlinear least squares for functions of few parameters.
 ///
 /// Each iteration solves the damped normal equations (JᵀJ + λ · diag JᵀJ) Δ = −Jᵀr, where J is the
 /// Jacobian of the residuals r. A step that lowers the cost is accepted and divides the damping λ

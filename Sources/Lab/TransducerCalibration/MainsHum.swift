@@ -33,7 +33,7 @@ struct MainsHum {
 
   /// The number of harmonics, including the fundamental.
   static let harmonicCount = 8
-  /// The mains frequencies of the world, in hertz.
+  /// The nominal mains frequencies used worldwide, in hertz.
   private static let nominalFrequencies = [50.0, 60]
   /// The maximum deviation of a mains frequency, including that of a recorder's clock, in hertz.
   private static let frequencyTolerance = 0.3

@@ -1,6 +1,6 @@
 internal import SignalAnalysis
 
-/// A complex number in double precision.
+/// A double-precision complex number.
 struct Phasor: Equatable, BitwiseCopyable {
   var real: Double
   var imaginary: Double

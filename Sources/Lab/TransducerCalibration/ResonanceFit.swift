@@ -86,7 +86,7 @@ struct ResonanceFit {
       model = extended
     }
     if model.modes.count > 1 {
-      // A resonance can resemble a coil or a high-pass, and the other way round.
+      // A resonance can resemble a coil or a high-pass, and vice versa.
       if model.coilTimeConstant == 0 {
         model = Self.addingCoil(to: model, search: search)
       }
