@@ -18,8 +18,8 @@ package struct Command: Sendable {
 
   package var name: String
   package var abstract: String
-  /// Paragraphs that are separated by an empty line and composed only when they are shown. Indented
-  /// paragraphs keep their layout.
+  /// The help text after the usage: paragraphs separated by an empty line. Indented paragraphs keep
+  /// their layout. The text is composed only when it is shown.
   package var discussion: String { makeDiscussion() }
   private var makeDiscussion: @Sendable () -> String
   /// The positional arguments. At most one of them repeats, and optional arguments follow the
@@ -284,8 +284,8 @@ private struct ArgumentParser {
 }
 
 extension String {
-  /// A Boolean value that indicates whether an argument is an option. `-` and negative numbers are
-  /// not options.
+  /// A Boolean value that indicates whether the text looks like an option. `-` and negative numbers
+  /// do not.
   fileprivate var looksLikeOption: Bool {
     guard utf8.count > 1, hasPrefix("-") else { return false }
     // `Double` also accepts -inf and -nan.
@@ -314,8 +314,8 @@ extension TextLayout {
   }
 }
 
-/// Returns a value, or the choice that it is an alias of. Throws an error if it is not one of the
-/// choices, unless there are none.
+/// Returns the choice that a value names, directly or through an alias. Throws an error for any
+/// other value, unless every value is allowed.
 private func validatedChoice(
   _ value: String, of name: String, choices: [String], aliases: [String: String]
 ) throws(UsageError) -> String {

@@ -1,6 +1,6 @@
 /// Lays out help for a stream: headings, wrapped paragraphs, and two-column tables.
 package struct TextLayout {
-  /// The columns around the labels of a table.
+  /// The indent of a label and the gap before its description, in columns.
   static let labelMargin = 4
 
   private let output: Output
@@ -53,7 +53,7 @@ package struct TextLayout {
     }
   }
 
-  /// Appends a line to be copied, which is never wrapped.
+  /// Appends a line that a user may copy, such as a command. The line is never wrapped.
   package mutating func appendVerbatim(_ line: String, indent: Int) {
     text += String(repeating: " ", count: indent) + line + "\n"
   }
@@ -160,7 +160,8 @@ package enum TextTable {
 }
 
 extension Program {
-  /// Returns the groups of options that several commands have, in the order of their first command.
+  /// Returns the groups of options that several commands share, in the order of their first
+  /// command.
   private static func sharedGroups(of commands: [Command]) -> [OptionGroup] {
     let groups = commands.flatMap(\.groups)
     var shared: [OptionGroup] = []

@@ -13,7 +13,7 @@ package struct Option: Equatable, Sendable {
   package var choices: [String]
   /// Other spellings of choices in lower case, and the choices that replace them.
   package var choiceAliases: [String: String]
-  /// The completion that shells offer for the value. Equal to the choices if there are any.
+  /// The completion that shells offer for the value; the choices, if there are any.
   package var completion: Completion
   package var isRepeatable: Bool
   /// The extensions, without dots, that an output file may have, or empty if the command decides.

@@ -22,7 +22,7 @@ package struct ParsedArguments: Sendable {
     origins[primaryName(for: name)] = origin
   }
 
-  /// The arguments of the command line itself.
+  /// The arguments of the command line alone, without defaults.
   package var withoutDefaults: ParsedArguments {
     var arguments = self
     for key in origins.keys {
@@ -136,7 +136,7 @@ package struct ParsedArguments: Sendable {
 
 /// An error in a command line.
 package struct UsageError: Error, Equatable, CustomStringConvertible {
-  /// The message on one line, which contains the argument in question, without a period.
+  /// The message: one line without a final period that names the invalid argument.
   package var description: String
 
   package init(_ description: String) { self.description = description }

@@ -44,15 +44,15 @@ package struct Program: Sendable {
   /// The environment variables that the manual page lists in addition to `NO_COLOR`.
   package var environmentVariables: [(name: String, meaning: String)]
   package var manualSections: [(title: String, body: String)]
-  /// The suggestions for names that other programs use for a command: `compare` for `diff`.
+  /// The commands to suggest for names that other programs use, such as `compare` for `diff`.
   package var verbSuggestions: [String: String]
   /// The flags that every command accepts. A flag has no effect on a command that does not declare
   /// it.
   package var universalFlags: [String]
   /// Fills in defaults in the parsed arguments before they are checked and the command runs.
   package var prepare: @Sendable (inout ParsedArguments, Terminal) throws -> Void
-  /// The suggestions for options that other programs name differently: the option, and a
-  /// description of its value.
+  /// The options to suggest for names that other programs use, each with a description of its
+  /// value.
   package var optionSuggestions: [String: (option: String, value: String)]
   package var messageForError: @Sendable (any Error) -> String
   package var statusForError: @Sendable (any Error) -> ExitStatus
@@ -160,7 +160,7 @@ package struct Program: Sendable {
     }
   }
 
-  /// Answers the options of the program, or finds a command and runs it.
+  /// Handles `--help` and `--version`, or finds a command and runs it.
   private func run(_ arguments: [String], on terminal: Terminal, path: inout String) throws
     -> ExitStatus
   {

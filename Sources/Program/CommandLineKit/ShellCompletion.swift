@@ -10,7 +10,7 @@ extension Program {
     }
   }
 
-  /// The commands as shells complete them: `help` completes the names of commands once more.
+  /// The commands for completion scripts. The arguments of `help` are completed with command names.
   var commandsForCompletion: [Command] {
     let commands = allCommands
     let names = commands.dropLast().map { command in
@@ -186,7 +186,7 @@ extension Program {
     return commands
   }
 
-  /// Returns a word list for `compgen -W`, which expands it once more.
+  /// Returns a word list for `compgen -W`, which expands the list a second time.
   private func bashWordList(_ words: [String]) -> String {
     words.map { $0.escaping([" ", "\\", "$", "`", "'", "\""]) }.joined(separator: " ").shellQuoted
   }

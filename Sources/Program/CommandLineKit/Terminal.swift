@@ -58,7 +58,7 @@ package struct Output: Sendable {
     isColored ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
   }
 
-  /// A text style. The raw value is the parameter of ECMA-48's SGR.
+  /// A text style. The raw value is the parameter of the ECMA-48 SGR sequence.
   package enum Style: Int, Sendable { case bold = 1, dim = 2, red = 31, green = 32, yellow = 33 }
 
   package static var standardOutput: Output {
@@ -158,7 +158,7 @@ extension String {
 }
 
 extension Substring {
-  /// The number of columns on a terminal, where ECMA-48's SGR sequences take no space.
+  /// The number of columns that the text occupies on a terminal. ECMA-48 SGR sequences occupy none.
   fileprivate var columnCount: Int {
     let pieces: [Substring] = split(separator: "\u{1B}", omittingEmptySubsequences: false)
     return pieces.dropFirst().reduce(pieces[0].count) {
@@ -174,7 +174,7 @@ private func terminalWidth(_ descriptor: Int32) -> Int {
   return Int(size.ws_col)
 }
 
-/// An error of a write to a standard stream.
+/// A failed write to a standard stream.
 package struct StreamError: Error, Equatable, CustomStringConvertible {
   package var stream: String
   /// The error number of the failed `write`.
@@ -198,7 +198,7 @@ package struct StreamError: Error, Equatable, CustomStringConvertible {
 package struct Terminal: Sendable {
   package var output: Output
   package var error: Output
-  /// The time since a fixed moment, which never goes backward.
+  /// A monotonic clock, which returns the time since a fixed moment.
   package var clock: @Sendable () -> Duration
 
   package init(output: Output, error: Output, clock: @escaping @Sendable () -> Duration) {
@@ -223,11 +223,10 @@ package struct Terminal: Sendable {
 /// The cursor stays at the start of the line. If the window becomes narrower and the terminal wraps
 /// the line, the whole line is still after the cursor and can be erased.
 package struct ProgressLine {
-  /// The minimum time between two updates: fast enough to look alive, and too slow to cost
-  /// anything.
+  /// The minimum time between two updates: short enough to look alive, and long enough to cost
+  /// almost nothing.
   package static let updateInterval = Duration.milliseconds(100)
-  /// The control sequence that erases from the start of the line to the end of the screen:
-  /// ECMA-48's ED.
+  /// The ECMA-48 ED sequence that erases from the start of the line to the end of the screen.
   static let eraseSequence = "\r\u{1B}[J"
 
   private let terminal: Terminal

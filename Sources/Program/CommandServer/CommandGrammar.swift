@@ -361,7 +361,7 @@ extension CommandGrammar {
   /// The maximum length of a tag in bytes, which limits the length of a reply.
   static let maximumTagLength = 64
 
-  /// Parses a line; nil for empty lines and comments.
+  /// Parses a line. Returns nil for an empty line or a comment.
   static func read(_ line: LineReader.Line) -> CommandRequest? {
     switch line {
     case .text(let text):
@@ -410,7 +410,7 @@ extension CommandGrammar {
 }
 
 extension CommandSyntax.Operand {
-  /// The name, or up to two choices in full.
+  /// The label of the operand in the usage: its choices if there are at most two, or else its name.
   var label: String {
     if case .choice(let words) = kind, words.count <= 2 {
       return words.joined(separator: "|")
@@ -418,7 +418,7 @@ extension CommandSyntax.Operand {
     return name
   }
 
-  /// The maximum length of a text in bytes: that of a path of the system.
+  /// The maximum length of a text in bytes, equal to the maximum length of a path.
   static let maximumTextLength = 4_096
 
   func read(_ word: CommandWord) throws(CommandError) -> ServerCommand.Value {

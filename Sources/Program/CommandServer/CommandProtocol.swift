@@ -5,7 +5,7 @@ enum CommandTime: Equatable, Sendable {
   case now
   /// A number of seconds after the command is read.
   case after(Double)
-  /// A time of the session in seconds, as reported by `status`.
+  /// A session time in seconds, as reported by `status`.
   case at(Double)
 }
 
@@ -13,7 +13,7 @@ enum CommandParameter: Equatable, Sendable {
   case strength
   case control(DynamicParameterID)
 
-  /// All names, in the order of help.
+  /// The names of all parameters, in the order of help.
   static let names = table.map(\.name)
 
   init?(_ name: String) {
@@ -38,7 +38,7 @@ enum CommandParameter: Equatable, Sendable {
   ]
 }
 
-/// A line that is sent: the reply to a command, or an event.
+/// A line that the server sends: the reply to a command, or an event.
 package struct CommandReply: Equatable, Sendable {
   enum Field: Equatable, Sendable {
     case text(String)
@@ -53,7 +53,7 @@ package struct CommandReply: Equatable, Sendable {
     static func count(_ name: String, _ value: Int) -> Field { .pair(name, "\(value)") }
   }
 
-  /// The line, without its end.
+  /// The text of the line, without its line terminator.
   let line: String
   /// The kind of error; nil for success. A command that failed with `busy` can be repeated after a
   /// period, since its effects are idempotent.

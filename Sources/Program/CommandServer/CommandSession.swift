@@ -8,8 +8,8 @@ internal import SystemSupport
 package import TransducerProfiles
 internal import VendorFormats
 
-/// Performs commands on an engine and reports the events of sounds. It never waits, and belongs to
-/// one thread.
+/// Performs commands on an engine and reports the events of sounds. Its methods never block, and
+/// only one thread may call them.
 package final class CommandSession {
   package let engine: PlaybackEngine
   /// The sounds that were started and had not ended at the last check, in the order of their
@@ -31,9 +31,10 @@ package final class CommandSession {
   private(set) var isDevicePresent: Bool
   /// The number of connected clients, for the metrics.
   package var clientCount = 0
-  /// The number of requests, after each of which the state may have changed.
+  /// The number of requests so far. Each request may change the state.
   package private(set) var requestCount = 0
-  /// Checks and stores changed settings; an error refuses them. Nil if they cannot be reloaded.
+  /// A closure that checks and stores changed settings, and throws an error to refuse them; nil if
+  /// settings cannot be reloaded.
   package var reloadHandler: (() throws -> Void)?
   /// A Boolean value that indicates whether the session must end and continue with new settings.
   package private(set) var isReloading = false
@@ -419,8 +420,8 @@ package final class CommandSession {
     _ = try translatingErrors { () throws(PlaybackError) in try start(player, as: nil, at: moment) }
   }
 
-  /// Refuses a sound if its client has as many as are free, so that a single client can use half of
-  /// all players.
+  /// Refuses a sound if its client already has as many sounds as there are free players, so that a
+  /// single client uses at most half of all players.
   func checkClientQuota() throws(CommandError) {
     let all = Renderer.maximumPlayerCount / engine.profiles.count
     let own = sounds.count { $0.clientID == currentClientID && $0.name != nil }

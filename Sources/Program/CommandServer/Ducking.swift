@@ -2,12 +2,12 @@ internal import HapticPlayback
 
 /// The gain reduction of sounds while a sound of a higher priority plays.
 struct Ducking: Equatable, Sendable {
-  /// The gain of sounds of lower priorities; 1 disables ducking.
+  /// The gain of sounds with lower priorities; 1 disables ducking.
   var gain = 1.0
   /// The duration in seconds of the gain reduction, from the start of the sound with the higher
   /// priority.
   var attackSeconds = 0.05
-  /// The duration in seconds of the gain's return, from the end of that sound.
+  /// The duration in seconds of the gain's recovery after the sound with the higher priority ends.
   var releaseSeconds = 0.3
 }
 

@@ -2,10 +2,10 @@ internal import Glibc
 package import HapticPlayback
 internal import SystemSupport
 
-/// A connection that reads and writes lines without waiting.
+/// A nonblocking connection that reads and writes lines.
 ///
-/// It is a client's socket, or standard input and output. The latter outlive the connection, may
-/// belong to another job, and are read even if nobody reads the replies.
+/// The connection is a client's socket, or standard input and output. The standard streams outlive
+/// the connection, may belong to another job, and are read even if nobody reads the replies.
 package final class LineConnection {
   /// The maximum number of unsent bytes; beyond it, a socket is disconnected, and other connections
   /// drop lines.
@@ -50,8 +50,8 @@ package final class LineConnection {
   package var isTerminal: Bool { isatty(input) == 1 }
   var isFinished: Bool { isBroken || isAtEnd && sendBuffer.count == 0 }
 
-  /// The descriptors to wait for: for space while bytes are unsent, and for lines unless too many
-  /// are.
+  /// The descriptors to poll: for writing while bytes are unsent, and for reading unless too many
+  /// bytes are unsent.
   package var watchedDescriptors: [PollDescriptor] {
     let sends = sendBuffer.count > 0 && !isBroken
     if isSocket {

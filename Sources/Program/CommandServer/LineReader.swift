@@ -1,6 +1,7 @@
 /// Divides bytes into lines with a bounded length; LF or CR LF ends a line.
 package struct LineReader {
-  /// The maximum length of a line in bytes, without its end: sixteen times a path of the system.
+  /// The maximum length of a line in bytes, without its line terminator: sixteen times the maximum
+  /// length of a path.
   static let maximumLineLength = 65_536
 
   package enum Line: Equatable, Sendable {

@@ -147,7 +147,7 @@ final class PatternLoader: Sendable {
       throw CommandError(
         .invalidPattern, problems.first?.description ?? "\(word.inQuotes) cannot be read")
     }
-    // All patterns of a file with several play one after the other.
+    // If a file has several patterns, all of them play one after another.
     input.part = nil
     return input
   }

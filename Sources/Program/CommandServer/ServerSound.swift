@@ -8,22 +8,22 @@ final class ServerSound {
   /// The name that commands use; nil for a tap.
   let name: String?
   let player: PatternPlayer
-  /// The engine's frame at which the sound starts at the earliest.
+  /// The earliest engine frame at which the sound starts.
   let startFrame: Int64
   let clientID: Int
   /// The priority; sounds of lower priorities are ducked.
   let priority: Int
   var isNoise = false
-  /// The pattern as its client named it; nil for sounds that are not patterns.
+  /// The name of the pattern in the client's command; nil for a sound that plays no pattern file.
   var patternName: String?
   var playbackRate = 1.0
   var isLooping = false
   /// The end of the loop in seconds; nil for the end of the pattern.
   var loopEndSeconds: Double?
-  /// The position in the array as its client named it; nil before the first `pan`.
+  /// The array position in the text of the client's command; nil before the first `pan`.
   var panText: String?
   var gain = 1.0
-  /// The gain because of sounds of higher priorities.
+  /// The ducking gain, below 1 while a sound with a higher priority plays.
   var duckGain = 1.0
   var totalGain: Double { gain * duckGain }
   var isPaused = false
@@ -64,7 +64,7 @@ final class ServerSound {
     lastScheduledFrame = startFrame
   }
 
-  /// The values of dynamic parameters that were last requested.
+  /// The most recently requested values of dynamic parameters.
   var controlValues: [(id: DynamicParameterID, value: Double)] {
     controlRamps.map { (id: $0.key, value: $0.value.endValue) }
   }
@@ -76,7 +76,7 @@ final class ServerSound {
   /// The time for immediate changes: now, or the start of a sound that has not started yet.
   var changeTime: PlaybackTime { hasStarted ? .now : .frame(startFrame) }
 
-  /// Moves a dynamic parameter along a straight line from the value that was last sent.
+  /// Ramps a dynamic parameter linearly from the most recently sent value.
   func setControl(
     _ id: DynamicParameterID, to value: Double, over ramp: Double, at moment: ScheduledTime,
     rate: Double
@@ -102,7 +102,7 @@ final class ServerSound {
   private static let defaultRampSeconds = 0.01
   private static let maximumCommandCount = 512
 
-  /// Moves the position in the array along a straight line from the current position.
+  /// Moves the sound in the array along a straight line from its current position.
   func pan(
     to position: ArrayPosition, over ramp: Double, on array: TransducerArray, now: Int64,
     rate: Double
@@ -129,7 +129,7 @@ final class ServerSound {
   }
 }
 
-/// A time on the engine's clock, and its frame; for now, the next frame.
+/// A time on the engine's clock and its frame. The frame of `.now` is the next frame.
 typealias ScheduledTime = (time: PlaybackTime, frame: Int64)
 
 struct PanSegment {

@@ -3,7 +3,7 @@ package import HapticPlayback
 package import SystemSupport
 
 /// A socket in the file system on which several clients of this user send lines and receive
-/// replies. It never waits.
+/// replies. Its methods never block.
 package final class SocketListener {
   static let maximumClientCount = 64
 

@@ -8,7 +8,7 @@ struct TapSchedule {
     var intensity: Float
     var sharpness: Float
     var clientID: Int
-    /// The order among taps of the same frame.
+    /// The number that orders taps with the same frame.
     var sequenceNumber = 0
   }
 

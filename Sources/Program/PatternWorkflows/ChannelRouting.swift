@@ -70,7 +70,7 @@ public struct ChannelRouting: Sendable {
     return panPath.sendGains(on: array, rate: rate)
   }
 
-  /// The minimum number of channels that the settings refer to.
+  /// The number of channels that the settings require: the number of the highest channel.
   public var minimumChannelCount: Int {
     let indices =
       [hapticChannels, audioChannels].flatMap { $0?.map(\.channelIndex) ?? [] }

@@ -44,7 +44,7 @@ public enum FormatMatrix {
   /// The maximum difference of a close conversion.
   public static let closeTolerance = 0.01
 
-  /// Returns the example of a content.
+  /// Returns the example pattern for a kind of content.
   public static func example(_ content: Content) -> HapticComposition {
     func tap(_ time: Double, _ intensity: Float, _ sharpness: Float) -> HapticEvent {
       HapticEvent(
@@ -93,7 +93,7 @@ public enum FormatMatrix {
     return HapticComposition(pattern)
   }
 
-  /// Measures the conversion of a content from one format to another.
+  /// Measures how well a conversion between two formats preserves a kind of content.
   ///
   /// The example is first written in the source format and read again, so that the format can
   /// represent it. If the source format cannot be written, the example itself is used.

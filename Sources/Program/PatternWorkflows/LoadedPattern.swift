@@ -10,7 +10,7 @@ internal import VendorFormats
 public struct LoadedPattern: Sendable {
   /// The origin of the pattern.
   public let input: PatternInput
-  /// The file with its bytes; without bytes for a sound file.
+  /// The file with its bytes. The bytes of a sound file are omitted.
   public let file: SourceFile
   /// The composition, with curves as straight lines.
   public let composition: HapticComposition
@@ -70,7 +70,7 @@ public struct LoadedPattern: Sendable {
     try WaveformFiles.load(soundReferences, from: input.folder, rate: rate)
   }
 
-  /// Returns the warnings about deviations in playback. The sound files are read once more.
+  /// Returns the warnings about deviations in playback. Reads the sound files again.
   public func warnings() -> [Finding] {
     findings + WaveformFiles.warnings(soundReferences, from: input.folder)
   }
@@ -83,7 +83,7 @@ public struct LoadedPattern: Sendable {
       of: composition, at: sourceMap.location(of: .composition))
   }
 
-  /// Returns a finding for each distinct profile that does not reproduce frequencies that the
+  /// Returns a finding for each distinct profile that cannot reproduce the frequencies that the
   /// pattern states in hertz.
   public func movedFrequencies(on profiles: [TransducerProfile], rate: Double) -> [Finding] {
     let location = sourceMap.location(of: .composition)

@@ -39,9 +39,9 @@ public struct PatternConversion: Sendable {
     /// The sound files that the written files refer to, relative to their folder, with their
     /// locations in the source file. Each path occurs once.
     public var sounds: [ReadResult.SoundReference]
-    /// The losses of reading, then those of writing.
+    /// The losses from reading, followed by the losses from writing.
     public var losses: [LocatedLoss]
-    /// The findings of reading, without errors.
+    /// The findings from reading the source. None of them is an error.
     public var findings: [Finding]
   }
 
@@ -123,7 +123,7 @@ public struct PatternConversion: Sendable {
     return readResult.soundReferences.filter { remainingPaths.remove($0.path) != nil }
   }
 
-  /// A Boolean value that indicates whether the options request nothing but another format.
+  /// A Boolean value that indicates whether the options request no change except of the format.
   private var changesOnlyFormat: Bool {
     writingOptions == WritingOptions(baseName: writingOptions.baseName)
       && readingOptions.amplitudeMapping == .root && !omitsSounds

@@ -21,7 +21,7 @@ public struct PatternInput: Equatable, Sendable {
     case patternFolder
     /// Sound files are in another folder.
     case folder(String)
-    /// None: events that play sound files are omitted.
+    /// No folder. Events that play sound files are omitted.
     case none
   }
 
@@ -33,9 +33,10 @@ public struct PatternInput: Equatable, Sendable {
   public var isFromFolder: Bool
   /// The formats that are recognized.
   public var formats: FormatRegistry
-  /// The folder with the sound files.
+  /// The folder in which the pattern's sound files are looked up.
   public var soundLookup = SoundLookup.patternFolder
-  /// The only pattern that is read of a file with several; nil for all, one after the other.
+  /// The only pattern to read from a file with several patterns; nil to read all, one after
+  /// another.
   public var part: SourceFile.Part?
   /// The channels of a sound file that are played as a pattern, from 0; nil for all channels.
   public var soundChannels: [Int]?
@@ -171,8 +172,8 @@ public struct PatternInput: Equatable, Sendable {
     return inputs
   }
 
-  /// Returns the patterns of a file with several, as if they were files in a folder with the name
-  /// of the file; otherwise, only the input itself.
+  /// Returns the patterns of a file with several patterns, named like files in a folder with the
+  /// name of the file. For any other file, returns only the input itself.
   private static func parts(of input: PatternInput) -> [PatternInput] {
     guard case .file(let path) = input.origin,
       input.formats.formats(forFileName: path).contains(where: { $0.listParts != nil }),

@@ -106,8 +106,8 @@ public struct RenderBatch: Sendable {
     return outcomes.withLock { $0 }
   }
 
-  /// Returns a check with the source files of all patterns, so that no output replaces a sound file
-  /// of another pattern.
+  /// Returns an overwrite check for the source files of all patterns, so that no output replaces a
+  /// sound file of another pattern.
   private func overwriteCheck() -> InputOverwriteCheck {
     let wouldReplace = items.contains {
       if case .file(let path) = $0.destination {
@@ -169,7 +169,7 @@ public struct RenderBatch: Sendable {
     }
   }
 
-  /// Renders to a file, which is replaced when the new one is complete.
+  /// Renders to a file. The new file replaces the old file only when it is complete.
   private func renderToFile(
     _ plans: [RenderPlan], item: Item, job: RenderJob, title: String, path: String,
     progress: (Double) -> Void

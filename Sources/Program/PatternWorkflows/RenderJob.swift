@@ -42,7 +42,7 @@ public struct RenderJob: Sendable {
   /// The options for reading patterns.
   public var readingOptions = ReadingOptions()
 
-  /// Returns whether to cancel. It is called between blocks of any rendering, on any thread.
+  /// A closure that returns true to cancel. Renderings call it between blocks, on any thread.
   public var isCancelled: @Sendable () -> Bool = { false }
 
   /// Creates a job with default settings: 48 kHz, one channel, 16 bits.
@@ -113,8 +113,8 @@ public struct RenderJob: Sendable {
     var settings = RenderSettings(
       routing: routing, gain: Float(strength), passCount: passCount == 0 ? nil : passCount,
       length: length,
-      // The fade-out begins after the sound, unless the duration cuts the sound: then the cut must
-      // not click.
+      // The fade-out begins after the sound. If the duration cuts off the sound, a short fade
+      // prevents a click.
       fadeLength: isRaw ? 0 : max(min(fade, silence), min(48, length)))
     settings.isRaw = isRaw
     return settings
@@ -199,7 +199,7 @@ public struct RenderJob: Sendable {
       plans: plans, sendGains: routing.sendGains(rate: Double(rate)), settings: settings)
   }
 
-  /// The array or the profiles, for the comment in the file.
+  /// The name of the array or the names of the profiles, for the comment tag of the file.
   private var sourceDescription: String {
     if let array = routing.array { return "array \(array.name)" }
     var names: [String] = []

@@ -4,7 +4,7 @@ public import SoundFile
 internal import Synchronization
 internal import SystemSupport
 
-/// Measures a sound file of any length on all cores, within some tens of megabytes.
+/// Measures a sound file of any length on all cores, using a few tens of megabytes of memory.
 public struct SoundMeasurement {
   /// The maximum duration of a sound that is searched for onsets, in seconds.
   static let maximumOnsetSearchSeconds = 60.0
@@ -83,7 +83,7 @@ private final class SoundMeasurementWorkers: Sendable {
   private let loudness: Mutex<LoudnessMeasurement>
   private let channels: [Channel]
 
-  /// The file and the most recent block. An empty block is the end.
+  /// The file and the most recent block. An empty block marks the end of the file.
   private struct BlockReader: ~Copyable {
     var reader: SoundFileReader
     var block = Result<[Float], SoundFileError>.success([])
@@ -103,7 +103,7 @@ private final class SoundMeasurementWorkers: Sendable {
     }
   }
 
-  /// A channel, measured by one thread at a time.
+  /// The measurements of a channel, used by one thread at a time.
   private final class Channel: Sendable {
     let measurement: Mutex<ChannelMeasurement>
     init(rate: Double) { measurement = Mutex(ChannelMeasurement(rate: rate)) }

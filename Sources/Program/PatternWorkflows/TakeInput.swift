@@ -173,8 +173,9 @@ public enum TakeInput: Equatable, Sendable {
   /// Reads several inputs at one rate, so that they can be compared.
   ///
   /// The rate is `rate` or, without it, the highest rate of the sound files, so that a pattern is
-  /// rendered at the rate of the recording it is compared with. Patterns only have the rate of the
-  /// job, or 8 kHz, eight times their bandwidth, if all are haptic and longer than a minute.
+  /// rendered at the rate of the recording it is compared with. Without sound files, the rate is
+  /// that of the job, or 8 kHz (eight times the haptic bandwidth) if all patterns are haptic and
+  /// longer than a minute.
   ///
   /// - Throws: `InputError`, `FileError`, or `SoundFileError`.
   public static func load(_ inputs: [TakeInput], job: RenderJob, rate: Int?) throws -> [Take] {

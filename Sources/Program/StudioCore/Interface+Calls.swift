@@ -16,7 +16,7 @@ package enum CallStatus: Int32 {
   case invalidArgument = 1
   /// A pattern, sound, profile, or change cannot be used.
   case invalidInput = 2
-  /// The call is valid only after another one.
+  /// The call requires another call that has not been made.
   case invalidState = 3
   /// A device cannot be opened, or cannot play.
   case deviceFailure = 4
@@ -34,7 +34,7 @@ package struct CallError: Error {
   private static let deviceRule = Rule.error(
     "device", "playback", "The device must be able to play.")
 
-  /// Creates the error of an input that cannot be used.
+  /// Creates the error for an input that cannot be used.
   package init(_ error: InputError) {
     status = .invalidInput
     finding = error.finding
@@ -48,17 +48,17 @@ package struct CallError: Error {
       rule, location: FileLocation(name: file), message, suggestion: suggestion)
   }
 
-  /// Returns the error of an argument outside its documented range.
+  /// Returns the error for an argument outside its documented range.
   package static func argument(_ message: String, suggestion: String? = nil) -> CallError {
     CallError(.invalidArgument, argumentRule, message, suggestion: suggestion, file: "")
   }
 
-  /// Returns the error of a call that must follow another one.
+  /// Returns the error for a call that requires another call first.
   package static func state(_ message: String, suggestion: String? = nil) -> CallError {
     CallError(.invalidState, stateRule, message, suggestion: suggestion, file: "")
   }
 
-  /// Returns the error of a device.
+  /// Returns the error for a failure of a device.
   package static func device(_ message: String, name: String = "") -> CallError {
     CallError(.deviceFailure, deviceRule, message, suggestion: nil, file: name)
   }
@@ -99,7 +99,7 @@ func liveCall(
   }
 }
 
-/// Runs an operation on an input, and turns its error into the error of the call.
+/// Runs an operation on an input, and converts its error to a `CallError`.
 func onInput<Result>(_ body: () throws(InputError) -> Result) throws(CallError) -> Result {
   do throws(InputError) {
     return try body()
@@ -110,7 +110,7 @@ func onInput<Result>(_ body: () throws(InputError) -> Result) throws(CallError) 
 
 // MARK: - Bytes
 
-/// Copies the bytes that a caller lends for a call.
+/// Copies the bytes that a caller passes.
 ///
 /// - Throws: An error for a negative length, or for a length without an address.
 package func bytes(_ start: BytePointer?, _ length: Int32, of name: String) throws(CallError)
@@ -120,7 +120,7 @@ package func bytes(_ start: BytePointer?, _ length: Int32, of name: String) thro
   return unsafe Array(UnsafeBufferPointer(start: start, count: Int(length)))
 }
 
-/// Decodes the UTF-8 text that a caller lends for a call. Invalid bytes become U+FFFD.
+/// Decodes the UTF-8 text that a caller passes. Invalid bytes become U+FFFD.
 ///
 /// - Throws: An error for a negative length, or for a length without an address.
 package func text(_ start: BytePointer?, _ length: Int32, of name: String) throws(CallError)
@@ -129,10 +129,10 @@ package func text(_ start: BytePointer?, _ length: Int32, of name: String) throw
   unsafe String(decoding: try bytes(start, length, of: name), as: UTF8.self)
 }
 
-/// Copies the interleaved samples that a caller lends for a call.
+/// Copies the interleaved samples that a caller passes.
 ///
-/// - Throws: An error for a negative count, a count without an address, a part of a frame, or an
-///   unsupported number of channels.
+/// - Throws: An error for a negative count, a count without an address, an incomplete last frame,
+///   or an unsupported number of channels.
 func samples(_ start: UnsafePointer<Float>?, _ count: Int32, channels: Int32) throws(CallError)
   -> [Float]
 {
@@ -193,7 +193,7 @@ extension StudioInstance {
     studio.profiles[try profileIndex(index)]
   }
 
-  /// Returns an index of a profile as it is, or throws an error if no profile has it.
+  /// Returns a profile index unchanged, or throws an error if there is no such profile.
   func profileIndex(_ index: Int32) throws(CallError) -> Int {
     guard studio.profiles.indices.contains(Int(index)) else {
       throw .argument(
@@ -202,7 +202,7 @@ extension StudioInstance {
     return Int(index)
   }
 
-  /// Returns an index of a document as it is, or throws an error if there is no such document.
+  /// Returns a document index unchanged, or throws an error if there is no such document.
   func slotIndex(_ slot: Int32) throws(CallError) -> Int {
     try requireInteger(slot, 0...Int32(Studio.maximumDocumentCount - 1), "the slot")
     guard studio.documents.indices.contains(Int(slot)) else {
@@ -211,7 +211,7 @@ extension StudioInstance {
     return Int(slot)
   }
 
-  /// Calls a function with a document.
+  /// Calls a closure with a document.
   func withDocument<Result>(
     _ slot: Int32, _ body: (inout Document) throws(CallError) -> Result
   ) throws(CallError) -> Result {

@@ -37,8 +37,9 @@ public func temblorStatus(_ handle: StudioHandle?) -> Int32 {
 
 // MARK: - Memory
 
-/// Returns memory of the instance for the bytes of the next calls, because the module cannot access
-/// the memory of a page. It stays valid until the next call of this function.
+/// Returns memory of the instance into which a page writes the bytes for its next calls, because
+/// the module cannot access the memory of the page. The memory stays valid until the next call of
+/// this function.
 @_expose(wasm, "input") @_cdecl("temblor_input")
 public func temblorInput(_ handle: StudioHandle, _ count: Int32) -> UnsafeMutablePointer<UInt8> {
   let instance = unsafe StudioInstance.instance(of: handle)
@@ -172,7 +173,7 @@ public func temblorReport(
   }
 }
 
-/// Sets the output to the bytes of a part, by its path; none for an invalid path.
+/// Sets the output to the source text of the part at a path. An invalid path is an error.
 @_expose(wasm, "part") @_cdecl("temblor_part")
 public func temblorPart(
   _ handle: StudioHandle?, _ slot: Int32, _ path: BytePointer?, _ length: Int32
@@ -340,9 +341,9 @@ public func temblorSpectrogram(
   }
 }
 
-/// The maximum number of columns of a picture.
+/// The maximum number of columns in a picture.
 private let maximumColumnCount: Int32 = 8_192
-/// The maximum number of rows of a picture.
+/// The maximum number of rows in a picture.
 private let maximumRowCount: Int32 = 1_024
 
 /// Sets the output to the minimum and maximum acceleration of the profile's transducer in each
@@ -396,8 +397,8 @@ public func temblorLivePlanInput(_ handle: StudioHandle?, _ length: Int32) -> Un
 /// The maximum number of bytes of a plan: 512 MiB.
 private let maximumPlanLength: Int32 = 1 << 29
 
-/// Plays the copied plan from the position of the previous one. Returns 0 for a plan of another
-/// build.
+/// Plays the copied plan from the position of the previous plan. Returns 0 for a plan from another
+/// build of the module.
 @_expose(wasm, "livePlan") @_cdecl("temblor_live_plan")
 public func temblorLivePlan(
   _ handle: StudioHandle?, _ slot: Int32, _ length: Int32, _ profile: Int32

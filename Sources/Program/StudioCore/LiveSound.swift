@@ -20,7 +20,7 @@ final class LiveSound {
   private var audibleSlot = 0
   private var isPlaying = false
   private var isLooping = true
-  /// The frames of a pass. An end of 0 stands for the end of the longest pattern.
+  /// The frame range of a loop pass. An end of 0 stands for the end of the longest pattern.
   private var loopRange: (start: Int64, end: Int64) = (0, 0)
   private var controls: [(id: DynamicParameterID, value: Double)] = [
     (.hapticIntensityControl, 1), (.hapticSharpnessControl, 0),

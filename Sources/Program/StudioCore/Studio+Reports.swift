@@ -167,7 +167,7 @@ extension Studio {
     }
   }
 
-  /// Returns the findings as JSON, each with the path of its part if there is one.
+  /// Returns the findings as JSON, each with the path of the part concerned, if there is one.
   func findingsJSON(_ index: Int, profile: Int) -> [UInt8] {
     let editor = documents[index].isReadable ? documents[index].editor : nil
     return JSONWriter.arrayText { list in
@@ -200,14 +200,14 @@ extension Studio {
 }
 
 extension JSONWriter {
-  /// Returns a compact text of an array.
+  /// Returns a JSON array as compact text.
   static func arrayText(_ contents: (inout JSONArrayWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter(layout: .compact)
     writer.writeArray(contents)
     return writer.finish()
   }
 
-  /// Returns a compact text of an object.
+  /// Returns a JSON object as compact text.
   static func objectText(_ contents: (inout JSONObjectWriter) -> Void) -> [UInt8] {
     var writer = JSONWriter(layout: .compact)
     writer.writeObject(contents)

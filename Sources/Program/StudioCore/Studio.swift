@@ -14,7 +14,7 @@ internal import VendorFormats
 /// - Note: Not thread-safe. A page with several threads creates one instance of the module for
 ///   each.
 final class Studio {
-  /// The documents. 0 and 1 are A and B, 2 is for copies.
+  /// The documents. Documents 0 and 1 are A and B, and document 2 is for copies.
   var documents = [Document(), Document(), Document()]
   /// The sound files, by their paths in patterns.
   var sounds: [String: DecodedSound] = [:]
@@ -46,7 +46,7 @@ final class Studio {
     return conversion.bytes
   }
 
-  /// All existing rules, for suppressions.
+  /// All rules that a suppression can name.
   private static let rules =
     FormatRegistry.standard.rules + PatternRules.compositionRules + PatternRules.playbackRules
     + PatternRules.hardwareRules + PatternRules.compilationRules
@@ -54,7 +54,7 @@ final class Studio {
   /// Returns the findings of a document in the order of its text, as `temblor check --profile`
   /// does.
   ///
-  /// A sound file that the host has not added is missing.
+  /// A sound file that the host has not added is reported as missing.
   func findings(of index: Int, profile: Int) -> [Finding] {
     let document = documents[index]
     let file = SourceFile(document.text, name: document.name)

@@ -6,7 +6,7 @@ internal import RealtimeMemory
   let studio = Studio()
   /// The live sound, after it was started.
   var liveSound: LiveSound?
-  /// The memory for bytes from a page.
+  /// The memory into which a page writes bytes for calls.
   var inputBuffer = FixedBuffer<UInt8>(repeating: 0, count: 0)
   /// The status of the last call.
   var status = CallStatus.success
@@ -56,7 +56,7 @@ internal import RealtimeMemory
   }
 }
 
-/// The address of an instance, as callers hold it.
+/// The address of an instance, which identifies it in calls.
 public typealias StudioHandle = UnsafeMutableRawPointer
-/// The address of bytes that a caller lends for a call. Their number is the next argument.
+/// The address of bytes that are valid during a call. The next argument is their number.
 public typealias BytePointer = UnsafePointer<UInt8>

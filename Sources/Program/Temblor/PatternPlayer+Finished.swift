@@ -2,20 +2,20 @@ public import HapticPlayback
 internal import _Concurrency
 
 extension PatternPlayer {
-  /// Waits for the next end, by itself or by a stop.
+  /// Waits until playback ends, on its own or by a stop.
   ///
-  /// Returns at once where the player is idle and no start is to come, and without an end where the
-  /// driver has stopped or the task is cancelled.
+  /// Returns immediately if the player is idle and no start is pending. Also returns, without an
+  /// end of playback, if the driver stops or the task is canceled.
   public var finished: Void {
     get async {
       let count = endCount
-      // In this order: a start between two looks must not seem an end.
+      // The order matters: a start between the two checks must not look like an end.
       if !isWaitingToStart, phase == .idle { return }
       let waiter = makeWaiterID()
       await withTaskCancellationHandler {
         await withCheckedContinuation { continuation in
           addWaiter(waiter, afterEndCount: count) { continuation.resume() }
-          // A task that was cancelled before has resumed nothing yet.
+          // The cancellation of an already canceled task found no waiter to resume.
           if Task.isCancelled {
             resumeWaiter(waiter)
           }

@@ -12,10 +12,10 @@ extension HapticComposition {
   private static let unreadable = Rule.error(
     "file-unreadable", "file", "The file must be readable.")
 
-  /// Reads a pattern file of any format, recognised by its content.
+  /// Reads a pattern file of any format, which is recognized by its content.
   ///
-  /// - Throws: `InputError` with the place of the first error, or the reason why the file cannot be
-  ///   read.
+  /// - Throws: An `InputError` with the location of the first error, or with the reason that the
+  ///   file cannot be read.
   public init(contentsOf path: String, registry: FormatRegistry = .standard) throws(InputError) {
     let bytes: [UInt8]
     do throws(FileError) {
@@ -26,15 +26,15 @@ extension HapticComposition {
     self = try registry.read(SourceFile(bytes, name: path))
   }
 
-  /// Renders all layers as `temblor render` does: the same samples, length and fade.
+  /// Renders all layers as `temblor render` does, with the same samples, length, and fade.
   ///
   /// - Parameters:
-  ///   - profile: How intensity and sharpness become level and frequency.
-  ///   - rate: Frames per second, 8,000–192,000, rounded to a whole number.
-  ///   - channelCount: Channels of the result, 1–64; all carry the same.
+  ///   - profile: The profile that maps intensity and sharpness to level and frequency.
+  ///   - rate: The sample rate in hertz, 8,000–192,000, rounded to a whole number.
+  ///   - channelCount: The number of channels, 1–64. All channels have the same samples.
   ///   - sounds: The folder of the sound files that the composition plays.
-  /// - Throws: `RenderError` for a composition that cannot be compiled, `SoundFileError` for a
-  ///   sound file that cannot be read.
+  /// - Throws: A `RenderError` for a composition that cannot be compiled, or a `SoundFileError` for
+  ///   a sound file that cannot be read.
   public func render(
     profile: TransducerProfile = .phone, rate: Double = 48_000, channelCount: Int = 1,
     sounds: SoundFolder? = nil
@@ -61,29 +61,29 @@ extension HapticComposition {
   }
 }
 
-/// A composition as a profile renders it: the samples, and what they were made from.
+/// A composition rendered for a profile: the samples and their source.
 public struct RenderedSound: Sendable {
   /// The composition that was rendered.
   public let composition: HapticComposition
   /// The profile that rendered the composition.
   public let profile: TransducerProfile
-  /// Frames per second, and channels, at least 1.
+  /// The sample rate in hertz, and the number of channels; both at least 1.
   public let rate, channelCount: Int
   /// The samples in −1…1, interleaved.
   public let samples: [Float]
-  /// What limiters and transducers did meanwhile.
+  /// The statistics of the limiters and transducer stages during the rendering.
   public let statistics: RenderStatistics
 
-  /// The samples channel by channel, for analysis.
+  /// The samples as separate channels, for analysis.
   public var signal: Signal {
     Signal(interleaved: samples, channelCount: channelCount, rate: Double(rate))
   }
 
-  /// Writes a sound file, which replaces one of the name only when it is complete.
+  /// Writes a sound file, which replaces an existing file only when it is complete.
   ///
   /// - Parameters:
-  ///   - path: The file; its folder must exist.
-  ///   - format: How it is written, or nil for 16 bits in the container that the path's ending
+  ///   - path: The path of the file, whose folder must exist.
+  ///   - format: The format of the file, or nil for 16 bits in the container that the extension
   ///     names.
   /// - Throws: `SoundFileError`
   public func write(to path: String, as format: SoundFileFormat? = nil) throws(SoundFileError) {

@@ -1,5 +1,5 @@
-// The umbrella module of the library: patterns, formats, rendering, sound files, profiles and
-// playback. `TemblorLab` adds measurement, comparison, plots and listening tests.
+// The umbrella module of the library: patterns, formats, rendering, sound files, profiles, and
+// playback. `TemblorLab` adds measurement, comparison, plots, and listening tests.
 
 @_exported public import HapticFormats
 @_exported public import HapticModel

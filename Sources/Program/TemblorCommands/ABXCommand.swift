@@ -134,8 +134,8 @@ enum ABXCommand {
     let defaultPath =
       "abx-\(takes[0].outputStem)-\(takes[1].outputStem)-\(start.fileNameText).json"
     let path = options.test.recordPath ?? (isSimulated ? nil : defaultPath)
-    // The file is created now, so that a problem is reported before anybody has listened for an
-    // hour.
+    // The file is created now, so that a problem is reported before the listener spends an hour on
+    // the test.
     var file = try path.map { path throws(FileError) in try AtomicFileWriter(path) }
     var activity: ABXActivity?
     var prepared = PreparedTakes()

@@ -243,7 +243,7 @@ final class AuditionActivity: PlaybackActivity {
   }
 }
 
-/// Takes that play once each, in series, when there is no keyboard.
+/// Plays each take once, in series, if there is no keyboard.
 final class SequentialAuditionActivity: PlaybackActivity {
   private let engine: PlaybackEngine
   private let console: LiveConsole
@@ -251,11 +251,10 @@ final class SequentialAuditionActivity: PlaybackActivity {
   private let scheduledTakes: [ScheduledTake]
   private var announcedCount = 0
 
-  /// A take, and the frames of the engine at which its first sample and the sample after its last
-  /// are played.
+  /// A take, with the engine frame of its first sample and the frame after its last sample.
   private typealias ScheduledTake = (name: String, start: Int64, end: Int64)
 
-  /// Schedules all takes to the frame.
+  /// Schedules all takes with frame accuracy.
   ///
   /// - Parameters:
   ///   - pieces: The takes.

@@ -320,7 +320,7 @@ struct ComparisonText {
   }
 }
 
-/// The value of `--tolerance`, which remembers the limits that were given.
+/// The value of `--tolerance`, with a record of the limits that it states.
 struct ToleranceOption {
   private(set) var tolerance = Tolerance()
   private var explicitUnits: Set<String> = []

@@ -137,7 +137,7 @@ enum EditCommand {
     try report(patch, of: input, options, terminal)
   }
 
-  /// Returns the warnings of the format that a changed text has and the file does not have.
+  /// Returns the format warnings of the changed text that the original file does not have.
   ///
   /// - Throws: The first error that the changes add.
   private static func addedFindings(
@@ -159,7 +159,7 @@ enum EditCommand {
       error.location = FileLocation(name: file.name, path: error.location.path)
       throw InputError(error)
     }
-    // Design is the subject of 'temblor check'.
+    // Design rules are left to 'temblor check'.
     let rules = format.rules.map(\.id)
     return added.filter { finding in
       finding.severity == .warning && finding.suppressionReason == nil

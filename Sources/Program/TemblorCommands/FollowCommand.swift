@@ -133,7 +133,7 @@ enum FollowCommand {
         "\(name.printable): the mean of \(file.channels.count) channels that differ is followed")
     }
     let source = file == nil ? try FollowedSource(name, on: servers) : nil
-    // Nobody waits for a device between two files.
+    // Without a device, the command runs as fast as the machine allows.
     let isOffline =
       file != nil && options.live.device.file != nil && !options.live.isRecorded
     let environment: any PlaybackEnvironment =
@@ -210,13 +210,13 @@ final class FollowActivity: PlaybackActivity {
   private var currentSilence: (since: Duration, isReported: Bool)?
   /// The last delivery of the source.
   private var lastDelivery: (frameCount: Int64, time: Duration)?
-  /// A Boolean value that indicates whether the source was reported to deliver nothing.
+  /// A Boolean value that indicates whether a stall of the source has been reported.
   private var isStalled = false
   /// A Boolean value that indicates whether the source is interrupted and tries to continue.
   private var isInterrupted = false
 
   private static let updateInterval = Duration.milliseconds(100)
-  /// The level below which a source is silent.
+  /// The peak level below which a source counts as silent; 1 is full scale.
   private static let silenceThreshold = 1e-4
   /// The duration of silence after which it is reported.
   private static let silenceReportDelay = Duration.seconds(5)
@@ -320,8 +320,8 @@ final class FollowActivity: PlaybackActivity {
     return .wait(Self.updateInterval)
   }
 
-  /// Reports that the source delivers nothing, as when its sound server hangs, and that it delivers
-  /// again.
+  /// Reports that the source delivers no frames, for example because its sound server hangs, and
+  /// that it delivers frames again.
   private func checkDelivery(frameCount: Int64, at now: Duration) {
     guard let last = lastDelivery, last.frameCount == frameCount, !isInterrupted else {
       if isStalled, let last = lastDelivery, last.frameCount != frameCount {
@@ -353,7 +353,7 @@ final class FollowActivity: PlaybackActivity {
     }
   }
 
-  /// Stops the thread. A thread that its device blocks is abandoned.
+  /// Stops the thread. A thread that is blocked by its device is abandoned.
   func stopThread() {
     sharedState.withLock { $0.isOver = true }
     thread?.wait(within: .milliseconds(200))

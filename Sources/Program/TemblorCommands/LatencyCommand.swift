@@ -135,7 +135,7 @@ enum LatencyCommand {
   }
 }
 
-/// Taps at random times, whose latency is measured.
+/// Plays taps at random times and measures their latency.
 final class LatencyProbe: PlaybackActivity {
   struct Measurement: Equatable, Sendable {
     /// The time from the call until the first frame is handed to the device, in seconds.

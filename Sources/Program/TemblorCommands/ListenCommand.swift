@@ -494,11 +494,11 @@ final class FallbackEnvironment: PlaybackEnvironment {
 
   var time: any TimeSource { environment.time }
   var device: DeviceSummary? { openedDevice.withLock { $0 } }
-  /// A Boolean value that indicates whether the device was absent when it was opened last.
+  /// A Boolean value that indicates whether the device was absent at the last attempt to open it.
   var isWaiting: Bool { device?.isPresent == false }
   func keyboard() -> (any Keyboard)? { nil }
 
-  /// Lets later openings wait for a device that is absent.
+  /// Makes later calls of `open(_:_:)` wait for an absent device.
   func waitForDevices() { waitsForDevice.store(true, ordering: .relaxed) }
 
   /// Opens a device without a fallback.

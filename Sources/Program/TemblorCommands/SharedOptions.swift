@@ -135,7 +135,7 @@ enum SharedOptions {
     return (start ?? 0)...(end ?? .infinity)
   }
 
-  /// The option that marks a command that plays: the command then uses the saved settings.
+  /// The option of commands that play. A command with this option uses the saved settings.
   static let noConfig = Option(
     "--no-config",
     help:

@@ -1,5 +1,5 @@
-// The umbrella module of the laboratory: everything of `Temblor`, and the modules that check,
-// compare, trace, calibrate, draw and test by listening.
+// The umbrella module of the laboratory: everything in `Temblor`, and the modules for checking,
+// comparing, tracing, calibrating, plotting, and listening tests.
 
 @_exported public import ListeningTests
 @_exported public import PatternComparison

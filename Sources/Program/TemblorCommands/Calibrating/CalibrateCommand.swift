@@ -111,7 +111,7 @@ enum CalibrateCommand {
     ]
   ) { arguments, terminal in try run(arguments, terminal, on: SystemEnvironment()) }
 
-  /// The plausible latencies, in seconds. Those of sound servers and networks are up to 3.
+  /// The plausible latencies, in seconds. Sound servers and networks add up to 3 s.
   private static let plausibleLatencies = 0.0...3.1
 
   /// Returns the latency of the signal path, in seconds, or nil without a reference.
@@ -145,7 +145,7 @@ enum CalibrateCommand {
     return latency
   }
 
-  /// Runs the command: by hand with the outputs of an environment, or else only with its clock.
+  /// Runs the command. Only calibration by hand plays through the environment's outputs.
   ///
   /// - Parameters:
   ///   - arguments: The parsed arguments.

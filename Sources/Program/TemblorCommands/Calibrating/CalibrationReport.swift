@@ -27,7 +27,7 @@ struct ReportEntry {
   }
 }
 
-/// The change of a profile by a measurement.
+/// The change that a measurement makes to a profile.
 struct ProfileChange {
   let old: TransducerProfile
   let new: TransducerProfile

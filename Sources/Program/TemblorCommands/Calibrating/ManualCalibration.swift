@@ -81,7 +81,7 @@ enum ManualCalibrationCommand {
     return .done
   }
 
-  /// Returns the resonance by the key presses.
+  /// Returns the resonance that the key presses indicate.
   ///
   /// - Parameters:
   ///   - calibration: The key presses.
@@ -140,11 +140,12 @@ final class ManualCalibration: PlaybackActivity {
   private static let initialDecibels = -12.0
   /// The minimum level, in decibels relative to the maximum.
   private static let minimumDecibels = -36.0
-  /// The change of the level by a key, in decibels.
+  /// The level change per key press, in decibels.
   private static let levelStepDecibels = 3.0
   /// The fade-in of a tone in seconds, during which key presses do not count.
   private static let fadeInDuration = 0.5
-  /// The interval within which key presses are one: a key is held down or pressed twice.
+  /// The interval within which several key presses count as one, because a key was held down or
+  /// pressed twice.
   private static let repeatInterval = Duration.milliseconds(800)
   /// The duration of a tone after its last key press.
   private static let trailingDuration = Duration.milliseconds(1_500)
@@ -175,7 +176,7 @@ final class ManualCalibration: PlaybackActivity {
   /// Prepares the players of the tones.
   ///
   /// - Parameters:
-  ///   - profile: The profile for the tones.
+  ///   - stated: The stated resonance in hertz, around which the tones are chosen.
   ///   - stated: The resonance that the tones are around, in hertz.
   ///   - device: The output device.
   ///   - channel: The output channel, numbered from 1, or nil for all channels.
@@ -197,7 +198,7 @@ final class ManualCalibration: PlaybackActivity {
     applyLevel()
   }
 
-  /// Returns a pattern of one event, whose sharpness moves from the start to the end of a tone.
+  /// Returns a pattern of one event, whose sharpness glides from the start to the end of a tone.
   private static func pattern(_ tone: ManualMeasurement.Tone, on mapping: FrequencyMapping)
     -> HapticPattern
   {

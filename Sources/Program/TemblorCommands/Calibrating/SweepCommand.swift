@@ -241,8 +241,8 @@ struct SweepPlayer {
   private let channel: Int?
   private let time: any TimeSource
 
-  /// The duration of the recording after the signal, in seconds. The latency of sound servers and
-  /// networks is up to 3.
+  /// The duration of the recording after the signal, in seconds. Sound servers and networks have
+  /// latencies of up to 3 s.
   private static let tailDuration = 3.25
   /// The duration of the recording after a quick sweep, in seconds.
   private static let quickTailDuration = 0.5

@@ -6,7 +6,7 @@ import SystemSupport
 
 /// A recording device to follow, and the sink of a sound server that it records.
 ///
-/// Vibration that is played on the sink that is recorded is followed again, without end.
+/// Vibration on the recorded sink would be followed again, in an endless loop.
 struct FollowedSource: Equatable {
   /// The word for the default sink's monitor.
   static let monitorKeyword = "monitor"

@@ -119,8 +119,8 @@ struct PreparedTakes: Sendable {
     signals.count > 1 && signals.allSatisfy { $0.channels == signals[0].channels }
   }
 
-  /// The largest difference between samples of identical takes, relative to the peak: 60 dB below
-  /// it. Files of 16 bits differ by their quantization.
+  /// The maximum difference between samples of identical takes, as a fraction of the peak (−60 dB).
+  /// Quantization makes 16-bit files differ.
   private static let roundingTolerance: Float = 0.001
 
   /// A Boolean value that indicates whether gains make the first two takes identical, except for

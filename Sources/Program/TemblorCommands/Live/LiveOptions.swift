@@ -262,7 +262,7 @@ struct DeviceOptions: Sendable {
   ).int(in: 32...262_144)
 
   let device: String
-  /// The name of the output as an open output has it.
+  /// The name that the opened output reports.
   var name: String {
     let name = OutputRegistry.standard.parseName(device)
     return name.scheme == PipeWireBackend.scheme ? device : name.address
@@ -343,7 +343,7 @@ struct DeviceOptions: Sendable {
     return name
   }
 
-  /// The sink of a sound server that a device names; nil for other devices.
+  /// The sound server's sink that a device name refers to; nil for other devices.
   static func namedSink(_ device: String) -> NamedSink? {
     let name = OutputRegistry.standard.parseName(device)
     switch name.scheme {
@@ -353,8 +353,8 @@ struct DeviceOptions: Sendable {
     }
   }
 
-  /// Gives the streams of a live verb their name in the desktop's mixer, and keeps them on the sink
-  /// that they name.
+  /// Names the streams of a live command for the desktop's mixer, and pins them to the sink that
+  /// the command line names.
   ///
   /// Call it before the process has a second thread.
   static func pin(_ arguments: ParsedArguments) throws {

@@ -6,15 +6,15 @@ import PatternWorkflows
 import PlaybackSessions
 import SystemSupport
 
-/// Plays an activity until it is finished or the user ends it. Afterward, the terminal is as it
-/// was, however the session ends.
+/// Plays an activity until it is finished or the user ends it. The terminal is restored, however
+/// the session ends.
 final class LiveSession {
   static let strengthStepCount: Float = 20
   /// The interval between reads of block timings, well before they would be dropped.
   private static let blockTimingsInterval = Duration.milliseconds(500)
 
-  /// The maximum time for a device to end after a key or a signal; with the file, one second in
-  /// total.
+  /// The maximum time for a device to stop after a key press or a signal. Together with the
+  /// completion of the file, the stop takes at most one second.
   private static let promptStopTimeout = Duration.milliseconds(750)
   private static let promptRecordingTimeout = Duration.milliseconds(200)
   /// The maximum time to complete a recording if nobody waits for it.
@@ -290,7 +290,7 @@ protocol PlaybackActivity: AnyObject {
   /// The position in seconds, and the duration if there is one.
   var progress: (position: Double, duration: Double?) { get }
 
-  /// The title for the live line, with remarks about playback; nil if the time is enough.
+  /// The title for the live line, with remarks about playback; nil to show only the time.
   var title: ActivityTitle? { get }
   /// A Boolean value that indicates whether the live line must hide the level and the voices.
   var hidesSoundDetails: Bool { get }

@@ -96,13 +96,13 @@ struct PlaybackStatus: Equatable, Sendable {
     }
   }
 
-  /// The form `3 voices` if there is space, else `3v`.
+  /// Returns a count such as `3 voices`, or `3v` if space is limited.
   private func countText(_ count: Int, _ word: String, _ detail: Detail) -> String {
     if case .full = detail { return count.counted(word) }
     return "\(count)\(word.prefix(1))"
   }
 
-  /// The form `1:02.3`, with hours if there are any.
+  /// Returns a time such as `1:02.3`, with hours if necessary.
   private func time(_ seconds: Double) -> String {
     // The line does not distinguish times beyond 100 hours.
     let tenths = Int((min(max(0, seconds), 359_999) * 10).rounded(.down))

@@ -29,7 +29,7 @@ protocol PlaybackEnvironment: Sendable {
 }
 
 extension PlaybackEnvironment {
-  /// Nil: outputs are present or refused.
+  /// Returns nil, because an absent output is refused.
   func openAbsent(_ output: String, _ request: OutputRequest) -> sending OpenedOutput? { nil }
 }
 

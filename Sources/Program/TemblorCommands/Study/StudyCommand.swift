@@ -353,7 +353,7 @@ enum StudyCommand {
   }
 }
 
-/// The conditions of the answers.
+/// The conditions under which the participant answers.
 struct StudyConditions {
   let participant: String
   let seed: UInt64
