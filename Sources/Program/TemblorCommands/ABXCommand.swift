@@ -18,30 +18,33 @@ enum ABXCommand {
       discussion: """
         In each trial, X is A or B, chosen at random and independently of earlier trials. Press a, \
         b, or x to listen, as often as you like. Press 1 (X is A) or 2 (X is B) to answer, and \
-        Enter to confirm. A confirmed answer is final. The playhead and the loop have the same \
-        keys as in 'temblor audition'. No key changes the strength or mutes the output. A short \
-        silence separates the sounds, so that the switch itself gives no clue.
+        press Enter to confirm. A confirmed answer is final. The keys for the playhead and the \
+        loop are the same as in 'temblor audition'. You cannot change the strength or mute the \
+        output during a test. A short silence separates the sounds so that the transition does not \
+        reveal the answer.
 
-        The result includes a p-value: the probability that guessing would do at least as well. \
-        Choose the number of trials in advance, because stopping early inflates the result. If you \
-        quit or the device disconnects, the answers so far are saved as an incomplete test. If A \
-        and B are identical, sample for sample, the result is void.
+        The result includes a p-value: the probability of at least as many correct answers by \
+        guessing. Choose the number of trials in advance: if you stop as soon as a result looks \
+        good, the p-value is too low. If you quit or the device disconnects, Temblor saves the \
+        answers so far as an incomplete test. If A and B are identical, sample for sample, the \
+        result is void.
 
-        If you save a strength with 'temblor setup' or specify --strength, the strength scales A \
-        and B equally and is stored in the record. Recordings play as in 'temblor audition'.
+        A strength that you save with 'temblor setup' or specify with --strength scales A and B \
+        equally. The record of the test contains the strength. Recordings play unprocessed, as in \
+        'temblor audition'.
 
         LEVEL MATCHING
-        A and B play at their own levels, so that a difference in level is part of the test. Use \
-        --match to hide a difference in level that you do not want to test, such as the difference \
-        between two recordings:
+        By default, A and B play at their own levels, and a listener can identify X by a \
+        difference in level. To remove a difference in level that you do not want to test, such as \
+        a difference between two recordings, use --match:
 
           none      Play A and B at their own levels.
-          loudness  Match perceived loudness (LUFS). Loudness describes hearing. It
-                    gives little weight to 20 to 40 Hz, where shakers work.
+          loudness  Match perceived loudness (LUFS). LUFS is a model of hearing, and has
+                    little weight from 20 to 40 Hz, the range of shakers.
           felt      Match weighted vibrotactile energy.
 
-        If a take is too quiet for a loudness measurement, both takes are matched by vibrotactile \
-        energy. If matching makes A and B identical, the test stops.
+        If A or B is too quiet for a loudness measurement, Temblor matches their vibrotactile \
+        energy instead. If A and B are identical after matching, the test does not start.
         """,
       arguments: [firstTake, secondTake],
       options: ABXOptions.options + [
@@ -52,10 +55,10 @@ enum ABXCommand {
       ] + SharedOptions.soundOptions,
       groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
-        .init("temblor abx old.ahap new.ahap", "Find out whether an edit is perceptible."),
+        .init("temblor abx old.ahap new.ahap", "Test whether an edit is perceptible."),
         .init(
           "temblor abx a.wav b.wav --match loudness --trials 10",
-          "Run ten trials of two recordings at equal loudness."),
+          "Compare two recordings at equal loudness, in ten trials."),
       ]
     ) { arguments, terminal in
       try run(

@@ -15,16 +15,16 @@ enum AuditionCommand {
     "TAKE",
     help: """
       Pattern file, folder of patterns, name of a shipped pattern, sound file, or - for standard \
-      input; two to \(AuditionTake.maximumCount) takes.
+      input. Specify two to \(AuditionTake.maximumCount) takes.
       """, completion: .patternsAndSounds(.standard), isRepeatable: true
   ).texts()
 
   static let loopRange = Option(
     "--loop-range", value: "FROM-TO",
-    help: "Range to loop, in seconds, such as 0.5-1.2, or 0.5- to loop from 0.5 to the end.",
+    help: "Range to loop, in seconds, such as 0.5-1.2. A range of 0.5- ends with the sound.",
     defaultText: "all")
 
-  static let gap = Option("--gap", value: "SECONDS", help: "Silence before the sounds repeat.")
+  static let gap = Option("--gap", value: "SECONDS", help: "Silence before each repetition.")
     .double(in: 0...3_600, default: 0.5)
 
   private static let match = Option(
@@ -37,16 +37,18 @@ enum AuditionCommand {
     Command(
       "audition", abstract: "Play patterns and recordings in sync, and switch between them.",
       discussion: """
-        All takes play in sync and loop. Take A is heard first. Keys switch between takes without \
-        clicks, move the playhead, and set the loop range. Press ? for a list of keys.
+        The takes loop in sync, and you hear one take at a time, beginning with take A. Keys \
+        switch between takes without clicks, move the playhead, and set the loop range. Press ? \
+        for a list of keys.
 
-        A recording plays unprocessed, without a profile. Its first channel plays on the first \
-        haptic channel, and so on. If the recording has more channels than the output, the mean of \
-        its channels plays.
+        A recording plays unprocessed, without a profile. The first channel of the recording plays \
+        on the first haptic channel, the second on the second, and so on. If the recording has \
+        more channels than the output, Temblor plays the mean of the recorded channels.
 
-        Levels are unchanged until you press g or use --match. Matching attenuates all takes to \
-        the level of the weakest take, by loudness (LUFS) or by weighted energy (felt). If a take \
-        is too quiet for a loudness measurement, all takes are matched by weighted energy.
+        Takes play at their own levels unless you press g or use --match. Matching attenuates all \
+        takes to the loudness (LUFS) or the weighted energy (felt) of the weakest take. If a take \
+        is too quiet for a loudness measurement, Temblor matches the weighted energy of all takes \
+        instead.
 
         Without a terminal, the takes play once, one after another.
         """, arguments: [takeArgument],
@@ -59,7 +61,7 @@ enum AuditionCommand {
         .init("temblor audition old.ahap new.ahap", "Hear and feel what an edit changed."),
         .init(
           "temblor audition mine.ahap phone.wav --match felt --loop-range 0.2-0.9",
-          "Compare a section of a pattern with a recording at equal strength."),
+          "Compare a section of a pattern with a recording at matched levels."),
       ]
     ) { arguments, terminal in
       try run(arguments, terminal, on: SystemEnvironment(), formats: formats)

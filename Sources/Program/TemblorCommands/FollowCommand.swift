@@ -15,38 +15,38 @@ enum FollowCommand {
     "--source", value: "SOURCE",
     help:
       """
-      Source: monitor (the sound of the default output), an ALSA capture device, a source or sink \
-      of PipeWire (pipewire:NODE), or a sound file.
+      Source: monitor (the sound of the default output), an ALSA capture device, a PipeWire source \
+      or sink (pipewire:NODE), or a sound file.
       """,
     defaultText: FollowedSource.monitorKeyword, completion: .file
   ).text().map { $0 ?? FollowedSource.monitorKeyword }
   private static let keepVoices = Option("--keep-voices", help: "Do not suppress speech.").flag()
   private static let noRide = Option(
-    "--no-ride", help: "Turn automatic gain control off."
+    "--no-ride", help: "Turn off automatic gain control."
   ).flag()
   private static let style = Option(
     "--style", value: "STYLE", help: "Style: bass, impacts, engine, full, or android."
   )
   .choice(default: FollowingOptions.Style.full)
   private static let minimumFrequency = Option(
-    "--low", value: "HZ", help: "Lowest vibration frequency, 5 to 500.",
+    "--low", value: "HZ", help: "Lowest vibration frequency, 5 to 500 Hz.",
     defaultText: "set by the profile"
   ).double(in: 5...500)
   private static let maximumFrequency = Option(
-    "--high", value: "HZ", help: "Highest vibration frequency, 20 to 1000.",
-    defaultText: "set by the profile, limited to 80 to 250"
+    "--high", value: "HZ", help: "Highest vibration frequency, 20 to 1000 Hz.",
+    defaultText: "set by the profile, but from 80 to 250"
   ).double(in: 20...1_000)
   private static let delay = Option(
-    "--delay", value: "MS", help: "Delay the vibration, 0 to 2000 ms."
+    "--delay", value: "MS", help: "Delay of the vibration, 0 to 2000 ms."
   )
   .double(in: 0...2_000, default: 0)
 
   static let definition = Command(
     "follow", abstract: "Turn live sound into vibration.",
     discussion: """
-      By default, 'temblor follow' captures the sound that the default output plays, such as a \
-      film or a game, and plays it as vibration on the output device. If the source is a sound \
-      file, it is processed in real time.
+      By default, 'temblor follow' captures the sound that the default output plays, such as the \
+      sound of a film or a game. The command converts the sound to vibration and plays the \
+      vibration on the output device.
 
       STYLES
         bass     The low frequencies of the sound.
@@ -55,18 +55,21 @@ enum FollowCommand {
         full     The styles bass and impacts together.
         android  The algorithm of Android's HapticGenerator.
 
-      A gate suppresses speech: it opens when the level below 60 Hz is high compared with the \
-      level of the other frequencies. Automatic gain control evens out quiet and loud sources by \
-      at most 12 dB.
+      A gate suppresses speech. The gate opens when the level below 60 Hz is high compared with \
+      the level of the other frequencies. Automatic gain control amplifies quiet sources and \
+      attenuates loud sources, by at most 12 dB.
 
-      The output must neither use the captured sink nor follow the default sink of the desktop. \
-      Use --device to select another sink or a sound card.
+      To prevent feedback, the vibration must not play on the captured sink, or on a device that \
+      follows the default sink of the desktop. Use --device to select a different sink or a sound \
+      card.
 
-      The source and the output may run on different clocks. Temblor compensates for the drift, \
-      and reconnects to a source that drops frames or disappears. On a terminal, a status line \
-      shows input and output levels, the state of the gate, the total buffer latency, and, once it \
-      is known, the clock difference in parts per million. If the source is a sound file and the \
-      output is wav:FILE, the file is processed as fast as possible.
+      Temblor compensates for clock drift between the source and the output, and reconnects to a \
+      source that drops frames or disappears. On a terminal, a status line shows input and output \
+      levels, the state of the gate, and the total buffer latency. After Temblor has measured the \
+      clock drift, the status line also shows the drift in parts per million.
+
+      If the source is a sound file, Temblor processes the file in real time. If the output is \
+      also a file (--device wav:FILE), Temblor processes the source as fast as possible.
       """,
     options: [
       source, style, minimumFrequency, maximumFrequency, keepVoices, noRide, delay,

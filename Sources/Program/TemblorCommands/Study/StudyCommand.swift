@@ -33,41 +33,44 @@ enum StudyCommand {
         TABLE is a CSV file with one row per stimulus and these columns:
 
           id          Unique name of the stimulus.
-          file        Pattern file, relative to the table. To specify an event instead, use:
+          file        Pattern file. The path is relative to the folder of the table.
           intensity, sharpness, duration, attack, decay, release
-                      Event values. Leave duration empty for a transient (a tap).
-          level       RMS playback level in dBFS, accurate to 0.01 dB at strength 1.
-          profile     Transducer profile, if the rows use different profiles.
+                      Values of a single event, which replaces the pattern file. Leave
+                      duration empty for a transient (a tap).
+          level       RMS level in dBFS at strength 1, accurate to 0.01 dB.
+          profile     Transducer profile of this stimulus, instead of --profile.
 
-        The reference is the stimulus with the id 'reference' or, if there is none, the first row.
+        The reference is the stimulus with the id 'reference'. If no stimulus has this id, the \
+        first row is the reference.
 
         PROCEDURES
-          abx         Identify which of two stimuli was repeated.
+          abx         Identify which of two stimuli the third stimulus repeats.
           2afc        Choose the stronger of two stimuli.
-          staircase   Estimate a threshold. The level decreases one step after two
-                      correct answers and increases one step after a wrong answer. The
-                      staircase starts at the strongest stimulus, ends after eight
-                      reversals, and estimates the 70.7 % point.
+          staircase   Estimate a threshold. The staircase starts at the strongest
+                      stimulus. The level decreases by one step after two correct
+                      answers, and increases by one step after a wrong answer. The
+                      staircase ends after eight reversals. The threshold is the level
+                      with 70.7 % correct answers.
           magnitude   Rate the strength of a single stimulus with a number.
-          rating      Rate the similarity of a stimulus to the reference, 0 to 100.
+          rating      Rate the similarity of a stimulus to the reference, from 0 to 100.
 
-        Each answer is saved immediately, with its time, strength, device, profile, and program \
-        version. To resume a study, run the same command again. The trial order depends on the \
-        seed, which is stored in the results.
+        Temblor saves each answer immediately, with the time, strength, device, profile, and \
+        program version. To resume a study, run the same command again. The trial order depends on \
+        the seed, which is stored in the results.
 
-        During a study, no key changes the strength or mutes the output. If 'temblor setup' has \
-        saved a strength other than 1, the study requires --strength: use 1 to play the levels of \
-        the table, or another value to scale all stimuli. The strength is stored in the results.
+        You cannot change the strength or mute the output during a study. If 'temblor setup' has \
+        saved a strength other than 1, you must specify --strength: 1 plays the levels of the \
+        table, and any other value scales all stimuli. The results contain the strength.
 
         REPORT
           abx, 2afc   The number of correct answers per stimulus and the p-value: the
-                      probability that guessing does at least as well.
+                      probability of at least as many correct answers by guessing.
           staircase   The threshold of each participant.
           magnitude   The geometric mean per stimulus and its 95 % confidence interval.
           rating      The mean per stimulus and its 95 % confidence interval.
 
-        Temblor does not pool simulated answers with the answers of people, or results at \
-        different strengths.
+        Temblor does not pool simulated answers with answers of people, and does not pool results \
+        that were measured at different strengths.
 
         Tell participants what they may feel, begin with weak stimuli, and let them stop at any \
         time. Press q to stop immediately.
@@ -92,14 +95,17 @@ enum StudyCommand {
   }
 
   private static let tableArgument = Argument(
-    "TABLE", help: "Table of stimuli, or, with --report, result files of one study.",
+    "TABLE", help: "Table of stimuli; with --report, the result files of one study.",
     completion: .file(withExtension: "csv"), isRepeatable: true
   ).texts()
   private static let participant = Option(
     "--participant", value: "NAME", help: "Participant ID.", defaultText: "p1"
   ).text().map { $0 ?? "p1" }
   private static let question = Option(
-    "--question", value: "TEXT", help: "Custom question.", defaultText: "depends on the procedure"
+    "--question", value: "TEXT",
+    help: """
+      Question to ask in each trial.
+      """, defaultText: "depends on the procedure"
   ).text()
   private static let save = Option(
     "--save", value: "FILE", help: "Results file.",
@@ -109,16 +115,16 @@ enum StudyCommand {
   private static let render = Option(
     "--render", value: "FOLDER",
     help: """
-      Write the stimuli as WAV files at their levels instead of running the study. Existing files \
-      are never replaced.
+      Write each stimulus to a WAV file, at the level in the table, instead of running the study. \
+      Existing files are never replaced.
       """
   ).text()
   private static let simulate = Option(
     "--simulate", value: "ANSWERS",
     help: """
-      Simulate the answers without a device: right, wrong, random, or a number. A number is the \
-      level (or intensity) at and above which answers are right. Results are written only with \
-      --save.
+      Simulate the answers without a device: right, wrong, random, or a number. If you specify a \
+      number, answers are right for stimuli with at least this level (or intensity). Results are \
+      written only with --save.
       """
   ).text()
   private static let json = Option("--json", help: "Print the report as JSON.").flag()
