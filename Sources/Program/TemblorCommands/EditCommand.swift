@@ -13,15 +13,16 @@ enum EditCommand {
       "edit",
       abstract: "Edit values in a pattern without changing the rest of its text.",
       discussion: """
-        Without changes, the command lists the parts of the pattern with their paths. All changes \
-        are applied together, so their paths refer to this list. The file is replaced atomically. \
-        Layout, unknown keys, and the spelling of numbers are preserved byte for byte.
+        If you do not specify a CHANGE, the command lists the parts of the pattern with their \
+        paths. The paths in all changes refer to this list, because Temblor applies the changes \
+        together. The file is replaced atomically. Layout, unknown keys, and the spelling of \
+        numbers are preserved byte for byte.
 
         CHANGES
-          set PATH VALUE           Set a field: events[3].intensity 0.6
+          set PATH VALUE           Set a field, such as set events[3].intensity 0.6.
           remove PATH              Remove a part or a field.
-          duplicate PATH           Insert a copy of a part after it.
-          add ENTRY [after PATH]   Add an entry to Pattern, written as JSON.
+          duplicate PATH           Copy a part, and insert the copy after the part.
+          add ENTRY [after PATH]   Add a JSON entry to the array Pattern.
           add-point CURVE TIME VALUE
                                    Add a control point.
 
@@ -30,8 +31,8 @@ enum EditCommand {
         \(fieldNames(ofList: "points")). Times are in seconds. The times of points are relative to the \
         start of their curve.
 
-        A change that adds an error is rejected. Warnings about the text that the changes add are \
-        printed. The text must be UTF-8. In zsh, put paths in quotation marks.
+        Temblor rejects changes that add an error to the pattern, and prints warnings that the \
+        changes cause. The file must be encoded as UTF-8. In zsh, put paths in quotation marks.
         """,
       arguments: [fileArgument(formats), changesArgument],
       options: [output, dryRun, SharedOptions.json],

@@ -11,14 +11,15 @@ enum FormatsCommand {
       "formats", abstract: "List pattern formats, or show what a conversion loses.",
       discussion: """
         Without arguments, the command lists the formats with their file extensions and dialects, \
-        and shows whether Temblor can read and write them. With FROM, or FROM and TO, it converts \
-        examples, reads them again, and reports how accurately the content is preserved: exact, \
-        close (within 1 % of full scale), approximate, or nothing.
+        and shows whether Temblor can read and write each format. With FROM, or with FROM and TO, \
+        the command converts examples, reads the converted files, and reports how accurately each \
+        conversion preserves the content: exact, close (within 1 % of full scale), approximate, or \
+        nothing.
         """,
       arguments: [sourceArgument(formats), targetArgument(formats)], options: [SharedOptions.json],
       examples: [
         .init("temblor formats", "List the formats."),
-        .init("temblor formats ahap haptic", "Show what a haptic clip preserves of AHAP."),
+        .init("temblor formats ahap haptic", "Show what a haptic clip preserves of an AHAP file."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -137,9 +138,9 @@ enum FormatCommand {
       "format", abstract: "Rewrite patterns in canonical form.",
       discussion: """
         Each file keeps its format. In AHAP, keys are sorted, event parameters and control points \
-        are written one per line, and numbers are as short as possible. Other formats are laid out \
-        in the same way. Unknown keys are preserved. The result is written to standard output \
-        unless --in-place is given. Links in a folder are not rewritten.
+        are written one per line, and numbers are as short as possible. The layout of other \
+        formats follows the same rules. Unknown keys are preserved. The result is written to \
+        standard output unless --in-place is given. Symbolic links in a folder are not rewritten.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [inPlace, check],
       examples: [

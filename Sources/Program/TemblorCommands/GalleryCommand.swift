@@ -24,13 +24,14 @@ enum GalleryCommand {
       "gallery", abstract: "Write an HTML page with many patterns.",
       discussion: """
         The page is self-contained and works offline. All patterns are drawn on the same time \
-        scale. Each pattern has a player, a detail view with its values and source, downloads, and \
-        a comparison with any other pattern. You can search the page and use keyboard shortcuts. \
-        Each pattern is included twice: with the chosen profile, and with the profile speaker, \
-        because small speakers cannot reproduce the haptic band.
+        scale. For each pattern, the page has a player, a view of the values and the source, \
+        downloads, and a comparison with any other pattern. You can search the page and use \
+        keyboard shortcuts. The page contains the sound of each pattern twice: rendered with the \
+        chosen profile, and rendered with the profile 'speaker' for small speakers, which cannot \
+        reproduce the haptic band.
 
-        Patterns that cannot be read are reported and skipped. The same patterns and options \
-        produce an identical page.
+        Temblor reports and skips patterns that it cannot read. The same patterns and options \
+        always produce the same page.
 
         \(SharedOptions.settingsUnusedText)
         """, arguments: [SharedOptions.patternArgument(formats)],

@@ -15,10 +15,11 @@ enum InfoCommand {
     Command(
       "info", abstract: "Show the contents and levels of patterns and sound files.",
       discussion: """
-        The levels of a pattern are those of its first ten minutes.
+        Temblor measures the levels of a pattern in the first ten minutes.
 
-        A sound file is measured as it is. With --input-channels, these channels of sound files \
-        are patterns, and --profile plays them.
+        By default, Temblor measures a sound file without changes. With --input-channels, Temblor \
+        treats these channels of a sound file as a pattern, and renders the pattern with the \
+        profile given by --profile.
 
         \(SharedOptions.settingsUnusedText)
         """,
@@ -56,8 +57,8 @@ enum InfoCommand {
   private static let tracks = Option(
     "--tracks",
     help: """
-      With --json, add the intensity and sharpness breakpoints of each haptic event, before its \
-      envelope is applied.
+      With --json, add the intensity and sharpness breakpoints of each haptic event, without the \
+      envelope of the event.
       """
   ).flag()
 

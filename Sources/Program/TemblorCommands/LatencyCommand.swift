@@ -16,8 +16,8 @@ enum LatencyCommand {
     discussion: """
       The command plays taps at random times and measures the time until the first frame of each \
       tap is written to the device. The taps are silent unless --audible is given. The result \
-      includes the delay that the device reports, and the 2 ms look-ahead of the limiter. It \
-      excludes the latency of the amplifier and the transducer.
+      includes the delay that the device reports, and the 2 ms look-ahead of the limiter. The \
+      result excludes the latency of the amplifier and the transducer.
       """,
     options: [
       count, seed, audible, LiveOptions.json, LiveOptions.quiet,

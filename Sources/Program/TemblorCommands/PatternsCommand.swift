@@ -14,12 +14,12 @@ enum PatternsCommand {
     arguments: [nameArgument], options: [names, SharedOptions.json, SharedOptions.csv],
     examples: [
       .init("temblor patterns", "List the patterns."),
-      .init("temblor patterns heartbeat > mine.ahap", "Create a pattern from a shipped pattern."),
+      .init("temblor patterns heartbeat > mine.ahap", "Save a copy of a shipped pattern."),
     ]
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
   private static let nameArgument = Argument(
-    "NAME", help: "Print the AHAP text of this pattern.",
+    "NAME", help: "Name of a shipped pattern to print as AHAP text.",
     completion: Completion(candidateCommand: "patterns --names"), isOptional: true
   ).optionalText()
   private static let names = Option(
@@ -103,10 +103,10 @@ enum DevicesCommand {
   static let definition = Command(
     "devices", abstract: "List output devices.",
     discussion: """
-      Temblor opens each device briefly to query its capabilities. Nothing plays, and busy devices \
-      are skipped. A device that does not respond within two seconds is listed as unresponsive. \
-      The first device is the default. The sinks of PipeWire and PulseAudio are listed with the \
-      option that selects them.
+      Temblor opens each device briefly to query its capabilities. Temblor plays nothing and skips \
+      busy devices. A device that does not respond within two seconds is listed as unresponsive. \
+      The first device is the default. The list includes the sinks of PipeWire and PulseAudio, \
+      each with the option that selects the sink.
       """,
     options: [names, SharedOptions.json],
     examples: [.init("temblor devices", "List the devices.")]

@@ -16,7 +16,7 @@ enum PlotCommand {
     "--width", value: "N", help: "Width in pixels, 200 to 10000, or in columns for text.",
     defaultText: "\(standardWidth), or the width of the terminal")
   private static let theme = Option(
-    "--theme", value: "THEME", help: "Background.",
+    "--theme", value: "THEME", help: "Background of the plot.",
     defaultText: "light; an SVG file follows the page"
   ).choice(of: PlotTheme.self)
 
@@ -25,20 +25,22 @@ enum PlotCommand {
       "plot", abstract: "Draw patterns and sounds.",
       discussion: """
         Without --output, the plot is drawn as text for a terminal or a log. With --output, the \
-        plot is written to a file, and the file extension selects png, svg, or pdf. Several plots \
-        are written to the folder given by --output. Temblor does not follow links below the \
-        output folder when it writes files. Files are replaced atomically.
+        plot is written to a file, and the file extension selects png, svg, or pdf. If there are \
+        several plots, --output specifies a folder. Temblor does not write through symbolic links \
+        in this folder. Files are replaced atomically.
 
-        A score shows the events as designed, with curves applied: height is intensity, and color \
-        is sharpness. The plot of a sound file shows level and frequency instead, without the band \
-        of a profile, unless --profile names the profile with which the sound was rendered.
+        The score of a pattern shows the events as designed, with curves applied. Height \
+        represents intensity, and color represents sharpness. The plot of a sound file shows level \
+        and frequency instead. To also show the band of the profile with which the sound was \
+        rendered, specify this profile with --profile.
 
-        With --input-channels, these channels of sound files are drawn as patterns, with --profile.
+        With --input-channels, Temblor treats these channels of a sound file as a pattern, and \
+        draws the pattern with the profile given by --profile.
 
         With --overlay, all inputs share one plot with common axes and scales. Content that all \
         inputs have in common is gray. Content of a single input has the color of the input.
 
-        An SVG file follows the color scheme of the page that displays it, unless --theme is given.
+        Without --theme, an SVG file follows the color scheme of the page that displays the file.
 
         \(SharedOptions.settingsUnusedText)
         """,

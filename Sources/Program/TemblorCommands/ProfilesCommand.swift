@@ -11,8 +11,9 @@ enum ProfilesCommand {
     discussion: """
       User profiles are files named NAME.json in $XDG_CONFIG_HOME/temblor/profiles (default \
       ~/.config/temblor/profiles). System profiles are in temblor/profiles in each folder of \
-      $XDG_CONFIG_DIRS (default /etc/xdg). The first match is used, so a user profile can replace \
-      a shipped profile. The default profile is phone.
+      $XDG_CONFIG_DIRS (default /etc/xdg). If several profiles have the same name, Temblor uses \
+      the first of the user profile, the system profile, and the shipped profile. The default \
+      profile is phone.
 
       The exit status is 2 if a file in these folders is invalid.
       """,
@@ -87,8 +88,8 @@ enum ProfilesShowCommand {
     "show", abstract: "Show a profile.",
     arguments: [profileArgument], options: [json],
     examples: [
-      .init("temblor profiles show buttkicker-lfe", "Show what a profile does."),
-      .init("temblor profiles show phone --json", "Print the file of a profile."),
+      .init("temblor profiles show buttkicker-lfe", "Show the values of a profile."),
+      .init("temblor profiles show phone --json", "Print the JSON file of a profile."),
     ]
   ) { arguments, terminal in try run(Options(arguments), terminal) }
 
@@ -130,9 +131,9 @@ enum ProfilesCheckCommand {
   static let definition = Command(
     "check", abstract: "Check profiles for errors.",
     discussion: """
-      Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Errors \
-      prevent a profile from being used; warnings and notes do not. The exit status is 2 if there \
-      is an error.
+      Each finding is printed as FILE:LINE:COLUMN: SEVERITY: MESSAGE (PATH); HINT [RULE]. Temblor \
+      does not use a profile with errors, but uses a profile with warnings or notes. The exit \
+      status is 2 if there is an error.
       """,
     arguments: [profilesArgument], options: [SharedOptions.json],
     examples: [.init("temblor profiles check mine.json", "Check a profile.")]
@@ -247,18 +248,18 @@ enum ProfilesNewCommand {
 
   private static let lowOption = Option(
     "--low", value: "HZ", help: "Frequency at sharpness 0, in Hz.",
-    defaultText: "the value of --from, or \(defaultBand.low.text(places: 1))"
+    defaultText: "that of the profile given by --from, or \(defaultBand.low.text(places: 1))"
   ).double(in: ProfileLimits.hertzRange)
   private static let highOption = Option(
     "--high", value: "HZ", help: "Frequency at sharpness 1, in Hz.",
-    defaultText: "the value of --from, or \(defaultBand.high.text(places: 1))"
+    defaultText: "that of the profile given by --from, or \(defaultBand.high.text(places: 1))"
   ).double(in: ProfileLimits.hertzRange)
 
   static let definition = Command(
     "new", abstract: "Create a profile.",
     discussion: """
-      The file is written to the folder of user profiles, where --profile finds it by name, or to \
-      the path given by --output. An existing file is not replaced unless --force is given.
+      Without --output, Temblor writes the profile to the folder of user profiles, and --profile \
+      then accepts the name of the profile. An existing file is replaced only with --force.
       """,
     arguments: [nameArgument], options: [source, lowOption, highOption, output, force],
     examples: [
@@ -272,7 +273,7 @@ enum ProfilesNewCommand {
   ).text()
   private static let source = Option(
     "--from", value: "PROFILE",
-    help: "Profile to copy, with its hardware and sources: a name or a file.",
+    help: "Profile to copy, including its hardware and sources: a name or a file.",
     completion: SharedOptions.profileCompletion
   ).text()
   private static let output = Option(

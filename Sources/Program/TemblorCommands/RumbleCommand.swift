@@ -11,14 +11,15 @@ enum RumbleCommand {
   static let definition = Command(
     "rumble", abstract: "Create a virtual gamepad and play its rumble on a shaker.",
     discussion: """
-      Games, emulators, and Proton detect a gamepad with force feedback. Its slow motor plays as a \
-      low hum, and its fast motor plays as a high hum. Select the gamepad in the game, or start \
-      the game after 'temblor rumble'. With --copy, the virtual gamepad forwards the buttons and \
-      axes of a connected gamepad until the program ends.
+      Games, emulators, and Proton detect the virtual gamepad as a gamepad with force feedback. \
+      The slow motor of the gamepad plays as a low hum, and the fast motor plays as a high hum. \
+      Select the virtual gamepad in the game, or start 'temblor rumble' before you start the game. \
+      With --copy, the virtual gamepad forwards the buttons and axes of a connected gamepad until \
+      the program ends.
 
       Rumble, constant, ramp, and periodic effects play with their lengths, delays, repetitions, \
-      and envelopes, and with the gain that the game sets. Other effects are rejected. Effects \
-      stop when the game exits.
+      and envelopes, and with the gain that the game sets. Temblor rejects all other effects. \
+      Effects stop when the game exits.
 
       Creating a gamepad requires access to /dev/uinput. The kernel module uinput provides this \
       device, and the rule 70-temblor-rumble.rules grants access to the user who is logged in.

@@ -11,7 +11,7 @@ import TransducerProfiles
 enum SetupCommand {
   private static let haptics = Option(
     "--haptics", value: "LIST",
-    help: "Channels of the transducers, numbered from 1, such as 2 or 3,4; or all."
+    help: "Output channels of the transducers, numbered from 1, such as 2 or 3,4; or all."
   ).text()
   private static let profile = Option(
     "--profile", value: "WORDS",
@@ -21,7 +21,7 @@ enum SetupCommand {
       """, completion: SharedOptions.profileCompletion
   ).text()
   private static let save = Option(
-    "--save", help: "Save the options without asking questions. Other settings are kept."
+    "--save", help: "Save the given options without asking questions, and keep all other settings."
   ).flag()
   private static let show = Option("--show", help: "Show the saved settings.").flag()
   private static let forget = Option("--forget", help: "Remove the saved settings.").flag()
@@ -34,16 +34,17 @@ enum SetupCommand {
     Command(
       "setup", abstract: "Choose and save the device, profile, channel, and level.",
       discussion: """
-        On a terminal, setup asks for the device and the profile, then plays taps on one channel \
-        after another, starting at a low level. Press keys to choose the channel and to raise the \
-        level until you clearly feel a tap. Setup does not ask for values that are given as options.
+        On a terminal, setup asks for the device and the profile. It then plays repeated taps on \
+        one channel, starting at a low level. Press keys to choose the channel, and to raise the \
+        level until you clearly feel the taps. Setup does not ask for values that you specify with \
+        options.
 
         Settings are saved in $XDG_CONFIG_HOME/temblor/config.json (default \
         ~/.config/temblor/config.json). Commands that play use these settings and name them on \
-        standard error. Commands that evaluate or write files ignore the settings: specify a \
-        profile with --profile instead. Options override the variables TEMBLOR_DEVICE and \
-        TEMBLOR_PROFILE, and the variables override the settings. Channels and strength apply only \
-        to the saved device.
+        standard error. Commands that evaluate or write files ignore the settings. Specify a \
+        profile for these commands with --profile. Options override the variables TEMBLOR_DEVICE \
+        and TEMBLOR_PROFILE, and the variables override the settings. The saved channels and \
+        strength apply only to the saved device.
         """,
       options: [
         DeviceOptions.device, profile, haptics, RoutingOptions.channel, strength, save, show,

@@ -61,8 +61,8 @@ enum SharedOptions {
     help:
       """
       Interpretation of frequencies that a file specifies in hertz: hertz (unchanged where the \
-      transducer can reproduce them) or sharpness (mapped to the band of the profile, as sharpness \
-      values are).
+      transducer can reproduce them) or sharpness (mapped to the band of the profile, like \
+      sharpness values).
       """
   ).choice(default: ReadingOptions.Pitch.hertz)
 
@@ -95,8 +95,8 @@ enum SharedOptions {
   static let inputChannels = Option(
     "--input-channels", value: "LIST",
     help: """
-      Channels of sound files to play as vibration, numbered from 1, such as 3,4. Channels that \
-      differ are separate body locations.
+      Channels of sound files to play as vibration, numbered from 1, such as 3,4. Channels with \
+      different content are separate body locations.
       """, defaultText: "all"
   ).text()
 

@@ -23,8 +23,8 @@ public enum TemblorProgram {
       "temblor", version: temblorVersion, date: "2026-11-23",
       abstract: "Turns haptic patterns into sound.",
       discussion: """
-        PATTERN is a pattern file of any format, a folder of pattern files, the name of a shipped \
-        pattern, or - for standard input.
+        PATTERN is a pattern file in any supported format, a folder of pattern files, the name of \
+        a shipped pattern, or - for standard input.
         """,
       groups: [
         CommandGroup(
@@ -113,8 +113,9 @@ public enum TemblorProgram {
           "FILES",
           """
           A pattern is a file in Apple's AHAP format, or in another format that 'temblor formats' \
-          lists. The format is recognized by content, not by name. Temblor searches for the sound \
-          files of a pattern only in the folder of the pattern, unless --sounds is given.
+          lists. Temblor recognizes the format of a file by its content, not by its name. Temblor \
+          searches for the sound files of a pattern only in the folder of the pattern, or in the \
+          folder given by --sounds.
 
           Temblor searches for a profile NAME first as $XDG_CONFIG_HOME/temblor/profiles/NAME.json \
           (XDG_CONFIG_HOME defaults to ~/.config), then as temblor/profiles/NAME.json in each \
@@ -124,9 +125,9 @@ public enum TemblorProgram {
           'temblor setup' saves settings in $XDG_CONFIG_HOME/temblor/config.json. Commands that \
           play use the settings and, unless --quiet is given, name them on standard error. \
           Commands that evaluate or write files do not use them. Options override the variables \
-          TEMBLOR_DEVICE and TEMBLOR_PROFILE, and the variables override the settings. \
-          --no-config, which every command accepts, ignores the settings. Saved channels and \
-          strength apply only to the saved device.
+          TEMBLOR_DEVICE and TEMBLOR_PROFILE, and the variables override the settings. Every \
+          command accepts --no-config, which ignores the settings. The saved channels and strength \
+          apply only to the saved device.
           """
         ),
       ], verbSuggestions: verbSuggestions, universalFlags: [SharedOptions.noConfig.primaryName],

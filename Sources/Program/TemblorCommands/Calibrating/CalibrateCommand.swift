@@ -14,32 +14,33 @@ enum CalibrateCommand {
   static let definition = Command(
     "calibrate", abstract: "Measure a transducer with a sensor, with a resistor, or by hand.",
     discussion: """
-      The command fits a resonance to a recording of the signal of 'temblor sweep', and updates \
-      the profile with the result. Use the same signal options for both commands. If a recording \
-      is not suitable, the command rejects it and states the reason.
+      The command fits a resonance to a recording of the signal that 'temblor sweep' generates. \
+      With --output, the command writes a copy of the profile with the measured values. Use the \
+      same signal options for both commands. The command rejects an unsuitable recording, and \
+      states the reason.
 
       METHODS
-        --quick      Measure how far the resonance and the Q factor have moved from
-                     those of the profile. The recording contains the 5 s signal of
-                     'temblor sweep --quick'. The exit status is 3 if they have moved
-                     by more than the uncertainty of the profile, and 0 otherwise. No
+        --quick      Measure how much the resonance and the Q factor differ from the
+                     values in the profile. The recording must contain the 5 s signal
+                     of 'temblor sweep --quick'. The exit status is 3 if a difference
+                     exceeds the uncertainty of the profile, and 0 otherwise. No
                      profile is written.
         --impedance  Measure with a resistor in series with the transducer instead of
                      a sensor. The line input records the voltage across the resistor
                      on --channel, and the voltage of the amplifier on --reference.
-                     First read about the wiring in the article
-                     TransducerCalibration: wrong wiring shorts the output of a
-                     bridged amplifier.
+                     Before you connect the resistor, read about the wiring in the
+                     article TransducerCalibration: incorrect wiring short-circuits
+                     the output of a bridged amplifier.
         --by-hand    Measure without a sensor. Slow tones rise and fall around the
                      resonance of the profile. Press the space bar when a tone feels
                      strongest. The Q factor of the profile is unchanged.
         --capture    Play and record the sweep at the same time.
 
       LATENCY
-      A recording of the sensor alone is not enough to measure latency. With a second channel that \
-      contains the signal itself (--reference), latency is measured with sub-frame accuracy. With \
-      --capture and no reference, latency is calculated from the clocks of the devices, and is \
-      only as accurate as the delays that the devices report.
+      Temblor cannot measure latency from the sensor channel alone. If a second channel contains \
+      the signal itself (--reference), Temblor measures latency with sub-frame accuracy. With \
+      --capture but without --reference, Temblor calculates latency from the clocks of the \
+      devices, and the result is only as accurate as the delays that the devices report.
       """,
     arguments: [
       Argument(
@@ -63,22 +64,24 @@ enum CalibrateCommand {
         Option(
           "--channel", value: "N", help: "Channel of the sensor.",
           defaultText: "the only channel, or 1"),
-        Option("--reference", value: "N", help: "Channel with the signal itself."), sensor,
+        Option("--reference", value: "N", help: "Channel that contains the signal itself."), sensor,
         Option(
           "--impedance", value: "OHMS",
           help:
             """
-            Measure impedance. The recording is the voltage across a series resistor of 0.001 to \
-            100 ohms.
+            Measure impedance with a series resistor of this value, 0.001 to 100 ohms. The \
+            recording contains the voltage across the resistor.
             """
         ),
         Option(
-          "--full-scale", value: "G", help: "Acceleration at full scale in g, 0.001 to 10000."),
+          "--full-scale", value: "G",
+          help: """
+            Acceleration at digital full scale, 0.001 to 10000 g.
+            """),
         Option(
           "--accept-poor",
           help: """
-            Accept a fit that is uncertain, depends on the level, or leaves a residual of up to \
-            10 %.
+            Accept a fit that is uncertain, depends on the level, or has a residual of up to 10 %.
             """),
         Option("--date", value: "TEXT", help: "Date of the measurement.", defaultText: "today")),
       SweepOptions.group,
@@ -104,7 +107,7 @@ enum CalibrateCommand {
         "Measure with a resistor instead of a sensor."),
       .init(
         "temblor calibrate --quick take.wav --profile mine.json",
-        "Check with a signal of 5 s whether a profile still matches."),
+        "Check whether a profile is still accurate, with a 5 s signal."),
       .init(
         "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
           + "--reference 2 -o mine.json", "Play, record, and measure, including latency."),

@@ -13,11 +13,12 @@ enum SweepCommand {
   static let definition = Command(
     "sweep", abstract: "Write or play the measurement signal for a transducer.",
     discussion: """
-      The signal consists of two rising sweeps, followed by six tones and six bursts to feel. The \
-      first sweep is 6 dB weaker than the second. Record the signal with a sensor on the \
-      transducer, and measure the recording with 'temblor calibrate'. The signal has a low level, \
-      fades in slowly, and contains nothing below half the start frequency. A level that exceeds \
-      the limits of the profile is rejected.
+      The signal consists of two rising sweeps, six tones, and six bursts. The first sweep is 6 dB \
+      weaker than the second. The tones and bursts let you feel the transducer at several \
+      frequencies. Record the signal with a sensor on the transducer, and measure the recording \
+      with 'temblor calibrate'. The signal has a low level, fades in slowly, and contains nothing \
+      below half the start frequency. Temblor rejects a level that exceeds the limits of the \
+      profile.
 
       With --quick, the signal lasts 5 s and is intended for 'temblor calibrate --quick'.
       """,
@@ -127,7 +128,7 @@ struct SweepOptions {
   static let group = OptionGroup(
     "Signal",
     Option(
-      "--low", value: "HZ", help: "Start frequency, 1 to 10000.",
+      "--low", value: "HZ", help: "Start frequency, 1 to 10000 Hz.",
       defaultText: text(SweepSignal.defaultBand.lowerBound)),
     Option(
       "--high", value: "HZ", help: "End frequency, 4 to 1000 times the start frequency.",
@@ -149,7 +150,7 @@ struct SweepOptions {
     completion: SharedOptions.profileCompletion)
 
   static let quick = Option(
-    "--quick", help: "Check the resonance and Q factor of a profile with a signal of 5 s.")
+    "--quick", help: "Use a 5 s signal that checks the resonance and the Q factor of a profile.")
 
   let profile: TransducerProfile
   let profilePath: String?

@@ -18,13 +18,14 @@ enum StudioCommand {
       "studio", abstract: "Write or serve an HTML page for editing and playing patterns.",
       discussion: """
         The page contains the renderer, works offline in any current browser, and plays a pattern \
-        while you edit it. Without a pattern, the page is empty, and you can drop files on it. \
-        Saving overwrites the file if the browser supports that; otherwise, it downloads a copy.
+        while you edit it. If you do not specify a pattern, the page is empty. You can drop \
+        pattern files on the page. When you save, the page overwrites the file if the browser can \
+        write files; otherwise, the browser downloads a copy.
 
         With --serve, Temblor serves the page to browsers on this computer, at an address that \
-        contains a secret, until you press Ctrl-C. Saving then writes the pattern file. If the \
-        file has changed in the meantime, nothing is written, and the page offers both versions. \
-        Links in a folder are not served.
+        contains a secret, until you press Ctrl-C. When you save on this page, Temblor writes the \
+        pattern file. If the file has changed since the page loaded it, Temblor writes nothing, \
+        and the page offers both versions. Temblor does not serve symbolic links in a folder.
 
         \(SharedOptions.settingsUnusedText)
         """,
@@ -34,10 +35,10 @@ enum StudioCommand {
         serve, port, profile, PageOutput.openOption, LiveOptions.quiet,
       ],
       examples: [
-        .init("temblor studio mine.ahap --open", "Write studio.html with a pattern and open it."),
+        .init("temblor studio mine.ahap --open", "Write a page with a pattern, and open it."),
         .init(
           "temblor studio --serve old.ahap new.ahap --profile buttkicker-lfe",
-          "Edit two files for a shaker."),
+          "Edit two patterns for a shaker."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -45,7 +46,7 @@ enum StudioCommand {
   private static func patternArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
     Argument(
       SharedOptions.patternName,
-      help: "One or two pattern files, or names of shipped patterns: A and B.",
+      help: "Pattern A and, optionally, pattern B: pattern files or names of shipped patterns.",
       completion: .patterns(formats), isRepeatable: true, isOptional: true
     ).texts()
   }
@@ -55,11 +56,11 @@ enum StudioCommand {
   ).flag()
   private static let port = Option(
     "--port", value: "N",
-    help: "Port to serve on. Default: a port that depends on the file, if it is free."
+    help: "Port to serve on. Default: a free port that is the same each time for the same files."
   ).int(in: 1...65_535)
   private static let profile = Option(
     "--profile", value: "PROFILE",
-    help: "Profile with which the page opens: a name from 'temblor profiles', or a file.",
+    help: "Initial profile of the page: a name from 'temblor profiles', or a file.",
     defaultText: "speaker", completion: SharedOptions.profileCompletion)
 
   struct Options {
