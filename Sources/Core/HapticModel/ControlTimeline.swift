@@ -3,12 +3,12 @@
 /// 1. A parameter steps to its value and holds it.
 /// 2. A curve holds its first value from its start to its first point, is linear between its points
 ///    (or approximates a square root within a tolerance), and holds its last value.
-/// 3. The parameter or curve that starts later replaces the earlier. If they start together, a
-///    curve precedes a step; otherwise, the one later in the pattern wins.
+/// 3. A parameter or curve replaces any that started earlier. If a curve and a step start together,
+///    the step wins; otherwise, the one later in the pattern wins.
 ///
 /// Points are sorted by time. Values are clamped to the range of the control; NaN becomes neutral.
 public struct ControlTimeline: Equatable, Sendable {
-  /// The grid to which times are rounded.
+  /// The unit and rounding of positions.
   public enum TimeGrid: Equatable, Sendable {
     /// Positions are times in seconds, without rounding.
     case seconds
@@ -38,7 +38,7 @@ public struct ControlTimeline: Equatable, Sendable {
     public var value: Double
     /// The increase of the value per second or frame.
     public var slope: Double
-    /// The start of the step or curve that the segment belongs to, or nil for the neutral value.
+    /// The start of the step or curve that the segment came from, or nil for the neutral value.
     public var sourceStart: Double?
 
     /// Creates a segment.
@@ -47,7 +47,7 @@ public struct ControlTimeline: Equatable, Sendable {
     ///   - start: The first position.
     ///   - value: The value at the first position.
     ///   - slope: The increase of the value per second or frame.
-    ///   - sourceStart: The start of the step or curve that the segment belongs to, or nil.
+    ///   - sourceStart: The start of the step or curve that the segment came from, or nil.
     public init(start: Double, value: Double, slope: Double = 0, sourceStart: Double? = nil) {
       self.start = start
       self.value = value
@@ -173,7 +173,8 @@ public struct ControlTimeline: Equatable, Sendable {
     return segments[cursor].value(at: position)
   }
 
-  /// Returns a timeline in which a function replaces each segment, for ducking or a tempo change.
+  /// Returns a timeline in which the results of a function replace each segment, such as for
+  /// ducking.
   public func mappingSegments(_ transform: (Segment) -> [Segment]) -> ControlTimeline {
     var timeline = self
     timeline.segments = segments.flatMap(transform)
@@ -206,7 +207,7 @@ public struct ControlTimeline: Equatable, Sendable {
       let nextPosition = grid.unclampedPosition(forSeconds: to.time)
       let length = nextPosition - grid.unclampedPosition(forSeconds: from.time)
       let slope = (to.value - from.value) / length
-      // A slope that is not finite makes a step, as do points at the same time.
+      // Points at equal times, or with a slope that is not finite, form a step.
       guard length > 0, slope.isFinite else { continue }
       append(
         Segment(start: position, value: from.value, slope: slope, sourceStart: start),

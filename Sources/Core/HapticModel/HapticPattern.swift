@@ -1,7 +1,7 @@
 /// A pattern of haptic and audio events with the parameters and curves that control them.
 ///
-/// The values are in any order, as the author wrote them. Times are seconds from the start of the
-/// pattern. Creating a pattern validates nothing: readers clamp values, and compilation rejects
+/// Events, parameters, and curves can be in any order. Times are in seconds from the start of the
+/// pattern. A pattern is not validated when created: readers clamp values, and compilation rejects
 /// patterns that cannot be rendered.
 public struct HapticPattern: Equatable, Sendable {
   /// The haptic and audio events.
@@ -124,7 +124,8 @@ public struct HapticEvent: Equatable, Sendable {
 }
 
 extension HapticEvent.Kind {
-  /// The origin of an event's duration: none for an impulse, the event, or its sound file.
+  /// The source of an event's duration. An impulse has none; otherwise, the event or its sound file
+  /// determines it.
   public enum DurationSource: Sendable { case impulse, duration, file }
 
   /// The properties of a kind on which rendering depends, in one place for all kinds.

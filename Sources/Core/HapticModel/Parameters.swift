@@ -21,7 +21,7 @@ public enum EventParameterID: String, CaseIterable, Sendable {
   /// The high-frequency content of an audio event, 0…1.
   case audioBrightness = "AudioBrightness"
 
-  /// The valid range; values outside are clamped.
+  /// The valid range. Values outside the range are clamped.
   public var range: ClosedRange<Float> {
     switch self {
     case .audioPan, .audioPitch: -1...1
@@ -102,7 +102,8 @@ public struct EventParameters: Equatable, Sendable {
 }
 
 extension EventParameters: ExpressibleByDictionaryLiteral {
-  /// Creates a set of parameter values; of two values for one identifier, the last is used.
+  /// Creates a set of parameter values. If an identifier occurs more than once, its last value is
+  /// used.
   public init(dictionaryLiteral elements: (EventParameterID, Float)...) {
     for (id, value) in elements {
       self[id] = value
@@ -151,7 +152,7 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
   /// A Boolean value that indicates whether the control multiplies a value rather than adding to
   /// it.
   public var isMultiplier: Bool { self == .hapticIntensityControl || self == .audioVolumeControl }
-  /// The valid range; values outside are clamped.
+  /// The valid range. Values outside the range are clamped.
   public var range: ClosedRange<Float> { isMultiplier ? 0...1 : -1...1 }
   /// The value before the first parameter or curve: 1 for multipliers, otherwise 0.
   public var neutralValue: Float { isMultiplier ? 1 : 0 }
@@ -174,7 +175,7 @@ public enum DynamicParameterID: String, CaseIterable, Sendable {
 
 /// A change of a control to a value, which holds until the next change.
 public struct DynamicParameter: Equatable, Sendable {
-  /// The control.
+  /// The control that changes.
   public var id: DynamicParameterID
   /// The value, in the range of the control.
   public var value: Float
@@ -220,7 +221,7 @@ public struct ParameterCurve: Equatable, Sendable {
     case squared
   }
 
-  /// The control.
+  /// The control that the curve changes.
   public var id: DynamicParameterID
   /// The start, in seconds from the start of the pattern.
   public var time: Double

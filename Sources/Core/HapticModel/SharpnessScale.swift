@@ -2,7 +2,7 @@ internal import CMath
 
 /// A mapping between sharpness and frequency, for formats that store frequencies in hertz.
 ///
-/// The mapping is not limited to sharpness 0…1: values outside are frequencies beyond the scale.
+/// The mapping extends beyond sharpness 0…1, for frequencies outside the scale.
 public struct SharpnessScale: Equatable, Sendable {
   /// The frequency of sharpness 0, in hertz.
   public var minimumHertz: Double
@@ -19,8 +19,8 @@ public struct SharpnessScale: Equatable, Sendable {
     self.isLogarithmic = isLogarithmic
   }
 
-  /// The scale of the profile `phone`, 80–230 Hz in equal ratios. The default for formats without a
-  /// scale of their own.
+  /// The scale of the profile `phone`: 80–230 Hz in equal ratios. It is the default for formats
+  /// that do not define a scale.
   public static let phone = SharpnessScale(minimumHertz: 80, maximumHertz: 230, isLogarithmic: true)
 
   /// The minimum and maximum frequencies that a pattern can state, in hertz.
@@ -41,7 +41,7 @@ public struct SharpnessScale: Equatable, Sendable {
   /// Returns the sharpness of a positive frequency, without clamping: values outside 0…1 are beyond
   /// the scale.
   ///
-  /// A scale of a single frequency has the sharpness 0.
+  /// If the scale has only a single frequency, the result is 0.
   public func sharpness(ofHertz hertz: Double) -> Double {
     guard maximumHertz != minimumHertz else { return 0 }
     return isLogarithmic
@@ -49,10 +49,11 @@ public struct SharpnessScale: Equatable, Sendable {
       : (hertz - minimumHertz) / (maximumHertz - minimumHertz)
   }
 
-  /// The maximum logarithm of the ratio of the frequencies at the ends of a line that represents a
-  /// part of a line on the other kind of scale.
+  /// The maximum logarithm of the frequency ratio across a line that approximates part of a line on
+  /// the other kind of scale.
   ///
-  /// A chord of a logarithm or an exponential deviates by an eighth of its square, below 10⁻⁴.
+  /// A chord of a logarithm or exponential deviates by an eighth of the squared length, which is
+  /// below 10⁻⁴.
   private static let maximumLogarithm = 0.021
 
   /// The maximum number of lines that represent a single line.
@@ -94,8 +95,8 @@ extension HapticComposition {
   /// A Boolean value that indicates whether a layer states frequencies in hertz.
   public var statesHertz: Bool { layers.contains { $0.sharpnessScale != nil } }
 
-  /// Returns the composition with the sharpness of its layers on the scale of a device, which
-  /// determines the frequencies again.
+  /// Returns the composition with sharpness on the scale of a device, so that the device determines
+  /// the frequencies.
   ///
   /// - Parameter scale: The scale of the device. A frequency beyond it becomes the nearest end.
   public func convertingStatedHertz(to scale: SharpnessScale) -> HapticComposition {

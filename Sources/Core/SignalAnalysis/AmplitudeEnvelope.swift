@@ -12,8 +12,8 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   /// The interval between values, in seconds.
   public let stepSeconds: Double
 
-  /// Half of the window of the peak limit, in seconds: half a period of 20 Hz, the lowest tone that
-  /// is followed without ripple.
+  /// Half of the window of the peak limit, in seconds. It is half a period of 20 Hz, the lowest
+  /// tone that is tracked without ripple.
   private static let peakHalfWindowSeconds = 0.0125
 
   /// Measures the mean of a signal's channels. Non-finite samples count as silence.
@@ -101,7 +101,7 @@ public struct AmplitudeEnvelope: Equatable, Sendable {
   }
 }
 
-/// The frequency of a low tone over time, from 30 to 600 Hz.
+/// The frequency of a low-frequency tone over time, from 30 to 600 Hz.
 ///
 /// The frequency is the mean phase advance of the analytic signal within 12 ms to each side,
 /// weighted by power. A point is a tone if the phase advance over 2 ms is coherent, which that of
@@ -124,7 +124,8 @@ public struct FrequencyTrack: Equatable, Sendable {
     }
   }
 
-  /// The tones by time. Points of one tone are one step apart; there are none without a tone.
+  /// The points of all tones, sorted by time. Points of a tone are one step apart; gaps have no
+  /// points.
   public let points: [Point]
   /// The interval between points of one tone, in seconds.
   public let stepSeconds: Double

@@ -16,8 +16,8 @@ public struct Levels: Equatable, Sendable {
   /// A sound shorter than 0.4 s is measured as if silence followed up to 0.4 s. K-weighting
   /// attenuates frequencies below 40 Hz, so that haptic sounds read lower than they feel.
   public var integratedLoudness: Double?
-  /// The number of samples that are infinite, NaN, or beyond 240 dB. All other levels count them as
-  /// silence.
+  /// The number of samples that are infinite, NaN, or above 240 dB. They count as silence in all
+  /// other levels.
   public var nonFiniteCount: Int
 
   /// Creates levels.
@@ -33,8 +33,8 @@ public struct Levels: Equatable, Sendable {
     self.nonFiniteCount = nonFiniteCount
   }
 
-  /// Combines the levels of channels of equal length: maximum peaks, mean square, and mean of all
-  /// samples.
+  /// Combines the levels of channels with equal lengths into the maximum peaks, the RMS value, and
+  /// the mean.
   public init(joining channels: [Levels], integratedLoudness: Double?) {
     let weight = 1 / Double(max(1, channels.count))
     self.init(
@@ -80,7 +80,7 @@ public struct Levels: Equatable, Sendable {
 
 /// Measures the levels of a signal of any length, block by block.
 ///
-/// The memory does not grow with the signal, except for one number for each 100 ms of loudness.
+/// Memory use is constant, except for one number per 100 ms for the loudness.
 ///
 /// - Note: A measurement may be used by one thread at a time.
 public struct LevelMeasurement: ~Copyable {
@@ -111,9 +111,9 @@ public struct LevelMeasurement: ~Copyable {
     combinedLoudness?.add(interleaved)
   }
 
-  /// Returns the levels of all samples that were added.
+  /// Returns the levels of all added samples.
   ///
-  /// The whole has the maximum peaks, the mean and mean square of all samples, and the loudness of
+  /// `whole` contains the maximum peaks, the mean and RMS value of all samples, and the loudness of
   /// all channels together.
   public consuming func finish() -> (whole: Levels, channels: [Levels]) {
     let channelLevels = meters.indices.map { meters[$0].finish().levels }
@@ -132,7 +132,7 @@ public struct LevelMeasurement: ~Copyable {
 ///
 /// - Note: A measurement may be used by one thread at a time.
 public final class ChannelMeasurement {
-  /// The number of frames that are measured at once: a few kilobytes.
+  /// The number of frames that are measured at once, which occupy a few kilobytes.
   private static let blockLength = 64 * TruePeakMeter.segmentLength
 
   private let loudness: LoudnessMeasurement?
@@ -183,8 +183,8 @@ public final class ChannelMeasurement {
   /// Returns the results for all samples that were added. No samples can be added afterward.
   public func finish() -> (levels: Levels, spectrum: Spectrum?) {
     measureBlock()
-    // The interpolation continues after the last samples. The silence has no effect on the other
-    // levels.
+    // Append silence so that the interpolation reaches the last samples. The silence does not
+    // affect the other levels.
     for index in 0..<TruePeakMeter.segmentLength {
       pendingSamples[TruePeakMeter.historyLength + index] = 0
     }
@@ -362,8 +362,8 @@ struct TruePeakMeter {
   static let segmentLength = 64
 
   private(set) var peak = Float(0)
-  /// The taps of each phase, that of the latest sample first. The phase of the samples themselves
-  /// has none.
+  /// The taps of each phase, starting with the tap for the latest sample. The phase at the samples
+  /// themselves needs no taps.
   private let polyphaseTaps: [[Float]]
   private let maximumInterpolationGain: Float
   private var previousSegmentPeak = Float(0)
@@ -371,7 +371,7 @@ struct TruePeakMeter {
   init(rate: Double) {
     let oversamplingFactor = rate < 96_000 ? 4 : rate < 192_000 ? 2 : 1
     polyphaseTaps = (1..<oversamplingFactor).map { Self.taps(of: $0, factor: oversamplingFactor) }
-    // The 2 % are for rounding.
+    // Add 2 % to allow for rounding.
     maximumInterpolationGain =
       1.02 * (polyphaseTaps.map { $0.reduce(0) { $0 + abs($1) } }.max() ?? 0)
   }
@@ -419,7 +419,7 @@ extension SIMD8<Float> {
       to: SIMD8<Float>.self)
   }
 
-  /// Returns the greater of the elements in each lane.
+  /// Returns the greater element of each lane.
   func lanewiseMaximum(_ other: SIMD8<Float>) -> SIMD8<Float> {
     replacing(with: other, where: other .> self)
   }

@@ -2,9 +2,9 @@ internal import CMath
 
 /// The onsets of transients and of continuous events in a signal, by time.
 ///
-/// An onset is a time at which a signal grows in a way that its past does not predict, and reaches
-/// half of its level within 30 ms; slower rises are fades. A burst on a steady tone is an onset
-/// even if its phase is opposite and lowers the level.
+/// An onset is a time at which a signal grows unpredictably and reaches half of its level within 30
+/// ms. Slower rises count as fades. A burst on a steady tone is an onset even if its opposite phase
+/// lowers the level.
 ///
 /// 1. The signal is decimated to its tactile band, below 0.7 kHz.
 /// 2. A linear predictor, fitted to the last 50 ms, predicts each sample 5 ms ahead. Tones and
@@ -56,12 +56,12 @@ private struct OnsetSearch {
   static let minimumUnpredictability = 0.3
   /// The minimum growth of the level at an onset.
   static let minimumAmplitudeGrowth = 1.2
-  /// The minimum ratio of the prediction error to the median error before. Noise reaches five by
-  /// chance.
+  /// The minimum ratio of the prediction error to the preceding median error. In noise, the ratio
+  /// reaches 5 by chance.
   static let minimumResidualProminence = 7.0
   /// The minimum level of an onset relative to the signal's peak: −46 dB.
   static let minimumPeakRatio = 0.005
-  /// The minimum amplitude of an onset: some steps of 16 bits.
+  /// The minimum amplitude of an onset: about 16 quantization steps at 16 bits.
   static let minimumAmplitude = 5e-4
 
   /// The decimated signal.
@@ -211,7 +211,7 @@ private struct OnsetSearch {
     else { return nil }
     let magnitudeBefore = maximum(
       of: magnitudes, in: max(0, index - frameCount(seconds: 0.008))..<index)
-    // After a pause, an onset may be as strong as the signal before.
+    // After a pause, an onset need not exceed the level before the pause.
     let isFromPause =
       residualRise > 0.8 * magnitudeAfter && magnitudeAfter > 0.7 * magnitudeBefore
       && maximum(
@@ -286,7 +286,7 @@ private struct SteadyTone {
   private let sineAmplitude: Double
   private let cosineAmplitude: Double
 
-  /// The maximum fraction of the power that the sine may leave.
+  /// The maximum fraction of the power that remains after subtracting the sine.
   private static let maximumResidualRatio = 0.03
 
   /// Fits a sine; nil if the segment is not a sine.

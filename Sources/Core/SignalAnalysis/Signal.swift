@@ -48,8 +48,8 @@ public struct Signal: Equatable, Sendable {
     return samples
   }
 
-  /// The minimum level of a channel's difference from the mean that counts, relative to the loudest
-  /// channel: −40 dB.
+  /// The minimum level at which a channel's difference from the mean is noticeable, relative to the
+  /// loudest channel: −40 dB.
   private static let minimumDifference = 0.01
 
   /// A Boolean value that indicates whether a channel differs noticeably from the mean of all.
@@ -104,21 +104,21 @@ enum NonFiniteSamples {
 
 /// The reason why a signal cannot be measured.
 public struct AnalysisError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The kind of an error, which implies the remedy.
+  /// The kind of an error, which determines the remedy.
   public enum Kind: String, Sendable {
-    /// The rate is out of range: resample.
+    /// The sample rate is out of range. Resample the signal.
     case unsupportedRate
-    /// There are no channels or too many: measure some of them.
+    /// The signal has no channels or too many. Measure fewer channels.
     case unsupportedChannelCount
-    /// The signal is too long: measure an excerpt.
+    /// The signal is too long. Measure an excerpt.
     case unsupportedLength
-    /// The profile cannot be rendered: choose another.
+    /// The profile cannot be rendered. Choose a different profile.
     case unsupportedProfile
   }
 
   /// The kind of the error.
   public var kind: Kind
-  /// One line for the user, without the name of the signal.
+  /// A one-line message for the user, without the name of the signal.
   public var description: String
 
   /// Creates an error.

@@ -5,6 +5,7 @@ internal import CSampleKernels
 /// the gain.
 ///
 /// The attenuation at 20 Hz is 0.003 dB, or 0.13 dB in fast mode. During silence, the estimated
+/// offset decays at the fast rate, so that the output reaches digital silence.
 ///
 /// Each filter subtracts the output of a one-pole low-pass, which estimates the offset. Frames are
 /// processed in groups of four: the recursion is unrolled, so that the four offsets depend only on

@@ -33,7 +33,7 @@ struct VibrationBuilder {
   /// Returns a waveform envelope, which repeats if the composition has a loop.
   mutating func makeWaveformEnvelope() -> VibrationEffect {
     let phoneScale = SharpnessScale.phone
-    // The format interpolates frequencies in hertz, so the lines are converted to hertz.
+    // The format interpolates in hertz, so convert the lines to hertz.
     var points: [EnvelopePoint] = []
     func append(_ point: EnvelopePoint) {
       points.append(
@@ -92,7 +92,7 @@ struct VibrationBuilder {
         remainingPoints.isEmpty ? 0 : 1)
   }
 
-  /// Returns everything as one line of levels and sharpness.
+  /// Merges all events into a single line of levels and sharpness.
   ///
   /// - Parameters:
   ///   - quantity: The quantity of the levels.

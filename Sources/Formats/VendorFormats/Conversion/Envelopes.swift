@@ -183,8 +183,8 @@ struct EnvelopeSampler {
     }
   }
 
-  /// Returns the envelopes without those that end more than a day after the start, which no reader
-  /// accepts.
+  /// Returns the envelopes, excluding those that end more than a day after the start, which readers
+  /// reject.
   func envelopes(of composition: HapticComposition, losses: inout LossLog) -> [EventEnvelope] {
     let envelopesByValidity = Dictionary(grouping: envelopes(of: composition)) {
       $0.endTime <= FrameConversion.maximumSeconds
@@ -257,8 +257,7 @@ struct EnvelopeSampler {
       _ = controls.sharpness.value(at: from, cursor: &cursors.sharpness)
       let intensitySegment = controls.intensity.segments[cursors.intensity]
       let sharpnessSegment = controls.sharpness.segments[cursors.sharpness]
-      // Each control is a single line within the interval, so the values at its ends are taken from
-      // this line.
+      // Within the interval, each control is a single line, so evaluate it at both ends.
       let gains = (
         Self.envelopeGain(of: envelopeShape, at: from - event.time, isLineStart: true),
         Self.envelopeGain(of: envelopeShape, at: to - event.time, isLineStart: false)

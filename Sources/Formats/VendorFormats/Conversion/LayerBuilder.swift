@@ -1,13 +1,14 @@
 internal import HapticFormats
 internal import HapticModel
 
-/// Distributes events among layers, apart for those with sharpness and those that state hertz.
+/// Distributes events among layers, separating events with sharpness from those that state hertz.
 struct ScaledLayerBuilder {
   /// The scale of events that state hertz.
   private let statedHertzScale: SharpnessScale
   private var sharpnessBuilder = LayerBuilder()
   private var hertzBuilder = LayerBuilder()
-  /// For each added event: layer 0 or 1 for sharpness or hertz, and its index in that builder.
+  /// The layer (0 for sharpness, 1 for hertz) of each added event, and its index in that layer's
+  /// builder.
   private var references: [EventReference] = []
 
   /// Creates a builder for events that state hertz on a scale.

@@ -6,9 +6,9 @@ extension HapticFormat {
   /// The haptic materials of Interhaptics, version 5, as written by Haptic Composer, its engines,
   /// and ReaHaptic: a JSON text.
   ///
-  /// Interhaptics has not published a description. This implementation follows the keys and numbers
-  /// of public files and the headers of the engine (Interhaptics/InterhapticsEngine_CoreSDK), of
-  /// which no code is used.
+  /// Interhaptics has not published a specification. This implementation is based on the keys and
+  /// numbers in public files and on the headers of the engine
+  /// (Interhaptics/InterhapticsEngine_CoreSDK). It contains none of the engine's code.
   public static let haps = json(
     "haps", title: "Interhaptics", endings: ["haps"], rules: Rule.hapsRules, keepsHertz: true,
     resolution: FormatResolution(

@@ -2,9 +2,9 @@ public import HapticFormats
 internal import Reading
 
 extension HapticFormat {
-  /// The binary file of MPEG-I haptics, ISO/IEC 23090-31. Locations are bytes and their bits.
+  /// The binary file of MPEG-I haptics, ISO/IEC 23090-31. Locations are byte and bit offsets.
   ///
-  /// It becomes the same layers as the text, ``hjif``, and is only read.
+  /// The format is read-only. A file is read as the same layers as its text equivalent, ``hjif``.
   public static let hmpg = HapticFormat(
     "hmpg", title: "MPEG haptics binary stream", fileExtensions: ["hmpg"], rules: Rule.hmpgRules,
     resolution: FormatResolution(
@@ -113,7 +113,7 @@ struct HMPGDecoder {
     while reader.remainingBitCount > 0 {
       let start = reader.bitPosition
       let type = try reader.readBits(6)
-      // Two bits of synchronization and four bits of the layer don't affect the content.
+      // Skip the synchronization (2 bits) and layer (4 bits), which do not affect the content.
       try reader.skipBits(6)
       let duration = try reader.readBits(24)
       let length = try reader.readBits(32)
@@ -198,7 +198,7 @@ struct HMPGDecoder {
     }
     document.ticksPerSecond = timescale
     document.syncCount += 1
-    // The nominal duration, its deviation, and a flag for overlapping units.
+    // Skip the nominal duration, its deviation, and the flag for overlapping units.
     try reader.skipBits(49)
   }
 
@@ -337,7 +337,7 @@ struct HMPGDecoder {
     perception.description = try reader.readText()
     perception.modality = try readCode(
       bits: 8, noun: "perception", from: &reader, count: MPEGModality.binaryCodeCount)
-    // The avatar, and the number of library effects.
+    // Skip the avatar and the number of library effects.
     try reader.skipBits(24)
     if try reader.readFlag() {
       perception.semanticScheme = try reader.readText()
@@ -521,7 +521,7 @@ struct HMPGDecoder {
 
   /// Decodes effects of a band, or continuations of effects.
   private mutating func decodeEffectData(_ reader: inout BitReader) throws(BitReadError) {
-    // A flag that indicates whether the packet can be decoded without the preceding packets.
+    // Skip the flag that indicates whether the packet can be decoded independently.
     try reader.skipBits(1)
     let ids = try readDescribedIDs(count: 3, from: &reader)
     let kind = self[band: ids].kind

@@ -4,7 +4,7 @@ import HapticModel
 /// The content of a `.haptic` file: an amplitude envelope, emphases on its points, and a frequency
 /// envelope.
 struct HapticClip: Equatable {
-  /// A transient that stands out of the amplitude envelope.
+  /// A transient that exceeds the amplitude envelope.
   struct Emphasis: Equatable {
     /// The amplitude, 0…1; at least that of the envelope point.
     var amplitude: Float
@@ -54,8 +54,8 @@ struct HapticClip: Equatable {
 // MARK: - As a composition
 
 extension HapticClip {
-  /// A Boolean value that indicates whether only emphases can be felt. The format requires an
-  /// envelope, so that it lasts slightly longer than the last emphasis.
+  /// A Boolean value that indicates whether only emphases can be felt. Even then, the format
+  /// requires an envelope, which lasts slightly longer than the last emphasis.
   var hasOnlyEmphases: Bool {
     guard let lastPoint = amplitudePoints.last,
       let tap = amplitudePoints.last(where: { $0.emphasis != nil })
@@ -112,8 +112,8 @@ extension HapticClip {
     return layers
   }
 
-  /// Creates the clip that a composition was read from, value by value, or returns nil if the
-  /// composition has anything that a clip cannot hold.
+  /// Creates the clip from which a composition was read, with identical values. Returns nil if a
+  /// clip cannot represent the composition.
   init?(exactly composition: HapticComposition, mapping: AmplitudeMapping) {
     guard composition.loop == nil, (1...2).contains(composition.layers.count),
       composition.layers.allSatisfy({
@@ -178,8 +178,8 @@ extension HapticClip {
     return true
   }
 
-  /// Returns the amplitude that maps to an intensity. Several neighboring values do; the one with
-  /// the fewest digits is most likely the original.
+  /// Returns the amplitude that maps to an intensity. Of several matching values, the one with the
+  /// fewest digits is most likely the original.
   private static func shortestDecimalAmplitude(of intensity: Float, mapping: AmplitudeMapping)
     -> Float?
   {
@@ -212,7 +212,7 @@ extension HapticClip {
 extension HapticClip {
   /// The silence after the last emphasis of a clip without other haptics, in seconds.
   static let trailingSilenceDuration = 0.02
-  /// The maximum distance of a transient from the point that carries it, in seconds.
+  /// The maximum distance, in seconds, between a transient and its envelope point.
   private static let timeTolerance = 1e-6
 
   /// Creates the clip that is closest to a composition, and records each loss.
@@ -318,7 +318,7 @@ extension HapticClip {
     return frequencyPoints
   }
 
-  /// Puts transients on envelope points as emphases, and inserts points where there are none.
+  /// Adds transients to envelope points as emphases, and inserts missing points.
   private mutating func insertEmphases(of transients: [EventEnvelope], losses: inout LossLog) {
     var pointsWithEmphases: [AmplitudePoint] = []
     pointsWithEmphases.reserveCapacity(amplitudePoints.count + transients.count)

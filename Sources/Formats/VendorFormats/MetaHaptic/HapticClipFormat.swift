@@ -69,15 +69,15 @@ struct HapticClipFile: Sendable {
   var clip = HapticClip()
   /// The major, minor, and patch version; empty if the file has no version.
   var version: [Int] = []
-  /// The metadata texts, in file order.
+  /// The metadata entries, in file order.
   var metadata: [(name: String, value: String)] = []
 
   subscript(name: String) -> String? { metadata.last { $0.name == name }?.value }
 }
 
 extension HapticClip {
-  /// Creates the clip that the haptics of a composition were read from, value by value, or returns
-  /// nil if they have anything that a clip cannot hold. Layers of audio are losses.
+  /// Creates the clip from which the haptics of a composition were read, with identical values.
+  /// Returns nil if a clip cannot represent them. Audio layers are reported as losses.
   fileprivate init?(
     hapticsOf composition: HapticComposition, options: WritingOptions, losses: inout LossLog
   ) {

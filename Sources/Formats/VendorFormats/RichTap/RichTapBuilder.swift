@@ -3,8 +3,7 @@ internal import HapticModel
 internal import Reading
 
 /// Converts a composition into a document of a dialect. Events whose curves fit the format are
-/// written as they are. Other events are written as their envelope, which includes everything that
-/// acts on them.
+/// written directly. Other events are written as their envelope, which includes all controls.
 struct RichTapBuilder {
   private let dialect: RichTapDialect
   private let tolerance: Double
@@ -149,7 +148,7 @@ struct RichTapBuilder {
   ) {
     guard let strongestPoint = points.max(by: { $0.level < $1.level }) else { return }
     let intensityPercent = quantizer.quantizeToPercent(strongestPoint.level)
-    // A level that rounds to 0 is still written, as silence.
+    // A level that rounds to 0 is still written, as a silent point.
     let maximumGain = Double(intensityPercent) / 100
     var segmentEvent = RichTapDocument.Event(
       kind: .continuous, startMilliseconds: from, durationMilliseconds: to - from,

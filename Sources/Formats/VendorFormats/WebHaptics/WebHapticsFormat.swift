@@ -48,12 +48,12 @@ private struct WebVibration: Equatable, Sendable {
   /// The level, 0…1.
   var intensity = defaultIntensity
 
-  /// The level of vibrations that state none.
+  /// The default level of a vibration.
   static let defaultIntensity = 0.5
   /// The maximum duration that the library plays, in milliseconds.
   static let maximumDuration = 1_000
 
-  /// Returns the text of levels. Longer levels are divided, and pauses become delays.
+  /// Returns the JSON text of levels. Long levels are divided, and pauses become delays.
   static func text(of levels: VibrationSteps) -> [UInt8] {
     var writer = JSONWriter()
     writer.writeArray { list in
@@ -83,8 +83,7 @@ private struct WebVibration: Equatable, Sendable {
   }
 }
 
-/// Reads vibrations as events in series. A vibration that touches the preceding one at the same
-/// level extends it.
+/// Reads vibrations as consecutive events. Adjacent vibrations with the same level are merged.
 private struct WebHapticsReader: JSONSchemaReader {
   private typealias Field = JSONProperty<WebVibration, WebHapticsReader>
 
