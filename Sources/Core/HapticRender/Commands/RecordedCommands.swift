@@ -47,7 +47,7 @@ package final class CommandReplay {
   ///
   /// Commands of live voices are omitted.
   package func commands(_ recorded: RecordedCommands) -> [RenderCommand] {
-    removedPlayers.removeAll(where: \.isReleased)
+    removedPlayers.removeAll { $0.isReleased }
     cuePoints += recorded.cuePoints
     players += recorded.additions.map { ($0.original, $0.parameters.makePlayer()) }
     return recorded.commands.compactMap { command in
