@@ -27,9 +27,9 @@ enum EditCommand {
                                    Add a control point.
 
         Events have the fields \(fieldNames(ofList: "events")); parameters have \
-        \(fieldNames(ofList: "parameters")); curves have \(fieldNames(ofList: "curves")); points have \
-        \(fieldNames(ofList: "points")). Times are in seconds. The times of points are relative to the \
-        start of their curve.
+        \(fieldNames(ofList: "parameters")); curves have \(fieldNames(ofList: "curves")); points \
+        have \(fieldNames(ofList: "points")). Times are in seconds. The times of points are \
+        relative to the start of their curve.
 
         Temblor rejects changes that add an error to the pattern, and prints warnings that the \
         changes cause. The file must be encoded as UTF-8. In zsh, put paths in quotation marks.

@@ -166,7 +166,7 @@ import Testing
     #expect(near.status == 0)
     let lines = near.output.split(separator: "\n", omittingEmptySubsequences: false).map(
       String.init)
-    #expect(lines[0] == "           near   measured        change  profile value")
+    #expect(lines[0] == "           near   measured         change  profile value")
     #expect(lines[1].hasPrefix("resonance  43 Hz  4") && lines[1].hasSuffix(" %  +2.3 %  ±3 %"))
     #expect(
       lines[2].hasPrefix("quality    4      ") && lines[2].hasSuffix("within a factor of 1.1"))
