@@ -187,7 +187,7 @@ import VendorFormats
     ),
     (
       ["--format", "hmpg"],
-      "temblor: invalid value 'hmpg' for '--format': expected ahap, haptic,", 64
+      "temblor: invalid value 'hmpg' for '--format'", 64
     ),
   ])
   func whatCannotBeDoneIsSaid(_ options: [String], _ message: String, _ status: Int) {
