@@ -114,4 +114,31 @@ struct SeveralChangesTests {
     }
     #expect(failures.isEmpty, "\(failures.count) of \(pairCount): \(failures)")
   }
+
+  /// The tail is above the level that counts as silence in a comparison, and below 2 % of the
+  /// event's peak, so that no explanation changes it.
+  @Test(
+    "A quiet tail that ends early has few differences, none of 0 dB", arguments: [0.134, 0.141])
+  func quietTailHasFewDifferences(tailLevel: Double) throws {
+    func pattern(endingAt end: Double?) -> HapticPattern {
+      var points: [(Double, Float)] = [
+        (0, 1), (0.5, 1), (0.51, Float(tailLevel)), (end ?? 1.5, Float(tailLevel)),
+      ]
+      if let end {
+        points += [(end + 0.001, 0)]
+      }
+      let curve = ParameterCurve(
+        id: .hapticIntensityControl, time: 0,
+        controlPoints: points.map { ParameterCurve.ControlPoint(time: $0.0, value: $0.1) })
+      return HapticPattern(events: [hum(0, 1.5, intensity: 1, sharpness: 0.5)], curves: [curve])
+    }
+    let comparison = Comparison(
+      try formattedTake(HapticComposition(pattern(endingAt: nil)), in: .ahap),
+      try formattedTake(HapticComposition(pattern(endingAt: 1)), in: .ahap))
+    #expect(comparison.differences.count <= 2, "\(comparison.sentences)")
+    #expect(
+      comparison.differences.allSatisfy { $0.kind != .level || abs($0.amount) >= 0.1 },
+      "\(comparison.sentences)")
+    #expect(comparison.differences.allSatisfy { $0.referenceEvents.count <= 1 })
+  }
 }

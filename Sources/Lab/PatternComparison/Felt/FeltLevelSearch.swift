@@ -238,8 +238,9 @@ struct FeltLevelSearch {
     return add(region)
   }
 
+  /// Returns true if a track is felt in a range. Explanations only change its sounding range.
   private func sounds(_ track: FeltTrack, in range: Range<Int>) -> Bool {
-    track.range.clamped(to: range).contains { track.amplitude(at: $0) > context.floor }
+    track.soundingRange.clamped(to: range).contains { track.amplitude(at: $0) > context.floor }
   }
 
   /// Returns the part of the grid that a track affects.
@@ -270,7 +271,8 @@ struct FeltLevelSearch {
     let changed = changedAmplitudes(of: side, track, by: gain - 1, around: span)
     let after = cost(changed, candidate.amplitudes[...], in: span)
     return Explanation(
-      remainingFraction: after / max(before, 1e-12), isAdded: false, track: index, gain: gain)
+      remainingFraction: Self.remainingFraction(after, of: before), isAdded: false, track: index,
+      gain: gain)
   }
 
   /// Returns the explanation that the candidate has a track which the reference lacks.
@@ -280,7 +282,13 @@ struct FeltLevelSearch {
     let changed = changedAmplitudes(of: candidate, track, by: -1, around: span)
     let after = cost(side.amplitudes[...], changed, in: span)
     return Explanation(
-      remainingFraction: after / max(before, 1e-12), isAdded: true, track: index, gain: 0)
+      remainingFraction: Self.remainingFraction(after, of: before), isAdded: true, track: index,
+      gain: 0)
+  }
+
+  /// Returns the fraction of a cost that remains. An explanation of no difference explains nothing.
+  private static func remainingFraction(_ remaining: Double, of cost: Double) -> Double {
+    cost > 1e-9 ? remaining / cost : 1
   }
 
   /// Returns the sum of a side near a span, plus a track with a factor.

@@ -63,10 +63,10 @@ struct FeltSentences {
       guard let event = events[index] else { return nil }
       let start = clock.target(of: event.time) + shift
       let end = clock.target(of: event.end) + shift + lengthening
-      let matching = candidateEvents.values.filter { other in
-        other.kind == event.kind
-          && abs(other.time - start) <= Self.counterpartSeconds
-          && abs(other.end - end) <= Self.counterpartSeconds
+      let matching = candidateEvents.values.filter { candidateEvent in
+        candidateEvent.kind == event.kind
+          && abs(candidateEvent.time - start) <= Self.counterpartSeconds
+          && abs(candidateEvent.end - end) <= Self.counterpartSeconds
       }
       return matching.count == 1 ? matching[0].index : nil
     }
