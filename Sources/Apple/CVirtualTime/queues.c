@@ -94,8 +94,9 @@ void dispatch_after_f(uint64_t when, void *queue, void *context, void (*work)(vo
 }
 
 // Timer sources are only armed to fire immediately, so libdispatch still handles suspension and
-// cancellation. libdispatch fires them on a thread of its own: the call of a handler is pending
-// work from the firing until its end, or until the source is suspended, set again, or canceled.
+// cancellation. libdispatch fires them on a thread of its own. A firing is pending work until its
+// handler is called, or until the source is suspended, set again, or canceled; the call is pending
+// work until its end.
 typedef struct timer {
   struct timer *next;
   void *source;
@@ -177,8 +178,8 @@ void *dispatch_source_create(const void *type, uintptr_t handle, uintptr_t mask,
   return source;
 }
 
-/// Notes that a source was activated, or that the count of its suspensions changed.
-static void note_suspension(void *object, int change) {
+/// Records that a source was activated, or that the count of its suspensions changed.
+static void record_suspension(void *object, int change) {
   pthread_mutex_lock(&lock);
   timer *it = timer_of(object);
   if (it) {
@@ -191,19 +192,19 @@ static void note_suspension(void *object, int change) {
 
 void dispatch_activate(void *object) {
   NEXT(dispatch_activate);
-  note_suspension(object, 0);
+  record_suspension(object, 0);
   next(object);
 }
 
 void dispatch_resume(void *object) {
   NEXT(dispatch_resume);
-  note_suspension(object, -1);
+  record_suspension(object, -1);
   next(object);
 }
 
 void dispatch_suspend(void *object) {
   NEXT(dispatch_suspend);
-  note_suspension(object, 1);
+  record_suspension(object, 1);
   next(object);
 }
 
@@ -230,6 +231,8 @@ static void due(void *context) {
   arming *it = context;
   if (setting(it->source, 0) != it->generation || dispatch_source_testcancel(it->source)) return disarm(it);
   set_fired(it->source, 1);
+  // A cancellation on another thread may have preceded the firing.
+  if (dispatch_source_testcancel(it->source)) set_fired(it->source, 0);
   set_timer(it->source, 0, ~0ull, 0);
   if (it->interval == ~0ull) return disarm(it);
   vt.schedule(it->device, (int64_t)it->interval, due, leave_source, it);
@@ -263,18 +266,24 @@ static void invoke(void *block) { ((struct block *)block)->invoke(block); }
 
 static void handle(void *context) {
   handler *it = context;
-  vt.enter(it->device, invoke, it->block);
+  // The call is pending work of its own: the handler may set its source again.
+  vt.pending(it->device, 1);
   set_fired(it->source, 0);
+  vt.enter(it->device, invoke, it->block);
+  vt.pending(it->device, -1);
 }
 
 static void finalize(void *context) {
   handler *it = context;
   pthread_mutex_lock(&lock);
-  timer *record = timer_of(it->source);
+  timer **next = &timers;
+  while (*next && (*next)->source != it->source) next = &(*next)->next;
+  timer *record = *next;
   if (record) {
     record->is_fired = 0;
     update_pending(record);
-    *record = (timer){.next = record->next, .source = it->source};
+    *next = record->next;
+    free(record);
   }
   pthread_mutex_unlock(&lock);
   _Block_release(it->block);
