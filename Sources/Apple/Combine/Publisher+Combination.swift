@@ -14,10 +14,7 @@ public struct Just<Output>: Publisher {
   /// Calls a closure for the value.
   public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable {
     receiveValue(output)
-    return AnyCancellable {
-      false
-    } _: {
-    }
+    return AnyCancellable(mayDeliver: { false }) {}
   }
 }
 
@@ -48,9 +45,7 @@ extension Publisher {
   public func merge(with other: some Publisher<Output, Failure>) -> AnyPublisher<Output, Failure> {
     AnyPublisher { receive in
       let subscriptions = [sink(receiveValue: receive), other.sink(receiveValue: receive)]
-      return AnyCancellable {
-        subscriptions.contains(where: \.isActive)
-      } _: {
+      return AnyCancellable(mayDeliver: { subscriptions.contains(where: \.isActive) }) {
         subscriptions.forEach { $0.cancel() }
       }
     }
@@ -72,9 +67,7 @@ extension Publisher {
           receive(pair)
         }
       }
-      return AnyCancellable {
-        first.isActive || second.isActive
-      } _: {
+      return AnyCancellable(mayDeliver: { first.isActive || second.isActive }) {
         first.cancel()
         second.cancel()
       }
@@ -95,9 +88,7 @@ extension Publisher {
     AnyPublisher { receive in
       let inner = Subscriptions()
       let outer = sink { inner.add(transform($0).sink(receiveValue: receive)) }
-      return AnyCancellable {
-        outer.isActive || inner.areActive
-      } _: {
+      return AnyCancellable(mayDeliver: { outer.isActive || inner.areActive }) {
         outer.cancel()
         inner.cancel()
       }
@@ -182,7 +173,8 @@ private final class Subscriptions: @unchecked Sendable {
   var areActive: Bool { lock.withLock { subscriptions }.contains(where: \.isActive) }
 
   func cancel() {
-    let ended = lock.withLock { exchange(&subscriptions, with: []) }
-    withExtendedLifetime(ended) {}
+    for subscription in lock.withLock({ exchange(&subscriptions, with: []) }) {
+      subscription.cancel()
+    }
   }
 }

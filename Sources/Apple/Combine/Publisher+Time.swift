@@ -36,9 +36,7 @@ extension Publisher {
     AnyPublisher { receive in
       let throttle = Throttle(interval: interval, scheduler: scheduler, isLatest: latest, receive)
       let subscription = sink { throttle.send($0) }
-      return AnyCancellable {
-        subscription.isActive || throttle.isRunning
-      } _: {
+      return AnyCancellable(mayDeliver: { subscription.isActive || throttle.isRunning }) {
         subscription.cancel()
         throttle.cancel()
       }
@@ -91,9 +89,7 @@ private final class PendingDeliveries: @unchecked Sendable {
 
   /// Returns a subscription that also cancels the deliveries of the values that it received.
   func subscription(with upstream: AnyCancellable) -> AnyCancellable {
-    AnyCancellable {
-      upstream.isActive || !self.isEmpty
-    } _: {
+    AnyCancellable(mayDeliver: { upstream.isActive || !self.isEmpty }) {
       upstream.cancel()
       self.cancel()
     }

@@ -20,17 +20,10 @@ internal import Foundation
     init(_ value: Value) { self.value = value }
   }
 
-  /// The location of the storage, which the values of one view share.
-  private final class Location {
-    var storage: Storage
-
-    init(_ storage: Storage) { self.storage = storage }
-  }
-
-  private let location: Location
+  private let location: StorageLocation<Storage>
 
   /// Creates a state with an initial value.
-  public init(wrappedValue: Value) { location = Location(Storage(wrappedValue)) }
+  public init(wrappedValue: Value) { location = StorageLocation(Storage(wrappedValue)) }
 
   /// Creates a state with an initial value.
   public init(initialValue: Value) { self.init(wrappedValue: initialValue) }
@@ -84,14 +77,7 @@ public struct StateObject<Object: ObservableObject>: ViewProperty {
     init(_ makeObject: @escaping () -> Object) { self.makeObject = makeObject }
   }
 
-  /// The location of the storage, which the values of one view share.
-  private final class Location {
-    var storage: Storage
-
-    init(_ storage: Storage) { self.storage = storage }
-  }
-
-  private let location: Location
+  private let location: StorageLocation<Storage>
 
   /// The object. A screen that evaluates a view observes the objects that the view reads.
   public var wrappedValue: Object {
@@ -102,7 +88,7 @@ public struct StateObject<Object: ObservableObject>: ViewProperty {
 
   /// Creates a property whose object is created on first use.
   public init(wrappedValue makeObject: @autoclosure @escaping () -> Object) {
-    location = Location(Storage(makeObject))
+    location = StorageLocation(Storage(makeObject))
   }
 
   func connect(at path: String, in collector: inout ObserverCollector) {
@@ -238,4 +224,11 @@ extension View {
   private func isEqual<Value: Equatable>(_ value: Value, _ other: Any) -> Bool {
     other as? Value == value
   }
+}
+
+/// The location of a property's storage, which the values of one view share.
+private final class StorageLocation<Storage: AnyObject> {
+  var storage: Storage
+
+  init(_ storage: Storage) { self.storage = storage }
 }

@@ -70,9 +70,12 @@ enum OSLogFormat {
   }
 
   private static func text(of value: Any, flags: Substring, conversion: Substring) -> String {
-    switch value {
-    case let number as Double: String(format: "%\(flags)\(conversion)", number)
-    case let number as Float: String(format: "%\(flags)\(conversion)", Double(number))
+    let isFloatingPoint = "aAeEfFgG".contains(conversion)
+    return switch value {
+    case let number as Double where isFloatingPoint:
+      String(format: "%\(flags)\(conversion)", number)
+    case let number as Float where isFloatingPoint:
+      String(format: "%\(flags)\(conversion)", Double(number))
     case let number as any BinaryInteger where conversion == "x" || conversion == "X":
       String(Int64(truncatingIfNeeded: number), radix: 16, uppercase: conversion == "X")
     default: "\(value)"
