@@ -48,7 +48,7 @@ public struct PipeWireBackend: OutputBackend {
     guard !PipeWireLibraryClient.isInstalled || PipeWireLibraryClient.hasStreams else {
       // Libraries before version 0.3.50 do not state the time of a stream.
       return try ALSABackend().open(
-        NamedSink.Server.pipeWire.plugInDevice(namedSink.sink), request, time: time)
+        namedSink.plugInDevice, request, time: time)
     }
     let sink = try namedSink.find(on: .system)
     let stream = try Self.stream(request, on: sink, named: namedSink.sink, device: device)

@@ -229,7 +229,7 @@ package enum CaptureDevices {
         return try PipeWireCapture(device, rate: rate, periodSeconds: periodSeconds)
       }
       return try LiveCapture(
-        node.server.plugInDevice(node.sink), rates: rates, periodSeconds: periodSeconds)
+        node.plugInDevice, rates: rates, periodSeconds: periodSeconds)
     }
     return try LiveCapture(device, rates: rates, periodSeconds: periodSeconds)
   }

@@ -78,7 +78,7 @@ struct PipeWireMachine {
   /// The name of the requested node.
   let target: String
   let endpoint: PipeWireGraph.Endpoint
-  /// The properties of the stream; nil until they are negotiated.
+  /// The properties of the stream; nil if the machine only reads the objects of the server.
   var request: PipeWireStreamRequest?
 
   private(set) var graph = PipeWireGraph()

@@ -41,6 +41,9 @@ package struct NamedSink: Equatable, Sendable {
   /// The device as the user named it.
   private let device: String
 
+  /// The device that plays on the sink through ALSA's plug-in.
+  var plugInDevice: String { remote == nil ? server.plugInDevice(sink) : device }
+
   /// Reads the name of a device; nil if the device follows the server's default sink or belongs to
   /// no sound server.
   package init?(device: String) {

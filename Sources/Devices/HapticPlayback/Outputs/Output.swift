@@ -30,7 +30,7 @@ public struct OutputRequest: Equatable, Sendable {
   public var periodSize: Int
   /// The number of frames in the buffer at the requested rate; at another rate, the same duration.
   public var bufferSize: Int
-  /// A Boolean value that indicates whether an output behind a sound server may choose its own
+  /// A Boolean value that indicates whether an output of a sound server may choose its own
   /// periods and buffer, and enlarge the buffer after underruns.
   public var adaptsBuffer: Bool
 
