@@ -19,7 +19,7 @@ from typing import Any, Callable
 LIBRARY = Path(os.environ.get("TEMBLOR_LIBRARY_PATH") or Path(__file__).parent / "libtemblor.so.0")
 
 _INTERFACE = {
-    # name: (result, arguments behind the host)
+    # name: (result, arguments after the host)
     "release": (None, ""),
     "status": (c_int32, ""),
     "output": (POINTER(c_uint8), ""),
@@ -63,10 +63,10 @@ class Library:
 
 
 class HapticError(Exception):
-    """What is wrong with a pattern, a profile or a device.
+    """An error in a pattern, profile, or device.
 
     Attributes:
-        message: One line without a place.
+        message: One line without a location.
         file: The file as it was named; empty where there is none.
         line: The line from 1, or None.
         column: The column from 1, or None.
@@ -171,7 +171,7 @@ class _Gate:
 _gate = _Gate()
 
 
-def _current_gate() -> _Gate:
+def current_gate() -> _Gate:
     """The gate of this process.
 
     By its number, since a child releases the objects of the parent's other threads before it runs any hook.
@@ -183,13 +183,8 @@ def _current_gate() -> _Gate:
 
 
 os.register_at_fork(
-    before=lambda: _current_gate().before_fork(), after_in_parent=lambda: _gate.after_fork(),
-    after_in_child=_current_gate)
-
-
-def calls() -> _Gate:
-    """The gate of this process, for a `with` statement around several calls that a fork waits for together."""
-    return _current_gate()
+    before=lambda: current_gate().before_fork(), after_in_parent=lambda: _gate.after_fork(),
+    after_in_child=current_gate)
 
 
 class Host:
@@ -201,7 +196,7 @@ class Host:
     """The number of bytes of all patterns that stay open; one stays in any case."""
 
     def __init__(self) -> None:
-        self._gate = _current_gate()
+        self._gate = current_gate()
         self._lock = threading.RLock()
         self._address: int | None = None
         with self._gate:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Iterable
 
 from . import __version__
-from ._haptics import Pattern, PathLike, _pattern, _wav
+from ._haptics import Pattern, PathLike, _check_profile, _check_sample_rate, _pattern, _wav
 from ._many import iterate_renderings
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ def read_settings(folder: PathLike) -> dict[str, Any]:
 def _settings(form: str, profile: PathLike, sample_rate: float, shard_size: int) -> dict[str, Any]:
     if shard_size < 1:
         raise ValueError(f"shard_size must be 1 or more, not {shard_size}")
+    _check_sample_rate(sample_rate)
+    _check_profile(profile)
     path = Path(profile)
     digest = hashlib.sha256(path.read_bytes()).hexdigest() if path.suffix == ".json" else None
     return {
@@ -106,10 +108,8 @@ def _write_parts(patterns: Iterable[Pattern | PathLike], folder: PathLike, setti
     paths = []
     # Patterns of several parts are rendered together, so that small parts keep all cores busy.
     batch_size = max(1, 512 // size)
-    for first in itertools.count(0, batch_size):
-        batch = list(itertools.islice(remaining, batch_size * size))
-        if not batch:
-            return paths
+    first = 0
+    while batch := list(itertools.islice(remaining, batch_size * size)):
         parts = [batch[start:start + size] for start in range(0, len(batch), size)]
         targets = [root / name.format(first + number) for number in range(len(parts))]
         paths += targets
@@ -122,7 +122,8 @@ def _write_parts(patterns: Iterable[Pattern | PathLike], folder: PathLike, setti
             start = (first + index) * size
             records = [(f"{start + number:09d}", pattern, next(rendered)) for number, pattern in enumerate(part)]
             _write(target, encode(records))
-    raise AssertionError("the count has no end")
+        first += batch_size
+    return paths
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Iterable, Mapping, Sequence, Union
 
 from ._core import HapticError, Host
-from ._core import calls as _calls
+from ._core import current_gate as _current_gate
 from ._core import shared as _shared
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ def render(pattern: Pattern | PathLike, profile: PathLike = "phone",
 
     _check_sample_rate(sample_rate)
     pattern = _pattern(pattern)
-    with _shared() as host, _calls():
+    with _shared() as host, _current_gate():
         number = host.profile(profile)
         count = host.call("render", pattern._slot(host), number, float(sample_rate))
         if count > 0:
@@ -351,7 +351,7 @@ def trace(sound: "ArrayLike | PathLike", *, events: int | None = None, taps_only
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with a pattern, or worth a look.
+    """A problem in a pattern, or a recommendation.
 
     Attributes:
         severity: "error", "warning" or "note".
@@ -377,7 +377,7 @@ class Finding:
 
 
 def check(pattern: Pattern | PathLike, profile: PathLike = "phone") -> list[Finding]:
-    """What `temblor check --profile` says of a pattern, in the order of its text; empty where nothing is wrong.
+    """Returns the findings of `temblor check --profile`, in the order of the text.
 
     A file that cannot be read is a list of its errors, not an exception.
     """
@@ -450,7 +450,7 @@ def compare(a: "Pattern | ArrayLike | PathLike", b: "Pattern | ArrayLike | PathL
 
 
 def convert(pattern: Pattern | PathLike, format: str) -> tuple[bytes, list[str]]:
-    """The content of a pattern's file in another format, and what that cannot keep, a line each.
+    """The content of a pattern's file in another format, and a line for each loss.
 
     Args:
         pattern: A pattern, or the path of its file.
@@ -464,10 +464,12 @@ def convert(pattern: Pattern | PathLike, format: str) -> tuple[bytes, list[str]]
     pattern = _pattern(pattern)
     with _shared() as host:
         slot = pattern._slot(host)
-        content = host.bytes("save", slot, format.encode(), len(format.encode()))
+        identifier = format.encode()
+        length = host.call("save", slot, identifier, len(identifier))
+        if not length:
+            raise HapticError.of(host.output())
+        content = host.output(length)
         losses = host.report("origin", slot)["losses"] + host.report("losses")
-    if not content:
-        raise HapticError(f"the pattern cannot be written as {format}", pattern.name)
     return content, [f"{each['kind']}: {each['message']}" for each in losses]
 
 

@@ -8,7 +8,6 @@ import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence, TypeVar, Union, overload
 
-from ._core import calls
 from ._haptics import Pattern, PathLike, _check_profile, _check_sample_rate, convert, measure, render
 
 if TYPE_CHECKING:

@@ -140,3 +140,12 @@ def test_parquet_files_have_a_row_for_each_pattern(tmp_path):
     assert row["name"] == "3.ahap" and row["key"] == "000000003"
     assert numpy.array_equal(numpy.array(row["samples"], numpy.float32), haptics.render(PATTERNS[3]))
 
+
+
+def test_a_failed_call_leaves_the_folder_usable(tmp_path):
+    folder = tmp_path / "set"
+    with pytest.raises(haptics.HapticError):
+        haptics.write_shards(["light"], folder, profile="no-such-profile")
+    with pytest.raises(ValueError):
+        haptics.write_shards(["light"], folder, sample_rate=0)
+    assert len(haptics.write_shards(["light"], folder)) == 1
