@@ -43,9 +43,9 @@ struct BurstSearch {
     var pursuit = PursuitResidual(residual, dictionary: dictionary, hasFixedPhase: false)
     var bursts: [FoundBurst] = []
     for _ in 0..<(isDense ? Self.densePassCount : 1) {
-      let found = strongestBursts(in: &pursuit)
-      guard !found.isEmpty else { break }
-      bursts += found
+      let newBursts = strongestBursts(in: &pursuit)
+      guard !newBursts.isEmpty else { break }
+      bursts += newBursts
     }
     if isDense {
       for index in bursts.indices {

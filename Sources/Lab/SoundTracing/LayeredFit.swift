@@ -29,13 +29,13 @@ struct LayeredFit {
     case amplitude(burst: Int, isQuadrature: Bool)
   }
 
-  /// Refines tones and bursts, and returns the residual.
+  /// Refines tones and bursts.
   func refine(
     _ tones: inout [TonePath], _ bursts: inout [FoundBurst], in signal: [Float]
-  ) -> [Float] {
-    var residual = residual(of: tones, bursts, in: signal)
+  ) {
+    let residual = residual(of: tones, bursts, in: signal)
     let columns = columns(tones, bursts, sampleCount: signal.count)
-    guard !columns.isEmpty else { return residual }
+    guard !columns.isEmpty else { return }
     var matrix = SkylineMatrix()
     let maximumLength = columns.reduce(0) { max($0, $1.samples.count) }
     var firstNear = 0
@@ -53,8 +53,6 @@ struct LayeredFit {
           residual, from: column.start, column.samples, from: 0, count: column.samples.count)
       })
     apply(changes, of: columns, to: &tones, &bursts)
-    residual = self.residual(of: tones, bursts, in: signal)
-    return residual
   }
 
   /// Returns a signal without tones and bursts.

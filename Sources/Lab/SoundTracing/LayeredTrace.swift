@@ -111,7 +111,7 @@ struct LayeredTrace {
     // would have taken the energy of a tone.
     _ = selection.fitEdges(to: samples)
     if pass > 0 {
-      _ = fit.refine(&selection.tones, &bursts, in: samples)
+      fit.refine(&selection.tones, &bursts, in: samples)
     }
     let residual = selection.fitEdges(to: samples)
     let search = BurstSearch(
@@ -123,7 +123,7 @@ struct LayeredTrace {
       samples: samples)
     steps.replaceSteps(among: &bursts, in: &selection)
     selection.tones.removeAll { $0.span.count <= 8 }
-    _ = fit.refine(&selection.tones, &bursts, in: samples)
+    fit.refine(&selection.tones, &bursts, in: samples)
     let refined = PursuitResidual(samples, dictionary: dictionary, subtracting: bursts)
       .unpaddedSamples
     _ = selection.fitEdges(to: refined)

@@ -73,8 +73,8 @@ struct TonePath {
   func meanHertz(in range: Range<Int>, rate: Double) -> Double {
     let range = range.clamped(to: domain)
     guard range.count > 1 else { return nodes[0].tone.hertz }
-    let turn = phase(at: range.upperBound - 1) - phase(at: range.lowerBound)
-    return turn / Double(range.count - 1) * rate / (2 * .pi)
+    let phaseChange = phase(at: range.upperBound - 1) - phase(at: range.lowerBound)
+    return phaseChange / Double(range.count - 1) * rate / (2 * .pi)
   }
 
   /// The core of a span.
@@ -136,10 +136,10 @@ struct TonePath {
       // The cubic Hermite interpolation.
       let length = Double(nodes[next].center - nodes[next - 1].center)
       let fraction = Double(position - nodes[next - 1].center) / length
-      let rest = 1 - fraction
-      return rest * rest * (1 + 2 * fraction) * nodePhases[next - 1]
+      let complement = 1 - fraction
+      return complement * complement * (1 + 2 * fraction) * nodePhases[next - 1]
         + fraction * fraction * (3 - 2 * fraction) * nodePhases[next]
-        + fraction * rest * length * (rest * slopes[next - 1] - fraction * slopes[next])
+        + fraction * complement * length * (complement * slopes[next - 1] - fraction * slopes[next])
     }
   }
 

@@ -287,11 +287,11 @@ struct ToneSelection {
     let secondHertz = second.meanHertz(in: joint..<joint + 40, rate: rate)
     let frequencyDifference = abs(secondHertz / firstHertz - 1)
     let levelRatio = first.level(at: joint) / max(second.level(at: joint), 1e-9)
-    let turn = first.phase(at: joint) - second.phase(at: joint)
-    let phaseDifference = abs(atan2(sin(turn), cos(turn)))
+    let phaseOffset = first.phase(at: joint) - second.phase(at: joint)
+    let phaseDifference = abs(atan2(sin(phaseOffset), cos(phaseOffset)))
     let isContinuous =
       frequencyDifference < 0.03 && phaseDifference < 0.8 && levelRatio > 0.6 && levelRatio < 1.6
-    // Behind a burst, the phase is less exact.
+    // After a burst, the phase is less exact.
     let isInterrupted = Double(second.nodes[0].center - lastCenter) > 0.07 * rate
     let isAlike =
       frequencyDifference < 0.012 && phaseDifference < 1.9 && levelRatio > 0.88

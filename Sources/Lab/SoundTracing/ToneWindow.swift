@@ -119,7 +119,7 @@ struct ToneWindowFit {
     guard power >= minimumPower else { return [] }
     fold(window)
     let residualFloor = Self.residualFloorFraction * power + noisePower + 1e-14
-    let nothing = independentCount * log(power + residualFloor)
+    let scoreWithoutTones = independentCount * log(power + residualFloor)
     var best: Model?
     for index in subspaces.indices {
       subspaces[index].update(with: window)
@@ -131,7 +131,7 @@ struct ToneWindowFit {
         let isPlausible = (0..<toneCount).allSatisfy {
           tone(model, $0).amplitude < 3 * (2 * power).squareRoot()
         }
-        if isPlausible, model.score < best?.score ?? nothing {
+        if isPlausible, model.score < best?.score ?? scoreWithoutTones {
           best = model
         }
       }
@@ -295,10 +295,7 @@ private struct SignalSubspace {
         folded[offset] = window[center + offset] + sign * window[center - 1 - offset]
       }
       for row in 0..<length {
-        let value = folded[row]
-        for column in 0...row {
-          covariance[row * length + column] += value * folded[column]
-        }
+        Vector.add(folded, times: folded[row], to: &covariance, at: row * length, count: row + 1)
       }
     }
     for row in 0..<length {
@@ -413,8 +410,9 @@ private struct SignalSubspace {
     }
   }
 
-  /// Solves the cubic equation of a matrix without its mean eigenvalue, λ³ − p λ − q = 0, by
-  /// Newton's method from above, and the remaining quadratic equation.
+  /// Solves the cubic equation of a matrix without its mean eigenvalue,
+  /// λ³ + linear · λ − determinant = 0, by Newton's method from above, and the remaining quadratic
+  /// equation. A negative determinant is reflected first, so that the largest root is positive.
   private static func realEigenvaluesOfThree(_ matrix: [[Double]]) -> [Double]? {
     let mean = (matrix[0][0] + matrix[1][1] + matrix[2][2]) / 3
     var centered = matrix

@@ -69,7 +69,7 @@ public struct ManualMeasurement: Equatable, Sendable {
   private static let maximumSpreadOctaves = 0.125
   /// The interval of rising above falling presses, in octaves: a reaction time of 0.25 s, and 1.5
   /// dB beyond the peak of a Q factor of 2 in each direction.
-  private static let responseLagSeconds = -0.1...0.6
+  private static let responseLagOctaves = -0.1...0.6
   /// The minimum uncertainty, caused by heat, mounting, and the slope of a person's sensitivity.
   private static let minimumUncertainty = 0.04
   /// The maximum uncertainty of a useful result: half of a data sheet's. Presses at regular
@@ -178,7 +178,7 @@ public struct ManualMeasurement: Equatable, Sendable {
     uncertainty = Self.uncertainty(rising: rising, falling: falling)
     guard rising.count > 1, falling.count > 1,
       distances(agreeing).allSatisfy({ $0 <= Self.maximumSpreadOctaves }),
-      Self.responseLagSeconds.contains(risingMean - fallingMean),
+      Self.responseLagOctaves.contains(risingMean - fallingMean),
       uncertainty <= Self.maximumUncertainty
     else { throw Self.disagreementError(presses) }
     let offset = (risingMean + fallingMean) / 2
