@@ -317,7 +317,7 @@ int32_t temblor_session_play(temblor *host, int32_t slot, int32_t profile, int64
 //   seconds  The duration of the change, from 0 to 86400.
 //   frame    The frame of the session at which the change begins, as for temblor_session_play.
 //
-// Returns 1, or 0 if the playback has ended.
+// Returns 1, or 0 if the playback has ended or no device is open.
 int32_t temblor_session_control(temblor *host, int32_t play, int32_t control, double value, double seconds,
                                 int64_t frame);
 

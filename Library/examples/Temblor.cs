@@ -96,7 +96,7 @@ public sealed class Temblor : IDisposable
         return play;
     }
 
-    /// <summary>Moves a control of a playback. Returns false if the playback has ended.</summary>
+    /// <summary>Moves a control of a playback. Returns false if the playback has ended or no device is open.</summary>
     public bool Set(int play, Control control, double value = 0, double seconds = 0)
     {
         const int invalidState = 3;

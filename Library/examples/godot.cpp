@@ -74,7 +74,8 @@ class TemblorHaptics : public RefCounted {
   /// Plays the pattern immediately, and returns the number of the playback, or -1.
   int64_t play() { return temblor_session_play(host, 0, profile, -1); }
 
-  /// Moves a control of a playback within some seconds. Returns false if the playback has ended.
+  /// Moves a control of a playback within some seconds. Returns false if the playback has ended,
+  /// or no device is open.
   bool set_control(int64_t play, int64_t control, double value, double seconds) {
     return temblor_session_control(host, number(play), number(control), value, seconds, -1) == 1;
   }

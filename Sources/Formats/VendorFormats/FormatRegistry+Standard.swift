@@ -25,6 +25,7 @@ extension HapticFormat {
   ///   - endings: The filename extensions.
   ///   - rules: The rules, in listing order.
   ///   - dialects: The dialects that can be written.
+  ///   - keepsHertz: True if the writer handles frequencies in hertz.
   ///   - resolution: The rounding of values in files.
   ///   - allowsArray: True if the outermost value of a file can be an array.
   ///   - matches: Returns whether an outline is that of a file of this format.
@@ -39,16 +40,10 @@ extension HapticFormat {
     read: @escaping @Sendable (JSONDocument, ReadingOptions) -> ReadResult, write: Writer? = nil,
     shape: (@Sendable () -> JSONSchema)? = nil
   ) -> HapticFormat {
-    @Sendable func document(_ file: SourceFile) throws(InputError) -> JSONDocument {
-      do {
-        return try JSONDocument(text: file.bytes, name: file.name)
-      } catch {
-        throw InputError(error, rule: .invalidSyntax)
-      }
-    }
     var canonical: Rewriter?
     if let shape {
-      canonical = { (file) throws(InputError) in shape().canonicalText(of: try document(file).root)
+      canonical = { (file) throws(InputError) in
+        shape().canonicalText(of: try file.jsonDocument().root)
       }
     }
     return HapticFormat(
@@ -59,8 +54,19 @@ extension HapticFormat {
         let outline = JSONOutline(bytes, allowsArray: allowsArray)
         return outline.map(isMarked) == true ? .certain : .unrecognized
       },
-      read: { (file, options) throws(InputError) in read(try document(file), options) },
+      read: { (file, options) throws(InputError) in read(try file.jsonDocument(), options) },
       write: write,
       canonicalize: canonical)
+  }
+}
+
+extension SourceFile {
+  /// Parses the file as JSON.
+  func jsonDocument() throws(InputError) -> JSONDocument {
+    do {
+      return try JSONDocument(text: bytes, name: name)
+    } catch {
+      throw InputError(error, rule: .invalidSyntax)
+    }
   }
 }

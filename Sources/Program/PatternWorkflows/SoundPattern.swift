@@ -44,11 +44,10 @@ enum SoundPattern {
         '--input-channels'
         """)
     }
-    let layers = zip(channels, chosen.channels).enumerated().map { index, channel in
-      layer(
-        channel.1,
-        at: HapticComposition.BodyLocation(
-          index + 1, of: channels.count, name: "channel \(channel.0 + 1)"))
+    let layers = channels.indices.map { index in
+      let location = HapticComposition.BodyLocation(
+        index + 1, of: channels.count, name: "channel \(channels[index] + 1)")
+      return layer(chosen.channels[index], at: location)
     }
     return HapticComposition(layers: layers)
   }

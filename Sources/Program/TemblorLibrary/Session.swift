@@ -129,15 +129,16 @@ final class DeviceSession {
       let id: DynamicParameterID =
         control == .intensity ? .hapticIntensityControl : .hapticSharpnessControl
       let from = plays[number]?.controls[index] ?? id.neutralValue
-      plays[number]?.controls[index] = Float(value)
-      guard seconds > 0 else {
+      if seconds > 0 {
+        let points = [
+          ParameterCurve.ControlPoint(time: 0, value: from),
+          ParameterCurve.ControlPoint(time: seconds, value: Float(value)),
+        ]
+        try player.schedule(ParameterCurve(id: id, time: 0, controlPoints: points), at: time)
+      } else {
         try player.set(id, to: Float(value), at: time)
-        return true
       }
-      let points = [(0, from), (seconds, Float(value))].map {
-        ParameterCurve.ControlPoint(time: $0.0, value: $0.1)
-      }
-      try player.schedule(ParameterCurve(id: id, time: 0, controlPoints: points), at: time)
+      plays[number]?.controls[index] = Float(value)
     case .gain:
       try player.setGain(value, over: seconds > 0 ? seconds : nil, at: time)
     case .stop:

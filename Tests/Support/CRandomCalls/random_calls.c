@@ -371,7 +371,7 @@ static bool session_open(run *run) {
   char space[maximum_length];
   argument device = text(run, device_first, device_count, space);
   // Names of real devices and files are left out.
-  bool is_null = device.start && device.length > 0 && memcmp(device.start, "null:", 1) == 0;
+  bool is_null = device.start && device.length >= 5 && memcmp(device.start, "null:", 5) == 0;
   if (!is_null && device.length > 0) device.length = -1;
   return check_flag(
       run, temblor_session_open(

@@ -13,7 +13,7 @@ public struct JSONSchema {
     root = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
   }
 
-  /// What breaks the schema in a text, each with its place.
+  /// The violations of the schema in a text, each with its location.
   public func violations(in text: String) throws -> [String] {
     violations(of: root, in: try JSONSerialization.jsonObject(with: Data(text.utf8)), at: "$")
   }

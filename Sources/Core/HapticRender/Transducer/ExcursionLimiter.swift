@@ -160,14 +160,21 @@ struct ExcursionLimiter: ~Copyable {
 
   // MARK: - Prediction
 
+  /// Predicts the change of the state at the end of a step with a change of the gain.
+  @_noLocks @inline(__always) private static func predictGainSlopes(
+    of lane: inout ModelLanes, over step: StepMoments
+  ) {
+    lane.endStateGainSlopeX =
+      lane.driveSumResponseX * step.rampedSum + lane.driveMomentResponseX * step.rampedFirstMoment
+    lane.endStateGainSlopeY =
+      lane.driveSumResponseY * step.rampedSum + lane.driveMomentResponseY * step.rampedFirstMoment
+  }
+
   /// Predicts the end of a step after the kernel has advanced the models by it at unity gain.
   @_noLocks private mutating func predictStates(after step: StepMoments, next: StepMoments) {
     for index in 0..<modelLanes.count {
       var lane = modelLanes[index]
-      lane.endStateGainSlopeX =
-        lane.driveSumResponseX * step.rampedSum + lane.driveMomentResponseX * step.rampedFirstMoment
-      lane.endStateGainSlopeY =
-        lane.driveSumResponseY * step.rampedSum + lane.driveMomentResponseY * step.rampedFirstMoment
+      Self.predictGainSlopes(of: &lane, over: step)
       lane.endStateConstantX = lane.stateX - lane.endStateGainSlopeX
       lane.endStateConstantY = lane.stateY - lane.endStateGainSlopeY
       lane.unlimitedStateX = lane.stateX
@@ -183,10 +190,7 @@ struct ExcursionLimiter: ~Copyable {
     let scaledFirstMoment = gain * step.fallingFirstMoment
     for index in 0..<modelLanes.count {
       var lane = modelLanes[index]
-      lane.endStateGainSlopeX =
-        lane.driveSumResponseX * step.rampedSum + lane.driveMomentResponseX * step.rampedFirstMoment
-      lane.endStateGainSlopeY =
-        lane.driveSumResponseY * step.rampedSum + lane.driveMomentResponseY * step.rampedFirstMoment
+      Self.predictGainSlopes(of: &lane, over: step)
       lane.endStateConstantX =
         (lane.transitionXX * lane.stateX + lane.transitionXY * lane.stateY)
         + (lane.driveSumResponseX * scaledDriveSum + lane.driveMomentResponseX * scaledFirstMoment)

@@ -34,13 +34,7 @@ private struct StudioProject {
   /// The pause between clips that play one after the other, in seconds.
   private static let pauseSeconds = 0.5
 
-  init(_ file: SourceFile) throws(InputError) {
-    do {
-      json = try JSONDocument(text: file.bytes, name: file.name)
-    } catch {
-      throw InputError(error, rule: .invalidSyntax)
-    }
-  }
+  init(_ file: SourceFile) throws(InputError) { json = try file.jsonDocument() }
 
   /// The clips with haptics.
   var parts: [SourceFile.Part] {
@@ -60,16 +54,17 @@ private struct StudioProject {
         .projectStructure, at: json.root, "a project must have the key \"clips\" with an array")
       return result(nil, log, options)
     }
-    let parts = part.map { [$0] } ?? parts
+    let selectedParts = part.map { [$0] } ?? parts
+    let elements = Array(clips.elements)
     var combined = CombinedClips()
-    for part in parts {
-      guard let clip = clips.elements.dropFirst(part.index).first(where: { _ in true }) else {
-        log.add(.projectStructure, at: clips, "the project has no clip \(part.index + 1)")
+    for selectedPart in selectedParts {
+      guard elements.indices.contains(selectedPart.index) else {
+        log.add(.projectStructure, at: clips, "the project has no clip \(selectedPart.index + 1)")
         continue
       }
-      combined.add(clip, readingOptions: options, pause: Self.pauseSeconds)
+      combined.add(elements[selectedPart.index], readingOptions: options, pause: Self.pauseSeconds)
     }
-    if parts.isEmpty {
+    if selectedParts.isEmpty {
       log.add(.projectStructure, at: clips, "the project has no clips with haptics")
     }
     var result = result(

@@ -96,9 +96,10 @@ private struct PulsarPattern: Sendable {
   /// The continuous pattern as one event with curves, and the transients, each as a layer.
   var layers: [HapticComposition.Layer] {
     var layers: [HapticComposition.Layer] = []
-    if continuousMilliseconds > 0 {
+    let milliseconds = continuousMilliseconds
+    if milliseconds > 0 {
       let event = HapticEvent(
-        kind: .hapticContinuous, time: 0, duration: continuousMilliseconds / 1_000,
+        kind: .hapticContinuous, time: 0, duration: milliseconds / 1_000,
         parameters: [.hapticIntensity: 1, .hapticSharpness: 0])
       layers.append(
         HapticComposition.Layer(
@@ -145,7 +146,6 @@ private struct PulsarPattern: Sendable {
 /// Reads and writes the JSON of a pattern.
 private struct PulsarReader: JSONSchemaReader {
   private typealias Table<Owner> = JSONObjectSchema<Owner, PulsarReader>
-  private typealias Field<Owner> = JSONProperty<Owner, PulsarReader>
 
   static let writesShortNumbers = true
   var log = FindingLog()

@@ -85,8 +85,6 @@ private struct WebVibration: Equatable, Sendable {
 
 /// Reads vibrations as consecutive events. Adjacent vibrations with the same level are merged.
 private struct WebHapticsReader: JSONSchemaReader {
-  private typealias Field = JSONProperty<WebVibration, WebHapticsReader>
-
   let amplitudeMapping: AmplitudeMapping
   var log = FindingLog()
   let rules = JSONSchemaRules(
@@ -121,7 +119,6 @@ private struct WebHapticsReader: JSONSchemaReader {
     }
     for element in list.elements {
       var vibration = WebVibration()
-      guard expectKind(.object, of: element, as: "a vibration", errorCode: nil) else { continue }
       if Self.vibration.read(element, into: &vibration, reader: &self) {
         add(vibration, at: element)
       }
