@@ -18,9 +18,7 @@ package struct JSONOutline {
 
   /// Scans a text. Returns nil if it does not begin with an object or, if allowed, an array.
   package init?(_ text: Span<UInt8>, allowsArray: Bool = false) {
-    let hasByteOrderMark =
-      text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
-    var position = hasByteOrderMark ? 3 : 0
+    var position = ByteOrderMark.utf8Length(in: text)
     while position < text.count, Self.isWhitespace(text[position]) {
       position += 1
     }
@@ -90,5 +88,15 @@ package struct JSONOutline {
 
   private static func isWhitespace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
+}
+
+/// The byte-order mark of UTF-8, which text editors of Windows add to the start of a file.
+package enum ByteOrderMark {
+  /// Returns the length of the byte-order mark at the start of a text, in bytes: 3, or 0 without
+  /// a mark.
+  package static func utf8Length(in text: Span<UInt8>) -> Int {
+    let hasMark = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF
+    return hasMark ? 3 : 0
   }
 }

@@ -210,7 +210,7 @@ struct XMLTree: Sendable {
   /// Returns the name of the first element without parsing the text, empty if there is no element,
   /// or nil if the text is not XML.
   static func rootName(of text: Span<UInt8>) -> String? {
-    var position = text.count >= 3 && text[0] == 0xEF && text[1] == 0xBB && text[2] == 0xBF ? 3 : 0
+    var position = ByteOrderMark.utf8Length(in: text)
     while true {
       while position < text.count, isWhitespace(text[position]) {
         position += 1

@@ -96,7 +96,8 @@ private struct DurationArray {
   static func matches(_ text: Span<UInt8>) -> Bool {
     var hasDigit = false
     var hasSeparator = false
-    for index in 0..<min(text.count, recognizedLength) {
+    let start = ByteOrderMark.utf8Length(in: text)
+    for index in start..<max(start, min(text.count, recognizedLength)) {
       let byte = text[index]
       switch byte {
       case UInt8(ascii: "0")...UInt8(ascii: "9"):
@@ -115,8 +116,9 @@ private struct DurationArray {
 
   /// Parses a text with or without brackets, and reports invalid durations.
   init(_ file: SourceFile, beginsWithPause: Bool, maximum: DurationLimits?) throws(InputError) {
-    let hasBracket = file.bytes.first { !XMLTree.isWhitespace($0) } == UInt8(ascii: "[")
-    let text = hasBracket ? file.bytes : [UInt8(ascii: "[")] + file.bytes + [UInt8(ascii: "]")]
+    let list = file.bytes.dropFirst(ByteOrderMark.utf8Length(in: file.bytes.span))
+    let hasBracket = list.first { !XMLTree.isWhitespace($0) } == UInt8(ascii: "[")
+    let text = hasBracket ? Array(list) : [UInt8(ascii: "[")] + list + [UInt8(ascii: "]")]
     do throws(JSONError) {
       json = try JSONDocument(text: text, name: file.name)
     } catch {

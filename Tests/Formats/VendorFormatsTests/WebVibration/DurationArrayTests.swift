@@ -15,7 +15,9 @@ import VendorFormats
     FormatRegistry.standard.examine(file(text, name))
   }
 
-  @Test(arguments: ["[100, 50, 200]", "100,50,200\n"])
+  @Test(arguments: [
+    "[100, 50, 200]", "100,50,200\n", "\u{FEFF}[100, 50, 200]", "\u{FEFF}100,50,200",
+  ])
   func webVibrationBeginsWithAVibration(text: String) throws {
     let composition = try examine(text, "a.vibrate.json").get()
     let events = composition.layers[0].pattern.events
