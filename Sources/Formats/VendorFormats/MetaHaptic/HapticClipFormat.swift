@@ -166,6 +166,14 @@ struct HapticClipDecoder: JSONSchemaReader {
             .clipUnsupportedVersion, at: value,
             "unsupported version \(value.truncatedLexeme); expected version 1")
         }
+        for key in ["minor", "patch"] {
+          guard let part = value.parent?[key], let number = part.number else { continue }
+          if number < 0 || number != number.rounded() {
+            reader.log.add(
+              .clipUnsupportedVersion, at: part,
+              "\(key) is \(part.truncatedLexeme); must be a whole number of at least 0")
+          }
+        }
         return true
       } write: { _, _, object in
         object.writeMember("major", 1)
@@ -178,6 +186,18 @@ struct HapticClipDecoder: JSONSchemaReader {
       guard reader.expectKind(.object, of: value, as: "metadata") else { return false }
       for item in value.members {
         guard let name = item.key else { continue }
+        if HapticClipFile.metadataKeys.contains(name) {
+          let isValid =
+            name == "tags"
+            ? item.kind == .array && item.elements.allSatisfy { $0.string != nil }
+            : item.string != nil
+          if !isValid {
+            let type = name == "tags" ? "an array of strings" : "a string"
+            reader.log.add(
+              .clipInvalidMetadata, at: item, "\(name) must be \(type), not \(item.kind.noun)",
+              suggestion: "Meta's reader rejects the file")
+          }
+        }
         let texts = item.kind == .array ? item.elements.compactMap { $0.string } : []
         let text = item.string ?? texts.joined(separator: ", ")
         if !text.isEmpty {
@@ -583,6 +603,9 @@ extension Rule {
   static let clipStartsAfterZero = warning(
     "starts-late", "compatibility",
     "The first point should be at time 0. Meta's C++ player rejects other files.")
+  static let clipInvalidMetadata = warning(
+    "metadata", "compatibility",
+    "Metadata must be strings, and tags an array of strings. Meta's readers reject other files.")
   static let clipSimultaneousEmphases = warning(
     "same-time-emphasis", "compatibility",
     "Emphases should be at different times. Meta's C++ player rejects simultaneous emphases.")
@@ -595,7 +618,7 @@ extension Rule {
     .clipDecreasingTimes,
     .clipEmphasisBelowEnvelope, .clipEmphasisOutOfRange, .clipFrequencyOutsideEnvelope,
     .clipStartsAfterZero,
-    .clipSimultaneousEmphases,
+    .clipSimultaneousEmphases, .clipInvalidMetadata,
   ]
 
   static let voicesInvalidStructure = error(

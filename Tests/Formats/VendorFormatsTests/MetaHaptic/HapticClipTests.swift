@@ -108,6 +108,23 @@ import Testing
     #expect(rule(#"{"time": 0, "amplitude": "1"}, {"time": 2}"#).first == "haptic/structure:2:41")
   }
 
+  @Test func metadataAndVersionHaveTheTypesThatTheVendorReads() {
+    func rules(_ head: String) -> [String] {
+      let text =
+        "{\(head), \"signals\": {\"continuous\": {\"envelopes\": {\"amplitude\": "
+        + "[{\"time\": 0, \"amplitude\": 1}, {\"time\": 1, \"amplitude\": 1}]}}}}"
+      let file = SourceFile(Array(text.utf8), name: "a.haptic")
+      return FormatRegistry.standard.examine(file).findings.map(\.rule.text)
+    }
+    let version = "\"version\": {\"major\": 1, \"minor\": 0, \"patch\": 0}"
+    #expect(rules(version + ", \"metadata\": {\"author\": \"a\", \"tags\": [\"b\"]}") == [])
+    #expect(rules(version + ", \"metadata\": {\"author\": 1}") == ["haptic/metadata"])
+    #expect(rules(version + ", \"metadata\": {\"tags\": \"b\"}") == ["haptic/metadata"])
+    #expect(rules(version + ", \"metadata\": {\"tags\": [1]}") == ["haptic/metadata"])
+    #expect(rules("\"version\": {\"major\": 1, \"minor\": -1}") == ["haptic/version"])
+    #expect(rules("\"version\": {\"major\": 1, \"patch\": 0.5}") == ["haptic/version"])
+  }
+
   @Test func everyNewerMinorVersionAndUnknownKeysAreRead() {
     let text = """
       {"version": {"major": 1, "minor": 9000, "patch": 0}, "extra": [1],
