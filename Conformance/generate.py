@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Writes parse/, model/ and render/ from the cases below. Expected values follow from the documents alone: nothing here
+"""Writes parse/, model/ and render/ from the cases below, and haptic/ and android/ from generate_vendors.py. Expected values follow from the documents alone: nothing here
 calls a haptic program. An id is never given to another case."""
 import json
 import math
 import os
+
+import generate_vendors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 AHAP, API, SAMPLE, CHOICE, RFC = "apple-ahap", "apple-api", "apple-samples", "choice", "rfc8259"
@@ -536,6 +538,15 @@ if __name__ == "__main__":
         write(folder + "/cases.jsonl", "".join(json.dumps(case) + "\n" for case, _ in cases))
         for case, text in cases:
             write("%s/%s.ahap" % (folder, case["id"]), text)
-    names = [row[0] for row in PARSE] + [case["id"] for case, _ in MODEL + RENDER]
+    vendors = {"haptic": generate_vendors.haptic_cases(), "android": generate_vendors.android_cases()}
+    for folder, cases in vendors.items():
+        os.makedirs(os.path.join(HERE, folder), exist_ok=True)
+        for old in os.listdir(os.path.join(HERE, folder)):
+            os.remove(os.path.join(HERE, folder, old))
+        ending = {"haptic": "haptic", "android": "xml"}[folder]
+        write(folder + "/cases.jsonl", "".join(json.dumps(case) + "\n" for case, _ in cases))
+        for case, text in cases:
+            write("%s/%s.%s" % (folder, case["id"], ending), text)
+    names = [row[0] for row in PARSE] + [case["id"] for case, _ in MODEL + RENDER + vendors["haptic"] + vendors["android"]]
     assert len(names) == len(set(names)), [n for n in names if names.count(n) > 1]
-    print(len(PARSE), len(MODEL), len(RENDER), len(names))
+    print(len(PARSE), len(MODEL), len(RENDER), *map(len, vendors.values()), len(names))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the cases of this folder with one runner and prints what it passes.
 
-    judge.py RUNNER [--group parse|model|render] [--case ID] [--all]
+    judge.py RUNNER [--group parse|model|render|haptic|android] [--case ID] [--all]
 
 README.md has the contract of runners. Exit status: 0 where every case passes or is skipped, 3 where one fails."""
 import argparse
@@ -16,6 +16,7 @@ import numpy as np
 HERE = os.path.dirname(os.path.abspath(__file__))
 SKIPPED = 77
 TOLERANCE = 0.005
+AMPLITUDE_TOLERANCE = 0.01
 
 
 class Skip(Exception):
@@ -215,8 +216,59 @@ def judge_render(runner, case, folder):
         globals()["check_" + check["check"]](check, samples, rate, case["mapping"])
 
 
+# ---- haptic and android: a verdict, and the amplitudes of an accepted file
+
+
+def amplitudes(points, times):
+    """Amplitudes on the lines between points, after a jump where there is one; 0 outside."""
+    points = np.asarray(points, float).reshape(-1, 2)
+    if not len(points):
+        return np.zeros(len(times))
+    index = np.searchsorted(points[:, 0], times, side="right") - 1
+    inside = (index >= 0) & (index < len(points) - 1)
+    index = np.clip(index, 0, max(len(points) - 2, 0))
+    following = np.minimum(index + 1, len(points) - 1)
+    span = points[following, 0] - points[index, 0]
+    share = np.where(span > 0, (times - points[index, 0]) / np.where(span > 0, span, 1), 0)
+    return np.where(inside, points[index, 1] + share * (points[following, 1] - points[index, 1]), 0)
+
+
+def judge_vendor(group):
+    def judge(runner, case, _):
+        status, output = run(runner, group, path(group, case["id"]))
+        if case["verdict"] == "either":
+            return
+        if (status == 0) != (case["verdict"] == "accept"):
+            raise Failure("read, must be refused" if status == 0 else "refused, must be read")
+        if status != 0 or not ("points" in case or "taps" in case):
+            return
+        answer = json.loads(output)
+        if "points" in case:
+            wanted = np.asarray(case["points"], float)
+            times = np.arange(int(wanted[-1, 0] * 1000) + 20) / 1000 + 0.0005
+            # Half a millisecond to each side of a jump is left open.
+            jumps = np.concatenate([wanted[[0, -1], 0], wanted[1:, 0][np.diff(wanted[:, 0]) == 0]])
+            times = times[np.all([abs(times - jump) > 0.0006 for jump in jumps], axis=0)]
+            distance = abs(amplitudes(answer["points"], times) - amplitudes(wanted, times))
+            if distance.max() > AMPLITUDE_TOLERANCE:
+                worst = times[distance.argmax()]
+                raise Failure(f"amplitude {amplitudes(answer['points'], np.array([worst]))[0]:.4f}, not "
+                              f"{amplitudes(wanted, np.array([worst]))[0]:.4f}, at {worst:.4f} s")
+        if "taps" in case:
+            had, wanted = np.asarray(answer["taps"], float).reshape(-1, 2), np.asarray(case["taps"], float)
+            if len(had) != len(wanted):
+                raise Failure(f"{len(had)} taps, not {len(wanted)}")
+            if abs(had[:, 0] - wanted[:, 0]).max() > 0.0005 or abs(had[:, 1] - wanted[:, 1]).max() > AMPLITUDE_TOLERANCE:
+                raise Failure(f"taps {had.tolist()}, not {wanted.tolist()}")
+
+    return judge
+
+
+ENDINGS = {"haptic": ".haptic", "android": ".xml"}
+
+
 def path(group, name):
-    return os.path.join(HERE, group, name + ".ahap")
+    return os.path.join(HERE, group, name + ENDINGS.get(group, ".ahap"))
 
 
 def cases(group):
@@ -231,12 +283,13 @@ def cases(group):
 def main():
     parser = argparse.ArgumentParser(description="Run the conformance cases with one runner.")
     parser.add_argument("runner")
-    parser.add_argument("--group", choices=("parse", "model", "render"))
+    parser.add_argument("--group", choices=("parse", "model", "render", "haptic", "android"))
     parser.add_argument("--case", help="an id")
     parser.add_argument("--all", action="store_true", help="print cases that pass, too")
     options = parser.parse_args()
     runner = os.path.abspath(options.runner)
-    judges = {"parse": judge_parse, "model": judge_model, "render": judge_render}
+    judges = {"parse": judge_parse, "model": judge_model, "render": judge_render,
+              "haptic": judge_vendor("haptic"), "android": judge_vendor("android")}
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for group, judge in judges.items():

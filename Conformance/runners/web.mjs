@@ -26,12 +26,33 @@ function wave(samples, rate) {
   return Buffer.concat([header, Buffer.from(samples.buffer)]);
 }
 
+/** Returns the amplitudes and taps of a vendor's file: the squares of Temblor's intensities. */
+function amplitudes(pattern) {
+  const points = [];
+  const taps = [];
+  for (const { kind, corners } of pattern.events.filter(({ corners }) => corners.length)) {
+    const pairs = [];
+    for (let index = 0; index < corners.length; index += 3) {
+      pairs.push([corners[index], corners[index + 1] ** 2]);
+    }
+    if (kind === "HapticTransient") {
+      taps.push(...pairs);
+      continue;
+    }
+    const end = points.at(-1)?.[0];
+    if (end !== undefined && pairs[0][0] > end) points.push([end, 0], [pairs[0][0], 0]);
+    points.push(...pairs);
+  }
+  return { points, taps };
+}
+
 const [group, file, mappingFile, output] = process.argv.slice(2);
 try {
   const pattern = await load(new Uint8Array(await readFile(file)), { name: basename(file) });
-  if (group === "parse") {
+  if (group === "parse" || group === "haptic" || group === "android") {
     const error = check(pattern).find(({ severity }) => severity === "error");
     if (error) throw new TemblorError(error);
+    if (group !== "parse") process.stdout.write(JSON.stringify(amplitudes(pattern)));
   } else if (group === "model") {
     const events = pattern.events.filter(({ corners }) => corners.length).map(
       ({ kind, time, duration, corners }) => ({ kind, end: time + duration, corners })
