@@ -1,5 +1,8 @@
 // Unsaved work. The database of the browser has one entry for each document with unsaved changes, so
 // that neither a reload nor a crash nor another page loses it. Every opened file is a document.
+//
+// The database answers later. A page that closes does not wait for it, so the changes that it does
+// not have yet are also written to the local storage, which answers at once.
 
 /**
  * @typedef {{id: string, name: string, opened: Uint8Array, text: Uint8Array, etag?: string,
@@ -61,10 +64,33 @@ function claimDocument(id = newDocumentID()) {
   return { id, release: () => release() };
 }
 
+/** Claims the document of a draft. Returns null if another page has it open. */
+function claimDraft(id) {
+  if (!navigator.locks) return Promise.resolve(claimDocument(id));
+  return new Promise((resolve) => {
+    navigator.locks.request(lockName(id), { ifAvailable: true }, (lock) => {
+      if (!lock) {
+        resolve(null);
+        return null;
+      }
+      return new Promise((release) => { resolve({ id, release }); });
+    }).catch(() => resolve({ id, release() {} }));
+  });
+}
+
 /** Returns 128 random bits as text. */
 const newDocumentID = () => Array.from(
   crypto.getRandomValues(new Uint32Array(4)), (word) => word.toString(16).padStart(8, "0")
 ).join("");
+
+/** Returns the draft of a slot. */
+const draftOf = (slotIndex) => {
+  const slot = slots[slotIndex];
+  return {
+    id: slot.document.id, name: slot.file, opened: slot.opened, text: core.text(slotIndex),
+    etag: slot.save?.etag, when: Date.now(),
+  };
+};
 
 /** Stores or removes the draft of every slot that has changed since the last call. */
 async function storeDrafts() {
@@ -77,17 +103,17 @@ async function storeDrafts() {
     const key = isUnsaved ? slot.version : "none";
     if (slot.draftKey === key) return null;
     slot.draftKey = key;
-    if (!isUnsaved) return (store) => store.delete(slot.document.id);
-    const draft = {
-      id: slot.document.id, name: slot.file, opened: slot.opened, text: core.text(slotIndex),
-      etag: slot.save?.etag, when: Date.now(),
-    };
-    return (store) => store.put(draft);
+    if (!isUnsaved) return { slot, key, run: (store) => store.delete(slot.document.id) };
+    const draft = draftOf(slotIndex);
+    return { slot, key, run: (store) => store.put(draft) };
   });
   try {
     // All transactions start at once, because a page that is being hidden does not wait.
-    await Promise.all(operations.filter(Boolean).map(async (operation) => {
-      await withDrafts("readwrite", operation);
+    await Promise.all(operations.filter(Boolean).map(async ({ slot, key, run }) => {
+      const { id } = slot.document;
+      await withDrafts("readwrite", run);
+      slot.storedVersion = key;
+      if (slot.draftKey === key) removeUrgentDraft(id);
       document.body.dataset.drafts = String(Number(document.body.dataset.drafts ?? 0) + 1);
     }));
   } catch (error) {
@@ -103,38 +129,115 @@ function keepDrafts() {
   draftTimer ||= setTimeout(storeDrafts, draftDelay);
 }
 
+/** Removes a draft. */
+function removeDraft(id) {
+  removeUrgentDraft(id);
+  withDrafts("readwrite", (store) => store.delete(id)).catch(() => {});
+}
+
 /** Removes the draft of a slot whose document is closed, and its claim. */
 function dropDraft(slot) {
-  withDrafts("readwrite", (store) => store.delete(slot.document.id)).catch(() => {});
+  removeDraft(slot.document.id);
   slot.document.release();
+}
+
+// The drafts of a page that is closing.
+
+/** The start of their keys in the local storage. */
+const urgentPrefix = `${databaseName} draft `;
+
+/** Writes the changes that the database does not have yet to the local storage. */
+function storeUrgentDrafts() {
+  for (const slotIndex of [0, 1]) {
+    const slot = slots[slotIndex];
+    if (!slot || !isChanged(slotIndex) || slot.storedVersion === slot.version) continue;
+    const draft = draftOf(slotIndex);
+    const text = JSON.stringify(
+      { ...draft, opened: base64(draft.opened), text: base64(draft.text) }
+    );
+    // A text beyond the quota is only in the database.
+    try { localStorage.setItem(urgentPrefix + draft.id, text); } catch { continue; }
+  }
+}
+
+function removeUrgentDraft(id) {
+  try { localStorage.removeItem(urgentPrefix + id); } catch { /* There is no local storage. */ }
+}
+
+/** Returns the drafts in the local storage. */
+function urgentDrafts() {
+  try {
+    return Object.entries(localStorage).filter(([key]) => key.startsWith(urgentPrefix))
+      .map(([, text]) => JSON.parse(text))
+      .map((draft) => ({ ...draft, opened: bytesOf(draft.opened), text: bytesOf(draft.text) }));
+  } catch {
+    return [];
+  }
 }
 
 const isEqual = (one, other) => one.length === other.length
   && one.every((byte, index) => byte === other[index]);
 
-/** Returns the drafts of closed pages, the latest first. */
-async function abandonedDrafts() {
+/** Returns all drafts. The local storage may have a newer text than the database. */
+async function storedDrafts() {
   /** @type {Draft[]} */
-  const drafts = await withDrafts("readonly", (store) => store.getAll());
-  const held = new Set(((await navigator.locks?.query())?.held ?? []).map(({ name }) => name));
-  return drafts.filter(({ id }) => !held.has(lockName(id)))
-    .sort((one, other) => other.when - one.when);
+  const drafts = await withDrafts("readonly", (store) => store.getAll()).catch(() => []);
+  const byID = new Map(drafts.map((draft) => [draft.id, draft]));
+  for (const draft of urgentDrafts()) {
+    if (!(byID.get(draft.id)?.when >= draft.when)) byID.set(draft.id, draft);
+  }
+  return [...byID.values()];
+}
+
+/**
+ * The time in which a page may close after another page starts, in milliseconds. A page that is
+ * loaded again starts before its predecessor has released its documents.
+ */
+const closingDuration = 10000;
+
+/**
+ * Waits until no page has a document open. Returns false if another page has it open for longer
+ * than `closingDuration`.
+ */
+async function isReleased(id) {
+  const options = { mode: "shared", signal: AbortSignal.timeout?.(closingDuration) };
+  try {
+    await navigator.locks.request(lockName(id), options, () => {});
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Offers the unsaved work of earlier visits, each under its name. */
 async function offerDrafts() {
-  let drafts;
-  try { drafts = await abandonedDrafts(); } catch { return; }
-  const list = find("#restore-list");
-  list.textContent = "";
+  const drafts = await storedDrafts();
+  const held = new Set(((await navigator.locks?.query())?.held ?? []).map(({ name }) => name));
   for (const draft of drafts) {
-    if (isInFile(draft)) {
-      withDrafts("readwrite", (store) => store.delete(draft.id)).catch(() => {});
+    if (!held.has(lockName(draft.id))) {
+      offerDraft(draft);
       continue;
     }
-    list.append(rowOf(draft));
+    isReleased(draft.id).then(async (isFree) => {
+      if (!isFree) return;
+      const latest = (await storedDrafts()).find(({ id }) => id === draft.id);
+      if (latest) offerDraft(latest);
+    });
   }
-  find("#restore").hidden = !list.childElementCount;
+  document.body.dataset.offers = "shown";
+}
+
+/** Offers a draft, the latest first. A draft whose text is already in an open file is removed. */
+function offerDraft(draft) {
+  if (isInFile(draft)) {
+    removeDraft(draft.id);
+    return;
+  }
+  const list = find("#restore-list");
+  const row = rowOf(draft);
+  row.dataset.when = draft.when;
+  list.insertBefore(row, [...list.children].find((each) => each.dataset.when < draft.when) ?? null);
+  find("#restore").hidden = false;
 }
 
 /** Returns true if an open file of the same name already has the text of a draft. */
@@ -156,26 +259,42 @@ function rowOf(draft) {
     row.remove();
     find("#restore").hidden = !find("#restore-list").childElementCount;
   };
-  restoreButton.addEventListener("click", () => { if (restore(draft)) close(); });
+  restoreButton.addEventListener("click", async () => { if (await restore(draft)) close(); });
   discardButton.addEventListener("click", () => {
-    withDrafts("readwrite", (store) => store.delete(draft.id)).catch(() => {});
+    removeDraft(draft.id);
     close();
   });
   return row;
 }
 
-/** Opens the file of a draft as it was, and its text as an undo step. Returns false if canceled. */
-function restore(draft) {
+/**
+ * Opens the file of a draft as it was, and its text as an undo step. Returns true if the draft need
+ * not be offered any longer.
+ */
+async function restore({ id, name }) {
+  const claim = await claimDraft(id);
+  if (!claim) {
+    showNote(`${name} is open in another page of this browser.`);
+    return true;
+  }
+  const draft = (await storedDrafts()).find((each) => each.id === id);
+  if (!draft) {
+    claim.release();
+    showNote(`The changes of ${name} are no longer kept: another page saved or discarded them.`);
+    return true;
+  }
   const { slotIndex, save } = slotFor(draft);
-  if (!mayReplace(slotIndex)) return false;
-  openSlot(slotIndex, draft.name, draft.opened,
-    { save, document: claimDocument(draft.id), draftKey: null });
+  if (!mayReplace(slotIndex)) {
+    claim.release();
+    return false;
+  }
+  openSlot(slotIndex, name, draft.opened, { save, document: claim, draftKey: null });
   core.begin(slotIndex, "Restore");
   core.replace(slotIndex, draft.text);
   refresh();
   afterChange();
   updateLists();
-  announce(`${draft.name} restored`);
+  announce(`${name} restored`);
   return true;
 }
 
@@ -199,6 +318,7 @@ function slotFor(draft) {
 function connectSession() {
   const storeNow = () => {
     settle();
+    storeUrgentDrafts();
     storeDrafts();
   };
   addEventListener("pagehide", storeNow);

@@ -85,7 +85,7 @@ async function start() {
   }
   if (slots[1]) showSlot(0);
   followAddress();
-  await offerDrafts();
+  offerDrafts();
   await startWorker();
   updateLists();
 }
