@@ -388,6 +388,47 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
+    /// Only the moved event is read again. Undo and redo read the whole pattern.
+    @Test("An event moved in a long pattern has the values and the order of a complete reading")
+    func movedEventIsReadAlone() throws {
+      let events = (0..<600).map {
+        #"{"Event":{"Time":\#(Double($0) / 100),"EventType":"HapticTransient","EventParameters":[]}}"#
+      }
+      let curve = """
+        {"ParameterCurve": {"ParameterID": "HapticIntensityControl", "Time": 0,
+          "ParameterCurveControlPoints": [{"Time": 0, "ParameterValue": 1},
+            {"Time": 6, "ParameterValue": 0}]}}
+        """
+      let page = try open([
+        "{\"Version\":1,\"Pattern\":[\n" + (events + [curve]).joined(separator: ",\n") + "]}"
+      ])
+      try select("Transient at 0.02", in: page)
+      let played = "document.getElementById('played').textContent"
+      let undo = "document.getElementById('undo').title"
+      let before = try page.string(played)
+      for _ in 0..<40 {
+        try page.press("ArrowRight")
+      }
+      try page.wait(for: "\(undo).startsWith('Undo: Move event')")
+      func neighbors() throws -> [String?] {
+        let own = try [page.string(played), page.string(Self.cursor)]
+        try page.press("p")
+        let previous = try page.string(Self.cursor)
+        try page.press("n")
+        try page.press("n")
+        let next = try page.string(Self.cursor)
+        try page.press("p")
+        return own + [previous, next]
+      }
+      let alone = try neighbors()
+      #expect(alone[0] != before)
+      #expect(alone[1]?.hasPrefix("Transient at 0.42 seconds") == true)
+      try page.press("z", control: true)
+      try page.press("z", shift: true, control: true)
+      #expect(try neighbors() == alone)
+      #expect(page.complaints == [])
+    }
+
     @Test("A file that is opened while a spectrogram is computed makes no error")
     func openingDuringASpectrogramMakesNoError() throws {
       let page = try open([Self.longText])

@@ -16,6 +16,9 @@ const utf8 = typeof TextEncoder === "undefined" ? null
 /** The slot for files that are only examined. */
 const trialSlot = 3;
 
+/** The number of samples of each minimum and maximum in a figure of a long sound. */
+const extremesLength = 256;
+
 /**
  * An instance of the module. Slots are 0 (A), 1 (B), 2 (the clipboard) and `trialSlot`. Profiles and formats are
  * indices.

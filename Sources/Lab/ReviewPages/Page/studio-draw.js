@@ -483,17 +483,20 @@ function drawWaveform(context) {
   strokeLine(context, colours.grid, 1, [[box.left, middle], [box.width - box.right, middle]]);
   if (!slot?.samples?.length) return;
   const half = (box.lanes.sound[1] - box.lanes.sound[0]) / 2 / Math.max(slot.peak, 0.02);
-  const { samples } = slot;
   const [top, bottom] = [[], []];
+  const perPixel = (state.to - state.from) * rate / plotWidth();
+  // The groups of `extremes` are small compared with a pixel, or else the samples are few.
+  const hasGroups = perPixel >= 4 * extremesLength;
+  const values = hasGroups ? slot.extremes : slot.samples;
+  const valueRate = hasGroups ? 2 * rate / extremesLength : rate;
   for (let x = box.left; x <= box.width - box.right; x++) {
-    const first = Math.max(0, Math.floor(timeAt(x) * rate));
-    const last = Math.min(samples.length, Math.max(first + 1, Math.floor(timeAt(x + 1) * rate)));
-    if (first >= samples.length) break;
+    const first = Math.max(0, Math.floor(timeAt(x) * valueRate));
+    const last = Math.min(values.length, Math.max(first + 2, Math.floor(timeAt(x + 1) * valueRate)));
+    if (first >= values.length) break;
     let [low, high] = [0, 0];
-    // At most 400 samples per pixel keep the drawing time independent of the duration.
-    const stride = Math.max(1, Math.floor((last - first) / 400));
-    for (let index = first; index < last; index += stride) {
-      if (samples[index] > high) high = samples[index]; else if (samples[index] < low) low = samples[index];
+    for (let index = first; index < last; index++) {
+      if (values[index] > high) high = values[index];
+      else if (values[index] < low) low = values[index];
     }
     top.push([x, middle - high * half - 0.5]);
     bottom.push([x, middle - low * half + 0.5]);

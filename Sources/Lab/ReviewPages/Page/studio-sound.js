@@ -230,8 +230,12 @@ function ask(kind, slotIndex, more = {}) {
 /** Requests the figure of a slot's sound if it has changed. */
 function requestPicture(slotIndex) {
   const slot = slots[slotIndex];
-  if (!slot?.isGood || !slot.score) return;
-  ask("picture", slotIndex, { columns: box.lanes.felt ? 600 : 0 });
+  if (!worker || !slot?.isGood || !slot.score) return;
+  const columns = box.lanes.felt ? 600 : 0;
+  const key = `${state.profile} ${slot.version} ${columns}`;
+  if (slot.pictureKey === key) return;
+  slot.pictureKey = key;
+  ask("picture", slotIndex, { columns });
 }
 
 /** Requests the spectrogram of the visible time range. */
@@ -248,7 +252,8 @@ function requestSpectrum() {
   ask("spectrum", state.slot, { from, to, columns, rows });
 }
 
-function finished({ kind, slot: slotIndex, number, samples, felt, decibels, plan, findings }) {
+function finished(answer) {
+  const { kind, slot: slotIndex, number, samples, decibels, plan, findings } = answer;
   const slot = slots[slotIndex];
   const last = lastJobs.get(`${kind} ${slotIndex}`);
   if (!slot || last?.job.number !== number || last.document !== slot.document) return;
@@ -259,10 +264,8 @@ function finished({ kind, slot: slotIndex, number, samples, felt, decibels, plan
   }
   if (kind === "plan" && plan) tell({ do: "load", slot: slotIndex, plan, profile: state.profile });
   if (kind === "picture" && samples) {
-    Object.assign(
-      slot,
-      { samples, felt, peak: samples.reduce((maximum, sample) => Math.max(maximum, Math.abs(sample)), 0) }
-    );
+    const { felt, extremes, peak } = answer;
+    Object.assign(slot, { samples, felt, extremes, peak });
   }
   if (kind === "spectrum" && decibels) {
     const { from, to, columns, rows } = last.job;

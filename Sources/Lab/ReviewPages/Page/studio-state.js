@@ -57,17 +57,16 @@ const soundOf = (event) => [...current().sounds].find(({ title }) => title === e
 /** Returns the path of a point by its index in time. The text may have points in another order. */
 const pointPath = (curve, index) => `${curve.path}.points[${curve.order?.[index] ?? index}]`;
 
+/** Returns the item of an event. */
+function itemOf(event) {
+  const type = isAudio(event) ? "audio" : isTransient(event) ? "transient" : "continuous";
+  return { path: event.path, type, event, time: event.time, end: event.time + (event.duration ?? 0) };
+}
+
 /** Returns the selectable items by ascending time. */
 function itemsOf(score) {
   /** @type {Item[]} */
-  const list = score.events.map((event) => ({
-    path: event.path, type: isAudio(event)
-      ? "audio"
-      : isTransient(event)
-      ? "transient"
-      : "continuous", event,
-    time: event.time, end: event.time + (event.duration ?? 0),
-  }));
+  const list = score.events.map(itemOf);
   for (const curve of score.curves) {
     for (let pointIndex = 0; 2 * pointIndex < curve.points.length; pointIndex++) {
       const time = curve.time + curve.points[2 * pointIndex];
@@ -88,19 +87,80 @@ function itemsOf(score) {
 let changeCost = 0;
 const longChange = 12;
 
-/** Updates a slot from the module. */
-function refresh(slotIndex = state.slot) {
+/** The number of items from which a pattern is long: it is checked in the background. */
+const longPatternCount = 500;
+/** The delay of lists after a change of a short and of a long pattern, in milliseconds. */
+const listDelays = { short: 120, long: 350 };
+
+const isLong = (slot) => slot.items.length > longPatternCount || changeCost > longChange;
+
+/**
+ * Updates a slot from the module. `eventPaths` are the paths of the changed events, if nothing else
+ * has changed.
+ */
+function refresh(slotIndex = state.slot, eventPaths = null) {
   const slot = slots[slotIndex];
-  const read = core.score(slotIndex);
-  if (read) {
-    slot.score = read;
-    slot.items = itemsOf(read);
-    slot.byPath = new Map(slot.items.map((item) => [item.path, item]));
+  if (!eventPaths || !refreshEvents(slotIndex, eventPaths)) {
+    const read = core.score(slotIndex);
+    if (read) {
+      slot.score = read;
+      slot.items = itemsOf(read);
+      slot.byPath = new Map(slot.items.map((item) => [item.path, item]));
+    }
   }
   slot.history = core.history(slotIndex);
   slot.isGood = slot.history.readable ?? slot.isGood;
   slot.version++;
   if (slotIndex === state.slot) setSelection(selection.filter((path) => slot.byPath.has(path)));
+}
+
+/** The time before the end of a pattern in which an event may determine its duration, in seconds. */
+const endingDuration = 2;
+
+/**
+ * Updates only the given events of a long pattern from the module: they are read in a pattern of
+ * their own, with the controls of the slot. Returns false if this does not suffice.
+ */
+function refreshEvents(slotIndex, paths) {
+  const slot = slots[slotIndex];
+  const { score } = slot;
+  if (slot.items.length <= longPatternCount || paths.length > slot.items.length / 4) return false;
+  const last = score.duration - endingDuration;
+  const old = paths.map((path) => slot.byPath.get(path));
+  if (old.some((item) => !item?.event || item.type === "audio" || item.end >= last)) return false;
+  const controls = [...score.curves, ...score.parameters].map(({ path }) => path);
+  const entries = [...paths, ...controls].map((path) => core.part(slotIndex, path));
+  core.open(trialSlot, "changed.ahap", utf8.bytes(`{"Version": 1.0, "Pattern": [${entries}]}`));
+  const read = core.score(trialSlot);
+  core.open(trialSlot, "", new Uint8Array(0));
+  if (read?.events.length !== paths.length) return false;
+  const events = read.events.map((event, index) => ({ ...event, path: paths[index] }));
+  if (events.some(({ time, duration = 0 }) => time + duration >= last)) return false;
+  for (const event of events) {
+    const number = numberIn(event.path);
+    score.events[number] = event;
+    const item = itemOf(event);
+    slot.items.splice(slot.items.indexOf(slot.byPath.get(event.path)), 1);
+    let index = firstIndex(slot.items, event.time);
+    while (slot.items[index]?.time === event.time && numberIn(slot.items[index].path) < number
+      && slot.items[index].event) {
+      index++;
+    }
+    slot.items.splice(index, 0, item);
+    slot.byPath.set(event.path, item);
+  }
+  return true;
+}
+
+/** Returns the index of the first item at or after a time. */
+function firstIndex(items, time) {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (items[middle].time < time) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /**
@@ -167,7 +227,7 @@ function change(label, changes) {
     showNote(refusal);
     return false;
   }
-  refresh();
+  refresh(state.slot, changedEvents(changes));
   // Smoothing ignores a single busy moment.
   changeCost += 0.3 * (performance.now() - start - changeCost);
   const onlyTop = changes.every(
@@ -175,6 +235,13 @@ function change(label, changes) {
   );
   afterChange(onlyTop);
   return true;
+}
+
+/** Returns the paths of the events of which changes only set values, or null for other changes. */
+function changedEvents(changes) {
+  const paths = changes.map(({ set }) => set?.match(/^events\[\d+\](?=\.)/)?.[0]);
+  if (!paths.every(Boolean)) return null;
+  return [...new Set(paths)].sort((one, other) => numberIn(one) - numberIn(other));
 }
 
 /** Returns the error of a slot's text, with its line. */
@@ -209,7 +276,8 @@ function afterChange(onlyTop = false) {
   showHeader();
   send(state.slot);
   clearTimeout(listTimer);
-  listTimer = setTimeout(updateLists, 120 + (changeCost > longChange ? 8 * changeCost : 0));
+  const delay = isLong(current()) ? listDelays.long + 8 * changeCost : listDelays.short;
+  listTimer = setTimeout(updateLists, delay);
 }
 
 /** Updates findings, source, sound figure and stored session of the current slot. */
@@ -217,9 +285,11 @@ function updateLists() {
   clearTimeout(listTimer);
   const slot = current();
   if (!slot) return;
-  if (changeCost > longChange && slot.isGood) ask("check", state.slot);
-  else slot.findings = core.check(state.slot, state.profile);
-  showFindings();
+  if (worker && isLong(slot) && slot.isGood) ask("check", state.slot);
+  else {
+    slot.findings = core.check(state.slot, state.profile);
+    showFindings();
+  }
   showSource();
   for (const slotIndex of [0, 1]) requestPicture(slotIndex);
   keepDrafts();

@@ -14,13 +14,36 @@ function openText(slot) {
   return text.isReadable;
 }
 
+/**
+ * Returns the minimum and maximum of each group of samples, which a figure of a long sound shows,
+ * and the peak.
+ */
+function extremesOf(samples) {
+  const extremes = new Float32Array(2 * Math.ceil(samples.length / extremesLength));
+  let peak = 0;
+  for (let group = 0; 2 * group < extremes.length; group++) {
+    const last = Math.min(samples.length, (group + 1) * extremesLength);
+    let [low, high] = [0, 0];
+    for (let index = group * extremesLength; index < last; index++) {
+      const sample = samples[index];
+      if (sample > high) high = sample;
+      else if (sample < low) low = sample;
+    }
+    extremes[2 * group] = low;
+    extremes[2 * group + 1] = high;
+    peak = Math.max(peak, high, -low);
+  }
+  return { extremes, peak };
+}
+
 /** The functions that answer each kind of job. The buffers of the answer are transferred. */
 const kinds = {
-  /** Returns the sound of a slot and the acceleration of the hardware. */
+  /** Returns the sound of a slot, its extremes, and the acceleration of the hardware. */
   picture({ slot, profile, rate, columns }) {
     if (!openText(slot)) return {};
     const samples = core.render(slot, profile, rate);
-    return { samples, felt: columns ? core.felt(slot, profile, columns) : new Float32Array(0) };
+    const felt = columns ? core.felt(slot, profile, columns) : new Float32Array(0);
+    return { samples, felt, ...extremesOf(samples) };
   },
   /** Returns the spectrogram of a time range in decibels. */
   spectrum({ slot, profile, rate, columns, rows, from, to }) {
