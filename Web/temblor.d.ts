@@ -70,7 +70,8 @@ export function render(
 
 /**
  * Plays a pattern: as sound, by the vibration of a phone (on or off), or on the motors of a gamepad.
- * Browsers start sound and vibration only during a click or key press.
+ * Browsers start sound and vibration only during a click or key press. The start, the loop, and the
+ * controls apply to all outputs.
  */
 export function play(pattern: Pattern, options?: {
   profile?: string;
@@ -83,7 +84,7 @@ export function play(pattern: Pattern, options?: {
 /** Ends a play. */
 export function stop(play: Play): void;
 
-/** Sets live controls of a play. A vibration that has started keeps its controls. */
+/** Sets live controls of a play. */
 export function set(play: Play, controls: Controls): void;
 
 /** Writes a pattern in a format, such as `ahap`, `haptic`, or `android-xml`. */

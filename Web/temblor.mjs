@@ -1,17 +1,13 @@
 // Temblor for web pages and node: reads, checks, renders, plays, converts, and compares haptic
-// patterns. `Tools/web` puts `studio-core.js`, the interface of the WebAssembly module, before this
-// text.
+// patterns. `Tools/web` puts two files of the studio before this text: `studio-core.js`, the
+// interface of the WebAssembly module, and `actuators.js`, vibration without samples.
 
 /** The sample rate of playback and the default of rendering, in hertz. */
 const defaultRate = 48000;
 /** The document of the module that the functions use. It has the last used pattern. */
 const slot = 0;
-/** The interval between commands to an actuator without samples, in seconds. */
-const actuatorInterval = 0.03;
-/** The intensity below which a device that is only on or off is off. */
-const minimumVibration = 0.1;
-/** The minimum duration of a vibration, in seconds. Motors do not respond to shorter ones. */
-const minimumPulse = 0.02;
+/** The time without playback after which the audio thread sleeps, in milliseconds. */
+const suspendDelay = 1000;
 
 /** A file that cannot be read, or an argument that is not valid. */
 export class TemblorError extends Error {
@@ -84,6 +80,8 @@ class Pattern {
   }
   get duration() { return this.#readScore().duration; }
   get format() { return this.#readScore().format; }
+  /** Returns the intensity and sharpness for devices without samples. */
+  levels() { return levelsOf(this.#readScore()); }
   get events() {
     return this.#readScore().events.map(
       ({ kind, time, duration, intensity, sharpness, file, felt = [] }) => ({
@@ -189,6 +187,16 @@ let workletLoad = null;
 /** The nodes of plays that have ended. Each has an instance of the module. */
 const idleNodes = [];
 
+/** The number of plays on the audio output. */
+let soundCount = 0;
+let suspendTimer = 0;
+
+/** Lets the audio thread sleep after a while without playback. */
+function suspendSoon() {
+  clearTimeout(suspendTimer);
+  suspendTimer = setTimeout(() => { if (soundCount === 0) audio?.suspend(); }, suspendDelay);
+}
+
 /** Returns a node of the audio thread that is ready to load a pattern. */
 async function node() {
   audio ??= new AudioContext({ sampleRate: defaultRate, latencyHint: "interactive" });
@@ -209,29 +217,16 @@ async function node() {
   return made;
 }
 
-/** A pattern that is playing. `ended` resolves at its end. */
-class Play {
-  constructor() {
-    this.controls = { intensity: 1, sharpness: 0 };
-    this.isPlaying = true;
-    this.ended = new Promise((resolve) => { this.resolve = resolve; });
-  }
-  /** Applies controls that have changed. */
-  apply() {}
-  /** Ends the sound or vibration. */
-  silence() {}
-  finish() {
-    if (!this.isPlaying) return;
-    this.isPlaying = false;
-    this.silence();
-    this.resolve();
-  }
-}
-
 /** A play on the audio output. */
 class SoundPlay extends Play {
   async start(text, profile, { at = 0, loop = false, duration }) {
-    this.node = await node();
+    soundCount++;
+    try {
+      this.node = await node();
+    } catch (error) {
+      this.finish();
+      throw error;
+    }
     const send = (message) => this.node.port.postMessage(message);
     this.send = send;
     this.node.port.onmessage = ({ data }) => { if (data.hasEnded) this.finish(); };
@@ -247,88 +242,12 @@ class SoundPlay extends Play {
     this.send?.({ do: "control", which: 1, value: this.controls.sharpness });
   }
   silence() {
+    soundCount--;
+    suspendSoon();
     if (!this.node) return;
-    this.send({ do: "stop" });
+    this.send?.({ do: "stop" });
     this.node.port.onmessage = null;
     idleNodes.push(this.node);
-  }
-}
-
-/** Returns the maximum intensity of all events in a time range, and its sharpness. */
-function strongest(events, from, to) {
-  let best = { intensity: 0, sharpness: 0 };
-  for (const { time, duration, corners } of events) {
-    if (time >= to || Math.max(time + duration, time + minimumPulse) <= from) continue;
-    for (let index = 0; index < corners.length; index += 3) {
-      const [start, intensity, sharpness] = corners.slice(index, index + 3);
-      const next = corners[index + 3] ?? Math.max(start, time + duration) + minimumPulse;
-      if (start < to && next > from && intensity > best.intensity) best = { intensity, sharpness };
-    }
-  }
-  return best;
-}
-
-/** Returns the on and off durations of a pattern in milliseconds, as `navigator.vibrate` takes them. */
-function vibrationOf(pattern, { intensity = 1 } = {}) {
-  const { events, duration } = pattern;
-  const step = minimumPulse / 2;
-  const count = Math.ceil((duration + minimumPulse) / step);
-  const durations = [0];
-  let isOn = true;
-  for (let index = 0; index < count; index++) {
-    const level = intensity * strongest(events, index * step, (index + 1) * step).intensity;
-    if (level >= minimumVibration !== isOn) {
-      isOn = !isOn;
-      durations.push(0);
-    }
-    durations[durations.length - 1] += step * 1000;
-  }
-  return durations.map(Math.round);
-}
-
-/** A play on a phone that vibrates, on or off. */
-class VibrationPlay extends Play {
-  async start(pattern) {
-    const durations = vibrationOf(pattern, this.controls);
-    if (!navigator.vibrate(durations)) {
-      throw new TemblorError({ message: "the browser refuses to vibrate", hint: "play at a touch of the user" });
-    }
-    const total = durations.reduce((sum, each) => sum + each, 0);
-    this.timer = setTimeout(() => this.finish(), total);
-  }
-  silence() {
-    clearTimeout(this.timer);
-    navigator.vibrate(0);
-  }
-}
-
-/** A play on the motors of a gamepad: dull vibration on the strong motor, sharp on the weak one. */
-class GamepadPlay extends Play {
-  async start(pattern, actuator, { at = 0, loop = false }) {
-    const { events, duration } = pattern;
-    this.actuator = actuator;
-    let last = performance.now() / 1000;
-    let position = at;
-    this.timer = setInterval(() => {
-      const now = performance.now() / 1000;
-      position += now - last;
-      last = now;
-      if (position > duration + minimumPulse) {
-        if (!loop) { this.finish(); return; }
-        position %= duration || 1;
-      }
-      const level = strongest(events, position, position + actuatorInterval);
-      const intensity = Math.min(1, level.intensity * this.controls.intensity);
-      const sharpness = Math.min(1, Math.max(0, level.sharpness + this.controls.sharpness));
-      actuator.playEffect("dual-rumble", {
-        duration: 2000 * actuatorInterval,
-        strongMagnitude: intensity * (1 - sharpness), weakMagnitude: intensity * sharpness,
-      })?.catch?.(() => this.finish());
-    }, 1000 * actuatorInterval);
-  }
-  silence() {
-    clearInterval(this.timer);
-    this.actuator?.reset?.();
   }
 }
 
@@ -336,33 +255,35 @@ export async function play(
   pattern, { profile, at = 0, loop = false, output = "sound", intensity = 1, sharpness = 0 } = {}
 ) {
   const index = profileIndex(profile);
-  let made;
+  if (!(at >= 0)) throw new TemblorError({ message: `invalid start ${at}`, hint: "use 0 or more seconds" });
   if (output === "sound") {
     if (index >= profiles.length) {
       throw new TemblorError({ message: "a profile in JSON is not played", hint: "render it, or name a shipped one" });
     }
     pattern.open();
     const [text, { duration }] = [core.text(slot), pattern];
-    made = new SoundPlay();
+    const made = new SoundPlay();
     set(made, { intensity, sharpness });
     await made.start(text, index, { at, loop, duration });
-  } else if (output === "vibration") {
-    if (!globalThis.navigator?.vibrate) {
-      throw new TemblorError({ message: "this browser cannot vibrate", hint: "Chromium on Android can" });
-    }
-    made = new VibrationPlay();
-    set(made, { intensity, sharpness });
-    await made.start(pattern);
-  } else {
-    const actuator = output?.vibrationActuator ?? output;
-    if (typeof actuator?.playEffect !== "function") {
-      throw new TemblorError({ message: "this output has no actuator", hint: 'use "sound", "vibration", or a Gamepad' });
-    }
-    made = new GamepadPlay();
-    set(made, { intensity, sharpness });
-    await made.start(pattern, actuator, { at, loop });
+    return made;
+  }
+  const made = actuatorPlay(output);
+  set(made, { intensity, sharpness });
+  if (!made.begin(pattern.levels(), { at, range: loop ? [0, pattern.duration] : null })) {
+    throw new TemblorError({ message: "the browser refuses to vibrate", hint: "play at a touch of the user" });
   }
   return made;
+}
+
+/** Returns a play on a device without samples. */
+function actuatorPlay(output) {
+  if (output === "vibration") {
+    if (globalThis.navigator?.vibrate) return new VibrationPlay();
+    throw new TemblorError({ message: "this browser cannot vibrate", hint: "Chromium on Android can" });
+  }
+  const actuator = output?.vibrationActuator ?? output;
+  if (typeof actuator?.playEffect === "function") return new GamepadPlay(actuator);
+  throw new TemblorError({ message: "this output has no actuator", hint: 'use "sound", "vibration", or a Gamepad' });
 }
 
 export function stop(play) { play.finish(); }

@@ -92,7 +92,15 @@ test("The example plays its pattern at a click", { skip }, async () => {
     await browser.open(`http://127.0.0.1:${server.address().port}/example.html`);
     const status = "document.getElementById('status')?.textContent";
     await browser.wait(status, "Ready");
+    await browser.evaluate(`globalThis.AudioContext = class extends AudioContext {
+      constructor(...values) { super(...values); globalThis.context = this; }
+    }; 0`);
     await browser.evaluate("document.getElementById('play').click()");
+    await browser.wait(status, "Played");
+    // The audio thread sleeps until the next play.
+    await browser.wait("context.state", "suspended");
+    await browser.evaluate("document.getElementById('play').click()");
+    await browser.wait("context.state", "running");
     await browser.wait(status, "Played");
     const result = await browser.evaluate(`import("./temblor.mjs").then(async ({ load, play, set, stop }) => {
       const one = await load({ Version: 1, Pattern: [{ Event: {

@@ -96,6 +96,105 @@ test("A vibration is on where the intensity is at least 0.1", async () => {
   delete globalThis.navigator;
 });
 
+/** Simulates a phone that vibrates, with the clock of the test. Returns its calls. */
+function phone(context) {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  let now = 0;
+  context.mock.method(performance, "now", () => now);
+  const calls = [];
+  const navigator = { vibrate(durations) { calls.push({ now, durations }); return true; } };
+  Object.defineProperty(globalThis, "navigator", { value: navigator, configurable: true });
+  context.after(() => { delete globalThis.navigator; });
+  const wait = (milliseconds) => {
+    for (let step = 0; step < milliseconds; step++) {
+      now += 1;
+      context.mock.timers.tick(1);
+    }
+  };
+  return { calls, wait };
+}
+
+/** Returns the times at which the vibration of calls starts and stops, in milliseconds. */
+function edges(calls) {
+  const times = [];
+  calls.forEach(({ now, durations }, index) => {
+    const end = calls[index + 1]?.now ?? Infinity;
+    let [time, isOn] = [now, true];
+    if (index > 0 && times.length % 2 === 1 && !durations[0]) times.push(now);
+    for (const duration of [durations].flat()) {
+      const last = Math.min(end, time + duration);
+      if (isOn && last > time) {
+        if (times.at(-1) === time) times.pop(); else if (times.length % 2 === 0) times.push(time);
+        times.push(last);
+      }
+      time += duration;
+      isOn = !isOn;
+    }
+  });
+  return times;
+}
+
+test("A vibration starts at a position", async (context) => {
+  const { calls, wait } = phone(context);
+  const one = await pattern(hum(0, 0.1, 0.5), tap(0.3));
+  const made = await play(one, { output: "vibration", at: 0.05 });
+  assert.deepEqual(calls[0].durations, [50, 200, 20]);
+  wait(300);
+  await made.ended;
+  const late = await play(one, { output: "vibration", at: 5 });
+  await late.ended;
+  await assert.rejects(play(one, { output: "vibration", at: -1 }), /invalid start -1/);
+});
+
+test("A vibration repeats", async (context) => {
+  const { calls, wait } = phone(context);
+  const one = await pattern(hum(0, 0.2, 0.5), hum(0.5, 0.1, 0.5));
+  const made = await play(one, { output: "vibration", loop: true });
+  wait(11000);
+  stop(made);
+  const times = edges(calls).slice(0, 36);
+  // Each round of 600 ms ends with a vibration, which continues in the next round.
+  const expected = [0, 200];
+  for (let round = 0; expected.length < 36; round++) {
+    expected.push(500 + 600 * round, 800 + 600 * round);
+  }
+  assert.deepEqual(times, expected);
+});
+
+test("A vibration is not limited by the browser", async (context) => {
+  const { calls, wait } = phone(context);
+  const taps = Array.from({ length: 150 }, (_, index) => tap(index * 0.04));
+  const one = await pattern(...taps, hum(7, 12, 0.5), hum(20, 0.5, 0.5));
+  const made = await play(one, { output: "vibration" });
+  wait(21000);
+  await made.ended;
+  for (const { durations } of calls) {
+    const list = [durations].flat();
+    assert.ok(list.length <= 99 && list.every((each) => each <= 10000));
+  }
+  const times = edges(calls);
+  assert.equal(times.length, 304);
+  times.slice(0, 300).forEach((time, index) => {
+    assert.ok(Math.abs(time - (40 * (index >> 1) + 20 * (index % 2))) <= 10, `${index}: ${time}`);
+  });
+  times.slice(300).forEach((time, index) => {
+    assert.ok(Math.abs(time - [7000, 19000, 20000, 20500][index]) <= 10, `${index}: ${time}`);
+  });
+});
+
+test("A vibration follows its controls", async (context) => {
+  const { calls, wait } = phone(context);
+  const one = await pattern(hum(0, 2, 0.5));
+  const made = await play(one, { output: "vibration" });
+  wait(500);
+  set(made, { intensity: 0.1 });
+  wait(500);
+  set(made, { intensity: 1 });
+  wait(1100);
+  await made.ended;
+  assert.deepEqual(edges(calls).slice(0, 4), [0, 500, 1000, 2000]);
+});
+
 test("Eight functions and one error are exported", () => {
   const names = ["TemblorError", "check", "compare", "convert", "load", "play", "render", "set", "stop"];
   assert.deepEqual(Object.keys(temblor).sort(), names);
