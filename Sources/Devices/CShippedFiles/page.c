@@ -7,7 +7,14 @@ static const char module[] = {
 #embed "../../Lab/ReviewPages/Page/studio.module"
 };
 
+static const char patterns[] = {
+#embed "../../Lab/ReviewPages/Page/studio.patterns"
+};
+
 static const struct temblor_file files[] = {
+    {"actuators.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/actuators.js" suffix(, 0)
+     }},
     {"address.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/address.js" suffix(, 0)
      }},
@@ -92,6 +99,9 @@ static const struct temblor_file files[] = {
     {"spectrogram.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/spectrogram.js" suffix(, 0)
      }},
+    {"studio-arrange.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/studio-arrange.js" suffix(, 0)
+     }},
     {"studio-core.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/studio-core.js" suffix(, 0)
      }},
@@ -106,6 +116,15 @@ static const struct temblor_file files[] = {
      }},
     {"studio-files.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/studio-files.js" suffix(, 0)
+     }},
+    {"studio-library.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/studio-library.js" suffix(, 0)
+     }},
+    {"studio-output.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/studio-output.js" suffix(, 0)
+     }},
+    {"studio-reference.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/studio-reference.js" suffix(, 0)
      }},
     {"studio-save.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/studio-save.js" suffix(, 0)
@@ -138,6 +157,7 @@ static const struct temblor_file files[] = {
 #embed "../../Lab/ReviewPages/Page/studio.js" suffix(, 0)
      }},
     {"studio.module", module, sizeof module},
+    {"studio.patterns", patterns, sizeof patterns},
     {"text.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/text.js" suffix(, 0)
      }},

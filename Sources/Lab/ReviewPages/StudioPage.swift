@@ -75,7 +75,7 @@ public struct StudioPage: Sendable {
     return page.html(
       contents: [
         "worklet": PageResource.studioWorklet, "worker": PageResource.studioWorker,
-        "module": PageResource.studioModule,
+        "module": PageResource.studioModule, "patterns": PageResource.studioPatterns,
       ], data: data)
   }
 }

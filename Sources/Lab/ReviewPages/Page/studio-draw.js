@@ -45,6 +45,7 @@ function layOut() {
   add("sharpness", isWide ? 92 : 76);
   add("sound", isWide ? 76 : 60);
   if (profiles[state.profile]?.hasHardware) add("felt", isWide ? 60 : 48);
+  if (reference) add("reference", isWide ? 60 : 48);
   box.bottom = top - 34;
   box.height = box.bottom + 26;
   find("#stage").style.height = `${box.height}px`;
@@ -166,6 +167,7 @@ function drawBack() {
     }
     write(context, text, x, box.bottom + 17, { align: "center" });
   }
+  drawGrid(context);
   const level = (lane, fraction, text) => {
     const y = Math.round(yIn(lane, fraction)) + 0.5;
     strokeLine(context, fraction ? colours.grid : colours.edge, 1, [[left, y], [right, y]]);
@@ -192,13 +194,32 @@ function drawBack() {
       "felt", "Felt", box.width >= 560 ? "vibration, 1 is the strongest steady tone" : "vibration"
     );
   }
+  if (reference) title("reference", "Reference", reference.file);
   clipped(context, () => {
+    if (reference) drawReference(context);
     const other = slots[1 - state.slot]?.score;
     if (other) drawShadow(context, other);
     if (state.picture === "waveform") drawWaveform(context); else drawSpectrogram(context);
   });
   if (box.lanes.felt) drawFelt(context);
   if (state.picture !== "waveform") requestSpectrum();
+}
+
+/** The minimum distance of two lines of the grid, in pixels. */
+const minimumGridDistance = 6;
+
+/** Draws the chosen grid in the lanes that are edited, unless its lines are too close. */
+function drawGrid(context) {
+  const step = gridStep();
+  if (!step || step / (state.to - state.from) * plotWidth() < minimumGridDistance) return;
+  context.globalAlpha = 0.6;
+  for (let number = Math.ceil(state.from / step); number * step <= state.to; number++) {
+    const x = Math.round(xOf(number * step)) + 0.5;
+    for (const [top, bottom] of [box.lanes.intensity, box.lanes.sharpness]) {
+      strokeLine(context, colours.grid, 1, [[x, top], [x, bottom]], [1, 3]);
+    }
+  }
+  context.globalAlpha = 1;
 }
 
 /**

@@ -30,16 +30,20 @@ function showHeader() {
     find("#facts").textContent = slot ? "This file cannot be played; the findings say why." : "";
     return;
   }
-  const transients = read.events.filter(isTransient).length;
-  const sounds = read.events.filter(isAudio).length;
-  const parts = [[transients, "transient"], [sounds, "sound"], [read.curves.length, "curve"],
-    [read.parameters.length, "parameter"]];
-  const words = parts.filter(([count]) => count).map(([count, noun]) => counted(count, noun));
-  const continuous = read.events.length - transients - sounds;
-  if (continuous) words.splice(transients ? 1 : 0, 0, `${continuous} continuous`);
-  find("#facts").textContent = words.length ? [spanText(read.duration), ...words].join(" · ")
-    : "empty: add an event, or drop a file here";
+  find("#facts").textContent = factsOf(read) || "empty: add an event, or drop a file here";
   find("#duration").textContent = `/ ${clockText(wholeLength(), wholeLength())} s`;
+}
+
+/** Returns the duration of a pattern and the counts of its parts as text; empty without parts. */
+function factsOf({ duration, events, curves, parameters }) {
+  const transients = events.filter(isTransient).length;
+  const sounds = events.filter(isAudio).length;
+  const parts = [[transients, "transient"], [sounds, "sound"], [curves.length, "curve"],
+    [parameters.length, "parameter"]];
+  const words = parts.filter(([count]) => count).map(([count, noun]) => counted(count, noun));
+  const continuous = events.length - transients - sounds;
+  if (continuous) words.splice(transients ? 1 : 0, 0, `${continuous} continuous`);
+  return words.length ? [spanText(duration), ...words].join(" · ") : "";
 }
 
 /** Marks the buttons that change the pattern as disabled, with the reason, if its text has an error. */

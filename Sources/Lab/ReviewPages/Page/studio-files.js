@@ -20,8 +20,9 @@ async function chooseFile(slotIndex) {
   }
 }
 
-const isSound = (file) => /^audio\//.test(file.type)
-  || /\.(wav|mp3|m4a|aac|ogg|flac|caf|aif+)$/i.test(file.name);
+/** Returns true for a sound, or a video with a sound. */
+const isSound = (file) => /^(audio|video)\//.test(file.type)
+  || /\.(wav|mp3|m4a|aac|ogg|flac|caf|aif+|mp4|m4v|mov|webm|mkv)$/i.test(file.name);
 
 /** Returns true if the contents of a slot are saved or the user confirms their replacement. */
 const mayReplace = (slotIndex) =>
@@ -94,7 +95,8 @@ async function openSound(file, slotIndex) {
     ? `Its pattern opens as ${"AB"[target]}. Or ${current().name} plays the sound.` : `Its pattern opens as ${"AB"[target]}.`;
   find("[data-choice=play]", dialog).hidden = !score();
   offer(dialog, {
-    pattern: () => traceSound(sound, target), both: () => traceSound(sound, target, true), play: () => addSound(sound),
+    pattern: () => traceSound(sound, target), both: () => traceSound(sound, target, true),
+    reference: () => showReference(sound), play: () => addSound(sound),
   });
 }
 
@@ -281,9 +283,14 @@ function connectFiles() {
     find("#drop-b").classList.toggle("on", Boolean(isB));
   });
   addEventListener("dragleave", (event) => { if (!event.relatedTarget) drop.hidden = true; });
-  addEventListener("drop", (event) => {
+  addEventListener("drop", async (event) => {
     event.preventDefault();
     drop.hidden = true;
+    const entries = [...event.dataTransfer.items].map((item) => item.webkitGetAsEntry?.());
+    if (entries.some((entry) => entry?.isDirectory)) {
+      showFolder(await filesBelow(entries.filter(Boolean)));
+      return;
+    }
     const files = [...event.dataTransfer.files];
     openFiles(files, files.length > 1 ? null : score() && event.clientX > innerWidth / 2 ? 1 : 0);
   });

@@ -42,6 +42,7 @@ function startSound() {
     volume = audio.createGain();
     setVolume();
     worklet.connect(volume).connect(audio.destination);
+    measure(worklet);
     await isReady;
     for (const slotIndex of [0, 1]) {
       for (const sound of slots[slotIndex]?.sounds ?? []) tell({ do: "sound", ...sound });
@@ -49,8 +50,19 @@ function startSound() {
     }
     tell({ do: "hear", slot: state.slot });
     sendControls();
+    suspendSoon();
   })();
   return starting;
+}
+
+/** The time without playback after which the audio thread sleeps, in milliseconds. */
+const suspendDelay = 3000;
+let suspendTimer = 0;
+
+/** Lets the audio thread sleep after a while without playback. */
+function suspendSoon() {
+  clearTimeout(suspendTimer);
+  suspendTimer = setTimeout(() => { if (!state.isPlaying) audio.suspend(); }, suspendDelay);
 }
 
 const setVolume = () => {
@@ -64,6 +76,7 @@ function sendControls() {
     find(`${id}-text`).textContent = (which && value > 0 ? "+" : "") + withMinus(value.toFixed(2));
     tell({ do: "control", which, value });
   }
+  controlFeeling();
 }
 
 /** Handles the messages of the worklet. */
@@ -72,6 +85,7 @@ function hear(message) {
   if (message.frame === undefined) return;
   lastReport = message;
   silenceTimer.stop();
+  followReport(message);
   if (message.hasEnded && state.isPlaying) {
     setPlaying(false);
     state.position = 0;
@@ -99,10 +113,19 @@ const silenceTimer = {
 
 function setPlaying(isPlaying) {
   state.isPlaying = isPlaying;
-  if (!isPlaying) silenceTimer.stop();
+  if (!isPlaying) {
+    silenceTimer.stop();
+    stopReference();
+    stopFeeling();
+    clearMeter();
+    suspendSoon();
+  }
   document.body.classList.toggle("playing", isPlaying);
   find("#play").setAttribute("aria-label", isPlaying ? "Pause" : "Play");
 }
+
+/** The number of the last play. The reports of the audio thread have it. */
+let playNumber = 0;
 
 /** Starts playback at the play head or at a given position. */
 async function play(position = null) {
@@ -118,7 +141,9 @@ async function play(position = null) {
     ?? (state.position < first || state.position >= last - 0.005 ? first : state.position);
   sendLoop();
   lastReport = { frame: Math.round(state.position * rate), time: audio.currentTime };
-  tell({ do: "play", frame: lastReport.frame });
+  tell({ do: "play", frame: lastReport.frame, number: ++playNumber });
+  restartReference();
+  startFeeling();
   advance();
 }
 
@@ -147,16 +172,27 @@ function advance() {
   if (position > last) position = state.isLooping ? first + (position - last) : last;
   state.position = Math.max(0, position);
   showPosition();
+  showMeter();
   cancelAnimationFrame(nextFrame);
   nextFrame = requestAnimationFrame(advance);
 }
+
+/** The loop that the audio thread has, as text. */
+let sentLoop = "";
 
 /**
  * Sends the loop: a range, or the whole time, so that A and B stay in sync until the longer one
  * ends.
  */
 function sendLoop() {
-  const [first, last] = state.loop ?? [0, slots.every((slot) => slot?.score) ? wholeLength() : 0];
+  const hasCommonEnd = Boolean(reference) || slots.every((slot) => slot?.score);
+  const [first, last] = state.loop ?? [0, hasCommonEnd ? wholeLength() : 0];
+  const key = `${state.isLooping} ${state.loop ?? wholeLength()}`;
+  if (key !== sentLoop) {
+    sentLoop = key;
+    restartReference();
+    startFeeling();
+  }
   tell(
     {
       do: "loop",
@@ -181,6 +217,7 @@ function send(slotIndex) {
   if (!waiting.size) requestAnimationFrame(() => {
     for (const each of waiting) sendNow(each);
     waiting.clear();
+    startFeeling();
     sendLoop();
   });
   waiting.add(slotIndex);

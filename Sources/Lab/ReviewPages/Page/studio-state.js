@@ -31,8 +31,10 @@ const items = () => current()?.items ?? [];
 const itemAt = (path) => current()?.byPath.get(path);
 const selected = () => selection.map(itemAt).filter(Boolean);
 const isSelected = (path) => selectionSet.has(path);
-/** Returns the time at which all open patterns have ended. */
-const wholeLength = () => Math.max(0.1, ...slots.map((slot) => slot?.score?.duration ?? 0));
+/** Returns the time at which all open patterns and the reference have ended. */
+const wholeLength = () => Math.max(
+  0.1, referenceEnd(), ...slots.map((slot) => slot?.score?.duration ?? 0)
+);
 
 /** Returns the grid spacing in seconds, or 0 for none. */
 function gridStep() {

@@ -27,7 +27,7 @@ class Studio extends AudioWorkletProcessor {
     const acts = {
       load: () => { this.next[message.slot] = message; },
       sound: () => this.core.sound(message),
-      play: () => this.play(message.frame),
+      play: () => this.play(message),
       stop: () => this.stop(),
       loop: () => this.live.liveLoop(message.isOn ? 1 : 0, message.start, message.end),
       hear: () => this.hear(message.slot),
@@ -36,8 +36,9 @@ class Studio extends AudioWorkletProcessor {
     acts[message.do]();
   }
 
-  play(frame) {
+  play({ frame, number }) {
     this.read();
+    this.playNumber = number;
     this.isPlaying = true;
     this.wasHeard = this.hasStarted = false;
     this.live.livePlay(1, frame);
@@ -90,7 +91,9 @@ class Studio extends AudioWorkletProcessor {
       this.hasStarted ||= isRunning;
       const hasEnded = this.isPlaying && this.hasStarted && !isRunning;
       if (hasEnded) this.isPlaying = false;
-      this.port.postMessage({ frame: this.live.livePosition(), time: currentTime, hasEnded });
+      this.port.postMessage({
+        frame: this.live.livePosition(), time: currentTime, hasEnded, play: this.playNumber,
+      });
     }
     return true;
   }

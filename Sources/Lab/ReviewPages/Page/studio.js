@@ -32,7 +32,11 @@ function connectControls() {
   check(find("#views"), find("#views [data-view=waveform]"));
   find("#profile").addEventListener("change", (event) => chooseProfile(Number(event.target.value)));
   find("#snap").addEventListener("change", (event) =>
-    { find("#tempo-label").hidden = !event.target.value.startsWith("1/"); });
+    {
+      find("#tempo-label").hidden = !event.target.value.startsWith("1/");
+      drawAll();
+    });
+  find("#tempo").addEventListener("input", () => drawAll());
   find("#volume").addEventListener("input", setVolume);
   for (const id of ["#live-intensity", "#live-sharpness"]) {
     find(id).addEventListener("input", sendControls);
@@ -62,7 +66,7 @@ async function start() {
   profiles = core.profiles();
   formats = core.formats();
   find("#file").accept = [...formats.filter(({ reads }) => reads)
-    .flatMap(({ extensions }) => extensions.map(fileEnding)), "audio/*"].join();
+    .flatMap(({ extensions }) => extensions.map(fileEnding)), "audio/*", "video/*"].join();
   // The initial profile is that of the page, or one for laptop speakers.
   const wanted = data.profile ?? "speaker";
   state.profile = Math.max(0, profiles.findLastIndex(({ name }) => name === wanted));
@@ -73,6 +77,10 @@ async function start() {
   connectSession();
   connectText();
   connectControls();
+  connectLibrary();
+  connectArranging();
+  connectReference();
+  connectOutput();
   find("#views").hidden = !("spectrogram" in core.calls);
   document.body.classList.add("ready");
   find("#source-fold").open = data.slots.every(({ text }) => text.length < minimumFoldedTextLength);

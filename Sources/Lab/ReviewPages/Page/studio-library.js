@@ -1,0 +1,200 @@
+// The list of patterns with pictures: the shipped patterns, and those of a folder.
+
+/**
+ * @typedef {{name: string, folder: string, read: () => Promise<Uint8Array>}} LibraryEntry A pattern
+ *   in the list. The folder is the path before the name, or empty.
+ */
+
+/** The maximum number of patterns of a folder. */
+const maximumLibraryCount = 2000;
+/** The size of the pictures in pixels of the page. */
+const thumbnailSize = { width: 168, height: 48 };
+
+/** @type {LibraryEntry[]} */
+let libraryEntries = [];
+/** Draws the picture of a row when the row becomes visible. */
+let thumbnailObserver = null;
+
+/** Returns the shipped patterns. */
+function shippedPatterns() {
+  const packed = bytesOfDense(find("#studio-patterns").textContent);
+  /** @type {{name: string, text: string}[]} */
+  const list = JSON.parse(utf8.text(unpackedLZMA(packed)));
+  return list.map(({ name, text }) => ({ name, folder: "", read: async () => utf8.bytes(text) }));
+}
+
+/** Returns true if a file has the extension of a format that can be read. */
+function hasPatternName(name) {
+  const lowercase = name.toLowerCase();
+  return formats.some(({ reads, extensions }) => reads
+    && extensions.some((extension) => lowercase.endsWith(fileEnding(extension))));
+}
+
+/** Returns the patterns among files by their paths. */
+function libraryOf(files) {
+  const patterns = files.filter(({ path }) => hasPatternName(path));
+  patterns.sort((one, other) => one.path.localeCompare(other.path, undefined, { numeric: true }));
+  return patterns.slice(0, maximumLibraryCount).map(({ path, file }) => ({
+    name: path.split("/").at(-1), folder: path.split("/").slice(0, -1).join("/"),
+    read: async () => new Uint8Array(await file.arrayBuffer()),
+  }));
+}
+
+/** Returns all files below entries of the file system, with their paths. */
+async function filesBelow(entries) {
+  const found = [];
+  const pending = entries.map((entry) => ({ entry, path: entry.name }));
+  while (pending.length && found.length < maximumLibraryCount) {
+    const { entry, path } = pending.shift();
+    if (entry.isFile) {
+      const file = await new Promise((resolve, reject) => { entry.file(resolve, reject); });
+      found.push({ path, file });
+      continue;
+    }
+    const reader = entry.createReader();
+    // A reader returns its entries in portions, and nothing after the last.
+    for (;;) {
+      const portion = await new Promise((resolve, reject) => { reader.readEntries(resolve, reject); });
+      if (!portion.length) break;
+      pending.push(...portion.map((each) => ({ entry: each, path: `${path}/${each.name}` })));
+    }
+  }
+  return found;
+}
+
+/** Shows the patterns of a folder. */
+function showFolder(files) {
+  const entries = libraryOf(files);
+  if (!entries.length) {
+    showNote("The folder has no patterns.");
+    return;
+  }
+  libraryEntries = entries;
+  showLibrary();
+}
+
+/** Shows the list. */
+function showLibrary() {
+  find("#library-filter").value = "";
+  fillLibrary();
+  const dialog = find("#library-dialog");
+  if (!dialog.open) dialog.showModal();
+}
+
+/** Fills the list with the patterns whose path contains the filter. */
+function fillLibrary() {
+  const list = find("#library");
+  const wanted = find("#library-filter").value.trim().toLowerCase();
+  const shown = libraryEntries.filter(
+    ({ name, folder }) => `${folder}/${name}`.toLowerCase().includes(wanted)
+  );
+  thumbnailObserver?.disconnect();
+  thumbnailObserver = new IntersectionObserver((changes) => {
+    for (const { isIntersecting, target } of changes) {
+      if (!isIntersecting) continue;
+      thumbnailObserver.unobserve(target);
+      drawThumbnail(shown[Number(target.dataset.index)], target);
+    }
+  }, { root: list });
+  list.textContent = "";
+  find("#library-words").textContent = counted(shown.length, "pattern");
+  for (const [index, entry] of shown.entries()) {
+    const row = libraryRow(entry);
+    row.dataset.index = index;
+    list.append(row);
+    thumbnailObserver.observe(row);
+  }
+}
+
+/** Returns the row of a pattern. */
+function libraryRow(entry) {
+  const row = document.createElement("li");
+  row.innerHTML = "<button class=\"pattern\"><canvas aria-hidden=\"true\"></canvas>"
+    + "<span><b></b> <span class=\"dim folder\"></span><br><span class=\"dim facts\"></span></span></button>"
+    + "<button class=\"btn as-b\"><span class=\"tag k1\">B</span></button>";
+  find("b", row).textContent = entry.name;
+  find(".folder", row).textContent = entry.folder;
+  Object.assign(find("canvas", row).style,
+    { width: `${thumbnailSize.width}px`, height: `${thumbnailSize.height}px` });
+  const [open, openAsB] = findAll("button", row);
+  openAsB.setAttribute("aria-label", `Open ${entry.name} as B`);
+  openAsB.title = "Open as B";
+  open.addEventListener("click", () => openEntry(entry, state.slot));
+  openAsB.addEventListener("click", () => openEntry(entry, 1));
+  return row;
+}
+
+/** Opens a pattern of the list in a slot. */
+async function openEntry(entry, slotIndex) {
+  try {
+    const bytes = await entry.read();
+    // The dialog is closed first, because opening may show another one.
+    find("#library-dialog").close();
+    openFile(slotIndex, entry.name, bytes);
+  } catch (error) {
+    showNote(`${entry.name} cannot be read: ${error.message}`);
+  }
+}
+
+/** Draws the picture of a pattern in its row, and its facts. */
+async function drawThumbnail(entry, row) {
+  const facts = find(".facts", row);
+  let bytes;
+  try {
+    bytes = await entry.read();
+  } catch (error) {
+    facts.textContent = `cannot be read: ${error.message}`;
+    return;
+  }
+  const isRead = core.open(trialSlot, entry.name, bytes);
+  const read = isRead ? core.score(trialSlot) : null;
+  facts.textContent = isRead ? factsOf(read) : core.failure();
+  core.open(trialSlot, "", new Uint8Array(0));
+  if (read) drawSmallScore(find("canvas", row), read);
+}
+
+/** Draws the events of a score over its whole duration. */
+function drawSmallScore(canvas, { events, duration }) {
+  const ratio = devicePixelRatio || 1;
+  const { width, height } = thumbnailSize;
+  Object.assign(canvas, { width: width * ratio, height: height * ratio });
+  const context = canvas.getContext("2d");
+  context.scale(ratio, ratio);
+  const ground = height - 1;
+  const xAt = (time) => 4 + time / Math.max(0.1, duration) * (width - 8);
+  const yAt = (intensity) => ground - intensity * (height - 8);
+  strokeLine(context, colours.line, 1, [[0, ground], [width, ground]]);
+  for (const event of events.filter((each) => !isTransient(each) && each.felt?.length)) {
+    const points = pointsOf({ event });
+    context.fillStyle = hue(points[0][2]);
+    context.globalAlpha = 0.6;
+    context.beginPath();
+    context.moveTo(xAt(points[0][0]), ground);
+    for (const [time, intensity] of points) context.lineTo(xAt(time), yAt(intensity));
+    context.lineTo(xAt(points.at(-1)[0]), ground);
+    context.fill();
+  }
+  context.globalAlpha = 1;
+  for (const event of events.filter(isTransient)) {
+    const [[time, intensity, sharpness]] = pointsOf({ event });
+    strokeLine(context, hue(sharpness), 1.5, [[xAt(time), ground], [xAt(time), yAt(intensity)]]);
+    disc(context, xAt(time), yAt(intensity), 2.5, hue(sharpness));
+  }
+}
+
+function connectLibrary() {
+  find("#patterns").addEventListener("click", () => {
+    if (!libraryEntries.length) libraryEntries = shippedPatterns();
+    showLibrary();
+  });
+  find("#library-shipped").addEventListener("click", () => {
+    libraryEntries = shippedPatterns();
+    showLibrary();
+  });
+  find("#library-folder").addEventListener("click", () => find("#library-files").click());
+  find("#library-files").addEventListener("change", ({ target }) => {
+    showFolder([...target.files].map((file) => ({ path: file.webkitRelativePath || file.name, file })));
+    target.value = "";
+  });
+  find("#library-filter").addEventListener("input", fillLibrary);
+}

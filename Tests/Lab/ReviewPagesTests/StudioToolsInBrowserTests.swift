@@ -1,0 +1,316 @@
+import ShippedFiles
+import Testing
+
+@testable import ReviewPages
+
+extension InBrowser {
+  /// The studio's tools for designers: the list of patterns, the reference, the meter, arrangement
+  /// in time, the grid, and vibration.
+  @Suite struct StudioToolsInBrowserTests {
+    private typealias Studio = StudioInBrowserTests
+
+    private static let title = "document.getElementById('title').textContent"
+    private static let events = """
+      JSON.parse(document.getElementById("source").value).Pattern.map((each) => each.Event ?? {})
+      """
+
+    /// A script that simulates a phone with a motor, and records its vibrations.
+    private static let phone = """
+      window.vibrations = [];
+      Object.defineProperty(navigator, "maxTouchPoints", { value: 5 });
+      navigator.vibrate = (durations) => { vibrations.push([durations].flat()); return true; };
+      """
+
+    /// A script that drops a sound file: half a second of silence, and a tone up to 2 s.
+    private static let dropsSound = """
+      (() => {
+        const [rate, frames] = [8000, 16000];
+        const wav = new DataView(new ArrayBuffer(44 + 2 * frames));
+        const text = (offset, letters) =>
+          [...letters].forEach((each, index) => wav.setUint8(offset + index, each.charCodeAt(0)));
+        text(0, "RIFF    WAVEfmt ");
+        text(36, "data");
+        for (const [offset, value] of [
+          [4, 36 + 2 * frames], [16, 16], [24, rate], [28, 2 * rate], [40, 2 * frames],
+        ]) wav.setUint32(offset, value, true);
+        for (const [offset, value] of [[20, 1], [22, 1], [32, 2], [34, 16]]) {
+          wav.setUint16(offset, value, true);
+        }
+        for (let frame = 4000; frame < frames; frame++) {
+          wav.setInt16(44 + 2 * frame, 12000 * Math.sin(2 * Math.PI * 150 * frame / rate), true);
+        }
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([wav], "boom.wav", { type: "audio/wav" }));
+        dispatchEvent(new DragEvent("drop", { dataTransfer, clientX: 9 }));
+      })()
+      """
+
+
+    @Test("The list has every shipped pattern with its picture, and opens its bytes")
+    func listHasShippedPatterns() throws {
+      let page = try Studio.open()
+      try page.click("#patterns")
+      let names = "[...document.querySelectorAll('#library b')].map((each) => each.textContent)"
+      let shipped = ShippedPatterns.names.map { $0 + ".ahap" }.sorted()
+      #expect(try page.string("\(names).sort().join()") == shipped.joined(separator: ","))
+      try page.evaluate("document.querySelector('#library .facts').scrollIntoView()")
+      try page.wait(for: "document.querySelector('#library .facts').textContent.includes('·')")
+      let drawn = """
+        (() => {
+          const canvas = document.querySelector("#library canvas");
+          const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+          return data.some((value) => value !== 0);
+        })()
+        """
+      #expect(try page.bool(drawn))
+      for name in ["heartbeat", "success"] {
+        let text = String(decoding: try #require(ShippedPatterns.text(named: name)), as: UTF8.self)
+        try page.evaluate(
+          """
+          (() => {
+            document.getElementById("patterns").click();
+            const filter = document.getElementById("library-filter");
+            filter.value = "\(name.uppercased()).ahap";
+            filter.dispatchEvent(new Event("input"));
+          })()
+          """)
+        #expect(try page.string("\(names).join()")?.contains(name + ".ahap") == true)
+        try page.evaluate("document.querySelector('#library .pattern').click()")
+        try page.wait(for: "\(Self.title) === '\(name)'")
+        try page.wait(for: Studio.isReady)
+        #expect(try page.string(Studio.source) == text)
+      }
+      try page.evaluate("document.getElementById('patterns').click()")
+      try page.evaluate("document.querySelector('#library .as-b').click()")
+      try page.wait(for: "!document.querySelector('#slot-1').classList.contains('empty')")
+      #expect(page.complaints == [])
+    }
+
+    @Test("A dropped folder is listed with its subfolders and its unreadable files")
+    func droppedFolderIsListed() throws {
+      let page = try Studio.open()
+      try page.evaluate(
+        """
+        (() => {
+          const file = (name, text) => ({ isFile: true, isDirectory: false, name,
+            file: (done) => done(new File([text], name)) });
+          const folder = (name, entries) => ({ isFile: false, isDirectory: true, name,
+            createReader() {
+              const portions = [entries.slice(0, 1), entries.slice(1), []];
+              return { readEntries: (done) => done(portions.shift()) };
+            } });
+          const entry = folder("taps", [file("two.ahap", `\(Studio.short)`),
+            file("notes.txt", "x"), folder("old", [file("one.ahap", "{")])]);
+          const event = new DragEvent("drop", { clientX: 9 });
+          Object.defineProperty(event, "dataTransfer",
+            { value: { files: [], items: [{ webkitGetAsEntry: () => entry }] } });
+          dispatchEvent(event);
+        })()
+        """)
+      let rows = """
+        [...document.querySelectorAll("#library li")].map((row) => row.innerText.split("\\n")[0])
+        """
+      try page.wait(for: "document.getElementById('library-dialog').open")
+      #expect(
+        try page.string("\(rows).map((each) => each.trim()).join()")
+          == "one.ahap taps/old,two.ahap taps")
+      try page.wait(for: "document.querySelectorAll('#library .facts')[1].textContent !== ''")
+      let facts = "[...document.querySelectorAll('#library .facts')].map((each) => each.textContent)"
+      #expect(try page.string("\(facts)[0]")?.hasPrefix("line 1: ") == true)
+      #expect(try page.string("\(facts)[1]") == "0 ms · 1 transient")
+      try page.evaluate("document.querySelectorAll('#library .pattern')[1].click()")
+      try page.wait(for: "\(Self.title) === 'two'")
+      #expect(page.complaints == [])
+    }
+
+    @Test("A reference is a lane in time, and is heard with the pattern")
+    func referenceIsALane() throws {
+      let page = try Studio.open(
+        preparation: """
+          window.sources = [];
+          const begin = AudioBufferSourceNode.prototype.start;
+          AudioBufferSourceNode.prototype.start = function (...values) {
+            window.sources.push({ node: this, values });
+            begin.apply(this, values);
+          };
+          """)
+      let height = try page.number("document.getElementById('stage').offsetHeight") ?? 0
+      try page.evaluate(Self.dropsSound)
+      try page.wait(for: "document.getElementById('sound-dialog').open")
+      try page.click("[data-choice=reference]")
+      #expect((try page.number("document.getElementById('stage').offsetHeight") ?? 0) > height)
+      #expect(try page.string("document.getElementById('duration').textContent") == "/ 2.000 s")
+      #expect(try page.string(Studio.source) == Studio.text, "the pattern is unchanged")
+      try page.click("#play")
+      try page.wait(for: "window.sources.length > 0")
+      let source = "window.sources.at(-1).node"
+      #expect(try page.number("\(source).loopEnd") == 2)
+      // The tone begins at 0.5 s of the sound.
+      let onset =
+        "\(source).buffer.getChannelData(0).findIndex((each) => Math.abs(each) > 0.01) / 48000"
+      #expect(abs((try page.number(onset) ?? 0) - 0.5) < 0.01)
+      try page.evaluate(
+        """
+        (() => {
+          const field = document.getElementById("reference-start");
+          field.value = "0.25";
+          field.dispatchEvent(new Event("change"));
+        })()
+        """)
+      try page.wait(for: "\(source).loopEnd === 2.25")
+      #expect(abs((try page.number(onset) ?? 0) - 0.75) < 0.01)
+      try page.click("#play")
+      let count = try page.number("window.sources.length")
+      try page.click("#reference-heard")
+      try page.click("#play")
+      try page.wait(for: "Number(document.getElementById('meter').getAttribute('aria-valuenow')) > -40")
+      #expect(try page.number("window.sources.length") == count, "the reference is silent")
+      try page.click("#reference-remove")
+      #expect(try page.string("document.getElementById('duration').textContent") == "/ 0.700 s")
+      #expect(page.complaints == [])
+    }
+
+    @Test("The meter shows the level, and the audio thread sleeps after a while")
+    func meterShowsTheLevel() throws {
+      let page = try Studio.open(
+        preparation: """
+          window.AudioContext = class extends AudioContext {
+            constructor(...values) { super(...values); window.context = this; }
+          };
+          """)
+      let level = "Number(document.getElementById('meter').getAttribute('aria-valuenow'))"
+      #expect(try page.number(level) == -60)
+      try page.click("#play")
+      try page.wait(for: "\(level) > -20")
+      #expect(try page.string("window.context.state") == "running")
+      try page.click("#play")
+      #expect(try page.number(level) == -60)
+      try page.wait(for: "window.context.state === 'suspended'")
+      try page.click("#play")
+      try page.wait(for: "window.context.state === 'running' && \(level) > -20")
+      #expect(page.complaints == [])
+    }
+
+    @Test("The selection is aligned and scaled in time")
+    func selectionIsArranged() throws {
+      let page = try Studio.open()
+      try page.press("a", control: true)
+      try page.evaluate(
+        """
+        (() => {
+          const field = document.getElementById("time-scale");
+          field.value = "200";
+          field.dispatchEvent(new Event("change"));
+        })()
+        """)
+      let undo = "document.getElementById('undo').title"
+      try page.wait(for: "\(undo) === 'Undo: Scale 4 parts (Ctrl Z)'")
+      try page.wait(for: Studio.isReady)
+      #expect(try page.string("\(Self.events).map((each) => each.Time).join()") == "0.2,0.8,")
+      #expect(try page.number("\(Self.events)[1].EventDuration") == 0.6)
+      let points = "JSON.parse(\(Studio.source)).Pattern[2].ParameterCurve"
+      #expect(try page.number("\(points).ParameterCurveControlPoints[1].Time") == 1.4)
+      try page.press("z", control: true)
+      try page.wait(for: "\(Studio.source) === `\(Studio.text)`")
+
+      // At the play head, every part moves by the same time.
+      try page.press("a", control: true)
+      try page.press("End")
+      try page.click("#align-head")
+      try page.wait(for: "\(undo) === 'Undo: Align 4 parts (Ctrl Z)'")
+      try page.wait(for: Studio.isReady)
+      #expect(try page.string("\(Self.events).map((each) => each.Time).join()") == "0.8,1.1,")
+      #expect(try page.number("\(points).Time") == 0.7)
+      try page.press("z", control: true)
+
+      try page.evaluate(
+        """
+        (() => {
+          const snap = document.getElementById("snap");
+          snap.value = "1/4";
+          snap.dispatchEvent(new Event("change"));
+        })()
+        """)
+      try page.press("a", control: true)
+      try page.click("#align-grid")
+      try page.wait(for: "\(undo) === 'Undo: Align 4 parts (Ctrl Z)'")
+      try page.wait(for: Studio.isReady)
+      #expect(try page.string("\(Self.events).map((each) => each.Time).join()") == "0,0.5,")
+      #expect(page.complaints == [])
+    }
+
+    @Test("A phone vibrates with the sound, at its position and in its loop")
+    func phoneVibrates() throws {
+      let page = try Studio.open(preparation: Self.phone)
+      #expect(try page.bool("!document.getElementById('feel').hidden"))
+      try page.click("#feel")
+      #expect(try page.string("JSON.stringify(window.vibrations)") == "[]")
+      try page.click("#play")
+      try page.wait(for: "window.vibrations.length > 0")
+      // The transient at 0.1 s, and the continuous event from 0.4 to 0.7 s, every 0.7 s.
+      let first = try page.string("window.vibrations[0].slice(0, 4).join()")
+      #expect(first == "0,100,20,280")
+      let total = "window.vibrations[0].reduce((sum, each) => sum + each, 0)"
+      #expect((try page.number(total) ?? 0) > 2_500)
+      let count = try page.number("window.vibrations.length") ?? 0
+      try page.evaluate(
+        """
+        (() => {
+          const slider = document.getElementById("live-intensity");
+          slider.value = "0";
+          slider.dispatchEvent(new Event("input"));
+        })()
+        """)
+      try page.wait(for: "window.vibrations.length > \(count)")
+      #expect(try page.string("window.vibrations.at(-1).join()") == "0")
+      try page.click("#play")
+      try page.wait(for: "!document.body.classList.contains('playing')")
+      #expect(try page.string("window.vibrations.at(-1).join()") == "0")
+      #expect(page.complaints == [])
+    }
+
+    @Test("A gamepad rumbles after it is connected")
+    func gamepadRumbles() throws {
+      let page = try Studio.open(
+        preparation: """
+          window.effects = [];
+          window.pad = { vibrationActuator: {
+            playEffect: async (kind, effect) => { effects.push({ kind, ...effect }); }, reset() {},
+          } };
+          """)
+      #expect(try page.bool("document.getElementById('feel').hidden"))
+      try page.evaluate(
+        """
+        navigator.getGamepads = () => [null, window.pad];
+        dispatchEvent(new Event("gamepadconnected"));
+        """)
+      try page.click("#feel")
+      try page.click("#play")
+      try page.wait(
+        for: "window.effects.some((each) => each.strongMagnitude + each.weakMagnitude > 0.3)")
+      try page.click("#play")
+      #expect(page.complaints == [])
+    }
+
+    @Test("The tools are accessible, and fit at every width")
+    func toolsAreAccessible() throws {
+      let page = try Studio.open(preparation: Self.phone)
+      try page.evaluate(Self.dropsSound)
+      try page.wait(for: "document.getElementById('sound-dialog').open")
+      try page.click("[data-choice=reference]")
+      try page.press("a", control: true)
+      for width in [320, 360, 390, 480, 720, 811, 1_080, 1_280, 1_600] {
+        try page.resize(width: width, height: 800)
+        try page.evaluate(
+          "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        #expect(try page.string(PageWidthTests.layout) == "", "\(width) pixels")
+      }
+      #expect(try page.string(AccessibilityTests.names) == "")
+      #expect(try page.string(AccessibilityTests.contrasts) == "")
+      try page.evaluate("document.getElementById('patterns').click()")
+      #expect(try page.string(AccessibilityTests.names) == "")
+      #expect(try page.string(AccessibilityTests.contrasts) == "", "list")
+      #expect(page.complaints == [])
+    }
+  }
+}
