@@ -152,12 +152,15 @@ enum StudioCommand {
       terminal.report("Serving on this computer only. Press Ctrl-C to stop.")
     }
     // The arguments of other programs are public, so the browser reads the address from a file.
-    let redirect = options.page.opensInBrowser ? RedirectPage(to: site.address) : nil
-    if let redirect {
+    var redirect: RedirectPage?
+    if options.page.opensInBrowser {
       try work.attempt { _ in
-        try PageOutput.openInBrowser(redirect.path, state: "is being served")
+        let page = try RedirectPage(to: site.address)
+        redirect = page
+        try PageOutput.openInBrowser(page.path, state: "is being served")
       }
     }
+    defer { withExtendedLifetime(redirect) {} }
     server.run(site, until: interruption.descriptor, time: SystemTimeSource())
   }
 
@@ -184,22 +187,37 @@ enum StudioCommand {
 
 /// A page that leads a browser to an address, in a folder that only this user can read. It is
 /// removed with its last reference.
-private final class RedirectPage {
+final class RedirectPage {
   let path: String
   private let folder: String
 
-  /// Creates the page; nil if there is no folder for it.
-  init?(to address: String) {
-    let base = unsafe getenv("XDG_RUNTIME_DIR").map { unsafe String(cString: $0) } ?? "/tmp"
-    var template = Array("\(base)/temblor-XXXXXX".utf8CString)
-    guard let made = unsafe mkdtemp(&template) else { return nil }
-    folder = unsafe String(cString: made)
+  /// The folders for temporary files of this user, the most private first.
+  private static var privateFolders: [String] {
+    let runtimeFolder = unsafe getenv("XDG_RUNTIME_DIR").map { unsafe String(cString: $0) }
+    return [runtimeFolder, "/tmp"].compactMap(\.self)
+  }
+
+  /// Creates the page.
+  ///
+  /// - Parameters:
+  ///   - address: The address.
+  ///   - bases: The folders to try in order.
+  init(to address: String, in bases: [String] = privateFolders) throws(FileError) {
+    folder = try Self.makeFolder(in: bases)
     path = FileSystem.join(folder, "studio.html")
     let page = "<!doctype html><meta http-equiv=\"refresh\" content=\"0; url=\(address)\">\n"
-    guard (try? AtomicFileWriter.write(Array(page.utf8), to: path)) != nil else {
-      unsafe rmdir(folder)
-      return nil
+    try AtomicFileWriter.write(Array(page.utf8), to: path)
+  }
+
+  private static func makeFolder(in bases: [String]) throws(FileError) -> String {
+    var failure = FileError("studio", "no folder for temporary files")
+    for base in bases {
+      var template = Array("\(base)/temblor-XXXXXX".utf8CString)
+      if let folder = unsafe mkdtemp(&template) { return unsafe String(cString: folder) }
+      let error = FileError.system(base, "is not usable for the page that opens the browser")
+      failure = FileError(error.path, error.reason + "; open the address in a browser")
     }
+    throw failure
   }
 
   deinit {

@@ -3,21 +3,33 @@ import HapticPlayback
 import SystemSupport
 
 /// An HTTP server for browsers on this machine. It accepts one request per connection.
+///
+/// Slow clients do not delay others: a connection without a complete, permitted request head is
+/// closed in favor of a new one, and a body is received only for a permitted request.
 final class StudioServer {
-  /// The maximum number of simultaneous connections. Further connections wait in the queue of the
-  /// system.
+  /// The maximum number of simultaneous connections. If all of them have permitted requests, further
+  /// connections wait in the queue of the system.
   private static let maximumConnectionCount = 16
   /// The maximum duration of a connection, including request and response.
   private static let connectionTimeout = Duration.seconds(10)
+  /// The maximum number of reads from a connection before the next connection has its turn.
+  private static let maximumReadCount = 16
   /// The pause before connections are accepted again after the system ran out of descriptors.
   private static let acceptRetryDelay = Duration.milliseconds(500)
 
   private struct Connection {
     let descriptor: Int32
     let deadline: Duration
-    var receivedBytes: [UInt8] = []
+    var request = HTTPRequestReader()
     var response: [UInt8]?
-    var sentCount = 0
+    var sentByteCount = 0
+    /// A Boolean value that indicates whether the response is complete, and the rest of a refused
+    /// request is discarded. Closing earlier would discard the response.
+    var isDiscarding = false
+    var isFinished = false
+
+    /// A Boolean value that indicates whether the connection may be closed in favor of a new one.
+    var isReplaceable: Bool { isDiscarding || !request.isPermitted && response == nil }
   }
 
   let port: UInt16
@@ -85,10 +97,11 @@ final class StudioServer {
   func run(_ site: StudioSite, until end: Int32, time: any TimeSource) {
     while true {
       let isResting = acceptRetryTime > time.now
-      let isOpen = connections.count < Self.maximumConnectionCount && !isResting
+      let isOpen = !isResting && canAccept
       var watched = [PollDescriptor(end)] + (isOpen ? [PollDescriptor(descriptor)] : [])
-      watched += connections.map {
-        PollDescriptor($0.descriptor, events: Int16($0.response == nil ? POLLIN : POLLOUT))
+      watched += connections.map { connection in
+        let isSending = connection.response != nil && !connection.isDiscarding
+        return PollDescriptor(connection.descriptor, events: Int16(isSending ? POLLOUT : POLLIN))
       }
       let next = (connections.map(\.deadline) + (isResting ? [acceptRetryTime] : [])).min().map {
         max($0 - time.now, .zero)
@@ -96,25 +109,33 @@ final class StudioServer {
       time.wait(for: &watched, timeout: next)
       if watched[0].receivedEvents != 0 { return }
       for index in connections.indices {
-        sendResponse(&connections[index], site)
+        serve(&connections[index], site)
       }
       let now = time.now
-      let isDone = { (connection: Connection) in
-        connection.deadline <= now
-          || connection.response.map { connection.sentCount >= $0.count } ?? false
-      }
-      for connection in connections where isDone(connection) {
-        close(connection.descriptor)
-      }
-      connections.removeAll(where: isDone)
+      closeConnections { $0.isFinished || $0.deadline <= now }
       if isOpen {
         accept(at: now)
       }
     }
   }
 
+  /// A Boolean value that indicates whether there is space for a connection, or a connection that
+  /// can be closed in favor of it.
+  private var canAccept: Bool {
+    connections.count < Self.maximumConnectionCount
+      || connections.contains(where: \.isReplaceable)
+  }
+
+  private func closeConnections(where isOver: (Connection) -> Bool) {
+    for connection in connections where isOver(connection) {
+      close(connection.descriptor)
+    }
+    connections.removeAll(where: isOver)
+  }
+
   private func accept(at now: Duration) {
-    while connections.count < Self.maximumConnectionCount {
+    // A connection is not closed before its request could be read once.
+    for _ in 0..<Self.maximumConnectionCount where canAccept {
       let client = Glibc.accept(descriptor, nil, nil)
       guard client >= 0 else {
         if errno == EMFILE || errno == ENFILE {
@@ -122,48 +143,63 @@ final class StudioServer {
         }
         return
       }
+      if connections.count == Self.maximumConnectionCount,
+        let oldest = connections.firstIndex(where: \.isReplaceable)
+      {
+        close(connections.remove(at: oldest).descriptor)
+      }
       _ = fcntl(client, F_SETFD, FD_CLOEXEC)
       _ = fcntl(client, F_SETFL, O_NONBLOCK)
       connections.append(Connection(descriptor: client, deadline: now + Self.connectionTimeout))
     }
   }
 
-  private func sendResponse(_ connection: inout Connection, _ site: StudioSite) {
-    if connection.response == nil {
+  /// Continues a connection as far as possible without waiting.
+  private func serve(_ connection: inout Connection, _ site: StudioSite) {
+    if connection.response == nil || connection.isDiscarding {
       receive(&connection, site)
     }
-    guard let answer = connection.response else { return }
-    while connection.sentCount < answer.count {
-      let count = unsafe answer.withUnsafeBufferPointer {
+    guard let response = connection.response, !connection.isDiscarding else { return }
+    while connection.sentByteCount < response.count {
+      let count = unsafe response.withUnsafeBufferPointer {
         unsafe send(
-          connection.descriptor, $0.baseAddress?.advanced(by: connection.sentCount),
-          answer.count - connection.sentCount, Int32(MSG_NOSIGNAL))
+          connection.descriptor, $0.baseAddress?.advanced(by: connection.sentByteCount),
+          response.count - connection.sentByteCount, Int32(MSG_NOSIGNAL))
       }
       if count < 0, errno == EAGAIN || errno == EINTR { return }
-      connection.sentCount = count > 0 ? connection.sentCount + count : answer.count
+      guard count > 0 else {
+        connection.isFinished = true
+        return
+      }
+      connection.sentByteCount += count
     }
+    guard connection.request.isIncomplete else {
+      connection.isFinished = true
+      return
+    }
+    connection.isDiscarding = true
+    shutdown(connection.descriptor, Int32(SHUT_WR))
   }
 
   private func receive(_ connection: inout Connection, _ site: StudioSite) {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
-    while connection.receivedBytes.count <= HTTPRequest.maximumHeadLength
-      + HTTPRequest.maximumBodyLength
-    {
+    for _ in 0..<Self.maximumReadCount {
       let count = unsafe recv(connection.descriptor, &buffer, buffer.count, 0)
-      if count < 0, errno == EAGAIN || errno == EINTR { break }
+      if count < 0, errno == EAGAIN || errno == EINTR { return }
       guard count > 0 else {
-        connection.response = []
+        connection.isFinished = true
         return
       }
-      connection.receivedBytes += buffer[..<count]
-    }
-    switch HTTPRequest.parse(connection.receivedBytes) {
-    case .incomplete:
-      break
-    case .refused(let response):
-      connection.response = response.bytes()
-    case .complete(let request):
-      connection.response = site.response(to: request).bytes(omitsBody: request.method == "HEAD")
+      if connection.isDiscarding { continue }
+      switch connection.request.append(buffer[..<count], checkingHead: site.refusal) {
+      case .incomplete:
+        continue
+      case .refused(let response):
+        connection.response = response.bytes()
+      case .complete(let request):
+        connection.response = site.response(to: request).bytes(omitsBody: request.method == "HEAD")
+      }
+      return
     }
   }
 }

@@ -14,19 +14,17 @@ struct HTTPRequest: Equatable {
   let headers: [String: String]
   var body: [UInt8] = []
 
-  enum ParseResult: Equatable { case incomplete, complete(HTTPRequest), refused(HTTPResponse) }
-
-  static func parse(_ bytes: [UInt8]) -> ParseResult {
-    let end = Array("\r\n\r\n".utf8)
-    let head = bytes.prefix(maximumHeadLength)
-    guard let start = head.indices.first(where: { head[$0...].starts(with: end) }) else {
-      return bytes.count < maximumHeadLength
-        ? .incomplete : .refused(HTTPResponse(431, "the request header has more than 16,384 bytes"))
-    }
-    let lines = String(decoding: head[..<start], as: UTF8.self).split(separator: "\r\n")
+  /// Parses the head of a request, without the empty line after it.
+  ///
+  /// - Parameter head: The bytes of the head.
+  /// - Returns: The request without its body, and the length of the body.
+  fileprivate static func parseHead(
+    _ head: ArraySlice<UInt8>
+  ) throws(HTTPRefusal) -> (request: HTTPRequest, bodyLength: Int) {
+    let lines = String(decoding: head, as: UTF8.self).split(separator: "\r\n")
     let words = (lines.first ?? "").split(separator: " ")
     guard words.count == 3, words[2].hasPrefix("HTTP/1.") else {
-      return .refused(HTTPResponse(400, "not an HTTP/1.1 request"))
+      throw HTTPRefusal(HTTPResponse(400, "not an HTTP/1.1 request"))
     }
     var fields: [String: String] = [:]
     for line in lines.dropFirst() {
@@ -36,20 +34,93 @@ struct HTTPRequest: Equatable {
         .reversed()
       fields[parts[0].lowercased()] = String(value)
     }
-    var request = HTTPRequest(method: String(words[0]), path: String(words[1]), headers: fields)
     guard fields["transfer-encoding"] == nil, let length = Int(fields["content-length"] ?? "0"),
       length >= 0
     else {
-      return .refused(HTTPResponse(411, "Content-Length is required"))
+      throw HTTPRefusal(HTTPResponse(411, "Content-Length is required"))
     }
     guard length <= maximumBodyLength else {
-      return .refused(
+      throw HTTPRefusal(
         HTTPResponse(413, "the body has \(length) bytes; the limit is \(maximumBodyLength)"))
     }
-    let body = bytes.dropFirst(start + end.count)
-    guard body.count >= length else { return .incomplete }
-    request.body = Array(body.prefix(length))
+    let request = HTTPRequest(
+      method: String(words[0]), path: String(words[1]), headers: fields)
+    return (request, length)
+  }
+}
+
+/// A response that refuses a request before its body is received.
+private struct HTTPRefusal: Error {
+  let response: HTTPResponse
+
+  init(_ response: HTTPResponse) { self.response = response }
+}
+
+/// Collects the bytes of a request. Each byte is examined once, however the bytes are divided.
+struct HTTPRequestReader {
+  enum Progress: Equatable { case incomplete, complete(HTTPRequest), refused(HTTPResponse) }
+
+  private static let headEnding = Array("\r\n\r\n".utf8)
+
+  private var head: [UInt8] = []
+  /// The number of bytes of the ending of the head at the end of `head`.
+  private var matchedEndingCount = 0
+  /// The request without its complete body; nil before its head is complete and permitted.
+  private var request: HTTPRequest?
+  private var missingBodyLength = 0
+  private var isComplete = false
+
+  /// A Boolean value that indicates whether the head is complete and was not refused.
+  var isPermitted: Bool { request != nil }
+  /// A Boolean value that indicates whether more bytes of the request follow.
+  var isIncomplete: Bool { !isComplete }
+
+  /// Appends bytes. After a request that is complete or refused, no bytes may be appended.
+  ///
+  /// - Parameters:
+  ///   - bytes: The bytes.
+  ///   - refusal: A closure that returns the response if the request is refused by its head; its
+  ///     body is not received.
+  mutating func append(
+    _ bytes: ArraySlice<UInt8>, checkingHead refusal: (HTTPRequest) -> HTTPResponse?
+  ) -> Progress {
+    var bytes = bytes
+    if request == nil {
+      guard readHead(&bytes) else {
+        return head.count < HTTPRequest.maximumHeadLength
+          ? .incomplete
+          : .refused(HTTPResponse(431, "the request header has more than 16,384 bytes"))
+      }
+      do throws(HTTPRefusal) {
+        let parsed = try HTTPRequest.parseHead(head.dropLast(Self.headEnding.count))
+        missingBodyLength = parsed.bodyLength
+        isComplete = parsed.bodyLength == 0
+        if let response = refusal(parsed.request) { return .refused(response) }
+        request = parsed.request
+      } catch {
+        return .refused(error.response)
+      }
+    }
+    let addition = bytes.prefix(missingBodyLength)
+    request?.body += addition
+    missingBodyLength -= addition.count
+    guard missingBodyLength == 0, let request else { return .incomplete }
+    isComplete = true
     return .complete(request)
+  }
+
+  /// Moves bytes to the head; returns true when it is complete.
+  private mutating func readHead(_ bytes: inout ArraySlice<UInt8>) -> Bool {
+    while head.count < HTTPRequest.maximumHeadLength, let byte = bytes.popFirst() {
+      head.append(byte)
+      if byte == Self.headEnding[matchedEndingCount] {
+        matchedEndingCount += 1
+      } else {
+        matchedEndingCount = byte == Self.headEnding[0] ? 1 : 0
+      }
+      if matchedEndingCount == Self.headEnding.count { return true }
+    }
+    return false
   }
 }
 
@@ -111,7 +182,8 @@ struct StudioSite {
 
   var address: String { "http://127.0.0.1:\(port)/\(secret)/" }
 
-  func response(to request: HTTPRequest) -> HTTPResponse {
+  /// Returns the response to a request that its head refuses; nil if it is permitted.
+  func refusal(of request: HTTPRequest) -> HTTPResponse? {
     let hosts = ["127.0.0.1:\(port)", "localhost:\(port)"]
     guard hosts.contains(request.headers["host"] ?? ""),
       request.headers["origin"].map({ origin in hosts.contains { "http://\($0)" == origin } })
@@ -125,15 +197,29 @@ struct StudioSite {
     guard components.count == 3, components[0].isEmpty, components[1] == secret else {
       return HTTPResponse(404, "not found")
     }
+    let isRead = ["GET", "HEAD"].contains(request.method)
+    if components[2].isEmpty {
+      return isRead ? nil : HTTPResponse(405, "the page is read-only")
+    }
+    guard let index = Int(components[2]), paths.indices.contains(index) else {
+      return HTTPResponse(404, "not found")
+    }
+    guard isRead || request.method == "PUT" else {
+      return HTTPResponse(405, "a pattern supports GET and PUT")
+    }
+    guard isRead || request.headers["if-match"] != nil else {
+      return HTTPResponse(428, "If-Match with the version to replace is required")
+    }
+    return nil
+  }
+
+  /// Returns the response to a complete request.
+  func response(to request: HTTPRequest) -> HTTPResponse {
+    if let refusal = refusal(of: request) { return refusal }
     do throws(FileError) {
-      if components[2].isEmpty {
-        guard ["GET", "HEAD"].contains(request.method) else {
-          return HTTPResponse(405, "the page is read-only")
-        }
+      guard let index = request.path.split(separator: "/").dropFirst().first.flatMap({ Int($0) })
+      else {
         return HTTPResponse(contentType: "text/html; charset=utf-8", body: try html())
-      }
-      guard let index = Int(components[2]), paths.indices.contains(index) else {
-        return HTTPResponse(404, "not found")
       }
       return try response(to: request, about: paths[index])
     } catch {
@@ -147,24 +233,15 @@ struct StudioSite {
     let bytes = try FileSystem.read(path)
     let tag = StudioPage.OpenDocument.entityTag(of: bytes)
     let present = HTTPResponse(contentType: "application/octet-stream", entityTag: tag, body: bytes)
-    switch request.method {
-    case "GET", "HEAD":
-      return present
-    case "PUT":
-      guard let expected = request.headers["if-match"] else {
-        return HTTPResponse(428, "If-Match with the version to replace is required")
-      }
-      // The current version is returned so that a concurrent change is not lost.
-      guard expected == "\"\(tag)\"" else {
-        return HTTPResponse(412, contentType: present.contentType, entityTag: tag, body: bytes)
-      }
-      try AtomicFileWriter.write(request.body, to: path)
-      return HTTPResponse(
-        204, contentType: "", entityTag: StudioPage.OpenDocument.entityTag(of: request.body),
-        body: [])
-    default:
-      return HTTPResponse(405, "a pattern supports GET and PUT")
+    guard request.method == "PUT" else { return present }
+    // The current version is returned so that a concurrent change is not lost.
+    guard request.headers["if-match"] == "\"\(tag)\"" else {
+      return HTTPResponse(412, contentType: present.contentType, entityTag: tag, body: bytes)
     }
+    try AtomicFileWriter.write(request.body, to: path)
+    return HTTPResponse(
+      204, contentType: "", entityTag: StudioPage.OpenDocument.entityTag(of: request.body),
+      body: [])
   }
 
   private func html() throws(FileError) -> [UInt8] {

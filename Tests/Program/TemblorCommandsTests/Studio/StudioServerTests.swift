@@ -17,7 +17,9 @@ import Testing
   }
 
   /// Serves while something is done, and ends.
-  private func serving(_ body: (UInt16) throws -> Void) throws {
+  private func serving(
+    time: any TimeSource = SystemTimeSource(), _ body: (UInt16) throws -> Void
+  ) throws {
     // Used by the thread alone from its start to its end.
     nonisolated(unsafe) let server = try StudioServer()
     let port = unsafe server.port
@@ -27,7 +29,7 @@ import Testing
       port: port)
     let end = try WakeSignal()
     let thread = try BackgroundThread {
-      unsafe server.run(site, until: end.descriptor, time: SystemTimeSource())
+      unsafe server.run(site, until: end.descriptor, time: time)
     }
     defer {
       end.raise()
@@ -47,6 +49,60 @@ import Testing
       // What was begun can be ended.
       #expect(idle[0].ask("st: 127.0.0.1:\(port)\r\n\r\n").hasSuffix("pattern"))
     }
+  }
+
+  @Test("Any number of half-open connections delays nobody, even if no time passes")
+  func halfOpenConnectionsAreReplaced() throws {
+    try serving(time: StoppedClock()) { port in
+      let idle = try (0..<64).map { index in
+        let browser = try Browser(port)
+        browser.send(index % 2 == 0 ? "GET /s/0 HTTP/1.1\r\nHo" : "")
+        return browser
+      }
+      let request = "GET /s/0 HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n"
+      for _ in 0..<3 {
+        let answer = try Browser(port).ask(request)
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n") && answer.hasSuffix("pattern"))
+      }
+      withExtendedLifetime(idle) {}
+    }
+  }
+
+  @Test("A request with a wrong secret is answered before its body")
+  func bodiesOfStrangersAreNotReceived() throws {
+    try serving(time: StoppedClock()) { port in
+      let head =
+        "PUT /x/0 HTTP/1.1\r\nHost: localhost:\(port)\r\nContent-Length: 8000000\r\n\r\n"
+      let strangers = try (0..<16).map { _ in try Browser(port) }
+      for stranger in strangers {
+        let answer = stranger.ask(head + String(repeating: "a", count: 100_000))
+        #expect(answer.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+      }
+      // The connections are open, and make room for this one.
+      let answer = try Browser(port).ask("GET /s/0 HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n")
+      #expect(answer.hasSuffix("pattern"))
+    }
+  }
+
+  @Test("A page that passes an address to a browser is private, and its failure is reported")
+  func addressesAreHandedOverPrivately() throws {
+    var status = stat()
+    do {
+      let page = try RedirectPage(to: "http://127.0.0.1:1/s/", in: [place("absent"), place.path])
+      let text = String(decoding: try FileSystem.read(page.path), as: UTF8.self)
+      #expect(text.contains("url=http://127.0.0.1:1/s/"))
+      #expect(unsafe stat(FileSystem.folder(of: page.path), &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o700)
+    }
+    #expect(try FileSystem.names(in: place.path) == ["a.ahap"])
+    let error = #expect(throws: FileError.self) {
+      _ = try RedirectPage(to: "http://127.0.0.1:1/s/", in: [place("absent")])
+    }
+    #expect(
+      error?.description == """
+        \(place("absent")): is not usable for the page that opens the browser: No such file or \
+        directory; open the address in a browser
+        """)
   }
 
   @Test func aLongPatternIsSaved() throws {
@@ -100,6 +156,15 @@ import Testing
     ) {
       _ = try StudioServer(port: server.port)
     }
+  }
+}
+
+/// A clock that stands still, so that no deadline passes.
+private struct StoppedClock: TimeSource {
+  var now: Duration { .zero }
+
+  func wait(for descriptors: inout [PollDescriptor], timeout: Duration?) {
+    SystemTimeSource().wait(for: &descriptors, timeout: nil)
   }
 }
 

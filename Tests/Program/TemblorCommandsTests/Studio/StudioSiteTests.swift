@@ -128,14 +128,29 @@ import Testing
       3\r\n\r\nabc
       """
     let bytes = Array(text.utf8)
-    for count in 0..<bytes.count {
-      #expect(HTTPRequest.parse(Array(bytes[..<count])) == .incomplete)
-    }
     let fields = ["host": "127.0.0.1:4711", "if-match": "\"1\"", "content-length": "3"]
-    #expect(
-      HTTPRequest.parse(bytes)
-        == .complete(
-          HTTPRequest(method: "PUT", path: "/5ec2e7/0", headers: fields, body: Array("abc".utf8))))
+    let expected = HTTPRequest(
+      method: "PUT", path: "/5ec2e7/0", headers: fields, body: Array("abc".utf8))
+    for size in 1...bytes.count {
+      var reader = HTTPRequestReader()
+      var progress = HTTPRequestReader.Progress.incomplete
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        #expect(progress == .incomplete && reader.isIncomplete)
+        let piece = bytes[start..<min(start + size, bytes.count)]
+        progress = reader.append(piece, checkingHead: site.refusal)
+      }
+      #expect(progress == .complete(expected) && !reader.isIncomplete)
+    }
+  }
+
+  @Test("A request is refused by its head, before its body is received")
+  func headsAreCheckedFirst() {
+    var reader = HTTPRequestReader()
+    let head =
+      "PUT /wrong/0 HTTP/1.1\r\nHost: 127.0.0.1:4711\r\nContent-Length: 8000000\r\n\r\n"
+    let progress = reader.append(Array(head.utf8)[...], checkingHead: site.refusal)
+    #expect(progress == .refused(HTTPResponse(404, "not found")))
+    #expect(!reader.isPermitted && reader.isIncomplete)
   }
 
   @Test(
@@ -147,7 +162,9 @@ import Testing
       (String(repeating: "a", count: 1 << 14), 431),
     ])
   func badRequestsAreRefused(text: String, status: Int) {
-    guard case .refused(let answer) = HTTPRequest.parse(Array(text.utf8)) else {
+    var reader = HTTPRequestReader()
+    let progress = reader.append(Array(text.utf8)[...]) { _ in nil }
+    guard case .refused(let answer) = progress else {
       Issue.record("not refused")
       return
     }
