@@ -69,11 +69,21 @@ class Play {
   }
 }
 
+/**
+ * @typedef {{intensity: Float32Array, sharpness: Float32Array}} Levels Values in steps of
+ *   `levelStep`.
+ */
+
 /** A play of levels on the clock of the page. */
 class ActuatorPlay extends Play {
+  /** Sends commands to the device. Returns false if it refuses. */
+  send() { return true; }
   /**
    * Starts at a position in seconds. A range, `[from, to]` in seconds, is repeated. Returns false if
    * the device refuses.
+   *
+   * @param {Levels} levels
+   * @param {{at?: number, range?: number[] | null}} options
    */
   begin(levels, { at = 0, range = null } = {}) {
     this.levels = levels;

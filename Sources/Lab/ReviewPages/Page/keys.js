@@ -1,6 +1,10 @@
 // Keyboard shortcuts: one table defines the actions and the list of keys.
 
-/** @typedef {{keys: string[], shown: string, words: string, act: (event: KeyboardEvent) => void}} Key */
+/**
+ * @typedef {{keys: string[], shown?: string, words?: string, repeats?: boolean,
+ *   isAlwaysActive?: boolean, act?: (event: KeyboardEvent) => void}} Key Keys with an action, a row
+ *   of the list of keys, or both.
+ */
 
 /** Checks one button of a radio group. */
 function check(group, chosen) {

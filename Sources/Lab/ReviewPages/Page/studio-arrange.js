@@ -21,7 +21,7 @@ function movableParts() {
 }
 
 /** Returns the change that moves a part to a time. */
-function moveTo(part, time) {
+function movedTo(part, time) {
   const base = part.type === "point" ? part.curve.time : 0;
   return assign(part.path, "time", Math.max(0, time - base));
 }
@@ -34,7 +34,7 @@ function alignToPlayHead() {
   const shift = snapped(state.position) - first;
   if (!rounded(shift)) return;
   const label = labelFor("Align");
-  if (change(label, parts.map((part) => moveTo(part, part.time + shift)))) announce(label);
+  if (change(label, parts.map((part) => movedTo(part, part.time + shift)))) announce(label);
 }
 
 /** Moves the start of each selected part to the nearest line of the grid. */
@@ -50,7 +50,7 @@ function alignToGrid() {
     return;
   }
   const label = labelFor("Align");
-  if (change(label, moved.map(({ part, time }) => moveTo(part, time)))) announce(label);
+  if (change(label, moved.map(({ part, time }) => movedTo(part, time)))) announce(label);
 }
 
 /** Scales the times and durations of the selection by a factor, from its first start. */
@@ -59,7 +59,7 @@ function scaleTime(factor) {
   if (!parts.length || factor === 1) return;
   const first = Math.min(...selected().map(({ time }) => time));
   const scaled = (time) => first + (time - first) * factor;
-  const changes = parts.map((part) => moveTo(part, scaled(part.time)));
+  const changes = parts.map((part) => movedTo(part, scaled(part.time)));
   for (const { type, path, event, curve } of parts) {
     if (event?.duration) changes.push(assign(path, "duration", event.duration * factor));
     if (type !== "curve") continue;

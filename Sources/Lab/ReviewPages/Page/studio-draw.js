@@ -326,13 +326,14 @@ function drawEvent(context, item, { isOn = false, isCrowded = false } = {}) {
   const whole = [[left, ground], ...outline, [right, ground]];
   let colour = hue(points[0][2]);
   if (right - left > 4 && points.some((point) => Math.abs(point[2] - points[0][2]) > 0.01)) {
-    colour = context.createLinearGradient(left, 0, right, 0);
+    const gradient = context.createLinearGradient(left, 0, right, 0);
     const every = Math.ceil(points.length / 40);
     points.forEach(([time, , sharpness], index) => {
       if (index % every === 0) {
-        colour.addColorStop(clamp((xOf(time) - left) / (right - left), 0, 1), hue(sharpness));
+        gradient.addColorStop(clamp((xOf(time) - left) / (right - left), 0, 1), hue(sharpness));
       }
     });
+    colour = gradient;
   }
   context.globalAlpha = isOn ? 0.42 : 0.28;
   context.fillStyle = colour;

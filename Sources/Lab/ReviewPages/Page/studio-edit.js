@@ -90,7 +90,7 @@ function curveAt(x, y) {
 const cursors = { sharp: "ns-resize", top: "ns-resize", start: "ew-resize", end: "ew-resize" };
 
 /** Follows a drag, with at most one move per frame. */
-function follow(event, move, end = () => {}) {
+function follow(event, move, end = (last) => {}) {
   let last = null;
   let isDue = false;
   const go = () => {
@@ -105,14 +105,15 @@ function follow(event, move, end = () => {}) {
   };
   const ended = (next) => {
     if (next.pointerId !== event.pointerId) return;
-    for (const [name, listener] of listeners) removeEventListener(name, listener);
+    for (const name of names) removeEventListener(name, handlers[name]);
     if (isDue) go();
     last = null;
     showTip();
     end(next);
   };
-  const listeners = [["pointermove", moved], ["pointerup", ended], ["pointercancel", ended]];
-  for (const [name, listener] of listeners) addEventListener(name, listener);
+  const handlers = { pointermove: moved, pointerup: ended, pointercancel: ended };
+  const names = Object.keys(handlers);
+  for (const name of names) addEventListener(name, handlers[name]);
 }
 
 /** The fingers on the stage by pointer. Two fingers zoom and pan the view. */
@@ -136,13 +137,13 @@ function connectPinch(stage) {
       start[0] - (left - box.left) * perPixel, start[0] + (plotWidth() + box.left - left) * perPixel
     );
   });
-  for (const name of ["pointerup", "pointercancel"]) {
-    addEventListener(name, (event) => fingers.delete(event.pointerId));
-  }
+  const lifted = (event) => fingers.delete(event.pointerId);
+  addEventListener("pointerup", lifted);
+  addEventListener("pointercancel", lifted);
 }
 
 /** Shows a text next to the pointer. */
-function showTip(x, y, text) {
+function showTip(x = 0, y = 0, text = "") {
   const tip = find("#tip");
   tip.hidden = !text;
   if (!text) return;

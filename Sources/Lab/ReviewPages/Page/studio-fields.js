@@ -56,7 +56,17 @@ function showEditability(slot) {
   }
 }
 
-/** Returns the fields of a part: name, label, value and range, as the module accepts them. */
+/**
+ * @typedef {{name: string, words: string, value: any, minimum?: number, maximum?: number,
+ *   step?: number, hasSlider?: boolean, isEnvelope?: boolean, isText?: boolean,
+ *   isToggle?: boolean}} Field
+ */
+
+/**
+ * Returns the fields of a part: name, label, value and range, as the module accepts them.
+ *
+ * @returns {Field[]}
+ */
 function fieldsOf(item) {
   const time = { name: "time", words: "Time", minimum: 0, step: 0.01 };
   if (!item.event) {
@@ -65,6 +75,7 @@ function fieldsOf(item) {
       { name: "value", words: "Value", value: item.value, minimum, maximum: 1, hasSlider: true }];
   }
   const { event } = item;
+  /** @type {Field[]} */
   const fields = [{ ...time, value: event.time }];
   if (item.type === "continuous") {
     fields.push({ ...time, name: "duration", words: "Duration", value: event.duration });

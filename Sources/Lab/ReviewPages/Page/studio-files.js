@@ -202,7 +202,7 @@ const isInText = () => document.activeElement?.matches("textarea, input:not([typ
   || find("dialog[open]");
 
 function connectClipboard() {
-  for (const name of ["copy", "cut"]) {
+  for (const name of /** @type {const} */ (["copy", "cut"])) {
     document.addEventListener(name, (event) => {
       if (isInText() || !selection.length) return;
       event.preventDefault();
@@ -231,8 +231,9 @@ function keepAddress() {
   addressTimer = setTimeout(() => history.replaceState(null, "", fragment), 250);
 }
 
+/** @returns {Map<string, string>} */
 const addressParts = () => new Map(
-  location.hash.slice(1).split("&").map((part) => part.split(/=(.*)/s))
+  location.hash.slice(1).split("&").map((part) => /** @type {any} */ (part.split(/=(.*)/s)))
 );
 
 /** Moves the play head to the time in the URL. */

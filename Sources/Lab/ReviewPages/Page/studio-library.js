@@ -88,19 +88,21 @@ function fillLibrary() {
   const shown = libraryEntries.filter(
     ({ name, folder }) => `${folder}/${name}`.toLowerCase().includes(wanted)
   );
+  /** @type {Map<Element, LibraryEntry>} */
+  const rows = new Map();
   thumbnailObserver?.disconnect();
   thumbnailObserver = new IntersectionObserver((changes) => {
     for (const { isIntersecting, target } of changes) {
       if (!isIntersecting) continue;
       thumbnailObserver.unobserve(target);
-      drawThumbnail(shown[Number(target.dataset.index)], target);
+      drawThumbnail(rows.get(target), target);
     }
   }, { root: list });
   list.textContent = "";
   find("#library-words").textContent = counted(shown.length, "pattern");
-  for (const [index, entry] of shown.entries()) {
+  for (const entry of shown) {
     const row = libraryRow(entry);
-    row.dataset.index = index;
+    rows.set(row, entry);
     list.append(row);
     thumbnailObserver.observe(row);
   }

@@ -58,10 +58,10 @@ const lockName = (id) => `${databaseName} ${id}`;
  * another document or the page is gone.
  */
 function claimDocument(id = newDocumentID()) {
-  let release = () => {};
+  let release = null;
   navigator.locks?.request(lockName(id), () => new Promise((resolve) => { release = resolve; }))
     .catch(() => {});
-  return { id, release: () => release() };
+  return { id, release: () => release?.() };
 }
 
 /** Claims the document of a draft. Returns null if another page has it open. */
@@ -200,7 +200,9 @@ const closingDuration = 10000;
  * than `closingDuration`.
  */
 async function isReleased(id) {
-  const options = { mode: "shared", signal: AbortSignal.timeout?.(closingDuration) };
+  const signal = /** @type {any} */ (AbortSignal).timeout?.(closingDuration);
+  /** @type {LockOptions} */
+  const options = { mode: "shared", signal };
   try {
     await navigator.locks.request(lockName(id), options, () => {});
     return true;
@@ -235,8 +237,9 @@ function offerDraft(draft) {
   }
   const list = find("#restore-list");
   const row = rowOf(draft);
-  row.dataset.when = draft.when;
-  list.insertBefore(row, [...list.children].find((each) => each.dataset.when < draft.when) ?? null);
+  row.dataset.when = String(draft.when);
+  const older = findAll("li", list).find((each) => Number(each.dataset.when) < draft.when);
+  list.insertBefore(row, older ?? null);
   find("#restore").hidden = false;
 }
 

@@ -4,6 +4,13 @@
  *   pointIndex?: number, id?: string, value?: number}} Item A selectable item. Times are in seconds. */
 
 const rounded = (value, decimalPlaces = 4) => Number(value.toFixed(decimalPlaces));
+/**
+ * @typedef {{name: string, title: string, summary: string, kind: string, low: number, high: number,
+ *   hasHardware: boolean}} Profile A profile with its played frequencies in hertz.
+ * @typedef {{id: string, title: string, extensions: string[], reads: boolean,
+ *   writes: boolean}} Format
+ */
+
 /** @type {Core} */
 let core = null;
 /** @type {Profile[]} */

@@ -103,7 +103,7 @@ function showLines() {
   lines.textContent = "";
   for (let number = first + 1; number <= Math.min(last, count); number++) {
     const row = document.createElement("div");
-    row.textContent = number;
+    row.textContent = String(number);
     row.className = errors.has(number) ? "error" : changed.has(number) ? "changed" : "";
     row.style.top = `${8 + (number - 1) * lineHeight - field.scrollTop}px`;
     lines.append(row);

@@ -71,7 +71,8 @@ function work() {
   jobs.delete(key);
   const answer = kinds[job.kind](job);
   const buffers = Object.values(answer).flatMap((each) => each.buffer ?? []);
-  postMessage({ kind: job.kind, slot: job.slot, number: job.number, ...answer }, buffers);
+  const message = { kind: job.kind, slot: job.slot, number: job.number, ...answer };
+  postMessage(message, { transfer: buffers });
   if (jobs.size) setTimeout(work);
 }
 

@@ -1,6 +1,14 @@
 // Element lookup, number formatting, and helpers that all pages share.
 
+/**
+ * @param {any} selector
+ * @param {ParentNode} root
+ */
 const find = (selector, root = document) => root.querySelector(selector);
+/**
+ * @param {any} selector
+ * @param {ParentNode} root
+ */
 const findAll = (selector, root = document) => [...root.querySelectorAll(selector)];
 
 /** The data of the page: takes, profile, findings. */
