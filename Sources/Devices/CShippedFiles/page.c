@@ -164,6 +164,9 @@ static const struct temblor_file files[] = {
     {"thumbnail.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/thumbnail.js" suffix(, 0)
      }},
+    {"wasm-streams.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/wasm-streams.js" suffix(, 0)
+     }},
     {"waveform.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/waveform.js" suffix(, 0)
      }},

@@ -59,14 +59,14 @@ enum PageResource {
   static let studioStyle = styleSheet(from: contents(ofFiles: "page.css studio.css"))
   static let studioScript = scriptBlock(
     from: contents(
-      ofFiles: "text.js lzma.js latency.js keys.js studio-core.js actuators.js studio-state.js"
-        + " studio-draw.js studio-edit.js studio-arrange.js studio-sound.js studio-output.js"
-        + " studio-reference.js studio-files.js studio-library.js studio-save.js"
+      ofFiles: "text.js lzma.js wasm-streams.js latency.js keys.js studio-core.js actuators.js"
+        + " studio-state.js studio-draw.js studio-edit.js studio-arrange.js studio-sound.js"
+        + " studio-output.js studio-reference.js studio-files.js studio-library.js studio-save.js"
         + " studio-session.js studio-text.js studio-fields.js studio.js"))
   static let studioWorklet = scriptBlock(
     from: contents(ofFiles: "studio-core.js studio-worklet.js"))
   static let studioWorker = scriptBlock(from: contents(ofFiles: "studio-core.js studio-worker.js"))
-  /// The renderer as WebAssembly: the text of its LZMA-compressed module.
+  /// The renderer as WebAssembly: the text of its LZMA-compressed streams.
   static let studioModule = DenseText.encoded(contents(ofFiles: "studio.module"))
   /// The shipped patterns: the text of their LZMA-compressed list.
   static let studioPatterns = DenseText.encoded(contents(ofFiles: "studio.patterns"))

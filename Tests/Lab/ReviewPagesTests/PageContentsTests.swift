@@ -46,8 +46,8 @@ import Testing
   @Test("The studio is smaller than its limit")
   func studioIsSmallerThanItsLimit() throws {
     let page = try StudioPage(generator: "Temblor").html([])
-    #expect(page.count < 1_150_000, "\(page.count) bytes")
-    #expect(PageResource.studioModule.count < 985_000, "\(PageResource.studioModule.count) bytes")
+    #expect(page.count < 1_050_000, "\(page.count) bytes")
+    #expect(PageResource.studioModule.count < 840_000, "\(PageResource.studioModule.count) bytes")
   }
 
   @Test("Differences are rows of the markup")

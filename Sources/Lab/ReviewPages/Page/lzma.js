@@ -1,5 +1,6 @@
-// Unpacks the module of the page. It is compressed with LZMA, which finds repetitions over the whole
-// module, and written with 91 characters, two for 13 bits.
+// Unpacks the module of the page. It is divided into streams (`wasm-streams.js`), compressed with
+// LZMA, which finds repetitions over the whole module, and written with 91 characters, two for 13
+// bits.
 //
 // Format: "LZMA specification (draft version)", Igor Pavlov, 2015. A file has a header of 13 bytes
 // (literal and position bits, dictionary size, output size) and a range-coded stream. The stream

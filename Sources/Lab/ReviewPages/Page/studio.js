@@ -53,7 +53,7 @@ function connectControls() {
 async function start() {
   readColours();
   try {
-    moduleBytes = unpackedLZMA(bytesOfDense(find("#studio-module").textContent));
+    moduleBytes = joinedModule(unpackedLZMA(bytesOfDense(find("#studio-module").textContent)));
     core = await Core.make(moduleBytes);
   } catch (error) {
     find("#facts").textContent = `This browser cannot run the studio: ${error.message}`;
