@@ -191,6 +191,16 @@ extension InBrowser {
       #expect(page.complaints == [])
     }
 
+    @Test("A browser without an audio thread is reported")
+    func missingAudioThreadIsReported() throws {
+      let page = try Studio.open(preparation: "delete BaseAudioContext.prototype.audioWorklet;")
+      try page.click("#play")
+      let note = "document.getElementById('note').textContent"
+      try page.wait(for: "\(note).startsWith('This browser cannot play the pattern: ')")
+      #expect(try page.bool("!document.body.classList.contains('playing')"))
+      #expect(page.complaints == [])
+    }
+
     @Test("The selection is aligned and scaled in time")
     func selectionIsArranged() throws {
       let page = try Studio.open()

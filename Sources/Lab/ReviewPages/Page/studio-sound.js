@@ -30,6 +30,7 @@ function startSound() {
   if (starting) return starting;
   audio = new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
   starting = (async () => {
+    if (!audio.audioWorklet) throw new Error("its audio thread is only for https: pages and files");
     await audio.audioWorklet.addModule(scriptAddress("#studio-worklet"));
     worklet = new AudioWorkletNode(audio, "temblor-studio", {
       numberOfInputs: 0, outputChannelCount: [2], processorOptions: {
@@ -52,6 +53,7 @@ function startSound() {
     sendControls();
     suspendSoon();
   })();
+  starting.catch(() => {});
   return starting;
 }
 
@@ -134,7 +136,13 @@ async function play(position = null) {
   if (!state.isPlaying) silenceTimer.start();
   setPlaying(true);
   // Browsers allow the start only during a user gesture. Playback begins when the context runs.
-  await Promise.all([ready, audio.resume()]);
+  try {
+    await Promise.all([ready, audio.resume()]);
+  } catch (error) {
+    setPlaying(false);
+    showNote(`This browser cannot play the pattern: ${error.message}.`);
+    return;
+  }
   if (!state.isPlaying) return;
   const [first, last] = state.loop ?? [0, wholeLength()];
   state.position = position

@@ -276,6 +276,9 @@ function settle() {
 }
 
 let listTimer = 0;
+let checkTimer = 0;
+/** The delay of the check of a long pattern after its lists, in milliseconds. A check is long. */
+const checkDelay = 1000;
 
 /** Shows and plays a change. The lists are updated after a pause. */
 function afterChange(onlyTop = false) {
@@ -294,8 +297,10 @@ function updateLists() {
   clearTimeout(listTimer);
   const slot = current();
   if (!slot) return;
-  if (worker && isLong(slot) && slot.isGood) ask("check", state.slot);
-  else {
+  clearTimeout(checkTimer);
+  if (worker && isLong(slot) && slot.isGood) {
+    checkTimer = setTimeout(() => { if (current() === slot) ask("check", state.slot); }, checkDelay);
+  } else {
     slot.findings = core.check(state.slot, state.profile);
     showFindings();
   }
