@@ -554,7 +554,7 @@ const keyTable = [
   { keys: ["-"], act: () => zoom(1.4) },
   { keys: ["0"], act: () => { showAll(); drawAll(); } },
   { keys: ["f"], shown: "F", words: "Vibrate this phone or gamepad with the sound",
-    act: () => { if (!find("#feel").hidden) setFelt(!isFelt); } },
+    act: () => setFelt(!isFelt) },
   { keys: ["Escape"], act: () => select([]) },
   { keys: ["?"], shown: "?", words: "Show this help", isAlwaysActive: true, act: () => find("#keys-dialog").showModal() },
 ];

@@ -57,11 +57,6 @@ function actuatorPlays() {
   return [...(canVibrate ? [new VibrationPlay()] : []), ...pads.map((pad) => new GamepadPlay(pad))];
 }
 
-/** Shows the button if there is a device. */
-function showFeelButton() {
-  find("#feel").hidden = !actuatorPlays().length;
-}
-
 function stopFeeling() {
   for (const each of feltPlays) each.finish();
   feltPlays = [];
@@ -95,14 +90,15 @@ const liveControls = () => ({
 function setFelt(isOn) {
   isFelt = isOn;
   press(find("#feel"), isOn);
+  // A browser polls gamepads from the first listener on, so the page asks for them only here.
+  if (isOn) addEventListener("gamepadconnected", startFeeling);
+  else removeEventListener("gamepadconnected", startFeeling);
+  if (isOn && !actuatorPlays().length) {
+    showNote("No motor was found. Open the page on an Android phone, or press a button of a gamepad.");
+  } else announce(isOn ? "Playback vibrates" : "Playback does not vibrate");
   startFeeling();
-  announce(isOn ? "Playback vibrates" : "Playback does not vibrate");
 }
 
 function connectOutput() {
-  showFeelButton();
-  for (const name of ["gamepadconnected", "gamepaddisconnected"]) {
-    addEventListener(name, showFeelButton);
-  }
   find("#feel").addEventListener("click", () => setFelt(!isFelt));
 }
