@@ -18,12 +18,12 @@ function hueParts(sharpness) {
 const hues = Array.from({ length: 101 }, (_, index) => `rgb(${hueParts(index / 100)})`);
 const hue = (sharpness) => hues[Math.round(clamp(sharpness, 0, 1) * 100)];
 /** The colors of the theme, by their names in the style sheet. */
-let colours = {};
-function readColours() {
+let colors = {};
+function readColors() {
   const style = getComputedStyle(document.documentElement);
-  colours = Object.fromEntries(["surface", "ink", "muted", "line", "edge", "equal", "equal-line", "grid", "a", "b"]
+  colors = Object.fromEntries(["surface", "ink", "muted", "line", "edge", "equal", "equal-line", "grid", "a", "b"]
     .map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
-  colours.font = getComputedStyle(document.body).fontFamily;
+  colors.font = getComputedStyle(document.body).fontFamily;
 }
 
 // Coordinates: conversion between seconds or values and pixels.
@@ -80,8 +80,8 @@ function setView(from, to) {
   state.to = state.from + length;
   drawAll();
 }
-const zoom = (factor, centre = (state.from + state.to) / 2) =>
-  setView(centre - (centre - state.from) * factor, centre + (state.to - centre) * factor);
+const zoom = (factor, center = (state.from + state.to) / 2) =>
+  setView(center - (center - state.from) * factor, center + (state.to - center) * factor);
 function bringIntoView(item) {
   if (item.time >= state.from && item.time <= state.to) return;
   const length = state.to - state.from;
@@ -104,12 +104,12 @@ function clearedCanvas(name) {
   }
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   context.clearRect(0, 0, box.width, box.height);
-  context.font = `11px ${colours.font}`;
+  context.font = `11px ${colors.font}`;
   return context;
 }
 
-function strokeLine(context, colour, width, points, dash = []) {
-  context.strokeStyle = colour;
+function strokeLine(context, color, width, points, dash = []) {
+  context.strokeStyle = color;
   context.lineWidth = width;
   context.setLineDash(dash);
   context.beginPath();
@@ -126,11 +126,11 @@ function disc(context, x, y, radius, fill, stroke, width = 1.5) {
 }
 
 function write(
-  context, text, x, y, { align = "left", colour = colours.muted, weight = 400, size = 11 } = {}
+  context, text, x, y, { align = "left", color = colors.muted, weight = 400, size = 11 } = {}
 ) {
-  context.font = `${weight} ${size}px ${colours.font}`;
+  context.font = `${weight} ${size}px ${colors.font}`;
   context.textAlign = align;
-  context.fillStyle = colour;
+  context.fillStyle = color;
   context.fillText(text, x, y);
   return context.measureText(text).width;
 }
@@ -163,14 +163,14 @@ function drawBack() {
   for (const { time, text } of timeTicks(axis, 56)) {
     const x = Math.round(xOf(time)) + 0.5;
     for (const [top, bottom] of Object.values(box.lanes)) {
-      strokeLine(context, colours.grid, 1, [[x, top], [x, bottom]]);
+      strokeLine(context, colors.grid, 1, [[x, top], [x, bottom]]);
     }
     write(context, text, x, box.bottom + 17, { align: "center" });
   }
   drawGrid(context);
   const level = (lane, fraction, text) => {
     const y = Math.round(yIn(lane, fraction)) + 0.5;
-    strokeLine(context, fraction ? colours.grid : colours.edge, 1, [[left, y], [right, y]]);
+    strokeLine(context, fraction ? colors.grid : colors.edge, 1, [[left, y], [right, y]]);
     write(context, text, left - 8, y + 4, { align: "right" });
   };
   for (const fraction of [0, 0.5, 1]) level("intensity", fraction, String(fraction));
@@ -183,7 +183,7 @@ function drawBack() {
   }
   const title = (lane, name, unit) => {
     const y = box.lanes[lane][0] - 10;
-    const width = write(context, name, left + 7, y, { weight: 600, size: 12, colour: colours.ink });
+    const width = write(context, name, left + 7, y, { weight: 600, size: 12, color: colors.ink });
     write(context, unit, left + 15 + width, y);
   };
   title("intensity", "Intensity", "");
@@ -216,7 +216,7 @@ function drawGrid(context) {
   for (let number = Math.ceil(state.from / step); number * step <= state.to; number++) {
     const x = Math.round(xOf(number * step)) + 0.5;
     for (const [top, bottom] of [box.lanes.intensity, box.lanes.sharpness]) {
-      strokeLine(context, colours.grid, 1, [[x, top], [x, bottom]], [1, 3]);
+      strokeLine(context, colors.grid, 1, [[x, top], [x, bottom]], [1, 3]);
     }
   }
   context.globalAlpha = 1;
@@ -298,33 +298,33 @@ function drawEvent(context, item, { isOn = false, isCrowded = false } = {}) {
   const ground = yIn("intensity", 0);
   if (type === "transient") {
     const [[time, intensity, sharpness]] = points;
-    const [x, y, colour] = [xOf(time), yIn("intensity", intensity), hue(sharpness)];
+    const [x, y, color] = [xOf(time), yIn("intensity", intensity), hue(sharpness)];
     const low = yIn("sharpness", sharpness);
     context.globalAlpha = isCrowded ? 0.45 : 1;
-    strokeLine(context, colour, isCrowded ? 1 : 3, [[x, ground], [x, y]]);
+    strokeLine(context, color, isCrowded ? 1 : 3, [[x, ground], [x, y]]);
     context.globalAlpha = 1;
     if (isCrowded) {
-      disc(context, x, y, 2.5, colour);
-      disc(context, x, low, 2, colour);
+      disc(context, x, y, 2.5, color);
+      disc(context, x, low, 2, color);
       return;
     }
     if (Math.abs(intensity - written.intensity) > 0.005) {
       const writtenY = yIn("intensity", written.intensity);
-      strokeLine(context, colours.muted, 1, [[x, y], [x, writtenY]], [2, 3]);
-      disc(context, x, writtenY, 2.5, null, colours.muted, 1);
+      strokeLine(context, colors.muted, 1, [[x, y], [x, writtenY]], [2, 3]);
+      disc(context, x, writtenY, 2.5, null, colors.muted, 1);
     }
-    disc(context, x, y, 6.5, colour, colours.surface);
-    disc(context, x, low, 5, colour, colours.surface);
+    disc(context, x, y, 6.5, color, colors.surface);
+    disc(context, x, low, 5, color, colors.surface);
     if (isOn) {
-      disc(context, x, y, 10, null, colours.ink, 2);
-      disc(context, x, low, 8.5, null, colours.ink, 2);
+      disc(context, x, y, 10, null, colors.ink, 2);
+      disc(context, x, low, 8.5, null, colors.ink, 2);
     }
     return;
   }
   const [left, right] = [xOf(points[0][0]), xOf(points.at(-1)[0])];
   const outline = points.map(([time, intensity]) => [xOf(time), yIn("intensity", intensity)]);
   const whole = [[left, ground], ...outline, [right, ground]];
-  let colour = hue(points[0][2]);
+  let color = hue(points[0][2]);
   if (right - left > 4 && points.some((point) => Math.abs(point[2] - points[0][2]) > 0.01)) {
     const gradient = context.createLinearGradient(left, 0, right, 0);
     const every = Math.ceil(points.length / 40);
@@ -333,28 +333,28 @@ function drawEvent(context, item, { isOn = false, isCrowded = false } = {}) {
         gradient.addColorStop(clamp((xOf(time) - left) / (right - left), 0, 1), hue(sharpness));
       }
     });
-    colour = gradient;
+    color = gradient;
   }
   context.globalAlpha = isOn ? 0.42 : 0.28;
-  context.fillStyle = colour;
+  context.fillStyle = color;
   context.beginPath();
   whole.forEach(([x, y], index) => (index ? context.lineTo(x, y) : context.moveTo(x, y)));
   context.fill();
   context.globalAlpha = 1;
   context.lineJoin = "round";
-  strokeLine(context, isOn ? colours.ink : colour, 2, isOn ? [...whole, whole[0]] : whole);
+  strokeLine(context, isOn ? colors.ink : color, 2, isOn ? [...whole, whole[0]] : whole);
   if (isOn || points.some(([, intensity]) => Math.abs(intensity - written.intensity) > 0.005)) {
     const y = yIn("intensity", written.intensity);
-    strokeLine(context, colours.muted, 1, [[xOf(written.time), y], [xOf(written.time + (written.duration ?? 0)), y]],
+    strokeLine(context, colors.muted, 1, [[xOf(written.time), y], [xOf(written.time + (written.duration ?? 0)), y]],
       [2, 3]);
   }
   const sharpnessLine = points.map(
     ([time, , sharpness]) => [xOf(time), yIn("sharpness", sharpness)]
   );
-  strokeLine(context, isOn ? colours.ink : colour, isOn ? 4.5 : 2.5, sharpnessLine);
+  strokeLine(context, isOn ? colors.ink : color, isOn ? 4.5 : 2.5, sharpnessLine);
   if (!isOn) return;
-  strokeLine(context, colour, 2, sharpnessLine);
-  context.fillStyle = colours.ink;
+  strokeLine(context, color, 2, sharpnessLine);
+  context.fillStyle = colors.ink;
   const middle = yIn("intensity", written.intensity / 2);
   for (const x of [xOf(written.time), xOf(written.time + (written.duration ?? 0))]) {
     context.beginPath();
@@ -371,8 +371,8 @@ function drawSoundEvent(context, item, isOn) {
   const length = written.duration
     ?? (sound ? sound.samples.length / sound.channels / sound.rate : 0);
   const width = Math.max(10, xOf(written.time + length) - x);
-  context.fillStyle = colours.equal;
-  context.strokeStyle = isOn ? colours.ink : colours["equal-line"];
+  context.fillStyle = colors.equal;
+  context.strokeStyle = isOn ? colors.ink : colors["equal-line"];
   context.lineWidth = isOn ? 2 : 1.5;
   context.beginPath();
   context.roundRect(x, ground - 22, width, 20, 4);
@@ -380,7 +380,7 @@ function drawSoundEvent(context, item, isOn) {
   context.fill();
   context.globalAlpha = 1;
   context.stroke();
-  write(context, `♪ ${item.event.file ?? "sound"}`, x + 6, ground - 8, { colour: colours.ink });
+  write(context, `♪ ${item.event.file ?? "sound"}`, x + 6, ground - 8, { color: colors.ink });
 }
 
 const curvePoints = (curve) => Array.from({ length: curve.points.length / 2 }, (_, index) => {
@@ -398,14 +398,14 @@ function drawCurve(context, curve) {
   context.globalAlpha = 0.75;
   strokeLine(
     context,
-    colours.ink,
+    colors.ink,
     1.25,
     points.map(({ x, y }) => [x, y]),
     isIntensity(curve.id) ? [] : [5, 3]
   );
   context.globalAlpha = 1;
   for (const { item, x, y } of points) {
-    if (!isSelected(item.path)) disc(context, x, y, 4.5, colours.surface, colours.ink);
+    if (!isSelected(item.path)) disc(context, x, y, 4.5, colors.surface, colors.ink);
   }
 }
 
@@ -421,7 +421,7 @@ function drawParameters(context) {
     if (isIntensity(id) || isSharpness(id)) {
       strokeLine(
         context,
-        colours.ink,
+        colors.ink,
         1.25,
         [[x, y], [xOf(Math.min(score().duration, ...starts)), y]],
         [1, 3]
@@ -436,20 +436,20 @@ function drawParameters(context) {
 function drawHandle(context, item, isOn) {
   const [x, y] = handlePosition(item);
   if (item.type === "point") {
-    disc(context, x, y, 4.5, isOn ? colours.ink : colours.surface, colours.ink);
+    disc(context, x, y, 4.5, isOn ? colors.ink : colors.surface, colors.ink);
   } else {
     context.beginPath();
     for (const [dx, dy] of [[0, -6.5], [6.5, 0], [0, 6.5], [-6.5, 0]]) {
       context.lineTo(x + dx, y + dy);
     }
     context.closePath();
-    context.fillStyle = isOn ? colours.ink : colours.surface;
+    context.fillStyle = isOn ? colors.ink : colors.surface;
     context.fill();
-    context.strokeStyle = colours.ink;
+    context.strokeStyle = colors.ink;
     context.lineWidth = 1.5;
     context.stroke();
   }
-  if (isOn) disc(context, x, y, 9.5, null, colours.ink, 1.5);
+  if (isOn) disc(context, x, y, 9.5, null, colors.ink, 1.5);
 }
 
 /** Returns the position of a part's handle. */
@@ -484,10 +484,10 @@ function drawShadow(context, other) {
     }
     if (!points.length) continue;
     if (isTransient(event)) {
-      strokeLine(context, colours["equal-line"], 1.5, [[points[0][0], ground], points[0]]);
-      disc(context, ...points[0], 4, colours.equal);
+      strokeLine(context, colors["equal-line"], 1.5, [[points[0][0], ground], points[0]]);
+      disc(context, ...points[0], 4, colors.equal);
     } else {
-      context.fillStyle = colours.equal;
+      context.fillStyle = colors.equal;
       context.beginPath();
       [
         [points[0][0], ground], ...points, [points.at(-1)[0], ground]
@@ -502,7 +502,7 @@ function drawShadow(context, other) {
 function drawWaveform(context) {
   const slot = current();
   const middle = yIn("sound", 0.5);
-  strokeLine(context, colours.grid, 1, [[box.left, middle], [box.width - box.right, middle]]);
+  strokeLine(context, colors.grid, 1, [[box.left, middle], [box.width - box.right, middle]]);
   if (!slot?.samples?.length) return;
   const half = (box.lanes.sound[1] - box.lanes.sound[0]) / 2 / Math.max(slot.peak, 0.02);
   const [top, bottom] = [[], []];
@@ -523,7 +523,7 @@ function drawWaveform(context) {
     top.push([x, middle - high * half - 0.5]);
     bottom.push([x, middle - low * half + 0.5]);
   }
-  context.fillStyle = colours["equal-line"];
+  context.fillStyle = colors["equal-line"];
   context.beginPath();
   for (const [x, y] of [...top, ...bottom.reverse()]) context.lineTo(x, y);
   context.fill();
@@ -571,7 +571,7 @@ function spectrumPicture(decibels, columns, rows, top) {
 function drawFelt(context) {
   const slot = current();
   const [top, bottom] = box.lanes.felt;
-  strokeLine(context, colours.edge, 1, [[box.left, bottom], [box.width - box.right, bottom]]);
+  strokeLine(context, colors.edge, 1, [[box.left, bottom], [box.width - box.right, bottom]]);
   if (!slot?.felt?.length) {
     if (slot?.felt) write(context, "no data for this actuator", box.left + 7, top + 14);
     return;
@@ -581,7 +581,7 @@ function drawFelt(context) {
   const length = slot.samples.length / rate;
   write(context, numberText(maximum, maximum < 10 ? 1 : 0), box.left - 8, top + 4, { align: "right" });
   write(context, "0", box.left - 8, bottom + 4, { align: "right" });
-  context.fillStyle = colours.ink;
+  context.fillStyle = colors.ink;
   context.globalAlpha = 0.22;
   context.beginPath();
   context.moveTo(xOf(0), bottom);

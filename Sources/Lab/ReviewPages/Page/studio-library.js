@@ -165,7 +165,7 @@ function drawSmallScore(canvas, { events, duration }) {
   const ground = height - 1;
   const xAt = (time) => 4 + time / Math.max(0.1, duration) * (width - 8);
   const yAt = (intensity) => ground - intensity * (height - 8);
-  strokeLine(context, colours.line, 1, [[0, ground], [width, ground]]);
+  strokeLine(context, colors.line, 1, [[0, ground], [width, ground]]);
   for (const event of events.filter((each) => !isTransient(each) && each.felt?.length)) {
     const points = pointsOf({ event });
     context.fillStyle = hue(points[0][2]);

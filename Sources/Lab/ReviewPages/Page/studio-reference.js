@@ -61,7 +61,7 @@ function drawReference(context) {
   const { peaks, start, rate: soundRate } = reference;
   const maximum = peaks.reduce((one, other) => Math.max(one, other), 0.02);
   const perSecond = soundRate / extremesLength;
-  context.fillStyle = colours["equal-line"];
+  context.fillStyle = colors["equal-line"];
   for (let x = box.left; x <= box.width - box.right; x++) {
     const first = Math.floor((timeAt(x) - start) * perSecond);
     const last = Math.max(first + 1, Math.floor((timeAt(x + 1) - start) * perSecond));

@@ -183,7 +183,7 @@ function pictureFile() {
   const canvas = document.createElement("canvas");
   Object.assign(canvas, { width: find("#back").width, height: find("#back").height });
   const context = canvas.getContext("2d");
-  context.fillStyle = colours.surface;
+  context.fillStyle = colors.surface;
   context.fillRect(0, 0, canvas.width, canvas.height);
   for (const name of ["back", "middle", "top"]) context.drawImage(find(`#${name}`), 0, 0);
   return new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });

@@ -45,13 +45,13 @@ function connectControls() {
   addEventListener("pointerdown", startSound, { once: true, capture: true });
   new ResizeObserver(() => drawAll()).observe(find("#stage"));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-    readColours();
+    readColors();
     drawAll();
   });
 }
 
 async function start() {
-  readColours();
+  readColors();
   try {
     moduleBytes = joinedModule(unpackedLZMA(bytesOfDense(find("#studio-module").textContent)));
     core = await Core.make(moduleBytes);
