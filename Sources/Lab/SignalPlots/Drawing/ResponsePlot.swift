@@ -119,99 +119,62 @@ private struct ResponsePlotPainter {
   }
 
   private let plot: ResponsePlot
-  /// The size of text and lines, relative to a figure that is 900 pixels wide.
-  private let scale: Double
-  /// The rectangle of the curves.
-  private let box: PlotBox
-  private let legendLineCount: Double
-  private let isSubtitleBesideTitle: Bool
-  private(set) var drawing: PlotDrawing
+  private var frame: PanelFrame
+
+  var drawing: PlotDrawing { frame.drawing }
 
   init(plot: ResponsePlot, width: Double) {
     self.plot = plot
-    // Wider figures are viewed from farther away or reduced in size.
-    scale = max(1, pow(width / 900, 0.6))
-    let left = (58 * scale).rounded()
-    let right = (width - 30 * scale).rounded()
-    // In a narrow figure, the subtitle and the legend have lines of their own.
-    let names = ["Level dB", "residual", "measured", "fitted"] + [Self.bandName(plot)]
-    let legendWidth = names.reduce(0) { $0 + Self.entryWidth($1) }
-    legendLineCount = max(1, (legendWidth * scale / (right - left)).rounded(.up))
-    let titleWidth = TextWidth.inEms(plot.title) * PlotLayout.titleFontSize * 1.08
-    let subtitleWidth = TextWidth.inEms(plot.subtitle) * PlotLayout.labelFontSize
-    isSubtitleBesideTitle = (titleWidth + subtitleWidth + 20) * scale < right - left
-    let subtitleHeight: Double = isSubtitleBesideTitle ? 0 : 18
-    let legendHeight: Double = legendLineCount > 1 ? 18 * legendLineCount : 0
-    let top = (60 + subtitleHeight + legendHeight + 18) * scale
-    box = PlotBox(
-      left: left, top: top.rounded(), right: right, bottom: (top + 250 * scale).rounded())
-    drawing = PlotDrawing(
-      width: width, height: (box.bottom + 40 * scale).rounded(), title: plot.title,
-      summary: "Frequency response of \(plot.title): \(plot.subtitle).")
+    let contents = PanelFrame.Contents(
+      title: plot.title, subtitle: plot.subtitle,
+      summary: "Frequency response of \(plot.title): \(plot.subtitle).",
+      horizontalAxis: plot.frequencyAxis, horizontalUnit: "Hz", verticalAxis: plot.levelAxis,
+      verticalTitle: "Level", verticalUnit: "dB")
+    frame = PanelFrame(
+      contents, width: width,
+      legendNames: ["residual", "measured", "fitted", Self.bandName(plot)])
     draw()
   }
 
   private mutating func draw() {
-    drawing.fillRectangle(
-      PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height),
-      paint: .role(.background))
-    drawing.drawText(
-      plot.title, at: PlotPoint(box.left, 32 * scale), fontSize: PlotLayout.titleFontSize * scale,
-      role: .foreground, isBold: true)
-    if isSubtitleBesideTitle {
-      drawLabel(plot.subtitle, at: PlotPoint(box.right, 32 * scale), anchor: .end)
-    } else {
-      drawLabel(plot.subtitle, at: PlotPoint(box.left, 50 * scale))
-    }
     if let band = plot.band {
-      let left = max(box.left, point(frequency: band.lowerBound, level: 0).x)
-      let right = min(box.right, point(frequency: band.upperBound, level: 0).x)
-      drawing.fillRectangle(
-        PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom),
-        paint: .role(.sharedArea), opacity: 0.4)
+      frame.fillBand(band, opacity: 0.4)
     }
-    drawGrid()
-    var legend: [(name: String, stroke: PlotDrawing.Stroke)] = []
+    frame.drawGrid()
+    var legend: [PanelFrame.LegendEntry] = []
     for curve in Self.curves {
       let lines = lines(of: curve.level)
       if lines.isEmpty { continue }
-      let stroke = PlotDrawing.Stroke(
-        paint: .role(curve.role), width: curve.width * scale,
-        dashes: curve.dashes.map { $0 * scale })
-      legend.append((curve.name, stroke))
-      drawing.stroke(lines, stroke)
+      let stroke = frame.stroke(curve.role, width: curve.width, dashes: curve.dashes)
+      legend.append(.init(name: curve.name, symbol: .line(stroke)))
+      frame.drawing.stroke(lines, stroke)
     }
-    drawing.drawLine(
-      from: PlotPoint(box.left, box.bottom), to: PlotPoint(box.right, box.bottom), role: .edge,
-      width: scale)
-    drawLegend(legend)
-  }
-
-  private func point(frequency hertz: Double, level: Double) -> PlotPoint {
-    PlotPoint(
-      box.left + box.width * plot.frequencyAxis.fraction(of: hertz),
-      box.bottom - box.height * plot.levelAxis.fraction(of: level))
+    if plot.band != nil {
+      legend.append(.init(name: Self.bandName(plot), symbol: .area))
+    }
+    frame.drawBaseline()
+    frame.drawLegend(legend)
   }
 
   /// Returns the parts of a curve above the bottom of the level axis.
   private func lines(of level: (ResponsePlot.Point) -> Double) -> [[PlotPoint]] {
+    let bottom = frame.box.bottom
     var lines: [[PlotPoint]] = []
     var previous: PlotPoint?
     for plotPoint in plot.points {
-      let current = point(frequency: plotPoint.hertz, level: level(plotPoint))
-      if let previous, (previous.y > box.bottom) != (current.y > box.bottom) {
-        let fraction = (box.bottom - previous.y) / (current.y - previous.y)
-        let crossing = PlotPoint(
-          previous.x + (current.x - previous.x) * fraction, box.bottom)
-        if previous.y > box.bottom {
+      let current = frame.point(plotPoint.hertz, level(plotPoint))
+      if let previous, (previous.y > bottom) != (current.y > bottom) {
+        let fraction = (bottom - previous.y) / (current.y - previous.y)
+        let crossing = PlotPoint(previous.x + (current.x - previous.x) * fraction, bottom)
+        if previous.y > bottom {
           lines.append([crossing])
         } else {
           lines[lines.count - 1].append(crossing)
         }
-      } else if previous == nil, current.y <= box.bottom {
+      } else if previous == nil, current.y <= bottom {
         lines.append([])
       }
-      if current.y <= box.bottom {
+      if current.y <= bottom {
         lines[lines.count - 1].append(current)
       }
       previous = current
@@ -219,75 +182,9 @@ private struct ResponsePlotPainter {
     return lines.filter { $0.count > 1 }
   }
 
-  private mutating func drawGrid() {
-    for tick in plot.levelAxis.ticks(atMost: 8) {
-      let y = point(frequency: plot.frequencyAxis.range.lowerBound, level: tick.value).y
-      drawing.drawLine(
-        from: PlotPoint(box.left, y), to: PlotPoint(box.right, y), role: .grid, width: scale)
-      drawLabel(
-        tick.label, at: PlotPoint(box.left - 8 * scale, min(y + 4 * scale, box.bottom + scale)),
-        anchor: .end)
-    }
-    let ticks = plot.frequencyAxis.ticks(atMost: max(3, Int(box.width / (40 * scale))))
-    for (index, tick) in ticks.enumerated() {
-      let x = point(frequency: tick.value, level: 0).x
-      drawing.drawLine(
-        from: PlotPoint(x, box.top), to: PlotPoint(x, box.bottom), role: .grid, width: scale)
-      let unit = index == ticks.count - 1 ? " Hz" : ""
-      drawLabel(tick.label + unit, at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle)
-    }
-  }
-
-  /// Draws the title of the level axis and the legend, at the right or in lines of its own.
-  private mutating func drawLegend(_ curves: [(name: String, stroke: PlotDrawing.Stroke)]) {
-    let title = PlotDrawing.TextRun(
-      text: "Level", fontSize: PlotLayout.panelTitleFontSize * scale, role: .foreground,
-      isBold: true)
-    let unit = PlotDrawing.TextRun(
-      text: "dB", fontSize: PlotLayout.labelFontSize * scale, leadingGap: 7 * scale)
-    drawing.add(
-      .text([title, unit], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
-    let band = Self.bandName(plot)
-    let names = curves.map(\.name) + (band.isEmpty ? [] : [band])
-    let totalWidth = names.reduce(0) { $0 + Self.entryWidth($1) } * scale
-    var position = PlotPoint(box.right - totalWidth, box.top - 10 * scale)
-    if legendLineCount > 1 {
-      position = PlotPoint(box.left, box.top - (10 + 18 * legendLineCount) * scale)
-    }
-    for (index, name) in names.enumerated() {
-      let width = Self.entryWidth(name) * scale
-      if legendLineCount > 1, position.x > box.left, position.x + width > box.right {
-        position = PlotPoint(box.left, position.y + 18 * scale)
-      }
-      let end = position.x + PlotLayout.legendSymbolWidth * scale
-      if index < curves.count {
-        let y = position.y - 4 * scale
-        drawing.stroke([[PlotPoint(position.x, y), PlotPoint(end, y)]], curves[index].stroke)
-      } else {
-        let symbol = PlotBox(
-          left: position.x, top: position.y - 8 * scale, right: end, bottom: position.y)
-        drawing.fillRectangle(symbol, paint: .role(.sharedArea), radius: 1.5 * scale, opacity: 0.6)
-      }
-      drawLabel(name, at: PlotPoint(end + 6 * scale, position.y))
-      position.x += width
-    }
-  }
-
-  /// Returns the width of a legend entry at a scale of 1.
-  private static func entryWidth(_ name: String) -> Double {
-    TextWidth.inEms(name) * PlotLayout.labelFontSize + PlotLayout.legendSymbolWidth + 22
-  }
-
   private static func bandName(_ plot: ResponsePlot) -> String {
     guard let band = plot.band else { return "" }
     return "band \(AxisTick.shortText(band.lowerBound, decimalPlaces: 0))–"
       + "\(AxisTick.shortText(band.upperBound, decimalPlaces: 0)) Hz"
-  }
-
-  private mutating func drawLabel(
-    _ text: String, at position: PlotPoint, anchor: PlotDrawing.Anchor = .start
-  ) {
-    drawing.drawText(
-      text, at: position, fontSize: PlotLayout.labelFontSize * scale, anchor: anchor)
   }
 }

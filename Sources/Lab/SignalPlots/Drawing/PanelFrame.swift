@@ -1,0 +1,192 @@
+internal import CMath
+
+/// The frame of a figure with one panel: title, subtitle, grid, axes, and legend.
+///
+/// In a narrow figure, the subtitle and the legend have lines of their own.
+struct PanelFrame {
+  /// The texts and axes of a figure.
+  struct Contents {
+    var title: String
+    /// The smaller text next to or below the title.
+    var subtitle: String
+    /// A sentence that describes the figure, for screen readers.
+    var summary: String
+    var horizontalAxis: PlotAxis
+    /// The unit after the last label of the horizontal axis.
+    var horizontalUnit: String
+    var verticalAxis: PlotAxis
+    /// The title of the vertical axis.
+    var verticalTitle: String
+    var verticalUnit: String
+    /// The minimum distance of the ticks of the horizontal axis, in pixels at a scale of 1.
+    var horizontalTickSpacing = 40.0
+  }
+
+  /// A symbol of the legend with its name.
+  struct LegendEntry {
+    /// The shape of a symbol.
+    enum Symbol {
+      case line(PlotDrawing.Stroke)
+      case area
+      case disc(PlotRole)
+    }
+
+    let name: String
+    let symbol: Symbol
+  }
+
+  /// The size of text and lines, relative to a figure that is 900 pixels wide.
+  let scale: Double
+  /// The rectangle of the panel.
+  let box: PlotBox
+  var drawing: PlotDrawing
+  private let contents: Contents
+  private let legendLineCount: Double
+
+  /// Draws the background and the title.
+  ///
+  /// - Parameters:
+  ///   - contents: The texts and axes.
+  ///   - width: The width, in pixels.
+  ///   - legendNames: All names for which the legend needs room.
+  init(_ contents: Contents, width: Double, legendNames: [String]) {
+    self.contents = contents
+    // Wider figures are viewed from farther away or reduced in size.
+    scale = max(1, pow(width / 900, 0.6))
+    let left = (58 * scale).rounded()
+    let right = (width - 30 * scale).rounded()
+    let names = ["\(contents.verticalTitle) \(contents.verticalUnit)"] + legendNames
+    let legendWidth = names.reduce(0) { $0 + Self.entryWidth($1) }
+    legendLineCount = max(1, (legendWidth * scale / (right - left)).rounded(.up))
+    let titleWidth = TextWidth.inEms(contents.title) * PlotLayout.titleFontSize * 1.08
+    let subtitleWidth = TextWidth.inEms(contents.subtitle) * PlotLayout.labelFontSize
+    let isSubtitleBesideTitle = (titleWidth + subtitleWidth + 20) * scale < right - left
+    let subtitleHeight: Double = isSubtitleBesideTitle ? 0 : 18
+    let legendHeight: Double = legendLineCount > 1 ? 18 * legendLineCount : 0
+    let top = (60 + subtitleHeight + legendHeight + 18) * scale
+    box = PlotBox(
+      left: left, top: top.rounded(), right: right, bottom: (top + 250 * scale).rounded())
+    drawing = PlotDrawing(
+      width: width, height: (box.bottom + 40 * scale).rounded(), title: contents.title,
+      summary: contents.summary)
+    drawing.fillRectangle(
+      PlotBox(left: 0, top: 0, right: drawing.width, bottom: drawing.height),
+      paint: .role(.background))
+    drawing.drawText(
+      contents.title, at: PlotPoint(box.left, 32 * scale),
+      fontSize: PlotLayout.titleFontSize * scale, role: .foreground, isBold: true)
+    if isSubtitleBesideTitle {
+      drawLabel(contents.subtitle, at: PlotPoint(box.right, 32 * scale), anchor: .end)
+    } else {
+      drawLabel(contents.subtitle, at: PlotPoint(box.left, 50 * scale))
+    }
+  }
+
+  /// Returns the position of a point of the two axes.
+  func point(_ horizontal: Double, _ vertical: Double) -> PlotPoint {
+    PlotPoint(
+      box.left + box.width * contents.horizontalAxis.fraction(of: horizontal),
+      box.bottom - box.height * contents.verticalAxis.fraction(of: vertical))
+  }
+
+  /// Returns a stroke whose width and dashes are in pixels at a scale of 1.
+  func stroke(_ role: PlotRole, width: Double, dashes: [Double] = []) -> PlotDrawing.Stroke {
+    PlotDrawing.Stroke(
+      paint: .role(role), width: width * scale, dashes: dashes.map { $0 * scale })
+  }
+
+  /// Marks a range of the horizontal axis.
+  mutating func fillBand(_ band: ClosedRange<Double>, opacity: Double) {
+    let bottom = contents.verticalAxis.range.lowerBound
+    let left = max(box.left, point(band.lowerBound, bottom).x)
+    let right = min(box.right, point(band.upperBound, bottom).x)
+    drawing.fillRectangle(
+      PlotBox(left: left, top: box.top, right: max(left, right), bottom: box.bottom),
+      paint: .role(.sharedArea), opacity: opacity)
+  }
+
+  mutating func drawGrid() {
+    let left = contents.horizontalAxis.range.lowerBound
+    for tick in contents.verticalAxis.ticks(atMost: 8) {
+      let y = point(left, tick.value).y
+      drawing.drawLine(
+        from: PlotPoint(box.left, y), to: PlotPoint(box.right, y), role: .grid, width: scale)
+      drawLabel(
+        tick.label, at: PlotPoint(box.left - 8 * scale, min(y + 4 * scale, box.bottom + scale)),
+        anchor: .end)
+    }
+    let bottom = contents.verticalAxis.range.lowerBound
+    let tickCount = Int(box.width / (contents.horizontalTickSpacing * scale))
+    let ticks = contents.horizontalAxis.ticks(atMost: max(3, tickCount))
+    for (index, tick) in ticks.enumerated() {
+      let x = point(tick.value, bottom).x
+      drawing.drawLine(
+        from: PlotPoint(x, box.top), to: PlotPoint(x, box.bottom), role: .grid, width: scale)
+      let unit = index == ticks.count - 1 ? " \(contents.horizontalUnit)" : ""
+      drawLabel(tick.label + unit, at: PlotPoint(x, box.bottom + 18 * scale), anchor: .middle)
+    }
+  }
+
+  /// Draws the horizontal axis.
+  mutating func drawBaseline() {
+    drawing.drawLine(
+      from: PlotPoint(box.left, box.bottom), to: PlotPoint(box.right, box.bottom), role: .edge,
+      width: scale)
+  }
+
+  /// Draws the title of the vertical axis and the legend, at the right or in lines of its own.
+  mutating func drawLegend(_ entries: [LegendEntry]) {
+    let title = PlotDrawing.TextRun(
+      text: contents.verticalTitle, fontSize: PlotLayout.panelTitleFontSize * scale,
+      role: .foreground, isBold: true)
+    let unit = PlotDrawing.TextRun(
+      text: contents.verticalUnit, fontSize: PlotLayout.labelFontSize * scale,
+      leadingGap: 7 * scale)
+    drawing.add(
+      .text([title, unit], at: PlotPoint(box.left, box.top - 10 * scale), anchor: .start))
+    let totalWidth = entries.reduce(0) { $0 + Self.entryWidth($1.name) } * scale
+    var position = PlotPoint(box.right - totalWidth, box.top - 10 * scale)
+    if legendLineCount > 1 {
+      position = PlotPoint(box.left, box.top - (10 + 18 * legendLineCount) * scale)
+    }
+    for entry in entries {
+      let width = Self.entryWidth(entry.name) * scale
+      if legendLineCount > 1, position.x > box.left, position.x + width > box.right {
+        position = PlotPoint(box.left, position.y + 18 * scale)
+      }
+      let end = position.x + PlotLayout.legendSymbolWidth * scale
+      draw(entry.symbol, from: position, to: end)
+      drawLabel(entry.name, at: PlotPoint(end + 6 * scale, position.y))
+      position.x += width
+    }
+  }
+
+  private mutating func draw(
+    _ symbol: LegendEntry.Symbol, from position: PlotPoint, to end: Double
+  ) {
+    let y = position.y - 4 * scale
+    switch symbol {
+    case .line(let stroke):
+      drawing.stroke([[PlotPoint(position.x, y), PlotPoint(end, y)]], stroke)
+    case .area:
+      let area = PlotBox(
+        left: position.x, top: position.y - 8 * scale, right: end, bottom: position.y)
+      drawing.fillRectangle(area, paint: .role(.sharedArea), radius: 1.5 * scale, opacity: 0.6)
+    case .disc(let role):
+      drawing.drawDisc(
+        center: PlotPoint((position.x + end) / 2, y), radius: 4 * scale, paint: .role(role))
+    }
+  }
+
+  /// Returns the width of a legend entry at a scale of 1.
+  private static func entryWidth(_ name: String) -> Double {
+    TextWidth.inEms(name) * PlotLayout.labelFontSize + PlotLayout.legendSymbolWidth + 22
+  }
+
+  mutating func drawLabel(
+    _ text: String, at position: PlotPoint, anchor: PlotDrawing.Anchor = .start
+  ) {
+    drawing.drawText(
+      text, at: position, fontSize: PlotLayout.labelFontSize * scale, anchor: anchor)
+  }
+}

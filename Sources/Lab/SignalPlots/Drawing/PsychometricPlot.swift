@@ -1,0 +1,210 @@
+internal import CMath
+
+/// A figure of the results of a study by the level of the stimuli: estimates with confidence
+/// intervals, and optionally a psychometric function with its threshold.
+public struct PsychometricPlot: Equatable, Sendable {
+  /// The result at one level.
+  public struct Point: Equatable, Sendable {
+    /// The level of the stimulus.
+    public var level: Double
+    /// The estimate, such as a proportion of correct answers.
+    public var estimate: Double
+    /// The confidence interval of the estimate, or nil.
+    public var interval: ClosedRange<Double>?
+
+    /// Creates a point.
+    public init(level: Double, estimate: Double, interval: ClosedRange<Double>?) {
+      self.level = level
+      self.estimate = estimate
+      self.interval = interval
+    }
+  }
+
+  /// A fitted function with its threshold.
+  public struct Curve: Equatable, Sendable {
+    /// Points of the function by ascending level.
+    public var points: [Point]
+    /// The level at the threshold.
+    public var threshold: Double
+    /// The function at the threshold.
+    public var thresholdEstimate: Double
+    /// The confidence interval of the threshold, or nil.
+    public var thresholdInterval: ClosedRange<Double>?
+
+    /// Creates a curve.
+    public init(
+      points: [Point], threshold: Double, thresholdEstimate: Double,
+      thresholdInterval: ClosedRange<Double>?
+    ) {
+      self.points = points
+      self.threshold = threshold
+      self.thresholdEstimate = thresholdEstimate
+      self.thresholdInterval = thresholdInterval
+    }
+  }
+
+  /// The quantity of the vertical axis.
+  public enum Quantity: Equatable, Sendable {
+    /// A proportion from 0 to 1, with a title.
+    case proportion(String)
+    /// A mean of numbers that are at least 0, with a title.
+    case mean(String)
+  }
+
+  /// The title.
+  public var title: String
+  /// The smaller text next to or below the title.
+  public var subtitle: String
+  /// The unit of the levels.
+  public var levelUnit: String
+  /// The quantity of the estimates.
+  public var quantity: Quantity
+  /// The results by ascending level.
+  public var points: [Point]
+  /// The fitted function, or nil.
+  public var curve: Curve?
+
+  /// Creates a figure.
+  ///
+  /// - Parameters:
+  ///   - title: The title.
+  ///   - subtitle: The smaller text next to or below the title.
+  ///   - levelUnit: The unit of the levels.
+  ///   - quantity: The quantity of the estimates.
+  ///   - points: The results by ascending level. All values are finite.
+  ///   - curve: The fitted function, or nil.
+  public init(
+    title: String, subtitle: String, levelUnit: String, quantity: Quantity, points: [Point],
+    curve: Curve? = nil
+  ) {
+    self.title = title
+    self.subtitle = subtitle
+    self.levelUnit = levelUnit
+    self.quantity = quantity
+    self.points = points
+    self.curve = curve
+  }
+
+  /// Draws the figure and returns the bytes of a file, like `Plot.draw(as:width:theme:)`.
+  ///
+  /// - Parameters:
+  ///   - format: The file format.
+  ///   - width: The width in pixels, or in points for PDF, clamped to `Plot.allowedWidths`.
+  ///   - theme: The colors. With nil, an SVG follows the page that shows it, and other files are
+  ///     light.
+  /// - Throws: `PlotError` if Cairo is missing or cannot draw the figure.
+  public func draw(as format: PlotFormat, width: Int = 860, theme: PlotTheme? = nil)
+    throws(PlotError) -> [UInt8]
+  {
+    try drawing(width: width).bytes(as: format, theme: theme)
+  }
+
+  func drawing(width: Int) -> PlotDrawing {
+    PsychometricPlotPainter(
+      plot: self,
+      width: Double(min(max(width, Plot.allowedWidths.lowerBound), Plot.allowedWidths.upperBound))
+    ).drawing
+  }
+
+  /// The level axis, with a margin on both sides of the points.
+  var levelAxis: PlotAxis {
+    let levels = points.map(\.level) + (curve?.points.map(\.level) ?? [])
+    let minimum = levels.min() ?? 0
+    let maximum = levels.max() ?? 1
+    let margin = maximum > minimum ? (maximum - minimum) * 0.04 : 1
+    return PlotAxis(range: (minimum - margin)...(maximum + margin))
+  }
+
+  /// The vertical axis, from 0 to 1 or to the maximum of the intervals.
+  var estimateAxis: PlotAxis {
+    guard case .mean = quantity else { return PlotAxis(range: 0...1) }
+    let maximum = points.reduce(0.0) { maximum, point in
+      max(maximum, point.estimate, point.interval?.upperBound ?? 0)
+    }
+    guard maximum > 0 else { return PlotAxis(range: 0...1) }
+    let step = AxisTick.roundStep(for: maximum, atMost: 6)
+    return PlotAxis(range: 0...((maximum / step).rounded(.up) * step))
+  }
+}
+
+/// Lays out and draws a psychometric plot.
+private struct PsychometricPlotPainter {
+  private let plot: PsychometricPlot
+  private var frame: PanelFrame
+
+  var drawing: PlotDrawing { frame.drawing }
+
+  init(plot: PsychometricPlot, width: Double) {
+    self.plot = plot
+    let quantityTitle =
+      switch plot.quantity {
+      case .proportion(let title), .mean(let title): title
+      }
+    let contents = PanelFrame.Contents(
+      title: plot.title, subtitle: plot.subtitle,
+      summary: "\(quantityTitle) by level of \(plot.title): \(plot.subtitle).",
+      horizontalAxis: plot.levelAxis, horizontalUnit: plot.levelUnit,
+      verticalAxis: plot.estimateAxis, verticalTitle: quantityTitle, verticalUnit: "",
+      horizontalTickSpacing: 64)
+    frame = PanelFrame(
+      contents, width: width, legendNames: Self.legend(of: plot).map(\.name))
+    draw()
+  }
+
+  private mutating func draw() {
+    if let interval = plot.curve?.thresholdInterval {
+      frame.fillBand(interval, opacity: 0.4)
+    }
+    frame.drawGrid()
+    frame.drawBaseline()
+    if let curve = plot.curve {
+      let points = curve.points.map { frame.point($0.level, $0.estimate) }
+      frame.drawing.stroke([points], frame.stroke(.take(1), width: 2))
+      let threshold = frame.point(curve.threshold, curve.thresholdEstimate)
+      let guide = [
+        PlotPoint(frame.box.left, threshold.y), threshold,
+        PlotPoint(threshold.x, frame.box.bottom),
+      ]
+      if (frame.box.left...frame.box.right).contains(threshold.x) {
+        frame.drawing.stroke([guide], frame.stroke(.muted, width: 1.25, dashes: [2, 3]))
+      }
+    }
+    for point in plot.points {
+      drawPoint(point)
+    }
+    frame.drawLegend(Self.legend(of: plot, scale: frame.scale))
+  }
+
+  private mutating func drawPoint(_ point: PsychometricPlot.Point) {
+    let center = frame.point(point.level, point.estimate)
+    if let interval = point.interval {
+      let bottom = min(frame.point(point.level, interval.lowerBound).y, frame.box.bottom)
+      let top = max(frame.point(point.level, interval.upperBound).y, frame.box.top)
+      let capWidth = 4 * frame.scale
+      let lines = [
+        [PlotPoint(center.x, bottom), PlotPoint(center.x, top)],
+        [PlotPoint(center.x - capWidth, bottom), PlotPoint(center.x + capWidth, bottom)],
+        [PlotPoint(center.x - capWidth, top), PlotPoint(center.x + capWidth, top)],
+      ]
+      frame.drawing.stroke(lines, frame.stroke(.take(0), width: 1.5))
+    }
+    frame.drawing.drawDisc(center: center, radius: 4 * frame.scale, paint: .role(.take(0)))
+  }
+
+  private static func legend(of plot: PsychometricPlot, scale: Double = 1)
+    -> [PanelFrame.LegendEntry]
+  {
+    var entries: [PanelFrame.LegendEntry] = []
+    let hasIntervals = plot.points.contains { $0.interval != nil }
+    entries.append(
+      .init(
+        name: hasIntervals ? "answers, 95 % interval" : "answers", symbol: .disc(.take(0))))
+    guard let curve = plot.curve else { return entries }
+    let stroke = PlotDrawing.Stroke(paint: .role(.take(1)), width: 2 * scale)
+    entries.append(.init(name: "fitted function", symbol: .line(stroke)))
+    if curve.thresholdInterval != nil {
+      entries.append(.init(name: "threshold, 95 % interval", symbol: .area))
+    }
+    return entries
+  }
+}
