@@ -1,7 +1,7 @@
 /// The size of a buffer that starts small and grows while a busy machine causes underruns.
 ///
-/// With a sound server, the required buffer size is not known in advance. After every two
-/// underruns, the buffer doubles, up to a maximum.
+/// With a sound server, the required buffer size is not known in advance. Every second underrun
+/// doubles the buffer, up to a maximum.
 struct BufferGrowth: Equatable {
   /// The number of underruns after which the buffer grows.
   private static let underrunLimit = 2
