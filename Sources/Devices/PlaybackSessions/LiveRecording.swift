@@ -163,7 +163,7 @@ package final class LiveRecording {
       try files.rotate(isDue: isDue)
     }
     let ending =
-      rotation == nil ? "recording stopped" : "recording stops until the next file is due"
+      rotation == nil ? "recording stopped" : "recording pauses until the next file starts"
     writer = try RecordingWriter(
       recording, rate: Int(device.format.rate), to: files.descriptor, path: path,
       storedAs: SoundFileFormat(

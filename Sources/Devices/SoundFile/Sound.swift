@@ -4,7 +4,7 @@
 
 /// A decoded sound file: interleaved samples at a rate.
 public struct Sound: Equatable, Sendable {
-  /// The maximum number of samples: about 12 minutes of 48 kHz stereo.
+  /// The maximum number of samples: 12.5 minutes of 48 kHz stereo.
   public static let maximumSampleCount = 72_000_000
 
   /// The interleaved samples, usually in −1…1.
@@ -41,8 +41,7 @@ public struct Sound: Equatable, Sendable {
       kind: .tooLong, path: path,
       description:
         """
-        is too long: more than \(Self.maximumSampleCount) samples; sounds in patterns can last 12 \
-        minutes
+        is too long: more than \(Self.maximumSampleCount) samples (12.5 minutes of stereo at 48 kHz)
         """
     )
     // The header may state fewer frames than the file contains.

@@ -72,24 +72,27 @@ public struct ABXResult: Equatable, Sendable {
       return "A and B are identical, sample for sample. The result is void."
     }
     guard trialCount > 0 else { return "No answers. There is no result." }
-    let count = "\(correctCount) of \(trialCount) correct; guessing does"
-    let better = "\(count) at least this well \(Self.percentText(pValue)) of the time; "
-    let maybe = "the difference may be perceptible."
+    func guessingText(_ bound: String, _ probability: Double) -> String {
+      let answers = correctCount == 1 ? "answer" : "answers"
+      return """
+        \(correctCount) of \(trialCount) correct. By guessing, the probability of \(bound) \
+        \(correctCount) correct \(answers) is \(Self.percentText(probability)).
+        """
+    }
+    let better = guessingText("at least", pValue) + " "
+    let maybe = "The difference may be perceptible."
     let conclusionText =
       switch conclusion {
       case .identical, .noTrials, .tooFewTrials:
-        better + "at least \(Self.minimumTrialCount) trials are needed for a result."
+        better + "At least \(Self.minimumTrialCount) trials are needed for a result."
       case .highlySignificant:
-        better + (isComplete ? "the difference is very probably perceptible." : maybe)
+        better + (isComplete ? "The difference is very probably perceptible." : maybe)
       case .significant:
-        better + (isComplete ? "the difference is probably perceptible." : maybe)
+        better + (isComplete ? "The difference is probably perceptible." : maybe)
       case .belowChance:
-        """
-        \(count) at least this badly \(Self.percentText(pValueOfFewer)) of the time; A and B may \
-        be swapped.
-        """
+        guessingText("at most", pValueOfFewer) + " A and B may be swapped."
       case .notSignificant:
-        better + "the result neither shows nor excludes a perceptible difference."
+        better + "The result neither shows nor excludes a perceptible difference."
       }
     guard !isComplete else { return conclusionText }
     let reservation =

@@ -21,10 +21,10 @@ package enum StudyProcedure: String, CaseIterable, Sendable {
   /// The default question to the participant.
   package var question: String {
     switch self {
-    case .abx: "Was the last one 1 or 2?"
-    case .twoChoices, .staircase: "Which was stronger, 1 or 2?"
-    case .magnitude: "How strong was it? Enter any number above 0"
-    case .rating: "How close was the second to the first? Enter 0 to 100"
+    case .abx: "Was the last stimulus 1 or 2?"
+    case .twoChoices, .staircase: "Which stimulus was stronger, 1 or 2?"
+    case .magnitude: "How strong was the stimulus? Enter any number above 0"
+    case .rating: "How similar was the second stimulus to the first? Enter 0 to 100"
     }
   }
 

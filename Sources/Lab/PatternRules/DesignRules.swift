@@ -147,8 +147,8 @@ extension PatternRules {
         """
       } else {
         """
-        \(count) transients follow previous transients after \(gap) ms or more; at least 50 ms are \
-        needed to perceive each tap
+        \(count) transients follow their predecessors by less than 50 ms (minimum: \(gap) ms); at \
+        least 50 ms are needed to perceive each tap
         """
       }
     log.add(.shortTransientGap, at: .event(closeTransients.first.event), message)
@@ -238,8 +238,8 @@ extension PatternRules {
       log.add(
         .overlongVibration, at: .event(first.event),
         """
-        vibration of intensity 0.8 or more lasts \(duration.secondsText) from \
-        \(first.span.lowerBound.secondsText) on
+        vibration of intensity 0.8 or more lasts \(duration.secondsText), \
+        starting at \(first.span.lowerBound.secondsText)
         """)
     }
   }

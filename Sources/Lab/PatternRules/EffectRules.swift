@@ -130,8 +130,8 @@ extension PatternRules {
     log.add(
       .ineffectiveControl, at: element,
       """
-      \(latePoints.count) control points of \(curve.id.rawValue), from \
-      \((curve.time + first.time).secondsText) on, have no effect: the last event ends at \
+      \(latePoints.count) control points of \(curve.id.rawValue), starting at \
+      \((curve.time + first.time).secondsText), have no effect: the last event ends at \
       \(lastEventEnd.secondsText)
       """)
   }

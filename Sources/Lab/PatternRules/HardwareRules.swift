@@ -68,8 +68,8 @@ extension PatternRules {
     guard stated.isNoticeablyDifferent(from: stated.clamped(to: band)) else { return nil }
     let distance = max(band.lowerBound - stated.lowerBound, stated.upperBound - band.upperBound)
     return """
-      \(stated.hertzText) reaches outside the band of \(profile.name), \(band.hertzText): \
-      frequencies are moved by up to \(NumberFormatting.rounded(distance, places: 1)) Hz
+      \(stated.hertzText) is partly outside the band of \(profile.name), \(band.hertzText): \
+      frequencies are shifted by up to \(NumberFormatting.rounded(distance, places: 1)) Hz
       """
   }
 }

@@ -217,7 +217,8 @@ public struct Calibration: Equatable, Sendable {
     let unexplained = pow(10, fit.residualDecibels / 10)
     let explanation = explanation(of: fit, unexplained: unexplained)
     if fit.residualDecibels > maximumPoorResidual {
-      throw CalibrationError(.noResonance, "\(explanation); is the sensor on the transducer?")
+      throw CalibrationError(
+        .noResonance, "\(explanation); check that the sensor is on the transducer")
     }
     if fit.isAtBound {
       let low = band.lowerBound.text(places: 1)
@@ -235,17 +236,17 @@ public struct Calibration: Equatable, Sendable {
   ) throws(CalibrationError) {
     let advice =
       """
-      the rest is a room's echo or another resonance: put the sensor on the transducer, or use \
-      '--accept-poor'
+      the cause is an echo of the room or another resonance; put the sensor on the transducer, or \
+      use '--accept-poor'
       """
     if fit.residualDecibels > maximumGoodResidual {
       throw CalibrationError(
-        .noResonance, "\(explanation); 97 % is required; \(advice)")
+        .noResonance, "\(explanation); at least 97 % is required; \(advice)")
     }
     if unexplained - noise > maximumExcessResidualPower {
       throw CalibrationError(
         .noResonance,
-        "\(explanation); 99.4 % of the power without noise is required; \(advice)")
+        "\(explanation); at least 99.4 % of the power without noise is required; \(advice)")
     }
     let interval = fit.intervals[0]
     if interval.resonance > maximumResonanceInterval
@@ -256,8 +257,8 @@ public struct Calibration: Equatable, Sendable {
       throw CalibrationError(
         .noResonance,
         """
-        leaves an uncertainty of ±\(resonance) % in the resonance and ±\(qualityFactor) % in the Q \
-        factor; 1 % and 5 % are allowed; \(advice)
+        determines the resonance only to ±\(resonance) % and the Q factor only to \
+        ±\(qualityFactor) %; the limits are ±1 % and ±5 %; \(advice)
         """)
     }
   }

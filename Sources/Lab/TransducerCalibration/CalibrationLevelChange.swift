@@ -81,7 +81,7 @@ extension Calibration.LevelChange {
     return
       """
       changes with the level: the resonance of the louder sweep is \(percentage) % \(direction) \
-      with movement
+      with excursion
       """
   }
 

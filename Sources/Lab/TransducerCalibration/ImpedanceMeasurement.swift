@@ -78,7 +78,8 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       throw CalibrationError(
         .unsuitableSignal,
         """
-        requires '--reference', or hardware.impedance in the profile, for the resistance of the coil
+        requires '--reference-channel', or hardware.impedance in the profile, to determine the \
+        resistance of the coil
         """)
     }
     let response = try Self.response(of: recording, reference: reference, signal: signal)
@@ -91,8 +92,8 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       throw CalibrationError(
         .unsuitableRecording,
         """
-        shows a higher voltage across the resistor than at the amplifier; swap '--channel' and \
-        '--reference'
+        shows a higher voltage across the resistor than at the amplifier; swap \
+        '--sensor-channel' and '--reference-channel'
         """)
     }
     coilResistance =
@@ -116,9 +117,9 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
     let ratio = measured / (nominalResistanceRatio * nominal)
     guard max(ratio, 1 / ratio) > maximumResistanceRatio else { return nil }
     return """
-      The resistance of \(measured.text(places: 2)) ohm does not fit the impedance of \
+      The resistance of \(measured.text(places: 2)) ohm does not match the impedance of \
       \(nominal.text(places: 2)) ohm in the profile; check the value of the resistor, voltage \
-      dividers at the inputs, and the numbers of the channels.
+      dividers at the inputs, and the channel numbers.
       """
   }
 
@@ -193,9 +194,9 @@ public struct ImpedanceMeasurement: Equatable, Sendable {
       throw CalibrationError(
         .noResonance,
         """
-        leaves an uncertainty of ±\(resonance) % in the resonance and ±\(qualityFactor) % in the Q \
-        factor; 1 % and 5 % are allowed; use '--reference', a smaller resistor, or a higher \
-        '--level'
+        determines the resonance only to ±\(resonance) % and the Q factor only to \
+        ±\(qualityFactor) %; the limits are ±1 % and ±5 %; use '--reference-channel', a smaller \
+        resistor, or a higher '--level'
         """)
     }
   }

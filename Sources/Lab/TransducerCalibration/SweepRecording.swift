@@ -127,9 +127,9 @@ struct SweepRecording {
       throw CalibrationError(
         .unsuitableRecording,
         """
-        has its second sweep only \(measured) dB above the first, not \
-        \(expected.text(places: 1)) dB; record the signal of this version, with automatic gain \
-        control off
+        contains a second sweep that is \(measured) dB louder than the first instead of \
+        \(expected.text(places: 1)) dB; turn off automatic gain control, and record the signal of \
+        this version of Temblor
         """)
     }
   }

@@ -87,7 +87,7 @@ struct SweepSearch {
     let duration = signal.sweepDuration.text(places: 1)
     return CalibrationError(
       .unsuitableRecording,
-      "contains no sweep from \(low) to \(high) Hz of \(duration) s above the noise")
+      "contains no \(duration) s sweep from \(low) to \(high) Hz above the noise")
   }
 
   /// Returns the error for a second sweep that is missing or at a wrong distance.
@@ -100,16 +100,16 @@ struct SweepSearch {
       return CalibrationError(
         .unsuitableRecording,
         """
-        contains only one sweep, at \(mainPeak.time.text(places: 2)) s; record from before the \
-        first to after the second
+        contains only one sweep, at \(mainPeak.time.text(places: 2)) s; start \
+        recording before the first sweep, and stop after the second
         """)
     }
     let distance = abs(second.time - mainPeak.time).text(places: 2)
     return CalibrationError(
       .clockMismatch,
       """
-      has its sweeps \(distance) s apart instead of \(signal.sweepSpacing.text(places: 2)) s: the \
-      recording has a different sample rate or signal
+      contains sweeps that are \(distance) s apart instead of \
+      \(signal.sweepSpacing.text(places: 2)) s; check the sample rate and the signal options
       """)
   }
 

@@ -382,7 +382,9 @@ package final class CommandSession {
       try start(tap, at: moment)
     } else if !scheduledTaps.add(tap) {
       throw CommandError(
-        .busy, "this client has \(TapSchedule.maximumTapCount) taps waiting; send more later")
+        .busy,
+        "a client can schedule at most \(TapSchedule.maximumTapCount) taps; send more later"
+      )
     }
     return [.number("time", Double(moment.frame) / engine.rate)]
   }

@@ -125,7 +125,7 @@ final class PatternLoader: Sendable {
 
   private func patternInput(_ word: String) throws(CommandError) -> PatternInput {
     if word == "-" {
-      throw CommandError(.invalidPattern, "- (standard input) carries commands; name a file")
+      throw CommandError(.invalidPattern, "standard input (-) contains commands; specify a file")
     }
     let path = try confinedPath(of: word)
     switch FileSystem.entryKind(at: path) {

@@ -1,6 +1,6 @@
 internal import HapticModel
-internal import SignalAnalysis
-internal import SystemSupport
+public import SignalAnalysis
+public import SystemSupport
 
 /// A sound file as a pattern of sampled signals, such as the vibration of a console or a headset.
 ///
@@ -17,15 +17,7 @@ enum SoundPattern {
     guard case .file(let path) = input.origin, TakeInput.isSoundFile(path) else { return nil }
     let signal = try TakeInput.readSignal(path)
     let channels = input.soundChannels ?? Array(signal.channels.indices)
-    guard channels.allSatisfy(signal.channels.indices.contains) else {
-      throw FileError(
-        path,
-        """
-        has \(signal.channels.count) channels; '--input-channels' is \
-        \(channels.map { "\($0 + 1)" }.joined(separator: ","))
-        """)
-    }
-    let chosen = Signal(channels: channels.map { signal.channels[$0] }, rate: signal.rate)
+    let chosen = try signal.selectingChannels(channels, path: path)
     func layer(_ samples: [Float], at location: HapticComposition.BodyLocation?)
       -> HapticComposition.Layer
     {
@@ -40,7 +32,7 @@ enum SoundPattern {
       throw FileError(
         path,
         """
-        has \(channels.count) channels that differ; choose up to \(maximumLocationCount) with \
+        has \(channels.count) different channels; select up to \(maximumLocationCount) with \
         '--input-channels'
         """)
     }
@@ -50,5 +42,22 @@ enum SoundPattern {
       return layer(chosen.channels[index], at: location)
     }
     return HapticComposition(layers: layers)
+  }
+}
+
+extension Signal {
+  /// Returns a signal with some of the channels of a sound file.
+  ///
+  /// - Parameters:
+  ///   - indices: The indices of the channels, in the order of the result.
+  ///   - path: The path of the sound file, for the error.
+  /// - Throws: `FileError` if the sound file has fewer channels.
+  public func selectingChannels(_ indices: [Int], path: String) throws(FileError) -> Signal {
+    guard indices.allSatisfy(channels.indices.contains) else {
+      let count = channels.count == 1 ? "1 channel" : "\(channels.count) channels"
+      let numbers = indices.map { "\($0 + 1)" }.joined(separator: ",")
+      throw FileError(path, "has \(count), but '--input-channels' is \(numbers)")
+    }
+    return Signal(channels: indices.map { channels[$0] }, rate: rate)
   }
 }

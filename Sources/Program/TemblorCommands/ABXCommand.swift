@@ -112,7 +112,7 @@ enum ABXCommand {
       throw UsageError("A and B must each be a single pattern or sound file, not a folder")
     }
     if let path = options.test.recordPath {
-      try InputOverwriteCheck(reading: takes.sources).check(path, option: "--save")
+      try InputOverwriteCheck(reading: takes.sources).check(path, option: "--output")
     }
     try options.live.checkOutputs(reading: takes.sources)
     let test = ABXTest(
@@ -257,11 +257,11 @@ struct ABXOptions {
   let recordPath: String?
 
   static let options: [any OptionDeclaration] = [
-    trialsOption, matchOption, saveOption, seedOption, simulateOption,
+    trialsOption, matchOption, outputOption, seedOption, simulateOption,
   ]
 
-  private static let saveOption = Option(
-    "--save", value: "FILE",
+  private static let outputOption = Option(
+    "-o", "--output", value: "FILE",
     help: "Write the record to a JSON file, or the trials to a CSV file.",
     defaultText: "abx-A-B-TIME.json in the current folder; no file with --simulate",
     completion: .file(withExtension: "json", "csv"), writes: ["json", "csv"]
@@ -279,7 +279,7 @@ struct ABXOptions {
     defaultText: "\(defaultTrialCount)"
   ).int(in: 0...maximumTrialCount)
   private static let matchOption = Option(
-    "--match", value: "MATCH",
+    "--match", value: "HOW",
     help: """
       Level matching: none (keep the levels of the inputs), loudness (match LUFS), or felt (match \
       weighted vibrotactile energy).
@@ -306,7 +306,7 @@ struct ABXOptions {
     }
     seed = try arguments[Self.seedOption].map { UInt64($0) }
     levelMatch = try arguments[Self.matchOption]
-    recordPath = try arguments[Self.saveOption]
+    recordPath = try arguments[Self.outputOption]
   }
 
   func keys(seed: UInt64) -> [KeyPress] {

@@ -21,14 +21,14 @@ enum AuditionCommand {
 
   static let loopRange = Option(
     "--loop-range", value: "FROM-TO",
-    help: "Range to loop, in seconds, such as 0.5-1.2. A range of 0.5- ends with the sound.",
+    help: "Loop range in seconds, such as 0.5-1.2. The range 0.5- extends to the end of the sound.",
     defaultText: "all")
 
   static let gap = Option("--gap", value: "SECONDS", help: "Silence before each repetition.")
     .double(in: 0...3_600, default: 0.5)
 
   private static let match = Option(
-    "--match", value: "MATCH",
+    "--match", value: "HOW",
     help: "Initial level matching: none, loudness (LUFS), or felt (weighted energy)."
   )
   .choice(default: LevelMatch.none)

@@ -66,7 +66,8 @@ enum CompareCommand {
         missing, added, moved, stronger, weaker, sharper, or duller. Differences that noise masks \
         are listed as undetermined.
 
-        With --input-channels, these channels of sound files are patterns, which --profile plays.
+        With --input-channels, Temblor treats these channels of a sound file as a pattern, and \
+        renders the pattern with the profile given by --profile.
 
         Patterns are rendered at the sample rate of the sound file, if there is one. Haptic \
         patterns longer than a minute are rendered at 8 kHz.
@@ -358,7 +359,7 @@ struct ToleranceOption {
   var text: String {
     func limit(_ value: Double, _ name: String, _ unit: String) -> String {
       let number = value.text(places: 3)
-      return "\(number) \(name)" + (explicitUnits.contains(unit) ? "" : " (not given)")
+      return "\(number) \(name)" + (explicitUnits.contains(unit) ? "" : " (default)")
     }
     return limit(tolerance.decibels, "dB", "db") + ", "
       + limit(tolerance.seconds * 1_000, "ms", "ms") + " and "

@@ -8,12 +8,12 @@ import VendorFormats
 
 /// The command `convert`, which converts patterns to another format.
 enum ConvertCommand {
-  private static let reductionTolerance = Option(
-    "--reduce", value: "TOLERANCE",
+  private static let curveTolerance = Option(
+    "--curve-error", value: "FRACTION",
     help: "Maximum error of reduced or sampled curves, as a fraction of full scale, 0 to 1."
   ).double(in: 0...1, default: WritingOptions.defaultTolerance)
   private static let loopPassCount = Option(
-    "--loops", value: "N",
+    "--loop", value: "N",
     help: "Number of times to write a looped pattern if the format has no loops, 1 to 1000."
   ).int(in: 1...1000, default: 1)
   private static let rate = Option(
@@ -40,9 +40,9 @@ enum ConvertCommand {
         can also select a format by the name of its vendor, such as richtap; 'temblor formats' \
         lists these names. Files are replaced atomically, and input files are never overwritten.
 
-        Every loss is printed as LOCATION: approximated: MESSAGE or LOCATION: dropped: MESSAGE, \
-        with the size of the error if it is known. To find out what a conversion loses, run \
-        'temblor formats FROM TO'.
+        Unless --quiet is given, every loss is printed as LOCATION: approximated: MESSAGE or \
+        LOCATION: dropped: MESSAGE, with the size of the error if it is known. To find out what a \
+        conversion loses, run 'temblor formats FROM TO'.
 
         \(SharedOptions.settingsUnusedText)
 
@@ -57,11 +57,12 @@ enum ConvertCommand {
         dropped if the format supports only haptics. With --output -, no sound files are copied.
         """, arguments: [SharedOptions.patternArgument(formats)],
       options: [
-        targetOption(formats), sourceOption(formats), output, strict, SharedOptions.json, quiet,
+        targetOption(formats), sourceOption(formats), output, strict, SharedOptions.json,
+        LiveOptions.quiet,
       ],
       groups: [
         OptionGroup(
-          "Writing", dialectOption(writable), split, merge, bake, reductionTolerance, loopPassCount,
+          "Writing", dialectOption(writable), split, merge, bake, curveTolerance, loopPassCount,
           rate),
         OptionGroup("Reading", [amplitude, SharedOptions.curveTimes]),
         OptionGroup("Sound files", SharedOptions.soundOptions),
@@ -78,9 +79,6 @@ enum ConvertCommand {
   private static let output = OutputPaths.outputOption(for: "patterns")
   private static let strict = Option(
     "--strict", help: "Write nothing and exit with status 2 if the conversion loses anything."
-  ).flag()
-  private static let quiet = Option(
-    "-q", "--quiet", help: "Do not print notes and warnings about the input."
   ).flag()
   private static let split = Option(
     "--split",
@@ -144,7 +142,7 @@ enum ConvertCommand {
         printsJSON: try arguments[SharedOptions.json])
       sourceID = try arguments[sourceOption(formats)]
       isStrict = try arguments[strict]
-      isQuiet = try arguments[quiet]
+      isQuiet = try arguments[LiveOptions.quiet.flag()]
       try SharedOptions.refuseBoth("--split", "--merge", in: arguments)
       let amplitude = try arguments[ConvertCommand.amplitude]
       readingOptions = ReadingOptions(
@@ -152,7 +150,7 @@ enum ConvertCommand {
       let unsplit: WritingOptions.Split = try arguments[merge] ? .never : .automatic
       writingOptions = WritingOptions(
         dialect: try arguments[dialectOption(formats.formats.filter(\.isWritable))],
-        tolerance: try arguments[reductionTolerance], amplitudeMapping: amplitude,
+        tolerance: try arguments[curveTolerance], amplitudeMapping: amplitude,
         loopCount: try arguments[loopPassCount],
         split: try arguments[ConvertCommand.split] ? .always : unsplit,
         rendersUnsupported: try arguments[bake], signalRate: try arguments[rate])
@@ -239,8 +237,10 @@ private struct ConversionBatch {
     let sounds = SoundCopy.find(result.sounds, of: input, to: folder)
     var planned = PlannedConversion(
       input: input, source: result.sourceFormat, losses: result.losses + sounds.losses)
-    for loss in planned.losses {
-      terminal.report(loss.text.printable)
+    if !options.isQuiet {
+      for loss in planned.losses {
+        terminal.report(loss.text.printable)
+      }
     }
     if options.isStrict, !planned.losses.isEmpty {
       let count = "\(planned.losses.count) \(planned.losses.count == 1 ? "loss" : "losses")"
@@ -249,7 +249,8 @@ private struct ConversionBatch {
     } else if isStream {
       guard result.files.count == 1 else {
         throw FileError(
-          input.name, "would be \(result.files.count) files; use '--output FILE' or '--merge'")
+          input.name,
+          "requires \(result.files.count) output files; use '--output FILE' or '--merge'")
       }
       let bytes = result.files[0].bytes
       try terminal.output.write(bytes.span)

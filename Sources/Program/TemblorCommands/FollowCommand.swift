@@ -21,8 +21,8 @@ enum FollowCommand {
     defaultText: FollowedSource.monitorKeyword, completion: .file
   ).text().map { $0 ?? FollowedSource.monitorKeyword }
   private static let keepVoices = Option("--keep-voices", help: "Do not suppress speech.").flag()
-  private static let noRide = Option(
-    "--no-ride", help: "Turn off automatic gain control."
+  private static let noAGC = Option(
+    "--no-agc", help: "Turn off automatic gain control."
   ).flag()
   private static let style = Option(
     "--style", value: "STYLE", help: "Style: bass, impacts, engine, full, or android."
@@ -72,7 +72,7 @@ enum FollowCommand {
       also a file (--device wav:FILE), Temblor processes the source as fast as possible.
       """,
     options: [
-      source, style, minimumFrequency, maximumFrequency, keepVoices, noRide, delay,
+      source, style, minimumFrequency, maximumFrequency, keepVoices, noAGC, delay,
       LiveOptions.json, LiveOptions.quiet,
     ], groups: LiveOptions.groups,
     examples: [
@@ -111,7 +111,7 @@ enum FollowCommand {
       }
       following = FollowingOptions(
         style: try arguments[style], band: low...high, keepsVoices: try arguments[keepVoices],
-        keepsLevel: try arguments[noRide])
+        keepsLevel: try arguments[noAGC])
       source = try arguments[FollowCommand.source]
       delaySeconds = try arguments[FollowCommand.delay] / 1_000
     }
@@ -133,7 +133,7 @@ enum FollowCommand {
     try options.live.checkOutputs(reading: file == nil ? [] : [name])
     if let file, file.hasDifferingChannels {
       terminal.report(
-        "\(name.printable): the mean of \(file.channels.count) channels that differ is followed")
+        "\(name.printable): using the mean of \(file.channels.count) different channels")
     }
     let source = file == nil ? try FollowedSource(name, on: servers) : nil
     // Without a device, the command runs as fast as the machine allows.
@@ -181,13 +181,7 @@ enum FollowCommand {
       guard options.source == FollowedSource.monitorKeyword else {
         throw FileError(options.source, error.description)
       }
-      throw FileError(
-        options.source,
-        """
-        \(error.description); requires PulseAudio or PipeWire, and the package libasound2-plugins; \
-        or choose a source with '--source'
-        """
-      )
+      throw FileError(options.source, "\(error.description); \(FollowedSource.monitorAdvice)")
     }
   }
 }
@@ -329,7 +323,7 @@ final class FollowActivity: PlaybackActivity {
     guard let last = lastDelivery, last.frameCount == frameCount, !isInterrupted else {
       if isStalled, let last = lastDelivery, last.frameCount != frameCount {
         let seconds = (now - last.time).inSeconds.text(places: 1)
-        console.error("\(name.printable): delivers again after \(seconds) s")
+        console.error("\(name.printable): sound resumed after \(seconds) s")
       }
       isStalled = false
       lastDelivery = (frameCount, now)
@@ -339,7 +333,7 @@ final class FollowActivity: PlaybackActivity {
     isStalled = true
     interruptionCount += 1
     console.error(
-      "\(name.printable): delivers nothing; its device or sound server does not respond")
+      "\(name.printable): no sound received; the device or sound server does not respond")
   }
 
   /// Reports that the source is silent, once per silence.

@@ -170,7 +170,7 @@ final class LatencyProbe: PlaybackActivity {
     self.time = time
     generator = SplitMix64(seed: seed)
     player = try engine.player(
-      for: TapCommand.tapPattern(count: 1, gap: 1, intensity: 0.5, sharpness: 0.5))
+      for: TapCommand.tapPattern(count: 1, interval: 1, intensity: 0.5, sharpness: 0.5))
   }
 
   var progress: (position: Double, duration: Double?) { (engine.seconds, nil) }

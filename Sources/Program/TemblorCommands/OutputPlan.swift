@@ -98,7 +98,7 @@ struct OutputPlan {
       guard otherSource != copy.sourcePath else { return nil }
       addConflict(
         path,
-        reason: "would be a copy of \(otherSource.inQuotes) and of \(copy.sourcePath.inQuotes); "
+        reason: "cannot be a copy of both \(otherSource.inQuotes) and \(copy.sourcePath.inQuotes); "
           + "convert their patterns to different folders")
       return nil
     case nil:
@@ -127,7 +127,7 @@ struct OutputPlan {
   }
 
   private static func conflictReason(with source: String) -> String {
-    "would be both an output and a copy of \(source.inQuotes); choose a different '--output'"
+    "cannot be both an output file and a copy of \(source.inQuotes); choose a different '--output'"
   }
 }
 

@@ -165,18 +165,18 @@ struct LivePatterns {
 enum TapCommand {
   private static let count = Option("--count", value: "N", help: "Number of taps, 1 to 10000.").int(
     in: 1...10_000, default: 1)
-  private static let gap = Option(
-    "--gap", value: "SECONDS", help: "Interval between taps, 0.005 to 60."
+  private static let interval = Option(
+    "--interval", value: "SECONDS", help: "Interval between taps, 0.005 to 60."
   )
   .double(in: 0.005...60, default: 0.25)
 
   static let definition = Command(
     "tap", abstract: "Play a single transient (a tap).",
     arguments: [intensity, sharpness],
-    options: [count, gap, LiveOptions.json, LiveOptions.quiet], groups: LiveOptions.groups,
+    options: [count, interval, LiveOptions.json, LiveOptions.quiet], groups: LiveOptions.groups,
     examples: [
       .init("temblor tap 1 0.5", "Test the output."),
-      .init("temblor tap 0.6 0.9 --count 8 --gap 0.1", "Play a rattle."),
+      .init("temblor tap 0.6 0.9 --count 8 --interval 0.1", "Play a rattle."),
       .init("temblor tap 1 0.3 --haptics 2", "Find out which shaker is on the second channel."),
     ]
   ) { arguments, terminal in try run(Options(arguments), terminal, on: SystemEnvironment()) }
@@ -194,7 +194,7 @@ enum TapCommand {
       let intensity = try arguments.double(TapCommand.intensity.name, in: 0...1) ?? 1
       let sharpness = try arguments.double(TapCommand.sharpness.name, in: 0...1) ?? 0.5
       pattern = tapPattern(
-        count: try arguments[count], gap: try arguments[gap], intensity: Float(intensity),
+        count: try arguments[count], interval: try arguments[interval], intensity: Float(intensity),
         sharpness: Float(sharpness))
     }
   }
@@ -215,16 +215,16 @@ enum TapCommand {
   ///
   /// - Parameters:
   ///   - count: The number of taps.
-  ///   - gap: The time from one tap to the next, in seconds.
+  ///   - interval: The time from one tap to the next, in seconds.
   ///   - intensity: The intensity, 0 to 1.
   ///   - sharpness: The sharpness, 0 to 1.
-  static func tapPattern(count: Int, gap: Double, intensity: Float, sharpness: Float)
+  static func tapPattern(count: Int, interval: Double, intensity: Float, sharpness: Float)
     -> HapticPattern
   {
     HapticPattern(
       events: (0..<count).map { index in
         HapticEvent(
-          kind: .hapticTransient, time: Double(index) * gap,
+          kind: .hapticTransient, time: Double(index) * interval,
           parameters: [.hapticIntensity: intensity, .hapticSharpness: sharpness])
       })
   }

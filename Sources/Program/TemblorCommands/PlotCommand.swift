@@ -73,7 +73,7 @@ enum PlotCommand {
 
   private static let output = OutputPaths.outputOption(for: "pictures")
   private static let show = Option(
-    "--show", value: "LIST",
+    "--panels", value: "LIST",
     help: """
       One or more panels to draw, separated by commas: \
       \(PlotPart.allCases.map(\.rawValue).joinedWithOr).
@@ -237,7 +237,7 @@ enum PlotCommand {
       for name in list.split(separator: ",", omittingEmptySubsequences: false) {
         guard let part = PlotPart(rawValue: String(name)) else {
           throw .invalidChoice(
-            of: "--show", value: String(name), choices: PlotPart.allCases.map(\.rawValue))
+            of: "--panels", value: String(name), choices: PlotPart.allCases.map(\.rawValue))
         }
         parts.insert(part)
       }

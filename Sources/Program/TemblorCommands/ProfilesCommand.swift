@@ -11,9 +11,9 @@ enum ProfilesCommand {
     discussion: """
       User profiles are files named NAME.json in $XDG_CONFIG_HOME/temblor/profiles (default \
       ~/.config/temblor/profiles). System profiles are in temblor/profiles in each folder of \
-      $XDG_CONFIG_DIRS (default /etc/xdg). If several profiles have the same name, Temblor uses \
-      the first of the user profile, the system profile, and the shipped profile. The default \
-      profile is phone.
+      $XDG_CONFIG_DIRS (default /etc/xdg). A user profile takes \
+      precedence over a system profile or shipped profile with the same name, and a system \
+      profile takes precedence over a shipped profile. The default profile is phone.
 
       The exit status is 2 if a file in these folders is invalid.
       """,
@@ -59,7 +59,10 @@ enum ProfilesCommand {
     }
     for path in library.misnamedFiles() {
       work.recordFailure(
-        "\(path.printable): ignored: not a valid profile name; \(ProfileName.advice), then .json",
+        """
+        \(path.printable): ignored: not a valid profile name; \(ProfileName.advice), followed by \
+        .json
+        """,
         .invalidInput)
     }
     return work.status
@@ -359,10 +362,10 @@ enum ProfilesNewCommand {
     let argument = isInLibrary ? name : pathArgument
     var text = "\(path.printable): written\n"
     if isInLibrary, ProfileCatalog.names.contains(name) {
-      text += "It replaces the shipped profile \(name).\n"
+      text += "This profile replaces the shipped profile \(name).\n"
     }
-    return text + "Edit it, then: temblor profiles check \(argument.printable)\n"
-      + "Hear it with:  temblor play heartbeat --profile \(argument.printable)\n"
+    return text + "To check the profile, run: temblor profiles check \(argument.printable)\n"
+      + "To play with the profile, run: temblor play heartbeat --profile \(argument.printable)\n"
   }
 }
 

@@ -196,8 +196,8 @@ enum RenderCommand {
     if job.rendersAcceleration, let first = profiles.first(where: { $0.hardware?.model == nil }) {
       throw UsageError(
         """
-        '--acceleration' requires a profile with resonance and Q factor; \
-        \(first.name.inQuotes) has none
+        '--acceleration' requires a profile with a resonance and a Q factor; \
+        they are missing in \(first.name.inQuotes)
         """
       )
     }

@@ -42,10 +42,8 @@ struct Settings: Sendable {
       has("--device")
       ? arguments.value("--device") : environmentVariables["TEMBLOR_DEVICE"] ?? saved.device
     let isOnSavedDevice = device == saved.device
-    // In other commands, '--channel' has a different meaning.
     let isRouted =
-      isOnSavedDevice && command.option(named: "--haptics") != nil
-      && !["--array", "--channel", "--haptics"].contains(where: has)
+      isOnSavedDevice && !["--array", "--channel", "--haptics"].contains(where: has)
     let haptics = saved.hapticChannels.map(String.init).joined(separator: ",")
     let rows: [(option: String, variable: String?, saved: [String], words: String)] = [
       ("--device", "TEMBLOR_DEVICE", saved.device.map { [$0] } ?? [], "device"),

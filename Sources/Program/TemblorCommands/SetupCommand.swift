@@ -14,7 +14,7 @@ enum SetupCommand {
     help: "Output channels of the transducers, numbered from 1, such as 2 or 3,4; or all."
   ).text()
   private static let profile = Option(
-    "--profile", value: "WORDS",
+    "--profile", value: "PROFILE",
     help: """
       Profile of the transducer: a name from 'temblor profiles', part of a name such as 'BST-1', \
       or a file.
@@ -93,7 +93,7 @@ enum SetupCommand {
       var settings = SavedSettings()
       settings.device = try DeviceOptions.name(arguments)
       settings.profile = try arguments[profile].map(profileName)
-      let channels = try arguments[haptics].map(SetupCommand.channels)
+      let channels = try arguments[haptics].map(RoutingOptions.channelNumbers)
       settings.hapticChannels = channels ?? []
       let routed = try RoutingOptions.channels(arguments)
       settings.channelSettings = arguments.values(RoutingOptions.channel.option.primaryName)
@@ -202,16 +202,6 @@ enum SetupCommand {
           "channel \(count) is in use, but \(deviceName.inQuotes) has \(channels)")
       }
     } catch let error as OutputError where error.kind == .busy {}
-  }
-
-  /// Parses a list such as `3,4`, or `all`, which is an empty list.
-  private static func channels(_ text: String) throws(UsageError) -> [Int] {
-    if text == "all" { return [] }
-    let entries = try RoutingOptions.channels(text, option: "--haptics")
-    guard !entries.isEmpty, entries.allSatisfy({ $0.gain == 1 }) else {
-      throw .invalidValue(of: "--haptics", expected: "channel numbers or all", actual: text)
-    }
-    return entries.map { $0.channelIndex + 1 }
   }
 
   /// Returns the name of the only profile that matches, or the absolute path of a file.
@@ -396,7 +386,7 @@ final class SetupTapActivity: PlaybackActivity {
       channelCount: count, rate: device.format.rate, profile: profile)
     let engine = PlaybackEngine(
       rate: device.format.rate, routing: channels, profiles: profiles, strength: 0)
-    let tap = TapCommand.tapPattern(count: 1, gap: 1, intensity: 0.5, sharpness: 0.5)
+    let tap = TapCommand.tapPattern(count: 1, interval: 1, intensity: 0.5, sharpness: 0.5)
     let piece = try CompiledPattern(name: "tap", tap, for: engine)
     players = try (0...count).map { number in
       let shares =

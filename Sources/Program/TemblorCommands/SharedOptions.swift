@@ -95,8 +95,8 @@ enum SharedOptions {
   static let inputChannels = Option(
     "--input-channels", value: "LIST",
     help: """
-      Channels of sound files to play as vibration, numbered from 1, such as 3,4. Channels with \
-      different content are separate body locations.
+      Channels of sound files to use, numbered from 1, such as 3,4. Channels with different \
+      content become separate body locations.
       """, defaultText: "all"
   ).text()
 

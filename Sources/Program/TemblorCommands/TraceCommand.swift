@@ -32,19 +32,13 @@ enum TraceCommand {
     defaultText: "all"
   ).int(in: 1...100_000)
   private static let tolerance = Option(
-    "--tolerance", value: "DB", help: "Maximum curve error, in decibels, 0.1 to 12.",
+    "--curve-error", value: "DB", help: "Maximum curve error, in decibels, 0.1 to 12.",
     defaultText: "1 for vibration, 3 for other sounds"
   ).double(in: 0.1...12)
   private static let threshold = Option(
     "--threshold", value: "DB",
     help: "Noise floor, in decibels relative to the peak level, -80 to -6."
   ).double(in: -80...(-6), default: TracingOptions.defaultThreshold)
-  private static let channel = Option(
-    "--channel", value: "N", help: "Channel to use, numbered from 1.",
-    defaultText: """
-      one body location per channel if the format supports body locations, otherwise the mean
-      """
-  ).int(in: 1...1_024)
 
   static func definition(_ formats: FormatRegistry = .standard) -> Command {
     Command(
@@ -65,7 +59,7 @@ enum TraceCommand {
         support body locations, such as hjif. In other formats, the pattern follows the mean of \
         the channels, and Temblor reports the loss.
 
-        A sound can have at most 72 million samples: 12 minutes of stereo at 48 kHz.
+        A sound can have at most 72 million samples: 12.5 minutes of stereo at 48 kHz.
 
         For each sound, the program prints its classification, vibration or sound, and the number \
         of transients, continuous events, and control points. It also compares the level of the \
@@ -78,8 +72,9 @@ enum TraceCommand {
       options: [
         output, formatOption(formats), kind, style, eventLimit, tolerance, threshold, tapsOnly,
         humsOnly,
-        withSound, channel, SharedOptions.startTime, SharedOptions.endTime, profile, plot,
-        SharedOptions.json, quiet,
+        withSound, SharedOptions.inputChannels, SharedOptions.startTime, SharedOptions.endTime,
+        profile, draw,
+        SharedOptions.json, LiveOptions.quiet,
       ],
       examples: [
         .init("temblor trace boom.wav -o boom.ahap", "Create a pattern from a sound effect."),
@@ -115,8 +110,7 @@ enum TraceCommand {
       Profile of the recorded transducer, or of the transducer that the pattern is for: a name or \
       a file.
       """, defaultText: TransducerProfile.phone.name, completion: SharedOptions.profileCompletion)
-  private static let plot = Option("--plot", help: "Draw the sound and the pattern as text.").flag()
-  private static let quiet = Option("-q", "--quiet", help: "Print errors only.").flag()
+  private static let draw = Option("--draw", help: "Draw the sound and the pattern as text.").flag()
 
   private static func formatOption(_ formats: FormatRegistry) -> TypedOption<String?> {
     Option(
@@ -132,8 +126,8 @@ enum TraceCommand {
     let tracing: TracingOptions
     let profile: TransducerProfile
     let timeRange: ClosedRange<Double>?
-    /// The channel to trace, from 1, or nil for all channels.
-    let channel: Int?
+    /// The indices of the channels to trace, or nil for all channels.
+    let channelIndices: [Int]?
     let copiesSounds: Bool
     let drawsPlots: Bool
     let isQuiet: Bool
@@ -152,15 +146,15 @@ enum TraceCommand {
         eventSelection: try arguments[tapsOnly] ? .transients : unlessTaps)
       profile = try SharedOptions.profile(arguments)
       timeRange = try SharedOptions.timeRange(arguments)
-      channel = try arguments[TraceCommand.channel]
+      channelIndices = try SharedOptions.inputChannels(arguments)
       copiesSounds = try arguments[withSound]
-      drawsPlots = try arguments[plot]
-      isQuiet = try arguments[quiet]
+      drawsPlots = try arguments[draw]
+      isQuiet = try arguments[LiveOptions.quiet.flag()]
     }
 
     private static func checkCombinations(_ arguments: ParsedArguments) throws(UsageError) {
       for (first, second) in [
-        ("--taps-only", "--hums-only"), ("--plot", "--json"), ("--with-sound", "--start"),
+        ("--taps-only", "--hums-only"), ("--draw", "--json"), ("--with-sound", "--start"),
         ("--with-sound", "--end"),
       ] {
         try SharedOptions.refuseBoth(first, second, in: arguments)
@@ -169,7 +163,7 @@ enum TraceCommand {
         throw UsageError("'--style' applies only to sounds other than vibration")
       }
       guard try arguments[output] == OutputPaths.standardOutput else { return }
-      for option in ["--plot", "--with-sound"] where arguments.flag(option) {
+      for option in ["--draw", "--with-sound"] where arguments.flag(option) {
         throw UsageError("'--output -' and \(option.inQuotes) cannot be used together")
       }
     }
@@ -407,13 +401,14 @@ private struct TraceRun {
       if let count = trace.averagedCount {
         let loss = Loss(
           .approximated, .composition,
-          "the mean of \(count) channels that differ; '--channel N' uses one")
+          "the pattern follows the mean of \(count) different channels; to select channels, use "
+            + "'--input-channels'")
         losses.insert(.init(loss: loss, location: FileLocation(name: path)), at: 0)
       }
-      for loss in losses {
-        terminal.report(loss.text.printable)
-      }
       if !options.isQuiet {
+        for loss in losses {
+          terminal.report(loss.text.printable)
+        }
         terminal.report("\(path.printable): \(Self.summary(of: trace))")
       }
       if options.drawsPlots {
@@ -485,13 +480,8 @@ private struct TraceRun {
 
   private func signal(of path: String) throws -> Signal {
     var signal = try TakeInput.loadSound(path, job: job).signal
-    if let channel = options.channel {
-      guard channel <= signal.channels.count else {
-        let count = signal.channels.count
-        throw AnalysisError(
-          .unsupportedChannelCount, "has \(count.counted("channel")); '--channel' is \(channel)")
-      }
-      signal = Signal(signal.channels[channel - 1], rate: signal.rate)
+    if let indices = options.channelIndices {
+      signal = try signal.selectingChannels(indices, path: path)
     }
     guard let timeRange = options.timeRange else { return signal }
     let first = Int(min(timeRange.lowerBound * signal.rate, 1e15).rounded())
@@ -509,12 +499,12 @@ private struct TraceRun {
   private static func summary(of trace: ChannelTraces) -> String {
     guard trace.transientCount + trace.continuousCount > 0 else {
       return
-        "\(trace.kind.rawValue): nothing found; try '--channel N' or a lower '--threshold'"
+        "\(trace.kind.rawValue): no events found; try '--input-channels' or a lower '--threshold'"
     }
     let omitted =
       trace.omittedCount > 0 ? "; omitted \(trace.omittedCount.counted("weaker event"))" : ""
     let count = trace.traces.count
-    let channels = count > 1 ? "\(count) channels that differ, one body location each; " : ""
+    let channels = count > 1 ? "\(count) different channels, one body location each; " : ""
     return channels + "\(trace.kind.rawValue): \(trace.transientCount.counted("transient")), "
       + "\(trace.continuousCount.counted("continuous event")), "
       + "\(trace.pointCount.counted("control point"))\(omitted); "

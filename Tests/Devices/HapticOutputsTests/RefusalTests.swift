@@ -162,7 +162,7 @@ import Testing
       refusal({ _ in }, results: { $0 == .hardwareParameters ? -Int(EPROTO) : nil })
         == OutputError(
           .other, output: "faulty",
-          "the device fails (protocol error); reconnect it, or choose another device"))
+          "the device failed (protocol error); reconnect it, or choose another device"))
   }
 
   @Test func aLackOfMemorySaysWhatHelps() {

@@ -33,7 +33,7 @@ import Testing
     #expect(error?.kind == .tooLong)
     #expect(
       error?.description
-        == "is too long: more than 72000000 samples; sounds in patterns can last 12 minutes")
+        == "is too long: more than 72000000 samples (12.5 minutes of stereo at 48 kHz)")
   }
 
   @Test(arguments: [8_000.0, 44_100, 96_000]) func anotherRateKeepsFrequencyAndLength(rate: Double)

@@ -51,9 +51,9 @@ struct ABXRecordTests {
             "complete": false,
             "pValue": 0.5,
             "conclusion": "tooFewTrials",
-            "sentence": "1 of 1 correct; guessing does at least this well 50 % of the time; at \
-        least 5 trials are needed for a result. The test ended after 1 of 2 trials: stopping early \
-        inflates the result."
+            "sentence": "1 of 1 correct. By guessing, the probability of at least 1 correct answer \
+        is 50 %. At least 5 trials are needed for a result. The test ended after 1 of 2 trials: \
+        stopping early inflates the result."
           }
         }
 

@@ -10,31 +10,31 @@ struct ABXResultTests {
   func completeTestsHaveOneSentence() {
     #expect(
       sentence(12, 16, of: 16)
-        == "12 of 16 correct; guessing does at least this well 3.8 % of the time; "
-        + "the difference is probably perceptible.")
+        == "12 of 16 correct. By guessing, the probability of at least 12 correct answers is "
+        + "3.8 %. The difference is probably perceptible.")
     #expect(
       sentence(14, 16, of: 16)
-        == "14 of 16 correct; guessing does at least this well 0.2 % of the time; "
-        + "the difference is very probably perceptible.")
+        == "14 of 16 correct. By guessing, the probability of at least 14 correct answers is "
+        + "0.2 %. The difference is very probably perceptible.")
     #expect(
       sentence(16, 16, of: 16)
         == """
-        16 of 16 correct; guessing does at least this well less than 0.1 % of the time; the \
-        difference is very probably perceptible.
+        16 of 16 correct. By guessing, the probability of at least 16 correct answers is less than \
+        0.1 %. The difference is very probably perceptible.
         """
     )
     #expect(
       sentence(9, 16, of: 16)
-        == "9 of 16 correct; guessing does at least this well 40 % of the time; "
-        + "the result neither shows nor excludes a perceptible difference.")
+        == "9 of 16 correct. By guessing, the probability of at least 9 correct answers is 40 %. "
+        + "The result neither shows nor excludes a perceptible difference.")
   }
 
   @Test("Fewer than five trials have no result")
   func fewTrialsHaveNoResult() {
     #expect(
       sentence(4, 4, of: 4)
-        == "4 of 4 correct; guessing does at least this well 6.3 % of the time; "
-        + "at least 5 trials are needed for a result.")
+        == "4 of 4 correct. By guessing, the probability of at least 4 correct answers is 6.3 %. "
+        + "At least 5 trials are needed for a result.")
     #expect(ABXResult(correctCount: 5, trialCount: 5, plannedCount: 5).conclusion == .significant)
   }
 
@@ -43,8 +43,8 @@ struct ABXResultTests {
     #expect(
       sentence(2, 16, of: 16)
         == """
-        2 of 16 correct; guessing does at least this badly 0.2 % of the time; A and B may be \
-        swapped.
+        2 of 16 correct. By guessing, the probability of at most 2 correct answers is 0.2 %. A and \
+        B may be swapped.
         """
     )
     #expect(
@@ -55,17 +55,17 @@ struct ABXResultTests {
   func incompleteTestsHaveAReservation() {
     #expect(
       sentence(7, 7, of: 16)
-        == "7 of 7 correct; guessing does at least this well 0.8 % of the time; "
+        == "7 of 7 correct. By guessing, the probability of at least 7 correct answers is 0.8 %. "
           + """
-          the difference may be perceptible. The test ended after 7 of 16 trials: stopping early \
+          The difference may be perceptible. The test ended after 7 of 16 trials: stopping early \
           inflates the result.
           """
     )
     #expect(
       sentence(8, 9, of: nil)
-        == "8 of 9 correct; guessing does at least this well 2.0 % of the time; "
+        == "8 of 9 correct. By guessing, the probability of at least 8 correct answers is 2.0 %. "
           + """
-          the difference may be perceptible. The number of trials was not fixed in advance: \
+          The difference may be perceptible. The number of trials was not fixed in advance: \
           stopping early inflates the result.
           """
     )

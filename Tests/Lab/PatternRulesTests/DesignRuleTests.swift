@@ -45,8 +45,8 @@ import Testing
     #expect(
       findings(HapticComposition(beats)).map(\.message) == [
         """
-        6 transients follow previous transients after 13.0 ms or more; at least 50 ms are needed \
-        to perceive each tap
+        6 transients follow their predecessors by less than 50 ms (minimum: 13.0 ms); at least \
+        50 ms are needed to perceive each tap
         """,
         "the sequence from 0.0 s and 2 others have irregular spacing",
       ])

@@ -51,8 +51,8 @@ import Testing
     #expect(
       findings(HapticPattern(events: [hum()], curves: [curve])) == [
         """
-        no-effect: 2 control points of HapticIntensityControl, from 5.0 s on, have no effect: the \
-        last event ends at 1.0 s
+        no-effect: 2 control points of HapticIntensityControl, starting at 5.0 s, have no effect: \
+        the last event ends at 1.0 s
         """
       ])
     let tone = HapticEvent(kind: .audioContinuous, time: 0, duration: 1)
@@ -102,8 +102,8 @@ import Testing
     #expect(
       findings(taps(4)) == [
         """
-        transient-gap: 3 transients follow previous transients after 20.0 ms or more; at least 50 \
-        ms are needed to perceive each tap
+        transient-gap: 3 transients follow their predecessors by less than 50 ms (minimum: 20.0 \
+        ms); at least 50 ms are needed to perceive each tap
         """
       ])
     #expect(findings(taps(8)) == [])

@@ -150,7 +150,9 @@ import Testing
     let moved = try findings(.phone)
     #expect(
       moved.map(\.message) == [
-        "230 Hz reaches outside the band of ring, 10–80 Hz: frequencies are moved by up to 150 Hz"
+        """
+        230 Hz is partly outside the band of ring, 10–80 Hz: frequencies are shifted by up to 150 Hz
+        """
       ])
     #expect(moved.map(\.location) == [Self.place(.event(EventReference(event: 0)))])
   }

@@ -158,8 +158,8 @@ import Testing
     #expect(
       refusal(take.resistor, nil, nominal: nil)
         == """
-        requires '--reference', or hardware.impedance in the profile, for the resistance of the \
-        coil
+        requires '--reference-channel', or hardware.impedance in the profile, to determine the \
+        resistance of the coil
         """)
     #expect(
       refusal(take.amplifier, nil)?.hasPrefix(
@@ -185,8 +185,8 @@ import Testing
     #expect(
       try warning(resistor: 4.7, nominal: 8)
         == """
-        The resistance of 65 ohm does not fit the impedance of 8 ohm in the profile; check the \
-        value of the resistor, voltage dividers at the inputs, and the numbers of the channels.
+        The resistance of 65 ohm does not match the impedance of 8 ohm in the profile; check the \
+        value of the resistor, voltage dividers at the inputs, and the channel numbers.
         """)
     #expect(try warning(resistor: 0.047, nominal: 8)?.contains("0.65 ohm") == true)
   }

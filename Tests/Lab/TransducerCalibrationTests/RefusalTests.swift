@@ -81,7 +81,7 @@ import TransducerCalibration
   static let cases = [
     Case(
       kind: .unsuitableRecording,
-      sentence: "contains no sweep from 10 to 800 Hz of 2 s above the noise"
+      sentence: "contains no 2 s sweep from 10 to 800 Hz above the noise"
     ) { _ in
       var chance = Chance(state: 5)
       return CalibrationRecording(
@@ -105,19 +105,25 @@ import TransducerCalibration
     Case(
       kind: .unsuitableRecording,
       sentence:
-        "contains only one sweep, at 0.51 s; record from before the first to after the second",
+        """
+        contains only one sweep, at 0.51 s; start recording before the first sweep, and stop after \
+        the second
+        """,
       record: changed { $0.prefix(24_000) + [Float](repeating: 0, count: 40_000) }),
     Case(
       kind: .unsuitableRecording,
       sentence:
-        "contains only one sweep, at 2.01 s; record from before the first to after the second",
+        """
+        contains only one sweep, at 2.01 s; start recording before the first sweep, and stop after \
+        the second
+        """,
       record: changed { $0.dropFirst(16_000) + [Float](repeating: 0, count: 40_000) }),
     Case(
       kind: .clockMismatch,
       sentence:
         """
-        has its sweeps 3.81 s apart instead of 3.5 s: the recording has a different sample rate or \
-        signal
+        contains sweeps that are 3.81 s apart instead of 3.5 s; check the sample rate and the \
+        signal options
         """,
       record: changed(rate: 7_350) { $0 }),
     Case(
@@ -140,8 +146,8 @@ import TransducerCalibration
       kind: .unsuitableRecording,
       sentence:
         """
-        has its second sweep only -0.1 dB above the first, not 6 dB; record the signal of this \
-        version, with automatic gain control off
+        contains a second sweep that is -0.1 dB louder than the first instead of 6 dB; turn off \
+        automatic gain control, and record the signal of this version of Temblor
         """,
       record: changed { $0.enumerated().map { $0 > 30_000 ? $1 / 2 : $1 } }),
     Case(
@@ -156,7 +162,7 @@ import TransducerCalibration
     },
     Case(
       kind: .noResonance,
-      sentence: "* only * % of the recorded power; is the sensor on the transducer?",
+      sentence: "* only * % of the recorded power; check that the sensor is on the transducer",
       acceptsPoor: true
     ) { studio in
       var chance = Chance(state: 3)
@@ -234,11 +240,11 @@ import TransducerCalibration
     #expect(
       stiff.description.hasSuffix(
         """
-         % higher, as if a spring stiffens with movement; use a lower '--level', or '--accept-poor'
+         % higher, as if a spring stiffens with excursion; use a lower '--level', or '--accept-poor'
         """
       ))
     let soft = try #require(try told(-3.5))
-    #expect(soft.description.contains(" % lower, as if a spring softens with movement; "))
+    #expect(soft.description.contains(" % lower, as if a spring softens with excursion; "))
     let pressed = try #require(try told(0, limit: 0.7))
     #expect(pressed.kind == .changesWithLevel)
     #expect(
@@ -262,8 +268,8 @@ import TransducerCalibration
     #expect(
       found.description.hasSuffix(
         """
-        ; the rest is a room's echo or another resonance: put the sensor on the transducer, or use \
-        '--accept-poor'
+        ; the cause is an echo of the room or another resonance; put the sensor on the transducer, \
+        or use '--accept-poor'
         """
       ))
     let poor = try Calibration(measuring: mixed, of: studio.signal, acceptsPoorFit: true)

@@ -131,7 +131,7 @@ import VendorFormats
       place("out/"))
     #expect(run.status == .failure)
     #expect(
-      run.error == "out/sounds/hit.wav: would be a copy of 'in/sounds/hit.wav' and of "
+      run.error == "out/sounds/hit.wav: cannot be a copy of both 'in/sounds/hit.wav' and "
         + "'other/sounds/hit.wav'; convert their patterns to different folders\n")
     #expect(try FileSystem.names(in: place("out")) == [])
   }

@@ -213,7 +213,7 @@ import VendorFormats
     let file = place("x")
     #expect(run("render", file, "-o", place("x.wav"), "-q").status == .done)
     #expect(run("info", file).output.contains("1 transient, 1 continuous event"))
-    #expect(run("plot", file, "--show", "score", "--width", "60").status == .done)
+    #expect(run("plot", file, "--panels", "score", "--width", "60").status == .done)
     #expect(run("check", file).status == .done)
     #expect(run("compare", file, place("tap.ahap")).status != .usage)
     let other = run("convert", file, "-o", place("y.ahap"))

@@ -47,7 +47,7 @@ import VendorFormats
     guard let path = try file(id) else { return }
     let commands: [[String]] = [
       ["render", path, "-o", place("a.wav"), "-q"], ["info", path], ["check", "--no-notes", path],
-      ["plot", path, "--show", "score", "--width", "60"], ["compare", path, path],
+      ["plot", path, "--panels", "score", "--width", "60"], ["compare", path, path],
       ["gallery", path, "-o", place("a.html")], ["convert", path, "-o", place("a.ahap")],
       ["convert", path, "--format", id, "-o", place("again")],
       ["compare", path, path, "-o", place("report.html")],
@@ -136,7 +136,7 @@ import VendorFormats
       ion": 100}]}]}]}]}]}
       """, to: "square")
     let recorded = RecordedTerminal()
-    let words = ["plot", place("square"), "--show", "score", "--width", "60"]
+    let words = ["plot", place("square"), "--panels", "score", "--width", "60"]
     #expect(TemblorProgram.program().run(words, on: recorded.terminal) == .done)
     #expect(!recorded.output.contains("no haptic events"), "\(recorded.output)")
   }

@@ -141,7 +141,7 @@ import Testing
   func invalidChannels() {
     let missing = run("render", place("pad.wav"), "--input-channels", "3,5", "-o", place("x.wav"))
     #expect(missing.status == .failure)
-    #expect(missing.error == "pad.wav: has 4 channels; '--input-channels' is 3,5\n")
+    #expect(missing.error == "pad.wav: has 4 channels, but '--input-channels' is 3,5\n")
     for text in ["0", "3,3", "", "a", "1,"] {
       let run = run("render", place("pad.wav"), "--input-channels", text, "-o", place("x.wav"))
       #expect(run.status == .usage, "\(text): \(run.error)")

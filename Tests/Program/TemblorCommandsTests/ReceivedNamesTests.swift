@@ -107,7 +107,8 @@ import Testing
         "itself.ahap", "is not a readable sound file (libsndfile: Format not recognised.)")),
     Hostile(
       name: "output", reference: "new.ahap", content: .sound,
-      empty: refused("new.ahap", "would be both an output and a copy of 'pack/output/new.ahap'")),
+      empty: refused(
+        "new.ahap", "cannot be both an output file and a copy of 'pack/output/new.ahap'")),
   ]
 
   private static let sound = WaveFile.fileBytes(of: [0, 0.5, -0.5, 0], rate: 48_000)
@@ -220,7 +221,7 @@ import Testing
     try place.write(WaveFile.fileBytes(of: [0.1], rate: 48_000), to: "pack/second/a.wav")
     let before = try state()
     // Two patterns of the pack name 'a.wav', and their sounds differ.
-    let conflict = isFull ? "home/a.wav: exists and differs" : "home/a.wav: would be a copy of"
+    let conflict = isFull ? "home/a.wav: exists and differs" : "home/a.wav: cannot be a copy of"
     let files = (Self.pack.map(\.name) + ["second"]).map { place("pack/\($0)/\($0).ahap") }
     let run = run(["convert", "--format", "ahap", "-o", place("home/")] + files)
     #expect(run.status == .failure && run.error.contains(conflict), "\(run.error)")
@@ -339,8 +340,7 @@ import Testing
       (
         "a",
         """
-        temblor: home/a.wav: exists and is not the stimulus of this table; choose a different \
-        '--render'
+        temblor: home/a.wav: exists and does not contain this stimulus; choose a different folder
 
         """
       ),

@@ -92,8 +92,8 @@ import Testing
   func movedFrequencies() throws {
     let path = try vibration(hertz: 300)
     let message =
-      "300 Hz reaches outside the band of dayton-bst-1, 10–80 Hz: frequencies are moved by up to "
-      + "220 Hz"
+      "300 Hz is partly outside the band of dayton-bst-1, 10–80 Hz: frequencies are shifted by up "
+      + "to 220 Hz"
     let render = run(
       "render", path, "--profile", "dayton-bst-1", "-o", folder("a.wav"))
     #expect(render.error.split(separator: "\n").count { $0.contains(message) } == 1, "\(render)")

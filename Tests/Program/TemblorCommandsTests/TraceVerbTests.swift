@@ -78,7 +78,7 @@ import VendorFormats
     let run = run("trace", place("stereo.wav"), "-o", place("stereo.hjif"))
     #expect(run.status == .done)
     #expect(
-      run.error.contains("stereo.wav: 2 channels that differ, one body location each; "), "\(run)")
+      run.error.contains("stereo.wav: 2 different channels, one body location each; "), "\(run)")
     let file = SourceFile(try FileSystem.read(place("stereo.hjif")), name: "stereo.hjif")
     let composition = try FormatRegistry.standard.read(file)
     #expect(composition.bodyLocationCount == 2)
@@ -93,12 +93,13 @@ import VendorFormats
   func channelsAsMean() throws {
     renderStereo()
     let loss =
-      "stereo.wav: approximated: the mean of 2 channels that differ; '--channel N' uses one"
+      "stereo.wav: approximated: the pattern follows the mean of 2 different channels; to select "
+      + "channels, use '--input-channels'"
     let mean = run("trace", place("stereo.wav"), "-o", place("mean.ahap"))
     #expect(mean.error.hasPrefix(loss), "\(mean)")
     let json = run("trace", place("stereo.wav"), "--json", "-o", place("mean.ahap"))
-    #expect(json.output.contains("the mean of 2 channels that differ"))
-    let one = run("trace", place("stereo.wav"), "--channel", "2", "-o", place("one.ahap"))
+    #expect(json.output.contains("the mean of 2 different channels"))
+    let one = run("trace", place("stereo.wav"), "--input-channels", "2", "-o", place("one.ahap"))
     #expect(!one.error.contains("channels"), "\(one)")
   }
 
@@ -149,7 +150,7 @@ import VendorFormats
   }
 
   @Test func thePlotShowsSoundAndPattern() {
-    let run = run("trace", place("two.wav"), "-q", "--plot", "-o", place("back.ahap"))
+    let run = run("trace", place("two.wav"), "-q", "--draw", "-o", place("back.ahap"))
     #expect(
       run.output.contains("two.wav\n0.72 s\n")
         && run.output.contains("1 transient · 1 continuous event"))
@@ -157,7 +158,7 @@ import VendorFormats
 
   @Test(arguments: [
     (["--start", "3"], "two.wav: '--start' is after the end (0.721 s)\n", 2),
-    (["--channel", "2"], "two.wav: has 1 channel; '--channel' is 2\n", 2),
+    (["--input-channels", "2"], "two.wav: has 1 channel, but '--input-channels' is 2\n", 1),
     (
       ["--taps-only", "--hums-only"],
       """
@@ -176,8 +177,8 @@ import VendorFormats
       64
     ),
     (
-      ["--plot", "--json"],
-      "temblor: '--plot' and '--json' cannot be used together\nSee 'temblor trace --help'.\n", 64
+      ["--draw", "--json"],
+      "temblor: '--draw' and '--json' cannot be used together\nSee 'temblor trace --help'.\n", 64
     ),
     (
       ["--with-sound", "--start", "0.1"],

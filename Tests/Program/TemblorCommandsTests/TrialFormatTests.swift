@@ -116,7 +116,8 @@ import VendorFormats
   }
 
   @Test func plotDrawsIt() throws {
-    let run = try run(PlotCommand.definition, place("a.beats"), "--show", "score", "--width", "60")
+    let run = try run(
+      PlotCommand.definition, place("a.beats"), "--panels", "score", "--width", "60")
     #expect(run.status == .done, "\(run.error)")
     #expect(run.output.hasPrefix("a.beats\n") || run.output.contains("a.beats"), "\(run.output)")
   }

@@ -21,7 +21,7 @@ import Testing
 
   @Test func equalTakesAreNamedSo() throws {
     let sentence = "A and B are identical, sample for sample. The result is void."
-    let words = ["abx", "light", "light", "--simulate", "right", "--save", "r.json"]
+    let words = ["abx", "light", "light", "--simulate", "right", "--output", "r.json"]
     #expect(
       try place.temblor(words) == .init(0, output: "\(sentence)\nr.json: written\n"))
     let json = try place.temblor(words + ["--json"])
@@ -91,28 +91,29 @@ import Testing
   @Test(arguments: [
     (
       "right",
-      "16 of 16 correct; guessing does at least this well less than 0.1 % of the time; "
-        + "the difference is very probably perceptible.\n"
+      "16 of 16 correct. By guessing, the probability of at least 16 correct answers is less "
+        + "than 0.1 %. The difference is very probably perceptible.\n"
     ),
     (
       "wrong",
       """
-      0 of 16 correct; guessing does at least this badly less than 0.1 % of the time; A and B may \
-      be swapped.
+      0 of 16 correct. By guessing, the probability of at most 0 correct answers is less than 0.1 \
+      %. A and B may be swapped.
 
       """
     ),
     (
       "random",
       """
-      4 of 16 correct; guessing does at least this badly 3.8 % of the time; A and B may be swapped.
+      4 of 16 correct. By guessing, the probability of at most 4 correct answers is 3.8 %. A and B \
+      may be swapped.
 
       """
     ),
     (
       "abbaa",
-      "5 of 5 correct; guessing does at least this well 3.1 % of the time; the difference "
-        + "is probably perceptible.\n"
+      "5 of 5 correct. By guessing, the probability of at least 5 correct answers is 3.1 %. The "
+        + "difference is probably perceptible.\n"
     ),
   ]) func madeUpAnswersAreCounted(answers: String, output: String) throws {
     let run = try place.temblor("abx", "light", "medium", "--simulate", answers, "--seed", "3")
@@ -124,7 +125,7 @@ import Testing
   @Test func aRecordIsTheSameEachTime() throws {
     let words = [
       "abx", "light", "medium", "--simulate", "ba", "--seed", "3", "--trials", "4", "--match",
-      "none", "--save",
+      "none", "--output",
       "r.json",
     ]
     let run = try place.temblor(words)
@@ -133,9 +134,9 @@ import Testing
         == .init(
           0,
           output: """
-            0 of 2 correct; guessing does at least this well 100 % of the time; at least 5 trials \
-            are needed for a result. The test ended after 2 of 4 trials: stopping early inflates \
-            the result.
+            0 of 2 correct. By guessing, the probability of at least 0 correct answers is 100 %. \
+            At least 5 trials are needed for a result. The test ended after 2 of 4 trials: \
+            stopping early inflates the result.
             Levels were not matched. A difference in level alone may explain the result.
             r.json: written
 
@@ -164,9 +165,9 @@ import Testing
             "complete": false,
             "pValue": 1.0,
             "conclusion": "tooFewTrials",
-            "sentence": "0 of 2 correct; guessing does at least this well 100 % of the time; at \
-        least 5 trials are needed for a result. The test ended after 2 of 4 trials: stopping early \
-        inflates the result."
+            "sentence": "0 of 2 correct. By guessing, the probability of at least 0 correct \
+        answers is 100 %. At least 5 trials are needed for a result. The test ended after 2 of 4 \
+        trials: stopping early inflates the result."
           }
         }
 
@@ -184,7 +185,7 @@ import Testing
 
   @Test func aRecordThatCannotBeWrittenIsAnError() throws {
     #expect(
-      try place.temblor("abx", "light", "medium", "--simulate", "ab", "--save", "no/r.json")
+      try place.temblor("abx", "light", "medium", "--simulate", "ab", "--output", "no/r.json")
         == .init(
           64,
           error: """

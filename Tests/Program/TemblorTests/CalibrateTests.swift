@@ -71,7 +71,10 @@ import Testing
     }
     try write([current, played.map(Float.init)], rate: 8_000, to: "stereo.wav")
     let words =
-      ["calibrate", "stereo.wav", "--impedance", "0.47", "--channel", "1", "--reference", "2"]
+      [
+        "calibrate", "stereo.wav", "--impedance", "0.47", "--sensor-channel", "1",
+        "--reference-channel", "2",
+      ]
       + signal
     let run = try place.temblor(words + ["--json", "-o", "mine.json"])
     #expect(run.status == 0)
@@ -84,7 +87,10 @@ import Testing
     #expect(try place.temblor(words + ["--plot", "a.svg"]).status == 64)
     // The voltages exchanged, and a sensor's recording.
     let exchanged =
-      ["calibrate", "stereo.wav", "--impedance", "0.47", "--channel", "2", "--reference", "1"]
+      [
+        "calibrate", "stereo.wav", "--impedance", "0.47", "--sensor-channel", "2",
+        "--reference-channel", "1",
+      ]
       + signal
     #expect(try place.temblor(exchanged).status == 2)
     #expect(
@@ -170,7 +176,7 @@ import Testing
     #expect(lines[1].hasPrefix("resonance  43 Hz  4") && lines[1].hasSuffix(" %  +2.3 %  ±3 %"))
     #expect(
       lines[2].hasPrefix("quality    4      ") && lines[2].hasSuffix("within a factor of 1.1"))
-    #expect(lines[4] == "Both are within the uncertainty of the profile.")
+    #expect(lines[4] == "Both values are within the uncertainty of the profile.")
     // The sweeps are those of the profile: another resonance needs another recording.
     _ = try place.temblor([
       "sweep", "--quick", "--profile", "far.json", "--rate", "8000", "-o", "sweep.wav",
@@ -205,7 +211,8 @@ import Testing
   @Test func aLatencyOfThreeSecondsIsMeasured() throws {
     try record(latency: 24_010)
     let run = try place.temblor(
-      ["calibrate", "stereo.wav", "--channel", "2", "--reference", "1", "--json"] + signal)
+      ["calibrate", "stereo.wav", "--sensor-channel", "2", "--reference-channel", "1", "--json"]
+        + signal)
     #expect(run.error == "")
     #expect(abs((number("latency", in: run.output) ?? 0) - 3) < 1e-4)
   }
@@ -213,13 +220,14 @@ import Testing
   @Test func aReferenceChannelTellsTheLatency() throws {
     try record(latency: 97)
     let run = try place.temblor(
-      ["calibrate", "stereo.wav", "--channel", "2", "--reference", "1", "--json"] + signal)
+      ["calibrate", "stereo.wav", "--sensor-channel", "2", "--reference-channel", "1", "--json"]
+        + signal)
     #expect(run.status == 0)
     // 87 frames behind the reference.
     #expect(abs((number("latency", in: run.output) ?? 0) * 8_000 - 87) < 0.2)
     #expect(abs((number("gain", in: run.output) ?? 0) - 0.5) < 0.01)
     let turned = try place.temblor(
-      ["calibrate", "stereo.wav", "--channel", "1", "--reference", "2"] + signal)
+      ["calibrate", "stereo.wav", "--sensor-channel", "1", "--reference-channel", "2"] + signal)
     #expect(
       turned == .init(2, error: "temblor: stereo.wav: shows no resonance between 10 and 800 Hz\n"))
   }
@@ -232,8 +240,8 @@ import Testing
       try place.temblor(["calibrate", "short.wav", "-o", "mine.json"] + signal)
         == .init(2, error: "temblor: short.wav: lasts 2.5 s, but the two sweeps last 3.5 s\n"))
     #expect(
-      try place.temblor(["calibrate", "take.wav", "--channel", "2"] + signal)
-        == .init(2, error: "temblor: take.wav: has no channel 2; it has only one\n"))
+      try place.temblor(["calibrate", "take.wav", "--sensor-channel", "2"] + signal)
+        == .init(2, error: "temblor: take.wav: has 1 channel, but channel 2 is selected\n"))
     #expect(
       try place.temblor(["calibrate", "gone.wav"] + signal)
         == .init(1, error: "temblor: gone.wav: cannot be opened: No such file or directory\n"))
@@ -255,10 +263,13 @@ import Testing
       try told("sweep", "--profile", "dayton-bst-1", "--level", "-3", "-o", "a.wav")
         == "temblor: a sweep at -3 dBFS is 1 dB too strong for dayton-bst-1; use '--level -4.1'")
     #expect(
-      try told("calibrate", "--profile", "phone") == "temblor: use either RECORDING or '--capture'")
+      try told("calibrate", "--profile", "phone")
+        == "temblor: specify either RECORDING or '--capture'")
     #expect(
-      try told("calibrate", "a.wav", "--profile", "phone", "--channel", "2", "--reference", "2")
-        == "temblor: '--reference' and '--channel' must differ")
+      try told(
+        "calibrate", "a.wav", "--profile", "phone", "--sensor-channel", "2", "--reference-channel",
+        "2")
+        == "temblor: '--reference-channel' and '--sensor-channel' must differ")
     #expect(
       try told("calibrate", "a.wav", "--profile", "phone", "--plot", "fit.gif")
         == "temblor: unknown file extension of 'fit.gif'; use .png, .svg, or .pdf")
@@ -291,7 +302,7 @@ import Testing
       """, to: "asound.conf")
     let run = try place.bash(
       "ALSA_CONFIG_PATH=$PWD/asound.conf $TEMBLOR calibrate --device null --rate 8000 --capture "
-        + "sensor --sample-format float --channel 1 --reference 2 --json \(options)")
+        + "sensor --sample-format float --sensor-channel 1 --reference-channel 2 --json \(options)")
     #expect(run.error == "")
     #expect(run.status == 0)
     #expect(abs((number("resonance", in: run.output) ?? 0) - 44) < 0.1)

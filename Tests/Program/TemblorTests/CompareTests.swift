@@ -85,8 +85,8 @@ import Testing
     #expect(
       three.output.hasSuffix(
         """
-        B is within the tolerance of 0 dB (not given), 5 ms and 0 % (not given).
-        C exceeds the tolerance of 0 dB (not given), 5 ms and 0 % (not given):
+        B is within the tolerance of 0 dB (default), 5 ms and 0 % (default).
+        C exceeds the tolerance of 0 dB (default), 5 ms and 0 % (default):
           time +12 ms > 5 ms: third transient at 0.5 s
 
         """))

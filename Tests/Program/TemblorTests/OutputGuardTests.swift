@@ -35,7 +35,7 @@ import Testing
       "watch b.ahap --device null --record sub/../take.wav",
       "audition a.ahap take.wav --device null --record take.wav",
       "audition a.ahap b.ahap --device null --record take.wav",
-      "abx a.ahap b.ahap --profile ring.json --simulate ab --save mine.json",
+      "abx a.ahap b.ahap --profile ring.json --simulate ab --output mine.json",
       "profiles new x --from ring.json --force -o mine.json",
       "render take.wav --format wav -o take.wav",
     ] {
@@ -99,7 +99,7 @@ import Testing
       "unknown file extension of 'f.wav'; use .png, .svg, or .pdf"
     ),
     ("calibrate take.wav --profile phone -o -", "'--output' requires a file name"),
-    ("abx light medium --save r.wav", "unknown file extension of 'r.wav'; use .json or .csv"),
+    ("abx light medium --output r.wav", "unknown file extension of 'r.wav'; use .json or .csv"),
     (
       "play light --record x.wav --device wav:./x.wav",
       "'--record' and '--device' cannot both write './x.wav'"

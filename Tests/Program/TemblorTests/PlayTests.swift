@@ -123,7 +123,7 @@ import Testing
 
   @Test func tapsAreOnesOfAPattern() throws {
     let run = try place.temblor(
-      "tap", "1", "0.5", "--count", "3", "--gap", "0.05", "--channels", "1", "--sample-format",
+      "tap", "1", "0.5", "--count", "3", "--interval", "0.05", "--channels", "1", "--sample-format",
       "float",
       "--buffer-size", "48000", "--device", "file:FILE=\(place.path)/a.raw,FORMAT=raw")
     #expect(run == .init(0))

@@ -6,7 +6,7 @@ import Testing
 
   @Test func aPatternIsDrawnWithCharacters() throws {
     try place.write(Patterns.tap(at: 0.1), to: "a.ahap")
-    let run = try place.temblor("plot", "a.ahap", "--show", "score", "--width", "60")
+    let run = try place.temblor("plot", "a.ahap", "--panels", "score", "--width", "60")
     #expect(
       run
         == .init(
@@ -128,7 +128,7 @@ import Testing
     for name in names {
       #expect(place.text("a.svg")?.contains(">\(name)</tspan>") == true)
     }
-    let text = try place.temblor(["plot", "--overlay", "--show", "score"] + names).output
+    let text = try place.temblor(["plot", "--overlay", "--panels", "score"] + names).output
     #expect(text.hasPrefix("light, medium, rigid, soft\n"))
   }
 
@@ -151,8 +151,8 @@ import Testing
       "the extension of 'a.png' selects png, but '--format' is pdf"
     ),
     (
-      ["plot", "light", "--show", "score,taste"],
-      "invalid value 'taste' for '--show': expected score, waveform, or spectrogram"
+      ["plot", "light", "--panels", "score,taste"],
+      "invalid value 'taste' for '--panels': expected score, waveform, or spectrogram"
     ),
     (
       ["plot", "light", "-o", "a.png", "--width", "20"],

@@ -30,7 +30,7 @@ import Testing
       run.error == """
         @/home/.config/temblor/profiles/phone.json:1:2: error: \(Sentence.unclosedObject)
         @/etc/temblor/profiles/Puck 2.json: ignored: not a valid profile name; use up to 40 \
-        characters: a–z, 0–9, and -, then .json
+        characters: a–z, 0–9, and -, followed by .json
 
         """)
     let lines = run.output.split(separator: "\n")
@@ -275,8 +275,8 @@ import Testing
           0,
           output: """
             @/home/.config/temblor/profiles/puck.json: written
-            Edit it, then: temblor profiles check puck
-            Hear it with:  temblor play heartbeat --profile puck
+            To check the profile, run: temblor profiles check puck
+            To play with the profile, run: temblor play heartbeat --profile puck
 
             """))
     #expect(
@@ -315,9 +315,9 @@ import Testing
           0,
           output: """
             @/home/.config/temblor/profiles/phone.json: written
-            It replaces the shipped profile phone.
-            Edit it, then: temblor profiles check phone
-            Hear it with:  temblor play heartbeat --profile phone
+            This profile replaces the shipped profile phone.
+            To check the profile, run: temblor profiles check phone
+            To play with the profile, run: temblor play heartbeat --profile phone
 
             """))
     #expect(
@@ -339,8 +339,8 @@ import Testing
           0,
           output: """
             b.json: written
-            Edit it, then: temblor profiles check b.json
-            Hear it with:  temblor play heartbeat --profile b.json
+            To check the profile, run: temblor profiles check b.json
+            To play with the profile, run: temblor play heartbeat --profile b.json
 
             """))
     #expect(try temblor("profiles", "new", "b", "-o", "-").output == place.text("b.json"))

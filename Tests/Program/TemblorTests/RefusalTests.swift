@@ -75,8 +75,8 @@ import Testing
     (
       "long.wav",
       """
-      the sound file 'long.wav' is too long: more than 72000000 samples; sounds in patterns can \
-      last 12 minutes
+      the sound file 'long.wav' is too long: more than 72000000 samples (12.5 minutes of stereo at \
+      48 kHz)
       """
     ),
   ]) func aSoundFileThatCannotBePlayedIsRefused(path: String, reason: String) throws {

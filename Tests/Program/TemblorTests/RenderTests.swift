@@ -282,8 +282,8 @@ import Testing
       #expect(
         run.error.hasPrefix(
           """
-          temblor: '--acceleration' requires a profile with resonance and Q factor; '\(name)' \
-          has none\n
+          temblor: '--acceleration' requires a profile with a resonance and a Q factor; they are \
+          missing in '\(name)'\n
           """
         ))
     }

@@ -124,8 +124,9 @@ public final class ALSACapture {
     guard pcm.supports(channelCount: channelCount) else {
       let offered = PCMNegotiation.channelCounts(of: pcm, in: try pcm.channelCounts())
       throw refusal(
-        "does not record \(channelCount == 1 ? "one channel" : "\(channelCount) channels"); it "
-          + "records \(PCMNegotiation.listText(offered))")
+        "does not support capture with "
+          + "\(channelCount == 1 ? "1 channel" : "\(channelCount) channels"); supported: "
+          + PCMNegotiation.listText(offered))
     }
     try pcm.set(channelCount: channelCount)
     guard pcm.supports(rate: rate) else {

@@ -166,8 +166,8 @@ struct PCMNegotiation {
       }
     guard let access = wanted.first(where: { pcm.supports($0) }) else {
       throw unsupportedFormat(
-        "does not support interleaved playback\(request.access == nil ? "" : " this way"); "
-          + "choose another access or the device's 'plughw' name")
+        "does not support \(request.access == nil ? "" : "this type of ")interleaved playback; "
+          + "use the device's 'plughw' name, or a different access type")
     }
     try pcm.set(access)
     return access
@@ -308,7 +308,7 @@ extension OutputError {
       return (.other, "the device stays suspended; Temblor reopens it")
     default:
       let reason = unsafe String(cString: strerror(failure.code)).lowercased()
-      return (.other, "the device fails (\(reason)); reconnect it, or choose another device")
+      return (.other, "the device failed (\(reason)); reconnect it, or choose another device")
     }
   }
 }

@@ -111,7 +111,7 @@ public struct PipeWireBackend: OutputBackend {
       OutputError(.unsupportedFormat, output: device, text)
     }
     if let encoding = request.encoding, encoding != "float" {
-      throw refusal("PipeWire plays the sample format 'float' only, not '\(encoding)'")
+      throw refusal("PipeWire supports only the sample format 'float', not '\(encoding)'")
     }
     let offered = sink.channels.count
     let channelCount: Int

@@ -119,7 +119,7 @@ package final class PipeWireCapture: CaptureSource {
     if lostCount > reportedLostCount {
       let milliseconds = 1_000 * Double(lostCount - reportedLostCount) / rate
       reportedLostCount = lostCount
-      events.append(.interrupted("\(max(1, Int(milliseconds.rounded()))) ms of sound were lost"))
+      events.append(.interrupted("\(max(1, Int(milliseconds.rounded()))) ms of audio lost"))
       events.append(.resumed(.seconds(milliseconds / 1_000)))
     }
     return events.isEmpty ? nil : events.removeFirst()
@@ -135,7 +135,9 @@ package final class PipeWireCapture: CaptureSource {
         events.append(.resumed(lossTime.map { clock.now - $0 } ?? .zero))
         lossTime = nil
       case .lacksChannels(let count):
-        events.append(.interrupted("the source returned with \(count) of its channels"))
+        events.append(
+          .interrupted(
+            "the source reconnected with only \(count == 1 ? "1 channel" : "\(count) channels")"))
       }
     }
   }

@@ -209,7 +209,7 @@ public final class PipeWireSink: AudioSink {
         let channels = count == 1 ? "one channel" : "\(count) channels"
         eventQueue.add(
           .degraded,
-          text: "\(device): returned with \(channels) instead of \(format.channelCount)")
+          text: "\(device): reconnected with \(channels) instead of \(format.channelCount)")
       }
     }
   }

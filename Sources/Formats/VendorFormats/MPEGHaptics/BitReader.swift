@@ -106,7 +106,7 @@ struct BitReader {
   /// for it.
   func requireItems(_ count: Int, ofBits size: Int, _ noun: String) throws(BitReadError) {
     try requireRemainingBits(
-      count * size, "announces \(count) \(noun) at \(positionText), but ends before them")
+      count * size, "declares \(count) \(noun) at \(positionText), but ends before them")
   }
 
   /// Returns a reader of the next bytes, and skips them.

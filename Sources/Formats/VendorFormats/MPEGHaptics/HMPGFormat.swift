@@ -667,7 +667,7 @@ struct HMPGDecoder {
       let noun = ["perceptions", "channels", "bands", "effects"][ids.count]
       report(
         .hmpgCountMismatch, atBit: expected.bit,
-        "the file announces \(expected.count) \(noun), but contains \(actualCount)")
+        "the file declares \(expected.count) \(noun), but contains \(actualCount)")
     }
   }
 
@@ -724,5 +724,5 @@ extension Rule {
   static let hmpgUnknownCode = error("unknown-code", "grammar", "Type codes must be known.")
   static let hmpgCountMismatch = warning(
     "count", "grammar",
-    "The number of perceptions, channels, and bands should match the announced numbers.")
+    "The number of perceptions, channels, and bands should match the declared numbers.")
 }

@@ -50,22 +50,25 @@ function meaningOf(rightCount, trialCount, plannedCount, isVoid) {
   const chance = chanceOfAtLeast(rightCount, trialCount);
   const chanceOfFewer = chanceOfAtLeast(trialCount - rightCount, trialCount);
   const isComplete = trialCount === plannedCount;
-  const count = `${rightCount} of ${trialCount} correct; guessing does`;
-  const better = `${count} at least this well ${percentText(chance)} of the time; `;
+  const answers = `${rightCount} correct ${rightCount === 1 ? "answer" : "answers"}`;
+  const guessingText = (bound, probability) =>
+    `${rightCount} of ${trialCount} correct. By guessing, the probability of ${bound} ${answers} is `
+    + `${percentText(probability)}.`;
+  const better = `${guessingText("at least", chance)} `;
   let conclusion = "notSignificant";
-  let sentence = better + "the result neither shows nor excludes a perceptible difference.";
+  let sentence = better + "The result neither shows nor excludes a perceptible difference.";
   if (trialCount < 5) {
     conclusion = "tooFewTrials";
-    sentence = better + "at least 5 trials are needed for a result.";
+    sentence = better + "At least 5 trials are needed for a result.";
   } else if (chance <= 0.05) {
     conclusion = chance <= 0.01 ? "highlySignificant" : "significant";
     const heard = chance <= 0.01
-      ? "the difference is very probably perceptible."
-      : "the difference is probably perceptible.";
-    sentence = better + (isComplete ? heard : "the difference may be perceptible.");
+      ? "The difference is very probably perceptible."
+      : "The difference is probably perceptible.";
+    sentence = better + (isComplete ? heard : "The difference may be perceptible.");
   } else if (chanceOfFewer <= 0.05) {
     conclusion = "belowChance";
-    sentence = `${count} at least this badly ${percentText(chanceOfFewer)} of the time; A and B may be swapped.`;
+    sentence = `${guessingText("at most", chanceOfFewer)} A and B may be swapped.`;
   }
   if (!isComplete) {
     sentence += ` The test ended after ${trialCount} of ${plannedCount} trials: stopping early `

@@ -27,7 +27,8 @@ enum CalibrateCommand {
                      profile is written.
         --impedance  Measure with a resistor in series with the transducer instead of
                      a sensor. The line input records the voltage across the resistor
-                     on --channel, and the voltage of the amplifier on --reference.
+                     on --sensor-channel, and the voltage of the amplifier on
+                     --reference-channel.
                      Before you connect the resistor, read about the wiring in the
                      article TransducerCalibration: incorrect wiring short-circuits
                      the output of a bridged amplifier.
@@ -38,9 +39,9 @@ enum CalibrateCommand {
 
       LATENCY
       Temblor cannot measure latency from the sensor channel alone. If a second channel contains \
-      the signal itself (--reference), Temblor measures latency with sub-frame accuracy. With \
-      --capture but without --reference, Temblor calculates latency from the clocks of the \
-      devices, and the result is only as accurate as the delays that the devices report.
+      the signal itself (--reference-channel), Temblor measures latency with sub-frame accuracy. \
+      With --capture but without --reference-channel, Temblor calculates latency from the clocks \
+      of the devices, and the result is only as accurate as the delays that the devices report.
       """,
     arguments: [
       Argument(
@@ -62,9 +63,11 @@ enum CalibrateCommand {
       OptionGroup(
         "Recording",
         Option(
-          "--channel", value: "N", help: "Channel of the sensor.",
+          "--sensor-channel", value: "N", help: "Channel of the sensor in the recording.",
           defaultText: "the only channel, or 1"),
-        Option("--reference", value: "N", help: "Channel that contains the signal itself."), sensor,
+        Option(
+          "--reference-channel", value: "N",
+          help: "Channel of the recording that contains the signal itself."), sensor,
         Option(
           "--impedance", value: "OHMS",
           help:
@@ -89,7 +92,7 @@ enum CalibrateCommand {
         "Capture", Option("-c", "--capture", value: "NAME", help: "ALSA input device."),
         Option(
           "--capture-channels", value: "N", help: "Number of channels to record, 1 to 64.",
-          defaultText: "the number of channels in use"), SweepCommand.playChannel),
+          defaultText: "the number of channels in use"), SweepCommand.haptics),
       DeviceOptions.group,
     ],
     examples: [
@@ -101,16 +104,19 @@ enum CalibrateCommand {
         "Find the resonance by touch, with the space bar."),
       .init(
         """
-        temblor calibrate take.wav --impedance 0.47 --channel 1 --reference 2 --profile puck -o \
-        mine.json
+        temblor calibrate take.wav --impedance 0.47 --sensor-channel 1 --reference-channel 2 \
+        --profile puck -o mine.json
         """,
         "Measure with a resistor instead of a sensor."),
       .init(
         "temblor calibrate --quick take.wav --profile mine.json",
         "Check whether a profile is still accurate, with a 5 s signal."),
       .init(
-        "temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --channel 1 "
-          + "--reference 2 -o mine.json", "Play, record, and measure, including latency."),
+        """
+        temblor calibrate --profile puck --device plughw:1 --capture plughw:1 --sensor-channel 1 \
+        --reference-channel 2 -o mine.json
+        """,
+        "Play, record, and measure, including latency."),
     ]
   ) { arguments, terminal in try run(arguments, terminal, on: SystemEnvironment()) }
 
@@ -142,7 +148,7 @@ enum CalibrateCommand {
         .unsuitableRecording,
         """
         the movement starts \(milliseconds) ms \(latency < 0 ? "before" : "after") the signal; \
-        check '--channel' and '--reference'
+        check '--sensor-channel' and '--reference-channel'
         """)
     }
     return latency
@@ -251,10 +257,10 @@ enum CalibrateCommand {
         .init("qualityFactorInterval", measurement.qualityHalfWidth),
         .init(
           "mechanicalQualityFactor", measurement.mechanicalQualityFactor,
-          row: row("- by friction", measurement.mechanicalQualityFactor, "")),
+          row: row("- mechanical", measurement.mechanicalQualityFactor, "")),
         .init(
           "electricalQualityFactor", measurement.electricalQualityFactor,
-          row: row("- by the coil", measurement.electricalQualityFactor, "")),
+          row: row("- electrical", measurement.electricalQualityFactor, "")),
         .init(
           "coilResistance", measurement.coilResistance,
           row: row(
@@ -267,7 +273,7 @@ enum CalibrateCommand {
         .init("warnings", warnings),
       ],
       sentences: [
-        "The Q factor is without the resistor, for an amplifier with zero output resistance."
+        "The Q factor excludes the resistor, and assumes an amplifier with zero output resistance."
       ] + warnings,
       arguments: arguments, terminal: terminal)
     return .done

@@ -170,7 +170,7 @@ struct CalibrationReport {
   var sentences: [String] {
     let origin =
       input.reference != nil
-      ? "The latency is from the reference channel to the movement."
+      ? "The latency is measured from the reference channel to the movement."
       : "The latency excludes the delays reported by the devices, which can be off by one period."
     return [calibration.verdict] + calibration.warnings + (latency == nil ? [] : [origin])
   }
@@ -245,14 +245,14 @@ struct DriftReport {
   }
 
   private var verdict: String {
-    if drift.isWithinUncertainty { return "Both are within the uncertainty of the profile." }
+    if drift.isWithinUncertainty { return "Both values are within the uncertainty of the profile." }
     let subject: String
     if drift.resonance.isWithinUncertainty {
       subject = "The Q factor is"
     } else if drift.qualityFactor.isWithinUncertainty {
       subject = "The resonance is"
     } else {
-      subject = "Both are"
+      subject = "Both values are"
     }
     return subject + " outside the uncertainty of the profile; calibrate again without '--quick'."
   }
@@ -274,18 +274,18 @@ struct CalibrationInput {
     let path = arguments.value("RECORDING")
     let capture = arguments.value("--capture")
     guard (path == nil) != (capture == nil) else {
-      throw UsageError("use either RECORDING or '--capture'")
+      throw UsageError("specify either RECORDING or '--capture'")
     }
-    let channel = try arguments.int("--channel", in: OutputRouting.channelCounts)
-    let reference = try arguments.int("--reference", in: OutputRouting.channelCounts)
+    let channel = try arguments.int("--sensor-channel", in: OutputRouting.channelCounts)
+    let reference = try arguments.int("--reference-channel", in: OutputRouting.channelCounts)
     if let channel, channel == reference {
-      throw UsageError("'--reference' and '--channel' must differ")
+      throw UsageError("'--reference-channel' and '--sensor-channel' must differ")
     }
     let name = path ?? capture ?? ""
     self.name = name
     let sound: Sound
     if let path {
-      for option in ["--device", "--play-channel", "--capture-channels"]
+      for option in ["--device", "--haptics", "--capture-channels"]
       where arguments.value(option) != nil && arguments.origins[option] == nil {
         throw UsageError("'\(option)' requires '--capture'")
       }
@@ -317,8 +317,7 @@ struct CalibrationInput {
         error: CalibrationError(
           .unsuitableRecording,
           """
-          has no channel \(number); it has only \
-          \(sound.channelCount == 1 ? "one" : "\(sound.channelCount)")
+          has \(sound.channelCount.counted("channel")), but channel \(number) is selected
           """))
     }
     let samples = stride(

@@ -16,7 +16,7 @@ enum ManualCalibrationCommand {
     help: "Find the resonance without a sensor: press a key when slow tones feel strongest.")
 
   private static let usableOptions: Set = [
-    "--by-hand", "--profile", "--output", "--json", "--level", "--date", "--play-channel",
+    "--by-hand", "--profile", "--output", "--json", "--level", "--date", "--haptics",
   ]
 
   static func run(
@@ -32,8 +32,8 @@ enum ManualCalibrationCommand {
     guard arguments.value("RECORDING") == nil else {
       throw UsageError("'--by-hand' cannot be used with RECORDING")
     }
-    let channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
-    let device = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
+    let channels = try SweepCommand.channelNumbers(arguments)
+    let device = try DeviceOptions(arguments, minimumChannelCount: channels.max() ?? 1)
     let old = sweep.profile
     let toneProfile: TransducerProfile
     do {
@@ -61,7 +61,7 @@ enum ManualCalibrationCommand {
       """)
     let (outcome, calibration) = try session.run(device) { granted in
       let calibration = try ManualCalibration(
-        toneProfile, around: stated, on: granted, channel: channel, time: environment.time)
+        toneProfile, around: stated, on: granted, channels: channels, time: environment.time)
       return (calibration.engine, calibration)
     }
     guard outcome.ending == .over else {
@@ -176,17 +176,19 @@ final class ManualCalibration: PlaybackActivity {
   /// Prepares the players of the tones.
   ///
   /// - Parameters:
+  ///   - profile: The profile of the tones.
   ///   - stated: The stated resonance in hertz, around which the tones are chosen.
-  ///   - stated: The resonance that the tones are around, in hertz.
   ///   - device: The output device.
-  ///   - channel: The output channel, numbered from 1, or nil for all channels.
+  ///   - channelNumbers: The output channels, numbered from 1; empty for all channels.
   ///   - time: The clock.
   init(
-    _ profile: TransducerProfile, around stated: Double, on device: DeviceSummary, channel: Int?,
-    time: any TimeSource
+    _ profile: TransducerProfile, around stated: Double, on device: DeviceSummary,
+    channels channelNumbers: [Int], time: any TimeSource
   ) throws {
     var routing = ChannelRouting()
-    routing.hapticChannels = channel.map { [.init(index: $0 - 1)] }
+    if !channelNumbers.isEmpty {
+      routing.hapticChannels = channelNumbers.map { .init(index: $0 - 1) }
+    }
     let (channels, profiles) = routing.resolved(
       channelCount: device.format.channelCount, rate: device.format.rate, profile: profile)
     let engine = PlaybackEngine(

@@ -27,18 +27,24 @@ enum SweepCommand {
       Option(
         "-o", "--output", value: "FILE", help: "Output file, with 24 bits per sample.",
         completion: .file(withExtension: "wav", "flac"),
-        writes: []), playChannel,
+        writes: []), haptics,
     ], groups: [SweepOptions.group, DeviceOptions.group],
     examples: [
       .init("temblor sweep --profile dayton-bst-1 -o sweep.wav", "Write a sound file."),
       .init(
-        "temblor sweep --profile dayton-bst-1 --device plughw:1 --play-channel 2",
+        "temblor sweep --profile dayton-bst-1 --device plughw:1 --haptics 2",
         "Play the signal on the second channel of a sound card."),
     ]
   ) { arguments, terminal in try run(arguments, terminal, time: SystemTimeSource()) }
 
-  static let playChannel = Option(
-    "--play-channel", value: "N", help: "Output channel, 1 to 64.", defaultText: "all")
+  static let haptics = Option(
+    "--haptics", value: "LIST", help: RoutingOptions.transducerChannelsHelp, defaultText: "all")
+
+  /// Returns the output channels of the transducer, numbered from 1; empty for all channels.
+  static func channelNumbers(_ arguments: ParsedArguments) throws(UsageError) -> [Int] {
+    guard let text = arguments.value("--haptics") else { return [] }
+    return try RoutingOptions.channelNumbers(text)
+  }
 
   static func run(_ arguments: ParsedArguments, _ terminal: Terminal, time: any TimeSource) throws
     -> ExitStatus
@@ -239,7 +245,8 @@ struct SweepPlayer {
   private let device: String
   private let request: OutputRequest
   private let options: SweepOptions
-  private let channel: Int?
+  /// The output channels, numbered from 1; empty for all channels.
+  private let channelNumbers: [Int]
   private let time: any TimeSource
 
   /// The duration of the recording after the signal, in seconds. Sound servers and networks have
@@ -254,8 +261,8 @@ struct SweepPlayer {
 
   init(_ arguments: ParsedArguments, options: SweepOptions, time: any TimeSource) throws(UsageError)
   {
-    channel = try arguments.int("--play-channel", in: OutputRouting.channelCounts)
-    let output = try DeviceOptions(arguments, minimumChannelCount: channel ?? 1)
+    channelNumbers = try SweepCommand.channelNumbers(arguments)
+    let output = try DeviceOptions(arguments, minimumChannelCount: channelNumbers.max() ?? 1)
     var request = output.request
     if arguments.value("--period-size") == nil, arguments.value("--buffer-size") == nil {
       request.periodSize = Self.defaultPeriodSize
@@ -343,7 +350,7 @@ struct SweepPlayer {
         for frame in 0..<frameCount {
           let sample = written + frame < samples.count ? samples[written + frame] : 0
           for index in 0..<channels {
-            let isPlayed = channel == nil || channel == index + 1
+            let isPlayed = channelNumbers.isEmpty || channelNumbers.contains(index + 1)
             block[frame * channels + index] = isPlayed ? sample : 0
           }
         }

@@ -11,6 +11,12 @@ struct FollowedSource: Equatable {
   /// The word for the default sink's monitor.
   static let monitorKeyword = "monitor"
 
+  /// The remedy if the sound of the default output cannot be captured.
+  static let monitorAdvice = """
+    to capture the default output, use PulseAudio or PipeWire, and install libasound2-plugins; \
+    otherwise, choose a source with '--source'
+    """
+
   /// The device to open. A source that follows the server's default has the name of the default at
   /// the start, so that it stays the same source.
   let device: String
@@ -44,12 +50,7 @@ struct FollowedSource: Equatable {
         sinks = []
         return
       }
-      throw FileError(
-        name,
-        """
-        \(problem.error(for: name).description); requires PulseAudio or PipeWire, and the package \
-        libasound2-plugins; or choose a source with '--source'
-        """)
+      throw FileError(name, "\(problem.error(for: name).description); \(Self.monitorAdvice)")
     }
     sinks = server.sinks.map(\.name)
     func recorded(by source: String) -> String? {

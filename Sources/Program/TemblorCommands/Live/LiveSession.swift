@@ -158,7 +158,7 @@ final class LiveSession {
       if protection.cause == .excursion,
         playing.engine.profiles.contains(where: { $0.hardware?.measured != nil })
       {
-        console.hint("The resonance may have moved; \(CalibrationAge.advice).")
+        console.hint("The resonance may have changed; \(CalibrationAge.advice).")
       }
     }
     if let recording = playing.recording {

@@ -35,7 +35,7 @@ struct LoopRange: Equatable {
     guard end - startSeconds >= PatternPlayer.minimumLoopDuration else {
       throw UsageError(
         """
-        the loop range \(argument.inQuotes) starts after the end at \
+        the loop range \(argument.inQuotes) starts after the end of the sound at \
         \(NumberFormatting.secondsText(duration))
         """
       )

@@ -92,6 +92,20 @@ enum RoutingOptions {
     }
   }
 
+  /// The help of `--haptics` for commands that drive a single transducer.
+  static let transducerChannelsHelp =
+    "Output channels of the transducer, numbered from 1, such as 2 or 3,4; or all."
+
+  /// Parses a list of channels without gains, such as `3,4`, or `all`, which is an empty list.
+  static func channelNumbers(_ text: String) throws(UsageError) -> [Int] {
+    if text == "all" { return [] }
+    let entries = try channels(text, option: "--haptics")
+    guard !entries.isEmpty, entries.allSatisfy({ $0.gain == 1 }) else {
+      throw .invalidValue(of: "--haptics", expected: "channel numbers or all", actual: text)
+    }
+    return entries.map { $0.channelIndex + 1 }
+  }
+
   static let none = "none"
   /// The accepted gains in decibels.
   static let gainDecibelsRange = -120.0...24.0

@@ -78,7 +78,7 @@ enum StudyCommand {
       arguments: [tableArgument],
       options: [
         procedure, repeats, participant, ABXOptions.seedOption, breakInterval, AuditionCommand.gap,
-        question, save, render, simulate, report, json, csv, LiveOptions.quiet,
+        question, output, render, simulate, report, json, csv, LiveOptions.quiet,
       ], groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init(
@@ -107,8 +107,8 @@ enum StudyCommand {
       Question to ask in each trial.
       """, defaultText: "depends on the procedure"
   ).text()
-  private static let save = Option(
-    "--save", value: "FILE", help: "Results file.",
+  private static let output = Option(
+    "-o", "--output", value: "FILE", help: "Results file.",
     defaultText: "study-TABLE-PARTICIPANT.csv; no file with --simulate",
     completion: .file(withExtension: "csv"), writes: ["csv"]
   ).text()
@@ -124,7 +124,7 @@ enum StudyCommand {
     help: """
       Simulate the answers without a device: right, wrong, random, or a number. If you specify a \
       number, answers are right for stimuli with at least this level (or intensity). Results are \
-      written only with --save.
+      written only with --output.
       """
   ).text()
   private static let json = Option("--json", help: "Print the report as JSON.").flag()
@@ -143,7 +143,7 @@ enum StudyCommand {
     let question: String
     let breakInterval: Int?
     let simulation: String?
-    /// The path of the results file, from `--save`.
+    /// The path of the results file, from `--output`.
     let savePath: String?
 
     init(_ arguments: ParsedArguments, table: String) throws {
@@ -160,7 +160,7 @@ enum StudyCommand {
       question = try arguments[StudyCommand.question] ?? procedure.question
       breakInterval = try arguments[StudyCommand.breakInterval]
       simulation = try arguments[simulate]
-      savePath = try arguments[save]
+      savePath = try arguments[output]
     }
 
     /// The path of the results, or nil if they are not saved.
@@ -281,7 +281,7 @@ enum StudyCommand {
 
   /// Returns the results that a file contains so far, or nil if there is no file.
   private static func pastResults(at path: String, reading table: String) throws -> StudyResults? {
-    try InputOverwriteCheck(reading: [table]).check(path, option: "--save")
+    try InputOverwriteCheck(reading: [table]).check(path, option: "--output")
     guard FileSystem.entryKind(at: path) == .file else { return nil }
     return try StudyResults(path, bytes: FileSystem.read(path))
   }
@@ -294,10 +294,10 @@ enum StudyCommand {
     guard strength != 1, let origin = arguments.origins["--strength"] else { return }
     let text = NumberFormatting.plainText(strength)
     throw UsageError(
-      "\(origin.printable) sets the strength to \(text), which changes the levels of the study; "
-        + """
-        use '--strength 1' to play them exactly, or '--strength \(text)' to scale and record them
-        """
+      """
+      \(origin.printable) sets the strength to \(text), which changes the levels of the study; \
+      use '--strength 1' to play the exact levels, or '--strength \(text)' to scale them
+      """
     )
   }
 
@@ -326,7 +326,7 @@ enum StudyCommand {
       let path = paths[index].path
       guard try FileSystem.read(path) == sound.bytes else {
         throw FileError(
-          path, "exists and is not the stimulus of this table; choose a different '--render'")
+          path, "exists and does not contain this stimulus; choose a different folder")
       }
       lines[index] = [path.printable] + sound.levels
     }
@@ -422,7 +422,8 @@ struct StudyRecord {
       let answer = row.fields["answer"].flatMap(Double.init)
       guard let trial = trials.trial, let answer, trials.procedure.accepts(answer) else {
         throw StudyResults.error(
-          path, line: row.lineNumber, "is beyond the end of this study; save to a different file")
+          path, line: row.lineNumber,
+          "belongs to no trial of this study; choose a different '--output'")
       }
       let identity = identity(of: trial)
       for column in StudyResults.columns {
@@ -433,8 +434,10 @@ struct StudyRecord {
         if isCondition, saved.isEmpty, !conditions.isSimulated { continue }
         throw StudyResults.error(
           path, line: row.lineNumber,
-          "has \(saved.inQuotes) as \(column), but this study has \(expected.inQuotes); "
-            + "save to a different file")
+          """
+          column \(column.inQuotes) is \(saved.inQuotes), but it is \(expected.inQuotes) in this \
+          study; choose a different '--output'
+          """)
       }
       results.append(row.fields)
       trials.submit(answer)

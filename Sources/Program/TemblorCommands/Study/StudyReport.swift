@@ -93,7 +93,7 @@ enum StudyReport {
       throw StudyResults.error(
         other.path, line: other.lineNumber,
         "has \(origin(other)), but \(simulated.path.inQuotes) has simulated answers; "
-          + "report them separately")
+          + "report the files separately")
     }
     let played = answers.filter { !($0.fields["strength"] ?? "").isEmpty }
     let strength = played.first?.fields["strength"]
@@ -102,15 +102,15 @@ enum StudyReport {
     {
       throw StudyResults.error(
         other.path, line: other.lineNumber,
-        "was played at strength \(other.fields["strength"] ?? ""), but \(first.path.inQuotes) at "
-          + "\(strength ?? ""); report them separately")
+        "strength is \(other.fields["strength"] ?? ""), but it is \(strength ?? "") in "
+          + "\(first.path.inQuotes); report the files separately")
     }
     var named: Set<String> = []
     for row in answers
     where (row.fields["simulated"] ?? "").isEmpty && named.insert(row.path).inserted {
       terminal.report(
         """
-        \(row.path.printable): does not record the strength, or whether its answers were simulated
+        \(row.path.printable): strength unknown; the answers may be simulated
         """)
     }
   }

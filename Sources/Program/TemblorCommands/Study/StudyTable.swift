@@ -69,7 +69,8 @@ struct StudyTable {
       let id = fields["id"] ?? ""
       if id.isEmpty || id.contains(where: { $0 == " " || $0 == "/" }) {
         throw Self.error(
-          path, line: row.lineNumber, column: "id", "must be a word without spaces and slashes")
+          path, line: row.lineNumber, column: "id",
+          "must not be empty or contain spaces or slashes")
       }
       if let previous = stimuli.first(where: { $0.id == id }) {
         throw Self.error(
@@ -211,9 +212,9 @@ struct StudyTable {
       throw Self.error(
         path, line: stimulus.lineNumber, column: "level",
         """
-        \(NumberFormatting.fixed(level, places: 1)) dBFS is out of reach; \(stimulus.id.inQuotes) \
-        supports at most \(NumberFormatting.fixed(measured.rmsDecibels, places: 1)) dBFS with its \
-        peaks at -1 dBFS
+        \(NumberFormatting.fixed(level, places: 1)) dBFS is too high; \(stimulus.id.inQuotes) \
+        supports at most \(NumberFormatting.fixed(measured.rmsDecibels, places: 1)) dBFS, because \
+        peaks are limited to -1 dBFS
         """
       )
     }

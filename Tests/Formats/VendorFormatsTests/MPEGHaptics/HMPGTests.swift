@@ -74,7 +74,7 @@ import Testing
     // What is missing at the end of a unit is what the bands announce.
     let cut = examine(Array(bytes[..<boundaries[1]]))
     #expect(cut.findings.map(\.rule) == ["hmpg/count", "hmpg/count", "hmpg/count"])
-    #expect(cut.findings[0].message == "the file announces 1 effects, but contains 0")
+    #expect(cut.findings[0].message == "the file declares 1 effects, but contains 0")
   }
 
   @Test func damageIsFoundOrHarmless() throws {
@@ -104,7 +104,7 @@ import Testing
     packet[27] = 20 << 2
     #expect(
       examine(packet).findings.map(\.description) == [
-        "t@0: warning: the file announces 0 perceptions, but contains 1",
+        "t@0: warning: the file declares 0 perceptions, but contains 1",
         "t@27: warning: unknown packet type 20; the packet is skipped",
       ])
     var scale = bytes

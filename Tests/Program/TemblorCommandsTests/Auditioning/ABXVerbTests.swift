@@ -46,14 +46,14 @@ import Testing
     let words = [
       try place.sound("a.wav", noise(9_600)), try place.sound("b.wav", noise(9_600, seed: 2)),
       "--trials", "3",
-      "--seed", xIsA, "--save", place("r.json"),
+      "--seed", xIsA, "--output", place("r.json"),
     ]
     let stage = VirtualStage(keys("x1!bx2!xabx1!"))
     #expect(try abx(words, on: stage) == .done)
     #expect(
       stage.recorded.output.replacing("\n  ", with: " ") == """
-        2 of 3 correct; guessing does at least this well 50 % of the time; at least 5 trials are \
-        needed for a result.
+        2 of 3 correct. By guessing, the probability of at least 2 correct answers is 50 %. At \
+        least 5 trials are needed for a result.
         Levels were not matched. A difference in level alone may explain the result.
         \(place("r.json")): written
 
@@ -76,7 +76,7 @@ import Testing
     let words = [
       try place.sound("a.wav", noise(9_600)), try place.sound("b, c.wav", noise(9_600, seed: 2)),
       "--trials", "3",
-      "--seed", xIsA, "--save", place("r.CSV"),
+      "--seed", xIsA, "--output", place("r.CSV"),
     ]
     let stage = VirtualStage(keys("x1!bx2!xabx1!"))
     #expect(try abx(words, on: stage) == .done)
@@ -111,7 +111,7 @@ import Testing
     let words = [
       try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--seed", seed,
       "--match", "none",
-      "--save", place("r.json"),
+      "--output", place("r.json"),
     ]
     let stage = VirtualStage([
       (0.2, .key(.character("x"))), (0.4, .key(.character("b"))), (0.6, .key(.character("q"))),
@@ -132,7 +132,7 @@ import Testing
   @Test func nothingButTheSoundOfXDependsOnTheDraw() throws {
     func run(_ seed: String) throws -> (samples: [Float], error: String) {
       let words = [
-        try place.hum("a.ahap", 0.4), try place.hum("b.ahap", 0.4), "--seed", seed, "--save",
+        try place.hum("a.ahap", 0.4), try place.hum("b.ahap", 0.4), "--seed", seed, "--output",
         place("r.json"),
       ]
       let stage = VirtualStage(keys("bxabx axx2!xbx1!xa"), channelCount: 2)
@@ -150,7 +150,7 @@ import Testing
   @Test func theLineTellsNothingOfTheSound() throws {
     func line(_ seed: String) throws -> String {
       let words = [
-        try place.hum("a.ahap", 0.4), "heartbeat", "--seed", seed, "--save", place("r.json"),
+        try place.hum("a.ahap", 0.4), "heartbeat", "--seed", seed, "--output", place("r.json"),
       ]
       let stage = VirtualStage(keys("xbxaxx2!x[x]xlx1!"), channelCount: 2)
       #expect(try abx(words, on: stage) == .done)
@@ -165,7 +165,7 @@ import Testing
   }
 
   @Test func answersNeedListeningAndConfirming() throws {
-    let words = ["light", "medium", "--trials", "1", "--save", place("r.json")]
+    let words = ["light", "medium", "--trials", "1", "--output", place("r.json")]
     let stage = VirtualStage(keys("1!x!12!"))
     #expect(try abx(words, on: stage) == .done)
     let told = stage.recorded.error
@@ -176,7 +176,7 @@ import Testing
   }
 
   @Test func nothingIsSavedBeforeTheEnd() throws {
-    let words = ["light", "medium", "--trials", "2", "--save", place("r.json")]
+    let words = ["light", "medium", "--trials", "2", "--output", place("r.json")]
     let path = place("r.json")
     let seen = Seen()
     let looks: (Double, VirtualStage.Cue) = (
@@ -194,7 +194,7 @@ import Testing
     let takes = [noise(48_000), noise(48_000, seed: 2)]
     let words = [
       try place.sound("a.wav", takes[0]), try place.sound("b.wav", takes[1]), "--match", "none",
-      "--save",
+      "--output",
       place("r.json"),
     ]
     let stage = VirtualStage([
@@ -209,7 +209,7 @@ import Testing
   }
 
   @Test func aTestThatEndsEarlyIsIncomplete() throws {
-    let words = ["light", "medium", "--save", place("r.json")]
+    let words = ["light", "medium", "--output", place("r.json")]
     let stage = VirtualStage(keys("x1!x1!q"))
     #expect(try abx(words, on: stage) == .done)
     #expect(
@@ -219,30 +219,32 @@ import Testing
   }
 
   @Test func aDeviceThatEndsLeavesTheTrialsDone() throws {
-    let words = ["light", "medium", "--save", place("r.json")]
+    let words = ["light", "medium", "--output", place("r.json")]
     let stage = VirtualStage(keys("x1!") + [(0.5, .event(.ended))])
     #expect(try abx(words, on: stage) == .failure)
-    #expect(stage.recorded.output.hasPrefix("1 of 1 correct; "))
+    #expect(stage.recorded.output.hasPrefix("1 of 1 correct. "))
     #expect(try record().contains(#""plannedTrials": 16"#))
   }
 
   @Test func withoutAnAnswerNothingIsSaved() throws {
-    let words = ["light", "medium", "--save", place("r.json")]
+    let words = ["light", "medium", "--output", place("r.json")]
     #expect(try abx(words, on: VirtualStage(keys("xq"))) == .done)
     #expect(FileSystem.entryKind(at: place("r.json")) == .missing)
   }
 
   @Test func anOpenTestGoesOnUntilTheKey() throws {
-    let words = ["light", "medium", "--trials", "0", "--save", place("r.json")]
+    let words = ["light", "medium", "--trials", "0", "--output", place("r.json")]
     let stage = VirtualStage(keys(String(repeating: "x1!", count: 18) + "q"))
     #expect(try abx(words, on: stage) == .done)
-    #expect(stage.recorded.output.contains("The number of trials was not fixed in advance: "))
+    #expect(
+      stage.recorded.output.replacing("\n  ", with: " ").contains(
+        "The number of trials was not fixed in advance: "))
     #expect(stage.recorded.error.contains("   trial 19   "))
     #expect(try record().contains(#""plannedTrials": null"#))
   }
 
   @Test func unmatchedLevelsAreWarnedOf() throws {
-    let words = ["light", "medium", "--match", "none", "--save", place("r.json")]
+    let words = ["light", "medium", "--match", "none", "--output", place("r.json")]
     let stage = VirtualStage(keys("x1!q"))
     #expect(try abx(words, on: stage) == .done)
     #expect(
@@ -256,7 +258,7 @@ import Testing
   @Test("The levels of patterns are part of the test unless they are matched")
   func levelsAreKept() throws {
     let words = [
-      try place.hum("half.ahap", 0.4, intensity: 0.5), try place.hum("full.ahap", 0.4), "--save",
+      try place.hum("half.ahap", 0.4, intensity: 0.5), try place.hum("full.ahap", 0.4), "--output",
       place("r.json"),
     ]
     let stage = VirtualStage(keys("x1!q"))
@@ -277,18 +279,18 @@ import Testing
     ]
     for pair in pairs {
       let stage = VirtualStage(keys("x1!q"))
-      let words = pair + ["--match", match, "--save", place("r.json")]
+      let words = pair + ["--match", match, "--output", place("r.json")]
       let error = #expect(throws: NoDifferenceLeft.self) { try abx(words, on: stage) }
       #expect(error?.description == "after matching, A and B are identical; use '--match none'")
       #expect(FileSystem.entryKind(at: place("r.json")) == .missing)
-      #expect(try abx(pair + ["--save", place("r.json")], on: VirtualStage(keys("x1!q"))) == .done)
+      #expect(try abx(pair + ["-o", place("r.json")], on: VirtualStage(keys("x1!q"))) == .done)
       try FileSystem.remove(place("r.json"))
     }
   }
 
   @Test("No key changes the strength or mutes during a test, and the record contains the strength")
   func theLevelIsFixed() throws {
-    let words = ["light", "medium", "--strength", "0.5", "--save", place("r.json")]
+    let words = ["light", "medium", "--strength", "0.5", "--output", place("r.json")]
     let stage = VirtualStage(keys("?-+--mx1!q") + [(0.35, .key(.down))])
     #expect(try abx(words, on: stage) == .done)
     let engine = try #require(stage.engine)
@@ -303,7 +305,7 @@ import Testing
     let words = [
       try place.sound("a.wav", noise(48_000)),
       try place.sound("b.wav", noise(48_000, seed: 2, level: 0.5)),
-      "--match", "loudness", "--save", place("r.json"),
+      "--match", "loudness", "--output", place("r.json"),
     ]
     let stage = VirtualStage(keys("x1!q"))
     #expect(try abx(words, on: stage) == .done)
@@ -314,7 +316,7 @@ import Testing
   @Test func aRecordThatCannotBeSavedIsToldBeforeAnybodyListens() throws {
     let stage = VirtualStage(keys("x1!"))
     #expect(throws: UsageError.self) {
-      try abx(["light", "medium", "--save", place("no/r.json")], on: stage)
+      try abx(["light", "medium", "--output", place("no/r.json")], on: stage)
     }
     #expect(stage.engine == nil)
   }

@@ -252,7 +252,7 @@ import Testing
     (["light", "medium", "--loop-range", "2-1"], "the loop range '2-1' is shorter than 0.01 s"),
     (
       ["light", "medium", "--loop-range", "7-9"],
-      "the loop range '7-9' starts after the end at 0.016 s"
+      "the loop range '7-9' starts after the end of the sound at 0.016 s"
     ),
   ]) func mistakesAreTold(words: [String], message: String) throws {
     let error = #expect(throws: UsageError.self) { try audition(words, on: VirtualStage()) }

@@ -20,7 +20,7 @@ struct BlindTerminalTests {
   }
 
   private func abx() throws -> Pseudoterminal {
-    let terminal = try start("abx light medium --save \(place("r.json"))")
+    let terminal = try start("abx light medium --output \(place("r.json"))")
     terminal.type("x2\n")
     try terminal.wait(for: "trial 2 of 16")
     return terminal
@@ -29,7 +29,7 @@ struct BlindTerminalTests {
   @Test func keysAnswerATestThatEndsEarly() throws {
     let terminal = try abx()
     terminal.type("q")
-    try terminal.wait(for: "The test ended after 1 of 16 trials")
+    try terminal.wait(for: "of 1 correct. By guessing")
     try terminal.wait(for: "usual modes, status 0.")
     #expect(FileSystem.entryKind(at: place("r.json")) == .file)
   }

@@ -194,7 +194,7 @@ import TransducerProfiles
 
   @Test func tonesPlayOnTheChosenChannel() throws {
     let stage = VirtualStage([(0.5, .key(.enter)), (6, .key(.character("q")))], channelCount: 2)
-    #expect(try calibrate(["--play-channel", "2"], on: stage) == .failure)
+    #expect(try calibrate(["--haptics", "2"], on: stage) == .failure)
     #expect(stage.samples(0).allSatisfy { $0 == 0 } && stage.samples(1).contains { $0 != 0 })
   }
 }

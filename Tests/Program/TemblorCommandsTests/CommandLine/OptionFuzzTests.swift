@@ -88,7 +88,7 @@ import TransducerProfiles
     let lines = [
       "play heartbeat --loop 3 --device null", "render a -o b.wav --stems --format flac",
       "check --only design --disable transient-gap a.ahap", "compare a b --tolerance 1dB -o r.html",
-      "calibrate take.wav --profile phone --reference 2", "help profiles new",
+      "calibrate take.wav --profile phone --reference-channel 2", "help profiles new",
     ]
     let program = TemblorProgram.program()
     var mutation = Mutation(seed: 99, words: Self.words + ["--", " -", " --output="])

@@ -52,7 +52,7 @@ import Testing
       studio.ask("play /dev/zero") == "error invalid-pattern: '/dev/zero' is not a regular file")
     #expect(
       studio.ask("play -")
-        == "error invalid-pattern: - (standard input) carries commands; name a file")
+        == "error invalid-pattern: standard input (-) contains commands; specify a file")
   }
 
   @Test func asManyPatternsAreKeptAsThereIsRoomFor() throws {

@@ -115,7 +115,7 @@ import Testing
     #expect(
       told.withLock { $0.map(\.text) }
         == [
-          "\(path): less than 5 % of the disk is free; recording stops until the next file is due"
+          "\(path): less than 5 % of the disk is free; recording pauses until the next file starts"
         ])
     let names = try FileSystem.names(in: place.path).sorted()
     #expect(names == ["00", "01"].map { "heard-20260131-1200\($0).\(ending)" })

@@ -60,7 +60,7 @@ import Testing
     ("compare --tolerance 0.5dB,5ms,2% @/golden.wav heartbeat", nil),
     ("sweep --profile phone -o @/a.wav", "a.wav"),
     ("study @/steps.csv --render @/sounds", "sounds/strong.wav"),
-    ("study @/steps.csv --simulate -20 --save @/a.csv", nil),
+    ("study @/steps.csv --simulate -20 --output @/a.csv", nil),
     ("abx light heavy --simulate right --seed 1 --json", nil),
   ]
 
@@ -151,8 +151,8 @@ import Testing
         try choices.applyDefaults(to: &arguments, on: recorded.terminal)
         #expect(arguments.value("--device") == "hw:9")
         #expect(arguments.value("--profile") == "dayton-bst-1")
-        let isRouted = command.option(named: "--haptics") != nil
-        let rest = isRouted ? ", haptics on channel 2, strength 0.25" : ""
+        let hasStrength = command.option(named: "--strength") != nil
+        let rest = ", haptics on channel 2" + (hasStrength ? ", strength 0.25" : "")
         #expect(recorded.error == Self.notice + rest + Self.remedy)
         #expect(recorded.output == "")
       }

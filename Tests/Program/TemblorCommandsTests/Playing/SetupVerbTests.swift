@@ -286,8 +286,6 @@ import TransducerProfiles
     #expect(try used(["light"], PlayCommand.definition()) == channels)
     #expect(try used(["light", "--haptics", "1"], PlayCommand.definition()) == [])
     #expect(try used(["light", "--device", "hw:2"], PlayCommand.definition()) == [])
-    // The channel of a sensor is another thing.
-    #expect(try used(["--profile", "phone"], CalibrateCommand.definition) == [])
     #expect(try setup(["--save", "--haptics", "1"], on: stage) == .done)
     #expect(try saved().channelSettings == [])
   }
@@ -354,6 +352,15 @@ import TransducerProfiles
         PlayCommand.definition(), ["light"] + words, environmentVariables: environmentVariables
       ).values
         == values)
+  }
+
+  @Test("A sweep plays on the saved channels")
+  func sweepUsesSavedChannels() throws {
+    #expect(
+      try completed(SweepCommand.definition, []).values == ["hw:1", "dayton-bst-1", "2", nil])
+    #expect(
+      try completed(CalibrateCommand.definition, ["--by-hand", "--haptics", "1"]).values
+        == ["hw:1", "dayton-bst-1", "1", nil])
   }
 
   @Test func savedSettingsAreNamedOnce() throws {

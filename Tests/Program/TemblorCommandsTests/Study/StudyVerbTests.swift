@@ -47,7 +47,7 @@ struct StudyVerbTests {
   @Test(arguments: 1...5) func aStaircaseFindsTheThresholdOfAListener(seed: Int) throws {
     let table = try write("steps.csv", Self.steps)
     let text = try study([
-      table, "--procedure", "staircase", "--seed", "\(seed)", "--simulate", "-33", "--save",
+      table, "--procedure", "staircase", "--seed", "\(seed)", "--simulate", "-33", "--output",
       place("r.csv"),
     ])
     // Right from -32 dB on, guessed below: half of the guesses are right.
@@ -74,7 +74,7 @@ struct StudyVerbTests {
 
   @Test func answersOfKeysAreSavedAndGoneOnWith() throws {
     let table = try write("steps.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
-    let words = [table, "--save", place("r.csv"), "--participant", "anna", "--gap", "0.1"]
+    let words = [table, "--output", place("r.csv"), "--participant", "anna", "--gap", "0.1"]
     // Three answers nothing; q ends after the first trial.
     try study(words, on: VirtualStage(keys("3!1!q")))
     #expect(try rows("r.csv").count == 1)
@@ -88,7 +88,7 @@ struct StudyVerbTests {
       })
     #expect(Set(found.compactMap { $0["tested"] }) == ["a", "b"])
     // The order of an uninterrupted study of the seed is the same.
-    try study([table, "--seed", "3", "--simulate", "right", "--save", place("other.csv")])
+    try study([table, "--seed", "3", "--simulate", "right", "--output", place("other.csv")])
     #expect(try rows("other.csv").map { $0["intervals"] } == found.map { $0["intervals"] })
   }
 
@@ -96,7 +96,7 @@ struct StudyVerbTests {
     let table = try write("steps.csv", "id,level\nreference,-40\na,-30\n")
     for (name, word) in [("x", "right"), ("y", "right"), ("z", "wrong")] {
       try study([
-        table, "--repeats", "4", "--participant", name, "--simulate", word, "--save",
+        table, "--repeats", "4", "--participant", name, "--simulate", word, "--output",
         place("\(name).csv"),
       ])
     }
@@ -108,7 +108,7 @@ struct StudyVerbTests {
       try study(["--report", "--csv"] + files).hasPrefix(
         "stimulus,count,figure,low,high,pValue,simulated\r\na,12,8.0,,,0.193"))
     try study([
-      table, "--procedure", "rating", "--simulate", "random", "--save", place("rating.csv"),
+      table, "--procedure", "rating", "--simulate", "random", "--output", place("rating.csv"),
     ])
     #expect {
       try study(["--report", files[0], place("rating.csv")])
@@ -151,21 +151,21 @@ struct StudyVerbTests {
       try study([table, "--render", place("out")])
     } throws: {
       "\($0)".hasPrefix(
-        "\(table):2:1: error: column 'level': -3.0 dBFS is out of reach; 'a' supports at most")
+        "\(table):2:1: error: column 'level': -3.0 dBFS is too high; 'a' supports at most")
     }
   }
 
   @Test func resultsOfAnotherStudyAreRefused() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\n")
-    let save = ["--save", place("r.csv")]
+    let save = ["--output", place("r.csv")]
     try study([table, "--simulate", "right"] + save)
     #expect {
       try study([table, "--simulate", "right", "--participant", "other"] + save)
     } throws: {
       "\($0)"
         == """
-        \(place("r.csv")):2:1: error: has 'p1' as participant, but this study has 'other'; save to \
-        a different file
+        \(place("r.csv")):2:1: error: column 'participant' is 'p1', but it is 'other' in this \
+        study; choose a different '--output'
         """
     }
   }
@@ -173,7 +173,7 @@ struct StudyVerbTests {
   @Test func theStrongerOneIsRight() throws {
     let table = try write("t.csv", "id,level\nreference,-30\nweak,-40\nstrong,-20\n")
     try study([
-      table, "--repeats", "8", "--seed", "2", "--simulate", "right", "--save", place("r.csv"),
+      table, "--repeats", "8", "--seed", "2", "--simulate", "right", "--output", place("r.csv"),
     ])
     for row in try rows("r.csv") {
       let stronger = row["tested"] == "weak" ? "reference" : "strong"
@@ -183,7 +183,7 @@ struct StudyVerbTests {
     }
     #expect {
       try study([
-        table, "--procedure", "staircase", "--simulate", "right", "--save", place("s.csv"),
+        table, "--procedure", "staircase", "--simulate", "right", "--output", place("s.csv"),
       ])
     } throws: {
       "\($0)"
@@ -192,7 +192,7 @@ struct StudyVerbTests {
     let mixed = try write("m.csv", "id,level,intensity\nreference,-30,\na,,1\n")
     #expect {
       try study([
-        mixed, "--procedure", "staircase", "--simulate", "right", "--save", place("s.csv"),
+        mixed, "--procedure", "staircase", "--simulate", "right", "--output", place("s.csv"),
       ])
     } throws: {
       "\($0)"
@@ -202,7 +202,7 @@ struct StudyVerbTests {
 
   @Test func aReportCountsATrialOnceAndChecksAnswers() throws {
     let table = try write("steps.csv", Self.steps)
-    try study([table, "--procedure", "staircase", "--simulate", "wrong", "--save", place("w.csv")])
+    try study([table, "--procedure", "staircase", "--simulate", "wrong", "-o", place("w.csv")])
     // Without a threshold there is none, in JSON too.
     #expect(try !study(["--report", "--json", place("w.csv")]).contains("figure"))
     #expect(
@@ -213,7 +213,7 @@ struct StudyVerbTests {
     } throws: {
       "\($0)" == "\(place("w.csv")):2:1: error: duplicate trial"
     }
-    try study([table, "--procedure", "magnitude", "--simulate", "right", "--save", place("m.csv")])
+    try study([table, "--procedure", "magnitude", "--simulate", "right", "-o", place("m.csv")])
     let text = String(decoding: try FileSystem.read(place("m.csv")), as: UTF8.self)
     let row = try #require(text.split(separator: "\r\n").dropFirst().first)
     let answer = row.split(separator: ",", omittingEmptySubsequences: false)[9]
@@ -227,7 +227,7 @@ struct StudyVerbTests {
 
   @Test func anAnswerWaitsForTheLastInterval() throws {
     let table = try write("t.csv", "id,duration,level\nreference,1,-40\na,1,-30\n")
-    let words = [table, "--save", place("r.csv"), "--gap", "0.5"]
+    let words = [table, "--output", place("r.csv"), "--gap", "0.5"]
     // The intervals end behind 2.5 s: the first answer comes too early.
     let stage = VirtualStage([
       (1, .key(.character("1"))), (1.1, .key(.enter)), (4, .key(.character("2"))),
@@ -248,7 +248,7 @@ struct StudyVerbTests {
     _ table: String, to name: String, _ options: [String] = [], participant: String = "p1"
   ) throws -> VirtualStage {
     let stage = VirtualStage(keys("2!"))
-    try study([table, "--save", place(name), "--participant", participant] + options, on: stage)
+    try study([table, "--output", place(name), "--participant", participant] + options, on: stage)
     return stage
   }
 
@@ -266,7 +266,7 @@ struct StudyVerbTests {
   func theLevelIsFixed() throws {
     let table = try write("t.csv", Self.pair)
     let stage = VirtualStage(keys("?--+m2!"))
-    try study([table, "--save", place("r.csv")], on: stage)
+    try study([table, "--output", place("r.csv")], on: stage)
     let engine = try #require(stage.engine)
     #expect(engine.strength == 1)
     #expect(!engine.isMuted)
@@ -285,7 +285,7 @@ struct StudyVerbTests {
     #expect(row["profile"] == "phone")
     #expect(row["program"] == "temblor \(temblorVersion)")
     #expect(row["simulated"] == "false")
-    try study([table, "--simulate", "right", "--save", place("s.csv")])
+    try study([table, "--simulate", "right", "--output", place("s.csv")])
     let simulated = try #require(try rows("s.csv").first)
     #expect(simulated["simulated"] == "true")
     #expect(simulated["strength"] == "" && simulated["device"] == "")
@@ -305,53 +305,59 @@ struct StudyVerbTests {
     }
     let stage = VirtualStage(keys("2!"))
     #expect {
-      try run(["--save", place("r.csv")], stage)
+      try run(["--output", place("r.csv")], stage)
     } throws: {
       "\($0)" == "config.json sets the strength to 0.2, which changes the levels of the study; "
-        + "use '--strength 1' to play them exactly, or '--strength 0.2' to scale and record them"
+        + "use '--strength 1' to play the exact levels, or '--strength 0.2' to scale them"
     }
     #expect(stage.engine == nil)
     #expect(FileSystem.entryKind(at: place("r.csv")) == .missing)
-    try run(["--strength", "1", "--save", place("r.csv")], stage)
+    try run(["--strength", "1", "--output", place("r.csv")], stage)
     #expect(try rows("r.csv").first?["strength"] == "1")
     // Nothing plays in a simulation.
-    try run(["--simulate", "right", "--save", place("s.csv")], VirtualStage([]))
+    try run(["--simulate", "right", "--output", place("s.csv")], VirtualStage([]))
   }
 
   @Test("A study does not continue at another strength, or with answers of another origin")
   func otherConditionsAreNotContinued() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
-    let save = [table, "--save", place("r.csv")]
+    let save = [table, "--output", place("r.csv")]
     try study(save, on: VirtualStage(keys("2!q")))
-    for (words, column) in [
-      (["--strength", "0.5"], "'1' as strength, but this study has '0.5'"),
-      (["--simulate", "right"], "'1' as strength, but this study has ''"),
+    for (words, strength) in [
+      (["--strength", "0.5"], "'0.5'"),
+      (["--simulate", "right"], "''"),
     ] {
       #expect {
         try study(save + words)
       } throws: {
-        "\($0)" == "\(place("r.csv")):2:1: error: has \(column); save to a different file"
+        "\($0)" == """
+          \(place("r.csv")):2:1: error: column 'strength' is '1', but it is \(strength) in this \
+          study; choose a different '--output'
+          """
       }
     }
-    try study([table, "--simulate", "right", "--save", place("s.csv")])
+    try study([table, "--simulate", "right", "--output", place("s.csv")])
     #expect {
-      try study([table, "--save", place("s.csv")])
+      try study([table, "--output", place("s.csv")])
     } throws: {
       "\($0)".hasSuffix(
-        "error: has 'true' as simulated, but this study has 'false'; save to a different file")
+        """
+        error: column 'simulated' is 'true', but it is 'false' in this study; choose a different \
+        '--output'
+        """)
     }
   }
 
   @Test("The conditions of earlier answers are kept when a study continues")
   func earlierConditionsAreKept() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
-    try study([table, "--save", place("r.csv")], on: VirtualStage(keys("2!q")))
+    try study([table, "--output", place("r.csv")], on: VirtualStage(keys("2!q")))
     try study(
-      [table, "--save", place("r.csv"), "--profile", "speaker"], on: VirtualStage(keys("2!")))
+      [table, "--output", place("r.csv"), "--profile", "speaker"], on: VirtualStage(keys("2!")))
     #expect(try rows("r.csv").map { $0["profile"] } == ["phone", "speaker"])
   }
 
-  @Test("A simulation writes results only with --save")
+  @Test("A simulation writes results only with --output")
   func aSimulationIsNotSaved() throws {
     // The name of the folder is unique, so that no other test writes to this file.
     let name = FileSystem.name(of: FileSystem.folder(of: place("t.csv")))
@@ -365,7 +371,7 @@ struct StudyVerbTests {
     let table = try write("t.csv", Self.pair)
     try answerByKey(table, to: "r.csv")
     let stage = VirtualStage([])
-    let text = try study([table, "--save", place("r.csv")], on: stage)
+    let text = try study([table, "--output", place("r.csv")], on: stage)
     #expect(text.hasPrefix("\(place("r.csv")): 1 of 1 trial, "))
     #expect(text.hasSuffix(" correct; already complete, nothing was played\n"))
     #expect(stage.engine == nil)
@@ -376,7 +382,7 @@ struct StudyVerbTests {
     let table = try write("t.csv", Self.pair)
     try answerByKey(table, to: "real.csv", participant: "anna")
     try answerByKey(table, to: "half.csv", ["--strength", "0.5"], participant: "ben")
-    try study([table, "--simulate", "right", "--save", place("s.csv")])
+    try study([table, "--simulate", "right", "--output", place("s.csv")])
     let former = try writeWithoutConditions("real.csv", to: "former.csv")
     let files = ["real.csv", "half.csv", "s.csv"].map { place($0) }
     let simulated = "but '\(files[2])' has simulated answers"
@@ -388,13 +394,13 @@ struct StudyVerbTests {
       ),
       (
         [files[0], files[1]],
-        "\(files[1]):2:1: error: was played at strength 0.5, but '\(files[0])' at 1"
+        "\(files[1]):2:1: error: strength is 0.5, but it is 1 in '\(files[0])'"
       ),
     ] {
       #expect {
         try study(["--report"] + pool)
       } throws: {
-        "\($0)" == message + "; report them separately"
+        "\($0)" == message + "; report the files separately"
       }
     }
     #expect(try study(["--report", "--json", files[2]]).contains(#""simulated": true"#))
@@ -405,18 +411,18 @@ struct StudyVerbTests {
   @Test("Results without conditions are reported with a note, and can be continued")
   func resultsWithoutConditionsAreRead() throws {
     let table = try write("t.csv", "id,level\nreference,-40\na,-30\nb,-20\n")
-    try study([table, "--save", place("r.csv")], on: VirtualStage(keys("2!q")))
+    try study([table, "--output", place("r.csv")], on: VirtualStage(keys("2!q")))
     let former = try writeWithoutConditions("r.csv", to: "former.csv")
     let stage = VirtualStage([])
     #expect(try study(["--report", former], on: stage).contains("of 1 correct"))
     #expect(
       stage.recorded.error.replacing("\n  ", with: " ")
-        == "\(former): does not record the strength, or whether its answers were simulated\n")
-    try study([table, "--save", former], on: VirtualStage(keys("2!")))
+        == "\(former): strength unknown; the answers may be simulated\n")
+    try study([table, "--output", former], on: VirtualStage(keys("2!")))
     #expect(try rows("former.csv").map { $0["simulated"] } == ["", "false"])
     #expect(throws: InputError.self) {
       try study([
-        table, "--simulate", "right", "--save",
+        table, "--simulate", "right", "--output",
         try writeWithoutConditions("r.csv", to: "again.csv"),
       ])
     }
@@ -431,7 +437,7 @@ struct StudyVerbTests {
     let table = try write("t.csv", Self.pair)
     let stage = VirtualStage(keys("4q"))
     stage.recorded.resize(to: width)
-    try study([table, "--procedure", procedure.rawValue, "--save", place("r.csv")], on: stage)
+    try study([table, "--procedure", procedure.rawValue, "--output", place("r.csv")], on: stage)
     let text = stage.recorded.error
     let words = text.replacing("\n", with: " ").split(separator: " ").joined(separator: " ")
     #expect(words.contains("1\(procedure.plannedText): \(procedure.question) "))
@@ -444,14 +450,14 @@ struct StudyVerbTests {
   func otherAnswersAreNamed() throws {
     let table = try write("t.csv", Self.pair)
     let stage = VirtualStage(keys("3!q"))
-    try study([table, "--save", place("r.csv")], on: stage)
+    try study([table, "--output", place("r.csv")], on: stage)
     #expect(stage.recorded.error.contains("Type 1 or 2, then press Enter.\n"))
   }
 
   @Test("The last line contains the number of trials and the result")
   func theLastLineCountsTrials() throws {
     let table = try write("steps.csv", Self.steps)
-    let save = ["--save", place("r.csv")]
+    let save = ["--output", place("r.csv")]
     #expect(
       try study([table, "--procedure", "magnitude", "--simulate", "right"])
         == "9 of 9 simulated trials\n")
