@@ -135,6 +135,7 @@ package struct FileKind: Sendable {
     TextMark(kind: immersionEffect, start: "<", content: "<ivs-file"),
     TextMark(kind: htmlPage, start: "<", content: "<!doctype html"),
     TextMark(kind: htmlPage, start: "<", content: "<html"),
+    TextMark(kind: FileKind("an SVG image", []), start: "<", content: "<svg"),
     TextMark(
       kind: FileKind(
         "a Unity asset", [], "use the haptic file that the asset was imported from"),
@@ -161,7 +162,7 @@ package struct FileKind: Sendable {
 
   /// Identifies a file that no format recognizes, by its first characters or its extension. Returns
   /// nil for an unknown kind.
-  init?(ofUnrecognized file: SourceFile) {
+  package init?(ofUnrecognized file: SourceFile) {
     var text = file.bytes.prefix(Self.textLength)
     if text.starts(with: [0xEF, 0xBB, 0xBF]) {
       text = text.dropFirst(3)

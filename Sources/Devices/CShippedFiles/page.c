@@ -39,6 +39,12 @@ static const struct temblor_file files[] = {
     {"envelope.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/envelope.js" suffix(, 0)
      }},
+    {"folders.css", (const char[]){
+#embed "../../Lab/ReviewPages/Page/folders.css" suffix(, 0)
+     }},
+    {"folders.html", (const char[]){
+#embed "../../Lab/ReviewPages/Page/folders.html" suffix(, 0)
+     }},
     {"folds.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/folds.js" suffix(, 0)
      }},

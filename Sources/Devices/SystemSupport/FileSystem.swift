@@ -46,19 +46,40 @@ package enum FileSystem {
   ///   - path: The path.
   ///   - limit: The maximum number of bytes; a longer input is an error.
   package static func read(_ path: String, limit: Int = 1 << 28) throws(FileError) -> [UInt8] {
-    if path == "-" {
-      return try read(descriptor: STDIN_FILENO, name: "standard input", limit: limit)
+    if InputStream.isStream(path) {
+      return try InputStream.read(path, limit: limit)
     }
     let descriptor = try open(path)
     defer { close(descriptor) }
     return try read(descriptor: descriptor, name: path, limit: limit)
   }
 
-  /// Opens a file for reading; the caller closes it.
+  /// Opens a file, or a copy of standard input (`-`), for reading; the caller closes it.
   package static func open(_ path: String) throws(FileError) -> Int32 {
+    if InputStream.isStream(path) {
+      return try InputStream.openCopy(of: path)
+    }
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .system(path, "cannot be opened") }
     return descriptor
+  }
+
+  /// Returns the first bytes of a file or of standard input (`-`): fewer than requested if it is
+  /// shorter, and none if it cannot be read.
+  package static func firstBytes(of path: String, count: Int) -> [UInt8] {
+    if InputStream.isStream(path) {
+      return (try? InputStream.firstBytes(of: path, count: count)) ?? []
+    }
+    guard let descriptor = try? open(path) else { return [] }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    _ = try? append(to: &bytes, count, of: descriptor, name: path)
+    return bytes
+  }
+
+  /// Returns the name of a file for messages: its path, or `standard input` for `-`.
+  package static func displayName(of path: String) -> String {
+    path == InputStream.standardInput ? InputStream.standardInputName : path
   }
 
   private static func read(descriptor: Int32, name: String, limit: Int) throws(FileError) -> [UInt8]
@@ -114,7 +135,7 @@ package enum FileSystem {
     return !isEnd
   }
 
-  private static func tooLargeError(_ name: String, _ limit: Int) -> FileError {
+  static func tooLargeError(_ name: String, _ limit: Int) -> FileError {
     FileError(name, "is too large; the limit is \(limit >> 20) MiB")
   }
 

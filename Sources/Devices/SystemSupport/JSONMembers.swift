@@ -2,7 +2,7 @@ package import Reading
 
 package protocol JSONRepresentable { var json: JSONElement { get } }
 
-package enum JSONElement: JSONRepresentable {
+package enum JSONElement: JSONRepresentable, Sendable {
   case null
   case string(String)
   case number(Double)
@@ -13,7 +13,7 @@ package enum JSONElement: JSONRepresentable {
   case inlineArray([JSONElement])
   case object(JSONObject)
   /// An object that a closure writes, optionally in its own layout.
-  case customObject(JSONWriter.Layout? = nil, (inout JSONObjectWriter) -> Void)
+  case customObject(JSONWriter.Layout? = nil, @Sendable (inout JSONObjectWriter) -> Void)
 
   package var json: JSONElement { self }
 
@@ -81,7 +81,7 @@ extension Array: JSONRepresentable where Element: JSONRepresentable {
 }
 
 /// The members of an object in order; a member whose value is nil is omitted.
-package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable {
+package struct JSONObject: ExpressibleByDictionaryLiteral, JSONRepresentable, Sendable {
   private var members: [(key: String, value: JSONElement)]
 
   package init(dictionaryLiteral elements: (String, (any JSONRepresentable)?)...) {

@@ -46,6 +46,8 @@ struct PageTemplate {
 enum PageResource {
   static let reportPage = contents(ofFiles: "report.html")
   static let galleryPage = contents(ofFiles: "gallery.html")
+  static let folderPage = contents(ofFiles: "folders.html")
+  static let folderStyle = styleSheet(from: contents(ofFiles: "page.css folders.css"))
   static let reportStyle = styleSheet(from: contents(ofFiles: "page.css report.css blind.css"))
   static let galleryStyle = styleSheet(from: contents(ofFiles: "page.css gallery.css"))
   static let reportScript = scriptBlock(

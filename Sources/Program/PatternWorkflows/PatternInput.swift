@@ -57,7 +57,7 @@ public struct PatternInput: Equatable, Sendable {
     switch origin {
     case .file(let path): part.map { "\(path) (\($0.name))" } ?? path
     case .shipped(let name): name
-    case .standardInput: "standard input"
+    case .standardInput: InputStream.standardInputName
     }
   }
 
@@ -89,15 +89,24 @@ public struct PatternInput: Equatable, Sendable {
   /// patterns stands for all of them. A folder stands for all patterns in it and in its subfolders;
   /// links to folders are not followed. A file whose extension other kinds of files share is
   /// included only if its content is recognized with certainty.
+  ///
+  /// - Parameters:
+  ///   - arguments: The arguments.
+  ///   - formats: The formats that are recognized.
+  ///   - soundLookup: The folder in which the sound files of patterns are looked up.
+  ///   - soundChannels: The channels of sound files that are played, or nil for all channels.
+  ///   - includesSounds: Pass true to also find the sound files in folders.
   public static func find(
     _ arguments: [String], formats: FormatRegistry = .standard,
-    soundLookup: SoundLookup = .patternFolder, soundChannels: [Int]? = nil
+    soundLookup: SoundLookup = .patternFolder, soundChannels: [Int]? = nil,
+    includesSounds: Bool = false
   ) -> (inputs: [PatternInput], problems: [FileError]) {
     var inputs: [PatternInput] = []
     var problems: [FileError] = []
+    let search = FolderSearch(formats: formats, includesSounds: includesSounds)
     for argument in arguments {
       do throws(FileError) {
-        inputs += try find(argument, formats, &problems)
+        inputs += try find(argument, search, &problems)
       } catch {
         problems.append(error)
       }
@@ -109,11 +118,18 @@ public struct PatternInput: Equatable, Sendable {
     return (inputs, problems)
   }
 
+  /// The files that are found in a folder.
+  private struct FolderSearch {
+    let formats: FormatRegistry
+    let includesSounds: Bool
+  }
+
   /// Resolves one argument, or throws its error. Errors in a folder are added to `problems`.
   private static func find(
-    _ argument: String, _ formats: FormatRegistry, _ problems: inout [FileError]
+    _ argument: String, _ search: FolderSearch, _ problems: inout [FileError]
   ) throws(FileError) -> [PatternInput] {
-    if argument == "-" {
+    let formats = search.formats
+    if argument == InputStream.standardInput {
       return [PatternInput(origin: .standardInput, outputStem: "pattern", formats: formats)]
     }
     if argument.isEmpty { throw FileError("''", "is not a valid pattern name") }
@@ -124,9 +140,10 @@ public struct PatternInput: Equatable, Sendable {
         of: PatternInput(origin: .file(argument), outputStem: stem, formats: formats))
     case .folder:
       let problemCount = problems.count
-      let inputs = try patterns(in: argument, below: "", formats, &problems)
+      let inputs = try patterns(in: argument, below: "", search, &problems)
       guard !inputs.isEmpty || problems.count > problemCount else {
-        throw FileError(argument, "contains no pattern files")
+        let kinds = search.includesSounds ? "pattern files or sound files" : "pattern files"
+        throw FileError(argument, "contains no \(kinds)")
       }
       return inputs
     case .missing:
@@ -142,8 +159,9 @@ public struct PatternInput: Equatable, Sendable {
 
   /// Returns the patterns in a folder and its subfolders. Errors are added to `problems`.
   private static func patterns(
-    in folder: String, below stem: String, _ formats: FormatRegistry, _ problems: inout [FileError]
+    in folder: String, below stem: String, _ search: FolderSearch, _ problems: inout [FileError]
   ) throws(FileError) -> [PatternInput] {
+    let formats = search.formats
     var inputs: [PatternInput] = []
     for name in try FileSystem.names(in: folder) {
       let path = FileSystem.join(folder, name)
@@ -154,7 +172,7 @@ public struct PatternInput: Equatable, Sendable {
       switch FileSystem.entryKind(at: path) {
       case .folder where !FileSystem.isSymbolicLink(path):
         do throws(FileError) {
-          inputs += try patterns(in: path, below: FileSystem.join(stem, name), formats, &problems)
+          inputs += try patterns(in: path, below: FileSystem.join(stem, name), search, &problems)
         } catch {
           problems.append(error)
         }
@@ -162,6 +180,11 @@ public struct PatternInput: Equatable, Sendable {
         let outputStem = FileSystem.join(stem, FileSystem.stem(of: name))
         inputs += parts(
           of: PatternInput(
+            origin: .file(path), outputStem: outputStem, isFromFolder: true, formats: formats))
+      case .file where search.includesSounds && TakeInput.isSound(path):
+        let outputStem = FileSystem.join(stem, FileSystem.stem(of: name))
+        inputs.append(
+          PatternInput(
             origin: .file(path), outputStem: outputStem, isFromFolder: true, formats: formats))
       case .missing where isNamedPattern:
         problems.append(FileError(path, nameProblem(name) ?? "is a broken link"))
@@ -249,7 +272,7 @@ public struct PatternInput: Equatable, Sendable {
     case .shipped(let shippedName):
       SourceFile(ShippedPatterns.text(named: shippedName) ?? [], name: name)
     case .standardInput:
-      SourceFile(try FileSystem.read("-"), name: name)
+      SourceFile(try FileSystem.read(InputStream.standardInput), name: name)
     }
   }
 }

@@ -31,14 +31,17 @@ public struct SoundMeasurement {
   /// Measures a sound file.
   ///
   /// - Parameters:
-  ///   - path: The path of the file.
+  ///   - path: The path of the file, or `-` for standard input.
   ///   - progress: Receives the measured fraction from time to time.
   /// - Throws: A `FileError` or `SoundFileError`.
   public init(_ path: String, progress: (Double) -> Void) throws {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
     truncation = SoundTruncation(readingDescriptor: descriptor)
-    let reader = try SoundFileReader(readingDescriptor: descriptor, path: path)
+    let name = FileSystem.displayName(of: path)
+    let reader = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
+      try SoundFileReader(readingDescriptor: descriptor, path: name)
+    }
     container = reader.container
     encoding = reader.encoding
     rate = reader.rate
@@ -48,7 +51,7 @@ public struct SoundMeasurement {
     do throws(AnalysisError) {
       workers = try SoundMeasurementWorkers(reader)
     } catch {
-      throw FileError(path, error.description)
+      throw FileError(name, error.description)
     }
     var frameCount = 0
     var onsetSamples: [Float]? = []
@@ -64,7 +67,7 @@ public struct SoundMeasurement {
       progress(min(1, Double(frameCount) / expectedFrameCount))
     }
     guard frameCount > 0 else {
-      throw SoundFileError(kind: .notSound, path: path, description: "contains no audio")
+      throw SoundFileError(kind: .notSound, path: name, description: "contains no audio")
     }
     self.frameCount = frameCount
     (overall, channels, spectra) = workers.finish()

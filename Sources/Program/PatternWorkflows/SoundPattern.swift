@@ -14,10 +14,16 @@ enum SoundPattern {
   ///
   /// - Throws: `FileError` or `SoundFileError`.
   static func composition(of input: PatternInput) throws -> HapticComposition? {
-    guard case .file(let path) = input.origin, TakeInput.isSoundFile(path) else { return nil }
+    let path: String
+    switch input.origin {
+    case .file(let filePath): path = filePath
+    case .standardInput: path = InputStream.standardInput
+    case .shipped: return nil
+    }
+    guard TakeInput.isSoundFile(path) else { return nil }
     let signal = try TakeInput.readSignal(path)
     let channels = input.soundChannels ?? Array(signal.channels.indices)
-    let chosen = try signal.selectingChannels(channels, path: path)
+    let chosen = try signal.selectingChannels(channels, path: input.name)
     func layer(_ samples: [Float], at location: HapticComposition.BodyLocation?)
       -> HapticComposition.Layer
     {
@@ -30,7 +36,7 @@ enum SoundPattern {
     }
     guard channels.count <= maximumLocationCount else {
       throw FileError(
-        path,
+        input.name,
         """
         has \(channels.count) different channels; select up to \(maximumLocationCount) with \
         '--input-channels'

@@ -12,13 +12,13 @@ public import VendorFormats
 public enum TakeInput: Equatable, Sendable {
   /// A take that is a pattern.
   case pattern(PatternInput)
-  /// A take that is a sound file.
+  /// A take that is a sound file, or a sound on standard input (`-`).
   case sound(path: String)
 
   /// Resolves the arguments of a command to patterns and sound files, and collects errors.
   ///
-  /// A file with the extension or the first bytes of a sound file is a sound file. All other
-  /// arguments are looked up as patterns.
+  /// A file with the extension or the first bytes of a sound file is a sound file, and so is
+  /// standard input that begins with these bytes. All other arguments are looked up as patterns.
   public static func find(
     _ arguments: [String], formats: FormatRegistry = .standard,
     soundLookup: PatternInput.SoundLookup = .patternFolder
@@ -26,10 +26,7 @@ public enum TakeInput: Equatable, Sendable {
     var inputs: [TakeInput] = []
     var problems: [FileError] = []
     for argument in arguments {
-      let isFile = argument != "-" && FileSystem.entryKind(at: argument) == .file
-      let isSound =
-        isFile && (SoundFileFormat.container(ofName: argument) != nil || isSoundFile(argument))
-      if isSound {
+      if isSound(argument) {
         inputs.append(.sound(path: argument))
         continue
       }
@@ -40,11 +37,25 @@ public enum TakeInput: Equatable, Sendable {
     return (inputs, problems)
   }
 
+  /// Creates a take from a file that was found as a pattern, but may be a sound file.
+  init(_ input: PatternInput) {
+    if case .file(let path) = input.origin, Self.isSound(path) {
+      self = .sound(path: path)
+    } else {
+      self = .pattern(input)
+    }
+  }
+
   /// The input as a pattern, with its origin and output name.
   private var patternInput: PatternInput {
     switch self {
     case .pattern(let input): input
-    case .sound(let path): PatternInput(origin: .file(path), outputStem: FileSystem.stem(of: path))
+    case .sound(InputStream.standardInput):
+      PatternInput(origin: .standardInput, outputStem: "sound")
+    case .sound(let path):
+      PatternInput(
+        origin: .file(path),
+        outputStem: InputStream.isStream(path) ? "sound" : FileSystem.stem(of: path))
     }
   }
 
@@ -69,7 +80,7 @@ public enum TakeInput: Equatable, Sendable {
     if case .pattern(let input) = self {
       input.sourcePaths
     } else {
-      [name]
+      path.map { [$0] } ?? []
     }
   }
 
@@ -128,7 +139,9 @@ public enum TakeInput: Equatable, Sendable {
   ///
   /// An empty file, or one with NaN, is an error, because it would look like silence.
   public static func loadSound(_ path: String, job: RenderJob) throws -> Take {
-    Take(name: path, source: .sound, signal: try readSignal(path), profile: job.profile)
+    Take(
+      name: FileSystem.displayName(of: path), source: .sound, signal: try readSignal(path),
+      profile: job.profile)
   }
 
   /// Reads the samples of a sound file at its own rate.
@@ -137,9 +150,12 @@ public enum TakeInput: Equatable, Sendable {
   static func readSignal(_ path: String) throws -> Signal {
     let descriptor = try FileSystem.open(path)
     defer { close(descriptor) }
-    let sound = try Sound(readingDescriptor: descriptor, path: path)
+    let name = FileSystem.displayName(of: path)
+    let sound = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
+      try Sound(readingDescriptor: descriptor, path: name)
+    }
     func damaged(_ text: String) -> SoundFileError {
-      SoundFileError(kind: .damaged, path: path, description: text)
+      SoundFileError(kind: .damaged, path: name, description: text)
     }
     guard sound.frameCount > 0 else { throw damaged("contains no audio") }
     let badCount = sound.interleaved.count { !$0.isFinite }
@@ -160,13 +176,18 @@ public enum TakeInput: Equatable, Sendable {
     return .pattern(input)
   }
 
-  /// Returns whether a file begins with the signature of a container that libsndfile reads.
+  /// Returns true if a path leads to a file with the extension or the signature of a sound file, or
+  /// if it is `-` and standard input begins with such a signature.
+  package static func isSound(_ path: String) -> Bool {
+    if InputStream.isStream(path) { return isSoundFile(path) }
+    return FileSystem.entryKind(at: path) == .file
+      && (SoundFileFormat.container(ofName: path) != nil || isSoundFile(path))
+  }
+
+  /// Returns whether a file, or standard input (`-`), begins with the signature of a container that
+  /// libsndfile reads.
   package static func isSoundFile(_ path: String) -> Bool {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    var signature = [UInt8](repeating: 0, count: FileKind.signatureLength)
-    guard unsafe Glibc.read(descriptor, &signature, signature.count) > 0 else { return false }
+    let signature = FileSystem.firstBytes(of: path, count: FileKind.signatureLength)
     return FileKind(of: signature)?.isSound == true
   }
 

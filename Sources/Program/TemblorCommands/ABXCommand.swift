@@ -68,7 +68,8 @@ enum ABXCommand {
   }
 
   private static let firstTake = Argument(
-    "A", help: "Pattern file, name of a shipped pattern, or sound file.",
+    "A",
+    help: "Pattern file, name of a shipped pattern, sound file, or - for standard input.",
     completion: .patternsAndSounds(.standard)
   ).text()
   private static let secondTake = Argument(

@@ -12,7 +12,7 @@ import VendorFormats
 enum CompareCommand {
   private static func takeArgument(_ formats: FormatRegistry) -> TypedArgument<[String]> {
     Argument(
-      "TAKE", help: "Two or more patterns or sound files.",
+      "TAKE", help: "Two or more patterns or sound files, - for standard input, or two folders.",
       completion: .patternsAndSounds(formats), isRepeatable: true
     ).texts()
   }
@@ -74,6 +74,13 @@ enum CompareCommand {
 
         \(SharedOptions.settingsUnusedText)
 
+        FOLDERS
+        If both takes are folders, each pattern and sound file of the first folder is compared \
+        with the file of the same name in the second folder. Subfolders are included. Names are \
+        compared without extensions, so a pattern can be compared with its recording. The result \
+        is a table with a row for each name, and a verdict on both folders. Files without a \
+        counterpart are listed as missing or new, and always exceed the tolerance.
+
         TOLERANCE
         With --tolerance, each difference that exceeds its limit is listed with its value, limit, \
         and location, and the exit status is 3. Otherwise, the exit status is 0. An omitted limit \
@@ -87,7 +94,8 @@ enum CompareCommand {
         With --output, Temblor also writes an HTML page that compares any two of up to \
         \(ComparisonReport.maximumTakeCount) takes. The page marks the differences in the plots, \
         plays the takes alternately, and contains measurements, pattern sources, the --tolerance \
-        result, and a blind test.
+        result, and a blind test. For two folders, the page is a table that links to a page for \
+        each pair, in a folder next to the page.
 
         Documentation/comparison.schema.json describes the output of --json. Times refer to the \
         input files, regardless of alignment.
@@ -105,6 +113,9 @@ enum CompareCommand {
         .init(
           "temblor compare --tolerance 0.5dB,5ms,2% golden.wav mine.ahap",
           "Fail a build if a pattern has changed."),
+        .init(
+          "temblor compare --tolerance 0.5dB,5ms,2% approved Patterns -o report.html",
+          "Compare all patterns of two folders."),
       ]
     ) { arguments, terminal in try run(Options(arguments, formats), formats, terminal) }
   }
@@ -149,6 +160,7 @@ enum CompareCommand {
   static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
     -> ExitStatus
   {
+    if let status = try FolderComparison.run(options, formats, terminal) { return status }
     let (found, problems) = TakeInput.find(
       options.takes, formats: formats, soundLookup: options.soundLookup)
     let inputs = found.map { $0.playingChannels(options.inputChannels) }
@@ -159,18 +171,28 @@ enum CompareCommand {
     guard inputs.count > 1 else {
       throw UsageError("missing TAKE to compare with \(options.takes[0].inQuotes)")
     }
+    var line = ProgressLine(on: terminal, updateInterval: .zero)
+    defer { line.clear() }
     let takes: [Take]
     do {
+      line.show("reading \(inputs.count) takes")
       takes = try TakeInput.load(inputs, job: options.job, rate: options.rate)
     } catch {
+      line.clear()
       terminal.report(Failure.message(error))
       return Failure.status(of: error)
     }
     if let path = options.pagePath {
       try OutputPaths.checkIsNoInput(path, of: inputs)
     }
+    line.show("comparing \(inputs.count) takes")
     let comparisons = compare(takes, options.comparison)
-    let page = try writePage(comparisons, of: takes, inputs, options)
+    let page = try options.pagePath.map { path in
+      line.show("writing \(path.printable)")
+      return try writePage(
+        at: path, comparisons, of: takes, inputs, options, arguments: options.takes)
+    }
+    line.clear()
     try write(comparisons, options, on: terminal.output)
     page?.report("written", on: terminal)
     try page?.openInBrowser()
@@ -178,14 +200,22 @@ enum CompareCommand {
     return comparisons.allSatisfy { $0.isEqual(within: tolerance) } ? .done : .differs
   }
 
-  /// Writes the page of `--output`, or returns nil without this option.
-  private static func writePage(
-    _ comparisons: [Comparison], of takes: [Take], _ inputs: [TakeInput], _ options: Options
-  ) throws -> PageOutput? {
-    guard let path = options.pagePath else { return nil }
+  /// Writes the page of takes.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the page.
+  ///   - comparisons: The comparisons of each take with the first.
+  ///   - takes: The takes.
+  ///   - inputs: The origin of each take.
+  ///   - options: The options of the command.
+  ///   - arguments: The arguments of the command that writes the page again.
+  static func writePage(
+    at path: String, _ comparisons: [Comparison], of takes: [Take], _ inputs: [TakeInput],
+    _ options: Options, arguments: [String]
+  ) throws -> PageOutput {
     var job = options.job
     job.rate = Int(takes[0].signal.rate)
-    let words = (options.takes + ["-o", path]).map(\.shellEscaped)
+    let words = (arguments + ["-o", path]).map(\.shellEscaped)
     let byteCount = try ReportOutput.write(
       to: path, inputs: inputs, takes: takes, comparisons: comparisons,
       levelMatch: options.comparison.levelMatch, tolerance: options.tolerance?.tolerance,
@@ -221,16 +251,21 @@ enum CompareCommand {
     }
   }
 
-  private static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONObject {
+  /// The limits of a tolerance as JSON.
+  static func fields(_ tolerance: Tolerance) -> JSONObject {
+    [
+      "decibels": tolerance.decibels, "seconds": tolerance.seconds, "percent": tolerance.percent,
+    ]
+  }
+
+  /// The comparisons with a reference as JSON.
+  static func fields(_ comparisons: [Comparison], _ tolerance: Tolerance?) -> JSONObject {
     guard let first = comparisons.first else { return [:] }
     let reference: JSONObject = [
       "label": first.options.referenceLabel, "name": first.reference.name,
       "source": first.reference.sourceName,
       "figures": first.measurements[0].fields,
     ]
-    let limits = tolerance.map {
-      ["decibels": $0.decibels, "seconds": $0.seconds, "percent": $0.percent] as JSONObject
-    }
     let list = comparisons.map { comparison in
       let excesses = tolerance.map { comparison.excesses(over: $0) }
       return comparison.fields + [
@@ -240,7 +275,7 @@ enum CompareCommand {
     return [
       "reference": reference, "profile": first.reference.profile.name,
       "rate": first.reference.signal.rate,
-      "tolerance": limits, "comparisons": list,
+      "tolerance": tolerance.map(fields), "comparisons": list,
     ]
   }
 }

@@ -89,7 +89,13 @@ enum GalleryCommand {
       try work.attempt { _ in takes.append(try result.get()) }
     }
     guard !takes.isEmpty else { return work.status }
+    var line = ProgressLine(on: terminal)
+    if !options.page.isQuiet {
+      line.show("writing \(options.page.path.printable)")
+    }
+    defer { line.clear() }
     let page = try page(takes, title: options.title, studio: options.studioAddress)
+    line.clear()
     try PageOutput.write(
       page, options.page, state: takes.count.counted("pattern"), &work, terminal)
     return work.status
@@ -153,11 +159,10 @@ struct ReviewTake: Sendable {
     return results.withLock { $0 }.compactMap(\.self)
   }
 
-  /// Renders a pattern for small speakers. Returns nil for a sound file, for standard input, or if
-  /// the job is already for speakers.
+  /// Renders a pattern for small speakers. Returns nil for a sound file, or if the job is already
+  /// for speakers.
   static func speakerSignal(_ input: TakeInput, job: RenderJob) throws -> Signal? {
-    guard case .pattern(let pattern) = input, pattern.origin != .standardInput,
-      job.profile.name != speakerProfileName,
+    guard case .pattern = input, job.profile.name != speakerProfileName,
       let profile = ProfileCatalog.profile(named: speakerProfileName)
     else { return nil }
     var job = job
@@ -190,7 +195,7 @@ enum ReportOutput {
     return page.count
   }
 
-  /// Returns the origin of a take, or nil if the input can be read only once, like standard input.
+  /// Returns the origin of a take, or nil if it cannot be read.
   private static func origin(of input: TakeInput) -> TakeOrigin? {
     if let path = input.path {
       guard FileSystem.entryKind(at: path) == .file, let bytes = try? FileSystem.read(path) else {
@@ -199,12 +204,9 @@ enum ReportOutput {
       return TakeOrigin(
         path: path, modified: FileSystem.modificationTimeText(of: path), bytes: bytes)
     }
-    guard case .pattern(let pattern) = input, pattern.origin != .standardInput,
-      let file = try? pattern.readFile()
-    else {
-      return nil
-    }
-    return TakeOrigin(path: "\(input.name), a shipped pattern", bytes: file.bytes)
+    guard case .pattern(let pattern) = input, let file = try? pattern.readFile() else { return nil }
+    let kind = pattern.origin == .standardInput ? "" : ", a shipped pattern"
+    return TakeOrigin(path: input.name + kind, bytes: file.bytes)
   }
 
   /// Returns the sounds of each take at the lowest sufficient sample rate. Patterns are rendered at
@@ -236,7 +238,7 @@ enum ReportOutput {
   private static func signal(of input: TakeInput, take: Take, job: RenderJob) throws -> Signal {
     let rate = Double(job.rate)
     guard rate != take.signal.rate else { return take.signal }
-    if case .pattern(let pattern) = input, pattern.origin != .standardInput {
+    if case .pattern = input {
       return try input.load(job).signal
     }
     let sound = Sound(

@@ -130,7 +130,7 @@ enum InfoCommand {
       var line = ProgressLine(on: terminal)
       defer { line.clear() }
       let summary = try SoundSummary(path, weighting: options.weighting) { fraction in
-        line.show("\(path.printable): \(Int(fraction * 100)) %")
+        line.show("\(input.name.printable): \(Int(fraction * 100)) %")
       }
       return (summary.text, summary.fields, summary.problems)
     }
@@ -315,7 +315,7 @@ struct SoundSummary {
   init(_ path: String, weighting: VibrotactileWeighting, progress: (Double) -> Void = { _ in })
     throws
   {
-    name = path
+    name = FileSystem.displayName(of: path)
     self.weighting = weighting
     measurement = try SoundMeasurement(path, progress: progress)
     weightedEnergies = measurement.spectra.map { WeightedEnergy(of: $0, weighting: weighting) }

@@ -89,7 +89,7 @@ enum TraceCommand {
   }
 
   private static let soundArgument = Argument(
-    "SOUND", help: "Sound file, or folder of sound files.",
+    "SOUND", help: "Sound file, folder of sound files, or - for standard input.",
     completion: Completion(
       paths: .files(extensions: ["wav", "flac", "aiff", "caf", "ogg", "opus", "mp3"])),
     isRepeatable: true
@@ -172,15 +172,24 @@ enum TraceCommand {
   static func run(_ options: Options, _ formats: FormatRegistry, _ terminal: Terminal) throws
     -> ExitStatus
   {
-    let (paths, isFolder, problems) = sounds(options.sounds)
+    let found = FoundSounds(options.sounds)
+    let paths = found.paths
+    if options.copiesSounds, let stream = paths.first(where: InputStream.isStream) {
+      let name = FileSystem.displayName(of: stream)
+      throw UsageError("'--with-sound' requires a sound file, not \(name)")
+    }
     let outputs = try ConvertOutputs(
-      options.outputs, inputs: paths.map { .sound(path: $0) }, problemCount: problems.count,
-      formats: formats, isFromFolder: isFolder, defaultFormat: .ahap)
+      options.outputs, inputs: paths.map { .sound(path: $0) },
+      problemCount: found.problems.count + found.wrongFiles.count, formats: formats,
+      isFromFolder: found.isFromFolder, defaultFormat: .ahap)
     if outputs.paths.first == OutputPaths.standardOutput {
       try SharedOptions.refuseTerminalOutput(terminal)
     }
     let copies = options.copiesSounds ? TracedSoundCopies(of: paths, outputs: outputs) : nil
-    var work = BatchWork(on: terminal, problems: problems)
+    var work = BatchWork(on: terminal, problems: found.problems)
+    for error in found.wrongFiles {
+      work.recordFailure(Failure.message(error), Failure.status(of: error))
+    }
     if let copies, !copies.conflicts.isEmpty {
       for conflict in copies.conflicts {
         work.recordFailure(conflict.description, .failure)
@@ -205,38 +214,50 @@ enum TraceCommand {
     }
     return run.work.status
   }
+}
 
-  /// Returns the sound files for the arguments: named files, and the sounds in named folders.
-  private static func sounds(_ arguments: [String]) -> (
-    paths: [String], isFolder: Bool, problems: [FileError]
-  ) {
-    var paths: [String] = []
-    var isFolder = false
-    var problems: [FileError] = []
+/// The sound files for the arguments of `trace`: named files, and the sounds in named folders.
+struct FoundSounds {
+  private(set) var paths: [String] = []
+  /// A Boolean value that indicates whether an argument is a folder.
+  private(set) var isFromFolder = false
+  private(set) var problems: [FileError] = []
+  /// The errors for named files of other kinds.
+  private(set) var wrongFiles: [SoundFileError] = []
+
+  init(_ arguments: [String]) {
     for argument in arguments {
       do throws(FileError) {
-        switch FileSystem.entryKind(at: argument) {
-        case .folder:
-          isFolder = true
-          let files = try FileSystem.names(in: argument).sorted().map { name in
-            FileSystem.join(argument, name)
-          }
-          let sounds = files.filter { path in
-            FileSystem.entryKind(at: path) == .file
-              && (SoundFileFormat.container(ofName: path) != nil || TakeInput.isSoundFile(path))
-          }
-          if sounds.isEmpty { throw FileError(argument, "contains no sound files") }
-          paths += sounds
-        case .missing:
-          throw FileError(argument, "file or folder not found")
-        default:
-          paths.append(argument)
-        }
+        try add(argument)
       } catch {
         problems.append(error)
       }
     }
-    return (paths, isFolder, problems)
+  }
+
+  private mutating func add(_ argument: String) throws(FileError) {
+    if InputStream.isStream(argument) {
+      paths.append(argument)
+      return
+    }
+    switch FileSystem.entryKind(at: argument) {
+    case .folder:
+      isFromFolder = true
+      let files = try FileSystem.names(in: argument).map { name in
+        FileSystem.join(argument, name)
+      }
+      let sounds = files.filter { TakeInput.isSound($0) }
+      if sounds.isEmpty { throw FileError(argument, "contains no sound files") }
+      paths += sounds
+    case .missing:
+      throw FileError(argument, "file or folder not found")
+    case .file, .other:
+      if let reason = SoundFileError.wrongKindReason(of: argument) {
+        wrongFiles.append(SoundFileError(kind: .notSound, path: argument, description: reason))
+      } else {
+        paths.append(argument)
+      }
+    }
   }
 }
 
@@ -382,13 +403,14 @@ private struct TraceRun {
   ///   - output: The path of the pattern, or `-` for standard output.
   ///   - willReport: Called before anything is written or reported.
   mutating func trace(_ path: String, to output: String, _ willReport: () -> Void) throws {
+    let soundName = FileSystem.displayName(of: path)
     do {
       let signal = try signal(of: path)
       let trace = try ChannelTraces(
         of: signal, for: outputs.format, profile: options.profile, options: options.tracing)
       let composition = composition(of: trace, path)
       let isStream = output == OutputPaths.standardOutput
-      let name = FileSystem.name(of: FileSystem.stem(of: isStream ? path : output))
+      let name = isStream ? TakeInput.sound(path: path).outputStem : FileSystem.stem(of: output)
       guard
         let written = try outputs.format.write(composition, options: WritingOptions(baseName: name))
       else { return }
@@ -396,27 +418,28 @@ private struct TraceRun {
       let files = try write(written, of: path, to: output)
       var losses = written.losses.map { loss in
         PatternConversion.LocatedLoss(
-          loss: loss, location: loss.location ?? FileLocation(name: isStream ? path : output))
+          loss: loss, location: loss.location ?? FileLocation(name: isStream ? soundName : output))
       }
       if let count = trace.averagedCount {
         let loss = Loss(
           .approximated, .composition,
           "the pattern follows the mean of \(count) different channels; to select channels, use "
             + "'--input-channels'")
-        losses.insert(.init(loss: loss, location: FileLocation(name: path)), at: 0)
+        losses.insert(.init(loss: loss, location: FileLocation(name: soundName)), at: 0)
       }
       if !options.isQuiet {
         for loss in losses {
           terminal.report(loss.text.printable)
         }
-        terminal.report("\(path.printable): \(Self.summary(of: trace))")
+        let names = isStream ? "" : " → \(files.joined(separator: ", ").printable)"
+        terminal.report("\(soundName.printable)\(names): \(Self.summary(of: trace))")
       }
       if options.drawsPlots {
-        try drawPlot(signal, composition, of: path)
+        try drawPlot(signal, composition, of: soundName)
       }
-      fields.append(Self.fields(of: trace, path, files: files, losses: losses))
+      fields.append(Self.fields(of: trace, soundName, files: files, losses: losses))
     } catch let error as AnalysisError {
-      work.recordFailure("\(path.printable): \(error.description)", .invalidInput)
+      work.recordFailure("\(soundName.printable): \(error.description)", .invalidInput)
     } catch {
       try work.attempt { _ in throw error }
     }
@@ -434,7 +457,7 @@ private struct TraceRun {
         HapticEvent(
           kind: .audioCustom, time: 0, waveform: AudioWaveform(path: FileSystem.name(of: path))))
     }
-    return HapticComposition(layers: layers, title: FileSystem.stem(of: path))
+    return HapticComposition(layers: layers, title: TakeInput.sound(path: path).outputStem)
   }
 
   /// Writes a pattern and the copy of its sound, and returns the paths of the files.
@@ -452,10 +475,10 @@ private struct TraceRun {
     return try planned.write(on: terminal)
   }
 
-  private func drawPlot(_ signal: Signal, _ composition: HapticComposition, of path: String) throws
+  private func drawPlot(_ signal: Signal, _ composition: HapticComposition, of name: String) throws
   {
     let subjects = [
-      PlotSubject(name: path, signal: signal),
+      PlotSubject(name: name, signal: signal),
       PlotSubject(name: "pattern", composition: composition, profile: options.profile),
     ]
     for subject in subjects {
@@ -465,11 +488,11 @@ private struct TraceRun {
   }
 
   private static func fields(
-    of trace: ChannelTraces, _ path: String, files: [String],
+    of trace: ChannelTraces, _ soundName: String, files: [String],
     losses: [PatternConversion.LocatedLoss]
   ) -> JSONObject {
     [
-      "input": path, "files": files, "kind": trace.kind.rawValue,
+      "input": soundName, "files": files, "kind": trace.kind.rawValue,
       "transients": trace.transientCount, "continuousEvents": trace.continuousCount,
       "bodyLocations": trace.traces.count > 1 ? trace.traces.count : nil,
       "controlPoints": trace.pointCount, "omittedEvents": trace.omittedCount,

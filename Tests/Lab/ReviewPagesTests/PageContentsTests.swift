@@ -32,6 +32,39 @@ import Testing
     }
   }
 
+  @Test("A folder report has a row for each file, and a cell for each aspect that differs")
+  func folderReportIsAMatrix() throws {
+    let first = try Pages.take("one")
+    let second = try Pages.take("two", Pages.pattern(secondTap: 0.42, intensity: 1))
+    let comparison = Comparison(first, second)
+    var rows = [
+      FolderReport.Row("same", Comparison(first, first), tolerance: nil),
+      FolderReport.Row("a <b>", comparison, tolerance: nil),
+      FolderReport.Row("a <b>", comparison, tolerance: Tolerance(decibels: 6, seconds: 0.001)),
+      FolderReport.Row("old.ahap", .missing, "only in x"),
+    ]
+    #expect(rows.map(\.state) == [.identical, .different, .exceeds, .missing])
+    #expect(rows[0].sentences == [])
+    #expect(rows[2].sentences == ["time +20 ms > 1 ms: second transient at 0.4 s"])
+    rows[0].address = "pages/same.html"
+    let report = FolderReport(
+      generator: "Temblor test", referenceFolder: "x", candidateFolder: "<y>")
+    let page = text(report.html(rows, verdict: "3 of 4"))
+    for name in PageTemplate(PageResource.folderPage).placeholderNames {
+      #expect(!page.contains("{{\(name)}}"))
+    }
+    let cells =
+      "<td class=\"felt\">+3.9 dB</td><td class=\"felt\">+20 ms</td><td></td><td></td><td></td>"
+    for markup in [
+      "<h1>3 of 4</h1>", "</span> &lt;y", "<a href=\"pages/same.html\">same</a>",
+      "<th scope=\"row\">a &lt;b", "<td class=\"different\">different</td>" + cells,
+      "<td class=\"over\">+20 ms</td>", "<td colspan=\"5\">only in x</td>",
+    ] {
+      #expect(page.contains(markup), "\(markup)")
+    }
+    #expect(!page.contains("<script"))
+  }
+
   @Test("Dense text has two characters for 13 bits, and none that ends an element")
   func denseTextHasSafeCharacters() {
     #expect(DenseText.encoded([]) == [])

@@ -54,7 +54,7 @@ import VendorFormats
     #expect(
       run.error.hasPrefix(
         """
-        two.wav: vibration: 1 transient, 1 continuous event, 0 control points; level \
+        two.wav → back.ahap: vibration: 1 transient, 1 continuous event, 0 control points; level \
         correlation 
         """
       ))
@@ -78,7 +78,8 @@ import VendorFormats
     let run = run("trace", place("stereo.wav"), "-o", place("stereo.hjif"))
     #expect(run.status == .done)
     #expect(
-      run.error.contains("stereo.wav: 2 different channels, one body location each; "), "\(run)")
+      run.error.contains(
+        "stereo.wav → stereo.hjif: 2 different channels, one body location each; "), "\(run)")
     let file = SourceFile(try FileSystem.read(place("stereo.hjif")), name: "stereo.hjif")
     let composition = try FormatRegistry.standard.read(file)
     #expect(composition.bodyLocationCount == 2)

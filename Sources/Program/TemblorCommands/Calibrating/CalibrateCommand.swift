@@ -45,7 +45,10 @@ enum CalibrateCommand {
       """,
     arguments: [
       Argument(
-        "RECORDING", help: "Recording of the complete signal, at any sample rate.",
+        "RECORDING",
+        help: """
+          Recording of the complete signal, at any sample rate, or - for standard input.
+          """,
         completion: .file(withExtension: "wav", "flac", "aiff", "caf"), isOptional: true)
     ],
     options: [

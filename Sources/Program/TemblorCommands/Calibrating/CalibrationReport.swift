@@ -3,6 +3,7 @@ import Glibc
 import HapticPlayback
 import HapticRender
 import PatternComparison
+import PatternWorkflows
 import SignalPlots
 import SoundFile
 import SystemSupport
@@ -281,7 +282,7 @@ struct CalibrationInput {
     if let channel, channel == reference {
       throw UsageError("'--reference-channel' and '--sensor-channel' must differ")
     }
-    let name = path ?? capture ?? ""
+    let name = FileSystem.displayName(of: path ?? capture ?? "")
     self.name = name
     let sound: Sound
     if let path {
@@ -291,7 +292,9 @@ struct CalibrationInput {
       }
       let descriptor = try FileSystem.open(path)
       defer { close(descriptor) }
-      sound = try Sound(readingDescriptor: descriptor, path: path)
+      sound = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
+        try Sound(readingDescriptor: descriptor, path: name)
+      }
       playbackStartSeconds = nil
     } else {
       let minimum = max(channel ?? 1, reference ?? 1)

@@ -51,8 +51,11 @@ struct AuditionTake: Sendable {
       hash.add(Array(block[..<count]))
     }
     lseek(descriptor, 0, SEEK_SET)
-    let sound = try Sound(readingDescriptor: descriptor, path: path)
-    guard sound.frameCount > 0 else { throw FileError(path, "contains no audio") }
+    let name = FileSystem.displayName(of: path)
+    let sound = try SoundFileError.namingFileKind(of: path) { () throws(SoundFileError) in
+      try Sound(readingDescriptor: descriptor, path: name)
+    }
+    guard sound.frameCount > 0 else { throw FileError(name, "contains no audio") }
     return (sound, hash.finish())
   }
 

@@ -1,0 +1,118 @@
+internal import Glibc
+internal import Synchronization
+
+/// An input that can be read only once: standard input, or a descriptor that a shell opened, such
+/// as the `/dev/fd/63` of a process substitution.
+///
+/// The bytes are kept, so that a command can examine the first bytes, and then read all bytes, even
+/// more than once.
+package enum InputStream {
+  /// The argument that stands for standard input.
+  package static let standardInput = "-"
+  /// The name of standard input in messages.
+  package static let standardInputName = "standard input"
+
+  private static let descriptorFolders = ["/dev/fd/", "/proc/self/fd/"]
+  /// The maximum size of a copy, in bytes: more than 45 minutes of 48 kHz stereo in 32 bits.
+  private static let maximumCopySize = 1 << 30
+  private static let contents = Mutex<[String: Content]>([:])
+
+  /// The bytes of a stream that have been read.
+  private struct Content {
+    let name: String
+    private let descriptor: Int32
+    private(set) var bytes: [UInt8] = []
+    private var isComplete = false
+
+    init(_ path: String) throws(FileError) {
+      name = FileSystem.displayName(of: path)
+      guard path != InputStream.standardInput else {
+        descriptor = STDIN_FILENO
+        return
+      }
+      descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw .system(path, "cannot be opened") }
+    }
+
+    /// Reads until there are more than `count` bytes, or to the end.
+    mutating func read(beyond count: Int) throws(FileError) {
+      while !isComplete, bytes.count <= count {
+        let blockSize = min(count + 1 - bytes.count, max(65_536, bytes.count))
+        isComplete = try !FileSystem.append(
+          to: &bytes, blockSize, of: descriptor, name: name)
+      }
+    }
+  }
+
+  /// Returns true for a path that names a stream.
+  package static func isStream(_ path: String) -> Bool {
+    guard path != standardInput, path != "/dev/stdin" else { return true }
+    // A descriptor of a regular file can be opened again.
+    return descriptorFolders.contains { path.hasPrefix($0) }
+      && FileSystem.entryKind(at: path) == .other
+  }
+
+  /// Returns all bytes.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the stream.
+  ///   - limit: The maximum number of bytes; a longer input is an error.
+  static func read(_ path: String, limit: Int) throws(FileError) -> [UInt8] {
+    let bytes = try bytes(of: path, beyond: limit)
+    guard bytes.count <= limit else {
+      throw FileSystem.tooLargeError(FileSystem.displayName(of: path), limit)
+    }
+    return bytes
+  }
+
+  /// Returns the first bytes, without waiting for more.
+  static func firstBytes(of path: String, count: Int) throws(FileError) -> [UInt8] {
+    Array(try bytes(of: path, beyond: count - 1).prefix(count))
+  }
+
+  private static func bytes(of path: String, beyond count: Int) throws(FileError) -> [UInt8] {
+    let result = contents.withLock { contents -> Result<[UInt8], FileError> in
+      do throws(FileError) {
+        var content: Content
+        if let known = contents.removeValue(forKey: path) {
+          content = known
+        } else {
+          content = try Content(path)
+        }
+        defer { contents[path] = content }
+        try content.read(beyond: count)
+        return .success(content.bytes)
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  /// Opens a temporary file with all bytes, in which a reader can seek. The caller closes it.
+  static func openCopy(of path: String) throws(FileError) -> Int32 {
+    let bytes = try read(path, limit: maximumCopySize)
+    let name = FileSystem.displayName(of: path)
+    guard let file = unsafe tmpfile() else {
+      throw .system(name, "no space for a temporary file")
+    }
+    defer { unsafe fclose(file) }
+    let descriptor = unsafe fcntl(fileno(file), F_DUPFD_CLOEXEC, 0)
+    guard descriptor >= 0 else { throw .system(name, "cannot be opened") }
+    var writtenCount = 0
+    while writtenCount < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes { buffer in
+        unsafe write(
+          descriptor, buffer.baseAddress?.advanced(by: writtenCount), buffer.count - writtenCount)
+      }
+      guard count >= 0 || errno == EINTR else {
+        let error = FileError.system(name, "cannot be copied to a temporary file")
+        close(descriptor)
+        throw error
+      }
+      writtenCount += max(0, count)
+    }
+    lseek(descriptor, 0, SEEK_SET)
+    return descriptor
+  }
+}

@@ -1,0 +1,218 @@
+public import PatternComparison
+internal import SignalPlots
+internal import SystemSupport
+
+/// An HTML page that summarizes the comparison of two folders as a matrix: a row for each pair of
+/// files, and a column for each aspect of vibration.
+///
+/// The page is static and contains no sound. Each row can link to the ``ComparisonReport`` of its
+/// pair.
+public struct FolderReport: Sendable {
+  /// The result for a file. The raw value is the word for users.
+  public enum State: String, CaseIterable, Sendable {
+    /// The takes are equal.
+    case identical
+    /// All differences are within the tolerance.
+    case within
+    /// A difference exceeds the tolerance.
+    case exceeds
+    /// All differences are below the perception thresholds. Only without a tolerance.
+    case imperceptible
+    /// A difference is perceptible. Only without a tolerance.
+    case different
+    /// Only the reference folder contains the file.
+    case missing
+    /// Only the candidate folder contains the file.
+    case new
+    /// A file of the pair cannot be read.
+    case unreadable
+  }
+
+  /// An aspect of vibration: a column of the matrix.
+  enum Aspect: String, CaseIterable {
+    case level
+    case time
+    case frequency
+    case events
+    case other
+
+    init(of difference: Difference) {
+      switch difference.kind {
+      case .curve where difference.unit == .seconds: self = .time
+      case .curve where difference.unit == .percent: self = .frequency
+      case .parameter where difference.unit == .percent: self = .frequency
+      case .level, .curve, .parameter, .sustain: self = .level
+      case .time, .tempo, .duration, .attack, .decay, .release, .length: self = .time
+      case .frequency, .brightness, .spectrum: self = .frequency
+      case .missing, .added, .order: self = .events
+      case .pan, .waveform, .noise, .offset, .clipping, .polarity, .channels: self = .other
+      }
+    }
+  }
+
+  /// A cell of the matrix.
+  struct Cell {
+    /// The emphasis of a cell. The raw value is the class in the style sheet.
+    enum Emphasis: String {
+      case belowThreshold = "low"
+      case perceptible = "felt"
+      case beyondTolerance = "over"
+    }
+
+    let text: String
+    let emphasis: Emphasis
+  }
+
+  /// The result for a file of the folders.
+  public struct Row: Sendable {
+    /// The name of the file, or the name that both files of a pair have in common.
+    public let name: String
+    /// The result.
+    public let state: State
+    /// The reasons for the result as sentences, in descending order of importance: the differences
+    /// beyond the tolerance, all differences, or an error.
+    public let sentences: [String]
+    /// The URL of the report on the pair, relative to the page, or nil.
+    public var address: String?
+    private let comparison: CellSource?
+
+    /// The parts of a comparison that determine the cells.
+    private struct CellSource {
+      let differences: [Difference]
+      let texts: [String]
+      let excessKinds: Set<String>
+    }
+
+    /// Creates the row of a pair.
+    ///
+    /// - Parameters:
+    ///   - name: The name that both files have in common.
+    ///   - comparison: The comparison of the files.
+    ///   - tolerance: The tolerance, or nil.
+    public init(_ name: String, _ comparison: Comparison, tolerance: Tolerance?) {
+      self.name = name
+      let excesses = tolerance.map { comparison.excesses(over: $0) } ?? []
+      let hasPerceptible = comparison.differences.contains(where: \.isNoticeable)
+      if comparison.differences.isEmpty, comparison.equality != .different {
+        state = .identical
+      } else if tolerance != nil {
+        state = excesses.isEmpty ? .within : .exceeds
+      } else {
+        state = hasPerceptible ? .different : .imperceptible
+      }
+      if !excesses.isEmpty {
+        sentences = excesses.map(\.text)
+      } else if comparison.equality == .identical, comparison.spelling.isEmpty {
+        sentences = []
+      } else {
+        sentences = (comparison.verdict.map { [$0] } ?? []) + comparison.differences.map(\.sentence)
+      }
+      self.comparison = CellSource(
+        differences: comparison.differences,
+        texts: comparison.differences.map { FindingText($0, of: comparison).amountText },
+        excessKinds: Set(excesses.map(\.kind.rawValue)))
+    }
+
+    /// Creates the row of a file that cannot be compared.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the file.
+    ///   - state: The result: missing, new, or unreadable.
+    ///   - sentence: The reason.
+    public init(_ name: String, _ state: State, _ sentence: String) {
+      self.name = name
+      self.state = state
+      sentences = [sentence]
+      comparison = nil
+    }
+
+    /// Returns the most significant difference of an aspect, or nil for no difference.
+    func cell(_ aspect: Aspect) -> Cell? {
+      guard let comparison else { return nil }
+      let indices = comparison.differences.indices.filter { index in
+        Aspect(of: comparison.differences[index]) == aspect
+      }
+      let strongest = indices.max { first, second in
+        comparison.differences[first].significance < comparison.differences[second].significance
+      }
+      guard let strongest else { return nil }
+      let difference = comparison.differences[strongest]
+      let isBeyondTolerance = indices.contains { index in
+        comparison.excessKinds.contains(comparison.differences[index].kind.rawValue)
+      }
+      let amount = comparison.texts[strongest]
+      let count = indices.count > 1 ? " (\(indices.count))" : ""
+      return Cell(
+        text: (amount.isEmpty ? difference.kind.rawValue : amount) + count,
+        emphasis: isBeyondTolerance
+          ? .beyondTolerance : difference.isNoticeable ? .perceptible : .belowThreshold)
+    }
+  }
+
+  /// The program and its version.
+  public var generator: String
+  /// The path of the reference folder, as the user typed it.
+  public var referenceFolder: String
+  /// The path of the candidate folder, as the user typed it.
+  public var candidateFolder: String
+  /// The tolerance that the page states, or nil.
+  public var tolerance: Tolerance?
+
+  /// Creates a report.
+  ///
+  /// - Parameters:
+  ///   - generator: The program and its version.
+  ///   - referenceFolder: The path of the reference folder.
+  ///   - candidateFolder: The path of the candidate folder.
+  ///   - tolerance: The tolerance that the page states, or nil.
+  public init(
+    generator: String, referenceFolder: String, candidateFolder: String,
+    tolerance: Tolerance? = nil
+  ) {
+    self.generator = generator
+    self.referenceFolder = referenceFolder
+    self.candidateFolder = candidateFolder
+    self.tolerance = tolerance
+  }
+
+  /// Returns the page. The bytes are reproducible.
+  ///
+  /// - Parameters:
+  ///   - rows: The results, in the order of the page.
+  ///   - verdict: The overall result in one line.
+  public func html(_ rows: [Row], verdict: String) -> [UInt8] {
+    let heads = ["File", "Result"] + Aspect.allCases.map(\.rawValue.capitalizedFirst)
+    let headCells = heads.map { "<th scope=\"col\">\($0)</th>" }.joined()
+    let limits = tolerance.map { "tolerance \(ReportPage.toleranceText($0)) · " } ?? ""
+    let page = Page(
+      template: PageResource.folderPage, script: [], style: PageResource.folderStyle,
+      generator: generator, title: "\(referenceFolder) and \(candidateFolder)")
+    return page.html(
+      texts: [
+        "reference": referenceFolder.escapedForMarkup,
+        "candidate": candidateFolder.escapedForMarkup, "verdict": verdict.escapedForMarkup,
+        "heads": headCells, "rows": rows.map(Self.markup).joined(),
+        "footer": "\(limits)created by \(generator)".escapedForMarkup,
+      ], data: [])
+  }
+
+  /// Returns the table row of a result.
+  private static func markup(of row: Row) -> String {
+    let name = row.name.escapedForMarkup
+    let link = row.address.map { "<a href=\"\($0.escapedForMarkup)\">\(name)</a>" } ?? name
+    var cells = "<th scope=\"row\">\(link)</th><td class=\"\(row.state.rawValue)\">"
+    cells += "\(row.state.rawValue)</td>"
+    switch row.state {
+    case .missing, .new, .unreadable:
+      let reason = row.sentences.joined(separator: " ").escapedForMarkup
+      cells += "<td colspan=\"\(Aspect.allCases.count)\">\(reason)</td>"
+    case .identical, .within, .exceeds, .imperceptible, .different:
+      cells += Aspect.allCases.map { aspect in
+        row.cell(aspect).map { cell in
+          "<td class=\"\(cell.emphasis.rawValue)\">\(cell.text.escapedForMarkup)</td>"
+        } ?? "<td></td>"
+      }.joined()
+    }
+    return "<tr>\(cells)</tr>\n"
+  }
+}

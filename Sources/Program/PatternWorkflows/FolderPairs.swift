@@ -1,0 +1,115 @@
+public import HapticFormats
+public import SystemSupport
+internal import VendorFormats
+
+/// The patterns and sound files of two folders, paired by name.
+///
+/// The name of a file is its path below the folder without extension, so that a pattern can be
+/// compared with its recording or with its conversion to another format. If several files of a
+/// folder have the same name, those with the same extension are paired first.
+public struct FolderPairs: Sendable {
+  /// A file of each folder with the same name.
+  public struct Pair: Equatable, Sendable {
+    /// The name that both files have in common.
+    public let name: String
+    /// The file of the reference folder.
+    public let reference: TakeInput
+    /// The file of the candidate folder.
+    public let candidate: TakeInput
+  }
+
+  /// The pairs, in the order of their names.
+  public let pairs: [Pair]
+  /// The names, with extensions, of files that only the reference folder contains.
+  public let missingNames: [String]
+  /// The names, with extensions, of files that only the candidate folder contains.
+  public let newNames: [String]
+  /// The errors in the folders.
+  public let problems: [FileError]
+
+  /// A file of a folder.
+  private struct Entry {
+    let input: TakeInput
+    /// The path below the folder.
+    let fileName: String
+    /// The path below the folder, without extension.
+    let name: String
+  }
+
+  /// Pairs the files of two folders and their subfolders.
+  ///
+  /// - Parameters:
+  ///   - reference: The path of the reference folder.
+  ///   - candidate: The path of the candidate folder.
+  ///   - formats: The formats that are recognized.
+  ///   - soundLookup: The folder in which the sound files of patterns are looked up.
+  public init(
+    reference: String, candidate: String, formats: FormatRegistry,
+    soundLookup: PatternInput.SoundLookup = .patternFolder
+  ) {
+    var problems: [FileError] = []
+    func entries(in folder: String) -> [Entry] {
+      let found = PatternInput.find(
+        [folder], formats: formats, soundLookup: soundLookup, includesSounds: true)
+      problems += found.problems
+      return found.inputs.map { input in
+        let fileName = input.name.dropFirst(folder.count).drop { $0 == "/" }
+        return Entry(
+          input: TakeInput(input), fileName: String(fileName), name: input.outputStem)
+      }
+    }
+    let references = entries(in: reference)
+    let candidates = entries(in: candidate)
+    self.problems = problems
+
+    let indexPairs = Self.indexPairs(references, candidates)
+    pairs = indexPairs.map { pair in
+      Pair(
+        name: references[pair.reference].name, reference: references[pair.reference].input,
+        candidate: candidates[pair.candidate].input)
+    }
+    let pairedReferences = Set(indexPairs.map(\.reference))
+    missingNames = references.indices.filter { !pairedReferences.contains($0) }
+      .map { references[$0].fileName }
+    let pairedCandidates = Set(indexPairs.map(\.candidate))
+    newNames = candidates.indices.filter { !pairedCandidates.contains($0) }
+      .map { candidates[$0].fileName }
+  }
+
+  /// The indices of the files of a pair.
+  private struct IndexPair {
+    let reference: Int
+    let candidate: Int
+  }
+
+  /// Returns the pairs in the order of the references.
+  private static func indexPairs(_ references: [Entry], _ candidates: [Entry]) -> [IndexPair] {
+    func firstIndices(of entries: [Entry], by key: (Entry) -> String) -> [String: Int] {
+      Dictionary(entries.indices.map { (key(entries[$0]), $0) }) { first, _ in first }
+    }
+    let candidatesByFileName = firstIndices(of: candidates, by: \.fileName)
+    var pairs = references.indices.compactMap { reference in
+      candidatesByFileName[references[reference].fileName].map {
+        IndexPair(reference: reference, candidate: $0)
+      }
+    }
+    // A file without an equal name is paired with the first file that has another extension.
+    let candidatesByName = firstIndices(of: candidates, by: \.name)
+    let pairedReferences = Set(pairs.map(\.reference))
+    for reference in references.indices where !pairedReferences.contains(reference) {
+      if let candidate = candidatesByName[references[reference].name] {
+        pairs.append(IndexPair(reference: reference, candidate: candidate))
+      }
+    }
+    let referencesByName = firstIndices(of: references, by: \.name)
+    let pairedCandidates = Set(pairs.map(\.candidate))
+    for candidate in candidates.indices where !pairedCandidates.contains(candidate) {
+      if let reference = referencesByName[candidates[candidate].name] {
+        pairs.append(IndexPair(reference: reference, candidate: candidate))
+      }
+    }
+    return pairs.sorted {
+      ($0.reference, $0.candidate) < ($1.reference, $1.candidate)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+internal import HapticFormats
+internal import Reading
+package import SoundFile
+internal import SystemSupport
+internal import VendorFormats
+
+extension SoundFileError {
+  /// The number of first bytes that determine the kind of a file.
+  private static let examinedByteCount = 65_536
+
+  /// Reads a sound file. If the file is not a sound file, the error names the kind of the file.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file, or `-` for standard input.
+  ///   - read: Reads the file.
+  package static func namingFileKind<Value: ~Copyable>(
+    of path: String, _ read: () throws(SoundFileError) -> Value
+  ) throws(SoundFileError) -> Value {
+    do throws(SoundFileError) {
+      return try read()
+    } catch {
+      guard error.kind == .notSound, let reason = wrongKindReason(of: path) else { throw error }
+      throw SoundFileError(kind: .notSound, path: error.path, description: reason)
+    }
+  }
+
+  /// Returns the reason that a file is not a sound file, such as `is an HTML page, not a sound
+  /// file`, or nil for a sound file and for an unknown kind of file.
+  package static func wrongKindReason(of path: String) -> String? {
+    let bytes = FileSystem.firstBytes(of: path, count: examinedByteCount)
+    if let kind = FileKind(of: bytes) {
+      return kind.isSound ? nil : text(kind.name, kind.errorSuggestion)
+    }
+    let file = SourceFile(bytes, name: path)
+    if let kind = FileKind(ofUnrecognized: file) {
+      return text(kind.name, kind.errorSuggestion)
+    }
+    let isPattern = FormatRegistry.standard.formats.contains {
+      $0.recognize(bytes.span) == .certain
+    }
+    return isPattern
+      ? text("a haptic pattern", "create a sound from it with 'temblor render'") : nil
+  }
+
+  private static func text(_ kindName: String, _ suggestion: String?) -> String {
+    "is \(kindName), not a sound file" + (suggestion.map { "; \($0)" } ?? "")
+  }
+}

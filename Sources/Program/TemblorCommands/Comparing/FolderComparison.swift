@@ -1,0 +1,287 @@
+import CommandLineKit
+import HapticFormats
+import HapticRender
+import PatternComparison
+import PatternWorkflows
+import ReviewPages
+import Synchronization
+import SystemSupport
+
+/// The comparison of two folders by `compare`: each file is compared with the file of the same name
+/// in the other folder.
+struct FolderComparison {
+  /// The result for a pair.
+  private struct PairResult: Sendable {
+    let row: FolderReport.Row
+    let fields: JSONObject
+    /// The status of an error, or nil.
+    var errorStatus: ExitStatus?
+  }
+
+  private let reference: String
+  private let candidate: String
+  private let options: CompareCommand.Options
+  private let pairs: FolderPairs
+  private let pages: FolderPages?
+
+  /// Pairs the files of two folders.
+  ///
+  /// - Throws: `UsageError` for an output that would overwrite an input, and `FileError`.
+  private init(
+    _ reference: String, _ candidate: String, _ options: CompareCommand.Options,
+    _ formats: FormatRegistry
+  ) throws {
+    self.reference = reference
+    self.candidate = candidate
+    self.options = options
+    let pairs = FolderPairs(
+      reference: reference, candidate: candidate, formats: formats,
+      soundLookup: options.soundLookup)
+    self.pairs = pairs
+    pages = try options.pagePath.map { try FolderPages($0, pairs: pairs.pairs) }
+  }
+
+  /// Compares two folders.
+  ///
+  /// - Returns: The exit status, or nil if the takes are not two folders.
+  static func run(
+    _ options: CompareCommand.Options, _ formats: FormatRegistry, _ terminal: Terminal
+  ) throws -> ExitStatus? {
+    let folders = options.takes.filter { FileSystem.entryKind(at: $0) == .folder }
+    guard folders.count > 1 else { return nil }
+    guard options.takes.count == 2 else {
+      throw UsageError("'compare' compares at most two folders, without other files")
+    }
+    let comparison = try FolderComparison(folders[0], folders[1], options, formats)
+    return try comparison.run(on: terminal)
+  }
+
+  private func run(on terminal: Terminal) throws -> ExitStatus {
+    var work = BatchWork(on: terminal, problems: pairs.problems)
+    guard !pairs.pairs.isEmpty || pairs.problems.isEmpty else { return work.status }
+    let results = compareAll(on: terminal)
+    if options.job.isCancelled() {
+      throw FileError(candidate, "interrupted")
+    }
+    for status in results.compactMap(\.errorStatus) {
+      work.recordStatus(status)
+    }
+    let rows = rows(results)
+    let verdict = verdict(on: rows)
+    let page = try pages?.writeIndex(
+      rows, verdict: verdict, reference: reference, candidate: candidate, options: options)
+    if options.printsJSON {
+      try terminal.output.write(
+        json: fields(results), formatVersion: Comparison.formatVersion)
+    } else {
+      try terminal.output.write(text(rows, verdict: verdict, for: terminal.output))
+    }
+    if let page, let pages {
+      let count = pairs.pairs.count.counted("pair")
+      page.report("\(count), with a page each in \(pages.folder.printable)", on: terminal)
+    }
+    try page?.openInBrowser()
+    if options.tolerance != nil, !isWithinTolerance(rows) {
+      work.recordStatus(.differs)
+    }
+    return work.status
+  }
+
+  // MARK: - Comparing
+
+  /// Compares all pairs on all cores.
+  private func compareAll(on terminal: Terminal) -> [PairResult] {
+    let results = Mutex([PairResult?](repeating: nil, count: pairs.pairs.count))
+    var line = ProgressLine(on: terminal)
+    WorkerPool.run(jobCount: pairs.pairs.count) { [self] index in
+      guard !options.job.isCancelled() else { return }
+      let result = compare(pairs.pairs[index], page: pages?.pairPages[index])
+      results.withLock { $0[index] = result }
+    } meanwhile: { doneCount in
+      line.show("\(doneCount) of \(pairs.pairs.count) pairs")
+    }
+    line.clear()
+    return results.withLock { $0 }.compactMap(\.self)
+  }
+
+  /// Compares a pair, and writes its page.
+  private func compare(_ pair: FolderPairs.Pair, page: FolderPages.PairPage?) -> PairResult {
+    do {
+      let inputs = [pair.reference, pair.candidate].map {
+        $0.playingChannels(options.inputChannels)
+      }
+      let takes = try TakeInput.load(inputs, job: options.job, rate: options.rate)
+      let comparisons = CompareCommand.compare(takes, options.comparison)
+      if let page {
+        try page.checkFolder()
+        _ = try CompareCommand.writePage(
+          at: page.path, comparisons, of: takes, inputs, options,
+          arguments: inputs.map { $0.path ?? $0.name })
+      }
+      var row = FolderReport.Row(
+        pair.name, comparisons[0], tolerance: options.tolerance?.tolerance)
+      row.address = page?.address
+      let comparisonFields =
+        options.printsJSON
+        ? CompareCommand.fields(comparisons, options.tolerance?.tolerance) : [:]
+      return PairResult(
+        row: row, fields: ["name": pair.name, "state": row.state.rawValue] + comparisonFields)
+    } catch {
+      let message = Failure.message(error)
+      return PairResult(
+        row: .init(pair.name, .unreadable, message),
+        fields: [
+          "name": pair.name, "state": FolderReport.State.unreadable.rawValue, "error": message,
+        ], errorStatus: Failure.status(of: error))
+    }
+  }
+
+  // MARK: - Results
+
+  /// Returns the rows of the pairs, then those of missing and new files.
+  private func rows(_ results: [PairResult]) -> [FolderReport.Row] {
+    let missing = pairs.missingNames.map { name in
+      FolderReport.Row(name, .missing, "only in \(reference)")
+    }
+    let new = pairs.newNames.map { name in
+      FolderReport.Row(name, .new, "only in \(candidate)")
+    }
+    return results.map(\.row) + missing + new
+  }
+
+  /// A Boolean value that indicates whether no file is missing, new, unreadable, or beyond the
+  /// tolerance.
+  private func isWithinTolerance(_ rows: [FolderReport.Row]) -> Bool {
+    rows.allSatisfy { $0.state == .identical || $0.state == .within }
+  }
+
+  /// Returns the overall result in one line, such as `B exceeds the tolerance of 1 dB, 5 ms and
+  /// 2 %: 1 of 40 pairs exceeds, 1 file is missing`.
+  private func verdict(on rows: [FolderReport.Row]) -> String {
+    func count(_ state: FolderReport.State) -> Int { rows.count { $0.state == state } }
+    let pairCount = pairs.pairs.count.counted("pair")
+    var parts: [String] = []
+    for (state, predicate) in [
+      (FolderReport.State.exceeds, "beyond the tolerance"), (.different, "perceptibly different"),
+      (.imperceptible, "different below the perception thresholds"), (.identical, "identical"),
+      (.unreadable, "unreadable"),
+    ] where count(state) > 0 && (options.tolerance == nil || state != .identical) {
+      parts.append("\(count(state)) of \(pairCount) \(predicate)")
+    }
+    if count(.missing) > 0 {
+      parts.append("\(count(.missing).counted("file")) missing")
+    }
+    if count(.new) > 0 {
+      parts.append("\(count(.new).counted("new file"))")
+    }
+    let counts = parts.isEmpty ? pairCount : parts.joined(separator: ", ")
+    guard let tolerance = options.tolerance else { return counts }
+    let result = isWithinTolerance(rows) ? "is within" : "exceeds"
+    return "B \(result) the tolerance of \(tolerance.text): \(counts)"
+  }
+
+  private func text(_ rows: [FolderReport.Row], verdict: String, for output: Output) -> String {
+    var text = ""
+    for (label, folder) in [("A", reference), ("B", candidate)] {
+      text += output.styled(label, .bold)
+      text += "  \(folder.printable) (folder, profile \(options.job.profile.name))\n"
+    }
+    var cells: [[String]] = []
+    for row in rows {
+      let sentences = row.sentences.map(\.printable)
+      let listed = options.listsAllDifferences ? sentences : Array(sentences.prefix(1))
+      var first = listed.first ?? ""
+      if sentences.count > listed.count {
+        first += " (and \(sentences.count - listed.count) more)"
+      }
+      cells.append([row.name.printable, row.state.rawValue, first])
+      cells += listed.dropFirst().map { ["", "", $0] }
+    }
+    let lines = TextTable.lines(cells).map { line in
+      String(line.reversed().drop { $0 == " " }.reversed()) + "\n"
+    }
+    return text + "\n" + lines.joined() + "\n\(verdict.printable)\n"
+  }
+
+  private func fields(_ results: [PairResult]) -> JSONObject {
+    let tolerance = options.tolerance?.tolerance
+    return [
+      "referenceFolder": reference, "candidateFolder": candidate,
+      "tolerance": tolerance.map(CompareCommand.fields),
+      "withinTolerance": tolerance.map { _ in isWithinTolerance(rows(results)) },
+      "pairs": results.map(\.fields), "missing": pairs.missingNames, "new": pairs.newNames,
+    ]
+  }
+}
+
+/// The pages of a folder comparison: the matrix, and a report for each pair in a folder next to it.
+private struct FolderPages {
+  /// The page of a pair.
+  struct PairPage {
+    let path: String
+    /// The folder of all pages of pairs.
+    let folder: String
+    /// The URL relative to the matrix.
+    let address: String
+
+    /// Creates the folder of the page.
+    ///
+    /// - Throws: A `FileError` for a link, because the names of pages come from inputs.
+    func checkFolder() throws(FileError) {
+      try ReceivedPath.checkLinks(to: String(path.dropFirst(folder.count)), below: folder)
+      try FileSystem.makeFolder(FileSystem.folder(of: path))
+    }
+  }
+
+  let path: String
+  /// The folder of the pages of pairs.
+  let folder: String
+  private(set) var pairPages: [PairPage] = []
+
+  /// Determines the paths of the pages.
+  ///
+  /// - Throws: `UsageError` if a page would overwrite an input.
+  init(_ path: String, pairs: [FolderPairs.Pair]) throws {
+    guard path != OutputPaths.standardOutput else {
+      throw UsageError("'--output' requires a file name")
+    }
+    self.path = path
+    let stem = FileSystem.stem(of: path)
+    folder = FileSystem.join(
+      FileSystem.folder(of: path), stem == FileSystem.name(of: path) ? stem + "-pairs" : stem)
+    var names: Set<String> = []
+    for pair in pairs {
+      var name = pair.name
+      var number = 2
+      while !names.insert(name.lowercased()).inserted {
+        name = "\(pair.name)-\(number)"
+        number += 1
+      }
+      let address = "\(FileSystem.name(of: folder))/\(name).html"
+      pairPages.append(
+        PairPage(
+          path: FileSystem.join(folder, name + ".html"), folder: folder,
+          address: SARIFReport.uri(address)))
+    }
+    let outputs = [path] + pairPages.map(\.path)
+    guard outputs.contains(where: { FileSystem.entryKind(at: $0) != .missing }) else { return }
+    let inputs = pairs.flatMap { [$0.reference, $0.candidate] }
+    let overwriteCheck = InputOverwriteCheck(reading: inputs.flatMap(\.sourcePaths))
+    for output in outputs where overwriteCheck.isInput(output) {
+      throw UsageError("\(output.inQuotes) is an input file; choose a different '--output'")
+    }
+  }
+
+  /// Writes the matrix.
+  func writeIndex(
+    _ rows: [FolderReport.Row], verdict: String, reference: String, candidate: String,
+    options: CompareCommand.Options
+  ) throws -> PageOutput {
+    let report = FolderReport(
+      generator: "Temblor \(temblorVersion)", referenceFolder: reference,
+      candidateFolder: candidate, tolerance: options.tolerance?.tolerance)
+    let page = report.html(rows, verdict: verdict)
+    try AtomicFileWriter.write(page, to: path)
+    return PageOutput(path: path, byteCount: page.count, opensInBrowser: options.opensPage)
+  }
+}
