@@ -9,6 +9,8 @@ package struct CompiledPattern: Sendable {
   package var plans: [RenderPlan]
   /// The pattern's duration in seconds.
   package var duration: Double
+  /// The duration until the pattern has ended and its output is silent, in seconds.
+  package var soundSeconds: Double { plans.map(\.duration).max() ?? duration }
 
   package init(name: String, plans: [RenderPlan], duration: Double) {
     self.name = name

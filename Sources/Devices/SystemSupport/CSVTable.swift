@@ -4,6 +4,8 @@ package struct CSVTable: Equatable, Sendable {
   package static let maximumRowCount = 100_000
   package static let maximumFieldLength = 65_536
   package static let maximumColumnCount = 256
+  /// The maximum number of lines that an error lists in addition to the first.
+  private static let maximumListedLineCount = 10
 
   package struct Row: Equatable, Sendable {
     /// The line of the file on which the row begins, counted from 1.
@@ -31,12 +33,23 @@ package struct CSVTable: Equatable, Sendable {
   /// Parses UTF-8 text with or without a byte order mark. Lines end in LF or CR LF, and empty lines
   /// are skipped.
   package init(_ bytes: [UInt8]) throws(Problem) {
+    if let kind = Self.otherKind(of: bytes) {
+      throw Problem(lineNumber: 1, reason: "the file contains \(kind), not a table")
+    }
     var reader = CSVReader(bytes)
     guard let names = try reader.readRow(columns: []) else {
       throw Problem(
         lineNumber: 1, reason: "the table is empty; start it with a row of column names")
     }
     columns = names.fields
+    if columns.count == 1, let separator = Self.foreignSeparator(in: columns[0]) {
+      throw Problem(
+        lineNumber: names.lineNumber,
+        reason: """
+          the columns are separated by \(separator); save the table with commas between the \
+          columns and with decimal points
+          """)
+    }
     for (index, name) in columns.enumerated() {
       if name.isEmpty {
         throw Problem(lineNumber: names.lineNumber, reason: "column \(index + 1) has no name")
@@ -47,20 +60,57 @@ package struct CSVTable: Equatable, Sendable {
           reason: "duplicate column \(name.inQuotes); rename one of the columns")
       }
     }
+    var irregularRows: [Row] = []
     while let row = try reader.readRow(columns: columns) {
-      guard row.fields.count == columns.count else {
-        throw Problem(
-          lineNumber: row.lineNumber,
-          reason:
-            "the row has \(row.fields.count) fields, but the table has \(columns.count) columns")
-      }
-      guard rows.count < Self.maximumRowCount else {
+      guard rows.count + irregularRows.count < Self.maximumRowCount else {
         throw Problem(
           lineNumber: row.lineNumber,
           reason: "a table can have at most \(Self.maximumRowCount) rows")
       }
-      rows.append(row)
+      if row.fields.count == columns.count {
+        rows.append(row)
+      } else {
+        irregularRows.append(row)
+      }
     }
+    guard irregularRows.isEmpty else { throw fieldCountProblem(of: irregularRows) }
+  }
+
+  /// Returns the problem of rows with too few or too many fields, which names their lines.
+  private func fieldCountProblem(of irregularRows: [Row]) -> Problem {
+    let first = irregularRows[0]
+    let count = first.fields.count
+    var reason = "the row has \(count) \(count == 1 ? "field" : "fields"), "
+    reason += "but the table has \(columns.count) \(columns.count == 1 ? "column" : "columns")"
+    if count > columns.count {
+      reason += "; use decimal points, and quote fields that contain commas"
+    }
+    let others = irregularRows.dropFirst().map { "\($0.lineNumber)" }
+    let listed = Array(others.prefix(Self.maximumListedLineCount))
+    let more = others.count - listed.count
+    if others.count == 1 {
+      reason += "; line \(others[0]) is also wrong"
+    } else if !others.isEmpty {
+      let items = more > 0 ? listed + ["\(more) more"] : listed
+      reason += "; lines \(items.joined(separator: ", ")) are also wrong"
+    }
+    return Problem(lineNumber: first.lineNumber, reason: reason)
+  }
+
+  /// Returns the kind of a text that is evidently not a table, or nil.
+  private static func otherKind(of bytes: [UInt8]) -> String? {
+    let whitespace: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
+    switch bytes.first(where: { !whitespace.contains($0) }) {
+    case UInt8(ascii: "{"), UInt8(ascii: "["): return "JSON"
+    case UInt8(ascii: "<"): return "HTML or XML"
+    default: return nil
+    }
+  }
+
+  /// Returns the name of the separator in a header row without commas, or nil.
+  private static func foreignSeparator(in header: String) -> String? {
+    if header.utf8.contains(UInt8(ascii: ";")) { return "semicolons" }
+    return header.utf8.contains(UInt8(ascii: "\t")) ? "tabs" : nil
   }
 
   /// Appends a row. Its line number assumes that no earlier field contains a line break.

@@ -62,7 +62,7 @@ public struct PatternGallery: Sendable {
 
   /// Returns the card of a pattern for readers without script. The script also reads its source.
   private static func card(_ take: PageTake, index: Int) -> String {
-    let duration = NumberFormatting.rounded(take.soundDuration, places: 2)
+    let duration = NumberFormatting.rounded(take.patternDuration, places: 3)
     let source = take.sourceText.map { text in
       "<details><summary>Source</summary><pre id=\"source-\(index)\">"
         + "\(text.escapedForContent)</pre></details>"

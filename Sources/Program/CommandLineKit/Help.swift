@@ -222,6 +222,10 @@ extension Program {
       page.appendSection("Examples")
       page.appendExamples(examples)
     }
+    if !relatedPages.isEmpty {
+      page.appendSection("See also")
+      page.appendParagraphs(relatedPages)
+    }
     return page.roff
   }
 }

@@ -44,6 +44,8 @@ package struct Program: Sendable {
   /// The environment variables that the manual page lists in addition to `NO_COLOR`.
   package var environmentVariables: [(name: String, meaning: String)]
   package var manualSections: [(title: String, body: String)]
+  /// The related manual pages and documents, for the last section of the manual page.
+  package var relatedPages: String
   /// The commands to suggest for names that other programs use, such as `compare` for `diff`.
   package var verbSuggestions: [String: String]
   /// The flags that every command accepts. A flag has no effect on a command that does not declare
@@ -61,7 +63,7 @@ package struct Program: Sendable {
     _ name: String, version: String, date: String = "", abstract: String, discussion: String = "",
     groups: [CommandGroup], examples: [Command.Example] = [],
     environment: [(name: String, meaning: String)] = [],
-    manualSections: [(title: String, body: String)] = [],
+    manualSections: [(title: String, body: String)] = [], relatedPages: String = "",
     verbSuggestions alternatives: [String: String] = [:],
     universalFlags flagsOfEveryVerb: [String] = [],
     prepare: @escaping @Sendable (inout ParsedArguments, Terminal) throws -> Void = { _, _ in },
@@ -78,6 +80,7 @@ package struct Program: Sendable {
     self.examples = examples
     self.environmentVariables = environment
     self.manualSections = manualSections
+    self.relatedPages = relatedPages
     self.verbSuggestions = alternatives
     self.universalFlags = flagsOfEveryVerb
     self.prepare = prepare

@@ -40,9 +40,10 @@ enum ConvertCommand {
         can also select a format by the name of its vendor, such as richtap; 'temblor formats' \
         lists these names. Files are replaced atomically, and input files are never overwritten.
 
-        Unless --quiet is given, every loss is printed as LOCATION: approximated: MESSAGE or \
-        LOCATION: dropped: MESSAGE, with the size of the error if it is known. To find out what a \
-        conversion loses, run 'temblor formats FROM TO'.
+        Every loss is printed as LOCATION: approximated: MESSAGE or LOCATION: dropped: MESSAGE, \
+        with the size of the error if it is known. With --quiet, losses are printed only if \
+        --strict prevents the conversion. To find out what a conversion loses, run \
+        'temblor formats FROM TO'.
 
         \(SharedOptions.settingsUnusedText)
 
@@ -188,10 +189,17 @@ enum ConvertCommand {
     var batch = ConversionBatch(
       options: options, formats: formats, conversion: conversion, outputs: outputs,
       terminal: terminal)
-    for (input, path) in zip(inputs, outputs.paths) {
-      try work.attempt { work in try batch.convert(input, to: path, &work) }
+    var line = ProgressLine(on: terminal)
+    for (index, (input, path)) in zip(inputs, outputs.paths).enumerated() {
+      if !options.isQuiet {
+        line.show("\(index) of \(inputs.count) patterns")
+      }
+      try work.attempt { work in
+        try batch.convert(input, to: path, &work) { line.clear() }
+      }
     }
-    let fields = try batch.write(&work)
+    line.clear()
+    let fields = try batch.write(of: inputs.count + problems.count, &work)
     if options.outputs.printsJSON {
       try terminal.output.write(json: ["conversions": fields])
     }
@@ -223,11 +231,23 @@ private struct ConversionBatch {
   }
 
   /// Converts a pattern, reports its losses, and writes it to a stream or plans its files.
-  mutating func convert(_ input: PatternInput, to path: String, _ work: inout BatchWork) throws {
+  ///
+  /// - Parameters:
+  ///   - input: The pattern.
+  ///   - path: The path of the output, or `-` for standard output.
+  ///   - work: The work that records errors.
+  ///   - willReport: Called before anything is written or reported.
+  mutating func convert(
+    _ input: PatternInput, to path: String, _ work: inout BatchWork, _ willReport: () -> Void
+  ) throws {
     let isStream = path == OutputPaths.standardOutput
     let stem = isStream ? input.outputStem : FileSystem.stem(of: path)
     conversion.writingOptions.baseName = FileSystem.name(of: stem)
     let result = try conversion.convert(try input.readFile(), formats: formats)
+    let isReporting = !result.findings.isEmpty || !result.losses.isEmpty || isStream
+    if isReporting {
+      willReport()
+    }
     if !options.isQuiet {
       for finding in result.findings where finding.rule == FormatRegistry.misnamedFile.id {
         terminal.report("\(finding)".printable)
@@ -237,7 +257,7 @@ private struct ConversionBatch {
     let sounds = SoundCopy.find(result.sounds, of: input, to: folder)
     var planned = PlannedConversion(
       input: input, source: result.sourceFormat, losses: result.losses + sounds.losses)
-    if !options.isQuiet {
+    if !options.isQuiet || options.isStrict {
       for loss in planned.losses {
         terminal.report(loss.text.printable)
       }
@@ -265,16 +285,29 @@ private struct ConversionBatch {
   }
 
   /// Writes all planned files if there is no conflict, and returns the fields of each conversion.
-  func write(_ work: inout BatchWork) throws -> [JSONObject] {
+  ///
+  /// - Parameters:
+  ///   - count: The number of patterns.
+  ///   - work: The work that records errors.
+  func write(of count: Int, _ work: inout BatchWork) throws -> [JSONObject] {
     for conflict in plan.conflicts {
       work.recordFailure(conflict.description, .failure)
     }
     var fields: [JSONObject] = []
+    var report = WrittenFileReport()
     for planned in conversions {
       try work.attempt { _ in
         let paths = plan.conflicts.isEmpty ? try planned.files.write(on: terminal) : []
+        if !paths.isEmpty {
+          report.add(planned.files.outputs.map { ($0.path, $0.bytes.count) })
+        }
         fields.append(planned.fields(to: conversion.targetFormat, files: paths))
       }
+    }
+    if !options.isQuiet, plan.conflicts.isEmpty,
+      outputs.paths.first != OutputPaths.standardOutput
+    {
+      report.print(of: count, "pattern", on: terminal)
     }
     return fields
   }

@@ -178,10 +178,10 @@ enum EditCommand {
         "changes": options.changes.count, "removedLines": patch.removedCount,
         "addedLines": patch.addedCount,
       ])
-    } else if terminal.error.isTerminal {
+    } else if terminal.error.isTerminal || options.outputPath != nil {
       let count = options.changes.count.counted("change")
-      terminal.report(
-        "\(name.printable): \(count), \(patch.removedCount) lines replaced by \(patch.addedCount)")
+      let lines = "\(patch.removedCount.counted("line")) replaced by \(patch.addedCount)"
+      terminal.report("\(name.printable): \(count), \(lines)")
     }
   }
 
@@ -189,6 +189,24 @@ enum EditCommand {
 
   private static func fieldNames(ofList list: String) -> String {
     PatternChange.fieldNames(ofList: list).joined(separator: ", ")
+  }
+
+  /// The changes to suggest for names that other programs use.
+  private static let changeSuggestions = [
+    "delete": "remove", "rm": "remove", "copy": "duplicate", "insert": "add", "change": "set",
+  ]
+
+  /// Returns an error that suggests the change that the user may have meant.
+  private static func unknownChange(_ word: String) -> UsageError {
+    if let suggestion = changeSuggestions[word] {
+      return UsageError("unknown change \(word.inQuotes); use \(suggestion.inQuotes)")
+    }
+    let assignment = word.split(separator: "=", omittingEmptySubsequences: false)
+    if assignment.count == 2, !assignment[0].isEmpty, !assignment[1].isEmpty {
+      let command = "set \(String(assignment[0]).shellEscaped) \(assignment[1])"
+      return UsageError("unknown change \(word.inQuotes); use \"\(command)\"")
+    }
+    return UsageError.unknown("change", word, among: changeKeywords)
   }
 
   static func parseChanges(_ words: [String]) throws(UsageError) -> [PatternChange] {
@@ -228,7 +246,7 @@ enum EditCommand {
         let path = try next("CURVE")
         changes.append(.addPoint(time: try number("TIME"), value: try number("VALUE"), to: path))
       default:
-        throw UsageError.unknown("change", keyword, among: changeKeywords)
+        throw unknownChange(keyword)
       }
     }
     return changes

@@ -142,7 +142,7 @@ enum FormatCommand {
         formats follows the same rules. Unknown keys are preserved. The result is written to \
         standard output unless --in-place is given. Symbolic links in a folder are not rewritten.
         """, arguments: [SharedOptions.patternArgument(formats)],
-      options: [inPlace, check],
+      options: [inPlace, check, LiveOptions.quiet],
       examples: [
         .init("temblor format --in-place mine.ahap", "Rewrite a pattern in canonical form.")
       ]
@@ -165,12 +165,14 @@ enum FormatCommand {
   struct Options {
     let patterns: [String]
     let mode: Mode
+    let isQuiet: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry) throws(UsageError) {
       patterns = arguments[SharedOptions.patternArgument(formats)]
       try SharedOptions.refuseBoth("--in-place", "--check", in: arguments)
       let uncheckedMode: Mode = try arguments[inPlace] ? .rewrite : .print
       mode = try arguments[FormatCommand.check] ? .check : uncheckedMode
+      isQuiet = try arguments[LiveOptions.quiet.flag()]
     }
   }
 
@@ -180,20 +182,20 @@ enum FormatCommand {
     let (inputs, problems) = PatternInput.find(options.patterns, formats: formats)
     var work = BatchWork(on: terminal, problems: problems)
     for input in inputs {
-      try work.attempt { work in try format(input, options.mode, terminal, &work) }
+      try work.attempt { work in try format(input, options, terminal, &work) }
     }
     return work.status
   }
 
   private static func format(
-    _ input: PatternInput, _ mode: Mode, _ terminal: Terminal, _ work: inout BatchWork
+    _ input: PatternInput, _ options: Options, _ terminal: Terminal, _ work: inout BatchWork
   ) throws {
     let file = try input.readFile()
     let format = try input.formats.format(of: file)
     guard let canonical = try format.canonicalText(of: file) else {
       throw FileError(input.name, "the format '\(format.id)' has no canonical form")
     }
-    switch mode {
+    switch options.mode {
     case .print:
       try terminal.output.write(canonical.span)
     case .check:
@@ -205,8 +207,10 @@ enum FormatCommand {
         throw FileError(input.name, "cannot be rewritten because it is not a file")
       }
       try input.checkRewriting()
-      if file.bytes != canonical {
-        try AtomicFileWriter.write(canonical, to: path)
+      guard file.bytes != canonical else { return }
+      try AtomicFileWriter.write(canonical, to: path)
+      if !options.isQuiet {
+        terminal.report("\(path.printable): rewritten")
       }
     }
   }

@@ -212,6 +212,41 @@ enum OutputPaths {
   }
 }
 
+/// The files that a command has written. The command reports them on standard error.
+struct WrittenFileReport {
+  /// The maximum number of inputs whose files are listed.
+  private static let maximumListedCount = 2
+
+  private var lines: [String] = []
+  private var doneCount = 0
+
+  /// Adds the files of an input.
+  mutating func add(_ files: [(path: String, byteCount: Int)]) {
+    doneCount += 1
+    lines += files.map { file in
+      let isSmall = file.byteCount < 1_000
+      let size = isSmall ? "\(file.byteCount) bytes" : "\(file.byteCount / 1_000) kB"
+      return "\(file.path.printable): written, \(size)"
+    }
+  }
+
+  /// Prints a line for each file or, for many inputs, the number of inputs whose files were written.
+  ///
+  /// - Parameters:
+  ///   - count: The number of inputs.
+  ///   - noun: The singular noun for an input.
+  ///   - terminal: The streams.
+  func print(of count: Int, _ noun: String, on terminal: Terminal) {
+    guard count > Self.maximumListedCount else {
+      for line in lines {
+        terminal.report(line)
+      }
+      return
+    }
+    terminal.report("\(doneCount) of \(count) \(noun)s written")
+  }
+}
+
 /// The options of a command that writes a page.
 struct PageOptions {
   let path: String

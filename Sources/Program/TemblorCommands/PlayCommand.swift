@@ -101,6 +101,8 @@ enum PlayCommand {
 /// The patterns for a live command. Patterns that cannot be loaded are reported and omitted.
 struct LivePatterns {
   private(set) var loaded: [LoadedPattern] = []
+  /// The duration of each compiled pattern until it is silent, in seconds.
+  private var soundSeconds: [Double] = []
   private var failures: [(name: String, message: String, status: ExitStatus)] = []
 
   init(_ arguments: ParsedArguments, _ formats: FormatRegistry, _ terminal: Terminal) throws {
@@ -128,7 +130,11 @@ struct LivePatterns {
   var status: ExitStatus { Failure.overallStatus(failures.map(\.status)) }
 
   var fields: [JSONObject] {
-    loaded.map { ["pattern": $0.input.name, "seconds": $0.composition.duration] }
+    loaded.enumerated().map { index, pattern in
+      let seconds =
+        index < soundSeconds.count ? soundSeconds[index] : pattern.composition.duration
+      return ["pattern": pattern.input.name, "seconds": seconds]
+    }
       + failures.map { ["pattern": $0.name, "error": $0.message] }
   }
 
@@ -151,6 +157,7 @@ struct LivePatterns {
       }
     }
     loaded = playable
+    soundSeconds = compiled.map(\.soundSeconds)
     return compiled
   }
 
@@ -388,7 +395,7 @@ final class WatchActivity: PlaybackActivity {
     }
     try track.play(compiled, at: time)
     validVersionCount += 1
-    let text = "\(path.printable): \(NumberFormatting.secondsText(compiled.duration))"
+    let text = "\(path.printable): \(NumberFormatting.secondsText(compiled.soundSeconds))"
     // The first version is expected; a log contains every later version.
     if validVersionCount + invalidVersionCount > 1 {
       console.info(text)

@@ -49,6 +49,7 @@ enum PlotCommand {
         output, format, width, theme, show, overlay, SharedOptions.inputChannels,
         SharedOptions.startTime,
         SharedOptions.endTime, SharedOptions.profile, SharedOptions.curveTimes, SharedOptions.pitch,
+        LiveOptions.quiet,
       ] + SharedOptions.soundOptions,
       examples: [
         .init("temblor plot heartbeat", "Draw a pattern in the terminal."),
@@ -96,6 +97,7 @@ enum PlotCommand {
     let outputPath: String?
     let format: PlotFormat?
     let isOverlay: Bool
+    let isQuiet: Bool
 
     init(_ arguments: ParsedArguments, _ formats: FormatRegistry, on terminal: Terminal) throws {
       job = try SharedOptions.renderJob(arguments)
@@ -107,6 +109,7 @@ enum PlotCommand {
       outputPath = try arguments[output]
       format = try arguments[PlotCommand.format]
       isOverlay = try arguments[overlay]
+      isQuiet = try arguments[LiveOptions.quiet.flag()]
     }
   }
 
@@ -126,14 +129,20 @@ enum PlotCommand {
       try SharedOptions.refuseTerminalOutput(terminal)
     }
     var work = BatchWork(on: terminal, problems: problems)
+    var report = WrittenFileReport()
+    var line = ProgressLine(on: terminal)
     for (index, group) in groups.enumerated() {
       do {
         if SignalHandling.isInterruptRequested {
           throw FileError(group[0].name, "interrupted; nothing was written")
         }
+        if outputs != nil, !options.isQuiet {
+          line.show("\(index) of \(groups.count) pictures")
+        }
         let plot = try plot(group, options)
         if let item = outputs?.items[index] {
-          try write(plot, item, style: options.style, on: terminal)
+          let byteCount = try write(plot, item, style: options.style, on: terminal)
+          report.add([(item.path, byteCount)])
         } else {
           if index > 0 {
             try terminal.output.writeLine()
@@ -143,8 +152,14 @@ enum PlotCommand {
       } catch let error as StreamError {
         throw error
       } catch {
+        line.clear()
         work.recordFailure(message(error, about: group), Failure.status(of: error))
       }
+    }
+    line.clear()
+    let isFile = outputs?.items.first.map { $0.path != OutputPaths.standardOutput } ?? false
+    if isFile, !options.isQuiet {
+      report.print(of: groups.count + problems.count, "picture", on: terminal)
     }
     return work.status
   }
@@ -187,9 +202,10 @@ enum PlotCommand {
     return plot
   }
 
+  /// Writes a picture, and returns its size in bytes.
   private static func write(
     _ plot: Plot, _ item: PlotOutputs.Item, style: Style, on terminal: Terminal
-  ) throws {
+  ) throws -> Int {
     let bytes = try plot.draw(as: item.format, width: style.width, theme: style.theme)
     if item.path == OutputPaths.standardOutput {
       try terminal.output.write(bytes.span)
@@ -197,6 +213,7 @@ enum PlotCommand {
       try FileSystem.makeFolder(FileSystem.folder(of: item.path))
       try AtomicFileWriter.write(bytes, to: item.path)
     }
+    return bytes.count
   }
 
   private static func message(_ error: any Error, about inputs: [TakeInput]) -> String {

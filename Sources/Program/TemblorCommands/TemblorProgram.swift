@@ -98,6 +98,25 @@ public enum TemblorProgram {
         ),
         ("XDG_CONFIG_HOME", "Folder of settings and user profiles. Default: ~/.config."),
         ("XDG_CONFIG_DIRS", "Folders of system profiles, separated by colons. Default: /etc/xdg."),
+        (
+          "XDG_RUNTIME_DIR",
+          """
+          Folder of the temporary file with which 'studio --serve --open' starts a browser. \
+          Default: /tmp.
+          """
+        ),
+        (
+          "LC_ALL",
+          "Locale, in preference to LC_CTYPE and LANG. Text is ASCII unless the locale uses UTF-8."
+        ),
+        ("TERM", "If dumb, disables colors and status lines."),
+        (
+          "LISTEN_FDS",
+          """
+          Number of sockets that systemd opened for 'temblor listen'. systemd also sets \
+          LISTEN_PID, NOTIFY_SOCKET, WATCHDOG_PID, and WATCHDOG_USEC.
+          """
+        ),
       ],
       manualSections: [
         (
@@ -130,7 +149,14 @@ public enum TemblorProgram {
           apply only to the saved device.
           """
         ),
-      ], verbSuggestions: verbSuggestions, universalFlags: [SharedOptions.noConfig.primaryName],
+      ],
+      relatedPages: """
+        aplay(1), arecord(1), jq(1), pactl(1), pw-cli(1), systemd.socket(5), xdg-open(1)
+
+        'temblor help COMMAND' prints the options of a command. The Debian package installs the \
+        changelog in /usr/share/doc/temblor.
+        """,
+      verbSuggestions: verbSuggestions, universalFlags: [SharedOptions.noConfig.primaryName],
       prepare: { arguments, terminal in
         try settings.applyDefaults(to: &arguments, on: terminal)
         try prepare(arguments)

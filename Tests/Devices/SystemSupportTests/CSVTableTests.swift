@@ -18,7 +18,7 @@ import Testing
     #expect(problem("id,,x\n") == "line 1: column 2 has no name")
     #expect(problem("id,id\n") == "line 1: duplicate column 'id'; rename one of the columns")
     #expect(
-      problem("id,level\na,1\n\nb\n") == "line 4: the row has 1 fields, but the table has 2 columns"
+      problem("id,level\na,1\n\nb\n") == "line 4: the row has 1 field, but the table has 2 columns"
     )
     #expect(
       problem("id,level\na,\"1\n2\n") == "line 2, column 'level': missing closing quotation mark")
@@ -37,6 +37,35 @@ import Testing
     #expect(
       problem(Array("id\n".utf8) + [0xFF])
         == "line 2, column 'id': the field is not valid UTF-8; save the table as UTF-8")
+  }
+
+  @Test("All rows with a wrong number of fields are named at once")
+  func irregularRowsAreNamedAtOnce() {
+    #expect(
+      problem("id,level\na,1\nb\nc,2\nd\n")
+        == "line 3: the row has 1 field, but the table has 2 columns; line 5 is also wrong")
+    #expect(
+      problem("id,level\na,0,5\nb,0,6\nc,0,7\n")
+        == """
+        line 2: the row has 3 fields, but the table has 2 columns; use decimal points, and quote \
+        fields that contain commas; lines 3, 4 are also wrong
+        """)
+    let many = String(repeating: "a\n", count: 14)
+    #expect(problem("id,level\n" + many)?.hasSuffix("11, 12, 3 more are also wrong") == true)
+  }
+
+  @Test("A table with other separators, and a text that is not a table, are called by their kind")
+  func otherTextsAreCalledByTheirKind() {
+    #expect(
+      problem("id;level\na;0,6\n")
+        == """
+        line 1: the columns are separated by semicolons; save the table with commas between the \
+        columns and with decimal points
+        """)
+    #expect(problem("id\tlevel\n")?.contains("separated by tabs") == true)
+    #expect(
+      problem("{\n  \"Version\": 1.0\n}\n") == "line 1: the file contains JSON, not a table")
+    #expect(problem("<html>") == "line 1: the file contains HTML or XML, not a table")
   }
 
   @Test func lengthsAreBounded() {

@@ -48,7 +48,7 @@ import VendorFormats
   private func run(_ words: String...) -> (status: CommandLineKit.ExitStatus, error: String) {
     let recorded = RecordedTerminal()
     let status = TemblorProgram.program().run(words, on: recorded.terminal)
-    return (status, recorded.error.replacing(place.path + "/", with: ""))
+    return (status, recorded.error.replacing(place.path + "/", with: "").withoutWrittenFiles)
   }
 
   private func sounds(of path: String) throws -> [String] {
@@ -62,7 +62,8 @@ import VendorFormats
     let recorded = RecordedTerminal()
     let words = ["convert", place("in/tap.ahap"), "--json", "-o", place("out/new.ahap")] + options
     #expect(TemblorProgram.program().run(words, on: recorded.terminal) == .done)
-    #expect(recorded.error.replacing(place.path + "/", with: "") == Self.copied)
+    #expect(
+      recorded.error.replacing(place.path + "/", with: "").withoutWrittenFiles == Self.copied)
     #expect(try sounds(of: "out/new.ahap") == ["sounds/hit.wav", "sounds/hit.wav"])
     #expect(
       try FileSystem.read(place("out/sounds/hit.wav"))
@@ -157,7 +158,8 @@ import VendorFormats
     for expected in [Self.copied, ""] {
       let recorded = RecordedTerminal()
       #expect(TemblorProgram.program().run(words, on: recorded.terminal) == .done)
-      #expect(recorded.error.replacing(place.path + "/", with: "") == expected)
+      #expect(
+        recorded.error.replacing(place.path + "/", with: "").withoutWrittenFiles == expected)
     }
   }
 

@@ -32,6 +32,7 @@ import VendorFormats
       """, to: "tap.ahap")
   }
 
+  /// Runs the program. The messages are those about inputs, without the lines on written files.
   private func run(_ words: String...) -> (
     status: CommandLineKit.ExitStatus, output: String, error: String
   ) {
@@ -40,7 +41,7 @@ import VendorFormats
     let folder = place.path + "/"
     return (
       status, recorded.output.replacing(folder, with: ""),
-      recorded.error.replacing(folder, with: "")
+      recorded.error.replacing(folder, with: "").withoutWrittenFiles
     )
   }
 

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func nothingIsToBeSaidOfWhatConvertWrites() throws {
-    #expect(try place.temblor("convert", "light", "--format", "haptic") == .init(0))
+    #expect(try place.temblor("convert", "light", "--format", "haptic", "-q") == .init(0))
     #expect(try place.temblor("check", "light.haptic") == .init(0))
   }
 

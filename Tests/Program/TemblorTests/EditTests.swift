@@ -27,7 +27,7 @@ import Testing
         == Self.mine.replacing("0.50", with: "1.25").replacing("0.5 }", with: "0.6 }"))
     #expect(
       try place.temblor("edit", "a.ahap", "set", "events[0].time", "0.5", "-o", "b.ahap")
-        == .init(0))
+        == .init(0, error: "b.ahap: 1 change, 1 line replaced by 1\n"))
     #expect(
       (place.text("a.ahap") ?? "").contains("1.25")
         && (place.text("b.ahap") ?? "").contains("\"Time\": 0.5,"))
@@ -105,6 +105,18 @@ import Testing
         --help'.\n
         """
       ),
+      (
+        ["delete", "events[0]"], 64,
+        "temblor: unknown change 'delete'; use 'remove'\nSee 'temblor edit --help'.\n"
+      ),
+      (
+        ["events[0].time=0.5"], 64,
+        """
+        temblor: unknown change 'events[0].time=0.5'; use "set 'events[0].time' 0.5"
+        See 'temblor edit --help'.
+
+        """
+      ),
       (["--dry-run"], 64, "temblor: missing CHANGE\nSee 'temblor edit --help'.\n"),
     ] as [([String], Int32, String)] {
       #expect(
@@ -120,7 +132,7 @@ import Testing
     )
     #expect(
       try place.temblor("edit", "light", "set", "events[0].time", "1", "-o", "light.ahap")
-        == .init(0))
+        == .init(0, error: "light.ahap: 1 change, 1 line replaced by 1\n"))
     #expect(try place.temblor("convert", "light", "--format", "haptic").status == 0)
     #expect(
       try place.temblor("edit", "light.haptic")

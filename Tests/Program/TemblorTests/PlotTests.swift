@@ -60,7 +60,7 @@ import Testing
 
   @Test func theEndingSaysWhatIsWritten() throws {
     for (name, mark) in [("a.png", "\u{FFFD}PNG"), ("a.SVG", "<svg"), ("a.pdf", "%PDF")] {
-      #expect(try place.temblor("plot", "heartbeat", "-o", name) == .init(0))
+      #expect(try place.temblor("plot", "heartbeat", "-q", "-o", name) == .init(0))
       #expect(place.text(name)?.hasPrefix(mark) == true)
     }
     #expect(place.names() == ["a.SVG", "a.pdf", "a.png"])
@@ -87,7 +87,7 @@ import Testing
     try place.write(Patterns.tap(), to: "in/deep/tap.ahap")
     #expect(
       try place.temblor("plot", "light.wav", "in", "soft", "-o", "out", "--format", "svg")
-        == .init(0))
+        == .init(0, error: "3 of 3 pictures written\n"))
     #expect(
       place.names(below: "out") == [
         "out/deep/", "out/deep/tap.svg", "out/light.svg", "out/soft.svg",
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test func standardInputIsReadOnce() throws {
-    let run = try place.temblor("plot", "-", "-o", "a.svg", input: Patterns.tap())
+    let run = try place.temblor("plot", "-", "-q", "-o", "a.svg", input: Patterns.tap())
     #expect(run == .init(0))
     #expect(
       place.text("a.svg")?.contains(
@@ -114,7 +114,7 @@ import Testing
 
   @Test func aPartIsDrawn() throws {
     let part = ["plot", "earthquake-splash", "--start", "800ms", "--end", "1.4"]
-    #expect(try place.temblor(part + ["-o", "a.svg"]) == .init(0))
+    #expect(try place.temblor(part + ["-q", "-o", "a.svg"]) == .init(0))
     #expect(place.text("a.svg")?.contains(">0.8–1.4 s of 2.2 s · ") == true)
     #expect(try place.temblor(part).output.contains("0.8–1.4 s of 2.2 s · "))
     let late = try place.temblor("plot", "light", "--start", "3", "-o", "b.svg")
@@ -124,7 +124,7 @@ import Testing
 
   @Test func severalAreDrawnOverOneAnother() throws {
     let names = ["light", "medium", "rigid", "soft"]
-    #expect(try place.temblor(["plot", "--overlay", "-o", "a.svg"] + names) == .init(0))
+    #expect(try place.temblor(["plot", "--overlay", "-q", "-o", "a.svg"] + names) == .init(0))
     for name in names {
       #expect(place.text("a.svg")?.contains(">\(name)</tspan>") == true)
     }
@@ -133,7 +133,8 @@ import Testing
   }
 
   @Test func twoAreDrawnOverOneAnother() throws {
-    #expect(try place.temblor("plot", "light", "rigid", "--overlay", "-o", "a.svg") == .init(0))
+    #expect(
+      try place.temblor("plot", "light", "rigid", "--overlay", "-q", "-o", "a.svg") == .init(0))
     #expect(place.text("a.svg")?.contains("<title>light, rigid</title>") == true)
     #expect(
       try place.temblor("plot", "light", "--overlay").error.hasPrefix(
@@ -180,6 +181,7 @@ import Testing
       run.error == """
         nope: \(Sentence.unknownPattern)
         a.ahap:2:1: error: \(Sentence.unclosedObject)
+        1 of 3 pictures written
 
         """)
     #expect(place.names(below: "out") == ["out/light.png"])

@@ -91,7 +91,8 @@ async function chooseTake(index) {
   deck.pausedPosition = 0;
   deck.setLoop(0, Math.max(data.takes[index].duration, 0.02), isLooping());
   find("#now").innerHTML = `${escaped(data.takes[index].name)}<small>${escaped(countsText(data.takes[index]))}</small>`;
-  find("#duration").textContent = `/ ${clockText(deck.to, deck.to)} ${axisUnit(deck.to)}`;
+  const duration = data.takes[index].length;
+  find("#duration").textContent = `/ ${clockText(duration, duration)} ${axisUnit(duration)}`;
   drawScrub();
   markCards();
   drawPlace();

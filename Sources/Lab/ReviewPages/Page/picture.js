@@ -25,7 +25,7 @@ function measureStage() {
   const width = find("#stage").clientWidth;
   const isNarrow = innerWidth <= 720;
   const left = isNarrow ? 30 : 58;
-  const right = isNarrow ? 46 : 58;
+  const right = isNarrow ? 54 : 58;
   const lanes = state.view === "pattern"
     ? [[22, isNarrow ? 152 : 210], [isNarrow ? 190 : 250, isNarrow ? 246 : 320]]
     : [[22, isNarrow ? 246 : 320]];

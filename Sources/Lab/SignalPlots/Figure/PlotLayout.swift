@@ -58,6 +58,8 @@ struct PlotLayout: Equatable, Sendable {
   private static let narrowWidth = 520.0
   /// The width of a legend's symbol at a scale of 1.
   static let legendSymbolWidth = 26.0
+  /// The width of text in a wide font, such as DejaVu Sans, relative to the estimate.
+  private static let wideFontRatio = 1.15
 
   /// Lays out a figure at a width in pixels, clamped to `Plot.allowedWidths`.
   init(_ plot: Plot, width: Int) {
@@ -247,7 +249,10 @@ struct PlotLayout: Equatable, Sendable {
   }
 
   private func legendWidth(of entry: PlotPanel.LegendEntry) -> Double {
-    let labelWidth = entry.labels.reduce(0) { $0 + width(of: $1, fontSize: Self.labelFontSize) }
+    let estimatedWidth = entry.labels.reduce(0) {
+      $0 + width(of: $1, fontSize: Self.labelFontSize)
+    }
+    let labelWidth = estimatedWidth * Self.wideFontRatio
     let symbolWidth =
       switch entry {
       case .sharpnessScale: 84.0 + 12

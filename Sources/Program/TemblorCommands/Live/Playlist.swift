@@ -109,7 +109,7 @@ final class Playlist: PlaybackActivity {
     let pattern = patterns[currentIndex]
     console.hint(
       "\(currentIndex + 1) of \(patterns.count): \(pattern.name.printable), "
-        + NumberFormatting.secondsText(pattern.duration))
+        + NumberFormatting.secondsText(pattern.soundSeconds))
   }
 }
 

@@ -66,3 +66,13 @@ final class RecordedTerminal: Sendable {
     return Terminal(output: output, error: error) { [self] in state.withLock { $0.time } }
   }
 }
+
+extension String {
+  /// The lines without those that report written files.
+  var withoutWrittenFiles: String {
+    let lines = split(separator: "\n").filter {
+      !$0.contains(": written, ") && !$0.hasSuffix(" patterns written")
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+}
