@@ -308,6 +308,7 @@ struct ABXOptions {
     seed = try arguments[Self.seedOption].map { UInt64($0) }
     levelMatch = try arguments[Self.matchOption]
     recordPath = try arguments[Self.outputOption]
+    try OutputPaths.requireFile(recordPath)
   }
 
   func keys(seed: UInt64) -> [KeyPress] {

@@ -34,7 +34,7 @@ enum FollowCommand {
   ).double(in: 5...500)
   private static let maximumFrequency = Option(
     "--high", value: "HZ", help: "Highest vibration frequency, 20 to 1000 Hz.",
-    defaultText: "set by the profile, but from 80 to 250"
+    defaultText: "set by the profile, limited to 80 to 250"
   ).double(in: 20...1_000)
   private static let delay = Option(
     "--delay", value: "MS", help: "Delay of the vibration, 0 to 2000 ms."

@@ -180,9 +180,7 @@ enum ReportOutput {
     levelMatch: LevelMatch?,
     tolerance: Tolerance? = nil, studio: String? = nil, job: RenderJob, command: String
   ) throws -> Int {
-    guard path != OutputPaths.standardOutput else {
-      throw UsageError("'--output' requires a file name")
-    }
+    try OutputPaths.requireFile(path)
     let sounds = try pageSounds(inputs, takes: takes, job: job)
     let report = ComparisonReport(
       generator: "Temblor \(temblorVersion)", command: command,

@@ -193,6 +193,13 @@ enum OutputPaths {
   static let standardOutput = "-"
   static let pageExtensions = ["html", "htm"]
 
+  /// Throws an error if an output that must be a file is standard output.
+  static func requireFile(_ path: String?, option: String = "--output") throws(UsageError) {
+    guard path != standardOutput else {
+      throw UsageError("\(option.inQuotes) requires a file name")
+    }
+  }
+
   /// Throws an error if an output would overwrite one of the takes.
   static func checkIsNoInput(_ path: String, of takes: [TakeInput]) throws(UsageError) {
     // A file that does not exist cannot be an input, so the patterns need not be read.

@@ -99,6 +99,7 @@ import Testing
       "unknown file extension of 'f.wav'; use .png, .svg, or .pdf"
     ),
     ("calibrate take.wav --profile phone -o -", "'--output' requires a file name"),
+    ("abx light medium --simulate ab -o -", "'--output' requires a file name"),
     ("abx light medium --output r.wav", "unknown file extension of 'r.wav'; use .json or .csv"),
     (
       "play light --record x.wav --device wav:./x.wav",

@@ -166,9 +166,8 @@ enum CalibrateCommand {
   static func run(
     _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment
   ) throws -> ExitStatus {
-    for option in ["--output", "--plot"] where arguments.value(option) == OutputPaths.standardOutput
-    {
-      throw UsageError("\(option.inQuotes) requires a file name")
+    for option in ["--output", "--plot"] {
+      try OutputPaths.requireFile(arguments.value(option), option: option)
     }
     let options = try SweepOptions(arguments)
     if let output = arguments.value("--output"), let path = options.profilePath {

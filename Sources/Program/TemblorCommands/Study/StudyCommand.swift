@@ -161,6 +161,7 @@ enum StudyCommand {
       breakInterval = try arguments[StudyCommand.breakInterval]
       simulation = try arguments[simulate]
       savePath = try arguments[output]
+      try OutputPaths.requireFile(savePath)
     }
 
     /// The path of the results, or nil if they are not saved.
