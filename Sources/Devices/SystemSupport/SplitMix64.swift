@@ -13,4 +13,32 @@ package struct SplitMix64: RandomNumberGenerator, Equatable, Sendable {
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
   }
+
+  /// Returns a number of at least 0 and less than 1 with 53 random bits.
+  package mutating func nextFraction() -> Double { Double(next() >> 11) * 0x1p-53 }
+
+  /// Returns a number from 0 to `bound` − 1 without bias: the upper half of the product of a random
+  /// number and the bound (Lemire 2019, "Fast random integer generation in an interval").
+  package mutating func next(below bound: UInt64) -> UInt64 {
+    var product = next().multipliedFullWidth(by: bound)
+    if product.low < bound {
+      let minimum = (0 &- bound) % bound
+      while product.low < minimum {
+        product = next().multipliedFullWidth(by: bound)
+      }
+    }
+    return product.high
+  }
+
+  /// Returns the elements in a random order (Fisher and Yates).
+  ///
+  /// The order is part of the format of studies, so it does not depend on the standard library.
+  package mutating func shuffled<Element>(_ elements: [Element]) -> [Element] {
+    var elements = elements
+    for index in elements.indices.dropLast() {
+      let remainingCount = UInt64(elements.count - index)
+      elements.swapAt(index, index + Int(next(below: remainingCount)))
+    }
+    return elements
+  }
 }

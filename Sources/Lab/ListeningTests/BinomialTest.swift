@@ -1,4 +1,4 @@
-/// The one-sided exact binomial test against guessing.
+/// The one-sided exact binomial test against guessing, and the tails of binomial distributions.
 public enum BinomialTest {
   /// Returns the probability that guessing gives at least a number of correct answers.
   ///
@@ -29,5 +29,41 @@ public enum BinomialTest {
       sum /= 2
     }
     return min(1, sum)
+  }
+
+  /// Returns the probability of at least a number of successes for any probability of a success.
+  ///
+  /// Unlike `pValue`, the result is rounded.
+  ///
+  /// The terms of the binomial distribution are relative to the largest term, and their total
+  /// normalizes them. The distant terms underflow to 0 without a loss.
+  static func probability(ofAtLeast successCount: Int, in trialCount: Int, proportion: Double)
+    -> Double
+  {
+    guard successCount > 0 else { return 1 }
+    guard successCount <= trialCount else { return 0 }
+    guard proportion > 0 else { return 0 }
+    guard proportion < 1 else { return 1 }
+    let odds = proportion / (1 - proportion)
+    let mode = min(trialCount, Int(Double(trialCount + 1) * proportion))
+    var upperTail = mode >= successCount ? 1.0 : 0
+    var total = 1.0
+    var term = 1.0
+    for count in mode..<trialCount {
+      term *= odds * Double(trialCount - count) / Double(count + 1)
+      total += term
+      if count + 1 >= successCount {
+        upperTail += term
+      }
+    }
+    term = 1
+    for count in stride(from: mode, to: 0, by: -1) {
+      term *= Double(count) / (odds * Double(trialCount - count + 1))
+      total += term
+      if count - 1 >= successCount {
+        upperTail += term
+      }
+    }
+    return upperTail / total
   }
 }

@@ -5,6 +5,11 @@ package struct MeanEstimate: Equatable, Sendable {
   /// Half the width of the confidence interval, or 0 for a single value.
   package let confidenceHalfWidth: Double
 
+  /// The confidence interval, which contains only the mean for a single value.
+  package var interval: ClosedRange<Double> {
+    (mean - confidenceHalfWidth)...(mean + confidenceHalfWidth)
+  }
+
   /// Estimates the mean of at least one value.
   package init(of values: [Double]) {
     let count = Double(values.count)

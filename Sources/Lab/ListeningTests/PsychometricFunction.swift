@@ -1,0 +1,295 @@
+internal import CMath
+internal import SystemSupport
+
+/// A psychometric function: the probability of a correct answer as a function of the level of a
+/// stimulus.
+///
+/// The function is a logistic curve between the guess rate γ and one minus the lapse rate λ:
+///
+///     ψ(x) = γ + (1 − γ − λ) F(x),   F(x) = 1 / (1 + exp(−β (x − α)))
+///
+/// α is the midpoint and β the slope of the curve. The rates are fixed, and maximum likelihood
+/// determines α and β. A small fixed lapse rate prevents single slips of attention at high levels
+/// from flattening the curve (Wichmann and Hill 2001, "The psychometric function: I. Fitting,
+/// sampling, and goodness of fit", Perception & Psychophysics 63).
+package struct PsychometricFunction: Equatable, Sendable {
+  /// The answers at one level.
+  package struct Block: Equatable, Sendable {
+    /// The level of the stimulus.
+    package var value: Double
+    /// The number of answers that count as successes.
+    package var successCount: Int
+    /// The number of answers.
+    package var trialCount: Int
+
+    /// Creates the answers at one level.
+    package init(value: Double, successCount: Int, trialCount: Int) {
+      self.value = value
+      self.successCount = successCount
+      self.trialCount = trialCount
+    }
+  }
+
+  /// The lapse rate λ of all fits.
+  package static let lapseRate = 0.02
+  /// The minimum number of different levels of a fit.
+  package static let minimumBlockCount = 3
+  /// The number of simulated repetitions of an experiment for a confidence interval.
+  private static let bootstrapCount = 1_000
+  /// The seed of these simulations. A report is therefore reproducible.
+  private static let bootstrapSeed: UInt64 = 1
+  /// The fraction of the repetitions outside each bound of the confidence interval.
+  private static let tailProbability = 0.025
+
+  /// The probability γ of a success far below the midpoint.
+  package let guessRate: Double
+  /// The level α at which F is one half.
+  package let midpoint: Double
+  /// The slope β, per unit of the level.
+  package let slope: Double
+
+  /// Creates a function from its parameters.
+  package init(guessRate: Double, midpoint: Double, slope: Double) {
+    self.guessRate = guessRate
+    self.midpoint = midpoint
+    self.slope = slope
+  }
+
+  /// Fits a function by maximum likelihood.
+  ///
+  /// Returns nil if the answers do not determine the function: with fewer than three levels, if the
+  /// answers do not improve with the level, or if they change from guesses to certainty between two
+  /// adjacent levels.
+  ///
+  /// - Parameters:
+  ///   - blocks: The answers by level. The levels are different.
+  ///   - guessRate: The guess rate of the procedure.
+  package init?(fitting blocks: [Block], guessRate: Double) {
+    guard let fitting = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
+    let best = fitting.refined(from: fitting.bestGridPoint())
+    guard fitting.isDetermined(best) else { return nil }
+    self = best
+  }
+
+  /// Returns the probability of a success at a level.
+  package func proportion(at value: Double) -> Double {
+    let logistic = 1 / (1 + exp(-slope * (value - midpoint)))
+    return guessRate + (1 - guessRate - Self.lapseRate) * logistic
+  }
+
+  /// Returns the level at which successes have a probability between the guess rate and one minus
+  /// the lapse rate.
+  package func value(atProportion proportion: Double) -> Double {
+    let logistic = (proportion - guessRate) / (1 - guessRate - Self.lapseRate)
+    return midpoint + log(logistic / (1 - logistic)) / slope
+  }
+
+  /// Returns the logarithm of the likelihood of answers, without their binomial coefficients.
+  func logLikelihood(of blocks: [Block]) -> Double {
+    blocks.reduce(0) { sum, block in
+      let probability = proportion(at: block.value)
+      let failureCount = block.trialCount - block.successCount
+      return sum + Double(block.successCount) * log(probability)
+        + Double(failureCount) * log(1 - probability)
+    }
+  }
+
+  /// Returns the deviance of the fit: twice the difference between the logarithm of the likelihood
+  /// of the observed proportions and of this function. For a valid model, the expected deviance is
+  /// about the number of levels minus 2.
+  package func deviance(of blocks: [Block]) -> Double {
+    let saturated = blocks.reduce(0.0) { sum, block in
+      let counts = [block.successCount, block.trialCount - block.successCount]
+      return counts.reduce(sum) { partialSum, count in
+        guard count > 0 else { return partialSum }
+        return partialSum + Double(count) * log(Double(count) / Double(block.trialCount))
+      }
+    }
+    return 2 * (saturated - logLikelihood(of: blocks))
+  }
+
+  /// Returns the 95 % confidence interval of the level with a probability, by the parametric
+  /// bootstrap (Wichmann and Hill 2001, part II): experiments with the same levels and numbers of
+  /// trials are simulated with this function and fitted, and the interval excludes 2.5 % of these
+  /// fits on each side.
+  package func interval(ofValueAt proportion: Double, blocks: [Block]) -> ClosedRange<Double>? {
+    guard let fitting = PsychometricFit(blocks, guessRate: guessRate) else { return nil }
+    var generator = SplitMix64(seed: Self.bootstrapSeed)
+    var values: [Double] = []
+    for _ in 0..<Self.bootstrapCount {
+      let simulated = blocks.map { block in
+        simulatedBlock(like: block, using: &generator)
+      }
+      let repetition = fitting.replacingBlocks(simulated).refined(from: self)
+      values.append(repetition.value(atProportion: proportion))
+    }
+    values.sort()
+    let outsideCount = Int(Double(Self.bootstrapCount) * Self.tailProbability)
+    return values[outsideCount]...values[values.count - 1 - outsideCount]
+  }
+
+  /// Returns answers at a level that are drawn with the probability of this function.
+  private func simulatedBlock(like block: Block, using generator: inout SplitMix64) -> Block {
+    let probability = proportion(at: block.value)
+    var simulated = block
+    simulated.successCount = 0
+    for _ in 0..<block.trialCount where generator.nextFraction() < probability {
+      simulated.successCount += 1
+    }
+    return simulated
+  }
+}
+
+/// The maximum-likelihood fit of a psychometric function to answers, with bounds of its parameters.
+private struct PsychometricFit {
+  /// The number of midpoints and of slopes in the grid of initial values.
+  private static let gridSize = 24
+  /// The maximum number of Fisher scoring steps.
+  private static let maximumStepCount = 60
+  /// The change of the log likelihood below which the fit ends.
+  private static let tolerance = 1e-12
+  /// The difference of β (x − α) between F = 5 % and F = 95 %.
+  private static let transitionWidth = 5.888_877_957_332_88
+  /// The minimum transition from 5 to 95 %, as a fraction of the smallest distance of two levels.
+  private static let minimumTransitionRatio = 0.25
+  /// The maximum transition from 5 to 95 %, as a multiple of the range of levels.
+  private static let maximumTransitionRatio = 10.0
+
+  private let blocks: [PsychometricFunction.Block]
+  private let guessRate: Double
+  private let midpointRange: ClosedRange<Double>
+  private let slopeRange: ClosedRange<Double>
+
+  init?(_ blocks: [PsychometricFunction.Block], guessRate: Double) {
+    let values = blocks.map(\.value).sorted()
+    guard values.count >= PsychometricFunction.minimumBlockCount, let first = values.first,
+      let last = values.last
+    else { return nil }
+    let distances = zip(values.dropFirst(), values).map { next, previous in next - previous }
+    guard let minimumDistance = distances.min(), minimumDistance > 0 else { return nil }
+    let range = last - first
+    self.blocks = blocks
+    self.guessRate = guessRate
+    midpointRange = (first - range)...(last + range)
+    let minimumSlope = Self.transitionWidth / (Self.maximumTransitionRatio * range)
+    let maximumSlope = Self.transitionWidth / (Self.minimumTransitionRatio * minimumDistance)
+    slopeRange = minimumSlope...maximumSlope
+  }
+
+  /// Returns the same fit of other answers at the same levels.
+  func replacingBlocks(_ blocks: [PsychometricFunction.Block]) -> PsychometricFit {
+    PsychometricFit(self, blocks: blocks)
+  }
+
+  private init(_ fit: PsychometricFit, blocks: [PsychometricFunction.Block]) {
+    self.blocks = blocks
+    guessRate = fit.guessRate
+    midpointRange = fit.midpointRange
+    slopeRange = fit.slopeRange
+  }
+
+  private func function(midpoint: Double, slope: Double) -> PsychometricFunction {
+    PsychometricFunction(
+      guessRate: guessRate,
+      midpoint: min(max(midpoint, midpointRange.lowerBound), midpointRange.upperBound),
+      slope: min(max(slope, slopeRange.lowerBound), slopeRange.upperBound))
+  }
+
+  /// Returns the most likely function of a grid, because the likelihood can have several maxima.
+  func bestGridPoint() -> PsychometricFunction {
+    var best = function(midpoint: midpointRange.lowerBound, slope: slopeRange.lowerBound)
+    var bestLikelihood = -Double.infinity
+    let midpointStep =
+      (midpointRange.upperBound - midpointRange.lowerBound) / Double(Self.gridSize - 1)
+    let slopeRatio = slopeRange.upperBound / slopeRange.lowerBound
+    for row in 0..<Self.gridSize {
+      let slope = slopeRange.lowerBound * pow(slopeRatio, Double(row) / Double(Self.gridSize - 1))
+      for column in 0..<Self.gridSize {
+        let candidate = function(
+          midpoint: midpointRange.lowerBound + midpointStep * Double(column), slope: slope)
+        let likelihood = candidate.logLikelihood(of: blocks)
+        if likelihood > bestLikelihood {
+          best = candidate
+          bestLikelihood = likelihood
+        }
+      }
+    }
+    return best
+  }
+
+  /// Returns the function at the maximum of the likelihood near a function, by Fisher scoring with
+  /// step halving.
+  func refined(from start: PsychometricFunction) -> PsychometricFunction {
+    var best = start
+    var bestLikelihood = start.logLikelihood(of: blocks)
+    for _ in 0..<Self.maximumStepCount {
+      guard let step = scoringStep(at: best) else { break }
+      var scale = 1.0
+      var improvement = 0.0
+      // A full step can pass the maximum.
+      while scale > 1e-6, improvement <= 0 {
+        let candidate = function(
+          midpoint: best.midpoint + scale * step.midpoint, slope: best.slope + scale * step.slope)
+        let likelihood = candidate.logLikelihood(of: blocks)
+        if likelihood > bestLikelihood {
+          improvement = likelihood - bestLikelihood
+          best = candidate
+          bestLikelihood = likelihood
+        }
+        scale /= 2
+      }
+      if improvement < Self.tolerance { break }
+    }
+    return best
+  }
+
+  /// Returns the step of Fisher scoring: the inverse of the information matrix times the gradient
+  /// of the log likelihood. Returns nil if the matrix is singular.
+  ///
+  /// With p = ψ(x) and its derivatives a by α and b by β, a block of n trials with k successes adds
+  /// (k − n p) / (p (1 − p)) · (a, b) to the gradient, and n / (p (1 − p)) · (a², a b, b²) to the
+  /// matrix.
+  private func scoringStep(at current: PsychometricFunction) -> (
+    midpoint: Double, slope: Double
+  )? {
+    var midpointGradient = 0.0
+    var slopeGradient = 0.0
+    var midpointInformation = 0.0
+    var mixedInformation = 0.0
+    var slopeInformation = 0.0
+    let height = 1 - guessRate - PsychometricFunction.lapseRate
+    for block in blocks {
+      let distance = block.value - current.midpoint
+      let logistic = 1 / (1 + exp(-current.slope * distance))
+      let probability = guessRate + height * logistic
+      let density = height * logistic * (1 - logistic)
+      let midpointDerivative = -current.slope * density
+      let slopeDerivative = distance * density
+      let weight = 1 / (probability * (1 - probability))
+      let count = Double(block.trialCount)
+      let excess = Double(block.successCount) - count * probability
+      midpointGradient += excess * weight * midpointDerivative
+      slopeGradient += excess * weight * slopeDerivative
+      midpointInformation += count * weight * midpointDerivative * midpointDerivative
+      mixedInformation += count * weight * midpointDerivative * slopeDerivative
+      slopeInformation += count * weight * slopeDerivative * slopeDerivative
+    }
+    let determinant =
+      midpointInformation * slopeInformation - mixedInformation * mixedInformation
+    guard determinant > 1e-12 * midpointInformation * slopeInformation else { return nil }
+    return (
+      (slopeInformation * midpointGradient - mixedInformation * slopeGradient) / determinant,
+      (midpointInformation * slopeGradient - mixedInformation * midpointGradient) / determinant
+    )
+  }
+
+  /// Returns a Boolean value that indicates whether the answers, and not the bounds of the
+  /// parameters, determine a function.
+  func isDetermined(_ function: PsychometricFunction) -> Bool {
+    let margin = 1.001
+    return function.slope > slopeRange.lowerBound * margin
+      && function.slope < slopeRange.upperBound / margin
+      && function.midpoint > midpointRange.lowerBound
+      && function.midpoint < midpointRange.upperBound
+  }
+}

@@ -1,0 +1,332 @@
+internal import CMath
+
+/// An answer of a study for its evaluation: a row of the results.
+package struct StudyAnswer: Sendable {
+  /// The participant.
+  package let participant: String
+  /// The seed, which identifies a run of the participant.
+  package let seed: String
+  /// The name of the tested stimulus.
+  package let stimulus: String
+  /// The name of the reference, or nil if the trial has a single stimulus.
+  package let reference: String?
+  /// The level of the tested stimulus, or its intensity if it has no level, or nil.
+  package let value: Double?
+  /// The answer.
+  package let answer: Double
+  /// The correct answer, or nil for a magnitude or a rating.
+  package let correctAnswer: Double?
+  /// The answer that selects the tested stimulus, or nil if the stimuli are not compared by
+  /// strength.
+  let testedAnswer: Double?
+
+  /// A Boolean value that indicates whether the answer is correct.
+  package var isCorrect: Bool { answer == correctAnswer }
+
+  /// Reads a row of the results. Returns nil if the procedure does not accept its answer.
+  package init?(_ fields: [String: String], procedure: StudyProcedure) {
+    guard let answer = fields["answer"].flatMap(Double.init), procedure.accepts(answer) else {
+      return nil
+    }
+    correctAnswer = procedure.hasTwoAnswers ? fields["right"].flatMap(Double.init) : nil
+    if procedure.hasTwoAnswers {
+      guard correctAnswer == 1 || correctAnswer == 2 else { return nil }
+    }
+    self.answer = answer
+    participant = fields["participant"] ?? ""
+    seed = fields["seed"] ?? ""
+    let tested = fields["tested"] ?? ""
+    stimulus = tested
+    value = fields["value"].flatMap(Double.init)
+    let pair = (fields["intervals"] ?? "").split(separator: " ").prefix(2).map { String($0) }
+    if procedure == .magnitude {
+      reference = nil
+    } else {
+      reference = pair.first { $0 != tested } ?? pair.first
+    }
+    let comparesStrength = procedure == .twoChoices || procedure == .staircase
+    testedAnswer =
+      comparesStrength ? pair.firstIndex(of: tested).map { Double($0 + 1) } : nil
+  }
+}
+
+/// The results of a study: of each participant, of each stimulus, and of the group.
+///
+/// | quantity | estimate | 95 % confidence interval |
+/// | --- | --- | --- |
+/// | correct answers of a stimulus or a participant | proportion | Clopper and Pearson (1934) |
+/// | magnitude of a stimulus | geometric mean of the participants | Student's t of the logarithms |
+/// | rating of a stimulus | mean of the participants | Student's t |
+/// | threshold of the group | mean of the participants | Student's t |
+/// | threshold of pooled answers | psychometric function | parametric bootstrap |
+package struct StudySummary: Sendable {
+  /// The number of answers to a stimulus or of a participant, with their evaluation.
+  package struct Estimate: Equatable, Sendable {
+    /// The number of answers.
+    package var answerCount: Int
+    /// The number of correct answers, or nil for a magnitude or a rating.
+    package var correctCount: Int?
+    /// The proportion of correct answers, or the mean of the answers.
+    package var value: Double
+    /// The 95 % confidence interval, or nil if there are too few values.
+    package var interval: ClosedRange<Double>?
+    /// The probability of at least as many correct answers by guessing.
+    package var pValue: Double?
+
+    /// Creates an estimate.
+    package init(
+      answerCount: Int, correctCount: Int? = nil, value: Double,
+      interval: ClosedRange<Double>? = nil, pValue: Double? = nil
+    ) {
+      self.answerCount = answerCount
+      self.correctCount = correctCount
+      self.value = value
+      self.interval = interval
+      self.pValue = pValue
+    }
+  }
+
+  /// The result for a stimulus, compared with one reference.
+  package struct StimulusResult: Equatable, Sendable {
+    /// The name of the stimulus.
+    package var name: String
+    /// The name of the reference, or nil if the procedure has none.
+    package var reference: String?
+    /// The level or intensity of the stimulus.
+    package var value: Double?
+    /// The evaluation of the answers of all participants.
+    package var estimate: Estimate
+  }
+
+  /// The result of a participant.
+  package struct ParticipantResult: Equatable, Sendable {
+    /// The name of the participant.
+    package var name: String
+    /// The evaluation of all answers of the participant.
+    package var estimate: Estimate
+    /// The threshold of the participant, or nil if the answers do not determine it: the mean of
+    /// the thresholds of all staircases, or the threshold of the psychometric function.
+    package var threshold: Double?
+  }
+
+  /// The psychometric function of the pooled answers.
+  package struct PooledFunction: Equatable, Sendable {
+    /// The function.
+    package var function: PsychometricFunction
+    /// The answers of all participants by level.
+    package var blocks: [PsychometricFunction.Block]
+    /// The proportion that defines the threshold.
+    package var thresholdProportion: Double
+    /// The threshold.
+    package var threshold: Double
+    /// The 95 % confidence interval of the threshold, from the parametric bootstrap.
+    package var interval: ClosedRange<Double>?
+    /// A Boolean value that indicates whether the function describes how often the stimulus was
+    /// chosen as the stronger one, and not how often the answers were correct.
+    package var countsChoices: Bool
+  }
+
+  /// The proportion of correct answers to which the staircase converges: two successive correct
+  /// answers have a probability of one half (Levitt 1971).
+  private static let staircaseProportion = 0.5.squareRoot()
+  /// The proportion of correct answers at the threshold of constant stimuli: halfway between
+  /// guessing and certainty.
+  private static let choiceProportion = 0.75
+  /// The proportion of choices at the point of subjective equality.
+  private static let equalityProportion = 0.5
+  private static let guessRate = 0.5
+
+  /// The procedure.
+  package let procedure: StudyProcedure
+  /// The results of the participants, in the order of their first answers.
+  package let participants: [ParticipantResult]
+  /// The results of the stimuli by ascending level. Stimuli without a level follow in the order of
+  /// their first trials.
+  package let stimuli: [StimulusResult]
+  /// The mean threshold of the participants, or nil if fewer than two have a threshold.
+  package let groupThreshold: MeanEstimate?
+  /// The psychometric function of the pooled answers, or nil if the answers do not determine it.
+  package let pooledFunction: PooledFunction?
+
+  /// Evaluates the answers of a study.
+  package init(_ answers: [StudyAnswer], procedure: StudyProcedure) {
+    self.procedure = procedure
+    let byParticipant = Self.groups(answers) { $0.participant }
+    let participants = byParticipant.map { group in
+      var estimate = Self.estimate(of: group, procedure)
+      if !procedure.hasTwoAnswers {
+        // The answers to different stimuli are not a sample of one quantity.
+        estimate.interval = nil
+      }
+      return ParticipantResult(
+        name: group[0].participant, estimate: estimate,
+        threshold: Self.threshold(of: group, procedure))
+    }
+    self.participants = participants
+    stimuli = Self.stimulusResults(answers, procedure)
+    let thresholds = participants.compactMap(\.threshold)
+    groupThreshold = thresholds.count > 1 ? MeanEstimate(of: thresholds) : nil
+    pooledFunction = Self.pooledFunction(of: answers, procedure)
+  }
+
+  /// A Boolean value that indicates whether the trials compare the stimuli with several references.
+  package var hasSeveralReferences: Bool { Set(stimuli.map(\.reference)).count > 1 }
+
+  /// A Boolean value that indicates whether the answers could determine a psychometric function,
+  /// but do not.
+  package var lacksFunction: Bool {
+    let hasValues = stimuli.allSatisfy { $0.value != nil }
+    let isComparison = procedure == .twoChoices || procedure == .staircase
+    return isComparison && hasValues && !hasSeveralReferences && pooledFunction == nil
+  }
+
+  // MARK: - Estimates
+
+  private static func stimulusResults(_ answers: [StudyAnswer], _ procedure: StudyProcedure)
+    -> [StimulusResult]
+  {
+    let results = groups(answers) { [$0.stimulus, $0.reference] }.map { group in
+      StimulusResult(
+        name: group[0].stimulus, reference: group[0].reference, value: group[0].value,
+        estimate: estimate(of: group, procedure))
+    }
+    let ordered = results.enumerated().sorted { first, second in
+      let firstKey = (first.element.value ?? .infinity, first.offset)
+      let secondKey = (second.element.value ?? .infinity, second.offset)
+      return firstKey < secondKey
+    }
+    return ordered.map(\.element)
+  }
+
+  private static func estimate(of answers: [StudyAnswer], _ procedure: StudyProcedure) -> Estimate {
+    switch procedure {
+    case .abx, .twoChoices, .staircase:
+      return proportionEstimate(of: answers, procedure)
+    case .rating:
+      let mean = meanOfParticipants(answers) { $0 }
+      return Estimate(
+        answerCount: answers.count, value: mean.estimate.mean,
+        interval: mean.hasInterval ? mean.estimate.interval : nil)
+    case .magnitude:
+      // Magnitudes are ratios, so the mean and its interval are those of the logarithms.
+      let mean = meanOfParticipants(answers) { log($0) }
+      let interval = mean.estimate.interval
+      return Estimate(
+        answerCount: answers.count, value: exp(mean.estimate.mean),
+        interval: mean.hasInterval ? exp(interval.lowerBound)...exp(interval.upperBound) : nil)
+    }
+  }
+
+  private static func proportionEstimate(of answers: [StudyAnswer], _ procedure: StudyProcedure)
+    -> Estimate
+  {
+    let correctCount = answers.count(where: \.isCorrect)
+    let proportion = ProportionEstimate(successCount: correctCount, trialCount: answers.count)
+    // The answers of a staircase determine its levels, so they are not a sample of one proportion.
+    let isSample = procedure != .staircase
+    return Estimate(
+      answerCount: answers.count, correctCount: correctCount, value: proportion.proportion,
+      interval: isSample ? proportion.interval : nil,
+      pValue: isSample ? BinomialTest.pValue(ofAtLeast: correctCount, in: answers.count) : nil)
+  }
+
+  /// Returns the mean of the participants' means. The answers of a single participant are the
+  /// sample themselves.
+  private static func meanOfParticipants(
+    _ answers: [StudyAnswer], transform: (Double) -> Double
+  ) -> (estimate: MeanEstimate, hasInterval: Bool) {
+    let byParticipant = groups(answers) { $0.participant }
+    var values = answers.map { transform($0.answer) }
+    if byParticipant.count > 1 {
+      values = byParticipant.map { group in
+        MeanEstimate(of: group.map { transform($0.answer) }).mean
+      }
+    }
+    return (MeanEstimate(of: values), values.count > 1)
+  }
+
+  // MARK: - Thresholds
+
+  private static func threshold(of answers: [StudyAnswer], _ procedure: StudyProcedure) -> Double? {
+    guard procedure == .staircase else {
+      guard let fit = fit(answers, procedure) else { return nil }
+      return fit.function.value(atProportion: fit.thresholdProportion)
+    }
+    let thresholds = groups(answers) { $0.seed }.compactMap { run -> Double? in
+      var staircase = Staircase()
+      for answer in run {
+        _ = staircase.recordAnswer(isCorrect: answer.isCorrect, at: answer.value ?? 0)
+      }
+      return staircase.threshold
+    }
+    return thresholds.isEmpty ? nil : MeanEstimate(of: thresholds).mean
+  }
+
+  private static func pooledFunction(of answers: [StudyAnswer], _ procedure: StudyProcedure)
+    -> PooledFunction?
+  {
+    guard let fit = fit(answers, procedure) else { return nil }
+    return PooledFunction(
+      function: fit.function, blocks: fit.blocks, thresholdProportion: fit.thresholdProportion,
+      threshold: fit.function.value(atProportion: fit.thresholdProportion),
+      interval: fit.function.interval(ofValueAt: fit.thresholdProportion, blocks: fit.blocks),
+      countsChoices: fit.countsChoices)
+  }
+
+  /// A psychometric function with the answers that determine it.
+  private struct Fit {
+    let function: PsychometricFunction
+    let blocks: [PsychometricFunction.Block]
+    let thresholdProportion: Double
+    let countsChoices: Bool
+  }
+
+  /// Fits a psychometric function to comparisons with a single reference.
+  ///
+  /// If all stimuli are stronger than the reference, the proportion of correct answers increases
+  /// from the guess rate. If some are weaker, the proportion of choices of the stimulus increases
+  /// from the lapse rate, and the threshold is the point of subjective equality.
+  private static func fit(_ answers: [StudyAnswer], _ procedure: StudyProcedure) -> Fit? {
+    guard procedure == .twoChoices || procedure == .staircase,
+      Set(answers.map(\.reference)).count == 1
+    else { return nil }
+    let countsChoices = answers.contains { $0.correctAnswer != $0.testedAnswer }
+    var blocks: [PsychometricFunction.Block] = []
+    for answer in answers {
+      guard let value = answer.value else { return nil }
+      let isSuccess = countsChoices ? answer.answer == answer.testedAnswer : answer.isCorrect
+      let index =
+        blocks.firstIndex { $0.value == value } ?? blocks.count
+      if index == blocks.count {
+        blocks.append(.init(value: value, successCount: 0, trialCount: 0))
+      }
+      blocks[index].trialCount += 1
+      blocks[index].successCount += isSuccess ? 1 : 0
+    }
+    blocks.sort { $0.value < $1.value }
+    let rate = countsChoices ? PsychometricFunction.lapseRate : guessRate
+    guard let function = PsychometricFunction(fitting: blocks, guessRate: rate) else { return nil }
+    let strongProportion = procedure == .staircase ? staircaseProportion : choiceProportion
+    return Fit(
+      function: function, blocks: blocks,
+      thresholdProportion: countsChoices ? equalityProportion : strongProportion,
+      countsChoices: countsChoices)
+  }
+
+  /// Groups answers by a key, in the order of the first answer of each group.
+  private static func groups<Key: Hashable>(
+    _ answers: [StudyAnswer], by key: (StudyAnswer) -> Key
+  ) -> [[StudyAnswer]] {
+    var indexes: [Key: Int] = [:]
+    var groups: [[StudyAnswer]] = []
+    for answer in answers {
+      let index = indexes[key(answer), default: groups.count]
+      if index == groups.count {
+        indexes[key(answer)] = index
+        groups.append([])
+      }
+      groups[index].append(answer)
+    }
+    return groups
+  }
+}
