@@ -87,6 +87,9 @@ static const struct temblor_file files[] = {
     {"pointing.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/pointing.js" suffix(, 0)
      }},
+    {"random.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/random.js" suffix(, 0)
+     }},
     {"report.css", (const char[]){
 #embed "../../Lab/ReviewPages/Page/report.css" suffix(, 0)
      }},
@@ -164,6 +167,21 @@ static const struct temblor_file files[] = {
      }},
     {"studio.module", module, sizeof module},
     {"studio.patterns", patterns, sizeof patterns},
+    {"study-record.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/study-record.js" suffix(, 0)
+     }},
+    {"study-trials.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/study-trials.js" suffix(, 0)
+     }},
+    {"study.css", (const char[]){
+#embed "../../Lab/ReviewPages/Page/study.css" suffix(, 0)
+     }},
+    {"study.html", (const char[]){
+#embed "../../Lab/ReviewPages/Page/study.html" suffix(, 0)
+     }},
+    {"study.js", (const char[]){
+#embed "../../Lab/ReviewPages/Page/study.js" suffix(, 0)
+     }},
     {"text.js", (const char[]){
 #embed "../../Lab/ReviewPages/Page/text.js" suffix(, 0)
      }},

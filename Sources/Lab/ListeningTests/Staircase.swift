@@ -2,7 +2,7 @@
 /// incorrect answer (Levitt 1971).
 package struct Staircase {
   /// The number of reversals after which the staircase ends.
-  private static let reversalCount = 8
+  package static let reversalCount = 8
   /// The number of initial reversals that are ignored, because the staircase is still approaching
   /// the threshold.
   private static let ignoredReversalCount = 2

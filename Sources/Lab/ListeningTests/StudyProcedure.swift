@@ -28,6 +28,20 @@ package enum StudyProcedure: String, CaseIterable, Sendable {
     }
   }
 
+  /// The explanation of a trial for participants.
+  package var instructions: String {
+    switch self {
+    case .abx:
+      "Each trial has three stimuli. The last one repeats the first or the second."
+    case .twoChoices, .staircase:
+      "Each trial has two stimuli. Decide which one was stronger."
+    case .magnitude:
+      "Each trial has one stimulus. Rate its strength with a number of your choice."
+    case .rating:
+      "Each trial has two stimuli. Rate how close the second is to the first."
+    }
+  }
+
   /// A description of the valid answers.
   package var answerText: String {
     switch self {

@@ -13,13 +13,12 @@ package struct TrialSequence {
   }
 
   /// The number of trials after which a staircase ends without a threshold.
-  static let maximumStaircaseTrialCount = 100
+  package static let maximumStaircaseTrialCount = 100
 
   package let procedure: StudyProcedure
-  private let referenceIndex: Int
-  /// The indexes of the stimuli in the order of the trials. In a staircase, from the weakest
-  /// stimulus to the strongest.
-  private let testOrder: [Int]
+  /// The pairs in the order of the trials. In a staircase, from the weakest tested stimulus to the
+  /// strongest.
+  private let pairOrder: [StudyPair]
   private let values: [Double?]
   private var generator: SplitMix64
   /// The answered trials.
@@ -34,61 +33,63 @@ package struct TrialSequence {
   /// - Parameters:
   ///   - procedure: The procedure of each trial.
   ///   - values: The strength of each stimulus, or nil if it is unknown.
-  ///   - reference: The index of the reference in `values`.
-  ///   - repeats: The number of trials per stimulus. A staircase ignores it.
+  ///   - pairs: The tested stimuli with their references. A magnitude estimation ignores the
+  ///     references.
+  ///   - repeats: The number of trials per pair. A staircase ignores it.
   ///   - seed: The seed of the random order.
   package init(
-    _ procedure: StudyProcedure, values: [Double?], reference: Int, repeats: Int, seed: UInt64
+    _ procedure: StudyProcedure, values: [Double?], pairs: [StudyPair], repeats: Int, seed: UInt64
   ) {
     self.procedure = procedure
-    self.referenceIndex = reference
     self.values = values
-    generator = SplitMix64(seed: seed)
-    let testsReference = procedure == .magnitude || procedure == .rating
-    let tested = values.indices.filter { testsReference || $0 != reference }
+    var generator = SplitMix64(seed: seed)
     if procedure == .staircase {
-      testOrder = tested.sorted { (values[$0] ?? 0) < (values[$1] ?? 0) }
+      pairOrder = pairs.sorted { first, second in
+        (values[first.tested] ?? 0) < (values[second.tested] ?? 0)
+      }
     } else {
-      var generator = generator
-      testOrder = (0..<repeats).flatMap { _ in tested.shuffled(using: &generator) }
-      self.generator = generator
+      pairOrder = (0..<repeats).flatMap { _ in generator.shuffled(pairs) }
     }
-    stepIndex = testOrder.count - 1
+    self.generator = generator
+    stepIndex = pairOrder.count - 1
     trial = makeTrial()
   }
 
   /// The planned number of trials, or nil for a staircase, whose length depends on the answers.
-  package var plannedCount: Int? { procedure == .staircase ? nil : testOrder.count }
+  package var plannedCount: Int? { procedure == .staircase ? nil : pairOrder.count }
 
-  /// The index of the stimulus in the next trial, or nil after the last trial.
-  private var nextTestedIndex: Int? {
+  /// The pair of the next trial, or nil after the last trial.
+  private var nextPair: StudyPair? {
     guard procedure == .staircase else {
-      return answers.count < testOrder.count ? testOrder[answers.count] : nil
+      return answers.count < pairOrder.count ? pairOrder[answers.count] : nil
     }
     let isOver =
       staircase.threshold != nil || answers.count >= Self.maximumStaircaseTrialCount
-    return isOver ? nil : testOrder[stepIndex]
+    return isOver ? nil : pairOrder[stepIndex]
   }
 
   private mutating func makeTrial() -> Trial? {
-    guard let tested = nextTestedIndex else { return nil }
+    guard let pair = nextPair else { return nil }
+    let tested = pair.tested
+    let reference = pair.reference
     let isFirst = generator.next() >> 63 == 0
     switch procedure {
     case .magnitude:
       return Trial(intervals: [tested], correctAnswer: nil, testedIndex: tested)
     case .rating:
-      return Trial(intervals: [referenceIndex, tested], correctAnswer: nil, testedIndex: tested)
+      return Trial(intervals: [reference, tested], correctAnswer: nil, testedIndex: tested)
     case .twoChoices, .staircase:
-      let isWeaker = (values[tested] ?? .infinity) < (values[referenceIndex] ?? -.infinity)
+      let isWeaker = (values[tested] ?? .infinity) < (values[reference] ?? -.infinity)
       return Trial(
-        intervals: isFirst ? [tested, referenceIndex] : [referenceIndex, tested],
+        intervals: isFirst ? [tested, reference] : [reference, tested],
         correctAnswer: isFirst != isWeaker ? 1 : 2,
         testedIndex: tested)
     case .abx:
-      let pair = isFirst ? [tested, referenceIndex] : [referenceIndex, tested]
+      let intervals = isFirst ? [tested, reference] : [reference, tested]
       let last = Int(generator.next() >> 63)
       return Trial(
-        intervals: pair + [pair[last]], correctAnswer: Double(last + 1), testedIndex: tested)
+        intervals: intervals + [intervals[last]], correctAnswer: Double(last + 1),
+        testedIndex: tested)
     }
   }
 
@@ -99,7 +100,7 @@ package struct TrialSequence {
     if procedure == .staircase {
       stepIndex += staircase.recordAnswer(
         isCorrect: answer == trial.correctAnswer, at: values[trial.testedIndex] ?? 0)
-      stepIndex = min(max(0, stepIndex), testOrder.count - 1)
+      stepIndex = min(max(0, stepIndex), pairOrder.count - 1)
     }
     self.trial = makeTrial()
   }

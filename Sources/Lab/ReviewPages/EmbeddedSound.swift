@@ -3,10 +3,11 @@ internal import SignalPlots
 internal import SoundFile
 internal import SystemSupport
 
-/// A sound embedded in a page: FLAC with dithered 16-bit samples, as written by `render`.
+/// A sound embedded in a page, as the bytes of a sound file.
 ///
-/// A sound longer than a minute is decimated by 4 if 99 % of its power is below 860 Hz, or by 2 if
-/// 99 % is below 1,720 Hz. It then has 12-bit samples.
+/// The sounds of reports and galleries are FLAC with dithered 16-bit samples, as in `render`.
+/// Such a sound longer than a minute is decimated by 4 if 99 % of its power is below 860 Hz, or by
+/// 2 if 99 % is below 1,720 Hz. It then has 12-bit samples.
 struct EmbeddedSound: Sendable {
   /// The maximum length of all sounds in a page as text, in bytes. Browsers load longer pages
   /// slowly.
@@ -14,7 +15,7 @@ struct EmbeddedSound: Sendable {
   /// The sample rates of sounds in pages, in hertz, which every browser plays.
   static let supportedRates: [Double] = [8_000, 16_000, 24_000, 32_000, 48_000]
 
-  let flacBytes: [UInt8]
+  let fileBytes: [UInt8]
   /// The sample rate of the played sound, in hertz.
   let rate: Double
   /// The number of played frames for each frame of the file. The file declares `rate`, because no
@@ -57,6 +58,17 @@ struct EmbeddedSound: Sendable {
     return nil
   }
 
+  /// Embeds a sound file without a change.
+  ///
+  /// - Parameters:
+  ///   - fileBytes: The bytes of a file in a format that browsers decode, such as WAV.
+  ///   - rate: The sample rate of the file, in hertz.
+  init(fileBytes: [UInt8], rate: Double) {
+    self.fileBytes = fileBytes
+    self.rate = rate
+    decimationFactor = 1
+  }
+
   /// Encodes a signal. More than two channels are mixed to their mean.
   ///
   /// - Throws: `notDrawn` if the file cannot be encoded, for example at a rate that FLAC does not
@@ -70,7 +82,7 @@ struct EmbeddedSound: Sendable {
     let samples = decimated?.samples ?? (mixed.frameCount > 0 ? mixed.interleaved : [0])
     rate = mixed.rate
     do throws(SoundFileError) {
-      flacBytes = try SoundFileWriter.bytes(
+      fileBytes = try SoundFileWriter.bytes(
         of: samples.span,
         format: SoundFileFormat(container: .flac, sampleFormat: decimated == nil ? .s16 : .s24),
         rate: Int(mixed.rate.rounded()),
@@ -82,28 +94,29 @@ struct EmbeddedSound: Sendable {
 
   /// Throws `tooLarge` if the sounds of a page are too large for a browser.
   static func checkTotalSize(
-    of sounds: [EmbeddedSound], takeCount: Int, maximumByteCount: Int = maximumByteCount
+    of sounds: [EmbeddedSound], takeCount: Int, noun: String = "takes",
+    maximumByteCount: Int = maximumByteCount
   ) throws(ReviewPageError) {
     let size = sounds.reduce(0) { $0 + $1.encodedLength }
     guard size > maximumByteCount else { return }
     throw ReviewPageError(
       .tooLarge,
       """
-      the sound of \(takeCount) takes needs a page of \(size / 1_000) kB; the limit is \
-      \(maximumByteCount / 1_000) kB; use fewer or shorter takes
+      the sound of \(takeCount) \(noun) needs a page of \(size / 1_000) kB; the limit is \
+      \(maximumByteCount / 1_000) kB; use fewer or shorter \(noun)
       """
     )
   }
 
   /// The length of the Base64 text, in bytes.
-  var encodedLength: Int { Base64.encodedLength(ofByteCount: flacBytes.count) }
+  var encodedLength: Int { Base64.encodedLength(ofByteCount: fileBytes.count) }
 
   /// Returns the HTML element that contains the sound.
   func markup(id: String) -> [UInt8] {
     let rate = NumberFormatting.rounded(rate, places: 0)
     let factor = decimationFactor > 1 ? " data-factor=\"\(decimationFactor)\"" : ""
     let startTag = "<script type=\"text/plain\" id=\"\(id)\" data-rate=\"\(rate)\"\(factor)>"
-    return Array(startTag.utf8) + Base64.encoded(flacBytes) + Array("</script>\n".utf8)
+    return Array(startTag.utf8) + Base64.encoded(fileBytes) + Array("</script>\n".utf8)
   }
 }
 

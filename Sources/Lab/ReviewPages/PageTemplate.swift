@@ -54,9 +54,16 @@ enum PageResource {
     from: contents(
       ofFiles: sharedScriptFiles
         + " picture.js waveform.js spectrogram.js marks.js differences.js folds.js pointing.js"
-        + " address.js share.js blind.js report.js"))
+        + " address.js share.js random.js blind.js report.js"))
   static let galleryScript = scriptBlock(
     from: contents(ofFiles: sharedScriptFiles + " thumbnail.js cards.js detail.js gallery.js"))
+  static let studyPage = contents(ofFiles: "study.html")
+  static let studyStyle = styleSheet(from: contents(ofFiles: "page.css study.css"))
+  static let studyScript = scriptBlock(from: contents(ofFiles: studyScriptFiles))
+  private static let studyScriptFiles =
+    "text.js latency.js sound.js keys.js random.js study-trials.js study-record.js study.js"
+  /// The scripts of the trials of a study, which need no page.
+  static let trialScript = contents(ofFiles: "random.js study-trials.js")
   static let studioPage = contents(ofFiles: "studio.html")
   static let studioStyle = styleSheet(from: contents(ofFiles: "page.css studio.css"))
   static let studioScript = scriptBlock(
@@ -163,6 +170,8 @@ struct Page {
   let generator: String
   let title: String
   var takes: [PageTake] = []
+  /// The sounds that do not belong to takes.
+  var sounds: [EmbeddedSound] = []
   /// The additions to the content security policy: sources of scripts, and directives.
   var additionalPolicy = ""
 
@@ -184,9 +193,10 @@ struct Page {
     allContents["style"] = style
     allContents["script"] = script
     allContents["data"] = data
-    allContents["sounds"] = takes.enumerated().flatMap { takeIndex, take in
-      take.sounds.enumerated().flatMap { soundIndex, sound in
-        sound.markup(id: "sound-\(takeIndex)-\(soundIndex)")
+    let soundGroups = takes.map(\.sounds) + sounds.map { [$0] }
+    allContents["sounds"] = soundGroups.enumerated().flatMap { groupIndex, group in
+      group.enumerated().flatMap { soundIndex, sound in
+        sound.markup(id: "sound-\(groupIndex)-\(soundIndex)")
       }
     }
     return PageTemplate(template).filled(with: allContents)

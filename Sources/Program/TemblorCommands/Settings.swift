@@ -80,7 +80,7 @@ struct Settings: Sendable {
   private static let fileModeOptions = [
     "abx": ["--simulate"],
     "calibrate": ["RECORDING"],
-    "study": ["--render", "--report", "--simulate"],
+    "study": ["--page", "--render", "--report", "--simulate"],
     "sweep": ["--output"],
   ]
 

@@ -4,6 +4,25 @@ import Testing
 
 /// The procedures of studies and their statistics.
 struct StudyTests {
+  /// Returns pairs of the stimuli from 1 to a number with stimulus 0.
+  private static func pairs(_ count: Int) -> [StudyPair] {
+    (1...count).map { StudyPair(tested: $0, reference: 0) }
+  }
+
+  /// Returns the intervals of all trials, which are answered with 1.
+  private func intervals(
+    _ procedure: StudyProcedure, _ pairs: [StudyPair], repeats: Int, seed: UInt64
+  ) -> [[Int]] {
+    var trials = TrialSequence(
+      procedure, values: [1, 2, 3, 4], pairs: pairs, repeats: repeats, seed: seed)
+    var intervals: [[Int]] = []
+    while let trial = trials.trial {
+      intervals.append(trial.intervals)
+      trials.submit(1)
+    }
+    return intervals
+  }
+
   @Test("A staircase steps down after two correct answers and up after an incorrect answer")
   func staircaseSteps() {
     var staircase = Staircase()
@@ -34,7 +53,7 @@ struct StudyTests {
   func orderFollowsFromSeed() {
     func order(_ seed: UInt64) -> [[Int]] {
       var trials = TrialSequence(
-        .twoChoices, values: [1, 2, 3, 4], reference: 0, repeats: 3, seed: seed)
+        .twoChoices, values: [1, 2, 3, 4], pairs: Self.pairs(3), repeats: 3, seed: seed)
       var order: [[Int]] = []
       while let trial = trials.trial {
         order.append(trial.intervals)
@@ -48,9 +67,32 @@ struct StudyTests {
     #expect(order(7).allSatisfy { $0.contains(0) })
   }
 
+  @Test("The trials of a seed are those of an independent implementation")
+  func trialsOfASeedAreFixed() {
+    // Computed in Python from the definitions of SplitMix64, Lemire (2019), and Fisher and Yates.
+    #expect(
+      intervals(.twoChoices, Self.pairs(3), repeats: 2, seed: 9) == [
+        [3, 0], [1, 0], [0, 2], [0, 1], [3, 0], [0, 2],
+      ])
+    #expect(
+      intervals(.abx, Self.pairs(3), repeats: 2, seed: 9) == [
+        [3, 0, 3], [0, 1, 1], [2, 0, 0], [0, 1, 0], [0, 3, 0], [0, 2, 2],
+      ])
+  }
+
+  @Test("Each pair has its own reference")
+  func pairsHaveTheirOwnReferences() {
+    let pairs = [StudyPair(tested: 1, reference: 0), StudyPair(tested: 3, reference: 2)]
+    let found = intervals(.twoChoices, pairs, repeats: 4, seed: 5).map { Set($0) }
+    #expect(found.count(where: { $0 == [0, 1] }) == 4)
+    #expect(found.count(where: { $0 == [2, 3] }) == 4)
+    #expect(intervals(.rating, pairs, repeats: 1, seed: 5).contains([2, 3]))
+  }
+
   @Test("The stronger of two stimuli is the correct answer")
   func strongerStimulusIsCorrect() throws {
-    let trials = TrialSequence(.twoChoices, values: [5, 1], reference: 0, repeats: 1, seed: 3)
+    let trials = TrialSequence(
+      .twoChoices, values: [5, 1], pairs: Self.pairs(1), repeats: 1, seed: 3)
     let trial = try #require(trials.trial)
     let stronger = try #require(trial.intervals.firstIndex(of: 0))
     #expect(trial.correctAnswer == Double(stronger + 1))

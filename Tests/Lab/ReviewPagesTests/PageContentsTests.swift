@@ -180,7 +180,7 @@ import Testing
     }
     let long = try sound(150, seconds: 61)
     #expect(long.decimationFactor == 4 && long.rate == 8_000)
-    #expect(long.flacBytes.count < 200_000)
+    #expect(long.fileBytes.count < 200_000)
     #expect(try sound(150, seconds: 2).decimationFactor == 1)
     #expect(try sound(1_200, seconds: 61).decimationFactor == 2)
   }
@@ -196,17 +196,17 @@ import Testing
   func soundIsDitheredFLAC() throws {
     let signal = try Pages.signal(Pages.take("x"), profile: .phone)
     let sound = try EmbeddedSound(signal)
-    #expect(sound.flacBytes.starts(with: Array("fLaC".utf8)))
+    #expect(sound.fileBytes.starts(with: Array("fLaC".utf8)))
     #expect(sound.rate == 8_000)
-    #expect(sound.encodedLength == Base64.encoded(sound.flacBytes).count)
+    #expect(sound.encodedLength == Base64.encoded(sound.fileBytes).count)
     // The file is smaller than the samples and reproducible.
-    #expect(sound.flacBytes.count < signal.frameCount)
-    #expect(try EmbeddedSound(signal).flacBytes == sound.flacBytes)
+    #expect(sound.fileBytes.count < signal.frameCount)
+    #expect(try EmbeddedSound(signal).fileBytes == sound.fileBytes)
     // Eight channels are mixed to their mean. A sound without frames has one silent frame.
     let many = Signal(channels: Array(repeating: [0.5, 0.5], count: 8), rate: 8_000)
     #expect(
-      try EmbeddedSound(many).flacBytes == EmbeddedSound(Signal([0.5, 0.5], rate: 8_000)).flacBytes)
-    #expect(try EmbeddedSound(Signal([], rate: 8_000)).flacBytes.count > 40)
+      try EmbeddedSound(many).fileBytes == EmbeddedSound(Signal([0.5, 0.5], rate: 8_000)).fileBytes)
+    #expect(try EmbeddedSound(Signal([], rate: 8_000)).fileBytes.count > 40)
   }
 
   @Test("The minimum rate keeps the sound")

@@ -1,22 +1,10 @@
 // A blind test: X is one of two takes, and the page does not reveal it before the end. Random
 // sequence, wording and record are those of the command `temblor abx`.
 
-/** The maximum seed: the largest integer that every JSON reader represents exactly. */
-const maximumSeed = (1n << 53n) - 1n;
-
-/**
- * Yields the identity of X in successive trials, 0 for A and 1 for B: the highest bits of
- * SplitMix64.
- */
+/** Yields the identity of X in successive trials, 0 for A and 1 for B. */
 function* drawsOf(seed) {
-  let state = seed;
-  while (true) {
-    state = BigInt.asUintN(64, state + 0x9e3779b97f4a7c15n);
-    let z = state;
-    z = BigInt.asUintN(64, (z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n);
-    z = BigInt.asUintN(64, (z ^ (z >> 27n)) * 0x94d049bb133111ebn);
-    yield Number((z ^ (z >> 31n)) >> 63n);
-  }
+  const numbers = new RandomNumbers(seed);
+  while (true) yield numbers.bit();
 }
 
 /** Returns the probability of at least a number of correct answers by guessing (binomial test). */
@@ -174,12 +162,9 @@ class BlindTest {
     this.plannedCount = clamp(Math.round(plannedCount) || 16, 1, 200);
     this.trials = [];
     // A fixed seed is stated in the result and in the record.
-    const asked = new URLSearchParams(location.search).get("seed");
-    this.isSeedChosen = asked !== null
-      && /^[0-9]{1,16}$/.test(asked)
-      && BigInt(asked) <= maximumSeed;
-    this.seed = this.isSeedChosen
-      ? BigInt(asked) : crypto.getRandomValues(new BigUint64Array(1))[0] & maximumSeed;
+    const chosenSeed = addressSeed();
+    this.isSeedChosen = chosenSeed !== null;
+    this.seed = chosenSeed ?? randomSeed();
     this.#draws = drawsOf(this.seed);
     this.startTime = new Date().toISOString().replace(/\.[0-9]+Z$/, "Z");
     this.beginning = performance.now();

@@ -29,17 +29,14 @@ function listAsMarkdown() {
 
 /** Returns the list as CSV. Times are seconds of the first take. */
 function listAsCSV() {
-  const cell = (value) => (
-    /[",\n]/.test(value) ? `"${String(value).replaceAll("\"", "\"\"")}"` : String(value)
-  );
   const rows = findings().map((each, index) => [
     index
       + 1, each.kind, each.title, each.detail, each.amount, each.start, each.end, each.significance,
   ]);
-  return [
-    ["number", "kind", "difference", "detail", "change", "start", "end", "perceptibility"], ...rows
-  ]
-    .map((row) => `${row.map(cell).join(",")}\r\n`).join("");
+  const columns = [
+    "number", "kind", "difference", "detail", "change", "start", "end", "perceptibility",
+  ];
+  return csvText([columns, ...rows]);
 }
 
 /** The computed style properties of a shape that an SVG file must state. */

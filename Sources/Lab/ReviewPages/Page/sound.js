@@ -65,9 +65,12 @@ function soundId(take, output) {
 
 let audio = null;
 
-/** Returns the audio context of the page. */
-function audioContext() {
-  audio ??= new AudioContext({ latencyHint: "interactive" });
+/**
+ * Returns the audio context of the page. The first call can set its sample rate, so that sounds of
+ * this rate are not interpolated.
+ */
+function audioContext(sampleRate) {
+  audio ??= new AudioContext({ latencyHint: "interactive", sampleRate });
   return audio;
 }
 

@@ -7,6 +7,7 @@ import ListeningTests
 import PatternWorkflows
 import PlaybackSessions
 import SignalAnalysis
+import SignalPlots
 import SoundFile
 import SystemSupport
 import VendorFormats
@@ -39,9 +40,13 @@ enum StudyCommand {
                       duration empty for a transient (a tap).
           level       RMS level in dBFS at strength 1, accurate to 0.01 dB.
           profile     Transducer profile of this stimulus, instead of --profile.
+          reference   Ids of the stimuli with which this stimulus is compared, separated
+                      by spaces. If any row has a reference, only the pairs of these rows
+                      are tested.
 
-        The reference is the stimulus with the id 'reference'. If no stimulus has this id, the \
-        first row is the reference.
+        Without references in the table, the reference of all stimuli is the stimulus with the id \
+        'reference'. If no stimulus has this id, the first row is the reference. Temblor reports \
+        up to 20 errors of a table at once.
 
         PROCEDURES
           abx         Identify which of two stimuli the third stimulus repeats.
@@ -62,15 +67,29 @@ enum StudyCommand {
         saved a strength other than 1, you must specify --strength: 1 plays the levels of the \
         table, and any other value scales all stimuli. The results contain the strength.
 
-        REPORT
-          abx, 2afc   The number of correct answers per stimulus and the p-value: the
-                      probability of at least as many correct answers by guessing.
-          staircase   The threshold of each participant.
-          magnitude   The geometric mean per stimulus and its 95 % confidence interval.
-          rating      The mean per stimulus and its 95 % confidence interval.
+        PAGE
+        With --page, Temblor writes a page for participants instead of running the study. The \
+        page is a single file with the sounds of all stimuli, and works offline in any browser, \
+        with a keyboard or a touchscreen. Trials and results are those of the program: the same \
+        seed and the same answers produce the same trials, and --report pools the results. The \
+        browser stores the answers, so participants can continue later, and saves them as CSV.
 
-        Temblor does not pool simulated answers with answers of people, and does not pool results \
-        that were measured at different strengths.
+        REPORT
+          abx, 2afc   The proportion of correct answers per participant and per stimulus,
+                      with the Clopper-Pearson interval and the p-value: the probability
+                      of at least as many correct answers by guessing.
+          2afc, staircase
+                      The threshold of each participant, the mean threshold with an
+                      interval from Student's t, and the threshold of a psychometric
+                      function with a bootstrap interval. The function is fitted to all
+                      answers by maximum likelihood.
+          magnitude   The geometric mean per stimulus, with an interval from Student's t.
+          rating      The mean per stimulus, with an interval from Student's t.
+
+        All intervals are 95 % confidence intervals. Stimuli are in the order of their levels. \
+        --plot draws the results and the psychometric function. Temblor does not pool simulated \
+        answers with answers of people, and does not pool results that were measured at different \
+        strengths.
 
         Tell participants what they may feel, begin with weak stimuli, and let them stop at any \
         time. Press q to stop immediately.
@@ -78,14 +97,17 @@ enum StudyCommand {
       arguments: [tableArgument],
       options: [
         procedure, repeats, participant, ABXOptions.seedOption, breakInterval, AuditionCommand.gap,
-        question, output, render, simulate, report, json, csv, LiveOptions.quiet,
+        question, output, render, page, simulate, report, plot, json, csv, LiveOptions.quiet,
       ], groups: [LiveOptions.unrecordedSoundGroup, RoutingOptions.group, DeviceOptions.group],
       examples: [
         .init(
           "temblor study steps.csv --procedure staircase --participant anna", "Measure a threshold."
         ),
         .init("temblor study steps.csv --render sounds", "Write the stimuli as WAV files."),
-        .init("temblor study --report study-*.csv", "Pool the results of all participants."),
+        .init("temblor study steps.csv --page steps.html", "Write a page for participants."),
+        .init(
+          "temblor study --report study-*.csv --plot steps.svg",
+          "Pool and draw the results of all participants."),
       ]
     ) { arguments, terminal in
       try run(
@@ -115,9 +137,20 @@ enum StudyCommand {
   private static let render = Option(
     "--render", value: "FOLDER",
     help: """
-      Write each stimulus to a WAV file, at the level in the table, instead of running the study. \
-      Existing files are never replaced.
+      Write each stimulus to a WAV file, at the level in the table, instead of running the study, \
+      and the pairs of --procedure to conditions.csv, which PsychoPy reads. Existing files are \
+      never replaced.
       """
+  ).text()
+  private static let page = Option(
+    "--page", value: "FILE",
+    help: "Write an HTML page for participants instead of running the study.",
+    completion: .file(withExtension: "html"), writes: OutputPaths.pageExtensions
+  ).text()
+  private static let plot = Option(
+    "--plot", value: "FILE",
+    help: "Draw the report to a .png, .svg, or .pdf file.",
+    completion: .file(withExtension: "svg", "png", "pdf"), writes: ["png", "svg", "pdf"]
   ).text()
   private static let simulate = Option(
     "--simulate", value: "ANSWERS",
@@ -145,6 +178,7 @@ enum StudyCommand {
     let simulation: String?
     /// The path of the results file, from `--output`.
     let savePath: String?
+    let isQuiet: Bool
 
     init(_ arguments: ParsedArguments, table: String) throws {
       live = try LiveOptions(arguments)
@@ -162,6 +196,7 @@ enum StudyCommand {
       simulation = try arguments[simulate]
       savePath = try arguments[output]
       try OutputPaths.requireFile(savePath)
+      isQuiet = try arguments[LiveOptions.quiet.flag()]
     }
 
     /// The path of the results, or nil if they are not saved.
@@ -184,9 +219,27 @@ enum StudyCommand {
     _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
     formats: FormatRegistry = .standard, seed: () -> UInt64, now: @escaping () -> CalendarTime
   ) throws -> ExitStatus {
+    do {
+      return try runChecked(
+        arguments, terminal, on: environment, formats: formats, seed: seed, now: now)
+    } catch let error as StudyTable.InvalidRows {
+      error.report(on: terminal)
+      return .invalidInput
+    }
+  }
+
+  private static func runChecked(
+    _ arguments: ParsedArguments, _ terminal: Terminal, on environment: any PlaybackEnvironment,
+    formats: FormatRegistry, seed: () -> UInt64, now: @escaping () -> CalendarTime
+  ) throws -> ExitStatus {
     let paths = arguments[tableArgument]
     if try arguments[report] {
-      return try StudyReport.run(paths, ResultFormat(arguments), terminal)
+      try SharedOptions.refuse(["--page"], with: "--report", in: arguments)
+      return try StudyReport.run(
+        paths, ResultFormat(arguments), plotPath: arguments[plot], terminal)
+    }
+    if try arguments[plot] != nil {
+      throw UsageError("'--plot' requires '--report'")
     }
     guard paths.count == 1 else { throw UsageError("a study requires exactly one table") }
     let path = paths[0]
@@ -195,10 +248,20 @@ enum StudyCommand {
     var job = RenderJob(profile: try SharedOptions.profile(arguments))
     if let folder = try arguments[render] {
       job.sampleFormat = .float
-      return try renderStimuli(of: table, job, to: folder, terminal)
+      // A table of one stimulus has no pairs.
+      let pairs = try table.pairs(
+        for: table.stimuli.count > 1 ? try arguments[procedure] : .magnitude)
+      return try renderStimuli(of: table, pairs, job, to: folder, terminal)
     }
     let options = try Options(arguments, table: path)
-    let reference = try checkedReference(of: table, options.procedure)
+    let pairs = try table.pairs(for: options.procedure)
+    if let pagePath = try arguments[page] {
+      try SharedOptions.refuse(
+        ["--simulate", "--output", "--participant", "--strength"], with: "--page", in: arguments)
+      try StudyPageOutput(table: table, pairs: pairs, options: options, job: job)
+        .write(to: pagePath, terminal)
+      return .done
+    }
     let save = options.resultsPath(for: path)
     let past = try save.flatMap { try pastResults(at: $0, reading: path) }
     if options.simulation == nil {
@@ -206,7 +269,7 @@ enum StudyCommand {
     }
     let pastSeed = past?.rows.first?.fields["seed"].flatMap { UInt64($0) }
     let seed = options.seed ?? pastSeed ?? seed()
-    var record = makeRecord(table, reference: reference, options, seed: seed, path: save, now: now)
+    var record = makeRecord(table, pairs, options, seed: seed, path: save, now: now)
     if let past, let save {
       try record.resume(past, from: save)
     }
@@ -225,30 +288,12 @@ enum StudyCommand {
     return .done
   }
 
-  /// Returns the index of the reference, and checks that the table suits the procedure.
-  private static func checkedReference(of table: StudyTable, _ procedure: StudyProcedure) throws
-    -> Int
-  {
-    let reference = table.stimuli.firstIndex { $0.id == "reference" } ?? 0
-    guard table.stimuli.count > (procedure == .magnitude ? 0 : 1) else {
-      throw FileError(
-        table.path,
-        """
-        the procedure '\(procedure.rawValue)' requires a reference and at least one other stimulus
-        """)
-    }
-    if procedure == .staircase {
-      try table.checkStaircase(reference: reference)
-    }
-    return reference
-  }
-
   private static func makeRecord(
-    _ table: StudyTable, reference: Int, _ options: Options, seed: UInt64, path: String?,
+    _ table: StudyTable, _ pairs: [StudyPair], _ options: Options, seed: UInt64, path: String?,
     now: @escaping () -> CalendarTime
   ) -> StudyRecord {
     let trials = TrialSequence(
-      options.procedure, values: table.stimuli.map(\.value), reference: reference,
+      options.procedure, values: table.stimuli.map(\.value), pairs: pairs,
       repeats: options.repeatCount, seed: seed)
     let conditions = StudyConditions(
       participant: options.participant, seed: seed, profile: options.live.profile.name,
@@ -270,9 +315,7 @@ enum StudyCommand {
     let (outcome, activity) = try options.live.play(in: session) { engine in
       var job = job
       job.rate = Int(engine.rate)
-      let renderings = try table.stimuli.map { stimulus in
-        try table.rendering(of: stimulus, for: engine.profiles, job: job)
-      }
+      let renderings = try table.renderings(for: engine.profiles, job: job)
       var record = record
       record.setDevice(session.device?.name)
       return try StudyActivity(record, renderings, options, on: engine, console: session.console)
@@ -302,17 +345,19 @@ enum StudyCommand {
     )
   }
 
-  /// Writes each stimulus to a file with its name.
+  /// Writes each stimulus to a file with its name, and the pairs to a table of conditions.
   ///
   /// The names come from the table, so an existing file is never replaced: it must be identical to
   /// its stimulus.
   private static func renderStimuli(
-    of table: StudyTable, _ job: RenderJob, to folder: String, _ terminal: Terminal
+    of table: StudyTable, _ pairs: [StudyPair], _ job: RenderJob, to folder: String,
+    _ terminal: Terminal
   ) throws
     -> ExitStatus
   {
     var paths: [ReceivedPath] = []
     var existing: Set<Int> = []
+    let renderings = try table.renderings(for: [job.profile], job: job)
     for stimulus in table.stimuli {
       let path = try ReceivedPath("\(stimulus.id).wav", in: folder)
       if try path.state() == .occupied {
@@ -320,10 +365,13 @@ enum StudyCommand {
       }
       paths.append(path)
     }
+    let conditionsPath = try ReceivedPath(StudyConditionsTable.fileName, in: folder)
+    let conditions = StudyConditionsTable.bytes(of: pairs, in: table)
+    let hasConditions = try conditionsPath.state() == .occupied
     var lines = [[String]](repeating: [], count: paths.count)
     // Compare all existing files before the first file is written.
     for index in existing.sorted() {
-      let sound = try sound(of: table.stimuli[index], in: table, job)
+      let sound = try sound(of: table.stimuli[index], renderings[index], job)
       let path = paths[index].path
       guard try FileSystem.read(path) == sound.bytes else {
         throw FileError(
@@ -331,32 +379,47 @@ enum StudyCommand {
       }
       lines[index] = [path.printable] + sound.levels
     }
+    if hasConditions, try FileSystem.read(conditionsPath.path) != conditions {
+      throw FileError(
+        conditionsPath.path,
+        "exists and does not contain the conditions of this table; choose a different '--render'")
+    }
     for index in paths.indices where !existing.contains(index) {
-      let sound = try sound(of: table.stimuli[index], in: table, job)
+      let sound = try sound(of: table.stimuli[index], renderings[index], job)
       try paths[index].createFile(sound.bytes)
       lines[index] = [paths[index].path.printable] + sound.levels
     }
+    if !hasConditions {
+      try conditionsPath.createFile(conditions)
+    }
+    lines.append([conditionsPath.path.printable, pairs.count.counted("condition")])
     try terminal.output.write(TextTable.text(lines))
     return .done
   }
 
   /// Returns a stimulus as the bytes of a WAV file, and a description of its levels.
   private static func sound(
-    of stimulus: StudyTable.Stimulus, in table: StudyTable, _ job: RenderJob
+    of stimulus: StudyTable.Stimulus, _ rendering: StudyTable.Rendering, _ job: RenderJob
   ) throws
     -> (bytes: [UInt8], levels: [String])
   {
-    let rendering = try table.rendering(of: stimulus, for: [job.profile], job: job)
+    let bytes = try soundFile(of: stimulus, rendering, job)
+    let rms = NumberFormatting.fixed(rendering.levels.rmsDecibels, places: 2)
+    let peak = NumberFormatting.fixed(
+      Decibels.of(amplitude: rendering.levels.samplePeak), places: 2)
+    return (bytes, ["\(rms) dBFS RMS", "peak \(peak) dBFS"])
+  }
+
+  /// Returns a stimulus as the bytes of a WAV file.
+  static func soundFile(
+    of stimulus: StudyTable.Stimulus, _ rendering: StudyTable.Rendering, _ job: RenderJob
+  ) throws -> [UInt8] {
     var job = job
     if let profile = stimulus.profile {
       job.profile = profile
     }
     job.strength = rendering.gain
-    let bytes = try job.waveFileBytes(of: [rendering.plans[0]], title: stimulus.id)
-    let rms = NumberFormatting.fixed(rendering.levels.rmsDecibels, places: 2)
-    let peak = NumberFormatting.fixed(
-      Decibels.of(amplitude: rendering.levels.samplePeak), places: 2)
-    return (bytes, ["\(rms) dBFS RMS", "peak \(peak) dBFS"])
+    return try job.waveFileBytes(of: [rendering.plans[0]], title: stimulus.id)
   }
 }
 
@@ -401,7 +464,7 @@ struct StudyRecord {
   private func identity(of trial: TrialSequence.Trial) -> [String: String] {
     let stimuli = table.stimuli
     return [
-      "study": String(table.hash.prefix(16)), "participant": conditions.participant,
+      "study": table.resultsID, "participant": conditions.participant,
       "seed": "\(conditions.seed)",
       "procedure": trials.procedure.rawValue, "trial": "\(trials.answers.count + 1)",
       "intervals": trial.intervals.map { stimuli[$0].id }.joined(separator: " "),

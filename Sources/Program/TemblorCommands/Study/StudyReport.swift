@@ -1,67 +1,86 @@
 import CommandLineKit
-import Glibc
 import ListeningTests
+import Reading
+import SignalPlots
 import SystemSupport
 
 /// The report of `study`, which pools the results of participants.
-enum StudyReport {
-  /// An answer: a row of a results file.
-  private struct Answer {
+struct StudyReport {
+  /// An answer with the row of the results file that contains it.
+  private struct Row {
     let path: String
     let lineNumber: Int
     let fields: [String: String]
   }
 
-  /// Pools the results of several files and prints the report.
-  static func run(_ paths: [String], _ format: ResultFormat, _ terminal: Terminal) throws
-    -> ExitStatus
-  {
-    let answers = try paths.flatMap { path in
+  /// The number of points of a fitted function in a figure.
+  private static let curvePointCount = 100
+
+  private let summary: StudySummary
+  /// The text of the column `simulated`, which is empty in files without this column.
+  private let simulated: String
+
+  private var procedure: StudyProcedure { summary.procedure }
+
+  /// Pools the results of several files, and prints the report.
+  ///
+  /// - Parameters:
+  ///   - paths: The results files.
+  ///   - format: The format of the report.
+  ///   - plotPath: The file of the figure, or nil.
+  ///   - terminal: The streams.
+  static func run(
+    _ paths: [String], _ format: ResultFormat, plotPath: String?, _ terminal: Terminal
+  ) throws -> ExitStatus {
+    let plotFormat = try plotPath.map { try Self.plotFormat(of: $0, reading: paths) }
+    let rows = try paths.flatMap { path in
       try StudyResults(path, bytes: FileSystem.read(path)).rows.map { row in
-        Answer(path: path, lineNumber: row.lineNumber, fields: row.fields)
+        Row(path: path, lineNumber: row.lineNumber, fields: row.fields)
       }
     }
-    guard let first = answers.first else { throw FileError("results", "no answers found") }
+    guard let first = rows.first else { throw FileError("results", "no answers found") }
     let procedure = StudyProcedure(rawValue: first.fields["procedure"] ?? "") ?? .abx
-    try checkTrials(answers, procedure)
-    try checkConditions(answers, terminal)
-    let results = try summary(answers.map(\.fields), procedure)
-    let simulated = first.fields["simulated"] ?? ""
+    let answers = try checkedAnswers(rows, procedure)
+    try checkConditions(rows, terminal)
+    let report = StudyReport(
+      summary: StudySummary(answers, procedure: procedure),
+      simulated: first.fields["simulated"] ?? "")
+    if let plotPath, let plotFormat {
+      guard let plot = report.plot else {
+        throw FileError(plotPath, "cannot draw these results; the stimuli have no levels")
+      }
+      try AtomicFileWriter.write(plot.draw(as: plotFormat), to: plotPath)
+    }
     switch format {
     case .json:
-      try terminal.output.write(json: [
-        "procedure": procedure.rawValue, "simulated": Bool(simulated),
-        "stimuli": results.map(\.fields),
-      ])
+      try terminal.output.write(json: report.fields)
     case .csv:
-      try terminal.output.write(table(of: results, simulated).text, wraps: false)
+      try terminal.output.write(report.table.text, wraps: false)
     case .text:
-      if simulated == "true" {
-        try terminal.output.writeLine("Simulated answers:")
-      }
-      try terminal.output.write(TextTable.text(results.map { [$0.stimulus, $0.sentence] }))
+      try terminal.output.write(report.text)
     }
     return .done
   }
 
-  private static func table(of results: [StimulusResult], _ simulated: String) -> CSVTable {
-    var table = CSVTable(columns: [
-      "stimulus", "count", "figure", "low", "high", "pValue", "simulated",
-    ])
-    for result in results {
-      let values = [result.estimate, result.lowerBound, result.upperBound, result.pValue]
-      let texts = values.map { value in value.map { "\($0)" } ?? "" }
-      table.append([result.stimulus, "\(result.count)"] + texts + [simulated])
+  private static func plotFormat(of path: String, reading paths: [String]) throws -> PlotFormat {
+    try InputOverwriteCheck(reading: paths).check(path, option: "--plot")
+    guard let format = PlotFormat(ofName: path) else {
+      throw UsageError.invalidValue(
+        of: "--plot", expected: "a .png, .svg, or .pdf file", actual: path)
     }
-    return table
+    return format
   }
 
-  /// Throws an error for answers of different studies, repeated trials, and answers that are
-  /// invalid for the procedure.
-  private static func checkTrials(_ answers: [Answer], _ procedure: StudyProcedure) throws {
-    guard let first = answers.first else { return }
+  // MARK: - Checks
+
+  /// Returns the answers. Throws an error for answers of different studies, repeated trials, and
+  /// answers that are invalid for the procedure.
+  private static func checkedAnswers(_ rows: [Row], _ procedure: StudyProcedure) throws
+    -> [StudyAnswer]
+  {
+    guard let first = rows.first else { return [] }
     var seen: Set<[String?]> = []
-    for row in answers {
+    return try rows.map { row in
       for key in ["study", "procedure"] where row.fields[key] != first.fields[key] {
         throw StudyResults.error(
           row.path, line: row.lineNumber, "the \(key) differs from that in \(first.path.inQuotes)")
@@ -69,33 +88,32 @@ enum StudyReport {
       if !seen.insert(["participant", "seed", "trial"].map { row.fields[$0] }).inserted {
         throw StudyResults.error(row.path, line: row.lineNumber, "duplicate trial")
       }
-      let answer = row.fields["answer"].flatMap(Double.init)
-      let hasRight = !procedure.hasTwoAnswers || ["1", "2"].contains(row.fields["right"])
-      guard let answer, procedure.accepts(answer), hasRight else {
+      guard let answer = StudyAnswer(row.fields, procedure: procedure) else {
         throw StudyResults.error(
           row.path, line: row.lineNumber, "invalid answer for '\(procedure.rawValue)'")
       }
+      return answer
     }
   }
 
   /// Throws an error if simulated answers or different strengths would be pooled, and reports files
   /// without conditions.
-  private static func checkConditions(_ answers: [Answer], _ terminal: Terminal) throws {
-    func origin(_ row: Answer) -> String {
+  private static func checkConditions(_ rows: [Row], _ terminal: Terminal) throws {
+    func origin(_ row: Row) -> String {
       switch row.fields["simulated"] {
       case "true": "simulated answers"
       case "false": "answers of a person"
       default: "answers that may be simulated"
       }
     }
-    let simulated = answers.first { $0.fields["simulated"] == "true" }
-    if let simulated, let other = answers.first(where: { $0.fields["simulated"] != "true" }) {
+    let simulated = rows.first { $0.fields["simulated"] == "true" }
+    if let simulated, let other = rows.first(where: { $0.fields["simulated"] != "true" }) {
       throw StudyResults.error(
         other.path, line: other.lineNumber,
         "has \(origin(other)), but \(simulated.path.inQuotes) has simulated answers; "
           + "report the files separately")
     }
-    let played = answers.filter { !($0.fields["strength"] ?? "").isEmpty }
+    let played = rows.filter { !($0.fields["strength"] ?? "").isEmpty }
     let strength = played.first?.fields["strength"]
     if let first = played.first,
       let other = played.first(where: { $0.fields["strength"] != strength })
@@ -106,7 +124,7 @@ enum StudyReport {
           + "\(first.path.inQuotes); report the files separately")
     }
     var named: Set<String> = []
-    for row in answers
+    for row in rows
     where (row.fields["simulated"] ?? "").isEmpty && named.insert(row.path).inserted {
       terminal.report(
         """
@@ -115,117 +133,287 @@ enum StudyReport {
     }
   }
 
-  /// The result for a stimulus or, for a staircase, for a participant.
-  struct StimulusResult {
-    var stimulus: String
-    var count: Int
-    /// The number of correct answers, a threshold, or a mean.
-    var estimate: Double?
-    var lowerBound: Double?
-    var upperBound: Double?
-    var pValue: Double?
-    var sentence: String
+  // MARK: - Text
 
-    var fields: JSONObject {
-      [
-        "stimulus": stimulus, "count": count, "figure": estimate, "low": lowerBound,
-        "high": upperBound,
-        "pValue": pValue,
-      ]
+  private var text: String {
+    var text = simulated == "true" ? "Simulated answers:\n" : ""
+    text += TextTable.text(
+      [["participant", participantTitle]]
+        + summary.participants.map { [$0.name, participantText($0)] })
+    if procedure != .staircase {
+      text += "\n" + TextTable.text(stimulusRows)
+    }
+    let conclusions = thresholdSentences + [intervalSentence].compactMap(\.self)
+    return text + (conclusions.isEmpty ? "" : "\n" + conclusions.map { $0 + "\n" }.joined())
+  }
+
+  private var participantTitle: String {
+    switch procedure {
+    case .abx, .twoChoices: "correct answers"
+    case .staircase: "staircase"
+    case .magnitude: "geometric mean"
+    case .rating: "mean"
     }
   }
 
-  /// Returns the results of the answers: for each stimulus or, in staircases, for each run.
-  static func summary(_ rows: [[String: String]], _ procedure: StudyProcedure) throws
-    -> [StimulusResult]
-  {
-    groups(rows, procedure).compactMap { name, rows -> StimulusResult? in
-      let answers = rows.compactMap { $0["answer"].flatMap(Double.init) }
-      guard !answers.isEmpty else { return nil }
+  private func participantText(_ participant: StudySummary.ParticipantResult) -> String {
+    let threshold = participant.threshold.map { "threshold \(Self.text($0))" }
+    guard procedure != .staircase else {
+      let trials = participant.estimate.answerCount.counted("trial")
+      return "\(threshold ?? "no threshold") after \(trials)"
+    }
+    return Self.estimateText(participant.estimate) + (threshold.map { "; \($0)" } ?? "")
+  }
+
+  /// The table of stimuli: a column of references if there are several, and of levels if there are
+  /// any.
+  private var stimulusRows: [[String]] {
+    let hasReferences = summary.hasSeveralReferences
+    let hasValues = summary.stimuli.contains { $0.value != nil }
+    func row(_ name: String, _ reference: String, _ value: String, _ result: String) -> [String] {
+      [name] + (hasReferences ? [reference] : []) + (hasValues ? [value] : []) + [result]
+    }
+    let title = row("stimulus", "reference", levelTitle, participantTitle)
+    return [title]
+      + summary.stimuli.map { stimulus in
+        row(
+          stimulus.name, stimulus.reference ?? "", stimulus.value.map(Self.text) ?? "",
+          Self.estimateText(stimulus.estimate))
+      }
+  }
+
+  private static func estimateText(_ estimate: StudySummary.Estimate) -> String {
+    guard let correctCount = estimate.correctCount else {
+      let interval = estimate.interval.map { ", from \(oneDecimal($0))" } ?? ""
+      let mean = NumberFormatting.fixed(estimate.value, places: 1)
+      return "\(mean)\(interval); \(estimate.answerCount.counted("answer"))"
+    }
+    let counts = "\(correctCount) of \(estimate.answerCount) correct"
+    let interval = estimate.interval.map { range in
+      ", \(percent(estimate.value)) % (\(percent(range.lowerBound)) to "
+        + "\(percent(range.upperBound)) %)"
+    }
+    let pValue = estimate.pValue.map { value in
+      value < 0.001 ? ", p < 0.001" : ", p = \(value.text(places: 3))"
+    }
+    return counts + (interval ?? "") + (pValue ?? "")
+  }
+
+  /// The thresholds of the group with the methods of their intervals.
+  private var thresholdSentences: [String] {
+    var sentences: [String] = []
+    if let mean = summary.groupThreshold {
+      let count = summary.participants.count { $0.threshold != nil }
+      let total = summary.participants.count
+      let participants =
+        count == total ? "\(count) participants" : "\(count) of \(total) participants"
+      sentences.append(
+        "Mean threshold of \(participants): \(Self.text(mean.mean)) "
+          + "(\(Self.text(mean.interval)), Student's t)")
+    }
+    if summary.lacksFunction {
+      sentences.append("The answers do not determine a psychometric function")
+    }
+    if let pooled = summary.pooledFunction {
+      let interval = pooled.interval.map { " (\(Self.text($0)), parametric bootstrap)" } ?? ""
+      let name =
+        pooled.countsChoices
+        ? "Point of subjective equality"
+        : "Threshold (\((100 * pooled.thresholdProportion).text(places: 1)) % correct)"
+      sentences.append("\(name), fitted to all answers: \(Self.text(pooled.threshold))\(interval)")
+    }
+    return sentences
+  }
+
+  /// The sentence that names the method of the intervals in the tables.
+  private var intervalSentence: String? {
+    let estimates = summary.stimuli.map(\.estimate)
+    guard estimates.contains(where: { $0.interval != nil }) else { return nil }
+    switch procedure {
+    case .abx, .twoChoices:
+      return "95 % confidence intervals of proportions: Clopper-Pearson, all answers pooled"
+    case .staircase:
+      return nil
+    case .magnitude, .rating:
+      let sample =
+        summary.participants.count > 1 ? "means of the participants" : "answers of one participant"
+      return "95 % confidence intervals of means: Student's t, \(sample)"
+    }
+  }
+
+  private static func text(_ value: Double) -> String { NumberFormatting.fixed(value, places: 2) }
+
+  private static func text(_ range: ClosedRange<Double>) -> String {
+    "\(text(range.lowerBound)) to \(text(range.upperBound))"
+  }
+
+  private static func oneDecimal(_ range: ClosedRange<Double>) -> String {
+    let bounds = [range.lowerBound, range.upperBound]
+    return bounds.map { NumberFormatting.fixed($0, places: 1) }.joined(separator: " to ")
+  }
+
+  private static func percent(_ proportion: Double) -> String { (100 * proportion).text(places: 0) }
+
+  // MARK: - JSON and CSV
+
+  private var fields: JSONObject {
+    [
+      "procedure": procedure.rawValue, "simulated": Bool(simulated),
+      "participants": summary.participants.map { participant -> JSONObject in
+        let estimate = Self.fields(of: participant.estimate)
+        return ["participant": participant.name] + estimate
+          + ["threshold": participant.threshold]
+      },
+      "stimuli": summary.stimuli.map { stimulus -> JSONObject in
+        let identity: JSONObject = [
+          "stimulus": stimulus.name, "reference": stimulus.reference, "value": stimulus.value,
+        ]
+        return identity + Self.fields(of: stimulus.estimate)
+      },
+      "group": summary.groupThreshold.map { mean -> JSONObject in
+        [
+          "participants": summary.participants.count { $0.threshold != nil },
+          "threshold": mean.mean, "low": mean.interval.lowerBound,
+          "high": mean.interval.upperBound,
+        ]
+      },
+      "psychometricFunction": summary.pooledFunction.map(Self.fields),
+    ]
+  }
+
+  private static func fields(of estimate: StudySummary.Estimate) -> JSONObject {
+    [
+      "count": estimate.answerCount, "correct": estimate.correctCount,
+      "estimate": estimate.value, "low": estimate.interval?.lowerBound,
+      "high": estimate.interval?.upperBound, "pValue": estimate.pValue,
+    ]
+  }
+
+  private static func fields(of pooled: StudySummary.PooledFunction) -> JSONObject {
+    [
+      "successes": pooled.countsChoices ? "stronger" : "correct",
+      "proportion": pooled.thresholdProportion, "threshold": pooled.threshold,
+      "low": pooled.interval?.lowerBound, "high": pooled.interval?.upperBound,
+      "midpoint": pooled.function.midpoint, "slope": pooled.function.slope,
+      "guessRate": pooled.function.guessRate, "lapseRate": PsychometricFunction.lapseRate,
+      "deviance": pooled.function.deviance(of: pooled.blocks),
+      "levels": pooled.blocks.map { block -> JSONElement in
+        .inlineObject([
+          "value": block.value, "count": block.trialCount, "successes": block.successCount,
+        ])
+      },
+    ]
+  }
+
+  /// The name of the estimate of an answer in the CSV report.
+  private var quantity: String {
+    switch procedure {
+    case .abx, .twoChoices, .staircase: "proportion"
+    case .magnitude: "geometricMean"
+    case .rating: "mean"
+    }
+  }
+
+  /// The results as rows. The rows of participants have no stimulus, the rows of stimuli have no
+  /// participant, and the rows of the group have neither.
+  private var table: CSVTable {
+    var table = CSVTable(columns: [
+      "participant", "stimulus", "reference", "value", "quantity", "count", "correct", "estimate",
+      "low", "high", "pValue", "simulated",
+    ])
+    func append(_ identity: [String], _ quantity: String, _ estimate: StudySummary.Estimate) {
+      let interval = estimate.interval
+      let values = [estimate.value, interval?.lowerBound, interval?.upperBound, estimate.pValue]
+      table.append(
+        identity + [quantity, "\(estimate.answerCount)", estimate.correctCount?.description ?? ""]
+          + values.map(Self.cell) + [simulated])
+    }
+    for participant in summary.participants {
+      append([participant.name, "", "", ""], quantity, participant.estimate)
+      if let threshold = participant.threshold {
+        let count = participant.estimate.answerCount
+        append(
+          [participant.name, "", "", ""], "threshold", .init(answerCount: count, value: threshold))
+      }
+    }
+    for stimulus in summary.stimuli {
+      append(
+        ["", stimulus.name, stimulus.reference ?? "", Self.cell(stimulus.value)], quantity,
+        stimulus.estimate)
+    }
+    let answerCount = summary.participants.reduce(0) { $0 + $1.estimate.answerCount }
+    if let mean = summary.groupThreshold {
+      append(
+        ["", "", "", ""], "meanThreshold",
+        .init(answerCount: answerCount, value: mean.mean, interval: mean.interval))
+    }
+    if let pooled = summary.pooledFunction {
+      append(
+        ["", "", "", ""], "fittedThreshold",
+        .init(answerCount: answerCount, value: pooled.threshold, interval: pooled.interval))
+    }
+    return table
+  }
+
+  private static func cell(_ value: Double?) -> String { value.map { "\($0)" } ?? "" }
+
+  // MARK: - Figure
+
+  /// The title of the column of levels. Levels are at most 0 dBFS, and intensities at least 0.
+  private var levelTitle: String { hasDecibels ? "dBFS" : "intensity" }
+
+  private var hasDecibels: Bool { summary.stimuli.contains { ($0.value ?? 0) < 0 } }
+
+  /// The figure, or nil if the stimuli have no levels.
+  private var plot: PsychometricPlot? {
+    let pooled = summary.pooledFunction
+    let points =
+      pooled.map { pooled in pooled.blocks.map(Self.point) }
+      ?? summary.stimuli.compactMap { stimulus in
+        stimulus.value.map { value in
+          PsychometricPlot.Point(
+            level: value, estimate: stimulus.estimate.value,
+            interval: stimulus.estimate.interval)
+        }
+      }
+    guard !points.isEmpty else { return nil }
+    let title =
       switch procedure {
-      case .abx, .twoChoices:
-        return choiceResult(name, rows)
-      case .staircase:
-        return staircaseResult(name, rows)
-      case .magnitude:
-        return magnitudeResult(name, answers)
-      case .rating:
-        return ratingResult(name, answers)
+      case .abx, .staircase: "Correct answers"
+      case .twoChoices: pooled?.countsChoices == true ? "Stronger" : "Correct answers"
+      case .magnitude: "Magnitude"
+      case .rating: "Rating"
       }
+    let participants = summary.participants.count.counted("participant")
+    let threshold = pooled.map { pooled in
+      ", threshold \(Self.text(pooled.threshold).replacingScalars([("-", "−")]))"
     }
+    return PsychometricPlot(
+      title: simulated == "true" ? "\(procedure.rawValue), simulated" : procedure.rawValue,
+      subtitle: participants + (threshold ?? ""),
+      levelUnit: levelTitle,
+      quantity: procedure.hasTwoAnswers ? .proportion(title) : .mean(title),
+      points: points, curve: pooled.flatMap(Self.curve))
   }
 
-  /// Groups rows by stimulus, in the order of their first row. Each run of a staircase forms its
-  /// own group.
-  private static func groups(_ rows: [[String: String]], _ procedure: StudyProcedure) -> [(
-    name: String, rows: [[String: String]]
-  )] {
-    func name(_ row: [String: String]) -> String {
-      procedure == .staircase
-        ? "\(row["participant"] ?? "") (seed \(row["seed"] ?? ""))" : row["tested"] ?? ""
+  private static func point(_ block: PsychometricFunction.Block) -> PsychometricPlot.Point {
+    let proportion = ProportionEstimate(
+      successCount: block.successCount, trialCount: block.trialCount)
+    return PsychometricPlot.Point(
+      level: block.value, estimate: proportion.proportion, interval: proportion.interval)
+  }
+
+  private static func curve(_ pooled: StudySummary.PooledFunction) -> PsychometricPlot.Curve? {
+    guard let first = pooled.blocks.first?.value, let last = pooled.blocks.last?.value else {
+      return nil
     }
-    var groups: [(name: String, rows: [[String: String]])] = []
-    for row in rows {
-      let name = name(row)
-      if let index = groups.firstIndex(where: { $0.name == name }) {
-        groups[index].rows.append(row)
-      } else {
-        groups.append((name, [row]))
-      }
+    let points = (0...curvePointCount).map { index -> PsychometricPlot.Point in
+      let level = first + (last - first) * Double(index) / Double(curvePointCount)
+      return PsychometricPlot.Point(
+        level: level, estimate: pooled.function.proportion(at: level), interval: nil)
     }
-    return groups
-  }
-
-  private static func choiceResult(_ name: String, _ rows: [[String: String]]) -> StimulusResult {
-    let correctCount = rows.count { $0["answer"] == $0["right"] }
-    let pValue = BinomialTest.pValue(ofAtLeast: correctCount, in: rows.count)
-    let pValueText = pValue < 0.001 ? "p < 0.001" : "p = \(pValue.text(places: 3))"
-    return StimulusResult(
-      stimulus: name, count: rows.count, estimate: Double(correctCount), pValue: pValue,
-      sentence: "\(correctCount) of \(rows.count) correct, \(pValueText)")
-  }
-
-  private static func staircaseResult(_ name: String, _ rows: [[String: String]])
-    -> StimulusResult
-  {
-    var staircase = Staircase()
-    for row in rows {
-      _ = staircase.recordAnswer(
-        isCorrect: row["answer"] == row["right"], at: row["value"].flatMap(Double.init) ?? 0)
-    }
-    let threshold = staircase.threshold.map {
-      "threshold \(NumberFormatting.fixed($0, places: 2))"
-    }
-    return StimulusResult(
-      stimulus: name, count: rows.count, estimate: staircase.threshold,
-      sentence: "\(threshold ?? "no threshold") after \(rows.count) trials")
-  }
-
-  /// Magnitudes are ratios, so the mean and the interval are those of their logarithms.
-  private static func magnitudeResult(_ name: String, _ answers: [Double]) -> StimulusResult {
-    let logarithm = MeanEstimate(of: answers.map(log))
-    return meanResult(
-      name, answers, exp(logarithm.mean), exp(logarithm.mean - logarithm.confidenceHalfWidth),
-      exp(logarithm.mean + logarithm.confidenceHalfWidth))
-  }
-
-  private static func ratingResult(_ name: String, _ answers: [Double]) -> StimulusResult {
-    let rating = MeanEstimate(of: answers)
-    return meanResult(
-      name, answers, rating.mean, rating.mean - rating.confidenceHalfWidth,
-      rating.mean + rating.confidenceHalfWidth)
-  }
-
-  private static func meanResult(
-    _ name: String, _ answers: [Double], _ mean: Double, _ lower: Double, _ upper: Double
-  ) -> StimulusResult {
-    func text(_ value: Double) -> String { NumberFormatting.fixed(value, places: 1) }
-    let hasInterval = answers.count > 1
-    let interval = hasInterval ? ", from \(text(lower)) to \(text(upper))" : ""
-    return StimulusResult(
-      stimulus: name, count: answers.count, estimate: mean,
-      lowerBound: hasInterval ? lower : nil,
-      upperBound: hasInterval ? upper : nil,
-      sentence: text(mean) + interval + "; \(answers.count.counted("answer"))")
+    return PsychometricPlot.Curve(
+      points: points, threshold: pooled.threshold, thresholdEstimate: pooled.thresholdProportion,
+      thresholdInterval: pooled.interval)
   }
 }

@@ -1,6 +1,8 @@
+import CommandLineKit
 import HapticFormats
 import HapticModel
 import HapticRender
+import ListeningTests
 import PatternWorkflows
 import Reading
 import SignalAnalysis
@@ -20,6 +22,9 @@ struct StudyTable {
     let level: Double?
     /// The value that a staircase steps through: the level, or else the intensity.
     let value: Double?
+    /// The ids of the stimuli with which this one is compared, or none for the reference of the
+    /// study.
+    let referenceIDs: [String]
   }
 
   /// A stimulus rendered for its profiles, with the gain that sets its level.
@@ -32,17 +37,25 @@ struct StudyTable {
   static let numericColumns = [
     "intensity", "sharpness", "duration", "attack", "decay", "release", "level",
   ]
-  static let columns = ["id", "file", "profile"] + numericColumns
+  static let columns = ["id", "file", "profile", "reference"] + numericColumns
   private static let invalidTable = Rule.error(
     "study-table", "study", "A table of stimuli must have the required columns.")
   /// The maximum error of a level, in decibels.
   private static let levelToleranceDecibels = 0.01
+  /// The id of the reference in a table without the column `reference`.
+  private static let referenceID = "reference"
 
   let path: String
   /// The SHA-256 hash of the table.
   let hash: String
   let stimuli: [Stimulus]
 
+  /// The text that identifies the table in results: the beginning of its hash.
+  var resultsID: String { String(hash.prefix(16)) }
+
+  /// Reads a table.
+  ///
+  /// - Throws: `InvalidRows` with all errors of the table.
   init(_ path: String, bytes: [UInt8], hash: String, formats: FormatRegistry) throws {
     self.path = path
     self.hash = hash
@@ -50,129 +63,181 @@ struct StudyTable {
     do throws(CSVTable.Problem) {
       table = try CSVTable(bytes)
     } catch {
-      throw Self.error(path, line: error.lineNumber, column: error.column, error.reason)
+      throw InvalidRows([
+        Self.finding(path, line: error.lineNumber, column: error.column, error.reason)
+      ])
     }
-    for column in table.columns where !Self.columns.contains(column) {
-      throw Self.error(
+    guard table.columns.contains("id"), table.rows.count > 0 else {
+      throw InvalidRows([
+        Self.finding(
+          path, line: 1, column: nil,
+          "the table must have a column 'id' and a row for each stimulus")
+      ])
+    }
+    var findings = table.columns.filter { !Self.columns.contains($0) }.map { column in
+      Self.finding(
         path, line: 1, column: column,
         "unknown; valid columns are \(Self.columns.joined(separator: ", "))")
     }
-    guard table.columns.contains("id"), table.rows.count > 0 else {
-      throw Self.error(
-        path, line: 1, column: nil, "the table must have a column 'id' and a row for each stimulus")
-    }
     var stimuli: [Stimulus] = []
+    var lineNumbers: [String: Int] = [:]
     for row in table.rows {
-      let fields = Dictionary(uniqueKeysWithValues: zip(table.columns, row.fields)).filter {
-        !$0.value.isEmpty
+      var reader = StudyRowReader(row, columns: table.columns, path: path)
+      let stimulus = reader.stimulus(formats: formats)
+      if let previous = lineNumbers[stimulus.id] {
+        reader.report(
+          "id", "\(stimulus.id.inQuotes) is already used in line \(previous)")
       }
-      let id = fields["id"] ?? ""
-      if id.isEmpty || id.contains(where: { $0 == " " || $0 == "/" }) {
-        throw Self.error(
-          path, line: row.lineNumber, column: "id",
-          "must not be empty or contain spaces or slashes")
-      }
-      if let previous = stimuli.first(where: { $0.id == id }) {
-        throw Self.error(
-          path, line: row.lineNumber, column: "id",
-          "\(id.inQuotes) is already used in line \(previous.lineNumber)")
-      }
-      stimuli.append(
-        try Self.parseStimulus(
-          id, line: row.lineNumber, fields: fields, path: path, formats: formats))
+      lineNumbers[stimulus.id] = row.lineNumber
+      findings += reader.findings
+      stimuli.append(stimulus)
     }
+    for stimulus in stimuli {
+      for id in stimulus.referenceIDs where lineNumbers[id] == nil {
+        findings.append(
+          Self.finding(
+            path, line: stimulus.lineNumber, column: "reference",
+            "no row has the id \(id.inQuotes)"))
+      }
+    }
+    guard findings.isEmpty else { throw InvalidRows(findings) }
     self.stimuli = stimuli
   }
 
-  private static func parseStimulus(
-    _ id: String, line: Int, fields: [String: String], path: String, formats: FormatRegistry
-  ) throws -> Stimulus {
-    func number(_ column: String, in range: ClosedRange<Double>) throws -> Double? {
-      guard let text = fields[column] else { return nil }
-      guard let number = Double(text), range.contains(number) else {
-        throw error(
-          path, line: line, column: column,
-          "must be a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
-      }
-      return number
+  // MARK: - Pairs
+
+  /// Returns the pairs of stimuli that the trials of a procedure compare.
+  ///
+  /// With the column `reference`, these are the stimuli of the rows with a value in this column.
+  /// Otherwise, one reference belongs to all other stimuli, and in a rating also to itself.
+  ///
+  /// - Throws: An error if the table does not suit the procedure.
+  func pairs(for procedure: StudyProcedure) throws -> [StudyPair] {
+    if procedure == .magnitude {
+      return stimuli.indices.map { StudyPair(tested: $0, reference: $0) }
     }
-    let level = try number("level", in: -120...0)
-    let intensity = try number("intensity", in: 0...1)
-    var profile: TransducerProfile?
-    if let name = fields["profile"] {
+    let pairs = stimuli.contains { !$0.referenceIDs.isEmpty } ? listedPairs : commonPairs(procedure)
+    guard !pairs.isEmpty else {
+      throw FileError(
+        path,
+        """
+        the procedure '\(procedure.rawValue)' requires a reference and at least one other stimulus
+        """)
+    }
+    var findings: [Finding] = []
+    for pair in pairs where procedure != .rating && pair.tested == pair.reference {
+      findings.append(
+        Self.finding(
+          path, line: stimuli[pair.tested].lineNumber, column: "reference",
+          "a stimulus cannot be its own reference in the procedure '\(procedure.rawValue)'"))
+    }
+    if procedure == .staircase {
+      findings += staircaseFindings(pairs)
+    }
+    guard findings.isEmpty else { throw InvalidRows(findings) }
+    return pairs
+  }
+
+  /// The pairs of the column `reference`.
+  private var listedPairs: [StudyPair] {
+    stimuli.indices.flatMap { tested in
+      stimuli[tested].referenceIDs.compactMap { id -> StudyPair? in
+        let reference = stimuli.firstIndex { $0.id == id }
+        return reference.map { StudyPair(tested: tested, reference: $0) }
+      }
+    }
+  }
+
+  /// The pairs of each stimulus with the stimulus `reference`, or else with the first stimulus.
+  private func commonPairs(_ procedure: StudyProcedure) -> [StudyPair] {
+    let reference = stimuli.firstIndex { $0.id == Self.referenceID } ?? 0
+    let tested = stimuli.indices.filter { procedure == .rating || $0 != reference }
+    guard stimuli.count > 1 else { return [] }
+    return tested.map { StudyPair(tested: $0, reference: reference) }
+  }
+
+  /// Returns the reasons that a staircase cannot use pairs: several references, a missing value,
+  /// mixed quantities, or a stimulus that is not stronger than the reference.
+  private func staircaseFindings(_ pairs: [StudyPair]) -> [Finding] {
+    guard let first = pairs.first else { return [] }
+    let reference = stimuli[first.reference]
+    var findings: [Finding] = []
+    func report(_ stimulus: Stimulus, _ message: String, column: String? = nil) {
+      findings.append(
+        Self.finding(path, line: stimulus.lineNumber, column: column, message))
+    }
+    if reference.value == nil {
+      report(reference, "a staircase requires a level or an intensity for each stimulus")
+    }
+    for pair in pairs {
+      let stimulus = stimuli[pair.tested]
+      if pair.reference != first.reference {
+        report(
+          stimulus, "a staircase requires the same reference for all stimuli",
+          column: "reference")
+      } else if stimulus.value == nil || (stimulus.level == nil) != (reference.level == nil) {
+        report(stimulus, "a staircase requires a level or an intensity for each stimulus")
+      } else if let value = stimulus.value, value <= reference.value ?? -.infinity {
+        report(stimulus, "a staircase requires stimuli stronger than the reference")
+      }
+    }
+    return findings
+  }
+
+  // MARK: - Errors
+
+  /// The errors of a table, in the order of their lines.
+  struct InvalidRows: Error {
+    /// The maximum number of reported errors. A longer list is mostly the same mistake.
+    private static let maximumReportedCount = 20
+
+    let findings: [Finding]
+
+    init(_ findings: [Finding]) {
+      self.findings = findings.sorted { Self.lineNumber(of: $0) < Self.lineNumber(of: $1) }
+    }
+
+    private static func lineNumber(of finding: Finding) -> Int {
+      guard case .text(let lineNumber, _) = finding.location.position else { return 0 }
+      return lineNumber
+    }
+
+    /// Reports each error on a line, and the number of errors beyond the maximum.
+    func report(on terminal: Terminal) {
+      for finding in findings.prefix(Self.maximumReportedCount) {
+        terminal.report(Failure.message(InputError(finding)))
+      }
+      let remainingCount = findings.count - Self.maximumReportedCount
+      if remainingCount > 0 {
+        terminal.report("and \(remainingCount.counted("more error"))")
+      }
+    }
+  }
+
+  /// Returns an error at a line of a table, with the column if there is one.
+  static func finding(_ path: String, line: Int, column: String?, _ message: String) -> Finding {
+    Finding(
+      invalidTable, location: FileLocation(name: path, position: .text(line: line, column: 1)),
+      (column.map { "column \($0.inQuotes): " } ?? "") + message)
+  }
+
+  // MARK: - Sounds
+
+  /// Compiles all stimuli like `rendering(of:for:job:)`.
+  ///
+  /// - Throws: `InvalidRows` with all levels that the stimuli do not support.
+  func renderings(for profiles: [TransducerProfile], job: RenderJob) throws -> [Rendering] {
+    var renderings: [Rendering] = []
+    var findings: [Finding] = []
+    for stimulus in stimuli {
       do {
-        profile = try SharedOptions.profile(named: name)
-      } catch {
-        throw Self.error(path, line: line, column: "profile", Failure.message(error))
+        renderings.append(try rendering(of: stimulus, for: profiles, job: job))
+      } catch let error as InvalidRows {
+        findings += error.findings
       }
     }
-    if let file = fields["file"] {
-      if let column = numericColumns.first(where: { $0 != "level" && fields[$0] != nil }) {
-        throw error(path, line: line, column: column, "cannot be combined with 'file'")
-      }
-      let beside = file.hasPrefix("/") ? file : FileSystem.join(FileSystem.folder(of: path), file)
-      let (inputs, problems) = PatternInput.find(
-        [FileSystem.entryKind(at: beside) == .file ? beside : file], formats: formats)
-      if let problem = problems.first {
-        throw error(path, line: line, column: "file", "\(problem)")
-      }
-      guard inputs.count == 1 else {
-        throw error(path, line: line, column: "file", "\(file.inQuotes) is not a single pattern")
-      }
-      let pattern = try LoadedPattern(inputs[0])
-      return Stimulus(
-        id: id, lineNumber: line, pattern: pattern, composition: pattern.composition,
-        profile: profile,
-        level: level,
-        value: level)
-    }
-    let duration = try number("duration", in: 0...30) ?? 0
-    var event = HapticEvent(
-      kind: duration > 0 ? .hapticContinuous : .hapticTransient, time: 0,
-      duration: duration > 0 ? duration : nil)
-    event.parameters[.hapticIntensity] = Float(intensity ?? 1)
-    if let sharpness = try number("sharpness", in: 0...1) {
-      event.parameters[.hapticSharpness] = Float(sharpness)
-    }
-    for (column, id) in [
-      ("attack", EventParameterID.attackTime), ("decay", .decayTime), ("release", .releaseTime),
-    ] {
-      if let time = try number(column, in: 0...1) {
-        event.parameters[id] = Float(time)
-      }
-    }
-    return Stimulus(
-      id: id, lineNumber: line, pattern: nil,
-      composition: HapticComposition(HapticPattern(events: [event])),
-      profile: profile, level: level, value: level ?? intensity)
-  }
-
-  /// Throws an error if a staircase cannot use the stimuli: a missing value, mixed quantities, or a
-  /// stimulus that is not stronger than the reference.
-  func checkStaircase(reference: Int) throws {
-    let minimum = stimuli[reference].value ?? -.infinity
-    for (index, stimulus) in stimuli.enumerated() {
-      if stimulus.value == nil || (stimulus.level == nil) != (stimuli[reference].level == nil) {
-        throw Self.error(
-          path, line: stimulus.lineNumber, column: nil,
-          "a staircase requires a level or an intensity for each stimulus")
-      }
-      if index != reference, (stimulus.value ?? 0) <= minimum {
-        throw Self.error(
-          path, line: stimulus.lineNumber, column: nil,
-          "a staircase requires stimuli stronger than the reference"
-        )
-      }
-    }
-  }
-
-  private static func error(_ path: String, line: Int, column: String?, _ message: String)
-    -> InputError
-  {
-    InputError(
-      Finding(
-        invalidTable, location: FileLocation(name: path, position: .text(line: line, column: 1)),
-        (column.map { "column \($0.inQuotes): " } ?? "") + message))
+    guard findings.isEmpty else { throw InvalidRows(findings) }
+    return renderings
   }
 
   /// Compiles a stimulus for each profile and finds the gain that sets its level.
@@ -209,14 +274,17 @@ struct StudyTable {
       measured = try levels(gain)
     }
     guard abs(measured.rmsDecibels - level) <= Self.levelToleranceDecibels else {
-      throw Self.error(
-        path, line: stimulus.lineNumber, column: "level",
-        """
-        \(NumberFormatting.fixed(level, places: 1)) dBFS is too high; \(stimulus.id.inQuotes) \
-        supports at most \(NumberFormatting.fixed(measured.rmsDecibels, places: 1)) dBFS, because \
-        peaks are limited to -1 dBFS
-        """
-      )
+      throw InvalidRows([
+        Self.finding(
+          path, line: stimulus.lineNumber, column: "level",
+          """
+          \(NumberFormatting.fixed(level, places: 1)) dBFS is too high; \
+          \(stimulus.id.inQuotes) supports at most \
+          \(NumberFormatting.fixed(measured.rmsDecibels, places: 1)) dBFS, because peaks are \
+          limited to -1 dBFS
+          """
+        )
+      ])
     }
     return Rendering(plans: plans, gain: gain, levels: measured)
   }

@@ -62,7 +62,7 @@ struct StudyVerbTests {
   @Test func levelsAreExact() throws {
     let table = try write("steps.csv", Self.steps)
     let text = try study([table, "--render", place("out")])
-    #expect(text.contains("s8.wav         -24.00 dBFS RMS"))
+    #expect(text.contains("s8.wav          -24.00 dBFS RMS"))
     let bytes = try FileSystem.read(place("out/s8.wav"))
     let start = try #require(Data(bytes).range(of: Data("data".utf8))).upperBound + 4
     let samples = stride(from: start, to: bytes.count - 3, by: 4).map { place in
@@ -103,10 +103,33 @@ struct StudyVerbTests {
     let files = ["x", "y", "z"].map { place("\($0).csv") }
     #expect(
       try study(["--report"] + files)
-        == "Simulated answers:\na  8 of 12 correct, p = 0.194\n")
+        == """
+        Simulated answers:
+        participant  correct answers
+        x            4 of 4 correct, 100 % (40 to 100 %), p = 0.063
+        y            4 of 4 correct, 100 % (40 to 100 %), p = 0.063
+        z            0 of 4 correct, 0 % (0 to 60 %), p = 1
+
+        stimulus  dBFS    correct answers
+        a         -30.00  8 of 12 correct, 67 % (35 to 90 %), p = 0.194
+
+        The answers do not determine a psychometric function
+        95 % confidence intervals of proportions: Clopper-Pearson, all answers pooled
+
+        """)
+    let lines = try study(["--report", "--csv"] + files).split(separator: "\r\n")
     #expect(
-      try study(["--report", "--csv"] + files).hasPrefix(
-        "stimulus,count,figure,low,high,pValue,simulated\r\na,12,8.0,,,0.193"))
+      lines[0]
+        == "participant,stimulus,reference,value,quantity,count,correct,estimate,low,high,pValue,"
+        + "simulated")
+    #expect(lines[1].hasPrefix("x,,,,proportion,4,4,1.0,0.397"))
+    #expect(lines[4].hasPrefix(",a,reference,-30.0,proportion,12,8,0.6666666666666666,0.348875"))
+    let json = try JSONDocument(
+      text: Array(try study(["--report", "--json"] + files).utf8), name: "report"
+    ).root
+    #expect(json["participants"]?.elements.map { $0["participant"]?.string } == ["x", "y", "z"])
+    #expect(json["stimuli"]?.elements.map { $0["stimulus"]?.string } == ["a"])
+    #expect(json["stimuli"]?.elements.map { $0["value"]?.number } == [-30])
     try study([
       table, "--procedure", "rating", "--simulate", "random", "--output", place("rating.csv"),
     ])
@@ -119,12 +142,185 @@ struct StudyVerbTests {
     }
   }
 
+  @Test("A report has the thresholds of a group with their intervals, and a figure")
+  func aReportHasThresholds() throws {
+    let table = try write("steps.csv", Self.steps)
+    var files: [String] = []
+    for seed in 1...4 {
+      files.append(place("s\(seed).csv"))
+      try study([
+        table, "--procedure", "staircase", "--seed", "\(seed)", "--simulate", "\(-37 + 2 * seed)",
+        "--participant", "p\(seed)", "--output", place("s\(seed).csv"),
+      ])
+    }
+    let figure = place("figure.svg")
+    let text = try study(["--report"] + files + ["--plot", figure])
+    #expect(text.contains("Mean threshold of 4 participants: -3"))
+    #expect(text.contains("Threshold (70.7 % correct), fitted to all answers: -3"))
+    #expect(text.contains("parametric bootstrap"))
+    let drawing = String(decoding: try FileSystem.read(figure), as: UTF8.self)
+    #expect(drawing.contains("4 participants, threshold −3"))
+    let json = try JSONDocument(
+      text: Array(try study(["--report", "--json"] + files).utf8), name: "report"
+    ).root
+    let group = try #require(json["group"])
+    let thresholds = try #require(json["participants"]).elements.compactMap {
+      $0["threshold"]?.number
+    }
+    #expect(thresholds.count == 4)
+    #expect(
+      abs((group["threshold"]?.number ?? 0) - thresholds.reduce(0, +) / 4) < 1e-9)
+    #expect(json["psychometricFunction"]?["guessRate"]?.number == 0.5)
+    #expect(throws: UsageError.self) { try study([table, "--plot", figure]) }
+    #expect(throws: UsageError.self) { try study(["--report"] + files + ["--plot", "f.txt"]) }
+  }
+
+  @Test("The example of the article gives the results of the article")
+  func theArticleIsTrue() throws {
+    let steps = (1...5).map { "s\($0),1,0.5,0.3,\(-40 + 2 * $0)\n" }
+    let table = try write(
+      "steps.csv",
+      "id,intensity,sharpness,duration,level\nreference,1,0.5,0.3,-40\n" + steps.joined())
+    let files = (1...4).map { place("study-steps-p\($0).csv") }
+    for (index, level) in ["-37", "-35", "-35", "-33"].enumerated() {
+      try study([
+        table, "--procedure", "staircase", "--participant", "p\(index + 1)", "--simulate", level,
+        "--seed", "\(index + 1)", "--output", files[index],
+      ])
+    }
+    #expect(
+      try study(["--report"] + files) == """
+        Simulated answers:
+        participant  staircase
+        p1           threshold -37.00 after 23 trials
+        p2           threshold -35.33 after 24 trials
+        p3           threshold -35.00 after 18 trials
+        p4           threshold -33.00 after 19 trials
+
+        Mean threshold of 4 participants: -35.08 (-37.69 to -32.47, Student's t)
+        Threshold (70.7 % correct), fitted to all answers: -35.25 (-37.36 to -34.06, \
+        parametric bootstrap)
+
+        """)
+  }
+
+  @Test("A page of a study has its trials, its stimuli, and its conditions")
+  func aPageIsWritten() throws {
+    let table = try write("t.csv", Self.pair)
+    let page = place("t.html")
+    let stage = VirtualStage([])
+    #expect(
+      try study([table, "--page", page, "--procedure", "rating", "--seed", "5"], on: stage) == "")
+    #expect(stage.engine == nil)
+    #expect(stage.recorded.error.contains("open it in a browser"))
+    let text = String(decoding: try FileSystem.read(page), as: UTF8.self)
+    #expect(text.contains(#""procedure":"rating","pairs":[{"tested":0,"reference":0},{"#))
+    #expect(text.contains(#""seed":5"#))
+    #expect(
+      text.contains(#""device":"browser","profile":"phone","program":"temblor \#(temblorVersion)""#)
+    )
+    // The sounds are those of --render.
+    try study([table, "--render", place("out")])
+    let sound = Data(try FileSystem.read(place("out/a.wav"))).base64EncodedString()
+    #expect(text.contains("id=\"sound-1-0\" data-rate=\"48000\">\(sound)</script>"))
+    for words in [["--simulate", "right"], ["--strength", "0.5"], ["--output", place("x.csv")]] {
+      #expect(throws: UsageError.self) { try study([table, "--page", page] + words) }
+    }
+    #expect(throws: (any Error).self) { try study([table, "--page", table]) }
+  }
+
+  @Test("Results of a page are pooled with those of the program")
+  func resultsOfPagesArePooled() throws {
+    let table = try write("t.csv", Self.pair)
+    try answerByKey(table, to: "terminal.csv", participant: "anna")
+    let text = String(decoding: try FileSystem.read(place("terminal.csv")), as: UTF8.self)
+    let page = try write(
+      "page.csv", text.replacing(",anna,", with: ",ben,").replacing(",default,", with: ",browser,"))
+    #expect(try rows("page.csv").map { $0["device"] } == ["browser"])
+    #expect(try study(["--report", place("terminal.csv"), page]).contains("of 2 correct"))
+  }
+
+  @Test("All errors of a table are reported at once")
+  func allErrorsAreReported() throws {
+    let rows = (0..<30).map { "s\($0),\($0 % 2 == 0 ? "loud" : "-30"),\($0 == 3 ? "x" : "")\n" }
+    let table = try write("t.csv", "id,level,duration\n" + rows.joined())
+    let stage = VirtualStage([])
+    try study([table, "--simulate", "right"], on: stage)
+    let lines = stage.recorded.error.replacing("\n  ", with: " ").split(separator: "\n")
+    #expect(lines.count == 16)
+    #expect(
+      lines.first
+        == "\(table):2:1: error: column 'level': must be a number from -120.0 to 0.0, not loud")
+    #expect(lines.contains { $0.hasPrefix("\(table):5:1: error: column 'duration'") })
+  }
+
+  @Test("At most 20 errors of a table are reported")
+  func errorsAreCounted() throws {
+    let table = try write(
+      "t.csv", "id,level\n" + (0..<25).map { "s\($0),loud\n" }.joined())
+    let stage = VirtualStage([])
+    try study([table, "--simulate", "right"], on: stage)
+    let lines = stage.recorded.error.replacing("\n  ", with: " ").split(separator: "\n")
+    #expect(lines.count == 21)
+    #expect(lines.last == "and 5 more errors")
+  }
+
+  @Test("Each row can have references of its own")
+  func rowsHaveReferences() throws {
+    let table = try write(
+      "t.csv",
+      "id,level,reference\na,-40,\nb,-30,a\nc,-35,\nd,-25,c a\n")
+    try study([
+      table, "--repeats", "2", "--simulate", "right", "--output", place("r.csv"),
+    ])
+    let pairs = try rows("r.csv").compactMap { row in
+      row["intervals"]?.split(separator: " ").sorted().joined(separator: " ")
+    }
+    #expect(pairs.sorted() == ["a b", "a b", "a d", "a d", "c d", "c d"])
+    let text = try study(["--report", place("r.csv")])
+    #expect(text.contains("stimulus  reference  dBFS    correct answers\n"))
+    #expect(text.contains("d         c          -25.00  2 of 2 correct"))
+    #expect(text.contains("d         a          -25.00  2 of 2 correct"))
+    // A staircase has a single reference.
+    let stage = VirtualStage([])
+    try study([table, "--procedure", "staircase", "--simulate", "right"], on: stage)
+    #expect(
+      stage.recorded.error.replacing("\n  ", with: " ").contains(
+        "a staircase requires the same reference for all stimuli"))
+    let unknown = try write("u.csv", "id,reference\na,\nb,x\n")
+    let unknownStage = VirtualStage([])
+    try study([unknown, "--simulate", "right"], on: unknownStage)
+    #expect(
+      unknownStage.recorded.error.replacing("\n  ", with: " ")
+        == "\(unknown):3:1: error: column 'reference': no row has the id 'x'\n")
+  }
+
+  @Test("Rendered stimuli have a table of conditions")
+  func renderedStimuliHaveConditions() throws {
+    let table = try write("t.csv", "id,level\nreference,-40\na,-30\n")
+    let text = try study([table, "--render", place("out")])
+    #expect(text.contains("conditions.csv"))
+    #expect(
+      String(decoding: try FileSystem.read(place("out/conditions.csv")), as: UTF8.self)
+        == "stimulus,soundFile,level,reference,referenceFile,referenceLevel\r\n"
+        + "a,a.wav,-30.0,reference,reference.wav,-40.0\r\n")
+    // Rendering again changes nothing. Other conditions are not replaced.
+    try study([table, "--render", place("out")])
+    #expect {
+      try study([table, "--procedure", "rating", "--render", place("out")])
+    } throws: {
+      "\($0)"
+        == "\(place("out/conditions.csv")): exists and does not contain the conditions of this "
+        + "table; choose a different '--render'"
+    }
+  }
+
   @Test(arguments: [
     (
       "id,levle\na,1\n",
       """
-      1:1: error: column 'levle': unknown; valid columns are id, file, profile, intensity, \
-      sharpness, duration, attack, decay, release, level
+      1:1: error: column 'levle': unknown; valid columns are id, file, profile, reference, \
+      intensity, sharpness, duration, attack, decay, release, level
       """
     ),
     ("id,level\na,-3\na,-4\n", "3:1: error: column 'id': 'a' is already used in line 2"),
@@ -140,19 +336,20 @@ struct StudyVerbTests {
     ("level\n-3\n", "1:1: error: the table must have a column 'id' and a row for each stimulus"),
   ]) func whatIsWrongWithATableHasAPlace(text: String, message: String) throws {
     let table = try write("t.csv", text)
-    #expect { try study([table, "--simulate", "right"]) } throws: {
-      "\($0)".hasPrefix("\(table):\(message)")
-    }
+    let stage = VirtualStage([])
+    try study([table, "--simulate", "right"], on: stage)
+    #expect(
+      stage.recorded.error.replacing("\n  ", with: " ").hasPrefix("\(table):\(message)"))
   }
 
   @Test func aLevelThatCannotBeReachedIsNamed() throws {
     let table = try write("t.csv", "id,level\na,-3\nb,-20\n")
-    #expect {
-      try study([table, "--render", place("out")])
-    } throws: {
-      "\($0)".hasPrefix(
-        "\(table):2:1: error: column 'level': -3.0 dBFS is too high; 'a' supports at most")
-    }
+    let stage = VirtualStage([])
+    try study([table, "--render", place("out")], on: stage)
+    #expect(
+      stage.recorded.error.replacing("\n  ", with: " ").hasPrefix(
+        "\(table):2:1: error: column 'level': -3.0 dBFS is too high; 'a' supports at most"))
+    #expect(FileSystem.entryKind(at: place("out/b.wav")) == .missing)
   }
 
   @Test func resultsOfAnotherStudyAreRefused() throws {
@@ -181,33 +378,34 @@ struct StudyVerbTests {
         row["intervals"]?.split(separator: " ").firstIndex { $0 == stronger })
       #expect(row["right"] == "\(place + 1)")
     }
-    #expect {
-      try study([
-        table, "--procedure", "staircase", "--simulate", "right", "--output", place("s.csv"),
-      ])
-    } throws: {
-      "\($0)"
-        == "\(table):3:1: error: a staircase requires stimuli stronger than the reference"
-    }
+    let weak = VirtualStage([])
+    try study(
+      [table, "--procedure", "staircase", "--simulate", "right", "--output", place("s.csv")],
+      on: weak)
+    #expect(
+      weak.recorded.error.replacing("\n  ", with: " ")
+        == "\(table):3:1: error: a staircase requires stimuli stronger than the reference\n")
     let mixed = try write("m.csv", "id,level,intensity\nreference,-30,\na,,1\n")
-    #expect {
-      try study([
-        mixed, "--procedure", "staircase", "--simulate", "right", "--output", place("s.csv"),
-      ])
-    } throws: {
-      "\($0)"
-        == "\(mixed):3:1: error: a staircase requires a level or an intensity for each stimulus"
-    }
+    let unequal = VirtualStage([])
+    try study(
+      [mixed, "--procedure", "staircase", "--simulate", "right", "--output", place("s.csv")],
+      on: unequal)
+    #expect(
+      unequal.recorded.error.replacing("\n  ", with: " ")
+        == """
+        \(mixed):3:1: error: a staircase requires a level or an intensity for each stimulus
+
+        """)
   }
 
   @Test func aReportCountsATrialOnceAndChecksAnswers() throws {
     let table = try write("steps.csv", Self.steps)
     try study([table, "--procedure", "staircase", "--simulate", "wrong", "-o", place("w.csv")])
     // Without a threshold there is none, in JSON too.
-    #expect(try !study(["--report", "--json", place("w.csv")]).contains("figure"))
+    #expect(try !study(["--report", "--json", place("w.csv")]).contains("threshold"))
     #expect(
-      try study(["--report", place("w.csv")])
-        == "Simulated answers:\np1 (seed 3)  no threshold after 100 trials\n")
+      try study(["--report", place("w.csv")]).contains(
+        "p1           no threshold after 100 trials\n"))
     #expect {
       try study(["--report", place("w.csv"), place("w.csv")])
     } throws: {

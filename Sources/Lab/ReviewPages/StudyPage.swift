@@ -1,0 +1,137 @@
+package import ListeningTests
+internal import SignalPlots
+internal import SystemSupport
+
+/// A self-contained HTML page on which participants take part in a study.
+///
+/// The page contains the sounds of all stimuli and needs no network. It plays the same trials as
+/// the program, and stores the answers in the browser. The results have the format of
+/// `StudyResults`, with `browser` as the device.
+package struct StudyPage {
+  /// A stimulus with its sound.
+  package struct Stimulus {
+    /// The name of the stimulus.
+    package var id: String
+    /// The level or intensity, as in the results, or an empty text.
+    package var valueText: String
+    /// The bytes of the sound file, in WAV format.
+    package var soundFileBytes: [UInt8]
+
+    /// Creates a stimulus.
+    package init(id: String, valueText: String, soundFileBytes: [UInt8]) {
+      self.id = id
+      self.valueText = valueText
+      self.soundFileBytes = soundFileBytes
+    }
+  }
+
+  /// The program that generates the page, with its version.
+  package var generator: String
+  /// The name of the study, which is the title of the page and a part of the name of the results.
+  package var name: String
+  /// The beginning of the SHA-256 hash of the table, as in the results.
+  package var tableHash: String
+  package var procedure: StudyProcedure
+  /// The question to the participant.
+  package var question: String
+  package var stimuli: [Stimulus]
+  package var pairs: [StudyPair]
+  /// The number of trials per pair.
+  package var repeatCount: Int
+  /// The seed of the random order, or nil for a random seed for each participant.
+  package var seed: UInt64?
+  /// The silence between two stimuli, in seconds.
+  package var gapSeconds: Double
+  /// The number of trials between two breaks, or nil without breaks.
+  package var breakInterval: Int?
+  /// The columns of the results that are the same for all answers, such as `profile`.
+  package var conditions: [String: String]
+  /// The sample rate of the sounds, in hertz.
+  package var sampleRate: Double
+
+  /// Creates a page. The parameters are those of the properties.
+  package init(
+    generator: String, name: String, tableHash: String, procedure: StudyProcedure,
+    question: String, stimuli: [Stimulus], pairs: [StudyPair], repeatCount: Int, seed: UInt64?,
+    gapSeconds: Double, breakInterval: Int?, conditions: [String: String], sampleRate: Double
+  ) {
+    self.generator = generator
+    self.name = name
+    self.tableHash = tableHash
+    self.procedure = procedure
+    self.question = question
+    self.stimuli = stimuli
+    self.pairs = pairs
+    self.repeatCount = repeatCount
+    self.seed = seed
+    self.gapSeconds = gapSeconds
+    self.breakInterval = breakInterval
+    self.conditions = conditions
+    self.sampleRate = sampleRate
+  }
+
+  /// Returns the page. The bytes are reproducible.
+  ///
+  /// - Throws: `tooLarge` if the sounds are too large for a browser.
+  package func html() throws(ReviewPageError) -> [UInt8] {
+    let sounds = stimuli.map { EmbeddedSound(fileBytes: $0.soundFileBytes, rate: sampleRate) }
+    try EmbeddedSound.checkTotalSize(of: sounds, takeCount: sounds.count, noun: "stimuli")
+    var page = Page(
+      template: PageResource.studyPage, script: PageResource.studyScript,
+      style: PageResource.studyStyle, generator: generator, title: name)
+    page.sounds = sounds
+    let noun = stimuli.count == 1 ? "stimulus" : "stimuli"
+    let footer = """
+      \(stimuli.count) \(noun) · created by \(generator) · self-contained, works offline
+      """
+    return page.html(
+      texts: [
+        "introduction": procedure.instructions.escapedForMarkup,
+        "question": question.escapedForMarkup, "footer": footer.escapedForMarkup,
+      ], data: EmbeddedJSON.object(fields))
+  }
+
+  /// The data of the script.
+  private var fields: JSONObject {
+    [
+      "name": name, "columns": StudyResults.columns, "answerText": procedure.answerText,
+      "hasTwoAnswers": procedure.hasTwoAnswers, "seed": seed.map { Int($0) },
+      "gap": gapSeconds, "breakInterval": breakInterval, "rate": sampleRate,
+      "conditions": conditionFields, "study": study, "stimuli": stimuli.map(\.fields),
+    ]
+  }
+
+  /// The conditions in alphabetical order, so that the page is reproducible.
+  private var conditionFields: JSONObject {
+    conditions.sorted { $0.key < $1.key }.reduce([:]) { fields, condition in
+      fields + [condition.key: condition.value]
+    }
+  }
+
+  /// The settings of the trials. The script adds the values of the stimuli.
+  private var study: JSONObject {
+    Self.trialFields(
+      procedure: procedure, pairs: pairs, repeatCount: repeatCount) + ["table": tableHash]
+  }
+
+  /// Returns the settings of the trials for the script.
+  static func trialFields(
+    procedure: StudyProcedure, pairs: [StudyPair], repeatCount: Int
+  ) -> JSONObject {
+    [
+      "procedure": procedure.rawValue, "pairs": pairs.map(\.fields), "repeats": repeatCount,
+      "staircase": [
+        "reversals": Staircase.reversalCount,
+        "maximumTrials": TrialSequence.maximumStaircaseTrialCount,
+      ] as JSONObject,
+    ]
+  }
+}
+
+extension StudyPage.Stimulus {
+  fileprivate var fields: JSONObject { ["id": id, "value": valueText] }
+}
+
+extension StudyPair {
+  fileprivate var fields: JSONObject { ["tested": tested, "reference": reference] }
+}

@@ -1,0 +1,25 @@
+import ListeningTests
+import SystemSupport
+
+/// The table of conditions next to rendered stimuli: one row for each pair.
+///
+/// The names of its columns are valid Python identifiers, as PsychoPy requires.
+enum StudyConditionsTable {
+  static let fileName = "conditions.csv"
+  private static let columns = [
+    "stimulus", "soundFile", "level", "reference", "referenceFile", "referenceLevel",
+  ]
+
+  /// Returns the table. In single-stimulus procedures, the reference is the stimulus itself.
+  static func bytes(of pairs: [StudyPair], in table: StudyTable) -> [UInt8] {
+    var conditions = CSVTable(columns: columns)
+    for pair in pairs {
+      let stimuli = [table.stimuli[pair.tested], table.stimuli[pair.reference]]
+      conditions.append(
+        stimuli.flatMap { stimulus in
+          [stimulus.id, "\(stimulus.id).wav", stimulus.value.map { "\($0)" } ?? ""]
+        })
+    }
+    return Array(conditions.text.utf8)
+  }
+}

@@ -1,0 +1,53 @@
+import CommandLineKit
+import HapticRender
+import ListeningTests
+import PatternWorkflows
+import ReviewPages
+import SoundFile
+import SystemSupport
+
+/// The page of a study, on which participants take part in a browser.
+struct StudyPageOutput {
+  /// The device of answers that were given on a page.
+  static let device = "browser"
+
+  let table: StudyTable
+  let pairs: [StudyPair]
+  let options: StudyCommand.Options
+  let job: RenderJob
+
+  /// Writes the page with the sounds of all stimuli, which are those of `--render`.
+  func write(to path: String, _ terminal: Terminal) throws {
+    guard path != OutputPaths.standardOutput else {
+      throw UsageError("'--page' requires a file name")
+    }
+    try InputOverwriteCheck(reading: [table.path]).check(path, option: "--page")
+    let page = try html()
+    try AtomicFileWriter.write(page, to: path)
+    guard !options.isQuiet else { return }
+    PageOutput(path: path, byteCount: page.count, opensInBrowser: false)
+      .report("written", on: terminal)
+  }
+
+  private func html() throws -> [UInt8] {
+    var job = job
+    job.sampleFormat = .float
+    let renderings = try table.renderings(for: [job.profile], job: job)
+    let stimuli = try zip(table.stimuli, renderings).map { stimulus, rendering in
+      StudyPage.Stimulus(
+        id: stimulus.id, valueText: stimulus.value.map { "\($0)" } ?? "",
+        soundFileBytes: try StudyCommand.soundFile(of: stimulus, rendering, job))
+    }
+    let program = "temblor \(temblorVersion)"
+    return try StudyPage(
+      generator: "Temblor \(temblorVersion)", name: FileSystem.stem(of: table.path),
+      tableHash: table.resultsID, procedure: options.procedure, question: options.question,
+      stimuli: stimuli, pairs: pairs, repeatCount: options.repeatCount, seed: options.seed,
+      gapSeconds: options.gapSeconds, breakInterval: options.breakInterval,
+      conditions: [
+        "profile": job.profile.name, "strength": "1", "device": Self.device, "program": program,
+        "simulated": "false",
+      ], sampleRate: Double(job.rate)
+    ).html()
+  }
+}

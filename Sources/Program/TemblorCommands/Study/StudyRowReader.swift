@@ -1,0 +1,118 @@
+import HapticFormats
+import HapticModel
+import HapticRender
+import PatternWorkflows
+import Reading
+import SystemSupport
+
+/// A reader of one row of a table of stimuli. It collects the errors of all columns.
+struct StudyRowReader {
+  private static let maximumHumSeconds = 30.0
+
+  private let lineNumber: Int
+  private let path: String
+  /// The fields that are not empty, by column.
+  private let fields: [String: String]
+  /// The errors of the row so far.
+  private(set) var findings: [Finding] = []
+
+  init(_ row: CSVTable.Row, columns: [String], path: String) {
+    lineNumber = row.lineNumber
+    self.path = path
+    fields = Dictionary(uniqueKeysWithValues: zip(columns, row.fields)).filter {
+      !$0.value.isEmpty
+    }
+  }
+
+  /// Reports an error in a column.
+  mutating func report(_ column: String, _ message: String) {
+    findings.append(StudyTable.finding(path, line: lineNumber, column: column, message))
+  }
+
+  /// Reads the stimulus. With errors, the stimulus is incomplete.
+  mutating func stimulus(formats: FormatRegistry) -> StudyTable.Stimulus {
+    let id = fields["id"] ?? ""
+    if id.isEmpty || id.contains(where: { $0 == " " || $0 == "/" }) {
+      report("id", "must be a word without spaces and slashes")
+    }
+    let level = number("level", in: -120...0)
+    let intensity = number("intensity", in: 0...1)
+    let profile = self.profile()
+    var pattern: LoadedPattern?
+    if let file = fields["file"] {
+      pattern = self.pattern(at: file, formats: formats)
+    }
+    let event = self.event(intensity: intensity)
+    return StudyTable.Stimulus(
+      id: id, lineNumber: lineNumber, pattern: pattern,
+      composition: pattern?.composition ?? HapticComposition(HapticPattern(events: [event])),
+      profile: profile, level: level, value: fields["file"] == nil ? level ?? intensity : level,
+      referenceIDs: (fields["reference"] ?? "").split(separator: " ").map { String($0) })
+  }
+
+  private mutating func number(_ column: String, in range: ClosedRange<Double>) -> Double? {
+    guard let text = fields[column] else { return nil }
+    guard let number = Double(text), range.contains(number) else {
+      report(
+        column, "must be a number from \(range.lowerBound) to \(range.upperBound), not \(text)")
+      return nil
+    }
+    return number
+  }
+
+  private mutating func profile() -> TransducerProfile? {
+    guard let name = fields["profile"] else { return nil }
+    do {
+      return try SharedOptions.profile(named: name)
+    } catch {
+      report("profile", Failure.message(error))
+      return nil
+    }
+  }
+
+  /// Reads the pattern file in the folder of the table, or the shipped pattern.
+  private mutating func pattern(at file: String, formats: FormatRegistry) -> LoadedPattern? {
+    for column in StudyTable.numericColumns where column != "level" && fields[column] != nil {
+      report(column, "cannot be combined with 'file'")
+    }
+    let neighbor =
+      file.hasPrefix("/") ? file : FileSystem.join(FileSystem.folder(of: path), file)
+    let (inputs, problems) = PatternInput.find(
+      [FileSystem.entryKind(at: neighbor) == .file ? neighbor : file], formats: formats)
+    if let problem = problems.first {
+      report("file", "\(problem)")
+      return nil
+    }
+    guard inputs.count == 1 else {
+      report("file", "\(file.inQuotes) is not a single pattern")
+      return nil
+    }
+    do {
+      return try LoadedPattern(inputs[0])
+    } catch {
+      report("file", Failure.message(error))
+      return nil
+    }
+  }
+
+  /// Reads a tap or a hum.
+  private mutating func event(intensity: Double?) -> HapticEvent {
+    let duration = number("duration", in: 0...Self.maximumHumSeconds) ?? 0
+    var event = HapticEvent(
+      kind: duration > 0 ? .hapticContinuous : .hapticTransient, time: 0,
+      duration: duration > 0 ? duration : nil)
+    event.parameters[.hapticIntensity] = Float(intensity ?? 1)
+    if let sharpness = number("sharpness", in: 0...1) {
+      event.parameters[.hapticSharpness] = Float(sharpness)
+    }
+    let times: [(column: String, id: EventParameterID)] = [
+      ("attack", .attackTime), ("decay", .decayTime), ("release", .releaseTime),
+    ]
+    for (column, id) in times {
+      if let time = number(column, in: 0...1) {
+        event.parameters[id] = Float(time)
+      }
+    }
+    return event
+  }
+}
